@@ -1,14 +1,16 @@
 //! Programs with one connection each, which send a prepared request as soon as they have the last
-//! answer, or at a fixed rate. They only look for the end of an answer, so that little of what is measured is theirs.
+//! answer, or at a fixed rate. Each takes the next request that nobody has taken, so that they are
+//! asked in order, as a program with workers does. They only look for the end of an answer, so that little of what is measured is theirs.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use retold::run::clock::Stopwatch;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 /// Requests, as they are sent.
 pub(crate) type Requests = Arc<[Vec<u8>]>;
@@ -69,11 +71,19 @@ pub(crate) async fn ask(
         streams.push(stream);
     }
     let watch = Stopwatch::start();
+    let next = Arc::new(AtomicUsize::new(0));
     let programs: Vec<_> = streams
         .into_iter()
         .zip(0..)
         .map(|(stream, first)| {
-            tokio::spawn(program(stream, requests.clone(), (first, connections), every))
+            // Programs do not all ask at the same moment.
+            let start = Instant::now() + every.unwrap_or_default() * first / connections as u32;
+            let ticks = every.map(|every| {
+                let mut ticks = interval_at(start, every);
+                ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+                ticks
+            });
+            tokio::spawn(program(stream, requests.clone(), next.clone(), ticks))
         })
         .collect();
     let mut latencies = Vec::with_capacity(requests.len());
@@ -88,18 +98,11 @@ pub(crate) async fn ask(
 async fn program(
     mut stream: TcpStream,
     all: Requests,
-    (first, step): (usize, usize),
-    every: Option<Duration>,
+    next: Arc<AtomicUsize>,
+    mut ticks: Option<Interval>,
 ) -> Vec<Duration> {
     let (mut latencies, mut answer) = (Vec::new(), Vec::with_capacity(8192));
-    // Programs do not all ask at the same moment.
-    let mut ticks = every.map(|every| {
-        let start = Instant::now() + every * first as u32 / step as u32;
-        let mut ticks = interval_at(start, every);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        ticks
-    });
-    for request in all.iter().skip(first).step_by(step) {
+    while let Some(request) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
         if let Some(ticks) = &mut ticks {
             ticks.tick().await;
         }

@@ -4,7 +4,8 @@
 //! it directly, through a recorder that keeps every answer durably, and, without it, from the
 //! recorded run. All of them run in one process, one after the other in each round, so they meet
 //! the same disturbances; the ratio is what counts. `cargo bench --bench wire -- start` measures
-//! only how long it takes until a run of a million exchanges is replayed.
+//! only how long it takes until a run of a million exchanges is replayed, `-- traffic 256` only what 256
+//! connections get, and `-- replay` only replays, in more rounds.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -24,8 +25,13 @@ fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let all = |name: &str| wanted.is_empty() || wanted.iter().any(|w| w == name);
+    let connections: Vec<usize> = wanted.iter().filter_map(|w| w.parse().ok()).collect();
     if all("traffic") {
-        tokio.block_on(traffic::measure());
+        tokio.block_on(traffic::measure(&connections));
+    }
+    // The same again, so only on request.
+    if wanted.iter().any(|w| w == "replay") {
+        tokio.block_on(traffic::measure_replay(&connections));
     }
     if all("start") {
         tokio.block_on(start::measure());

@@ -13,7 +13,7 @@ use crate::recorded::{RUN, bare, recorder, replayer};
 const EXCHANGES: usize = 1_000_000;
 
 /// How many of them are replayed at each end.
-const SOME: usize = 2000;
+const SOME: usize = 10_000;
 
 pub(crate) async fn measure() {
     let folder = tempfile::tempdir().unwrap();
@@ -23,7 +23,7 @@ pub(crate) async fn measure() {
     ask(recorder.address, &all, 256, None).await;
     recorder.end().await;
     let watch = Stopwatch::start();
-    let replayer = replayer(&log).await;
+    let replaying = replayer(&log).await;
     let started = watch.elapsed().as_secs_f64();
     let read = read(&log);
     println!("| {EXCHANGES} exchanges | seconds |\n|---|---|");
@@ -31,10 +31,19 @@ pub(crate) async fn measure() {
     println!("| reading all its events once | {read:.2} |");
     let part = |from: usize| -> Requests { Arc::from(&all[from..from + SOME]) };
     for (name, from) in [("first", 0), ("last", EXCHANGES - SOME), ("middle", EXCHANGES / 2)] {
-        let seen = ask(replayer.address, &part(from), 1, None).await;
+        let seen = ask(replaying.address, &part(from), 1, None).await;
         println!("| replay of the {name} {SOME}, each | {:.6} |", 1.0 / seen.rate());
     }
-    replayer.end().await;
+    replaying.end().await;
+    let replaying = replayer(&log).await;
+    let mut mixed = vec![Vec::new(); SOME];
+    for (place, request) in mixed.iter_mut().enumerate() {
+        // A prime that does not divide their number meets each at most once.
+        request.clone_from(&all[place * 611_953 % EXCHANGES]);
+    }
+    let seen = ask(replaying.address, &Arc::from(mixed), 1, None).await;
+    println!("| replay of {SOME} in no order, each | {:.6} |", 1.0 / seen.rate());
+    replaying.end().await;
 }
 
 /// How long it takes to read all events.

@@ -10,11 +10,12 @@ const ROUNDS: usize = 5;
 /// Connections, how many requests are sent over all of them, and how often each sends one if that
 /// is not as often as it can. Latencies at full load are mostly time in queues: one at a rate that
 /// leaves the machine room says what a program notices.
-const SIZES: [(usize, usize, Option<Duration>); 4] = [
+const SIZES: [(usize, usize, Option<Duration>); 5] = [
     (1, 3000, None),
     (64, 20_000, None),
     (256, 20_000, None),
     (64, 5000, Some(Duration::from_millis(64))),
+    (64, 20_000, Some(Duration::from_millis(16))),
 ];
 
 /// What one round saw.
@@ -24,11 +25,15 @@ struct Round {
     replay: Seen,
 }
 
-pub(crate) async fn measure() {
+/// Measures at all sizes, or at those with the given numbers of connections.
+pub(crate) async fn measure(wanted: &[usize]) {
     println!(
         "| connections | | requests/s | of bare axum | p50 µs | p99 µs | added p50 | added p99 |\n|---|---|---|---|---|---|---|---|"
     );
     for (connections, count, every) in SIZES {
+        if !wanted.is_empty() && !wanted.contains(&connections) {
+            continue;
+        }
         let mut rounds = Vec::new();
         for _ in 0..ROUNDS {
             rounds.push(round(connections, count, every).await);
@@ -43,6 +48,39 @@ pub(crate) async fn measure() {
         row(&load, "record", &rounds, |round| &round.record);
         row(&load, "replay", &rounds, |round| &round.replay);
     }
+}
+
+/// Only replays, in more rounds: for a profile, or a closer look at the ratio.
+pub(crate) async fn measure_replay(wanted: &[usize]) {
+    println!("| connections | replay/s | of bare axum |\n|---|---|---|");
+    for (connections, count, every) in SIZES {
+        if every.is_some() || !(wanted.is_empty() || wanted.contains(&connections)) {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("retold.db");
+        let requests = requests("/openai", count);
+        let upstream = bare().await;
+        let recorder = recorder(&log, upstream).await;
+        ask(recorder.address, &requests, connections, None).await;
+        recorder.end().await;
+        let (mut rates, mut ratios) = (Vec::new(), Vec::new());
+        for _ in 0..4 * ROUNDS {
+            let bare = ask(upstream, &requests, connections, None).await;
+            let replayer = replayer(&log).await;
+            let replay = ask(replayer.address, &requests, connections, None).await;
+            replayer.end().await;
+            rates.push(replay.rate());
+            ratios.push(replay.rate() / bare.rate());
+        }
+        let (rate, ratio) = (middle(rates), middle(ratios));
+        println!("| {connections} | {rate:.0} | {ratio:.2} |");
+    }
+}
+
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 async fn round(connections: usize, count: usize, every: Option<Duration>) -> Round {
@@ -61,11 +99,7 @@ async fn round(connections: usize, count: usize, every: Option<Duration>) -> Rou
 }
 
 fn row(load: &str, name: &str, rounds: &[Round], of: impl Fn(&Round) -> &Seen) {
-    let middle = |value: &dyn Fn(&Round) -> f64| {
-        let mut values: Vec<f64> = rounds.iter().map(value).collect();
-        values.sort_unstable_by(f64::total_cmp);
-        values[values.len() / 2]
-    };
+    let middle = |value: &dyn Fn(&Round) -> f64| middle(rounds.iter().map(value).collect());
     let added =
         |percent| middle(&|round| of(round).percentile(percent) - round.bare.percentile(percent));
     println!(

@@ -310,7 +310,7 @@ impl StoredEvent {
     }
 
     /// Whether this is a `ResponseReceived`.
-    pub(crate) fn is_response(&self) -> bool {
+    pub fn is_received(&self) -> bool {
         self.is(RESPONSE_RECEIVED)
     }
 
@@ -320,7 +320,7 @@ impl StoredEvent {
     }
 
     /// Whether this is an answer: a `ResponseReceived` or an `AnswerReused`.
-    pub(crate) fn is_answer(&self) -> bool {
+    pub fn is_answer(&self) -> bool {
         self.is(RESPONSE_RECEIVED) || self.is(ANSWER_REUSED)
     }
 

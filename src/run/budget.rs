@@ -125,7 +125,7 @@ impl Budget {
             let damaged =
                 |e: EventError| LogError::Corrupt { run: e.run, seq: e.seq, what: e.what };
             for stored in events {
-                if stored.is_response() {
+                if stored.is_received() {
                     let Event::ResponseReceived(answer) = stored.event().map_err(damaged)? else {
                         continue;
                     };

@@ -283,7 +283,7 @@ impl Questions {
         if stored.decided_by().is_some() || stored.is_occurrence() {
             return RecordedOutcome::of(stored).map(|outcome| Some(Item::Outcome(outcome)));
         }
-        if stored.is_response() {
+        if stored.is_received() {
             let (seq, cause) = (stored.seq, stored.cause.unwrap_or(Seq(0)));
             let details = stored.details()?;
             let content = stored.content.unwrap_or_else(|| Content::from(""));

@@ -6,9 +6,10 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
-use retold::id::{CallPath, RunId, Sample, Seq};
+use retold::id::{RunId, Sample, Seq};
 
 use crate::asked::Key;
+use crate::digest::Digest;
 
 /// Where a recorded attempt is in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +72,7 @@ pub struct Book {
     /// What is left of each; a queue with nothing left is dropped.
     queues: BTreeMap<Key, Queue>,
     /// The next new sample of each call that was added.
-    next: BTreeMap<CallPath, Sample>,
+    next: BTreeMap<Digest, Sample>,
     /// Whether what is not recorded is asked.
     live: bool,
     /// Whether new events go to the run that has the samples.
@@ -105,16 +106,16 @@ impl Book {
     }
 
     /// Whether the samples of a call were added.
-    pub fn has(&self, call: &CallPath) -> bool {
-        self.next.contains_key(call)
+    pub(crate) fn has(&self, call: Digest) -> bool {
+        self.next.contains_key(&call)
     }
 
-    /// Adds the recorded samples of a call.
-    pub fn add(&mut self, call: &CallPath, samples: BTreeMap<Sample, (Key, RecordedSample)>) {
-        let next = samples.last_key_value().map_or(0, |(number, _)| number.saturating_add(1));
-        self.next.insert(call.clone(), next);
+    /// Adds the recorded samples of a call, which must be sorted.
+    pub(crate) fn add(&mut self, call: Digest, samples: Vec<(Sample, Key, RecordedSample)>) {
+        let next = samples.last().map_or(0, |(number, ..)| number.saturating_add(1));
+        self.next.insert(call, next);
         let mut partial = Vec::new();
-        for (number, (key, sample)) in samples {
+        for (number, key, sample) in samples {
             let RecordedSample { request, attempts, partial: is_partial } = sample;
             let queue = self.queues.entry(key.clone()).or_default();
             if attempts.is_empty() {
@@ -166,7 +167,7 @@ impl Book {
             }
         }
         let (sample, Lost { request, attempts }) = lost.unwrap_or_else(|| {
-            let next = self.next.entry(key.call.clone()).or_default();
+            let next = self.next.entry(Digest::of(key.call.as_str())).or_default();
             let sample = *next;
             *next = sample.saturating_add(1);
             (sample, Lost::default())
@@ -224,7 +225,7 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use retold::id::PromptHash;
+    use retold::id::{CallPath, PromptHash};
 
     use super::*;
 
@@ -251,7 +252,8 @@ mod tests {
         let call = CallPath::new("c").unwrap();
         let samples = samples.into_iter().zip(0..);
         let mut book = Book::new(live, true);
-        book.add(&call, samples.map(|(sample, n)| (n, (key(1), sample))).collect());
+        let call = Digest::of(call.as_str());
+        book.add(call, samples.map(|(sample, n)| (n, key(1), sample)).collect());
         book
     }
 

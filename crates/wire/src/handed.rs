@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use retold::id::{CallPath, Sample, Seq};
 
+use crate::digest::Digest;
 use crate::limits::NAMED_ANSWERS;
 
 /// An answer that the program was given.
@@ -18,7 +19,7 @@ pub(crate) struct Given {
     /// Its sample.
     pub(crate) sample: Sample,
     /// The provider's id for it.
-    pub(crate) id: Option<String>,
+    pub(crate) id: Option<Digest>,
 }
 
 /// Why a name stands for no answer.
@@ -33,14 +34,21 @@ pub(crate) enum NotOne {
 /// The answers that the program was given last.
 #[derive(Debug, Default)]
 pub(crate) struct Handed {
-    /// Their questions, in the order in which they were answered.
-    all: VecDeque<Seq>,
+    /// In the order in which they were given.
+    all: VecDeque<Given>,
+    /// Most programs never name an answer: made when one does.
+    names: Option<Names>,
+}
+
+/// What the answers are found by.
+#[derive(Debug, Default)]
+struct Names {
     by_request: BTreeMap<Seq, Given>,
     /// The questions by the id of their answer: most providers give each answer its own, but there
     /// are servers that give all of them the same.
-    by_id: BTreeSet<(String, Seq)>,
+    by_id: BTreeSet<(Digest, Seq)>,
     /// The question whose answer is the last to a call.
-    by_call: BTreeMap<CallPath, Seq>,
+    by_call: BTreeMap<Digest, Seq>,
 }
 
 impl Handed {
@@ -48,37 +56,59 @@ impl Handed {
     pub(crate) fn note(&mut self, given: Given) {
         if self.all.len() >= NAMED_ANSWERS
             && let Some(oldest) = self.all.pop_front()
+            && let Some(names) = &mut self.names
         {
-            self.forget(oldest);
+            names.forget(&oldest);
         }
-        let request = given.request;
-        if let Some(id) = &given.id {
-            self.by_id.insert((id.clone(), request));
+        if let Some(names) = &mut self.names {
+            names.add(&given);
         }
-        self.by_call.insert(given.call.clone(), request);
-        self.by_request.insert(request, given);
-        self.all.push_back(request);
+        self.all.push_back(given);
     }
 
-    fn forget(&mut self, oldest: Seq) {
-        let Some(oldest) = self.by_request.remove(&oldest) else { return };
-        if self.by_call.get(&oldest.call) == Some(&oldest.request) {
-            self.by_call.remove(&oldest.call);
+    /// The answer to a question.
+    pub(crate) fn at(&mut self, question: Seq) -> Option<&Given> {
+        self.names().by_request.get(&question)
+    }
+
+    /// The answer with an id of the provider's, or the last one to a call.
+    pub(crate) fn named(&mut self, name: &str) -> Result<&Given, NotOne> {
+        self.names().named(name)
+    }
+
+    fn names(&mut self) -> &Names {
+        self.names.get_or_insert_with(|| {
+            let mut names = Names::default();
+            self.all.iter().for_each(|given| names.add(given));
+            names
+        })
+    }
+}
+
+impl Names {
+    fn add(&mut self, given: &Given) {
+        let request = given.request;
+        if let Some(id) = given.id {
+            self.by_id.insert((id, request));
+        }
+        self.by_call.insert(Digest::of(given.call.as_str()), request);
+        self.by_request.insert(request, given.clone());
+    }
+
+    fn forget(&mut self, oldest: &Given) {
+        self.by_request.remove(&oldest.request);
+        let call = Digest::of(oldest.call.as_str());
+        if self.by_call.get(&call) == Some(&oldest.request) {
+            self.by_call.remove(&call);
         }
         if let Some(id) = oldest.id {
             self.by_id.remove(&(id, oldest.request));
         }
     }
 
-    /// The answer to a question, or the answer at a seq.
-    pub(crate) fn at(&self, seq: Seq) -> Option<&Given> {
-        self.by_request.get(&seq)
-    }
-
-    /// The answer with an id of the provider's, or the last one to a call.
-    pub(crate) fn named(&self, name: &str) -> Result<&Given, NotOne> {
-        let from = (name.to_owned(), Seq(0));
-        let same = self.by_id.range(from..).take_while(|(id, _)| id == name);
+    fn named(&self, name: &str) -> Result<&Given, NotOne> {
+        let wanted = Digest::of(name);
+        let same = self.by_id.range((wanted, Seq(0))..).take_while(|(id, _)| *id == wanted);
         match same.clone().count() {
             0 => {}
             1 => {
@@ -87,11 +117,8 @@ impl Handed {
             }
             several => return Err(NotOne::Several(several)),
         }
-        let last = |name: String| {
-            let request = self.by_call.get(&CallPath::new(name).ok()?)?;
-            self.by_request.get(request)
-        };
-        let (whole, streamed) = (last(name.to_owned()), last(format!("{name}/stream")));
+        let last = |call| self.by_request.get(self.by_call.get(&call)?);
+        let (whole, streamed) = (last(wanted), last(Digest::of(&format!("{name}/stream"))));
         // The later one, if a call was asked in both forms.
         let latest = whole.into_iter().chain(streamed).max_by_key(|given| given.answer);
         latest.ok_or(NotOne::Unknown)
@@ -104,7 +131,7 @@ mod tests {
 
     fn given(n: u64, call: &str, id: Option<&str>) -> Given {
         let call = CallPath::new(call).unwrap();
-        Given { request: Seq(n), answer: Seq(n + 1), call, sample: 0, id: id.map(str::to_owned) }
+        Given { request: Seq(n), answer: Seq(n + 1), call, sample: 0, id: id.map(Digest::of) }
     }
 
     #[test]
@@ -124,16 +151,24 @@ mod tests {
 
     #[test]
     fn only_the_last_answers_are_kept() {
-        let mut handed = Handed::default();
-        let many = NAMED_ANSWERS as u64 + 10;
-        for n in 0..many {
-            handed.note(given(2 * n, &format!("call/{n}"), Some(&format!("id-{n}"))));
+        // Whether the first name comes before they are forgotten, or after that.
+        for names_early in [true, false] {
+            let mut handed = Handed::default();
+            let many = NAMED_ANSWERS as u64 + 10;
+            for n in 0..many {
+                handed.note(given(2 * n, &format!("call/{n}"), Some(&format!("id-{n}"))));
+                if names_early && n == 0 {
+                    assert!(handed.named("id-0").is_ok());
+                }
+            }
+            assert_eq!(handed.named("id-9"), Err(NotOne::Unknown));
+            assert!(handed.named("id-10").is_ok());
+            assert_eq!(handed.at(Seq(18)), None);
+            assert_eq!(handed.all.len(), NAMED_ANSWERS);
+            let names = handed.names();
+            assert_eq!(names.by_id.len(), NAMED_ANSWERS);
+            assert_eq!(names.by_call.len(), NAMED_ANSWERS);
+            assert_eq!(names.by_request.len(), NAMED_ANSWERS);
         }
-        assert_eq!(handed.all.len(), NAMED_ANSWERS);
-        assert_eq!(handed.by_id.len(), NAMED_ANSWERS);
-        assert_eq!(handed.by_call.len(), NAMED_ANSWERS);
-        assert_eq!(handed.by_request.len(), NAMED_ANSWERS);
-        assert_eq!(handed.named("id-9"), Err(NotOne::Unknown));
-        assert!(handed.named("id-10").is_ok());
     }
 }

@@ -101,8 +101,13 @@ impl Kept {
 
     /// The body; `content` is the answer's. `None` if it is not what it claims to be.
     pub fn bytes(&self, content: Option<&Content>) -> Option<Bytes> {
-        match (&self.body, &self.base64) {
-            (Some(body), _) => Some(Bytes::from(body.clone())),
+        self.clone().take_bytes(content)
+    }
+
+    /// Takes the body out; `content` is the answer's. `None` if it is not what it claims to be.
+    pub(crate) fn take_bytes(&mut self, content: Option<&Content>) -> Option<Bytes> {
+        match (self.body.take(), self.base64.take()) {
+            (Some(body), _) => Some(Bytes::from(body)),
             (None, Some(base64)) => BASE64.decode(base64.as_bytes()).ok().map(Bytes::from),
             (None, None) => Some(Bytes::from(content.map_or("", Content::text).to_owned())),
         }

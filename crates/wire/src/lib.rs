@@ -19,6 +19,7 @@ mod book;
 pub mod clients;
 mod decode;
 pub mod dialect;
+mod digest;
 mod elsewhere;
 mod framing;
 mod front;

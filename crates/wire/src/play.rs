@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::Response;
 use hyper::http::HeaderValue;
-use retold::event::{AnswerReused, Event};
+use retold::event::AnswerReused;
 use retold::id::Seq;
 use retold::log::Durable;
 use retold::model::HTTP;
@@ -18,7 +18,8 @@ use crate::book::{Attempt, Place, Ticket, Turn};
 use crate::handed::Given;
 use crate::kept::End;
 use crate::outlet::{BrokenOff, ChunkSender, Chunks, Outgoing};
-use crate::recorded::{Copied, Played};
+use crate::readers::Found;
+use crate::recorded::{Copied, Named, Played};
 use crate::relay::{named, response_of, response_with};
 use crate::session::{Pace, Session, refused};
 
@@ -30,7 +31,7 @@ pub(crate) async fn recorded(
     session: &Arc<Session>,
     asked: &Asked,
     mut ticket: Ticket,
-    (attempt, read): (Attempt, Option<(Place, Event)>),
+    (attempt, read): (Attempt, Option<(Place, Found)>),
 ) -> Response<Outgoing> {
     let played = match session.library.play(attempt.place, read) {
         Ok(played) => played,
@@ -38,22 +39,17 @@ pub(crate) async fn recorded(
     };
     let mut seq = Some(attempt.place.seq);
     if !session.same_run {
-        let copied = copy(session, asked, &mut ticket, &played.copy).await;
-        match copied {
+        let copy = match session.library.copy(played.place) {
+            Ok(copy) => copy,
+            Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
+        };
+        match record(session, asked, &mut ticket, &copy).await {
             Ok(copied) => seq = copied,
-            Err(error) => {
-                return refused(
-                    asked.dialect,
-                    500,
-                    "retold_log",
-                    &format!("retold cannot record: {error}"),
-                );
-            }
+            Err(error) => return cannot_record(asked, &error),
         }
     }
     let name = give(session, &ticket, seq, &played);
-    let is_answer = matches!(played.copy, Copied::Answer(_));
-    session.share(&asked.key, is_answer.then_some(attempt.place));
+    session.share(&asked.key, played.answer.map(|_| attempt.place));
     if attempt.reopens {
         session.reopen(ticket);
     }
@@ -68,11 +64,10 @@ fn give(
     answer: Option<Seq>,
     played: &Played,
 ) -> Option<Seq> {
-    if let (Some(request), Some(answer), Copied::Answer(reused)) =
-        (ticket.request, answer, &played.copy)
+    if let (Some(request), Some(answer), Some(Named { id })) =
+        (ticket.request, answer, played.answer)
     {
         let (call, sample) = (ticket.key.call.clone(), ticket.sample);
-        let id = reused.details.id.clone();
         session.given(Given { request, answer, call, sample, id });
     }
     ticket.request
@@ -97,26 +92,18 @@ pub(crate) async fn shared(
         name = give(session, ticket, Some(attempt.place.seq), &played);
     }
     if let Turn::Live(mut ticket) = turn {
-        let copied = match &played.copy {
-            Copied::Answer(reused) => {
-                let mut reused = reused.clone();
-                if place.run == session.run {
-                    // The run has the body once.
-                    reused.details.extra.remove(HTTP);
-                }
-                copy(session, asked, &mut ticket, &Copied::Answer(reused)).await
-            }
-            Copied::Failure(_) => Ok(None),
+        let mut copy = match session.library.copy(played.place) {
+            Ok(copy) => copy,
+            Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
         };
-        match copied {
-            Ok(copied) => name = give(session, &ticket, copied, &played),
-            Err(error) => {
-                return refused(
-                    asked.dialect,
-                    500,
-                    "retold_log",
-                    &format!("retold cannot record: {error}"),
-                );
+        if let Copied::Answer(reused) = &mut copy {
+            if place.run == session.run {
+                // The run has the body once.
+                reused.details.extra.remove(HTTP);
+            }
+            match record(session, asked, &mut ticket, &copy).await {
+                Ok(copied) => name = give(session, &ticket, copied, &played),
+                Err(error) => return cannot_record(asked, &error),
             }
         }
     }
@@ -125,7 +112,7 @@ pub(crate) async fn shared(
 }
 
 /// Records an attempt of another run, or a shared answer, as this run's. Returns its seq.
-async fn copy(
+async fn record(
     session: &Arc<Session>,
     asked: &Asked,
     ticket: &mut Ticket,
@@ -154,8 +141,12 @@ async fn copy(
     Ok(Some(seq))
 }
 
+fn cannot_record(asked: &Asked, error: &RecorderError) -> Response<Outgoing> {
+    refused(asked.dialect, 500, "retold_log", &format!("retold cannot record: {error}"))
+}
+
 fn send(played: Played, session: &Session, name: Option<Seq>) -> Response<Outgoing> {
-    let Played { place, kept, body, copy: _ } = played;
+    let Played { place, kept, body, answer: _ } = played;
     let pieces = kept.pieces(&body);
     let mut response = if kept.end.is_none() && pieces.len() <= 1 {
         response_of(&kept, body)

@@ -16,7 +16,15 @@ use crate::book::Place;
 const BLOCK: u64 = 128;
 
 /// How many bytes of events are kept, besides the newest block.
-const KEPT: usize = 64 << 20;
+const KEPT: usize = 4 << 20;
+
+/// How many events must have been found in blocks for each block that is read: reading one takes as
+/// long as a dozen events that are read alone. A program that asks in another order than before
+/// gets less from blocks than they cost, and few are read for it.
+const PRICE: u32 = 32;
+
+/// For how many blocks at most it is known that they will be worth it.
+const CREDIT: u32 = 4 * PRICE;
 
 /// Of how many events that were read alone it is remembered which block they are in.
 const TOUCHED: usize = 128;
@@ -31,12 +39,20 @@ pub(crate) struct Readers {
 /// The number of a block within its run.
 type Block = (RunId, u64);
 
-#[derive(Default)]
 struct Blocks {
     /// Those that were read last come last. A block is shorter than others if its events are large.
     kept: VecDeque<Kept>,
     bytes: usize,
     touched: VecDeque<Block>,
+    /// What blocks have saved, and not cost yet.
+    credit: u32,
+}
+
+impl Default for Blocks {
+    fn default() -> Self {
+        let (kept, touched) = (VecDeque::new(), VecDeque::new());
+        Blocks { kept, bytes: 0, touched, credit: CREDIT }
+    }
 }
 
 struct Kept {
@@ -93,7 +109,9 @@ impl Readers {
             let mut blocks = lock(&self.blocks);
             match blocks.kept.iter().rev().find(|kept| kept.block == block) {
                 Some(kept) if at < kept.events.len() => {
-                    return Ok(Some(Found(kept.events.clone(), at)));
+                    let found = Found(kept.events.clone(), at);
+                    blocks.saved();
+                    return Ok(Some(found));
                 }
                 Some(_) => false,
                 None => blocks.touch(block),
@@ -114,12 +132,23 @@ impl Readers {
 }
 
 impl Blocks {
-    /// Notes that an event of a block is wanted; returns whether two others were lately. With two,
-    /// requests in random order seldom make it read a block of which they want one event.
+    /// Notes that an event was found in a block, or would have been.
+    fn saved(&mut self) {
+        self.credit = (self.credit + 1).min(CREDIT);
+    }
+
+    /// Notes that an event of a block is wanted; returns whether two others were lately, and blocks
+    /// have been worth it. With two, requests in random order seldom make it read a block of which
+    /// they want one event.
     fn touch(&mut self, block: Block) -> bool {
         if self.touched.iter().filter(|touched| **touched == block).count() >= 2 {
-            self.touched.retain(|touched| *touched != block);
-            return true;
+            if let Some(left) = self.credit.checked_sub(PRICE) {
+                self.credit = left;
+                self.touched.retain(|touched| *touched != block);
+                return true;
+            }
+            self.saved();
+            return false;
         }
         if self.touched.len() == TOUCHED {
             self.touched.pop_front();

@@ -1,19 +1,23 @@
 //! The recorded attempts of a program's run, each read when it is sent again.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use retold::event::{
-    AnswerReused, AttemptDetails, Event, EventError, RequestSent, ResponseDetails,
+    AnswerReused, AttemptDetails, AttemptFailed, Event, EventError, RequestSent, ResponseDetails,
+    ResponseReceived, StoredEvent,
 };
-use retold::id::{PromptHash, Seq};
+use retold::id::{PromptHash, RunId, Seq};
 use retold::log::{LogError, Reader, each_event_at};
 use retold::model::{Content, HTTP, Unreadable};
 use retold::prompt::Request;
+use serde::Deserialize;
 
 use crate::book::Place;
+use crate::digest::Digest;
 use crate::kept::Kept;
-use crate::readers::Readers;
+use crate::readers::{Found, Readers};
 use crate::samples::Questions;
 
 /// A recorded attempt, as it is sent again.
@@ -25,8 +29,15 @@ pub(crate) struct Played {
     pub(crate) kept: Kept,
     /// Its whole body.
     pub(crate) body: Bytes,
-    /// What a fork records of it.
-    pub(crate) copy: Copied,
+    /// If it is an answer: what a program can name it by.
+    pub(crate) answer: Option<Named>,
+}
+
+/// What a program can name an answer by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Named {
+    /// The provider's id for it.
+    pub(crate) id: Option<Digest>,
 }
 
 /// What a fork records of an attempt of its parent.
@@ -65,41 +76,53 @@ impl Library {
     pub(crate) fn play(
         &self,
         place: Place,
-        read: Option<(Place, Event)>,
+        read: Option<(Place, Found)>,
     ) -> Result<Played, PlayedError> {
-        let Place { run, seq } = place;
-        let none = || PlayedError::NotRecorded(seq);
-        let event = match read {
-            Some((read, event)) if read == place => event,
-            _ => self.event(place)?.ok_or_else(none)?,
+        let none = || PlayedError::NotRecorded(place.seq);
+        let stored = match read {
+            Some((read, stored)) if read == place => stored,
+            _ => self.0.event(place)?.ok_or_else(none)?,
         };
-        let (kept, content, copy) = match event {
-            Event::ResponseReceived(received) => {
-                let kept = received.details.extra.get(HTTP).and_then(Kept::read);
-                let content = received.content.clone();
-                let copy = reused(place, received.request, received.content, received.details);
-                (kept, Some(content), Copied::Answer(Box::new(copy)))
-            }
-            Event::AnswerReused(reused) => {
-                // Another answer of the same run has the body.
-                if reused.from_run == run && !reused.details.extra.contains_key(HTTP) {
-                    let from = Place { run, seq: reused.from_seq };
-                    return if from.seq < seq { self.play(from, None) } else { Err(none()) };
+        let (id, mut kept) = match sent(&stored) {
+            Some((id, kept)) => (id, kept),
+            None => match stored.event().map_err(damaged)? {
+                Event::AnswerReused(reused) if is_elsewhere(&reused, place.run) => {
+                    let from = Place { seq: reused.from_seq, ..place };
+                    return if from.seq < place.seq { self.play(from, None) } else { Err(none()) };
                 }
-                let kept = reused.details.extra.get(HTTP).and_then(Kept::read);
-                let content = reused.content.clone();
-                let copy = AnswerReused { from_run: run, from_seq: seq, ..reused };
-                (kept, Some(content), Copied::Answer(Box::new(copy)))
-            }
-            Event::AttemptFailed(failed) => {
-                let kept = failed.details.http.as_ref().and_then(Kept::read);
-                (kept, None, Copied::Failure(failed.details))
-            }
-            _ => return Err(none()),
+                Event::AnswerReused(AnswerReused { details, .. })
+                | Event::ResponseReceived(ResponseReceived { details, .. }) => {
+                    let kept = details.extra.get(HTTP).and_then(Kept::read).ok_or_else(none)?;
+                    (details.id.as_deref().map(Digest::of), kept)
+                }
+                Event::AttemptFailed(AttemptFailed { details, .. }) => {
+                    (None, details.http.as_ref().and_then(Kept::read).ok_or_else(none)?)
+                }
+                _ => return Err(none()),
+            },
         };
-        let kept = kept.ok_or_else(none)?;
-        let body = kept.bytes(content.as_ref()).ok_or_else(none)?;
-        Ok(Played { place, kept, body, copy })
+        let body = kept.take_bytes(stored.content.as_ref()).ok_or_else(none)?;
+        let answer = stored.is_answer().then_some(Named { id });
+        Ok(Played { place, kept, body, answer })
+    }
+
+    /// What a fork records of a recorded attempt.
+    ///
+    /// # Errors
+    /// [`PlayedError`].
+    pub(crate) fn copy(&self, place: Place) -> Result<Copied, PlayedError> {
+        let Place { run, seq } = place;
+        match self.event(place)? {
+            Some(Event::ResponseReceived(ResponseReceived { request, content, details })) => {
+                Ok(Copied::Answer(Box::new(reused(place, request, content, details))))
+            }
+            Some(Event::AnswerReused(reused)) => {
+                let reused = AnswerReused { from_run: run, from_seq: seq, ..reused };
+                Ok(Copied::Answer(Box::new(reused)))
+            }
+            Some(Event::AttemptFailed(failed)) => Ok(Copied::Failure(failed.details)),
+            _ => Err(PlayedError::NotRecorded(seq)),
+        }
     }
 
     /// The event at a place.
@@ -137,6 +160,31 @@ impl Library {
     pub(crate) fn request(&self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
         self.0.with(|reader| reader.request(prompt))
     }
+}
+
+/// Whether another answer of the same run has the body.
+fn is_elsewhere(reused: &AnswerReused, run: RunId) -> bool {
+    reused.from_run == run && !reused.details.extra.contains_key(HTTP)
+}
+
+/// The id of an answer that was received, and how it travelled, without the rest of its event: this
+/// is most of what a replay reads. `None` if it is not as usual, which a whole reading says.
+fn sent(stored: &StoredEvent) -> Option<(Option<Digest>, Kept)> {
+    #[derive(Deserialize)]
+    struct Body<'a> {
+        extra: Extra,
+        #[serde(borrow)]
+        id: Option<Cow<'a, str>>,
+    }
+    #[derive(Deserialize)]
+    struct Extra {
+        http: Kept,
+    }
+    if !stored.is_received() || stored.content.is_none() {
+        return None;
+    }
+    let Body { extra, id } = serde_json::from_str(&stored.body).ok()?;
+    Some((id.as_deref().map(Digest::of), extra.http))
 }
 
 /// What a run that shares this answer records.

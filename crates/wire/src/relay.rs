@@ -19,6 +19,7 @@ use crate::asked::{Asked, Incoming, without_keys};
 use crate::book::{Place, Ticket};
 use crate::decode::{DecodeError, Decoder};
 use crate::dialect::Problem;
+use crate::digest::Digest;
 use crate::framing::{Framing, Splitter, data};
 use crate::handed::Given;
 use crate::kept::{End, Kept, is_kept};
@@ -349,7 +350,7 @@ impl Exchange<'_> {
         response.extra.insert(HTTP.to_owned(), json!(kept));
         let request = ticket.request.unwrap_or_default();
         let (session, key) = (self.session, &self.asked.key);
-        let id = response.id.clone();
+        let id = response.id.as_deref().map(Digest::of);
         let recorded =
             session.record(|recorder| recorder.received(request, response, watch.elapsed()));
         let result = match recorded {

@@ -10,7 +10,7 @@ use retold::log::{CheckedReader, Index, Log, LogError, Reader, Table, each_event
 use crate::asked::Key;
 use crate::book::{Attempt, Place, RecordedSample};
 use crate::kept::{End, Kept};
-use crate::readers::Readers;
+use crate::readers::{Found, Readers};
 use crate::recorded::damaged;
 use crate::rules::Rules;
 
@@ -32,12 +32,12 @@ struct Recorded {
 /// What is recorded of one call.
 #[derive(Default)]
 pub(crate) struct Page {
-    /// Its samples.
-    pub(crate) samples: BTreeMap<Sample, (Key, RecordedSample)>,
+    /// Its samples, sorted.
+    pub(crate) samples: Vec<(Sample, Key, RecordedSample)>,
     /// Its questions.
     pub(crate) questions: Vec<Seq>,
     /// The first attempt at the first of its samples, which is probably the next to be sent.
-    pub(crate) first: Option<(Place, Event)>,
+    pub(crate) first: Option<(Place, Found)>,
 }
 
 /// Where the questions of a run are.
@@ -128,7 +128,7 @@ impl Samples {
 impl Recorded {
     fn of_call(&self, call: &CallPath) -> Result<Page, LogError> {
         let run = self.questions.run;
-        let (mut page, mut asked) = (Page::default(), BTreeMap::new());
+        let (mut page, mut asked) = (Page::default(), Vec::new());
         for seq in self.questions.table.calls(call) {
             if let Some(stored) = self.readers.event(Place { run, seq })?
                 && stored.call.as_ref() == Some(call)
@@ -136,23 +136,29 @@ impl Recorded {
                 && let (Some(sample), Some(prompt)) = (stored.sample, stored.prompt)
             {
                 page.questions.push(seq);
-                // One that was asked again after a crash takes the place of the lost one.
-                asked.insert(sample, (seq, prompt));
+                asked.push((sample, seq, prompt));
             }
         }
+        // One that was asked again after a crash takes the place of the lost one.
+        asked.sort_unstable_by_key(|(sample, seq, _)| (*sample, std::cmp::Reverse(*seq)));
+        asked.dedup_by_key(|(sample, ..)| *sample);
         let mut keys = BTreeMap::new();
-        for (number, (request, prompt)) in asked {
+        for (number, request, prompt) in asked {
             let (attempts, partial) = self.attempts(request, &mut page.first)?;
             if attempts.is_empty() && self.skip_errors {
                 continue;
             }
-            let key = match keys.get(&prompt) {
-                Some(key) => *key,
-                None => self.key_of(prompt)?,
+            let key = if self.rules.is_empty() {
+                prompt
+            } else if let Some(key) = keys.get(&prompt) {
+                *key
+            } else {
+                let key = self.key_of(prompt)?;
+                keys.insert(prompt, key);
+                key
             };
-            keys.insert(prompt, key);
             let key = Key { call: call.clone(), prompt: key };
-            page.samples.insert(number, (key, RecordedSample { request, attempts, partial }));
+            page.samples.push((number, key, RecordedSample { request, attempts, partial }));
         }
         Ok(page)
     }
@@ -161,38 +167,37 @@ impl Recorded {
     fn attempts(
         &self,
         request: Seq,
-        first: &mut Option<(Place, Event)>,
+        first: &mut Option<(Place, Found)>,
     ) -> Result<(Vec<Attempt>, bool), LogError> {
         let run = self.questions.run;
         let (mut attempts, mut partial) = (Vec::new(), false);
         for seq in self.questions.table.caused_by(request) {
             let place = Place { run, seq };
             let Some(stored) = self.readers.event(place)? else { continue };
-            let event = stored.event().map_err(damaged)?;
-            let (reopens, left) = match &event {
-                Event::ResponseReceived(_) | Event::AnswerReused(_) => (false, false),
-                Event::AttemptFailed(failed) if !self.skip_errors => {
-                    let kept = failed.details.http.as_ref().and_then(Kept::read);
-                    let left = kept.is_some_and(|kept| kept.end == Some(End::ClientLeft));
-                    (!failed.details.gave_up && !left, left)
+            let (reopens, left) = if stored.is_answer() {
+                (false, false)
+            } else {
+                match stored.event().map_err(damaged)? {
+                    Event::AttemptFailed(failed) if !self.skip_errors => {
+                        let kept = failed.details.http.as_ref().and_then(Kept::read);
+                        let left = kept.is_some_and(|kept| kept.end == Some(End::ClientLeft));
+                        (!failed.details.gave_up && !left, left)
+                    }
+                    _ => continue,
                 }
-                _ => continue,
             };
             // One whose client had left was asked again.
             if std::mem::replace(&mut partial, left) {
                 attempts.pop();
             }
             attempts.push(Attempt { place, reopens });
-            first.get_or_insert((place, event));
+            first.get_or_insert((place, stored));
         }
         Ok((attempts, partial))
     }
 
-    /// The key of a stored prompt.
+    /// The key of a stored prompt, under the rules.
     fn key_of(&self, prompt: PromptHash) -> Result<PromptHash, LogError> {
-        if self.rules.is_empty() {
-            return Ok(prompt);
-        }
         let request = self.readers.with(|reader| reader.request(prompt))?;
         Ok(request.map_or(prompt, |request| self.rules.key(&request)))
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hyper::http::{HeaderValue, header};
 use hyper::{Response, StatusCode};
-use retold::event::{Event, RunOutcome};
+use retold::event::RunOutcome;
 use retold::id::{CallPath, RunId};
 use retold::log::{Log, LogError};
 use retold::run::{OutcomeLanes, Recorder, RecorderError, how_it_ended};
@@ -15,12 +15,13 @@ use tokio::sync::{Notify, Semaphore};
 use crate::asked::{Asked, Incoming, Key};
 use crate::book::{Place, Turn};
 use crate::dialect::{self, Dialect, Problem};
+use crate::digest::Digest;
 use crate::handed::{Given, Handed};
 use crate::limits::{LONG_ANSWERS, MISSES_COMPARED};
 use crate::miss::{Miss, Prompts, Why};
 use crate::outlet::{Outgoing, Outlet};
 use crate::play;
-use crate::readers::Readers;
+use crate::readers::{Found, Readers};
 use crate::recorded::Library;
 use crate::relay;
 use crate::rules::Rules;
@@ -393,16 +394,17 @@ impl Session {
 
     /// Reads what is recorded of a call, if that was not done before. Returns the attempt that is
     /// probably the next to be sent.
-    fn read(&self, call: &CallPath) -> Result<Option<(Place, Event)>, LogError> {
-        if lock(&self.shelf).has(call) {
+    fn read(&self, call: &CallPath) -> Result<Option<(Place, Found)>, LogError> {
+        let name = Digest::of(call.as_str());
+        if lock(&self.shelf).has(name) {
             return Ok(None);
         }
         let mut page = self.samples.of_call(call)?;
         let first = page.first.take();
         let mut shelf = lock(&self.shelf);
         // Another request may have read it meanwhile.
-        if !shelf.has(call) {
-            shelf.add(call, page, |key, place| {
+        if !shelf.has(name) {
+            shelf.add(name, page, |key, place| {
                 if let Some(shared) = &self.shared {
                     lock(shared).insert(key.clone(), Sharing::Answered(place));
                 }

@@ -1,9 +1,8 @@
 //! The book of a recorded run, whose entries are read when they are first asked for.
 
-use retold::id::CallPath;
-
 use crate::asked::Key;
 use crate::book::{Book, Place, Ticket, Turn};
+use crate::digest::Digest;
 use crate::samples::{Page, Samples};
 
 /// A [`Book`], and what of the [`Samples`] it is filled from it does not have yet.
@@ -24,18 +23,13 @@ impl Shelf {
     }
 
     /// Whether a call was added.
-    pub(crate) fn has(&self, call: &CallPath) -> bool {
+    pub(crate) fn has(&self, call: Digest) -> bool {
         self.book.has(call)
     }
 
     /// Adds what is recorded of a call. Passes on the key of each answered sample, and where its
     /// answer is.
-    pub(crate) fn add(
-        &mut self,
-        call: &CallPath,
-        page: Page,
-        mut answered: impl FnMut(&Key, Place),
-    ) {
+    pub(crate) fn add(&mut self, call: Digest, page: Page, mut answered: impl FnMut(&Key, Place)) {
         if let Some(questions) = self.samples.questions() {
             for seq in &page.questions {
                 if let Ok(at) = questions.answered.binary_search(seq)
@@ -45,7 +39,7 @@ impl Shelf {
                 }
             }
         }
-        for (key, sample) in page.samples.values() {
+        for (_, key, sample) in &page.samples {
             if let Some(last) = sample.attempts.last()
                 && !last.reopens
                 && !sample.partial
