@@ -27,8 +27,11 @@ pub struct Audit {
     pub call: CallPath,
     /// The sample.
     pub sample: Sample,
-    /// The decision; `None` for a question that has none.
+    /// The decision: the one that was asked for, or else the last; `None` for a question that has
+    /// none.
     pub decision: Option<Link<DecisionMade>>,
+    /// The other decisions about the same answer.
+    pub others: Vec<Link<DecisionMade>>,
     /// The validator's judgement of it, for parsers that come with a validator.
     pub verdict: Option<&'static str>,
     /// The answer, or the failure that ended the call.
@@ -74,6 +77,7 @@ pub fn audit(
         call: call.clone(),
         sample,
         decision: None,
+        others: Vec::new(),
         verdict: None,
         answer: None,
         attempts: Vec::new(),
@@ -89,7 +93,6 @@ pub fn audit(
         let link = |event| Link { seq: stored.seq, hash: stored.hash, event };
         let event = stored.event().map_err(corrupt)?;
         let answers = |seq| audit.answer.as_ref().is_some_and(|a: &Link<Event>| a.seq == seq);
-        let decided = audit.decision.as_ref().map(|d| d.seq);
         match event {
             Event::ResponseReceived(ref r) if r.request == question.seq => {
                 audit.answer = Some(link(event));
@@ -101,15 +104,29 @@ pub fn audit(
                 audit.attempts.push(link(event));
             }
             Event::DecisionMade(made) if answers(made.response) => {
-                audit.decision = Some(Link { seq: stored.seq, hash: stored.hash, event: made });
+                audit.others.push(Link { seq: stored.seq, hash: stored.hash, event: made });
             }
-            Event::Occurred(fact) if decided.is_some_and(|seq| fact.causes.contains(&seq)) => {
+            Event::Occurred(fact) => {
                 audit.facts.push(Link { seq: stored.seq, hash: stored.hash, event: fact });
             }
             _ => {}
         }
         Ok(())
     })?;
+    let wanted = match target {
+        Target::Seq(seq) => audit.others.iter().position(|decision| {
+            let leads_to = |fact: &Link<Occurred>| {
+                fact.seq == *seq && fact.event.causes.contains(&decision.seq)
+            };
+            decision.seq == *seq || audit.facts.iter().any(leads_to)
+        }),
+        Target::Call(..) => None,
+    };
+    if let Some(at) = wanted.or(audit.others.len().checked_sub(1)) {
+        audit.decision = Some(audit.others.remove(at));
+    }
+    let decided = audit.decision.as_ref().map(|decision| decision.seq);
+    audit.facts.retain(|fact| decided.is_some_and(|seq| fact.event.causes.contains(&seq)));
     audit.verdict = audit.decision.as_ref().and_then(|decision| {
         let spec = ParserSpec::deserialize(&decision.event.by.parser).ok()?;
         let answer = audit.answer.as_ref()?;

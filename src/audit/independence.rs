@@ -13,8 +13,9 @@ const BATCH: usize = 1024;
 /// What the decisions of a run rest on.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Independence {
-    /// By the kind of call: its parts without those that have a digit, such as `final_vote`.
-    pub kinds: BTreeMap<String, Sizes>,
+    /// By the kind of call, which is its parts without those that have a digit, such as `final_vote`;
+    /// and by what was decided, such as `vote`.
+    pub kinds: BTreeMap<(String, String), Sizes>,
     /// The answers on which several decisions rest, in the order of the log.
     pub shared: Vec<SharedAnswer>,
 }
@@ -39,12 +40,15 @@ pub struct SharedAnswer {
     pub run: RunId,
     /// The event there.
     pub seq: Seq,
+    /// What they decide.
+    pub decides: String,
     /// The decisions, with the calls that they were made for.
     pub decisions: Vec<(Seq, CallPath, Sample)>,
 }
 
 /// Finds the decisions of a run that share a recorded answer: the first of a prompt, which later
-/// calls reuse, or one of another run that several calls of a fork reuse.
+/// calls reuse, or one of another run that several calls of a fork reuse. Decisions of different
+/// things, such as a choice and its reason, are not compared.
 ///
 /// # Errors
 /// [`LogError`] if the run cannot be read.
@@ -53,7 +57,7 @@ pub fn independence(reader: &mut dyn Reader, run: RunId) -> Result<Independence,
     let mut asked: BTreeMap<Seq, (CallPath, Sample)> = BTreeMap::new();
     // The question and the origin of each answer, and what rests on each origin.
     let mut answers: BTreeMap<Seq, (Seq, (RunId, Seq))> = BTreeMap::new();
-    let mut resting: BTreeMap<(RunId, Seq), Vec<(Seq, Seq)>> = BTreeMap::new();
+    let mut resting: BTreeMap<(RunId, Seq, String), Vec<(Seq, Seq)>> = BTreeMap::new();
     let mut after = Seq(0);
     loop {
         let events = reader.events(run, after, BATCH)?;
@@ -75,8 +79,9 @@ pub fn independence(reader: &mut dyn Reader, run: RunId) -> Result<Independence,
                     answers.insert(stored.seq, (reused.request, origin));
                 }
                 Event::DecisionMade(made) => {
-                    if let Some((question, origin)) = answers.get(&made.response) {
-                        resting.entry(*origin).or_default().push((stored.seq, *question));
+                    if let Some((question, (run, seq))) = answers.get(&made.response) {
+                        let of = (*run, *seq, made.by.decides().to_owned());
+                        resting.entry(of).or_default().push((stored.seq, *question));
                     }
                 }
                 _ => {}
@@ -84,8 +89,8 @@ pub fn independence(reader: &mut dyn Reader, run: RunId) -> Result<Independence,
         }
     }
     let mut found = Independence::default();
-    let mut squares: BTreeMap<String, u64> = BTreeMap::new();
-    for ((run, seq), decisions) in resting {
+    let mut squares: BTreeMap<(String, String), u64> = BTreeMap::new();
+    for ((run, seq, decides), decisions) in resting {
         let calls = decisions.iter().filter_map(|(seq, question)| {
             let (call, sample) = asked.get(question)?;
             Some((*seq, call.clone(), *sample))
@@ -96,13 +101,14 @@ pub fn independence(reader: &mut dyn Reader, run: RunId) -> Result<Independence,
             *by_kind.entry(kind(call)).or_default() += 1;
         }
         for (kind, count) in by_kind {
+            let kind = (kind, decides.clone());
             *squares.entry(kind.clone()).or_default() += count * count;
             let sizes = found.kinds.entry(kind).or_default();
             sizes.decisions += count;
             sizes.answers += 1;
         }
         if calls.len() > 1 {
-            found.shared.push(SharedAnswer { run, seq, decisions: calls });
+            found.shared.push(SharedAnswer { run, seq, decides, decisions: calls });
         }
     }
     for (kind, sizes) in &mut found.kinds {

@@ -28,9 +28,7 @@ pub use filter::{Filter, FilterError, FilterLimits, FilterSetup, LineProblem, Ou
 pub use params::{Params, ParamsError};
 pub use registered::RegisteredParser;
 
-/// The parser of decisions that a recorded program made itself and reported; its settings have their
-/// name.
-pub const REPORTED: &str = "program";
+pub use crate::event::REPORTED;
 
 /// An answer to decide about.
 #[derive(Debug, Clone, PartialEq)]

@@ -238,6 +238,25 @@ pub struct DecidedBy {
     pub parser: Value,
 }
 
+/// The parser of decisions that a recorded program made itself and reported; its settings have their
+/// name.
+pub const REPORTED: &str = "program";
+
+impl DecidedBy {
+    /// What was decided, where one answer may have several decisions: the name under which a program
+    /// reported it, or else the parser's.
+    pub fn decides(&self) -> &str {
+        let reported = &self.parser["params"]["name"];
+        let name = if self.is_reported() { reported } else { &self.parser["name"] };
+        name.as_str().unwrap_or("?")
+    }
+
+    /// Whether a program reported it, and no parser made it.
+    pub fn is_reported(&self) -> bool {
+        self.parser["name"] == REPORTED
+    }
+}
+
 /// The content of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DecisionDetails {

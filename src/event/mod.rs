@@ -29,7 +29,8 @@ pub use finished::{FoldedState, RunFinished, RunOutcome, StateEntries, StateMark
 pub(crate) use kind::KINDS;
 pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, DecidedBy, DecisionDetails, DecisionMade, Event,
-    ForkedFrom, Occurred, RequestSent, ResponseDetails, ResponseReceived, RunResumed, RunStarted,
+    ForkedFrom, Occurred, REPORTED, RequestSent, ResponseDetails, ResponseReceived, RunResumed,
+    RunStarted,
 };
 pub(crate) use line::EventLine;
 pub use merkle::{MerkleTree, inclusion_paths, root_at_end};

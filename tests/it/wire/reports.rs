@@ -72,6 +72,43 @@ for player in range(4):
 }
 
 #[test]
+fn one_answer_may_have_several_decisions() {
+    let (place, upstream) = (Place::new(), upstream());
+    let report = "
+ask() { curl -sS --max-time 20 \"$@\" >/dev/null; }
+for n in 1 2; do
+  ask $OPENAI_BASE_URL/chat/completions -H \"x-retold-call: q/$n\" \
+    -d '{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"question '$n'\"}]}'
+  for name in choice tone; do
+    ask $RETOLD_URL/_retold/decisions \
+      -d '{\"name\":\"'$name'\",\"value\":\"'$name' '$n'\",\"response\":\"q/'$n'\"}'
+  done
+done";
+    let recorded = record(&place, "", &upstream.base_url(), &["sh", "-c", report]);
+    assert_eq!(recorded.code, 0, "{}", recorded.err);
+    let log = place.ok("log latest");
+    assert!(log.contains("choice: reported \"choice 1\""), "{log}");
+    assert!(log.contains("tone: reported \"tone 1\""), "{log}");
+    // The last one, unless another is named.
+    let (last, _) = place.json("audit latest q/1");
+    assert_eq!(last["decision"]["value"], "tone 1");
+    assert_eq!(last["other_decisions"][0]["value"], "choice 1");
+    let (first, _) = place.json(&format!("audit latest {}", last["other_decisions"][0]["seq"]));
+    assert_eq!(first["decision"]["value"], "choice 1");
+    assert_eq!(first["other_decisions"][0]["seq"], last["decision"]["seq"]);
+    let said = place.ok("audit latest q/1");
+    assert!(said.contains("other decisions on the same answer"), "{said}");
+    assert!(said.contains("choice  \"choice 1\""), "{said}");
+    // A choice and a tone are not two draws of one variable.
+    let (independence, _) = place.json("audit latest --independence");
+    assert_eq!(independence["shared"], serde_json::json!([]));
+    let kinds = independence["kinds"].as_array().unwrap();
+    let decides: Vec<_> = kinds.iter().map(|kind| kind["decides"].as_str().unwrap()).collect();
+    assert_eq!(decides, ["choice", "tone"]);
+    assert!(kinds.iter().all(|kind| kind["effective_sample_size"] == 2.0), "{kinds:?}");
+}
+
+#[test]
 fn a_run_that_is_continued_compares_first_and_records_then() {
     let (place, upstream) = (Place::new(), upstream());
     let report = "

@@ -166,6 +166,10 @@ fn object(audit: &Audit) -> Value {
             "value": event.details.value, "reasoning": event.details.reasoning,
             "warnings": event.details.warnings, "verdict": audit.verdict})
     });
+    let others = audit.others.iter().map(|Link { seq, hash, event }| {
+        json!({"seq": seq, "hash": hash, "decides": event.by.decides(), "parser": event.by.parser,
+            "method": event.by.method, "value": event.details.value})
+    });
     let answer = audit.answer.as_ref().map(|Link { seq, hash, event }| {
         let (blank, cut_off) = shortcomings(event);
         let details = details_of(event).map(|(_, details)| details);
@@ -177,6 +181,7 @@ fn object(audit: &Audit) -> Value {
         "call": audit.call,
         "sample": audit.sample,
         "decision": decision,
+        "other_decisions": others.collect::<Vec<_>>(),
         "answer": answer,
         "failed_attempts": audit.attempts.iter().map(place).collect::<Vec<_>>(),
         "question": place(&audit.question),
@@ -209,6 +214,9 @@ fn text(audit: &Audit) -> String {
     match &audit.decision {
         Some(Link { seq, hash, event }) => {
             let _ = writeln!(out, "\ndecision  seq {seq}  hash {hash}");
+            if event.by.is_reported() {
+                let _ = writeln!(out, "  name     {}", inert(event.by.decides(), 200));
+            }
             let _ = writeln!(out, "  value    {}", event.details.value);
             let _ = writeln!(out, "  method   {}", event.by.method);
             if let Some(verdict) = audit.verdict {
@@ -223,6 +231,13 @@ fn text(audit: &Audit) -> String {
             }
         }
         None => out.push_str("\nno decision was made on this call\n"),
+    }
+    if !audit.others.is_empty() {
+        out.push_str("\nother decisions on the same answer (`retold audit RUN SEQ` follows one)\n");
+    }
+    for Link { seq, hash: _, event } in &audit.others {
+        let (name, value) = (inert(event.by.decides(), 200), event.details.value.to_string());
+        let _ = writeln!(out, "  seq {seq}  {name}  {}", inert(&value, 90));
     }
     match &audit.answer {
         Some(Link { seq, hash, event }) => {

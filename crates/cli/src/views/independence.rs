@@ -8,10 +8,14 @@ use crate::error::{CliError, Status};
 use crate::output::{Output, counted};
 use crate::select::{self, Selected};
 use retold::audit::{Independence, SharedAnswer, independence};
+use retold::inert::inert;
 
 /// How many shared answers are listed for people, and how many calls of each.
 const SHOWN: usize = 20;
 const CALLS_SHOWN: usize = 8;
+
+/// How much of the name of what is decided is shown.
+const DECIDES_SHOWN: usize = 60;
 
 /// Prints which decisions of a run share a recorded answer, and the effective sample sizes.
 pub(crate) fn show(selected: &Selected, output: &Output) -> Result<Status, CliError> {
@@ -32,15 +36,15 @@ pub(crate) fn show(selected: &Selected, output: &Output) -> Result<Status, CliEr
 }
 
 fn object(found: &Independence) -> Value {
-    let kind = |(kind, sizes): (&String, &retold::audit::Sizes)| {
-        json!({"kind": kind, "decisions": sizes.decisions, "answers": sizes.answers,
+    let kind = |((kind, decides), sizes): (&(String, String), &retold::audit::Sizes)| {
+        json!({"kind": kind, "decides": decides, "decisions": sizes.decisions, "answers": sizes.answers,
             "effective_sample_size": sizes.effective})
     };
-    let shared = |SharedAnswer { run, seq, decisions }: &SharedAnswer| {
+    let shared = |SharedAnswer { run, seq, decides, decisions }: &SharedAnswer| {
         let decisions = decisions.iter();
         let decisions = decisions
             .map(|(seq, call, sample)| json!({"seq": seq, "call": call, "sample": sample}));
-        json!({"run": run, "seq": seq, "decisions": decisions.collect::<Vec<_>>()})
+        json!({"run": run, "seq": seq, "decides": decides, "decisions": decisions.collect::<Vec<_>>()})
     };
     json!({
         "kinds": found.kinds.iter().map(kind).collect::<Vec<_>>(),
@@ -49,13 +53,17 @@ fn object(found: &Independence) -> Value {
 }
 
 fn text(found: &Independence) -> String {
-    let mut out = String::from("decisions  answers  effective  kind of call\n");
-    for (kind, sizes) in &found.kinds {
+    let mut out =
+        String::from("decisions  answers  effective  kind of call, and what was decided\n");
+    for ((kind, decides), sizes) in &found.kinds {
         // Writing to a string cannot fail.
         let _ = writeln!(
             out,
-            "{:>9}  {:>7}  {:>9.1}  {kind}",
-            sizes.decisions, sizes.answers, sizes.effective
+            "{:>9}  {:>7}  {:>9.1}  {kind}: {}",
+            sizes.decisions,
+            sizes.answers,
+            sizes.effective,
+            inert(decides, DECIDES_SHOWN)
         );
     }
     match (found.kinds.is_empty(), found.shared.is_empty()) {
@@ -63,14 +71,15 @@ fn text(found: &Independence) -> String {
         (false, true) => out.push_str("each decision rests on an answer of its own\n"),
         (false, false) => {}
     }
-    for SharedAnswer { run, seq, decisions } in found.shared.iter().take(SHOWN) {
+    for SharedAnswer { run, seq, decides, decisions } in found.shared.iter().take(SHOWN) {
         let calls = decisions.iter().take(CALLS_SHOWN);
         let calls: Vec<_> = calls.map(|(_, call, sample)| format!("{call}#{sample}")).collect();
         let more = if decisions.len() > CALLS_SHOWN { ", .." } else { "" };
         let _ = writeln!(
             out,
-            "{} on the answer at seq {seq} of run {}: {}{more}",
+            "{} of {} on the answer at seq {seq} of run {}: {}{more}",
             counted(decisions.len() as u64, "decision"),
+            inert(decides, DECIDES_SHOWN),
             run.short(8),
             calls.join(", ")
         );

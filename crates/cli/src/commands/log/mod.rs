@@ -199,7 +199,11 @@ fn as_line(event: &StoredEvent) -> String {
     let shown = match (&*event.kind, event.event()) {
         ("ResponseReceived" | "AnswerReused", _) => text(),
         (_, Ok(Event::DecisionMade(made))) => {
-            format!("{} {}", made.by.method, made.details.value)
+            let (method, value) = (&made.by.method, &made.details.value);
+            match made.by.is_reported() {
+                true => format!("{}: {method} {value}", made.by.decides()),
+                false => format!("{method} {value}"),
+            }
         }
         _ => event.body.to_string(),
     };
