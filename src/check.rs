@@ -152,9 +152,23 @@ pub struct Checked {
     pub by_method: BTreeMap<String, BTreeMap<String, u64>>,
     /// Decisions by verdict, as recorded and now.
     pub verdicts: BTreeMap<&'static str, (u64, u64)>,
+    /// How many decisions were found by a strategy.
+    pub found: Found,
     /// Recorded decisions that their own parser version no longer makes: either the program's
     /// parser was changed without a new version, or the log was changed.
     pub unfaithful: Vec<Seq>,
+}
+
+/// How many decisions were found by a strategy, rather than by a parser's last resort. Decisions by
+/// parsers that do not say, such as a user's program, do not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Found {
+    /// Decisions of which both is known.
+    pub of: u64,
+    /// Found as recorded.
+    pub from: u64,
+    /// Found now.
+    pub to: u64,
 }
 
 /// Decides again about the answers of a run and compares. `each` receives every decision that is
@@ -189,6 +203,7 @@ pub fn check<E: From<CheckError>>(
             changed: BTreeMap::new(),
             by_method: BTreeMap::new(),
             verdicts: BTreeMap::new(),
+            found: Found::default(),
             unfaithful: Vec::new(),
         },
     };
@@ -259,7 +274,9 @@ impl Check<'_> {
         let method = decision.by.method;
         count(&mut checked.by_method, &method);
         let mut from = Side { method, value, reasoning, warnings, verdict: None };
+        let now_found = now.found;
         let mut to = Side::from(now);
+        let mut was_found = now_found.filter(|_| spec == by && from.method == to.method);
         // What the recorded parser makes of it today; unknown if the program does not have that
         // parser.
         let again = if spec == by {
@@ -269,6 +286,7 @@ impl Check<'_> {
                 if let Some(reason) = answer.unreadable() {
                     again.warnings.insert(0, Unreadable::warning(reason));
                 }
+                was_found = again.found.filter(|_| again.method == from.method);
                 Side::from(again)
             })
         };
@@ -284,6 +302,11 @@ impl Check<'_> {
             checked.verdicts.entry(verdict).or_default().0 += 1;
         }
         checked.decisions += 1;
+        if let (Some(was), Some(now)) = (was_found, now_found) {
+            checked.found.of += 1;
+            checked.found.from += u64::from(was);
+            checked.found.to += u64::from(now);
+        }
         let parts = differing(&from, &to);
         if parts.is_empty() {
             return Ok(());
@@ -335,7 +358,7 @@ const NO_DECISION: &str = "no decision";
 
 impl From<Decided> for Side {
     fn from(decided: Decided) -> Self {
-        let Decided { method, value, reasoning, warnings, verdict } = decided;
+        let Decided { method, value, reasoning, warnings, verdict, found: _ } = decided;
         Side { method, value, reasoning, warnings, verdict }
     }
 }

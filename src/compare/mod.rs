@@ -131,6 +131,14 @@ pub struct LaneDifference {
     pub differing: u64,
 }
 
+/// The facts of a run, each with the call that caused it.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read or is damaged.
+pub fn recorded_facts(reader: &mut dyn Reader, run: RunId) -> Result<Vec<FactRecord>, LogError> {
+    Ok(Gathered::read(reader, run)?.facts)
+}
+
 /// The lane of a call, for runs whose experiment is not at hand: the second part of its path.
 pub fn usual_lane(call: &CallPath) -> String {
     crate::run::second_part(call)

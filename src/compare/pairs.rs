@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::id::{CallPath, Sample, Seq};
+use crate::run::RehearsedFact;
 
 /// A fact of a run.
 #[derive(Debug, Clone)]
@@ -17,6 +18,12 @@ pub struct FactRecord {
     pub cause: Option<(CallPath, Sample)>,
     /// Its canonical JSON.
     pub fact: Arc<str>,
+}
+
+impl From<RehearsedFact> for FactRecord {
+    fn from(RehearsedFact { cause, fact }: RehearsedFact) -> Self {
+        FactRecord { seq: None, cause, fact: fact.into() }
+    }
 }
 
 /// A fact that is not the same in both runs.
@@ -64,8 +71,9 @@ impl FactChanges {
 /// The name of facts that no call caused.
 const WITHOUT_CALL: &str = "(no call)";
 
-/// What identifies a fact within its run: its kind, what caused it, and which one of those it is.
-type Key = (String, Option<(CallPath, Sample)>, usize);
+/// What identifies a fact within its run: its kind, the call that caused it (whichever of its
+/// samples was usable), and which one of those it is.
+type Key = (String, Option<CallPath>, usize);
 
 /// Compares facts.
 pub fn fact_changes(one: Vec<FactRecord>, other: Vec<FactRecord>) -> FactChanges {
@@ -97,8 +105,7 @@ pub fn fact_changes(one: Vec<FactRecord>, other: Vec<FactRecord>) -> FactChanges
 
 impl FactChanges {
     fn add(&mut self, key: Key, one: Option<FactRecord>, other: Option<FactRecord>) {
-        let (kind, cause, _) = key;
-        let call = cause.map(|(call, _)| call);
+        let (kind, call, _) = key;
         let phase = call.as_ref().map_or_else(|| WITHOUT_CALL.to_owned(), CallPath::kind);
         let counts = self.by_phase.entry(phase.clone()).or_default();
         let counts = counts.entry(kind.clone()).or_default();
@@ -116,14 +123,15 @@ impl FactChanges {
 
 /// Counts the facts with one kind and one cause.
 #[derive(Default)]
-struct Numbers(BTreeMap<(String, Option<(CallPath, Sample)>), usize>);
+struct Numbers(BTreeMap<(String, Option<CallPath>), usize>);
 
 impl Numbers {
     fn key(&mut self, record: &FactRecord) -> Key {
-        let kind = kind_of_fact(&record.fact);
-        let number = self.0.entry((kind.clone(), record.cause.clone())).or_default();
+        let (kind, call) =
+            (kind_of_fact(&record.fact), record.cause.as_ref().map(|(call, _)| call.clone()));
+        let number = self.0.entry((kind.clone(), call.clone())).or_default();
         *number += 1;
-        (kind, record.cause.clone(), *number)
+        (kind, call, *number)
     }
 }
 

@@ -250,7 +250,7 @@ impl<F> Pending<'_, F> {
             return Ok(());
         };
         let by = parser.spec().clone();
-        let now = Decided::from(parser.parse_whole_any(answer.whole()));
+        let now = Decided::by(parser, answer.whole());
         self.made(reader, Redecided { answer, recorded, by, now })
     }
 

@@ -66,12 +66,26 @@ pub struct Decided {
     /// The validator's judgement, for parsers that come with a validator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'static str>,
+    /// Whether a strategy found the value, rather than the parser's last resort; `None` if the
+    /// parser does not say.
+    #[serde(skip)]
+    pub found: Option<bool>,
+}
+
+impl Decided {
+    /// The decision of a parser.
+    pub fn by(parser: &dyn AnyParser, answer: WholeAnswer<'_>) -> Self {
+        let decided = Decided::from(parser.parse_whole_any(answer));
+        let found = parser.last_resort().map(|last| decided.method != last);
+        Decided { found, ..decided }
+    }
 }
 
 impl From<(Parsed<Value>, Option<&'static str>)> for Decided {
     fn from((parsed, verdict): (Parsed<Value>, Option<&'static str>)) -> Self {
         let Parsed { method, value, reasoning, warnings } = parsed;
-        Decided { method: method.to_owned(), value, reasoning, warnings, verdict }
+        let (method, found) = (method.to_owned(), None);
+        Decided { method, value, reasoning, warnings, verdict, found }
     }
 }
 
@@ -108,6 +122,6 @@ impl Decider for Own<'_> {
     }
 
     fn decide(&mut self, answers: &[Undecided<'_>]) -> Result<Vec<Decided>, DecideError> {
-        Ok(answers.iter().map(|asked| self.0.parse_whole_any(asked.answer).into()).collect())
+        Ok(answers.iter().map(|asked| Decided::by(self.0, asked.answer)).collect())
     }
 }

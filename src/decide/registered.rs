@@ -58,9 +58,8 @@ impl Decider for RegisteredParser {
     }
 
     fn decide(&mut self, answers: &[Undecided<'_>]) -> Result<Vec<Decided>, DecideError> {
-        let decide = |asked: &Undecided<'_>| {
-            Ok(self.parser(asked.params)?.parse_whole_any(asked.answer).into())
-        };
+        let decide =
+            |asked: &Undecided<'_>| Ok(Decided::by(self.parser(asked.params)?, asked.answer));
         answers.iter().map(decide).collect()
     }
 }

@@ -88,6 +88,12 @@ pub trait Parser: Send + Sync + 'static {
         true
     }
 
+    /// The method of a decision for which nothing was found in the answer, if the parser has such a
+    /// method. By default it has none; a chain has its last resort.
+    fn last_resort(&self) -> Option<&'static str> {
+        None
+    }
+
     /// A judgement of the value under the parser's settings (`valid`, `math_error`), for parsers
     /// with a validator. The validator sees the value, never the text.
     fn verdict(&self, value: &Self::Value) -> Option<&'static str> {
@@ -101,6 +107,11 @@ pub trait AnyParser: Send + Sync {
     /// Name, version and settings.
     fn spec(&self) -> &ParserSpec;
 
+    /// The method of a decision for which nothing was found, as [`Parser::last_resort`] says.
+    fn last_resort(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The decision for a text, and its verdict.
     fn parse_any(&self, text: &str) -> (Parsed<Value>, Option<&'static str>);
 
@@ -113,6 +124,10 @@ pub trait AnyParser: Send + Sync {
 impl<P: Parser> AnyParser for P {
     fn spec(&self) -> &ParserSpec {
         Parser::spec(self)
+    }
+
+    fn last_resort(&self) -> Option<&'static str> {
+        Parser::last_resort(self)
     }
 
     fn parse_any(&self, text: &str) -> (Parsed<Value>, Option<&'static str>) {
@@ -233,7 +248,8 @@ impl<P: Serialize, V> ChainParser<P, V> {
         Self::made(name, version, params, methods, Find::Chain(strategies, last), judge)
     }
 
-    /// A parser that finds method and value together; `methods` lists all possible methods.
+    /// A parser that finds method and value together; `methods` lists all possible methods, the last
+    /// resort last.
     ///
     /// # Errors
     /// [`CanonicalError`] if the settings cannot be written as JSON.
@@ -335,6 +351,14 @@ impl<P: Send + Sync, V: Serialize + DeserializeOwned + Send> Parser for ChainPar
         };
         let Found { value, reasoning, warnings } = found;
         Parsed { method, value, reasoning, warnings }
+    }
+
+    fn last_resort(&self) -> Option<&'static str> {
+        match &self.find {
+            Find::Chain(strategies, last) => (!strategies.is_empty()).then_some(last.0),
+            Find::Own(strategies, last, _) => (!strategies.is_empty()).then_some(*last),
+            Find::Whole(_) => self.decided_by.last().map(|(method, _)| *method),
+        }
     }
 
     fn accepts(&self, parsed: &Parsed<V>) -> bool {

@@ -308,7 +308,7 @@ impl Core {
     /// Logs a decision.
     pub(super) fn decide(&self, decision: NewDecision, known_as: &DecisionRef) -> Result<(), Stop> {
         let seq = match self.mode {
-            Mode::Rehearse => Rehearsing::decided(decision.response),
+            Mode::Rehearse => self.rehearsing.borrow_mut().decided(decision.response),
             Mode::Record | Mode::Replay | Mode::Resume => {
                 self.outcomes.decide(self.mode, &self.history, &self.writer, decision)?
             }

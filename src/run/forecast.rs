@@ -39,7 +39,10 @@ pub struct ModelForecast {
     pub prompt_tokens: u64,
     /// Tokens of the answers.
     pub completion_tokens: u64,
-    /// US dollars at list prices; `None` if the model has no price.
+    /// Calls whose tokens cannot be estimated.
+    pub uncounted: u64,
+    /// US dollars at list prices; `None` if the model has no price, or tokens could not be
+    /// estimated.
     pub cost: Option<f64>,
 }
 
@@ -63,17 +66,21 @@ impl Rehearsal {
                     of.prompt_tokens += prompt;
                     of.completion_tokens += completion;
                 }
-                None => all.uncounted += 1,
+                None => {
+                    of.uncounted += 1;
+                    all.uncounted += 1;
+                }
             }
         }
-        let mut cost = (all.uncounted == 0).then_some(0.0);
+        let mut cost = Some(0.0);
         for (model, of) in &mut all.models {
             let tokens = Usage {
                 prompt_tokens: Some(of.prompt_tokens),
                 completion_tokens: Some(of.completion_tokens),
                 ..Usage::default()
             };
-            of.cost = prices.of(model).map(|price| price.cost(tokens));
+            let price = prices.of(model).filter(|_| of.uncounted == 0);
+            of.cost = price.map(|price| price.cost(tokens));
             cost = cost.zip(of.cost).map(|(sum, of)| sum + of);
             all.prompt_tokens += of.prompt_tokens;
             all.completion_tokens += of.completion_tokens;

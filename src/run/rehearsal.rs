@@ -194,7 +194,7 @@ impl Rehearsal {
 /// The question and the answer of stand-ins.
 const STAND_INS: u64 = 1 << 49;
 
-/// Decisions, plus the place of their answer.
+/// Decisions.
 const DECISIONS: u64 = 1 << 50;
 
 /// Facts.
@@ -208,6 +208,8 @@ pub(super) struct Rehearsing {
     departed: BTreeSet<String>,
     /// Questions whose prompts are made from new answers, new answers, and facts made from them.
     tainted: BTreeSet<Seq>,
+    /// The answer that each decision is about, in program order.
+    decisions: Vec<Seq>,
     /// The address of each answer.
     addresses: LookupMap<Seq, (CallPath, Sample)>,
     stand_ins: u64,
@@ -318,18 +320,26 @@ impl Rehearsing {
         kind.completion_tokens += completion_tokens.unwrap_or(0);
     }
 
-    /// The place of a decision about an answer.
-    pub(super) fn decided(response: Seq) -> Seq {
-        Seq(DECISIONS + response.0)
+    /// Notes a decision about an answer; its place. Decisions are numbered in program order, in
+    /// which they would be logged.
+    pub(super) fn decided(&mut self, response: Seq) -> Seq {
+        self.decisions.push(response);
+        Seq(DECISIONS + self.decisions.len() as u64)
+    }
+
+    /// The answer that a decision is about.
+    fn answer_of(&self, decision: Seq) -> Option<Seq> {
+        let number = decision.0.checked_sub(DECISIONS)?.checked_sub(1)?;
+        self.decisions.get(usize::try_from(number).ok()?).copied()
     }
 
     /// Notes a fact; its place.
     pub(super) fn occurred(&mut self, causes: &[Seq], fact: &str) -> Seq {
-        let answer = |cause: &Seq| Seq(cause.0.saturating_sub(DECISIONS));
-        let cause = causes.first().and_then(|cause| self.addresses.get(&answer(cause)).cloned());
+        let answers: Vec<Seq> = causes.iter().filter_map(|cause| self.answer_of(*cause)).collect();
+        let cause = answers.first().and_then(|answer| self.addresses.get(answer).cloned());
         self.found.facts.push(RehearsedFact { cause, fact: fact.to_owned() });
         let seq = Seq(FACTS + self.found.facts.len() as u64);
-        if causes.iter().any(|cause| self.tainted.contains(&answer(cause))) {
+        if answers.iter().any(|answer| self.tainted.contains(answer)) {
             self.tainted.insert(seq);
         }
         seq

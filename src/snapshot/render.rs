@@ -21,7 +21,7 @@ pub(super) fn header(made: &Redecided) -> String {
 /// The decision and the answer. Lines of a text begin with a bar, so that no answer can pass for a
 /// decision; characters that could control a terminal are shown as escapes.
 pub(super) fn body(made: &Redecided) -> String {
-    let Decided { method, value, reasoning, warnings, verdict } = &made.now;
+    let Decided { method, value, reasoning, warnings, verdict, found: _ } = &made.now;
     let mut body = String::new();
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(body, "method: {}", inert(method, 200));

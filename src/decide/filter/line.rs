@@ -110,5 +110,5 @@ pub(super) fn read(text: &str) -> Result<Decided, LineProblem> {
         return Err(LineProblem::Method(inert(&method, 80)));
     }
     canonical(&value)?;
-    Ok(Decided { method, value, reasoning, warnings, verdict: None })
+    Ok(Decided { method, value, reasoning, warnings, verdict: None, found: None })
 }

@@ -42,6 +42,7 @@ mod plans;
 mod play;
 mod real_answers;
 mod recordings;
+mod refolds;
 mod servers;
 mod settings;
 mod snapshotting;

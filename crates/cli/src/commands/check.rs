@@ -1,32 +1,36 @@
 //! `retold check`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
+use crate::limits::prices;
 use crate::output::{Output, counted, grouped};
 use crate::parser::{ParamsFrom, ParserArgs, parser_file};
 use crate::run_id::new_run_id;
+use crate::runs::refold::{Refolded, refold};
 use crate::select::{self, Source};
 use crate::views::left::{left_alone, left_as_json, nothing};
 use retold::check::{Change, Checked, DecisionPart, New, Side, check};
 use retold::decide::{Again, Decided, Redecided, Selection};
 use retold::event::{DecidedBy, DecisionDetails};
 use retold::exchange::{Accepted, AcceptedDecision};
-use retold::id::{CallPath, RunId};
+use retold::id::{CallPath, RunId, Sample};
 use retold::inert::inert;
 use retold::log::{LogError, Reader, SqliteBackend};
-use retold::run::clock;
+use retold::run::{OtherDecision, clock};
 
 /// Parse recorded answers again and report which decisions change: value, method, reasoning or
 /// warnings.
 ///
 /// A decision whose value changes is a flip. If you name a parser, it also decides about answers
 /// that have no decision yet, such as those of imported exchanges, and about answers that another
-/// program's parser decided. Exit code 1 if anything changes.
+/// program's parser decided. Exit code 1 if anything changes, or only for what --fail-on names.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Runs (first digits of the id, or `latest`) or files (recordings or exchanges).
@@ -49,9 +53,30 @@ pub(crate) struct Args {
     /// recorded if the original run already has the same decisions.
     #[arg(long)]
     accept: bool,
+    /// Also run the experiment again with the new decisions, answered from the log: which facts
+    /// change, which later prompts would differ, the headline figures before and after, and what
+    /// would have to be asked again, with tokens and cost. Only for runs of studies.
+    #[arg(long)]
+    refold: bool,
+    /// With --refold: the prices, a file like config/prices.yaml, used instead of the built-in
+    /// prices.
+    #[arg(long, value_name = "FILE", requires = "refold")]
+    prices: Option<PathBuf>,
+    /// Exit with code 1 only for this, also with --accept. Can be repeated.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    fail_on: Vec<FailOn>,
     /// How many changed decisions, and how many new ones, to list as text; --json lists all.
     #[arg(long, value_name = "N", default_value_t = 20)]
     most: usize,
+}
+
+/// What makes a check fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    /// A value changes.
+    Flips,
+    /// Fewer decisions are found by a strategy, and more by a parser's last resort.
+    MethodDrop,
 }
 
 /// The results for one run.
@@ -61,6 +86,32 @@ struct Found {
     accepted: Option<RunId>,
     /// Whether there was nothing to accept, because the recorded decisions are the same.
     is_nothing_new: bool,
+    /// What the new decisions would change in the run.
+    refolded: Option<Refolded>,
+}
+
+impl Found {
+    /// Whether the check fails.
+    fn fails(&self, args: &Args) -> bool {
+        let Checked { changed, unfaithful, found, flipped, .. } = &self.checked;
+        if args.fail_on.is_empty() {
+            let differs = !changed.is_empty() || !unfaithful.is_empty();
+            return differs && !args.accept;
+        }
+        args.fail_on.iter().any(|what| match what {
+            FailOn::Flips => !flipped.is_empty(),
+            FailOn::MethodDrop => found.to < found.from,
+        })
+    }
+}
+
+/// What one run was checked with, and what came of it.
+struct Done {
+    checked: Checked,
+    accepted: Option<Accepted>,
+    is_nothing_new: bool,
+    /// The decisions that differ from the recorded ones, if they are wanted.
+    changed: BTreeMap<(CallPath, Sample), OtherDecision>,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
@@ -78,18 +129,26 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             (None, None) => Again::Latest,
         };
         let choice = Selection { by, params: &params, only: args.call.as_ref(), parsers };
-        let (checked, accepted, is_nothing_new) = one(&source, choice, accepted)?;
-        all.push((source, checked, accepted, is_nothing_new));
+        let done = one(&source, choice, accepted, args.refold)?;
+        all.push((source, done));
     }
-    if all.iter().all(|(_, checked, ..)| checked.decisions == 0 && checked.new.is_empty()) {
-        return Err(nothing(&all[0].0, &all[0].1.left, args.call.as_ref(), parsers));
+    let is_empty = |checked: &Checked| checked.decisions == 0 && checked.new.is_empty();
+    if all.iter().all(|(_, done)| is_empty(&done.checked)) {
+        return Err(nothing(&all[0].0, &all[0].1.checked.left, args.call.as_ref(), parsers));
+    }
+    let mut refolds = Vec::new();
+    for (source, done) in &mut all {
+        let changed = std::mem::take(&mut done.changed);
+        let prices = args.refold.then(|| prices(args.prices.as_deref())).transpose()?;
+        refolds.push(prices.map(|prices| refold(source, changed, &prices, global)).transpose()?);
     }
     // Nothing is written until everything has been decided.
-    let found = all.into_iter().map(|(source, checked, accepted, is_nothing_new)| {
+    let found = all.into_iter().zip(refolds).map(|((source, done), refolded)| {
+        let Done { checked, accepted, is_nothing_new, changed: _ } = done;
         let accepted = accepted.filter(|accepted| !accepted.is_empty());
         let backend = || SqliteBackend::open_or_create(&global.log, global.sqlite());
         let accepted = accepted.map(|accepted| accepted.store(&backend()?)).transpose()?;
-        Ok(Found { source, checked, accepted, is_nothing_new })
+        Ok(Found { source, checked, accepted, is_nothing_new, refolded })
     });
     let found = found.collect::<Result<Vec<_>, CliError>>()?;
     let unused = params.unused();
@@ -114,9 +173,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         output.text(&text)?;
     }
-    let differs =
-        found.iter().any(|f| !f.checked.changed.is_empty() || !f.checked.unfaithful.is_empty());
-    Ok(if differs && !args.accept { Status::Difference } else { Status::Fine })
+    let fails = found.iter().any(|found| found.fails(&args));
+    Ok(if fails { Status::Difference } else { Status::Fine })
 }
 
 /// Starts a run for the decisions about another, which must be sound, because a run cannot be
@@ -141,11 +199,15 @@ fn one(
     source: &Source,
     choice: Selection<'_>,
     mut accepted: Option<Accepted>,
-) -> Result<(Checked, Option<Accepted>, bool), CliError> {
+    keep_changed: bool,
+) -> Result<Done, CliError> {
     let mut reader = source.checked()?;
-    let mut same_parsers = true;
+    let (mut same_parsers, mut different) = (true, BTreeMap::new());
     let checked = check(&mut reader, source.run, choice, |reader, made| {
         same_parsers &= made.recorded.as_ref() == Some(&made.by);
+        if keep_changed && let Some(other) = other_decision(made) {
+            different.insert((made.answer.call.clone(), made.answer.sample), other);
+        }
         match &mut accepted {
             Some(accepted) => accept(accepted, reader, source.run, made),
             None => Ok(()),
@@ -153,7 +215,19 @@ fn one(
     })?;
     let is_known = same_parsers && checked.changed.is_empty();
     let is_nothing_new = is_known && accepted.as_ref().is_some_and(|new| !new.is_empty());
-    Ok((checked, accepted.filter(|_| !is_known), is_nothing_new))
+    let accepted = accepted.filter(|_| !is_known);
+    Ok(Done { checked, accepted, is_nothing_new, changed: different })
+}
+
+/// A decision, if it is not the recorded one. An answer without a decision has none to replace.
+fn other_decision(made: &Redecided) -> Option<OtherDecision> {
+    let Redecided { answer, now, .. } = made;
+    let (_, recorded) = answer.decision.as_ref()?;
+    let DecisionDetails { reasoning, value, warnings } = &recorded.details;
+    let is_same = (&recorded.by.method, value, reasoning, warnings)
+        == (&now.method, &now.value, &now.reasoning, &now.warnings);
+    let Decided { method, value, reasoning, warnings, .. } = now.clone();
+    (!is_same).then_some(OtherDecision { method, value, reasoning, warnings })
 }
 
 /// Adds a decision to the accepted ones.
@@ -170,7 +244,7 @@ fn accept(
         what: format!("its request {} is missing", answer.prompt),
     };
     let request = reader.request(answer.prompt)?.ok_or_else(missing)?;
-    let Decided { method, value, reasoning, warnings, verdict: _ } = now.clone();
+    let Decided { method, value, reasoning, warnings, .. } = now.clone();
     let parser = serde_json::to_value(by)
         .map_err(|e| CliError::usage(format!("the parser cannot be written as JSON: {e}")))?;
     let decision = AcceptedDecision {
@@ -185,7 +259,7 @@ fn accept(
     Ok(accepted.decision(decision, request)?)
 }
 
-fn object(Found { source, checked, accepted, is_nothing_new: _ }: &Found) -> Value {
+fn object(Found { source, checked, accepted, is_nothing_new: _, refolded }: &Found) -> Value {
     let Checked {
         run,
         new,
@@ -198,6 +272,7 @@ fn object(Found { source, checked, accepted, is_nothing_new: _ }: &Found) -> Val
         changed,
         by_method,
         verdicts,
+        found,
         unfaithful,
     } = checked;
     let table = |pick: fn(&(u64, u64)) -> u64| -> Value {
@@ -221,13 +296,16 @@ fn object(Found { source, checked, accepted, is_nothing_new: _ }: &Found) -> Val
         "verdicts_from": table(|v| v.0),
         "verdicts_to": table(|v| v.1),
         "unfaithful": unfaithful,
+        "found": found,
+        "refold": refolded.as_ref().map(Refolded::json),
         "flipped": flipped,
         "altered": altered,
         "simulated": source.simulated,
     })
 }
 
-fn text(Found { source, checked, accepted, is_nothing_new }: &Found, most: usize) -> String {
+fn text(found: &Found, most: usize) -> String {
+    let Found { source, checked, accepted, is_nothing_new, refolded } = found;
     let Checked {
         run: _,
         new,
@@ -240,6 +318,7 @@ fn text(Found { source, checked, accepted, is_nothing_new }: &Found, most: usize
         changed,
         by_method,
         verdicts,
+        found,
         unfaithful,
     } = checked;
     let name = source.name();
@@ -275,6 +354,15 @@ fn text(Found { source, checked, accepted, is_nothing_new }: &Found, most: usize
         let _ = writeln!(out, "decisions that change: {}", parts.join(", "));
     } else if *decisions > 0 {
         out.push_str("value, method, reasoning and warnings: the same in every decision\n");
+    }
+    if found.from != found.to {
+        let _ = writeln!(
+            out,
+            "found by a strategy, not by a last resort: {} -> {} of {}",
+            grouped(found.from),
+            grouped(found.to),
+            grouped(found.of)
+        );
     }
     if !unfaithful.is_empty() {
         let _ = writeln!(
@@ -330,6 +418,9 @@ fn text(Found { source, checked, accepted, is_nothing_new }: &Found, most: usize
     }
     list(&mut out, "flips", flipped, most);
     list(&mut out, "same value, other changes", altered, most);
+    if let Some(refolded) = refolded {
+        out.push_str(&refolded.text(most));
+    }
     if let Some(run) = accepted {
         let made = counted(decisions + new.len() as u64, "decision");
         let _ = writeln!(out, "\nrun {run}: {made} accepted; {name} is as it was");

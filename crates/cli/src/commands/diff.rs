@@ -11,13 +11,14 @@ use crate::runs::figures::figures_of;
 use crate::runs::settings::settings_of;
 use crate::select::{self, Selected};
 use crate::views::alike::{alike, and_others, shortened};
+use crate::views::facts::{EXCERPT, facts_text, more};
 use crate::views::figures::{methods, paired_table};
 use retold::compare::{
-    CallDifference, CallPlace, Comparison, FactChange, FactChanges, LaneDifference,
-    SettingDifference, Side, compare, usual_lane,
+    CallDifference, CallPlace, Comparison, LaneDifference, SettingDifference, Side, compare,
+    usual_lane,
 };
 use retold::event::{Event, RunStarted};
-use retold::id::{CallPath, RunId, Seq};
+use retold::id::{RunId, Seq};
 use retold::inert::inert;
 use retold::log::{CheckedReader, Reader};
 use retold::run::{Lane, Parent};
@@ -136,9 +137,6 @@ fn shown(
     }
 }
 
-/// The longest excerpt of an answer, a decision, a setting or a fact, in characters.
-const EXCERPT: usize = 160;
-
 /// A line about an answer or a decision.
 fn excerpt(reader: &mut dyn Reader, run: RunId, seq: Option<Seq>) -> Result<String, CliError> {
     let Some(seq) = seq else { return Ok("(none)".to_owned()) };
@@ -224,7 +222,7 @@ impl Compared<'_> {
             grouped(self.lanes.len() as u64)
         );
         self.lanes(most, &mut text);
-        facts_text(facts, most, &mut text);
+        facts_text(facts, ["in the first run", "in the second"], most, &mut text);
         self.ends(&mut text);
         text.push_str("\nheadline figures\n");
         match self.no_figures {
@@ -338,45 +336,4 @@ fn says(what: CallDifference) -> &'static str {
 fn counted_differing(n: usize, noun: &str) -> String {
     let differ = if n == 1 { "differs" } else { "differ" };
     format!("{} {differ}", counted(n as u64, noun))
-}
-
-fn more(all: usize, most: usize, text: &mut String) {
-    if all > most {
-        let _ = writeln!(text, "  and {} more: --most N or --json", grouped((all - most) as u64));
-    }
-}
-
-/// The facts that differ: counts by phase and kind, and the first few.
-fn facts_text(facts: &FactChanges, most: usize, text: &mut String) {
-    let FactChanges { one, other, same, by_phase, changes } = facts;
-    let _ = writeln!(
-        text,
-        "\n{} in the first run, {} in the second, {} the same",
-        counted(*one, "fact"),
-        grouped(*other),
-        grouped(*same)
-    );
-    if changes.is_empty() {
-        return;
-    }
-    let _ = writeln!(
-        text,
-        "  {:<28}{:<24}{:>9}{:>15}{:>16}",
-        "phase", "fact", "changed", "first only", "second only"
-    );
-    for (phase, kinds) in by_phase {
-        for (kind, [changed, first, second]) in kinds {
-            let (phase, kind) = (inert(phase, 60), inert(kind, 60));
-            let _ = writeln!(text, "  {phase:<28}{kind:<24}{changed:>9}{first:>15}{second:>16}");
-        }
-    }
-    for FactChange { call, one, other, .. } in changes.iter().take(most) {
-        let fact = |fact: &Option<Value>| match fact {
-            Some(fact) => inert(&fact.to_string(), EXCERPT),
-            None => "(none)".to_owned(),
-        };
-        let call = call.as_ref().map_or("(no call)", CallPath::as_str);
-        let _ = writeln!(text, "  {call}\n    -{}\n    +{}", fact(one), fact(other));
-    }
-    more(changes.len(), most, text);
 }

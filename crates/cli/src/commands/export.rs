@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted};
+use crate::runs::in_force::{InForce, in_force};
 use crate::select::{self, Selected};
 use crate::views::traffic::{as_json, named, said};
 use retold::exchange::{export_exchanges, export_recording};
@@ -75,6 +76,12 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
+    /// Which other decisions there are about these answers.
+    fn in_force(&self) -> Result<InForce, CliError> {
+        let Selected { log, run } = &self.selected;
+        in_force(log.reader()?.as_mut(), log.reader()?.as_mut(), *run)
+    }
+
     fn write(
         &self,
         line: &mut dyn FnMut(&str) -> Result<(), CliError>,
@@ -128,6 +135,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let (_, notes) = export.write(&mut |line| output.raw(format!("{line}\n").as_bytes()))?;
         let mut text = String::new();
         said(&mut text, &notes);
+        text.push_str(&export.in_force()?.text());
         write_err(&text);
         return Ok(Status::Fine);
     };
@@ -135,6 +143,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let mut writer = JsonlWriter::create(&path, if_exists)?;
     let (count, notes) = export.write(&mut |line| Ok(writer.write_line(line)?))?;
     let lines = writer.finish()?;
+    let in_force = export.in_force()?;
     let path = path.display();
     if output.is_json() {
         let mut object = json!({"run": export.selected.run, "file": path.to_string(),
@@ -142,10 +151,14 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         if matches!(format, Format::Vcrpy | Format::FineTuning) {
             object["not_represented"] = as_json(&notes);
         }
+        if !in_force.is_plain() {
+            object["decisions_in_force"] = json!(in_force);
+        }
         output.object(&object)?;
     } else {
         let mut text = format!("{} written to {path}\n", counted(count, format.noun()));
         said(&mut text, &notes);
+        text.push_str(&in_force.text());
         output.text(&text)?;
     }
     Ok(Status::Fine)

@@ -203,7 +203,7 @@ fn with_file(file: &ParserFile, jsonl: bool, output: &Output) -> Result<Status, 
 
 /// A decision for people.
 fn text(parser: &str, decided: &Decided) -> String {
-    let Decided { method, value, reasoning, warnings, verdict } = decided;
+    let Decided { method, value, reasoning, warnings, verdict, found: _ } = decided;
     let mut text = format!("parser     {parser}\nvalue      {value}\nmethod     {method}\n");
     if let Some(verdict) = verdict {
         text.push_str(&format!("verdict    {verdict}\n"));

@@ -14,12 +14,12 @@ use crate::runs::session::{self, Session};
 use crate::runs::settings::{as_json, settings_of};
 use crate::select::{self, Selected};
 use crate::views::departures::{departures_json, departures_text};
-use crate::views::forecast::forecast_text;
+use crate::views::forecast::{forecast_text, new_calls_json};
 use retold::audit::Target;
 use retold::event::RunStarted;
 use retold::inert::inert;
 use retold::model::Prices;
-use retold::run::{Finish, Forecast, Mode, NewCall, Rehearsal, RehearsalSettings};
+use retold::run::{Finish, Forecast, Mode, Rehearsal, RehearsalSettings};
 use retold_study::study::StudySettings;
 
 /// Show what a run would ask before it is paid for: how many calls are already recorded, what makes
@@ -176,11 +176,6 @@ fn counts(found: &Rehearsal, forecast: &Forecast) -> String {
     text
 }
 
-fn new_call(call: &NewCall) -> Value {
-    let NewCall { call, sample, why, follows_new, model, .. } = call;
-    json!({"call": call, "sample": sample, "why": why, "foretold": follows_new, "model": model})
-}
-
 fn object(
     args: &Args,
     run: &str,
@@ -202,7 +197,7 @@ fn object(
         "left": left,
         "complete": complete,
         "forecast": forecast,
-        "new_calls": found.new.iter().map(new_call).collect::<Vec<Value>>(),
+        "new_calls": new_calls_json(&found.new),
         "lanes": departures_json(departures),
         "simulated": simulated,
     })

@@ -10,6 +10,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::runs::continuation;
+use crate::runs::in_force::{InForce, in_force};
 use crate::runs::settings::experiment_of;
 use crate::select;
 use crate::views::audit;
@@ -70,7 +71,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     let mut reader = selected.checked()?;
     match part {
-        None => show_run(global.studies, &mut reader, selected.run, output),
+        None => {
+            // With readers of their own: only what is shown of the run itself counts as checked.
+            let (mut own, mut others) = (selected.checked()?, selected.checked()?);
+            let in_force = in_force(&mut own, &mut others, selected.run)?;
+            show_run(global.studies, &mut reader, selected.run, &in_force, output)
+        }
         Some(Target::Seq(seq)) => show_event(&mut reader, selected.run, seq, output),
         Some(target) => {
             // A part of the experiment's state takes precedence over a call with the same name.
@@ -162,6 +168,7 @@ fn show_run(
     studies: &Studies,
     reader: &mut CheckedReader,
     run: RunId,
+    in_force: &InForce,
     output: &Output,
 ) -> Result<Status, CliError> {
     let mut record = RunRecord::read(reader, run)?;
@@ -199,6 +206,7 @@ fn show_run(
             "cut_off_answers": lacking.map(|lacking| lacking.cut_off),
             "unreadable_answers": lacking.map(|lacking| lacking.unreadable),
             "events": events,
+            "decisions_in_force": in_force,
             "report": report.json,
             "unusable": unusable,
             "checked_events": checked_events,
@@ -228,6 +236,7 @@ fn show_run(
         counted(failed_attempts, "failed attempt")
     );
     text.push_str(&lacking_text(lacking));
+    text.push_str(&in_force.text());
     match finished {
         Some(finished) => {
             let outcome = finished.outcome.as_str();

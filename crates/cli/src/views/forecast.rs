@@ -4,7 +4,17 @@ use std::fmt::Write;
 
 use crate::output::{counted, grouped};
 use retold::inert::inert;
-use retold::run::{Forecast, ModelForecast, WhyNew};
+use retold::run::{Forecast, ModelForecast, NewCall, WhyNew};
+use serde_json::{Value, json};
+
+/// The new calls, as JSON.
+pub(crate) fn new_calls_json(calls: &[NewCall]) -> Vec<Value> {
+    let call = |call: &NewCall| {
+        let NewCall { call, sample, why, follows_new, model, .. } = call;
+        json!({"call": call, "sample": sample, "why": why, "foretold": follows_new, "model": model})
+    };
+    calls.iter().map(call).collect()
+}
 
 /// How many calls are new, and why; their tokens and cost by model.
 pub(crate) fn forecast_text(forecast: &Forecast) -> String {
@@ -28,7 +38,7 @@ pub(crate) fn forecast_text(forecast: &Forecast) -> String {
     text.push_str("tokens, estimated from the recorded answers, and US dollars at list prices\n");
     let width = models.keys().map(|model| model.chars().count()).max().unwrap_or(0).clamp(5, 40);
     for (model, of) in models {
-        let ModelForecast { calls, prompt_tokens, completion_tokens, cost } = of;
+        let ModelForecast { calls, prompt_tokens, completion_tokens, uncounted, cost } = of;
         let _ = writeln!(
             text,
             "  {:<width$} {:>9} {:>11} in {:>11} out  {}",
@@ -36,7 +46,7 @@ pub(crate) fn forecast_text(forecast: &Forecast) -> String {
             counted(*calls, "call"),
             grouped(*prompt_tokens),
             grouped(*completion_tokens),
-            dollars(*cost)
+            dollars(*cost, *uncounted == 0)
         );
     }
     if models.len() > 1 {
@@ -47,14 +57,14 @@ pub(crate) fn forecast_text(forecast: &Forecast) -> String {
             "",
             grouped(*prompt_tokens),
             grouped(*completion_tokens),
-            dollars(*cost)
+            dollars(*cost, false)
         );
     }
     if *uncounted > 0 {
         let calls = counted(*uncounted, "call");
         let _ = writeln!(
             text,
-            "  tokens of {calls} are unknown: no recorded answer of their kind was counted, so the cost is unknown"
+            "  tokens of {calls} are unknown: of no recorded answer of their kind were they counted"
         );
     }
     text
@@ -69,10 +79,11 @@ fn says(why: WhyNew) -> &'static str {
     }
 }
 
-fn dollars(cost: Option<f64>) -> String {
+fn dollars(cost: Option<f64>, is_counted: bool) -> String {
     match cost {
         Some(cost) if cost > 0.0 && cost < 0.01 => "less than $0.01".to_owned(),
         Some(cost) => format!("${cost:.2}"),
-        None => "cost unknown: no price for it (--prices FILE)".to_owned(),
+        None if is_counted => "cost unknown: no price for it (--prices FILE)".to_owned(),
+        None => "cost unknown".to_owned(),
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod alike;
 pub(crate) mod audit;
 pub(crate) mod departures;
 pub(crate) mod event;
+pub(crate) mod facts;
 pub(crate) mod figures;
 pub(crate) mod forecast;
 pub(crate) mod independence;

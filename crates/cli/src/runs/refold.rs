@@ -1,0 +1,138 @@
+//! A run executed again with other decisions about its answers.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::error::CliError;
+use crate::global::Global;
+use crate::output::{counted, grouped};
+use crate::runs::figures::figures_from;
+use crate::runs::session::{self, Session};
+use crate::runs::settings::settings_of;
+use crate::select::{self, Source};
+use crate::views::departures::{departures_json, departures_text};
+use crate::views::facts::facts_text;
+use crate::views::figures::{methods, paired_table};
+use crate::views::forecast::{forecast_text, new_calls_json};
+use retold::compare::{FactChanges, FactRecord, fact_changes, recorded_facts};
+use retold::id::{CallPath, Sample};
+use retold::model::Prices;
+use retold::run::{Finish, Forecast, Mode, OtherDecision, Rehearsal, RehearsalSettings};
+use retold_study::figures::{Paired, paired};
+
+/// What other decisions change in a run.
+pub(crate) struct Refolded {
+    /// How many decisions differ from the recorded ones.
+    decisions: u64,
+    facts: FactChanges,
+    rehearsal: Rehearsal,
+    forecast: Forecast,
+    figures: Vec<Paired>,
+}
+
+/// Executes a run again with these decisions in the place of the recorded ones, answered from its
+/// log.
+pub(crate) fn refold(
+    source: &Source,
+    decisions: BTreeMap<(CallPath, Sample), OtherDecision>,
+    prices: &Prices,
+    global: &Global,
+) -> Result<Refolded, CliError> {
+    let mut reader = source.checked()?;
+    let started = select::started(&mut reader, source.run)?;
+    let settings = settings_of(global.studies, &started)?;
+    let recorded = recorded_facts(&mut reader, source.run)?;
+    let (experiment, of) = (started.experiment.clone(), settings.experiment.clone());
+    let session = Session {
+        log: source.log.clone(),
+        run: source.run,
+        mode: Mode::Rehearse,
+        started,
+        settings,
+        prices: Prices::default(),
+        model: None,
+        live: None,
+    };
+    let count = decisions.len() as u64;
+    let changes = RehearsalSettings { decisions, ..RehearsalSettings::default() };
+    let mut rehearsal = match session::rehearse(session, changes, global)?.finish {
+        Finish::Rehearsed(rehearsal) => rehearsal,
+        Finish::Stopped(stop) => return Err(stop.into()),
+        Finish::Finished | Finish::EndOfRecord | Finish::Closed(_) => Rehearsal::default(),
+    };
+    let now: Vec<FactRecord> =
+        std::mem::take(&mut rehearsal.facts).into_iter().map(FactRecord::from).collect();
+    let figures = |facts: &[FactRecord]| {
+        let facts: Result<Vec<Value>, _> =
+            facts.iter().map(|record| serde_json::from_str(&record.fact)).collect();
+        let facts = facts.map_err(|e| CliError::usage(format!("a fact of the run: {e}")))?;
+        figures_from(global.studies, &experiment, &of, &facts)
+    };
+    let figures = paired(&figures(&recorded)?, &figures(&now)?);
+    let forecast = rehearsal.forecast(prices);
+    let facts = fact_changes(recorded, now);
+    Ok(Refolded { decisions: count, facts, rehearsal, forecast, figures })
+}
+
+impl Refolded {
+    pub(crate) fn json(&self) -> Value {
+        let Refolded { decisions, facts, rehearsal, forecast, figures } = self;
+        let Rehearsal { matching, changed, unrecorded, left, departures, misfits, .. } = rehearsal;
+        json!({
+            "decisions": decisions,
+            "facts": facts,
+            "calls": {
+                "matching": matching,
+                "changed": changed,
+                "unrecorded": unrecorded,
+                "left": left,
+            },
+            "unusable_decisions": misfits,
+            "new_calls": new_calls_json(&rehearsal.new),
+            "lanes": departures_json(departures),
+            "forecast": forecast,
+            "figures": figures,
+        })
+    }
+
+    pub(crate) fn text(&self, most: usize) -> String {
+        let Refolded { decisions, facts, rehearsal, forecast, figures } = self;
+        let Rehearsal { left, departures, misfits, new, .. } = rehearsal;
+        let mut text =
+            format!("\nthe run with the {} that differ\n", counted(*decisions, "decision"));
+        // Writing to a string cannot fail, here and below.
+        if *misfits > 0 {
+            let _ = writeln!(
+                text,
+                "{} cannot be used by the experiment, because the value is of another type; the \
+                 recorded parser decided instead",
+                counted(*misfits, "decision")
+            );
+        }
+        facts_text(facts, ["recorded", "with these decisions"], most, &mut text);
+        if new.is_empty() {
+            text.push_str("\nno later prompt would differ: nothing would have to be asked again\n");
+        } else {
+            let calls = counted(new.len() as u64, "call");
+            let _ = writeln!(text, "\n{calls} would have to be asked again");
+            text.push_str(&forecast_text(forecast));
+        }
+        if *left > 0 {
+            let _ = writeln!(text, "{} recorded calls would not be asked any more", grouped(*left));
+        }
+        text.push_str(&departures_text(departures));
+        if !figures.is_empty() {
+            text.push_str("\nheadline figures, recorded -> with these decisions\n");
+            text.push_str(&paired_table(figures));
+            text.push_str(&methods(figures.iter().map(|figure| &figure.one)));
+            if !new.is_empty() {
+                text.push_str(
+                    "  calls that would be asked again keep their recorded answers here; those never recorded fail\n",
+                );
+            }
+        }
+        text
+    }
+}

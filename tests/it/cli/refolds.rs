@@ -1,0 +1,216 @@
+//! `retold check --refold`, `--fail-on`, and which decisions are in force.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::support::cli::{Place, assert_said};
+
+fn id(place: &Place, run: &str) -> String {
+    place.json(&format!("show {run}")).0["run"].as_str().unwrap().to_owned()
+}
+
+fn without(text: &str, ids: &[&str]) -> String {
+    ids.iter().fold(text.to_owned(), |text, id| text.replace(id, "[run]"))
+}
+
+/// The game: what a fork with the new parser records is what refolding foretells.
+#[test]
+fn refolding_foretells_a_fork_with_the_new_parser() {
+    let place = Place::new();
+    place.ok("run small.yaml -q --set parser=game24@1 --set puzzles.rows=0..12 --set samples=8");
+    let parent = id(&place, "latest");
+    let (found, code) = place.json(&format!("check {parent} --refold"));
+    assert_eq!(code, 1, "there are flips");
+    let refold = &found["refold"];
+    assert!(found["flips"].as_u64().unwrap() > 0);
+    assert_eq!(refold["decisions"].as_u64(), found["changed"]["method"].as_u64(), "{found}");
+    assert_eq!(refold["new_calls"], json!([]), "no prompt depends on a decision");
+    assert_eq!(refold["unusable_decisions"], 0);
+    place.ok(&format!("fork {parent} --set parser=game24@3 -q"));
+    let report = |run: &str| place.json(&format!("show {run}")).0["report"].clone();
+    let figure = &refold["figures"][0];
+    assert_eq!(figure["one"]["value"], report(&parent)["solve_rate"]);
+    assert_eq!(figure["other"]["value"], report("latest")["solve_rate"]);
+    // The facts that change are those in which the two runs differ.
+    let (diff, _) = place.json(&format!("diff {parent} latest"));
+    assert_eq!(diff["facts"], refold["facts"]);
+    assert_eq!(diff["figures"], refold["figures"]);
+    // The parser that decided changes nothing.
+    let (same, code) = place.json(&format!("check {parent} --parser game24@1 --refold"));
+    assert_eq!((code, &same["refold"]["decisions"]), (0, &0.into()));
+    assert_eq!(same["refold"]["facts"]["changes"], json!([]));
+    let said = place.run(&format!("check {parent} --refold --most 1"));
+    assert_said!("refolds_game", without(&said.out, &[&parent]));
+}
+
+/// Public goods: a contribution that is read differently changes what all players are shown next.
+#[test]
+fn another_contribution_changes_later_prompts() {
+    let place = Place::new();
+    let config = concat!(env!("RETOLD_ROOT"), "/config/public_goods_small.yaml");
+    place.ok(&format!("run {config} -q --no-outputs --set parser_version=1"));
+    let parent = id(&place, "latest");
+    let (found, code) = place.json(&format!("check {parent} --refold --call game1/r01"));
+    assert_eq!(code, 1);
+    let refold = &found["refold"];
+    let by_phase = &refold["facts"]["by_phase"];
+    assert!(by_phase["contribution"]["contributed"][0].as_u64().unwrap() > 0, "{by_phase}");
+    let lanes = refold["lanes"].as_array().unwrap();
+    assert_eq!(lanes.len(), 1, "one game, one lane");
+    assert!(lanes[0]["diff"].as_str().unwrap().contains("contributed"), "{}", lanes[0]);
+    let new = refold["new_calls"].as_array().unwrap();
+    let known = new.iter().filter(|call| call["foretold"] == false);
+    let known: BTreeSet<String> =
+        known.map(|c| format!("{}#{}", c["call"].as_str().unwrap(), c["sample"])).collect();
+    assert!(!known.is_empty() && known.len() < new.len(), "{known:?}");
+    let cost = &refold["forecast"]["models"]["gpt-4o"]["cost"];
+    assert!(cost.as_f64().unwrap() > 0.0, "{}", refold["forecast"]);
+    let rounds = refold["figures"].as_array().unwrap();
+    let changed = |figure: &&Value| figure["difference"].as_f64() != Some(0.0);
+    assert!(rounds.iter().any(|figure| changed(&figure)), "{rounds:?}");
+    let shown = place.run(&format!("check {parent} --refold --call game1/r01 --most 0"));
+    assert!(shown.out.contains("would have to be asked again"), "{}", shown.out);
+}
+
+/// A parser for votes that finds nothing, and one that finds numbers.
+const PARSERS: &str = "\
+parsers:
+  - name: everybody_agrees
+    for: {call: initial_vote}
+    strategies:
+      - {regex: 'no text has this'}
+    default: Senior services expansion
+";
+
+#[test]
+fn other_votes_change_a_deliberation() {
+    let place = Place::new();
+    let config = concat!(env!("RETOLD_ROOT"), "/config/deliberation_small.yaml");
+    place.ok(&format!("run {config} -q --no-outputs"));
+    let parent = id(&place, "latest");
+    place.write("parsers.yaml", PARSERS);
+    let check = format!("check {parent} --parsers parsers.yaml");
+    let (found, code) = place.json(&format!("{check} --refold"));
+    assert_eq!(code, 1);
+    let refold = &found["refold"];
+    // A vote that was asked for twice, because it could not be read, flips twice and changes once.
+    let flips = found["flips"].as_u64().unwrap();
+    let by_phase = &refold["facts"]["by_phase"];
+    let votes = &by_phase["initial_vote"]["initial_vote_cast"];
+    let changed = votes[0].as_u64().unwrap();
+    assert!(changed > 25 && changed <= flips, "{flips} flips, {by_phase}");
+    assert_eq!((&votes[1], &votes[2]), (&0.into(), &0.into()), "every participant still votes");
+    // Everybody agrees, so phase 2 ends the deliberation: what came later is not asked any more.
+    assert_eq!(by_phase["(no call)"]["threshold_checked"][0], 1, "{by_phase}");
+    assert!(refold["calls"]["left"].as_u64().unwrap() > 100, "{}", refold["calls"]);
+    let acp = refold["figures"].as_array().unwrap().last().unwrap();
+    assert_eq!((&acp["other"]["value"], &acp["difference"]), (&Value::Null, &Value::Null));
+    // Before, a strategy had found each vote.
+    assert!(found["found"]["to"].as_u64() < found["found"]["from"].as_u64(), "{}", found["found"]);
+    for (fail_on, code) in [("flips", 1), ("method-drop", 1)] {
+        assert_eq!(place.run(&format!("{check} --fail-on {fail_on}")).code, code, "{fail_on}");
+    }
+    place.write("parsers.yaml", PARSERS.replace("Senior services expansion", "4"));
+    let (found, _) = place.json(&format!("{check} --refold"));
+    assert_eq!(found["refold"]["unusable_decisions"], found["decisions"], "a vote is no number");
+    assert_eq!(found["refold"]["facts"]["changes"], json!([]));
+}
+
+#[test]
+fn what_makes_a_check_fail_can_be_named() {
+    let place = Place::new();
+    place.ok("run small.yaml -q --set parser=game24@1 --set puzzles.rows=0..12 --set samples=8");
+    let code = |args: &str| place.run(&format!("check latest {args}")).code;
+    let (found, all) = place.json("check latest");
+    assert_eq!(all, 1, "{}", found["changed"]);
+    assert!(found["found"]["to"].as_u64() > found["found"]["from"].as_u64(), "{}", found["found"]);
+    assert_eq!(code("--fail-on flips"), 1);
+    assert_eq!(code("--fail-on method-drop"), 0, "the new parser finds more");
+    assert_eq!(code("--fail-on method-drop --fail-on flips"), 1);
+    assert_eq!(code("--fail-on flips --parser game24@1"), 0);
+    // The other way round, the parser finds less.
+    place.ok("fork latest --set parser=game24@3 -q");
+    assert_eq!(code("--fail-on method-drop --parser game24@1"), 1);
+    assert_eq!(code("--fail-on everything"), 2);
+    assert_eq!(code("--prices mine.yaml"), 2, "only with --refold");
+}
+
+#[test]
+fn what_cannot_be_refolded() {
+    let place = Place::with_run();
+    place.ok("export latest answers.jsonl --as exchanges");
+    place.ok("check latest --parser game24@1 --accept");
+    place.ok("export latest decisions.jsonl");
+    let shown = place.session(&[
+        "check answers.jsonl --parser game24@2 --params {\"numbers\":[1]} --refold",
+        "check decisions.jsonl --refold",
+        "check latest --prices no.yaml --refold",
+    ]);
+    let original = id(&place, "latest");
+    let of = place.json("show latest").0["decisions_in_force"]["decides_about"]["run"].clone();
+    assert_said!("refolds_refused", without(&shown, &[&original, of.as_str().unwrap()]));
+}
+
+#[test]
+fn accepted_decisions_are_named_where_runs_are_shown() {
+    let place = Place::with_run();
+    let run = id(&place, "latest");
+    assert!(!place.ok("show latest").contains("accepted"));
+    place.ok("check latest --parser game24@1 --accept");
+    let accepted = id(&place, "latest");
+    let flips = place.json(&format!("check {run} --parser game24@1")).0["flips"].clone();
+    let said = place.json(&format!("show {run}")).0["decisions_in_force"].clone();
+    let expected = json!([{"run": accepted, "decisions": 6, "flips": flips}]);
+    assert_eq!((&said["accepted"], &said["decides_about"]), (&expected, &Value::Null));
+    let said = place.json(&format!("show {accepted}")).0["decisions_in_force"].clone();
+    assert_eq!(said["decides_about"], json!({"run": run, "decisions": 6, "flips": flips}));
+    let shown = [format!("show {run}"), format!("show {accepted}")];
+    let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
+    let mut text = place.session(&shown);
+    for (name, run) in [("one.jsonl", &run), ("two.jsonl", &accepted)] {
+        text.push_str(&place.session(&[&format!("export {run} {name}")]));
+    }
+    let other = Place::new();
+    std::fs::copy(place.path("two.jsonl"), other.path("two.jsonl")).unwrap();
+    text.push_str(&other.session(&["show two.jsonl"]));
+    let text = text.replace(&run[..8], "[run]").replace(&accepted[..8], "[accepted]");
+    let text = text.replace(&run[8..], "").replace(&accepted[8..], "");
+    let digest = |line: &&str| !line.contains("outcome digest") && !line.starts_with("checked:");
+    let text: Vec<&str> = text.lines().filter(digest).collect();
+    assert_said!("refolds_in_force", text.join("\n"));
+}
+
+/// Real answers: the figure after refolding is the one that the authors' own grader found.
+#[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared/data")]
+fn real_answers_are_refolded() {
+    let place = Place::new();
+    for (template, before, valid) in [("cot", 0.0, 403), ("standard", 0.003, 734)] {
+        let data =
+            crate::support::shared_data(&format!("game24/gpt-4_{template}.exchanges.jsonl.gz"));
+        let config = concat!(env!("RETOLD_ROOT"), "/config/game24.yaml");
+        let run = format!(
+            "run {config} -q --no-outputs --new --set parser=game24@1 --set template={template} --answers {}",
+            data.display()
+        );
+        place.ok(&run);
+        let (found, code) =
+            place.json("check latest --refold --fail-on flips --fail-on method-drop");
+        assert_eq!(code, 1, "{template}");
+        let refold = &found["refold"];
+        let figure = &refold["figures"][0];
+        assert_eq!(figure["one"]["value"], before, "what the old rule finds: {template}");
+        let solved = figure["other"]["value"].as_f64().unwrap() * 10_000.0;
+        assert!((solved - f64::from(valid)).abs() < 1e-6, "{template}: {solved}");
+        assert_eq!(
+            (&figure["one"]["draws"], &figure["one"]["clusters"]),
+            (&10_000.into(), &100.into())
+        );
+        let interval = &figure["other"]["interval"];
+        assert!(interval["low"].as_f64() < figure["other"]["value"].as_f64(), "{interval}");
+        assert_eq!(refold["facts"]["changes"].as_array().unwrap().len(), 100);
+        assert_eq!(refold["new_calls"], json!([]), "nothing has to be asked again");
+        assert_eq!(place.run("check latest --accept --fail-on method-drop").code, 0, "{template}");
+    }
+}
