@@ -23,6 +23,7 @@
 mod ask;
 mod calls;
 mod chapters;
+mod charts;
 mod check;
 pub mod conditions;
 mod config;

@@ -6,6 +6,7 @@ use retold::parse::text::{FREE_TEXT, MODERATOR, VECTOR};
 use retold::parse::vote::VOTE;
 use retold::run::{AnyExperiment, Journal, RunRecord};
 use retold_study::Registration;
+use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::figures::Figure;
@@ -14,6 +15,7 @@ use retold_study::settings::ExperimentSettings;
 use retold_study::study::{SettingsOf, Stored, Study};
 use serde_json::Value;
 
+use crate::charts::charts;
 use crate::figures::figures;
 use crate::parse::DEMOGRAPHICS;
 use crate::tryout::check_settings;
@@ -75,6 +77,10 @@ impl Registration for Registered {
 
     fn originals(&self) -> Option<Originals> {
         Some(Originals { import: "deliberation", read: original::read })
+    }
+
+    fn charts(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
+        charts(facts)
     }
 
     fn figures(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {

@@ -8,6 +8,7 @@
 //! - [`load`]: from a config to complete settings.
 //! - [`SimulatedSolver`]: plays it for the simulated model.
 
+mod charts;
 mod config;
 mod counted;
 mod experiment;

@@ -4,6 +4,7 @@ use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
 use retold::run::AnyExperiment;
 use retold_study::Registration;
+use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::figures::Figure;
@@ -11,6 +12,7 @@ use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
 use serde_json::Value;
 
+use crate::charts::charts;
 use crate::counted::{draw, take_over};
 use crate::figures::figures;
 use crate::parse::GAME24;
@@ -59,6 +61,10 @@ impl Registration for Registered {
     /// `samples: recorded` means the puzzles and numbers that were counted when the run began.
     fn take_over(&self, settings: &mut Value, recorded: &Value) {
         take_over(settings, recorded);
+    }
+
+    fn charts(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
+        charts(facts)
     }
 
     fn figures(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {

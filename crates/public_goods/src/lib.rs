@@ -38,6 +38,7 @@
 mod actions;
 mod ask;
 mod avatars;
+mod charts;
 mod check;
 mod config;
 mod experiment;

@@ -5,6 +5,7 @@ use retold::parse::ParserFamily;
 use retold::parse::text::VECTOR;
 use retold::run::AnyExperiment;
 use retold_study::Registration;
+use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::figures::Figure;
@@ -13,6 +14,7 @@ use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
 use serde_json::Value;
 
+use crate::charts::charts;
 use crate::figures::figures;
 use crate::original::local::{self, LocalSettings, OriginalGames};
 use crate::parse::{ACTIONS_JSON, CHAT, CONTRIBUTION, CONTRIBUTION_JSON, REDISTRIBUTION};
@@ -72,6 +74,14 @@ impl Registration for Registered {
     ) -> Result<Vec<Figure>, BoxError> {
         figures(&settings.typed::<Settings>()?.config, facts)
     }
+
+    fn charts(
+        &self,
+        settings: &ExperimentSettings,
+        facts: &[Value],
+    ) -> Result<Vec<Chart>, BoxError> {
+        charts(&settings.typed::<Settings>()?.config, facts)
+    }
 }
 
 /// Public goods games played by another program.
@@ -106,6 +116,14 @@ impl Registration for RegisteredOriginal {
         facts: &[Value],
     ) -> Result<Vec<Figure>, BoxError> {
         figures(&settings.typed::<LocalSettings>()?.config, facts)
+    }
+
+    fn charts(
+        &self,
+        settings: &ExperimentSettings,
+        facts: &[Value],
+    ) -> Result<Vec<Chart>, BoxError> {
+        charts(&settings.typed::<LocalSettings>()?.config, facts)
     }
 
     /// Never called: its runs have their own answers.

@@ -44,6 +44,7 @@
 //! - [`SimulatedSociety`]: plays it for the simulated model.
 
 mod agreement;
+mod charts;
 mod check;
 mod config;
 mod context;

@@ -4,6 +4,7 @@ use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
 use retold::run::{AnyExperiment, folded};
 use retold_study::Registration;
+use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::figures::Figure;
@@ -12,6 +13,7 @@ use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
 use serde_json::Value;
 
+use crate::charts::charts;
 use crate::figures::figures;
 use crate::original::{self, OriginalSettings, OriginalSociety};
 use crate::parse::ACTION;
@@ -53,6 +55,10 @@ impl Registration for Registered {
 
     fn originals(&self) -> Option<Originals> {
         Some(ORIGINALS)
+    }
+
+    fn charts(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
+        Ok(charts(&folded::<Society>(facts)?))
     }
 
     fn figures(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {

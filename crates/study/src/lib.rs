@@ -12,6 +12,7 @@
 //! - [`original`]: original runs of other programs, imported.
 //! - [`edition`]: which rules of ours a run follows; [`carried`]: what facts carry for the fold
 //!   alone.
+//! - [`charts`]: the numbers of a report's plots.
 //! - [`figures`]: headline figures, their intervals, and their differences between two runs.
 //! - [`parser_file`]: parsers that are written down in YAML.
 //! - [`at_once`], [`random`], [`word_vector`]: questions in bounds, draws that never change,
@@ -19,6 +20,7 @@
 
 pub mod at_once;
 pub mod carried;
+pub mod charts;
 pub mod config;
 pub mod edition;
 pub mod error;

@@ -5,6 +5,7 @@ use retold::parse::ParserFamily;
 use retold::run::{AnyExperiment, Journal, RunRecord};
 use serde_json::Value;
 
+use crate::charts::Chart;
 use crate::config::{ConfigError, ConfigFile};
 use crate::error::{BoxError, StudyError};
 use crate::figures::Figure;
@@ -122,6 +123,19 @@ pub trait Registration: Sync {
         settings: &ExperimentSettings,
         facts: &[Value],
     ) -> Result<Vec<Figure>, BoxError> {
+        let _ = (settings, facts);
+        Ok(Vec::new())
+    }
+
+    /// What a report plots of a run with these recorded facts. By default nothing.
+    ///
+    /// # Errors
+    /// The settings or the fact that are from another release.
+    fn charts(
+        &self,
+        settings: &ExperimentSettings,
+        facts: &[Value],
+    ) -> Result<Vec<Chart>, BoxError> {
         let _ = (settings, facts);
         Ok(Vec::new())
     }

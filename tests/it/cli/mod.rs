@@ -43,6 +43,7 @@ mod play;
 mod real_answers;
 mod recordings;
 mod refolds;
+mod reports;
 mod servers;
 mod settings;
 mod snapshotting;

@@ -21,6 +21,7 @@ const COMMANDS: &[&str] = &[
     "show",
     "serve",
     "outputs",
+    "report",
     "verify",
     "verify-proof",
     "head",

@@ -20,6 +20,7 @@ mod play;
 mod proxy;
 mod record;
 mod replay;
+mod report;
 mod resume;
 mod run;
 mod seal;
@@ -55,6 +56,7 @@ pub(crate) enum Command {
     Show(show::Args),
     Serve(serve::Args),
     Outputs(outputs::Args),
+    Report(report::Args),
     Verify(verify::Args),
     VerifyProof(verify_proof::Args),
     Head(head::Args),
@@ -87,6 +89,7 @@ pub(crate) fn run(
         Command::Audit(args) => audit::run(args, global, output),
         Command::Log(args) => log::run(args, global, output),
         Command::Outputs(args) => outputs::run(args, global, output),
+        Command::Report(args) => report::run(args, global, output),
         Command::Show(args) => show::run(args, global, output),
         Command::Serve(args) => serve::run(args, global, output),
         Command::Verify(args) => verify::run(args, global, output),

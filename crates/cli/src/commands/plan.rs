@@ -22,8 +22,10 @@ use retold::model::Prices;
 use retold::run::{Finish, Forecast, Mode, Rehearsal, RehearsalSettings};
 use retold_study::study::StudySettings;
 
-/// Show what a run would ask before it is paid for: how many calls are already recorded, what makes
-/// the prompts of the others differ, and their calls, tokens and cost.
+/// Show what a run would ask, and what it would cost, before it is paid for.
+///
+/// That is: how many calls are already recorded, what makes the prompts of the others differ, and
+/// their calls, tokens and cost.
 ///
 /// The experiment is executed offline against a recorded run. With a config, that is what a run of
 /// it has in common with the record; without one, it is what `retold fork` with the same options

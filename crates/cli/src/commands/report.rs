@@ -1,0 +1,113 @@
+//! `retold report`.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::Output;
+use crate::runs::figures::figures_of;
+use crate::runs::settings::{experiment_of, settings_of};
+use crate::select::{self, Selected};
+use crate::views::program;
+use retold::inert::inert;
+use retold::run::RunRecord;
+use retold_report::{Page, RunPart, Summary};
+use retold_study::charts::Chart;
+use retold_study::figures::{Figure, paired};
+use retold_wire::PROGRAM;
+
+/// Write a run as one self-contained page: what was run, headline figures with 95 % intervals, plots
+/// with their numbers as CSV, and by which methods its decisions were found.
+///
+/// With two runs, the page compares them: both sets of figures and plots, and the difference of
+/// each figure over the lanes (participants, puzzles) that both runs have. The page needs no network
+/// and has no script.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The run (first digits of its id, or `latest`) or a recording's file; a second one to compare
+    /// it with.
+    #[arg(required = true, num_args = 1..=2, value_name = "RUN")]
+    runs: Vec<String>,
+    /// The file.
+    #[arg(short, long, value_name = "FILE.html")]
+    output: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let Args { runs, output: file, force } = args;
+    if file.exists() && !force {
+        return Err(CliError::usage(format!("{}: the file exists", file.display()))
+            .hint("--force replaces it"));
+    }
+    let mut parts = Vec::new();
+    let mut figures: Vec<Vec<Figure>> = Vec::new();
+    for name in &runs {
+        let (part, of) = part(&select::run_or_file(global, name)?, global)?;
+        parts.push(part);
+        figures.push(of);
+    }
+    let same = |parts: &[RunPart]| {
+        let experiment = |part: &RunPart| part.summary.started.experiment.clone();
+        parts.iter().all(|part| experiment(part) == experiment(&parts[0]))
+    };
+    let paired = match figures.as_slice() {
+        [one, other] if same(&parts) => paired(one, other),
+        _ => Vec::new(),
+    };
+    let simulated = parts.iter().any(|part| part.summary.started.is_simulated());
+    let page = Page { runs: parts, paired };
+    let html = page.html().map_err(|e| CliError::usage(format!("a plot cannot be drawn: {e}")))?;
+    write(&file, &html)?;
+    let of: Vec<String> = page.runs.iter().map(|part| part.summary.run.to_string()).collect();
+    if output.is_json() {
+        let plots: usize = page.runs.iter().map(|part| part.charts.len()).sum();
+        output.object(&json!({
+            "runs": of,
+            "file": file.display().to_string(),
+            "bytes": html.len(),
+            "plots": plots,
+            "simulated": simulated,
+        }))?;
+    } else {
+        let shown = if simulated { select::SIMULATED } else { "" };
+        let of = of.join(" and ");
+        output.text(&format!("report of run {of} written to {}\n{shown}", file.display()))?;
+    }
+    Ok(Status::Fine)
+}
+
+fn write(file: &Path, html: &str) -> Result<(), CliError> {
+    std::fs::write(file, html)
+        .map_err(|e| CliError::new(Status::Io, format!("{}: cannot write it: {e}", file.display())))
+}
+
+/// What is reported about a run, and its figures.
+fn part(selected: &Selected, global: &Global) -> Result<(RunPart, Vec<Figure>), CliError> {
+    let studies = global.studies;
+    let mut reader = selected.checked()?;
+    let summary = Summary::read(&mut reader, selected.run, studies.parsers())?;
+    let started = summary.started.clone();
+    let Some(study) = studies.find(&started.experiment) else {
+        let report = if started.experiment == PROGRAM {
+            program::report(&started).text
+        } else {
+            String::new()
+        };
+        let (figures, charts) = (Vec::new(), Vec::<Chart>::new());
+        return Ok((RunPart { summary, figures, charts, text: report }, Vec::new()));
+    };
+    let figures = figures_of(studies, &mut reader, selected.run)?.unwrap_or_default();
+    let record = RunRecord::read(&mut reader, selected.run)?;
+    let settings = settings_of(studies, &started)?;
+    let charts = study.charts(&settings.experiment, &record.facts).map_err(|e| {
+        CliError::usage(format!("the plots of the run: {}", inert(&e.to_string(), 500)))
+    })?;
+    let text = experiment_of(studies, &record)?.fold(&record.facts)?.text;
+    let estimates = figures.iter().map(Figure::estimate).collect();
+    Ok((RunPart { summary, figures: estimates, charts, text }, figures))
+}

@@ -1,0 +1,56 @@
+//! The plots of a report.
+
+use super::experiment::Game24;
+use super::figures::figures;
+use super::state::Tally;
+use retold::run::folded;
+use retold_study::charts::{Chart, ChartData, EstimateRow};
+use retold_study::error::BoxError;
+use retold_study::figures::wilson;
+use serde_json::Value;
+
+/// The solve rate by puzzle, and overall; what the answers were found by, and the verdicts on them.
+pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
+    let tally: Tally = folded::<Game24>(facts)?;
+    let mut rows: Vec<EstimateRow> = Vec::new();
+    for figure in figures(facts)? {
+        let estimate = figure.estimate();
+        rows.push(EstimateRow {
+            name: "all puzzles".to_owned(),
+            value: estimate.value,
+            interval: estimate.interval.map(|i| (i.low, i.high)),
+            draws: estimate.draws,
+        });
+    }
+    // The samples of one puzzle are independent draws.
+    rows.extend(tally.puzzles.values().map(|puzzle| {
+        let (solved, answers) = (f64::from(puzzle.solved), f64::from(puzzle.answers));
+        EstimateRow {
+            name: puzzle.puzzle.clone(),
+            value: (answers > 0.0).then(|| solved / answers),
+            interval: wilson(solved, answers).map(|i| (i.low, i.high)),
+            draws: u64::from(puzzle.answers),
+        }
+    }));
+    let bars = |counts: &std::collections::BTreeMap<String, u64>| {
+        counts.iter().map(|(name, n)| (name.clone(), *n as f64)).collect()
+    };
+    let axis = || "answers".to_owned();
+    Ok(vec![
+        Chart {
+            name: "solve_rate_by_puzzle".to_owned(),
+            title: "Solve rate by puzzle, with 95 % intervals".to_owned(),
+            data: ChartData::Estimates { axis: "solved".to_owned(), most: 1.0, rows },
+        },
+        Chart {
+            name: "answers_by_method".to_owned(),
+            title: "Answers by the method that found them".to_owned(),
+            data: ChartData::Bars { axis: axis(), bars: bars(&tally.methods) },
+        },
+        Chart {
+            name: "answers_by_verdict".to_owned(),
+            title: "Answers by verdict".to_owned(),
+            data: ChartData::Bars { axis: axis(), bars: bars(&tally.verdicts) },
+        },
+    ])
+}

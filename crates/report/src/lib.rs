@@ -1,0 +1,324 @@
+//! A run as one self-contained page: what was run, its headline figures with intervals, plots with
+//! their numbers as CSV, and how its decisions were found.
+//!
+//! The page needs no network and no script, and can be printed. All text of models and files is
+//! escaped, and control characters are shown as such.
+//!
+//! - [`Summary`]: what is said about any run.
+//! - [`Page`]: the page of one run, or of two.
+//! - [`plot`]: the plots.
+
+pub mod plot;
+mod summary;
+
+use std::fmt::Write;
+
+use retold::inert::inert;
+use retold_study::charts::Chart;
+use retold_study::figures::{Estimate, FigureKind, Interval, Paired};
+
+pub use summary::{CallNumbers, MethodCount, Summary};
+
+/// What is reported about one run.
+#[derive(Debug, Clone)]
+pub struct RunPart {
+    /// The run.
+    pub summary: Summary,
+    /// Its headline figures.
+    pub figures: Vec<Estimate>,
+    /// Its plots.
+    pub charts: Vec<Chart>,
+    /// The study's own report.
+    pub text: String,
+}
+
+/// A page about one run, or about two.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// The runs.
+    pub runs: Vec<RunPart>,
+    /// With two runs: their figures, paired.
+    pub paired: Vec<Paired>,
+}
+
+/// The style of the page.
+const STYLE: &str = include_str!("style.css");
+
+/// A text as HTML shows it.
+fn escaped(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    for c in inert(text, most).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A text of several lines as HTML shows it.
+fn escaped_lines(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", escaped(line, 400))).collect()
+}
+
+impl Page {
+    /// The page.
+    ///
+    /// # Errors
+    /// If a plot cannot be drawn.
+    pub fn html(&self) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
+        let names: Vec<String> =
+            self.runs.iter().map(|part| part.summary.run.to_string()).collect();
+        let title = escaped(&names.join(" and "), 80);
+        let mut page = format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n\
+             <title>Report: {title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        );
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(page, "<h1>Report</h1>");
+        for part in &self.runs {
+            about(part, &mut page);
+        }
+        self.figures(&mut page);
+        for (at, part) in self.runs.iter().enumerate() {
+            let of =
+                if self.runs.len() > 1 { format!(", run {}", names[at]) } else { String::new() };
+            if !part.charts.is_empty() {
+                let _ = writeln!(page, "<h2>Plots{of}</h2>");
+            }
+            for chart in &part.charts {
+                plotted(chart, at, &mut page)?;
+            }
+            let _ = writeln!(page, "<h2>How decisions were found{of}</h2>");
+            methods(&part.summary, &mut page);
+            let _ = writeln!(page, "<h2>Calls, tokens, latency{of}</h2>");
+            calls(&part.summary, &mut page);
+            if !part.text.is_empty() {
+                let text = escaped_lines(&part.text);
+                let _ = writeln!(
+                    page,
+                    "<details><summary>The study's own report{of}</summary>\n<pre>{text}</pre></details>"
+                );
+            }
+        }
+        page.push_str("</main>\n</body>\n</html>\n");
+        Ok(page)
+    }
+
+    fn figures(&self, page: &mut String) {
+        page.push_str("<h2>Headline figures</h2>\n");
+        let [one] = self.runs.as_slice() else {
+            return self.paired(page);
+        };
+        if one.figures.is_empty() {
+            page.push_str("<p>This kind of run has no headline figures.</p>\n");
+            return;
+        }
+        page.push_str(
+            "<table>\n<tr><th>figure</th><th>value</th><th>95 % interval</th><th>draws</th>\
+             <th>clusters</th><th>interval by</th></tr>\n",
+        );
+        for figure in &one.figures {
+            let _ = writeln!(
+                page,
+                "<tr><td>{}</td><td class=n data-pointer=\"{}\" data-value=\"{}\">{}</td><td class=n>{}</td>\
+                 <td class=n>{}</td><td class=n>{}</td><td>{}</td></tr>",
+                escaped(&figure.name, 100),
+                escaped(&figure.pointer, 200),
+                figure.value.map_or_else(String::new, |value| value.to_string()),
+                value(figure.kind, figure.value),
+                interval(figure.kind, figure.interval),
+                figure.draws,
+                figure.clusters,
+                figure.interval.map_or("none: a single cluster", |i| i.method.as_str()),
+            );
+        }
+        page.push_str("</table>\n");
+        found(&one.summary, page);
+    }
+
+    fn paired(&self, page: &mut String) {
+        if self.paired.is_empty() {
+            page.push_str("<p>These runs have no headline figures in common.</p>\n");
+        } else {
+            page.push_str(
+                "<table>\n<tr><th>figure</th><th>first run</th><th>second run</th><th>difference, paired</th>\
+                 <th>95 % interval</th><th>lanes in both</th><th>changed</th></tr>\n",
+            );
+        }
+        for Paired { one, other, lanes, lanes_changed, difference, interval: ends } in &self.paired
+        {
+            let side = |estimate: &Estimate| {
+                let (of, ends) = (
+                    value(estimate.kind, estimate.value),
+                    interval(estimate.kind, estimate.interval),
+                );
+                format!("{of} {ends}")
+            };
+            let other = other.as_ref().map_or_else(|| "-".to_owned(), side);
+            let _ = writeln!(
+                page,
+                "<tr><td>{}</td><td class=n>{}</td><td class=n>{other}</td><td class=n>{}</td>\
+                 <td class=n>{}</td><td class=n>{lanes}</td><td class=n>{lanes_changed}</td></tr>",
+                escaped(&one.name, 100),
+                side(one),
+                value(one.kind, *difference),
+                interval(one.kind, *ends),
+            );
+        }
+        if !self.paired.is_empty() {
+            page.push_str("</table>\n");
+        }
+        self.runs.iter().for_each(|part| found(&part.summary, page));
+    }
+}
+
+/// What was run.
+fn about(part: &RunPart, page: &mut String) {
+    let Summary { run, started, outcome, events, models, .. } = &part.summary;
+    let _ = writeln!(page, "<section>");
+    if started.is_simulated() {
+        page.push_str(
+            "<p class=banner>SIMULATED: a program made these answers up; they are not data</p>\n",
+        );
+    }
+    if outcome.as_deref() != Some("finished") {
+        page.push_str("<p class=banner>This run is not finished: all numbers are of what it has so far.</p>\n");
+    }
+    let models: Vec<String> =
+        models.iter().map(|(model, n)| format!("{} ({n} answers)", inert(model, 80))).collect();
+    let rows = [
+        ("run", run.to_string()),
+        ("experiment", started.experiment.clone()),
+        ("model", started.model["kind"].as_str().unwrap_or("?").to_owned()),
+        (
+            "answered by",
+            if models.is_empty() { "not reported".to_owned() } else { models.join(", ") },
+        ),
+        ("seed", started.seed.to_string()),
+        ("outcome", outcome.clone().unwrap_or_else(|| "unfinished".to_owned())),
+        ("events", events.to_string()),
+        ("recorded by", started.program.clone()),
+    ];
+    page.push_str("<table class=about>\n");
+    for (name, value) in rows {
+        let _ = writeln!(page, "<tr><th>{name}</th><td>{}</td></tr>", escaped(&value, 600));
+    }
+    page.push_str("</table>\n");
+    let settings = serde_json::to_string_pretty(&started.settings).unwrap_or_default();
+    let cut: String = settings.chars().take(200_000).collect();
+    let _ = writeln!(
+        page,
+        "<details><summary>Settings</summary>\n<pre>{}</pre></details>\n</section>",
+        escaped_lines(&cut)
+    );
+}
+
+/// The share of decisions that a strategy found.
+fn found(summary: &Summary, page: &mut String) {
+    let (all, found) = summary.found();
+    if all > 0 {
+        let _ = writeln!(
+            page,
+            "<p>Of {all} decisions{}, {found} ({:.2} %) were found in the answer; {} come from a parser's last resort.</p>",
+            escaped(&format!(" in run {}", summary.run), 40),
+            100.0 * found as f64 / all as f64,
+            all - found
+        );
+    }
+}
+
+fn value(kind: FigureKind, value: Option<f64>) -> String {
+    match (kind, value) {
+        (_, None) => "-".to_owned(),
+        (FigureKind::Share | FigureKind::Proportion, Some(value)) => {
+            format!("{:.2} %", 100.0 * value)
+        }
+        (FigureKind::Mean, Some(value)) => format!("{value:.3}"),
+    }
+}
+
+fn interval(kind: FigureKind, interval: Option<Interval>) -> String {
+    let Some(Interval { low, high, .. }) = interval else { return String::new() };
+    match kind {
+        FigureKind::Share | FigureKind::Proportion => {
+            format!("[{:.2}, {:.2}]", 100.0 * low, 100.0 * high)
+        }
+        FigureKind::Mean => format!("[{low:.3}, {high:.3}]"),
+    }
+}
+
+fn plotted(
+    chart: &Chart,
+    run: usize,
+    page: &mut String,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let (columns, rows) = chart.data.table();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(&columns)?;
+    for row in &rows {
+        writer.write_record(row)?;
+    }
+    let bytes = writer.into_inner().map_err(|e| e.to_string())?;
+    let file = format!("{}_{}.csv", chart.name, run + 1);
+    let _ = writeln!(
+        page,
+        "<figure role=group aria-label=\"{0}\">\n<figcaption>{0} <a download=\"{1}\" href=\"data:text/csv;base64,{2}\">CSV</a></figcaption>\n{3}</figure>",
+        escaped(&chart.title, 160),
+        escaped(&file, 100),
+        data_encoding::BASE64.encode(&bytes),
+        plot::svg(chart)?
+    );
+    Ok(())
+}
+
+fn methods(summary: &Summary, page: &mut String) {
+    if summary.methods.is_empty() {
+        page.push_str("<p>No decision was made.</p>\n");
+        return;
+    }
+    page.push_str("<table>\n<tr><th>calls</th><th>method</th><th>decisions</th><th>share</th><th></th></tr>\n");
+    for (kind, methods) in &summary.methods {
+        let all: u64 = methods.values().map(|count| count.decisions).sum();
+        for (method, MethodCount { decisions, is_last_resort }) in methods {
+            let note =
+                if *is_last_resort { "last resort: nothing was found in the answer" } else { "" };
+            let class = if *is_last_resort { " class=warn" } else { "" };
+            let _ = writeln!(
+                page,
+                "<tr{class}><td>{}</td><td>{}</td><td class=n>{decisions}</td><td class=n>{:.2} %</td><td>{note}</td></tr>",
+                escaped(kind, 100),
+                escaped(method, 100),
+                100.0 * *decisions as f64 / all.max(1) as f64
+            );
+        }
+    }
+    page.push_str("</table>\n");
+}
+
+fn calls(summary: &Summary, page: &mut String) {
+    page.push_str(
+        "<table>\n<tr><th>calls</th><th>asked</th><th>answered</th><th>failed</th><th>tokens in</th>\
+         <th>tokens out</th><th>median, ms</th><th>95th percentile, ms</th></tr>\n",
+    );
+    for (kind, calls) in &summary.calls {
+        let shown =
+            |latency: Option<u64>| latency.map_or_else(|| "-".to_owned(), |ms| ms.to_string());
+        let CallNumbers { asked, answered, failed, prompt_tokens, completion_tokens, .. } = calls;
+        let _ = writeln!(
+            page,
+            "<tr><td>{}</td><td class=n>{asked}</td><td class=n>{answered}</td><td class=n>{failed}</td>\
+             <td class=n>{prompt_tokens}</td><td class=n>{completion_tokens}</td><td class=n>{}</td><td class=n>{}</td></tr>",
+            escaped(kind, 100),
+            shown(calls.latency(0.5)),
+            shown(calls.latency(0.95))
+        );
+    }
+    page.push_str("</table>\n");
+}

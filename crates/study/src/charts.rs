@@ -1,0 +1,150 @@
+//! What a study's report plots: numbers, which a program draws or writes as a table.
+
+/// A plot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// A name for files: letters, digits and `_`.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// The numbers.
+    pub data: ChartData,
+}
+
+/// The numbers of a plot.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChartData {
+    /// How many went from one state to another.
+    Flow {
+        /// What the first states are.
+        from: String,
+        /// What the second states are.
+        to: String,
+        /// The two states, and how many.
+        links: Vec<(String, String, u32)>,
+    },
+    /// Values with their intervals, from 0 to `most`.
+    Estimates {
+        /// What is estimated.
+        axis: String,
+        /// The end of the axis.
+        most: f64,
+        /// Each with its name, value, interval and number of draws.
+        rows: Vec<EstimateRow>,
+    },
+    /// Values over a number, such as a round.
+    Lines {
+        /// What the number is.
+        x: String,
+        /// What the values are.
+        y: String,
+        /// Each line with its name.
+        series: Vec<(String, Vec<(f64, f64)>)>,
+    },
+    /// A value for each of some names.
+    Bars {
+        /// What the values are.
+        axis: String,
+        /// Each name with its value.
+        bars: Vec<(String, f64)>,
+    },
+    /// Points in a plane, in groups.
+    Points(Vec<(String, Vec<[f64; 2]>)>),
+    /// A value for each pair of names.
+    Matrix {
+        /// What a row is.
+        from: String,
+        /// What a column is.
+        to: String,
+        /// The names of rows and columns.
+        names: Vec<String>,
+        /// Row, column and value; the others are 0.
+        cells: Vec<(usize, usize, f64)>,
+    },
+}
+
+/// A value with its interval.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EstimateRow {
+    /// Its name.
+    pub name: String,
+    /// The value; `None` without draws.
+    pub value: Option<f64>,
+    /// The 95 % interval, if one can be given.
+    pub interval: Option<(f64, f64)>,
+    /// How many draws.
+    pub draws: u64,
+}
+
+impl ChartData {
+    /// The numbers as a table: its columns and its rows.
+    pub fn table(&self) -> (Vec<String>, Vec<Vec<String>>) {
+        let columns = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let shown = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        match self {
+            ChartData::Flow { from, to, links } => {
+                let row = |(from, to, n): &(String, String, u32)| {
+                    vec![from.clone(), to.clone(), n.to_string()]
+                };
+                (columns(&[from, to, "count"]), links.iter().map(row).collect())
+            }
+            ChartData::Estimates { rows, .. } => {
+                let row = |row: &EstimateRow| {
+                    let EstimateRow { name, value, interval, draws } = row;
+                    let (low, high) = (interval.map(|i| i.0), interval.map(|i| i.1));
+                    vec![name.clone(), shown(*value), shown(low), shown(high), draws.to_string()]
+                };
+                let names = columns(&["name", "value", "low", "high", "draws"]);
+                (names, rows.iter().map(row).collect())
+            }
+            ChartData::Lines { x, y, series } => {
+                let rows = series.iter().flat_map(|(name, points)| {
+                    let row =
+                        move |(x, y): &(f64, f64)| vec![name.clone(), x.to_string(), y.to_string()];
+                    points.iter().map(row)
+                });
+                (columns(&["series", x, y]), rows.collect())
+            }
+            ChartData::Bars { axis, bars } => {
+                let row = |(name, value): &(String, f64)| vec![name.clone(), value.to_string()];
+                (columns(&["name", axis]), bars.iter().map(row).collect())
+            }
+            ChartData::Points(groups) => {
+                let rows = groups.iter().flat_map(|(name, points)| {
+                    let row =
+                        move |[x, y]: &[f64; 2]| vec![name.clone(), x.to_string(), y.to_string()];
+                    points.iter().map(row)
+                });
+                (columns(&["group", "x", "y"]), rows.collect())
+            }
+            ChartData::Matrix { from, to, names, cells } => {
+                let name = |at: &usize| names.get(*at).cloned().unwrap_or_default();
+                let row = |(row, column, value): &(usize, usize, f64)| {
+                    vec![name(row), name(column), value.to_string()]
+                };
+                (columns(&[from, to, "value"]), cells.iter().map(row).collect())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_is_in_the_table() {
+        let matrix = ChartData::Matrix {
+            from: "from".to_owned(),
+            to: "to".to_owned(),
+            names: vec!["a".to_owned(), "b".to_owned()],
+            cells: vec![(0, 1, 2.5)],
+        };
+        assert_eq!(matrix.table().1, [["a", "b", "2.5"]]);
+        let row =
+            EstimateRow { name: "acp".to_owned(), value: Some(0.4), interval: None, draws: 10 };
+        let estimates =
+            ChartData::Estimates { axis: "share".to_owned(), most: 1.0, rows: vec![row] };
+        assert_eq!(estimates.table().1, [["acp", "0.4", "", "", "10"]]);
+    }
+}

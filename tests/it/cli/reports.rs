@@ -1,0 +1,187 @@
+//! `retold report`.
+
+use std::path::Path;
+use std::process::Command;
+
+use data_encoding::BASE64;
+use serde_json::Value;
+
+use crate::support::cli::{Place, assert_said};
+
+const ROOT: &str = env!("RETOLD_ROOT");
+
+/// The attribute values of one name in a page, in order.
+fn attributes<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
+    let begin = format!(" {name}=\"");
+    page.split(begin.as_str()).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
+}
+
+/// The page of a run that was just recorded; nothing in it may come from elsewhere.
+fn page(place: &Place, args: &str) -> String {
+    place.ok(&format!("report {args} -o page.html --force"));
+    let page = place.read("page.html");
+    assert!(
+        !page.contains("<script") && !page.contains("<link") && !page.contains(" src="),
+        "{page}"
+    );
+    let elsewhere = page.replace("http://www.w3.org/2000/svg", "");
+    assert!(!elsewhere.contains("http://") && !elsewhere.contains("url("), "{args}");
+    page
+}
+
+/// Every figure equals the one in the study's report.
+fn figures_equal_the_report(place: &Place, page: &str) {
+    let report = place.json("show latest").0["report"].clone();
+    let (pointers, values) = (attributes(page, "data-pointer"), attributes(page, "data-value"));
+    assert_eq!(pointers.len(), values.len());
+    assert!(!pointers.is_empty());
+    for (pointer, value) in pointers.into_iter().zip(values) {
+        let recorded = report.pointer(pointer).unwrap_or(&Value::Null).as_f64();
+        let value: Option<f64> = (!value.is_empty()).then(|| value.parse().unwrap());
+        let alike = match (recorded, value) {
+            (Some(recorded), Some(value)) => (recorded - value).abs() < 1e-12,
+            (None, None) => true,
+            _ => false,
+        };
+        assert!(alike, "{pointer}: {recorded:?} in the report, {value:?} on the page");
+    }
+}
+
+/// The tables that can be downloaded: file name and text.
+fn tables(page: &str) -> Vec<(String, String)> {
+    let names = attributes(page, "download").into_iter().map(str::to_owned);
+    let encoded = page.split("data:text/csv;base64,").skip(1);
+    let texts = encoded.map(|rest| {
+        let bytes = BASE64.decode(rest.split('"').next().unwrap().as_bytes()).unwrap();
+        String::from_utf8(bytes).unwrap()
+    });
+    names.zip(texts).collect()
+}
+
+#[test]
+fn a_deliberation_on_a_page() {
+    let place = Place::new();
+    place.ok(&format!("run {ROOT}/config/deliberation_small.yaml -q --no-outputs"));
+    let page = page(&place, "latest");
+    figures_equal_the_report(&place, &page);
+    assert!(page.contains("SIMULATED"), "{}", &page[..2000]);
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+    let tables = tables(&page);
+    let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
+    let expected = [
+        "change_rate_by_condition_1.csv",
+        "votes_simple_passive_1.csv",
+        "votes_clarified_passive_1.csv",
+        "votes_acp_1.csv",
+        "clusters_1.csv",
+        "clarification_lengths_1.csv",
+        "challenge_lengths_1.csv",
+    ];
+    assert_eq!(names, expected);
+    // The flow of votes adds up to those who voted twice, and the changes to the change rate.
+    let (mut all, mut changed) = (0, 0);
+    let mut rows = csv::Reader::from_reader(tables[3].1.as_bytes());
+    for row in rows.records().map(Result::unwrap) {
+        let n: u32 = row[2].parse().unwrap();
+        all += n;
+        changed += if row[0] == row[1] { 0 } else { n };
+    }
+    let report = place.json("show latest").0["report"].clone();
+    let acp = &report["by_condition"]["acp"];
+    assert_eq!(
+        (acp["completed"].as_u64(), acp["position_changed"].as_u64()),
+        (Some(all.into()), Some(changed.into()))
+    );
+    assert_eq!(page.matches("<svg").count(), expected.len());
+}
+
+/// The interval on the page, computed again by a program that shares no code with it.
+#[test]
+fn wilson_intervals_equal_those_of_another_program() {
+    let place = Place::new();
+    place.ok(&format!("run {ROOT}/config/deliberation_small.yaml -q --no-outputs"));
+    let (found, _) = place.json("diff latest latest");
+    for figure in found["figures"].as_array().unwrap() {
+        let (one, number) = (&figure["one"], |value: &Value| value.as_f64().unwrap());
+        let program = "import sys, statistics\n\
+            k, n = float(sys.argv[1]), float(sys.argv[2])\n\
+            z = statistics.NormalDist().inv_cdf(0.975)\n\
+            p, d = k / n, 1 + z * z / n\n\
+            c, h = p + z * z / (2 * n), z * ((p * (1 - p) + z * z / (4 * n)) / n) ** 0.5\n\
+            print((c - h) / d, (c + h) / d)";
+        let (n, share) = (number(&one["draws"]), number(&one["value"]));
+        let out = Command::new("/usr/bin/python3")
+            .args(["-c", program, &(share * n).to_string(), &n.to_string()])
+            .output()
+            .unwrap();
+        let text = String::from_utf8(out.stdout).unwrap();
+        let ends: Vec<f64> = text.split_whitespace().map(|end| end.parse().unwrap()).collect();
+        let interval = &one["interval"];
+        assert!((number(&interval["low"]) - ends[0]).abs() < 1e-9, "{figure} {text}");
+        assert!((number(&interval["high"]) - ends[1]).abs() < 1e-9, "{figure} {text}");
+    }
+}
+
+#[test]
+fn every_study_has_a_page() {
+    let place = Place::new();
+    for (config, plots) in
+        [("public_goods_small.yaml", 2), ("society_small.yaml", 2), ("adventure.yaml", 0)]
+    {
+        place.ok(&format!("run {ROOT}/config/{config} -q --no-outputs"));
+        let page = page(&place, "latest");
+        assert!(tables(&page).len() >= plots, "{config}");
+        if plots > 0 {
+            figures_equal_the_report(&place, &page);
+        }
+        assert!(page.contains("How decisions were found"), "{config}");
+    }
+    place.ok("run small.yaml -q --set parser=game24@1 --set samples=20");
+    let page = page(&place, "latest");
+    figures_equal_the_report(&place, &page);
+    assert!(page.contains("last resort: nothing was found in the answer"), "a fallback is marked");
+    assert!(page.contains("come from a parser's last resort"));
+}
+
+#[test]
+fn two_runs_on_a_page() {
+    let place = Place::with_run();
+    let run = place.json("show latest").0["run"].as_str().unwrap().to_owned();
+    place.ok("fork latest --set parser=game24@1 -q");
+    let page = page(&place, &format!("{run} latest"));
+    assert!(page.contains("difference, paired") && page.contains("-16.67 %"), "{page}");
+    assert_eq!(tables(&page).len(), 6, "the plots of both");
+    place.ok("export latest run.jsonl");
+    place.ok("report run.jsonl -o other.html");
+    let (said, code) = place.json("report latest -o third.html");
+    assert_eq!((code, &said["plots"], &said["simulated"]), (0, &3.into(), &true.into()));
+    assert!(place.read("third.html").len() as u64 == said["bytes"]);
+    let shown = place.session(&[
+        "report latest -o page.html",
+        "report latest -o no/page.html",
+        "report ffff -o new.html",
+        "report latest",
+    ]);
+    assert_said!("reports_wrong", shown);
+}
+
+/// What models, files and settings say is shown, and does nothing.
+#[test]
+fn hostile_text_is_inert_on_the_page() {
+    let place = Place::new();
+    let config = Path::new(ROOT).join("config/deliberation_small.yaml");
+    let config = std::fs::read_to_string(config).unwrap();
+    let option = r#""Park improvements""#;
+    let name = r#"pilot_name: "Participatory budgeting""#;
+    assert!(config.contains(option) && config.contains(name));
+    // An option is in settings, answers, votes and plots.
+    let config = config.replace(option, r#""<img src=x onerror=alert(1)> & parks""#);
+    let config = config.replace(name, r#"pilot_name: "\u202e</pre><b onclick=alert(1)>""#);
+    place.write("hostile.yaml", config);
+    place.ok("run hostile.yaml -q --no-outputs");
+    place.ok("report latest -o page.html");
+    let page = place.read("page.html");
+    assert!(page.matches("&lt;img src=x onerror").count() > 2);
+    assert!(!page.contains("<img") && !page.contains("<b ") && !page.contains('\u{202e}'));
+    assert_eq!(page.matches("</pre>").count(), page.matches("<pre>").count());
+}
