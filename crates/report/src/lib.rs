@@ -103,7 +103,7 @@ impl Page {
                 let text = escaped_lines(&part.text);
                 let _ = writeln!(
                     page,
-                    "<details><summary>The study's own report{of}</summary>\n<pre>{text}</pre></details>"
+                    "<details><summary>The study's own report{of}</summary>\n<pre tabindex=0>{text}</pre></details>"
                 );
             }
         }
@@ -215,7 +215,7 @@ fn about(part: &RunPart, page: &mut String) {
     let cut: String = settings.chars().take(200_000).collect();
     let _ = writeln!(
         page,
-        "<details><summary>Settings</summary>\n<pre>{}</pre></details>\n</section>",
+        "<details><summary>Settings</summary>\n<pre tabindex=0>{}</pre></details>\n</section>",
         escaped_lines(&cut)
     );
 }

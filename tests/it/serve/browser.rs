@@ -10,6 +10,11 @@ use crate::support::cli::Place;
 /// Runs a script of tests/browser against a server. A line `feed N` that it prints adds N events to a
 /// run, `finish` the rest of them; it is told when they are there.
 fn drive(place: &Place, served: &Served, script: &str, feeding: Option<&mut Feeding>) {
+    drive_at(place, &format!("http://{}", served.host), script, feeding);
+}
+
+/// The same, for pages below any address.
+fn drive_at(place: &Place, base: &str, script: &str, feeding: Option<&mut Feeding>) {
     let root = Path::new(env!("RETOLD_ROOT"));
     let packages = root.join("target/browser/node_modules");
     std::os::unix::fs::symlink(packages, place.path("node_modules")).unwrap();
@@ -17,7 +22,7 @@ fn drive(place: &Place, served: &Served, script: &str, feeding: Option<&mut Feed
         std::fs::copy(root.join("tests/browser").join(name), place.path(name)).unwrap();
     }
     let mut command = Command::new("node");
-    command.arg(script).arg(format!("http://{}", served.host)).current_dir(place.root());
+    command.arg(script).arg(base).current_dir(place.root());
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let (mut told, mut feeding) = (child.stdin.take().unwrap(), feeding);
@@ -84,4 +89,24 @@ fn no_page_has_a_barrier_in_light_or_dark() {
     let served = Served::log(&place, "all.db");
     assert_eq!(runs(&served).len(), 6);
     drive(&place, &served, "barriers.mjs", None);
+}
+
+#[cfg_attr(
+    not(real_browser),
+    ignore = "needs the browser and its driver that scripts/test installs"
+)]
+#[test]
+fn reports_open_from_disk_without_a_network() {
+    let place = Place::new();
+    let recordings =
+        ["deliberation_small.jsonl.zst", "public_goods_small.jsonl", "society_small.jsonl"];
+    for name in recordings {
+        let file = format!("{}/recordings/{name}", env!("RETOLD_ROOT"));
+        place.ok(&format!("report {file} -o {name}.html"));
+    }
+    place.ok("run small.yaml --quiet --no-outputs --set samples=9");
+    place.ok("fork latest --set parser=game24@1 --quiet");
+    let game = format!("{}/recordings/game24_small.jsonl", env!("RETOLD_ROOT"));
+    place.ok(&format!("report latest {game} -o two.html"));
+    drive_at(&place, &format!("file://{}", place.root().display()), "report.mjs", None);
 }
