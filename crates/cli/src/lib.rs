@@ -20,6 +20,7 @@ mod progress;
 mod run_id;
 mod runs;
 mod seal;
+mod search;
 mod select;
 mod signal;
 mod views;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use retold::run::clock::Stopwatch;
 
 /// How long a page waits for work in the background.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(120);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 
 /// How much finished work is kept.
 const MOST_KEPT: usize = 16;
@@ -65,6 +65,16 @@ impl<K: Ord + Clone, T: Send + Sync + 'static> Jobs<K, T> {
         key: K,
         work: impl FnOnce(&Progress<T>) -> Result<T, String> + Send + 'static,
     ) -> Stand<T> {
+        self.within(PATIENCE, key, work)
+    }
+
+    /// The same, with another time to wait.
+    pub(crate) fn within(
+        &self,
+        patience: Duration,
+        key: K,
+        work: impl FnOnce(&Progress<T>) -> Result<T, String> + Send + 'static,
+    ) -> Stand<T> {
         let job = {
             let mut jobs = locked(&self.0);
             match jobs.get(&key) {
@@ -96,7 +106,7 @@ impl<K: Ord + Clone, T: Send + Sync + 'static> Jobs<K, T> {
         };
         let held = locked(&job.stand);
         let is_running = |stand: &mut Stand<T>| matches!(stand, Stand::Running(_));
-        let waited = job.changed.wait_timeout_while(held, PATIENCE, is_running);
+        let waited = job.changed.wait_timeout_while(held, patience, is_running);
         let (held, _) = waited.unwrap_or_else(PoisonError::into_inner);
         held.clone()
     }

@@ -8,6 +8,7 @@
 //! - [`Server`]: HTTP. What may be asked is decided in `guard`, before anything is read.
 //! - `pages`: one file per page. `render`: templates, with all foreign text inert.
 //! - `roll`: what filters and counts need of each event of a run, in memory.
+//! - [`search`]: full-text search over prompts and answers.
 //! - `span`: the part of an answer that a decision was made from.
 
 mod assets;
@@ -18,9 +19,11 @@ mod http;
 mod job;
 mod pages;
 mod query;
+mod remains;
 mod render;
 mod roll;
 mod runs;
+pub mod search;
 mod site;
 mod source;
 mod span;
@@ -29,5 +32,6 @@ mod tree;
 
 pub use guard::Reach;
 pub use http::Server;
+pub use remains::{Remains, remains};
 pub use site::Site;
 pub use source::Source;

@@ -11,6 +11,10 @@ use retold::log::{CheckedReader, EventFilter, LogError, Looked, Reader, method_a
 /// Events in one read.
 const BATCH: usize = 2048;
 
+/// How many events in a row are skipped that cannot be read. In a file whose rows are out of order,
+/// there is no end to them.
+const MOST_SKIPPED: u32 = 64;
+
 /// No text.
 const NONE: u32 = u32::MAX;
 
@@ -134,43 +138,50 @@ impl Roll {
         self.calls.iter().filter_map(|(call, asked)| Some((self.texts.text(*call)?, &**asked)))
     }
 
-    /// The events that a filter lists, in order. `from` and `to` bound the seqs (`from` excluded,
-    /// `to` included), and at most `most` are returned: the first, or the last if `from_end`.
+    /// The events that a filter lists whatever its calls are, in order. `from` and `to` bound the seqs (`from` excluded,
+    /// `to` included), and at most `most` are returned: the first, or the last if `from_end`. If
+    /// `only` is given, no others are listed.
     pub(crate) fn listed(
         &self,
         filter: &EventFilter,
+        only: Option<&BTreeSet<Seq>>,
         (from, to): (u64, u64),
         most: usize,
         from_end: bool,
     ) -> Vec<Seq> {
         let to = to.min(self.rows.len() as u64);
-        let belongs = filter.call.is_some().then(|| self.belonging(filter, to));
-        let is_listed = |seq: &u64| {
-            belongs.as_ref().is_none_or(|belongs| is_set(belongs, *seq))
-                && self.row(*seq).is_some_and(|row| filter.lists(self.looked(row)))
+        let is_listed =
+            |seq: &u64| self.row(*seq).is_some_and(|row| filter.lists(self.looked(row)));
+        let mut found: Vec<Seq> = match only {
+            _ if from >= to => Vec::new(),
+            Some(only) => {
+                let range = only.range(Seq(from + 1)..=Seq(to)).map(|seq| seq.0);
+                if from_end {
+                    range.rev().filter(is_listed).take(most).map(Seq).collect()
+                } else {
+                    range.filter(is_listed).take(most).map(Seq).collect()
+                }
+            }
+            None if from_end => {
+                (from + 1..=to).rev().filter(is_listed).take(most).map(Seq).collect()
+            }
+            None => (from + 1..=to).filter(is_listed).take(most).map(Seq).collect(),
         };
-        let range = from + 1..=to;
         if from_end {
-            let mut found: Vec<Seq> = range.rev().filter(is_listed).take(most).map(Seq).collect();
             found.reverse();
-            found
-        } else {
-            range.filter(is_listed).take(most).map(Seq).collect()
         }
+        found
     }
 
     /// How many events a filter lists.
-    pub(crate) fn count(&self, filter: &EventFilter) -> u64 {
+    pub(crate) fn count(&self, filter: &EventFilter, only: Option<&BTreeSet<Seq>>) -> u64 {
+        if only.is_some() {
+            return self.listed(filter, only, (0, u64::MAX), usize::MAX, false).len() as u64;
+        }
         if !filter.is_on() {
             return self.rows.len() as u64;
         }
-        let to = self.rows.len() as u64;
-        let belongs = filter.call.is_some().then(|| self.belonging(filter, to));
-        let is_listed = |(at, row): &(usize, &Row)| {
-            belongs.as_ref().is_none_or(|belongs| belongs.get(*at).copied().unwrap_or(false))
-                && filter.lists(self.looked(row))
-        };
-        self.rows.iter().enumerate().filter(is_listed).count() as u64
+        self.rows.iter().filter(|row| filter.lists(self.looked(row))).count() as u64
     }
 
     /// The events that follow from some questions: answers, attempts, decisions, and the facts that
@@ -193,26 +204,31 @@ impl Roll {
         found
     }
 
-    /// Which events belong to the calls of a filter.
-    fn belonging(&self, filter: &EventFilter, to: u64) -> Vec<bool> {
-        let mut belongs = vec![false; usize::try_from(to).unwrap_or(0)];
-        let question = self.texts.numbers.get("RequestSent");
-        let mut is_call: BTreeMap<u32, bool> = BTreeMap::new();
-        for seq in 1..=to {
-            let Some(row) = self.row(seq) else { break };
-            let is = if Some(&row.kind) == question {
-                let text = self.texts.text(row.name).unwrap_or("");
-                *is_call.entry(row.name).or_insert_with(|| filter.is_call(text))
-            } else {
-                // A cause comes before its consequence, unless the log is damaged.
-                self.causes(seq)
-                    .any(|cause| u64::from(cause) < seq && is_set(&belongs, cause.into()))
-            };
-            if is && let Some(place) = belongs.get_mut(index(seq)) {
+    /// The events that belong to the calls of a filter: questions, and what follows from them.
+    pub(crate) fn belonging(&self, filter: &EventFilter) -> BTreeSet<Seq> {
+        let asked = self.calls().filter(|(call, _)| filter.is_call(call));
+        let mut found: BTreeSet<Seq> =
+            asked.flat_map(|(_, asked)| asked.iter().map(|seq| Seq((*seq).into()))).collect();
+        let Some(first) = found.first() else { return found };
+        let mut belongs = vec![false; self.rows.len()];
+        for seq in &found {
+            if let Some(place) = belongs.get_mut(index(seq.0)) {
                 *place = true;
             }
         }
-        belongs
+        let facts = self.texts.numbers.get("Occurred").copied();
+        for seq in first.0 + 1..=self.rows.len() as u64 {
+            let Some(row) = self.row(seq) else { break };
+            // A cause comes before its consequence, unless the log is damaged.
+            let is = |cause: u32| u64::from(cause) < seq && is_set(&belongs, cause.into());
+            let follows = row.cause != NONE
+                && (is(row.cause) || Some(row.kind) == facts && self.causes(seq).any(is));
+            if follows && let Some(place) = belongs.get_mut(index(seq)) {
+                *place = true;
+                found.insert(Seq(seq));
+            }
+        }
+        found
     }
 
     fn looked(&self, row: &Row) -> Looked<'_> {
@@ -343,7 +359,7 @@ impl Careful {
         most: usize,
     ) -> Result<(Vec<StoredEvent>, Option<Damage>), LogError> {
         let mut damage = None;
-        let mut from = after;
+        let (mut from, mut skipped) = (after, 0);
         loop {
             let read = match &mut self.checked {
                 Some(reader) => reader.events(run, from, most),
@@ -371,7 +387,8 @@ impl Careful {
             if self.checked.take().is_none() {
                 // An event that cannot be read is skipped. Where a page of the file is missing,
                 // nothing is found by skipping.
-                if seq <= from || seq.0 > from.0 + most as u64 {
+                skipped += 1;
+                if skipped > MOST_SKIPPED || seq <= from || seq.0 > from.0 + most as u64 {
                     return Ok((Vec::new(), damage));
                 }
                 from = seq;

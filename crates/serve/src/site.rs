@@ -1,7 +1,9 @@
 //! What is shown, and what is kept between requests.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::time::Duration;
 
 use minijinja::Environment;
 use retold::check::Checked;
@@ -15,6 +17,7 @@ use crate::job::{Jobs, PATIENCE, Stand, locked};
 use crate::pages::compare::Compared;
 use crate::render;
 use crate::roll::{Careful, Roll};
+use crate::search::{Search, SearchError};
 use crate::source::Source;
 
 /// How many runs are kept in memory, for filters and counts.
@@ -33,6 +36,10 @@ pub struct Site {
     pub(crate) verified: Jobs<(RunId, Seq), Verification>,
     pub(crate) checks: Jobs<(RunId, Seq, String), Checked>,
     pub(crate) comparisons: Jobs<[(RunId, Seq); 2], Compared>,
+    indexed: Jobs<(RunId, Seq), ()>,
+    search: Mutex<Option<Search>>,
+    /// The folder for an index that cannot be beside the log.
+    cache: Option<PathBuf>,
 }
 
 /// The states of a run, once they were asked for; one request at a time looks at them.
@@ -52,8 +59,9 @@ impl RollSlot {
 }
 
 impl Site {
-    /// A site about a log or recording.
-    pub fn new(source: Source, studies: Studies) -> Self {
+    /// A site about a log or recording. An index for searching is kept in `cache` if it cannot be
+    /// beside the log.
+    pub fn new(source: Source, studies: Studies, cache: Option<PathBuf>) -> Self {
         Site {
             source,
             studies,
@@ -63,6 +71,9 @@ impl Site {
             verified: Jobs::default(),
             checks: Jobs::default(),
             comparisons: Jobs::default(),
+            indexed: Jobs::default(),
+            search: Mutex::default(),
+            cache,
         }
     }
 
@@ -156,11 +167,48 @@ impl Site {
     /// Whether the whole run is as it was written, as far as this is known by now.
     pub(crate) fn verification(self: &Arc<Self>, head: &RunHead) -> Stand<Verification> {
         let (site, run) = (self.clone(), head.run);
-        self.verified.of((run, head.head.seq), move |_| {
+        // Every page asks, and none waits for it.
+        self.verified.within(Duration::ZERO, (run, head.head.seq), move |_| {
             let reader = site.reader();
             let verified = reader.and_then(|mut reader| verify_run(reader.as_mut(), run, None));
             verified.map_err(|error| error.to_string())
         })
+    }
+
+    /// The events of a run that have all words of a text, or how many events are indexed so far.
+    pub(crate) fn hits(
+        self: &Arc<Self>,
+        head: &RunHead,
+        text: &str,
+    ) -> Result<Stand<BTreeSet<Seq>>, PageError> {
+        let (site, run) = (self.clone(), head.run);
+        let indexed = self.indexed.of((run, head.head.seq), move |progress| {
+            let mut search = locked(&site.search);
+            if search.is_none() {
+                let place = site.source.place_for_search(site.cache.clone());
+                *search = Some(Search::open(&place).map_err(|error| error.to_string())?);
+            }
+            let Some(search) = search.as_mut() else { return Ok(()) };
+            let mut reader = site.reader().map_err(|error| error.to_string())?;
+            let read = search.read_on(reader.as_mut(), run, |at| progress.at(at.0));
+            read.map_err(|error| error.to_string())
+        });
+        match indexed {
+            Stand::Running(done) => Ok(Stand::Running(done)),
+            Stand::Failed(why) => Ok(Stand::Failed(why)),
+            Stand::Done(_) => match self.search.try_lock() {
+                Ok(search) => {
+                    let found = search.as_ref().map(|search| search.find(run, text));
+                    let found = found.transpose().map_err(|error| match error {
+                        SearchError::NoWord(_) => PageError::BadRequest(error.to_string()),
+                        error => PageError::NotFound(error.to_string()),
+                    })?;
+                    Ok(Stand::Done(Arc::new(found.unwrap_or_default())))
+                }
+                // Another run is being indexed.
+                Err(_) => Ok(Stand::Running(0)),
+            },
+        }
     }
 
     /// The states of a run.

@@ -12,6 +12,8 @@ use retold::log::{
 use retold::run::clock::Stopwatch;
 use tempfile::TempDir;
 
+use crate::search::Place;
+
 /// For how long what is beside a log is not looked at again.
 const FRESH: Duration = Duration::from_secs(1);
 
@@ -97,6 +99,17 @@ impl Source {
     pub(crate) fn standing(&self) -> Result<Standing, LogError> {
         let Opened { problems, note, .. } = self.opened()?;
         Ok(Standing { problems, note })
+    }
+
+    /// Where an index for searching is kept: not beside a log that is damaged, and in memory for what
+    /// is not a log.
+    pub(crate) fn place_for_search(&self, cache: Option<PathBuf>) -> Place {
+        let is_sound =
+            self.standing().is_ok_and(|found| found.problems.is_empty() && found.note.is_none());
+        match &self.kind {
+            Kind::File { path, .. } if is_sound => Place::Beside { log: path.clone(), cache },
+            _ => Place::Memory,
+        }
     }
 
     fn forget(&self) {

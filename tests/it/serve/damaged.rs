@@ -69,8 +69,17 @@ fn a_changed_answer_is_shown_with_a_warning_from_there_on() {
         .unwrap();
     drop(db);
     let before = files(place.root());
-    let served = Served::log(&place, "retold.db");
     let changed = changed as u64;
+    // The terminal says so, too.
+    for command in ["show latest".to_owned(), format!("show latest {changed}")] {
+        let said = place.run(&command);
+        assert_eq!(said.code, 1, "{}{}", said.out, said.err);
+        assert!(said.out.contains(&format!("from event {changed} on")), "{}", said.out);
+    }
+    let (json, code) = place.json("show latest");
+    assert_eq!((code, &json["damaged"]["from"]), (1, &changed.into()), "{json}");
+    assert_eq!(json["trusted"]["events"], changed - 1);
+    let served = Served::log(&place, "retold.db");
     for page in ["", "/participants", "/state", "/exchange/60", "?failed=1"] {
         let warned = warned(&served, &format!("/run/latest{page}"));
         assert_eq!(warned[0].1, Some(changed), "{page}: {warned:?}");
@@ -95,6 +104,7 @@ fn a_log_that_was_cut_off_is_shown_as_far_as_it_goes() {
     for tenth in 4..10 {
         let name = format!("cut{tenth}.db");
         place.write(&name, &whole[..whole.len() * tenth / 10]);
+        let said = place.run(&format!("--log {name} show latest"));
         let before = files(place.root());
         let served = Served::log(&place, &name);
         let page = served.json("/");
@@ -105,9 +115,11 @@ fn a_log_that_was_cut_off_is_shown_as_far_as_it_goes() {
             continue;
         }
         let warned = warned(&served, "/run/latest");
-        let from = warned.iter().find_map(|(_, from)| *from).unwrap();
+        let from = warned.iter().filter_map(|(_, from)| *from).min().unwrap();
         let rows = served.json("/run/latest");
         shown += rows["rows"].as_array().unwrap().len();
+        assert_eq!(said.code, 1, "{}", said.err);
+        assert!(said.out.contains(&format!("from event {from} on")), "{}", said.out);
         assert!(from > 1, "{warned:?}");
         drop(served);
         assert_eq!(files(place.root()), before, "the folder was changed");

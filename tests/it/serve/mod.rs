@@ -6,6 +6,7 @@ mod guarded;
 mod hostile;
 mod live;
 mod pages;
+mod searched;
 mod states;
 
 use std::io::{BufRead, BufReader, Read, Write};

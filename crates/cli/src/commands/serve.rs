@@ -18,8 +18,8 @@ use retold_serve::{Reach, Server, Site, Source};
 /// the answer that the parser took; a participant's story; why a decision came about; the state after
 /// any event; two parser versions or two runs side by side; and a run while it is recorded.
 ///
-/// The page is read-only: nothing is written to the log, its WAL or its folder. The server runs until
-/// Ctrl-C or SIGTERM; its address is printed on stdout. Every page is JSON as well, under the same
+/// The page is read-only: nothing is written to the log or its WAL. The only file that is made is the
+/// index of its words, LOG-search, when somebody searches. The server runs until Ctrl-C or SIGTERM; its address is printed on stdout. Every page is JSON as well, under the same
 /// address: with the header `Accept: application/json`, or with `format=json` in the query.
 ///
 /// Only requests are answered that name the server by an address of this machine (`localhost`,
@@ -64,7 +64,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             }
         }
     };
-    let site = Arc::new(Site::new(source, global.studies.clone()));
+    let site = Arc::new(Site::new(source, global.studies.clone(), crate::search::cache()));
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
     let served = tokio.block_on(async {

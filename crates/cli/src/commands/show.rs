@@ -13,9 +13,9 @@ use crate::runs::continuation;
 use crate::runs::in_force::{InForce, in_force};
 use crate::runs::settings::experiment_of;
 use crate::select;
-use crate::views::audit;
 use crate::views::event::as_json;
 use crate::views::program;
+use crate::views::{audit, damaged};
 use retold::audit::Target;
 use retold::id::{RunId, Seq};
 use retold::inert::inert;
@@ -35,6 +35,9 @@ const MOST_COUNTED: u64 = 100_000;
 /// In other studies, write `game1/agent_0` (public goods), `agent/12` (society) or `game/1`
 /// (adventure).
 ///
+/// A run that is damaged is shown as far as it can be read, with the first event that cannot be
+/// trusted (exit code 1).
+///
 /// `retold show HASH --canonical | b3sum` prints the hash again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -50,6 +53,21 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let (what, part) = (args.what.clone(), args.part.clone());
+    let is_prompt = args.canonical;
+    match shown(args, global, output) {
+        // What is left of a damaged run is shown nevertheless.
+        Err(error) if matches!(error.status, Status::Difference | Status::Io) && !is_prompt => {
+            let shown = damaged::show(&what, part.as_ref(), global, output)?;
+            let Some(status) = shown else { return Err(error) };
+            error.print();
+            Ok(status)
+        }
+        done => done,
+    }
+}
+
+fn shown(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { what, part, canonical } = args;
     if canonical {
         let log = select::open(global)?;

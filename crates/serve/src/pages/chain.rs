@@ -276,8 +276,7 @@ fn graph(of: &OfRun<'_>, audit: &Audit, prompts: &[Prompt], facts: &[Node]) -> G
     let height = tallest * (HEIGHT + GAP) + GAP;
     let mut cards = Vec::new();
     let place = |nodes: Vec<Node>, column: usize, here: bool, cards: &mut Vec<Card>| {
-        let used = nodes.len() * (HEIGHT + GAP);
-        let top = GAP + (height - GAP - used.min(height - GAP)) / 2;
+        let top = GAP;
         let at: Vec<(usize, usize)> = (0..nodes.len())
             .map(|row| (GAP + column * (WIDTH + ACROSS), top + row * (HEIGHT + GAP)))
             .collect();

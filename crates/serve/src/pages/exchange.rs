@@ -46,6 +46,8 @@ struct Exchange {
     attempts: Vec<Attempt>,
     answer: Option<Answer>,
     decision: Option<Decision>,
+    /// Other decisions about the same answer.
+    others: Vec<Row>,
     facts: Vec<Row>,
     /// The address of the page about how it came about.
     chain: String,
@@ -172,14 +174,16 @@ struct Gathered {
     question: StoredEvent,
     answer: Option<StoredEvent>,
     attempts: Vec<StoredEvent>,
+    /// The decision that was asked for, or the last.
     decision: Option<(StoredEvent, DecisionMade)>,
+    others: Vec<StoredEvent>,
     facts: Vec<StoredEvent>,
     index: Index,
 }
 
 pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
     let gathered = of.gather(seq)?;
-    let Gathered { question, answer, attempts, decision, facts, index } = gathered;
+    let Gathered { question, answer, attempts, decision, others, facts, index } = gathered;
     let run = of.head.run;
     let slot = of.asked.site.roll(&of.head);
     let untrusted = slot.roll().damage.as_ref().map(|damage| damage.seq.0);
@@ -241,6 +245,7 @@ pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
         attempts: attempts.iter().filter_map(attempt_of).collect(),
         answer: answer_shown,
         decision: decision_shown,
+        others: others.iter().map(|other| row(run, other, untrusted)).collect(),
         facts: facts.iter().map(|fact| row(run, fact, untrusted)).collect(),
         previous,
         next,
@@ -298,11 +303,11 @@ impl OfRun<'_> {
             all.extend(newest.iter().copied());
         }
         let places: Vec<Seq> = all.into_iter().collect();
-        let (mut answer, mut attempts, mut decision, mut facts) =
-            (None, Vec::new(), None, Vec::new());
+        let (mut answer, mut attempts) = (None, Vec::new());
+        let mut decisions: Vec<(StoredEvent, DecisionMade)> = Vec::new();
+        let mut facts: Vec<(StoredEvent, Vec<Seq>)> = Vec::new();
         each_event_at::<LogError>(reader, run, &places, |stored| {
             let is_answer = |seq| answer.as_ref().is_some_and(|a: &StoredEvent| a.seq == seq);
-            let decided = decision.as_ref().map(|(d, _): &(StoredEvent, DecisionMade)| d.seq);
             match stored.event() {
                 Ok(Event::ResponseReceived(received)) if received.request == question.seq => {
                     answer = Some(stored);
@@ -314,16 +319,26 @@ impl OfRun<'_> {
                     attempts.push(stored);
                 }
                 Ok(Event::DecisionMade(made)) if is_answer(made.response) => {
-                    decision = Some((stored, made));
+                    decisions.push((stored, made));
                 }
-                Ok(Event::Occurred(fact)) if decided.is_some_and(|d| fact.causes.contains(&d)) => {
-                    facts.push(stored);
-                }
+                Ok(Event::Occurred(fact)) => facts.push((stored, fact.causes)),
                 _ => {}
             }
             Ok(())
         })?;
-        Ok(Gathered { question, answer, attempts, decision, facts, index })
+        let wanted = decisions.iter().position(|(decision, _)| {
+            let leads_to = |(fact, causes): &(StoredEvent, Vec<Seq>)| {
+                fact.seq == seq && causes.contains(&decision.seq)
+            };
+            decision.seq == seq || facts.iter().any(leads_to)
+        });
+        let wanted = wanted.or(decisions.len().checked_sub(1));
+        let decision = wanted.map(|at| decisions.remove(at));
+        let decided = decision.as_ref().map(|(stored, _)| stored.seq);
+        facts.retain(|(_, causes)| decided.is_some_and(|seq| causes.contains(&seq)));
+        let facts = facts.into_iter().map(|(fact, _)| fact).collect();
+        let others = decisions.into_iter().map(|(stored, _)| stored).collect();
+        Ok(Gathered { question, answer, attempts, decision, others, facts, index })
     }
 
     fn request(&mut self, question: &StoredEvent) -> Result<Request, PageError> {

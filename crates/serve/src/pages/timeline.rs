@@ -1,14 +1,20 @@
 //! A run's events in order, filtered.
 
+use std::sync::Arc;
+
+use retold::content::Content;
+use retold::event::Event;
 use retold::id::{CallPath, Seq};
 use retold::inert::inert;
 use retold::log::{EventFilter, each_event_at};
 use serde::Serialize;
 
 use super::row::{Row, label, row};
-use super::{OfRun, Reply};
+use super::{OfRun, Reply, excerpt};
 use crate::error::PageError;
+use crate::job::Stand;
 use crate::query::Query;
+use crate::search::{around, terms};
 
 /// Events on one page.
 const MOST: usize = 100;
@@ -24,6 +30,8 @@ struct Timeline {
     /// The filter as it was given.
     filter: Given,
     is_filtered: bool,
+    /// How many events were indexed so far; set while that goes on.
+    indexed: Option<u64>,
     /// The queries for other pages.
     first: Option<String>,
     previous: Option<String>,
@@ -49,6 +57,8 @@ struct Given {
     method: Option<String>,
     model: Option<String>,
     failed: bool,
+    /// The words that prompts or answers have.
+    q: Option<String>,
 }
 
 /// A value to choose, and how many events have it.
@@ -96,8 +106,23 @@ pub(super) fn filter(query: &Query) -> Result<EventFilter, PageError> {
 pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
     let query = &of.asked.query;
     let filter = filter(query)?;
+    let q = query.text("q")?;
+    let hits = q.as_ref().map(|q| of.asked.site.hits(&of.head, q)).transpose()?;
+    let (hits, indexed) = match hits {
+        None => (None, None),
+        Some(Stand::Done(hits)) => (Some(hits), None),
+        Some(Stand::Running(done)) => (Some(Arc::default()), Some(done)),
+        Some(Stand::Failed(why)) => return Err(PageError::NotFound(why)),
+    };
+    let is_on = filter.is_on() || q.is_some();
     let slot = of.asked.site.roll(&of.head);
     let roll = slot.roll();
+    let belonging = filter.call.is_some().then(|| roll.belonging(&filter));
+    let both = match (&belonging, &hits) {
+        (Some(belonging), Some(hits)) => Some(belonging & &**hits),
+        _ => None,
+    };
+    let only = both.as_ref().or(belonging.as_ref()).or(hits.as_deref());
     let end = of.head.head.seq.max(roll.end());
     let is_read = roll.end() >= end;
     let after = query.parsed::<u64>("after")?;
@@ -105,7 +130,7 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
     // One more than is shown says whether there are more.
     let places = match (after, before) {
         // Without a filter, the places of events are known, however far the run was read.
-        _ if !filter.is_on() => {
+        _ if !is_on => {
             let (from, to) = match (after, before) {
                 (_, Some(before)) => {
                     (before.saturating_sub(MOST as u64 + 1), before.saturating_sub(1))
@@ -117,8 +142,8 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
             };
             (from + 1..=to.min(end.0)).map(Seq).collect()
         }
-        (_, Some(before)) => roll.listed(&filter, (0, before.saturating_sub(1)), MOST, true),
-        (after, None) => roll.listed(&filter, (after.unwrap_or(0), u64::MAX), MOST, false),
+        (_, Some(before)) => roll.listed(&filter, only, (0, before.saturating_sub(1)), MOST, true),
+        (after, None) => roll.listed(&filter, only, (after.unwrap_or(0), u64::MAX), MOST, false),
     };
     let untrusted = roll.damage.as_ref().map(|damage| damage.seq.0);
     let mut rows = Vec::with_capacity(places.len());
@@ -133,16 +158,24 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
     {
         return Err(error.into());
     }
+    if let Some(q) = &q {
+        let terms = terms(q);
+        for row in &mut rows {
+            if let Some(text) = of.text_of(Seq(row.seq))? {
+                row.text = excerpt(around(&text, &terms, 400), 260);
+            }
+        }
+    }
     let (first_shown, last_shown) = match (places.first(), places.last()) {
         (Some(first), Some(last)) => (first.0, last.0),
         _ => (after.unwrap_or(0) + 1, after.unwrap_or(0)),
     };
-    let has_before = match filter.is_on() {
-        true => !roll.listed(&filter, (0, first_shown.saturating_sub(1)), 1, true).is_empty(),
+    let has_before = match is_on {
+        true => !roll.listed(&filter, only, (0, first_shown.saturating_sub(1)), 1, true).is_empty(),
         false => first_shown > 1,
     };
-    let has_after = match filter.is_on() {
-        true => !roll.listed(&filter, (last_shown, u64::MAX), 1, false).is_empty(),
+    let has_after = match is_on {
+        true => !roll.listed(&filter, only, (last_shown, u64::MAX), 1, false).is_empty(),
         false => last_shown < end.0,
     };
     let to = |key: &str, at: u64| {
@@ -171,13 +204,15 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
     let list = |one: &Option<String>| one.iter().cloned().collect::<Vec<String>>();
     let times = roll.times();
     let can_grow = of.asked.site.source.can_grow() && of.info.outcome == "unfinished";
+    let can_grow = can_grow && q.is_none();
     let live = (can_grow && !has_after).then(|| {
         let path = of.href("/live");
         format!("{path}{}", to("after", last_shown))
     });
     let data = Timeline {
-        matching: is_read.then(|| roll.count(&filter)),
-        is_filtered: filter.is_on(),
+        matching: (is_read && indexed.is_none()).then(|| roll.count(&filter, only)),
+        is_filtered: is_on,
+        indexed,
         first: has_before.then(|| query.with(&[("after", None), ("before", None)])),
         previous: has_before.then(|| to("before", first_shown)),
         next: has_after.then(|| to("after", last_shown)),
@@ -204,11 +239,28 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
             method: filter.method,
             model: filter.model,
             failed: filter.failed,
+            q: q.clone(),
         },
         rows,
     };
     drop(roll);
-    let unfinished = !is_read && data.is_filtered;
+    let unfinished = data.is_filtered && (!is_read || data.indexed.is_some());
     let title = format!("{} {}", of.info.experiment, of.info.short);
     of.page("timeline", title, unfinished, data)
+}
+
+impl OfRun<'_> {
+    /// The text of a question or answer that is searched.
+    fn text_of(&mut self, seq: Seq) -> Result<Option<String>, PageError> {
+        let stored = self.event(seq)?;
+        Ok(match (stored.event(), &stored.content) {
+            (Ok(Event::RequestSent(sent)), _) => {
+                let messages = self.reader.request(sent.prompt)?.map(|request| request.messages());
+                let texts = messages.into_iter().flatten().map(|(_, text)| text);
+                Some(texts.collect::<Vec<_>>().join("\n"))
+            }
+            (_, Some(Content::Text(text))) => Some(text.to_string()),
+            _ => None,
+        })
+    }
 }

@@ -2,6 +2,7 @@
 
 mod filter;
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -10,8 +11,8 @@ use serde_json::{Value, json};
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
-use crate::select;
 use crate::views::event::as_json;
+use crate::{search, select};
 use filter::Filter;
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq};
@@ -39,6 +40,11 @@ pub(crate) struct Args {
     most: usize,
     #[command(flatten)]
     filter: Filter,
+    /// Only questions and answers that have all of these words; words in quotes must follow each
+    /// other. A question is found by what no earlier prompt has. The words are indexed once, in
+    /// LOG-search or in the user's cache.
+    #[arg(long, value_name = "TEXT", requires = "run", conflicts_with = "follow")]
+    search: Option<String>,
     /// Keep listing events as they are added, until the run ends. With --json, a line each.
     #[arg(long, requires = "run", conflicts_with = "most")]
     follow: bool,
@@ -49,10 +55,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         None => runs(&select::open(global)?, output),
         Some(name) => {
             let selected = select::run_or_file(global, name)?;
+            let only = args.search.as_ref();
+            let only = only.map(|text| search::found(&selected, name, text, global)).transpose()?;
             let mut reader = selected.log.reader()?;
             match args.follow {
                 true => follow(reader.as_mut(), selected.run, &args, output),
-                false => events(reader.as_mut(), selected.run, &args, output),
+                false => events(reader.as_mut(), selected.run, &args, only.as_ref(), output),
             }
         }
     }
@@ -106,8 +114,10 @@ fn events(
     reader: &mut dyn Reader,
     run: RunId,
     args: &Args,
+    only: Option<&BTreeSet<Seq>>,
     output: &Output,
 ) -> Result<Status, CliError> {
+    let is_on = EventFilter::from(&args.filter).is_on() || only.is_some();
     let (mut after, mut left) = (Seq(args.after), args.most);
     let mut list: Vec<Value> = Vec::new();
     let mut text = String::new();
@@ -115,8 +125,7 @@ fn events(
     let mut filtering = Filtering::by(&filter);
     'all: while left > 0 {
         // With a filter, it is not known how many have to be read.
-        let batch =
-            reader.events(run, after, if filter.is_on() { BATCH } else { left.min(BATCH) })?;
+        let batch = reader.events(run, after, if is_on { BATCH } else { left.min(BATCH) })?;
         if batch.is_empty() {
             break;
         }
@@ -125,7 +134,8 @@ fn events(
                 break 'all;
             }
             after = event.seq;
-            if !filtering.lists(reader, event)? {
+            let is_found = only.is_none_or(|only| only.contains(&event.seq));
+            if !filtering.lists(reader, event)? || !is_found {
                 continue;
             }
             left -= 1;
@@ -136,7 +146,7 @@ fn events(
         }
     }
     let more = left == 0 && !reader.events(run, after, 1)?.is_empty();
-    if text.is_empty() && filter.is_on() && !more {
+    if text.is_empty() && is_on && !more {
         text.push_str("no event matches\n");
     }
     if output.is_json() {
