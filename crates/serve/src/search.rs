@@ -175,6 +175,8 @@ impl Search {
 
 /// The words of a text, as they are searched: phrases in quotes stay together.
 pub(crate) fn terms(text: &str) -> Vec<String> {
+    // SQLite would take what follows a zero byte for the end of the query. Between words it is a space.
+    let text = text.replace('\0', " ");
     let parts = text.split('"').enumerate();
     let terms = parts.flat_map(|(at, part)| match at % 2 {
         0 => part.split_whitespace().map(str::to_owned).collect(),
