@@ -4,7 +4,6 @@ scripts/verify.py FILE [ROOT]. Needs `pip install blake3`; FILE is not compresse
 Prints what the file shows. Exit code 1, with the reason, if it does not hold."""
 import base64, json, sys
 from decimal import Decimal
-
 from blake3 import blake3
 
 def canonical(value):  # RFC 8785
@@ -30,8 +29,7 @@ def event_hash(previous, event):
     return digest(b"retold event v1\n", previous, canonical(event).encode())
 
 def content_hash(content):
-    content = content["text"].encode() if "text" in content else base64.b64decode(content["vector"])
-    return digest(content).hex()
+    return digest(content["text"].encode() if "text" in content else base64.b64decode(content["vector"])).hex()
 
 def unhexed(text):
     check(bytes.fromhex(text).hex() == text, "a hash is not lower-case hex digits")
@@ -91,7 +89,7 @@ def proof(it, wanted):
     fields = {"answer", "contents", "end", "format", "others", "prompt", "question", "root", "run", "start"}
     check(it["format"] == "retold proof 1" and it.keys() - {"decision"} == fields, "it is not a proof")
     end, question, answer, decision = (it.get(part) for part in ("end", "question", "answer", "decision"))
-    last, root, seqs, used = end["event"]["seq"] - 2, it["root"], set(), set()
+    last, root, seqs, used = end["event"]["seq"] - 2, it["root"], [], set()
     check(event_hash(unhexed(end["previous"]), end["event"]).hex() == end["head"], "the head is wrong")
     check(end["event"]["kind"] == "RunFinished" and end["event"]["body"]["events_root"] == root, "another root")
     check(all(content_hash(content) == key for key, content in it["contents"].items()), "a content is wrong")
@@ -100,9 +98,10 @@ def proof(it, wanted):
         node = digest(b"\0", event_hash(unhexed(leaf["previous"]), event))
         check(leads_to(node, leaf["path"], seq - 1, last) == root, f"seq {seq} is not in the run")
         check(event["run"] == end["event"]["run"] == it["run"] and seq not in seqs, f"seq {seq} is wrong")
-        seqs.add(seq)
+        seqs.append(seq)
         used |= {event[key] for key in ("content", "vector") if key in event}
     check(used == it["contents"].keys(), "a content is missing, or is not used")
+    check(sorted(seqs[3 + bool(decision) :]) == seqs[3 + bool(decision) :], "the others are not in order")
     question, answer, decision = question["event"], answer["event"], decision and decision["event"]
     check(digest(canonical(it["prompt"]).encode()).hex() == question["prompt"], "its prompt is another")
     check(answer["cause"] == question["seq"], "the answer is to another question")
@@ -110,10 +109,11 @@ def proof(it, wanted):
     check(wanted in (None, root), f"it leads to the root {root}")
     return f"run {it['run']}: {question['call']}, seq {answer['seq']}, is in the run with the root {root}"
 
+name = sys.argv[1] if len(sys.argv) > 1 else sys.exit(__doc__)
 try:
-    text = open(sys.argv[1], encoding="utf-8", newline="").read()
+    text = open(name, encoding="utf-8", newline="").read()
     first, *rest = map(json.loads, text.removesuffix("\n").split("\n"))
     check("recording" in first or canonical(first) + "\n" == text, "it is not canonical JSON")
     print(recording(first, rest) if "recording" in first else proof(first, *(sys.argv[2:] or [None])))
-except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-    sys.exit(f"{sys.argv[1]}: {type(error).__name__}: {error}")
+except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    sys.exit(f"{name}: {type(error).__name__}: {error}")

@@ -71,10 +71,13 @@
 //! - [`check`], [`decide`], [`snapshot`]: making decisions again, with registered parsers, your
 //!   own, or a program
 //! - [`compare`]: two runs, call by call and fact by fact
+//! - [`totals`]: what a run used: calls, tokens, cost, latency, and what was saved
+//! - [`in_force`]: which decisions about a run's answers were accepted since
 //! - [`audit`]: from a decision back to everything that its prompt was made from
 //! - [`exchange`], [`jsonl`]: runs and bare exchanges as files
 //! - [`inert`], [`explain`], [`encoding`], [`unique`], [`draft`], [`beside`]: text from elsewhere
 //!   read and shown safely, files read and written safely
+//! - [`rank`]: percentiles of sorted values
 //!
 //! # Features
 //!
@@ -97,6 +100,7 @@ pub mod event;
 pub mod exchange;
 pub mod explain;
 pub mod id;
+pub mod in_force;
 pub mod inert;
 pub mod jsonl;
 pub mod log;
@@ -106,8 +110,10 @@ mod open;
 pub mod parse;
 pub mod prompt;
 pub mod proof;
+pub mod rank;
 pub mod run;
 pub mod snapshot;
+pub mod totals;
 pub mod unique;
 mod values;
 

@@ -2,11 +2,13 @@
 //! answer, or at a fixed rate. Each takes the next request that nobody has taken, so that they are
 //! asked in order, as a program with workers does. They only look for the end of an answer, so that little of what is measured is theirs.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use retold::rank::nearest_rank;
 use retold::run::clock::Stopwatch;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -40,19 +42,18 @@ pub(crate) fn requests(path: &str, count: usize) -> Requests {
 /// What some programs saw.
 pub(crate) struct Seen {
     pub(crate) took: Duration,
-    /// How long each answer took, sorted.
-    latencies: Vec<Duration>,
+    /// How many answers took how many nanoseconds.
+    latencies: BTreeMap<u64, u64>,
 }
 
 impl Seen {
     pub(crate) fn rate(&self) -> f64 {
-        self.latencies.len() as f64 / self.took.as_secs_f64()
+        self.latencies.values().sum::<u64>() as f64 / self.took.as_secs_f64()
     }
 
     /// In microseconds.
-    pub(crate) fn percentile(&self, percent: usize) -> f64 {
-        let at = self.latencies.len() * percent / 100;
-        self.latencies[at.min(self.latencies.len() - 1)].as_secs_f64() * 1e6
+    pub(crate) fn percentile(&self, percent: u32) -> f64 {
+        nearest_rank(&self.latencies, percent).unwrap_or(0) as f64 / 1e3
     }
 }
 
@@ -86,12 +87,14 @@ pub(crate) async fn ask(
             tokio::spawn(program(stream, requests.clone(), next.clone(), ticks))
         })
         .collect();
-    let mut latencies = Vec::with_capacity(requests.len());
+    let mut latencies = BTreeMap::new();
     for program in programs {
-        latencies.append(&mut program.await.unwrap());
+        for latency in program.await.unwrap() {
+            let nanoseconds = u64::try_from(Duration::as_nanos(&latency)).unwrap();
+            *latencies.entry(nanoseconds).or_default() += 1;
+        }
     }
     let took = watch.elapsed();
-    latencies.sort_unstable();
     Seen { took, latencies }
 }
 

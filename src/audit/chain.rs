@@ -87,11 +87,10 @@ pub fn audit(
         declared: Declared::NotKept,
         same_text: Vec::new(),
     };
-    let corrupt = |e: crate::event::EventError| LogError::Corrupt { run, seq: e.seq, what: e.what };
     let belonging = belonging(reader, &index, question.seq)?;
     each_event_at::<LogError>(reader, run, &belonging, |stored| {
         let link = |event| Link { seq: stored.seq, hash: stored.hash, event };
-        let event = stored.event().map_err(corrupt)?;
+        let event = stored.event().map_err(LogError::from)?;
         let answers = |seq| audit.answer.as_ref().is_some_and(|a: &Link<Event>| a.seq == seq);
         match event {
             Event::ResponseReceived(ref r) if r.request == question.seq => {
@@ -141,7 +140,7 @@ pub fn audit(
     let keeps = match event_at(reader, run, Seq(1))?.map(|first| first.event()).transpose() {
         Ok(Some(Event::RunStarted(started))) => started.declares,
         Ok(_) => false,
-        Err(error) => return Err(corrupt(error).into()),
+        Err(error) => return Err(LogError::from(error).into()),
     };
     let question = audit.question.seq;
     let mut events = Events { reader, index: &index, run };

@@ -6,11 +6,8 @@ use super::error::AuditError;
 use super::origin::event_at;
 use super::target::{Target, has_parts_of};
 use crate::event::StoredEvent;
-use crate::id::{CallPath, RunId, Sample, Seq};
-use crate::log::{Index, LogError, Reader, each_event_at};
-
-/// The number of events per read.
-const BATCH: usize = 256;
+use crate::id::{CallPath, RunId, Sample};
+use crate::log::{Index, LogError, Reader, RunEvents, each_event_at};
 
 /// The question that the target comes from.
 pub(super) fn question(
@@ -111,13 +108,11 @@ pub(super) fn not_found(
 }
 
 fn first_call(reader: &mut dyn Reader, run: RunId) -> Result<Option<(CallPath, Sample)>, LogError> {
-    let mut after = Seq(0);
-    loop {
-        let events = reader.events(run, after, BATCH)?;
-        let Some(last) = events.last() else { return Ok(None) };
-        after = last.seq;
-        if let Some(found) = events.into_iter().find_map(|e| e.call.zip(e.sample)) {
+    let mut events = RunEvents::of(run);
+    while let Some(event) = events.next(reader)? {
+        if let Some(found) = event.call.zip(event.sample) {
             return Ok(Some(found));
         }
     }
+    Ok(None)
 }

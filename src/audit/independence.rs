@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use super::error::AuditError;
 use crate::event::Event;
 use crate::id::{CallPath, RunId, Sample, Seq};
-use crate::log::{LogError, Reader};
-
-/// Events in one read.
-const BATCH: usize = 1024;
+use crate::log::{LogError, Reader, RunEvents};
 
 /// What the decisions of a run rest on.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -53,39 +50,31 @@ pub struct SharedAnswer {
 /// # Errors
 /// [`LogError`] if the run cannot be read.
 pub fn independence(reader: &mut dyn Reader, run: RunId) -> Result<Independence, AuditError> {
-    let corrupt = |e: crate::event::EventError| LogError::Corrupt { run, seq: e.seq, what: e.what };
     let mut asked: BTreeMap<Seq, (CallPath, Sample)> = BTreeMap::new();
     // The question and the origin of each answer, and what rests on each origin.
     let mut answers: BTreeMap<Seq, (Seq, (RunId, Seq))> = BTreeMap::new();
     let mut resting: BTreeMap<(RunId, Seq, String), Vec<(Seq, Seq)>> = BTreeMap::new();
-    let mut after = Seq(0);
-    loop {
-        let events = reader.events(run, after, BATCH)?;
-        let Some(last) = events.last() else { break };
-        after = last.seq;
-        for stored in &events {
-            match stored.event().map_err(corrupt)? {
-                Event::RequestSent(sent) => {
-                    drop(asked.insert(stored.seq, (sent.call, sent.sample)))
-                }
-                Event::ResponseReceived(received) => {
-                    answers.insert(stored.seq, (received.request, (run, stored.seq)));
-                }
-                Event::AnswerReused(reused) => {
-                    // An answer that was itself reused in this run has its own origin.
-                    let from = (reused.from_run, reused.from_seq);
-                    let known = answers.get(&reused.from_seq).filter(|_| reused.from_run == run);
-                    let origin = known.map_or(from, |(_, origin)| *origin);
-                    answers.insert(stored.seq, (reused.request, origin));
-                }
-                Event::DecisionMade(made) => {
-                    if let Some((question, (run, seq))) = answers.get(&made.response) {
-                        let of = (*run, *seq, made.by.decides().to_owned());
-                        resting.entry(of).or_default().push((stored.seq, *question));
-                    }
-                }
-                _ => {}
+    let mut events = RunEvents::of(run);
+    while let Some(stored) = events.next(reader)? {
+        match stored.event().map_err(LogError::from)? {
+            Event::RequestSent(sent) => drop(asked.insert(stored.seq, (sent.call, sent.sample))),
+            Event::ResponseReceived(received) => {
+                answers.insert(stored.seq, (received.request, (run, stored.seq)));
             }
+            Event::AnswerReused(reused) => {
+                // An answer that was itself reused in this run has its own origin.
+                let from = (reused.from_run, reused.from_seq);
+                let known = answers.get(&reused.from_seq).filter(|_| reused.from_run == run);
+                let origin = known.map_or(from, |(_, origin)| *origin);
+                answers.insert(stored.seq, (reused.request, origin));
+            }
+            Event::DecisionMade(made) => {
+                if let Some((question, (run, seq))) = answers.get(&made.response) {
+                    let of = (*run, *seq, made.by.decides().to_owned());
+                    resting.entry(of).or_default().push((stored.seq, *question));
+                }
+            }
+            _ => {}
         }
     }
     let mut found = Independence::default();

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::origin::{Events, Origin, damaged, request_of};
+use super::origin::{Events, Origin, request_of};
 use crate::event::{Event, StoredEvent};
 use crate::id::{PromptHash, Seq};
 use crate::log::{LogError, TextKeys, each_event_at};
@@ -153,7 +153,7 @@ fn texts(events: &mut Events<'_>, prompt: &Prompt) -> Result<BTreeMap<String, So
     let places = events.index.texts(events.reader, &keys)?;
     let mut found: BTreeMap<String, Sources> = BTreeMap::new();
     each_event_at::<LogError>(events.reader, events.run, &places, |stored| {
-        let event = stored.event().map_err(damaged)?;
+        let event = stored.event()?;
         for text in texts_of(&event) {
             if text.len() < LONG {
                 continue;
@@ -190,7 +190,7 @@ fn texts_of(event: &Event) -> Vec<String> {
 /// Every text in the run's settings that is long enough to contain a match.
 fn settings(events: &mut Events<'_>) -> Result<Vec<String>, LogError> {
     let first = events.reader.events(events.run, Seq(0), 1)?.pop();
-    let first = first.map(|first| first.event()).transpose().map_err(damaged)?;
+    let first = first.map(|first| first.event()).transpose()?;
     let Some(Event::RunStarted(started)) = first else { return Ok(Vec::new()) };
     let mut texts = strings(&started.settings);
     texts.retain(|text| text.len() >= LONG);

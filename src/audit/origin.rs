@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::link::Link;
-use crate::event::{Event, EventError, RequestSent, StoredEvent};
+use crate::event::{Event, RequestSent, StoredEvent};
 use crate::id::{CallPath, ContentHash, RunId, Sample, Seq};
 use crate::log::{Index, LogError, Reader, each_event_at};
 
@@ -78,7 +78,7 @@ impl Events<'_> {
         let mut found = BTreeMap::new();
         let places: Vec<Seq> = places.iter().copied().collect();
         each_event_at::<LogError>(self.reader, self.run, &places, |stored| {
-            let event = stored.event().map_err(damaged)?;
+            let event = stored.event().map_err(LogError::from)?;
             found.insert(stored.seq, (stored, event));
             Ok(())
         })?;
@@ -185,9 +185,4 @@ pub(super) fn event_at(
 ) -> Result<Option<StoredEvent>, LogError> {
     let found = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?.pop();
     Ok(found.filter(|event| event.seq == seq))
-}
-
-/// The error for an event that cannot be read.
-pub(super) fn damaged(error: EventError) -> LogError {
-    LogError::Corrupt { run: error.run, seq: error.seq, what: error.what }
 }

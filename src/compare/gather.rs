@@ -7,7 +7,7 @@ use super::pairs::FactRecord;
 use crate::content::Content;
 use crate::event::{Event, EventError, RunFinished, RunStarted, StoredEvent};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
-use crate::log::{LogError, Reader};
+use crate::log::{LogError, Reader, RunEvents};
 use crate::lookup::LookupMap;
 use crate::prompt::{canonical, hash_of};
 use crate::run::started;
@@ -76,16 +76,11 @@ impl Gathered {
             answers: LookupMap::default(),
             decisions: LookupMap::default(),
         };
-        let mut after = Seq(0);
-        loop {
-            let events = reader.events(run, after, 1024)?;
-            let Some(last) = events.last() else { return Ok(gathering.run) };
-            after = last.seq;
-            for stored in &events {
-                let added = gathering.add(stored);
-                added.map_err(|e| LogError::Corrupt { run: e.run, seq: e.seq, what: e.what })?;
-            }
+        let mut events = RunEvents::of(run);
+        while let Some(stored) = events.next(reader)? {
+            gathering.add(&stored)?;
         }
+        Ok(gathering.run)
     }
 
     /// The question at an address.

@@ -83,6 +83,21 @@ pub struct CallCounts {
     pub same_decision: u64,
 }
 
+/// A call of two runs: at least one of them has it.
+#[derive(Debug, Clone, Copy)]
+pub struct ComparedCall<'a> {
+    /// The call.
+    pub call: &'a CallPath,
+    /// Its sample, from 0.
+    pub sample: Sample,
+    /// What differs first; `None` if nothing does.
+    pub what: Option<CallDifference>,
+    /// The call in the first run.
+    pub one: Option<CallPlace>,
+    /// The call in the second run.
+    pub other: Option<CallPlace>,
+}
+
 /// How a call differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -153,9 +168,23 @@ pub fn compare(
     other: Side<'_>,
     lane: &dyn Fn(&CallPath) -> String,
 ) -> Result<Comparison, LogError> {
+    compare_each(one, other, lane, &mut |_| {})
+}
+
+/// Compares two runs, and calls `each` with every call: those of the first run in their order, then
+/// those that only the second run has.
+///
+/// # Errors
+/// [`LogError`] if a log cannot be read or is damaged.
+pub fn compare_each(
+    one: Side<'_>,
+    other: Side<'_>,
+    lane: &dyn Fn(&CallPath) -> String,
+    each: &mut dyn FnMut(ComparedCall<'_>),
+) -> Result<Comparison, LogError> {
     let first = Gathered::read(one.reader, one.run)?;
     let second = Gathered::read(other.reader, other.run)?;
-    let (calls, lanes, lanes_alike) = calls(&first, &second, lane);
+    let (calls, lanes, lanes_alike) = calls(&first, &second, lane, each);
     let digest = |run: &Gathered| run.finished.as_ref().map(|f| f.outcome_digest);
     let state = |run: &Gathered| run.finished.as_ref().and_then(|f| f.state.clone());
     let state = match (state(&first), state(&second)) {
@@ -239,6 +268,7 @@ fn calls(
     first: &Gathered,
     second: &Gathered,
     lane: &dyn Fn(&CallPath) -> String,
+    each: &mut dyn FnMut(ComparedCall<'_>),
 ) -> (CallCounts, Vec<LaneDifference>, u64) {
     let mut counts = CallCounts {
         one: first.asked.len() as u64,
@@ -248,6 +278,7 @@ fn calls(
     let mut lanes: BTreeMap<String, LaneSoFar> = BTreeMap::new();
     let mut places = Places::default();
     let mut note = |asked: &Asked, what, one, other, lane: String, place: usize| {
+        each(ComparedCall { call: &asked.call, sample: asked.sample, what, one, other });
         let known = lanes.entry(lane.clone()).or_insert(LaneSoFar { first: None, differing: 0 });
         let Some(what) = what else { return };
         known.differing += 1;

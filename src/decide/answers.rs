@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::content::Content;
 use crate::event::{AnswerReused, DecisionMade, Event, ResponseReceived, kind};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
-use crate::log::{Index, LogError, Reader};
+use crate::log::{Index, LogError, Reader, RunEvents};
 use crate::lookup::LookupMap;
 use crate::parse::WholeAnswer;
 use crate::run::Beside;
@@ -56,42 +56,37 @@ pub fn each_answer<E: From<LogError>>(
     let decided = index.census(reader)?.events.contains_key(kind::DECISION_MADE);
     let mut questions: LookupMap<Seq, (CallPath, Sample, PromptHash)> = LookupMap::default();
     let mut waiting: BTreeMap<Seq, RecordedAnswer> = BTreeMap::new();
-    let mut after = Seq(0);
-    loop {
-        let events = reader.events(run, after, 1024)?;
-        let Some(last) = events.last() else { break };
-        after = last.seq;
-        for stored in &events {
-            let seq = stored.seq;
-            let corrupt = |what: &str| LogError::Corrupt { run, seq, what: what.to_owned() };
-            let (request, content, beside) = match stored.event().map_err(|e| corrupt(&e.what))? {
-                Event::RequestSent(sent) => {
-                    questions.insert(seq, (sent.call, sent.sample, sent.prompt));
-                    continue;
-                }
-                Event::ResponseReceived(ResponseReceived { request, content, details }) => {
-                    let beside = Beside::of(&content, details);
-                    (request, content, beside)
-                }
-                Event::AnswerReused(reused) => {
-                    let AnswerReused { request, content, unreadable, details, .. } = reused;
-                    (request, content, Beside::reused(details, unreadable))
-                }
-                Event::DecisionMade(made) => {
-                    let answer = waiting.remove(&made.response);
-                    let missing = || corrupt("it decides about an answer that does not exist");
-                    let answer = answer.ok_or_else(missing)?;
-                    each(reader, RecordedAnswer { decision: Some((seq, made)), ..answer })?;
-                    continue;
-                }
-                _ => continue,
-            };
-            let missing = || corrupt("it answers a question that does not exist");
-            let (call, sample, prompt) = questions.remove(&request).ok_or_else(missing)?;
-            let decision = None;
-            let answer = RecordedAnswer { seq, call, sample, prompt, content, beside, decision };
-            if decided { drop(waiting.insert(seq, answer)) } else { each(reader, answer)? }
-        }
+    let mut events = RunEvents::of(run);
+    while let Some(stored) = events.next(reader)? {
+        let seq = stored.seq;
+        let corrupt = |what: &str| LogError::Corrupt { run, seq, what: what.to_owned() };
+        let (request, content, beside) = match stored.event().map_err(LogError::from)? {
+            Event::RequestSent(sent) => {
+                questions.insert(seq, (sent.call, sent.sample, sent.prompt));
+                continue;
+            }
+            Event::ResponseReceived(ResponseReceived { request, content, details }) => {
+                let beside = Beside::of(&content, details);
+                (request, content, beside)
+            }
+            Event::AnswerReused(reused) => {
+                let AnswerReused { request, content, unreadable, details, .. } = reused;
+                (request, content, Beside::reused(details, unreadable))
+            }
+            Event::DecisionMade(made) => {
+                let answer = waiting.remove(&made.response);
+                let missing = || corrupt("it decides about an answer that does not exist");
+                let answer = answer.ok_or_else(missing)?;
+                each(reader, RecordedAnswer { decision: Some((seq, made)), ..answer })?;
+                continue;
+            }
+            _ => continue,
+        };
+        let missing = || corrupt("it answers a question that does not exist");
+        let (call, sample, prompt) = questions.remove(&request).ok_or_else(missing)?;
+        let decision = None;
+        let answer = RecordedAnswer { seq, call, sample, prompt, content, beside, decision };
+        if decided { drop(waiting.insert(seq, answer)) } else { each(reader, answer)? }
     }
     waiting.into_values().try_for_each(|answer| each(reader, answer))
 }

@@ -16,12 +16,18 @@ use crate::event::{
     RequestSent, RunFinished, RunOutcome, RunStarted,
 };
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
-use crate::log::{Backend, Head, LogError, Scratch};
+use crate::log::{Backend, Head, LogError, Reader, Scratch};
 use crate::prompt::{CanonicalError, Request, canonical};
-use crate::run::Beside;
+use crate::run::{Beside, started};
 
 /// The experiment name of runs that are decisions about the answers of another run.
 pub const DECISIONS: &str = "decisions";
+
+/// The run whose answers a run of accepted decisions is about; `None` for any other run.
+pub fn decides_about(started: &RunStarted) -> Option<RunId> {
+    let of = started.settings["of"]["run"].as_str()?;
+    of.parse().ok().filter(|_| started.experiment == DECISIONS)
+}
 
 /// A recorded answer and the decision that is accepted.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,6 +131,29 @@ impl Accepted {
     /// Whether there are no decisions.
     pub fn is_empty(&self) -> bool {
         self.outcome.is_empty()
+    }
+
+    /// The run in which the same decisions about the same run were accepted before, if no others
+    /// were accepted since.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
+    pub fn known(&self, reader: &mut dyn Reader) -> Result<Option<RunId>, LogError> {
+        let digest = self.outcome.clone().digest();
+        for head in reader.runs()?.into_iter().rev() {
+            // A damaged run is reported by commands that are about it.
+            let Ok(first) = started(reader, head.run) else { continue };
+            if decides_about(&first) != Some(self.of) {
+                continue;
+            }
+            let before = Seq(head.head.seq.0.saturating_sub(1));
+            let last = reader.events(head.run, before, 1)?.pop();
+            let Some(Ok(Event::RunFinished(finished))) = last.map(|last| last.event()) else {
+                return Ok(None);
+            };
+            return Ok((finished.outcome_digest == digest).then_some(head.run));
+        }
+        Ok(None)
     }
 
     /// Adds the run to a log: all of it or nothing.

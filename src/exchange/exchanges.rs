@@ -14,7 +14,7 @@ use crate::event::chain::ChainLink;
 use crate::event::{AttemptDetails, Event, RunStarted};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
-use crate::log::{Backend, Head, LogError, Reader, SharedBackend};
+use crate::log::{Backend, Head, LogError, Reader, RunEvents, SharedBackend};
 use crate::lookup::LookupMap;
 use crate::model::scripted::{LoadProblem, ScriptedExchange};
 use crate::model::{ExchangeError, ExchangeLine, ExchangeResponse, FailureKind};
@@ -38,55 +38,51 @@ pub fn export_exchanges<E: From<LogError>>(
     let mut questions: LookupMap<Seq, (CallPath, Sample, PromptHash)> = LookupMap::default();
     let mut requests = Requests::default();
     let (mut after, mut written, mut simulated) = (Head::START, 0, false);
-    loop {
-        let events = reader.events(run, after.seq, 1024)?;
-        if events.is_empty() {
-            return Ok(written);
-        }
-        for stored in &events {
-            after = follows(stored, after, &ChainLink::of_stored(stored).canonical())?;
-            let corrupt = |what| LogError::Corrupt { run, seq: stored.seq, what };
-            let (request, label, outcome) = match stored.event().map_err(|e| corrupt(e.what))? {
-                Event::RunStarted(started) => {
-                    simulated = started.is_simulated();
-                    continue;
+    let mut events = RunEvents::of(run);
+    while let Some(stored) = events.next(reader)? {
+        let stored = &stored;
+        after = follows(stored, after, &ChainLink::of_stored(stored).canonical())?;
+        let corrupt = |what| LogError::Corrupt { run, seq: stored.seq, what };
+        let (request, label, outcome) = match stored.event().map_err(|e| corrupt(e.what))? {
+            Event::RunStarted(started) => {
+                simulated = started.is_simulated();
+                continue;
+            }
+            Event::RequestSent(sent) => {
+                questions.insert(stored.seq, (sent.call, sent.sample, sent.prompt));
+                continue;
+            }
+            Event::ResponseReceived(mut r) => {
+                (r.request, r.details.label.take(), Ok(response(r.content, r.details)))
+            }
+            Event::AnswerReused(r) => (r.request, None, Ok(response(r.content, r.details))),
+            // A failure that stops the run is not an outcome of the call: the call is asked
+            // again on resume.
+            Event::AttemptFailed(failed) if failed.details.gave_up => {
+                match failure(failed.details) {
+                    Some(error) => (failed.request, None, Err(error)),
+                    None => continue,
                 }
-                Event::RequestSent(sent) => {
-                    questions.insert(stored.seq, (sent.call, sent.sample, sent.prompt));
-                    continue;
-                }
-                Event::ResponseReceived(mut r) => {
-                    (r.request, r.details.label.take(), Ok(response(r.content, r.details)))
-                }
-                Event::AnswerReused(r) => (r.request, None, Ok(response(r.content, r.details))),
-                // A failure that stops the run is not an outcome of the call: the call is asked
-                // again on resume.
-                Event::AttemptFailed(failed) if failed.details.gave_up => {
-                    match failure(failed.details) {
-                        Some(error) => (failed.request, None, Err(error)),
-                        None => continue,
-                    }
-                }
-                _ => continue,
-            };
-            let Some((call, sample, prompt)) = questions.remove(&request) else { continue };
-            let request = requests.of(reader, prompt)?;
-            let request =
-                request.ok_or_else(|| corrupt(format!("its request {prompt} is missing")))?;
-            let exchange = ExchangeLine {
-                call: Some(call),
-                sample: Some(sample),
-                request: request.body().clone(),
-                response: outcome.as_ref().ok().map(ExchangeResponse::from),
-                error: outcome.err(),
-                label,
-                simulated,
-            };
-            let text = serde_json::to_string(&exchange);
-            line(&text.map_err(|e| corrupt(e.to_string()))?)?;
-            written += 1;
-        }
+            }
+            _ => continue,
+        };
+        let Some((call, sample, prompt)) = questions.remove(&request) else { continue };
+        let request = requests.of(reader, prompt)?;
+        let request = request.ok_or_else(|| corrupt(format!("its request {prompt} is missing")))?;
+        let exchange = ExchangeLine {
+            call: Some(call),
+            sample: Some(sample),
+            request: request.body().clone(),
+            response: outcome.as_ref().ok().map(ExchangeResponse::from),
+            error: outcome.err(),
+            label,
+            simulated,
+        };
+        let text = serde_json::to_string(&exchange);
+        line(&text.map_err(|e| corrupt(e.to_string()))?)?;
+        written += 1;
     }
+    Ok(written)
 }
 
 /// How a call ran out of retries; `None` if the failure stopped the run.

@@ -229,6 +229,16 @@ pub trait Reader: Send {
         Ok(self.request(prompt)?.is_some())
     }
 
+    /// The model that a stored request names; `None` if it names none, or is not stored. The backend
+    /// need not assemble the request to know it.
+    ///
+    /// # Errors
+    /// [`LogError::CorruptRequest`] if it does not have the hash it is stored under.
+    fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
+        let request = self.request(prompt)?;
+        Ok(request.as_ref().and_then(Request::model).map(str::to_owned))
+    }
+
     /// The hashes of up to `limit` stored requests that begin with the given hex digits.
     ///
     /// # Errors

@@ -109,6 +109,10 @@ impl Reader for CheckedReader {
         self.inner.request(prompt)
     }
 
+    fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
+        self.inner.model(prompt)
+    }
+
     fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
         self.inner.prompts(prefix, limit)
     }

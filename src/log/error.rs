@@ -4,6 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use crate::beside::BesideError;
+use crate::event::EventError;
 use crate::id::{PromptHash, RunId, Seq};
 
 /// Why there is no room in a log.
@@ -223,6 +224,12 @@ impl LogError {
         source: impl Into<Box<dyn Error + Send + Sync>>,
     ) -> Self {
         LogError::Failed { path: path.into(), source: source.into().into() }
+    }
+}
+
+impl From<EventError> for LogError {
+    fn from(EventError { run, seq, kind: _, what }: EventError) -> Self {
+        LogError::Corrupt { run, seq, what }
     }
 }
 

@@ -2,6 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
 use super::backend::Reader;
 use super::error::LogError;
 use crate::event::{Event, StoredEvent};
@@ -147,6 +151,18 @@ impl<'a> Filtering<'a> {
     }
 }
 
+/// How a time is written for [`EventFilter::since`].
+pub const MOMENTS: &str = "a time is written as 2026-11-22 or 2026-11-22T17:04:00Z";
+
+/// A time, or the beginning of a day; both in UTC unless the time names another zone. `None` if it
+/// is neither: see [`MOMENTS`].
+pub fn moment(text: &str) -> Option<Time> {
+    // A day without a time is its beginning.
+    let utc = || Some(text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp());
+    let at = text.parse::<Timestamp>().ok().or_else(utc)?;
+    Some(Time(at.as_millisecond()))
+}
+
 /// The method of a decision, and the model of an answer as the server reported it.
 pub fn method_and_model(event: &Event) -> (Option<&str>, Option<&str>) {
     match event {
@@ -154,5 +170,24 @@ pub fn method_and_model(event: &Event) -> (Option<&str>, Option<&str>) {
         Event::ResponseReceived(received) => (None, received.details.model.as_deref()),
         Event::AnswerReused(reused) => (None, reused.details.model.as_deref()),
         _ => (None, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_a_time_or_the_beginning_of_a_day() {
+        let at = |text: &str| moment(text).map(|time| time.to_string());
+        let day = Some("2026-11-22T00:00:00.000Z".to_owned());
+        let time = Some("2026-11-22T17:04:00.000Z".to_owned());
+        assert_eq!(at("2026-11-22"), day);
+        for text in ["2026-11-22T17:04:00Z", "2026-11-22T18:04:00+01:00", "2026-11-22T17:04"] {
+            assert_eq!(at(text), time, "{text}");
+        }
+        for text in ["", "yesterday", "17:04", "2026-13-01", "2026-11-22T25:00", "1700000000"] {
+            assert_eq!(at(text), None, "{text}");
+        }
     }
 }

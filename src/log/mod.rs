@@ -9,6 +9,7 @@
 //! - [`RunWriter`]: the only way to append to a run; holds its lease.
 //! - [`ledger`]: the log's own chain, which records the runs that it has held.
 //! - [`marks`]: how far each run has come, from the mark file beside the log.
+//! - [`RunEvents`]: the events of a run, one after the other.
 //! - [`EventFilter`]: which events are listed.
 //! - [`Index`]: finds the events that belong to a call, a cause or a text.
 //! - [`verify_run`], [`verify_all`]: recompute every chain and report what is wrong.
@@ -27,10 +28,12 @@ pub(crate) mod lists;
 mod mark;
 mod memory;
 mod problem;
+mod run_events;
 mod scratch;
 mod skeleton;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod until;
 mod verify;
 mod writer;
 
@@ -42,13 +45,14 @@ pub use checked::CheckedReader;
 pub(crate) use checked::follow;
 pub(crate) use error::Reworded;
 pub use error::{Cause, LogError, NoRoom};
-pub use filter::{EventFilter, Filtering, Looked, method_and_model};
+pub use filter::{EventFilter, Filtering, Looked, MOMENTS, method_and_model, moment};
 pub use format::{FORMAT, Format};
 pub(crate) use index::TextKeys;
 pub use index::{Census, Index, Section, Table, each_event_at};
 pub use mark::{Mark, MarkFile, damaged_slots, marks};
 pub use memory::MemoryBackend;
 pub use problem::Problem;
+pub use run_events::RunEvents;
 pub use scratch::Scratch;
 pub(crate) use skeleton::externalise_from;
 pub use skeleton::{expand, externalise};

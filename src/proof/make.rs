@@ -7,13 +7,10 @@ use super::format::{End, FORMAT, Leaf, Proof, StoredContent};
 use super::verify::verify;
 use crate::audit::{Audit, Declared, Part};
 use crate::event::chain::{ChainLink, GENESIS};
-use crate::event::{Event, EventError, StoredEvent, inclusion_paths};
+use crate::event::{Event, StoredEvent, inclusion_paths};
 use crate::id::{EventHash, EventsRoot, MerkleNode, RunId, Seq};
-use crate::log::{LogError, Reader};
+use crate::log::{LogError, Reader, RunEvents};
 use crate::prompt::canonical;
-
-/// Events in one read.
-const BATCH: usize = 1024;
 
 /// Makes the proof of an audited decision, as the text of its file. It covers the question, its
 /// attempts, the answer, the decision, the facts that name it, and the events that the prompt was
@@ -133,19 +130,13 @@ fn collect(
     wanted: &BTreeSet<Seq>,
 ) -> Result<Collected, ProveError> {
     let (mut hashes, mut kept, mut end) = (Vec::new(), Vec::new(), None::<StoredEvent>);
-    loop {
-        let after = end.as_ref().map_or(Seq(0), |end| end.seq);
-        let events = reader.events(run, after, BATCH)?;
-        if events.is_empty() {
-            break;
+    let mut events = RunEvents::of(run);
+    while let Some(event) = events.next(reader)? {
+        if wanted.contains(&event.seq) {
+            kept.push(event.clone());
         }
-        for event in events {
-            if wanted.contains(&event.seq) {
-                kept.push(event.clone());
-            }
-            hashes.push(event.hash);
-            end = Some(event);
-        }
+        hashes.push(event.hash);
+        end = Some(event);
     }
     hashes.pop();
     let end = end.ok_or(ProveError::NotFinished(run))?;
@@ -156,9 +147,7 @@ impl Collected {
     /// The root that the run states.
     fn root(&self) -> Result<EventsRoot, ProveError> {
         let run = self.end.run;
-        let damaged =
-            |error: EventError| LogError::Corrupt { run, seq: error.seq, what: error.what };
-        match self.end.event().map_err(damaged)? {
+        match self.end.event().map_err(LogError::from)? {
             Event::RunFinished(finished) => finished.events_root.ok_or(ProveError::NoRoot(run)),
             _ => Err(ProveError::NotFinished(run)),
         }

@@ -61,8 +61,7 @@ pub(super) fn its_end(
     let last = reader.runs()?.iter().find(|r| r.run == run).map(|r| r.head.seq);
     let Some(last) = last else { return Ok(None) };
     let events = reader.events(run, Seq(last.0.saturating_sub(1)), 1)?;
-    let event = events.first().map(StoredEvent::event).transpose();
-    let event = event.map_err(|e| LogError::Corrupt { run, seq: e.seq, what: e.what })?;
+    let event = events.first().map(StoredEvent::event).transpose()?;
     Ok(match event {
         Some(Event::RunFinished(finished)) => Some(finished),
         _ => None,

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use super::details::usage;
-use crate::event::{Event, EventError};
+use crate::event::Event;
 use crate::id::{PromptHash, RunId, Seq};
-use crate::log::{LogError, Reader};
+use crate::log::{LogError, Reader, RunEvents};
 use crate::model::{Limits, Prices, Usage};
 use crate::prompt::Request;
 
@@ -117,37 +117,29 @@ impl Budget {
         }
         let mut asked: BTreeMap<Seq, PromptHash> = BTreeMap::new();
         let mut models: BTreeMap<PromptHash, String> = BTreeMap::new();
-        let mut after = Seq(0);
-        loop {
-            let events = reader.events(run, after, 1024)?;
-            let Some(last) = events.last() else { return Ok(()) };
-            after = last.seq;
-            let damaged =
-                |e: EventError| LogError::Corrupt { run: e.run, seq: e.seq, what: e.what };
-            for stored in events {
-                if stored.is_received() {
-                    let Event::ResponseReceived(answer) = stored.event().map_err(damaged)? else {
-                        continue;
-                    };
-                    let prompt = asked.remove(&answer.request);
-                    // Only the price depends on the model.
-                    let model = match prompt.filter(|_| self.max_cost.is_some()) {
-                        Some(prompt) => match models.get(&prompt) {
-                            Some(model) => model.clone(),
-                            None => {
-                                let request = reader.request(prompt)?;
-                                let model = request.as_ref().and_then(Request::model);
-                                let model = model.unwrap_or("").to_owned();
-                                models.entry(prompt).or_insert(model).clone()
-                            }
-                        },
-                        None => String::new(),
-                    };
-                    self.add(&model, usage(&answer.details).unwrap_or_default());
-                } else if let Some(prompt) = stored.prompt {
-                    asked.insert(stored.seq, prompt);
-                }
+        let mut events = RunEvents::of(run);
+        while let Some(stored) = events.next(reader)? {
+            if stored.is_received() {
+                let Event::ResponseReceived(answer) = stored.event()? else { continue };
+                let prompt = asked.remove(&answer.request);
+                // Only the price depends on the model.
+                let model = match prompt.filter(|_| self.max_cost.is_some()) {
+                    Some(prompt) => match models.get(&prompt) {
+                        Some(model) => model.clone(),
+                        None => {
+                            let request = reader.request(prompt)?;
+                            let model = request.as_ref().and_then(Request::model);
+                            let model = model.unwrap_or("").to_owned();
+                            models.entry(prompt).or_insert(model).clone()
+                        }
+                    },
+                    None => String::new(),
+                };
+                self.add(&model, usage(&answer.details).unwrap_or_default());
+            } else if let Some(prompt) = stored.prompt {
+                asked.insert(stored.seq, prompt);
             }
         }
+        Ok(())
     }
 }

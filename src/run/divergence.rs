@@ -314,8 +314,7 @@ fn source_at(reader: &mut dyn Reader, run: RunId, seq: Seq) -> Result<String, Lo
     let mut at = |seq: Seq| -> Result<Option<Event>, LogError> {
         let stored = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?.pop();
         let stored = stored.filter(|stored| stored.seq == seq);
-        let event = stored.map(|stored| stored.event()).transpose();
-        event.map_err(|e| LogError::Corrupt { run, seq: e.seq, what: e.what })
+        Ok(stored.map(|stored| stored.event()).transpose()?)
     };
     let event = at(seq)?;
     let request = match &event {

@@ -257,11 +257,7 @@ fn check_batches(
         let items = batch.and_then(|events| {
             hash = follow(hash, &events)?;
             let items = events.into_iter().filter_map(|event| questions.item(event).transpose());
-            items.collect::<Result<Vec<_>, EventError>>().map_err(|e| LogError::Corrupt {
-                run: e.run,
-                seq: e.seq,
-                what: e.what,
-            })
+            Ok(items.collect::<Result<Vec<_>, EventError>>()?)
         });
         let failed = items.is_err();
         if sender.send(items).is_err() || failed {

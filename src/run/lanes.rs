@@ -6,14 +6,11 @@ use std::collections::{BTreeMap, VecDeque};
 use super::divergence::Divergence;
 use super::history::RecordedOutcome;
 use super::outcomes::NewDecision;
-use crate::event::{DecidedBy, DecisionDetails, DecisionMade, Event, EventError, Occurred};
+use crate::event::{DecidedBy, DecisionDetails, DecisionMade, Event, Occurred};
 use crate::id::{CallPath, RunId, Sample, Seq};
-use crate::log::{Index, LogError, Reader};
+use crate::log::{Index, LogError, Reader, RunEvents};
 use crate::prompt::{CanonicalError, canonical};
 use serde_json::Value;
-
-/// Events in one read.
-const BATCH: usize = 1024;
 
 /// A decision or a fact that a program reports.
 #[derive(Debug, Clone, PartialEq)]
@@ -164,23 +161,19 @@ impl OutcomeLanes {
         let census = Index::open(reader, run)?.census(reader)?.events;
         let of = |kind: &str| census.get(kind).copied().unwrap_or(0);
         let mut left = of(crate::event::kind::DECISION_MADE) + of(crate::event::kind::OCCURRED);
-        let mut after = Seq(0);
+        let mut events = RunEvents::of(run);
         while left > 0 {
-            let events = reader.events(run, after, BATCH)?;
-            let Some(last) = events.last() else { break };
-            after = last.seq;
-            for stored in events {
-                let seq = stored.seq;
-                let lane = match stored.event().map_err(damaged)? {
-                    Event::DecisionMade(made) => OutcomeLane::Answer(made.response),
-                    Event::Occurred(occurred) => OutcomeLane::of_fact(&occurred.fact),
-                    _ => continue,
-                };
-                left = left.saturating_sub(1);
-                let lane = all.lanes.entry(lane).or_insert_with(|| Recorded::As(VecDeque::new()));
-                if let Recorded::As(seqs) = lane {
-                    seqs.push_back(seq);
-                }
+            let Some(stored) = events.next(reader)? else { break };
+            let seq = stored.seq;
+            let lane = match stored.event()? {
+                Event::DecisionMade(made) => OutcomeLane::Answer(made.response),
+                Event::Occurred(occurred) => OutcomeLane::of_fact(&occurred.fact),
+                _ => continue,
+            };
+            left = left.saturating_sub(1);
+            let lane = all.lanes.entry(lane).or_insert_with(|| Recorded::As(VecDeque::new()));
+            if let Recorded::As(seqs) = lane {
+                seqs.push_back(seq);
             }
         }
         Ok(all)
@@ -211,7 +204,7 @@ impl OutcomeLanes {
                     what: "the event is missing".to_owned(),
                 };
                 let stored = stored.filter(|stored| stored.seq == seq).ok_or_else(missing)?;
-                let recorded = RecordedOutcome::of(stored).map_err(damaged)?;
+                let recorded = RecordedOutcome::of(stored).map_err(LogError::from)?;
                 match outcome.compare(&recorded)? {
                     None => return Ok(Compared::Same(seq)),
                     Some(divergence) => divergence,
@@ -237,10 +230,6 @@ impl OutcomeLanes {
         let Some(seq) = left.min() else { return Ok(None) };
         let stored = reader.events(self.run, Seq(seq.0.saturating_sub(1)), 1)?.pop();
         let Some(stored) = stored else { return Ok(None) };
-        Ok(Some(Divergence::left(&RecordedOutcome::of(stored).map_err(damaged)?)))
+        Ok(Some(Divergence::left(&RecordedOutcome::of(stored).map_err(LogError::from)?)))
     }
-}
-
-fn damaged(error: EventError) -> LogError {
-    LogError::Corrupt { run: error.run, seq: error.seq, what: error.what }
 }

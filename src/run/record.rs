@@ -8,12 +8,9 @@ use super::addresses::{Addresses, Gathering, Places};
 use super::details::{Beside, Shortcomings};
 use super::near::Near;
 use crate::content::Content;
-use crate::event::{DecisionMade, Event, EventError, RunFinished, RunStarted, StoredEvent, kind};
+use crate::event::{DecisionMade, Event, RunFinished, RunStarted, StoredEvent, kind};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
-use crate::log::{Index, LogError, Reader, each_event_at};
-
-/// Events in one read.
-const BATCH: usize = 1024;
+use crate::log::{Index, LogError, Reader, RunEvents, each_event_at};
 
 /// A run as recorded in its log: its beginning, its end and its facts, and its exchanges on
 /// request.
@@ -85,7 +82,7 @@ impl<'a> RunRecord<'a> {
         let count = |kind: &str| census.events.get(kind).copied().unwrap_or(0);
         let end = reader.events(run, Seq(index.end().0.saturating_sub(1)), 1)?.pop();
         let last = end.as_ref().map_or(first, |end| end.time);
-        let finished = match end.map(|end| end.event()).transpose().map_err(damaged)? {
+        let finished = match end.map(|end| end.event()).transpose()? {
             Some(Event::RunFinished(finished)) => Some(finished),
             _ => None,
         };
@@ -110,7 +107,7 @@ impl<'a> RunRecord<'a> {
         let places = record.index.facts(record.reader)?;
         let (facts, seqs) = (&mut record.facts, &mut record.places);
         each_event_at(record.reader, run, &places, |stored| {
-            if let Event::Occurred(occurred) = stored.event().map_err(damaged)? {
+            if let Event::Occurred(occurred) = stored.event()? {
                 facts.push(occurred.fact);
                 seqs.push(Place { seq: stored.seq, time: stored.time });
             }
@@ -138,7 +135,7 @@ impl<'a> RunRecord<'a> {
         let maybe = self.index.calls(self.reader, call)?;
         let mut asked = BTreeMap::new();
         each_event_at(self.reader, self.run, &maybe, |stored| {
-            if let Event::RequestSent(sent) = stored.event().map_err(damaged)?
+            if let Event::RequestSent(sent) = stored.event()?
                 && sent.call == *call
             {
                 asked.insert(sent.sample, sent.prompt);
@@ -163,17 +160,13 @@ impl<'a> RunRecord<'a> {
     /// # Errors
     /// [`LogError`] if it cannot be read, or is damaged.
     pub fn shortcomings(&mut self) -> Result<Shortcomings, LogError> {
-        let (mut after, mut all) = (Seq(0), Shortcomings::default());
-        while let Some(batch) = next_batch(self.reader, self.run, &mut after)? {
-            for stored in batch {
-                let Some((content, beside)) = answer(stored.event().map_err(damaged)?) else {
-                    continue;
-                };
-                let Shortcomings { blank, cut_off, unreadable } = beside.shortcomings(&content);
-                all.blank += blank;
-                all.cut_off += cut_off;
-                all.unreadable += unreadable;
-            }
+        let (mut events, mut all) = (RunEvents::of(self.run), Shortcomings::default());
+        while let Some(stored) = events.next(self.reader)? {
+            let Some((content, beside)) = answer(stored.event()?) else { continue };
+            let Shortcomings { blank, cut_off, unreadable } = beside.shortcomings(&content);
+            all.blank += blank;
+            all.cut_off += cut_off;
+            all.unreadable += unreadable;
         }
         Ok(all)
     }
@@ -186,9 +179,9 @@ impl<'a> RunRecord<'a> {
         &mut self,
         wanted: &dyn Fn(&CallPath) -> bool,
     ) -> Result<BTreeSet<CallPath>, LogError> {
-        let (mut after, mut calls) = (Seq(0), BTreeSet::new());
-        while let Some(batch) = next_batch(self.reader, self.run, &mut after)? {
-            calls.extend(batch.into_iter().filter_map(|e| e.call).filter(|call| wanted(call)));
+        let (mut events, mut calls) = (RunEvents::of(self.run), BTreeSet::new());
+        while let Some(event) = events.next(self.reader)? {
+            calls.extend(event.call.filter(|call| wanted(call)));
         }
         Ok(calls)
     }
@@ -235,7 +228,7 @@ impl<'a> RunRecord<'a> {
             return Ok(None);
         };
         let event = self.event(seq)?.map(|stored| stored.event()).transpose();
-        Ok(match event.map_err(damaged)? {
+        Ok(match event? {
             Some(Event::AttemptFailed(attempt)) => Some(attempt.details.error),
             _ => None,
         })
@@ -254,7 +247,7 @@ impl<'a> RunRecord<'a> {
             return Ok(None);
         };
         let event = self.event(seq)?.map(|stored| stored.event()).transpose();
-        Ok(match event.map_err(damaged)? {
+        Ok(match event? {
             Some(Event::DecisionMade(decision)) => Some(decision),
             _ => None,
         })
@@ -304,7 +297,7 @@ pub(super) fn beginning(
             LogError::NoSuchRun { run, path: "the log".to_owned() }
         });
     };
-    match first.event().map_err(damaged)? {
+    match first.event()? {
         Event::RunStarted(started) => Ok((first.time, started)),
         _ => Err(corrupt("it is not the start of a run")),
     }
@@ -326,27 +319,11 @@ pub(super) fn canonical_version(
     }
 }
 
-fn damaged(error: EventError) -> LogError {
-    LogError::Corrupt { run: error.run, seq: error.seq, what: error.what }
-}
-
-fn next_batch(
-    reader: &mut dyn Reader,
-    run: RunId,
-    after: &mut Seq,
-) -> Result<Option<Vec<StoredEvent>>, LogError> {
-    let batch = reader.events(run, *after, BATCH)?;
-    *after = batch.last().map_or(*after, |stored| stored.seq);
-    Ok((!batch.is_empty()).then_some(batch))
-}
-
 /// Reads a run and notes where each question and its answer are.
 fn addresses(reader: &mut dyn Reader, run: RunId) -> Result<Addresses, LogError> {
-    let (mut addresses, mut after) = (Gathering::default(), Seq(0));
-    while let Some(batch) = next_batch(reader, run, &mut after)? {
-        for stored in batch {
-            addresses.add(&stored).map_err(damaged)?;
-        }
+    let (mut events, mut addresses) = (RunEvents::of(run), Gathering::default());
+    while let Some(stored) = events.next(reader)? {
+        addresses.add(&stored)?;
     }
     Ok(addresses.finish())
 }

@@ -1,20 +1,20 @@
 // axe-core on every kind of page, in light and in dark.
 
 import { createRequire } from "node:module";
-import { browse, check, settled } from "./browser.mjs";
+import { browse, check, json, settled } from "./browser.mjs";
 
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 for (const colorScheme of ["light", "dark"]) {
   // The policy of the page would refuse the script that looks for barriers.
   await browse({ colorScheme, bypassCSP: true, reducedMotion: "reduce" }, async (page, base) => {
-    const json = async (path) => (await page.request.get(`${base}${path}`, { headers: { accept: "application/json" } })).json();
-    const { runs } = await json("/");
+    const whole = (path) => json(page, `${base}${path}`);
+    const { runs } = await whole("/");
     const addresses = ["/", "/compare", `/compare?a=${runs[0].run}&b=${runs[1].run}`, "/run/latest/check?to=game24@3"];
     for (const [number, { run }] of runs.entries()) {
-      const { rows } = await json(`/run/${run}?kind=DecisionMade`);
+      const { rows } = await whole(`/run/${run}?kind=DecisionMade`);
       const seq = rows.at(-1).seq;
-      const { participants } = await json(`/run/${run}/participants`);
+      const { participants } = await whole(`/run/${run}/participants`);
       // What differs from study to study is what it says.
       const pages = number > 1 ? [`/exchange/${seq}`, "/state"] : ["", "?failed=1", "?kind=Occurred&call=nobody", `/exchange/${seq}`, `/chain/${seq}`, `/event/${seq}`, "/participants", "/state", "/check"];
       addresses.push(...pages.map((path) => `/run/${run}${path}`), participants[0].href);

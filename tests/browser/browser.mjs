@@ -6,6 +6,10 @@ import { chromium } from "playwright-core";
 const input = createInterface({ input: process.stdin });
 const lines = input[Symbol.asyncIterator]();
 
+// The longest that one step may take, in milliseconds: a machine that does many other things is slow, and
+// a test of what a page says must not fail for that.
+const PATIENCE = 600_000;
+
 /** Has events added to the run that is recorded; returns the seq of the last. */
 export async function add(what) {
   console.log(what);
@@ -21,10 +25,11 @@ export async function browse(options, act) {
   const base = process.argv[2];
   // In a container, Chromium's own sandbox needs rights that root there does not have.
   const args = process.getuid && process.getuid() === 0 ? ["--no-sandbox"] : [];
-  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args });
+  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args, timeout: PATIENCE });
   const wrong = [];
   try {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+    context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();
     page.on("console", (message) => {
       if (message.type() === "error" || message.type() === "warning") wrong.push(`console: ${message.text()} at ${page.url()}`);
@@ -43,6 +48,14 @@ export async function browse(options, act) {
     process.stdin.destroy();
   }
   check(wrong.length === 0, wrong.join("\n"));
+}
+
+/** A page as JSON, once it is complete: until then, the server answers 202. */
+export async function json(page, address) {
+  for (;;) {
+    const answer = await page.request.get(address, { headers: { accept: "application/json" }, timeout: PATIENCE });
+    if (answer.status() !== 202) return answer.json();
+  }
 }
 
 /** Waits until the page has been made completely. */

@@ -61,6 +61,11 @@ await browse({}, async (page, base) => {
   await page.locator(`#e${next}`).waitFor();
   const done = await add("finish");
   await page.getByText("the run has finished").waitFor();
-  check((await page.locator("[data-count=events]").innerText()) === done.toLocaleString("en"), "all events are counted");
+  await page.locator("[data-about] .o-finished").waitFor();
+  const totals = () => page.locator("[data-totals]").innerText();
+  const live = await totals();
+  check(live.includes(done.toLocaleString("en")), "all events are counted");
+  await page.reload();
+  check((await totals()) === live, "what is said about the run is the same when it is loaded again");
 });
 console.log("all is well");

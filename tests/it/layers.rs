@@ -11,6 +11,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("inert", &[]),
     ("draft", &[]),
     ("open", &[]),
+    ("rank", &[]),
     ("unique", &[]),
     ("values", &[]),
     ("encoding", &["open"]),
@@ -39,7 +40,15 @@ const LAYERS: &[(&str, &[&str])] = &[
             "log", "parse", "prompt",
         ],
     ),
+    (
+        "totals",
+        &[
+            "content", "event", "exchange", "id", "inert", "log", "model", "parse", "prompt",
+            "rank", "run",
+        ],
+    ),
     ("audit", &["event", "id", "inert", "log", "lookup", "parse", "prompt", "run"]),
+    ("in_force", &["compare", "exchange", "id", "log", "run"]),
     ("proof", &["audit", "content", "event", "id", "log", "prompt"]),
     (
         "exchange",
@@ -145,13 +154,17 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     (
         "NamedUrl::given",
         &[
-            "crates/cli/src/model.rs",
+            "crates/cli/src/model/addresses.rs",
+            "crates/cli/src/model/args.rs",
             "crates/cli/src/runs/program/environment.rs",
             "crates/study/src/config/common.rs",
         ],
     ),
-    ("OPENAI_API_KEY\")", &["crates/cli/src/model.rs"]),
-    ("SecretString::from", &["crates/cli/src/model.rs"]),
+    ("OPENAI_API_KEY\")", &["crates/cli/src/model/servers.rs"]),
+    (
+        "SecretString::from",
+        &["crates/cli/src/model/addresses.rs", "crates/cli/src/model/servers.rs"],
+    ),
     // The second one fetches a list of personas, and has no key. The third forwards what a program sends to an upstream
     // that the user named.
     (

@@ -30,11 +30,13 @@
 //! - [`SimulatedMaster`]: plays it for the simulated model.
 
 mod ask;
+mod charts;
 mod check;
 mod choose;
 mod config;
 mod experiment;
 mod facts;
+mod figures;
 mod fork;
 mod load;
 mod offer;

@@ -5,13 +5,17 @@ use retold::parse::ParserFamily;
 use retold::parse::vote::VOTE;
 use retold::run::AnyExperiment;
 use retold_study::Registration;
+use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile};
 use retold_study::error::{BoxError, StudyError};
+use retold_study::figures::Figure;
 use retold_study::registration::{Choice, Play};
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
 use serde_json::Value;
 
+use crate::charts::charts;
+use crate::figures::figures;
 use crate::parse::{CHARACTER, NARRATIVE};
 use crate::{Adventure, HUMAN, NAME, Policy, Settings, SimulatedMaster, fork, load};
 
@@ -44,6 +48,14 @@ impl Registration for Registered {
 
     fn parsers(&self) -> &'static [&'static ParserFamily] {
         PARSERS
+    }
+
+    fn figures(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
+        figures(facts)
+    }
+
+    fn charts(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
+        charts(facts)
     }
 
     fn play(&self) -> Option<&dyn Play> {

@@ -1,13 +1,15 @@
 //! Prints results on stdout, with all foreign text made inert.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
+use retold::id::Seq;
 use retold::inert::inert_lines;
 
 /// Where results go.
@@ -15,11 +17,13 @@ pub(crate) struct Output {
     json: bool,
     /// Whether anything was printed.
     begun: Cell<bool>,
+    /// What is damaged, if that was said.
+    damage: RefCell<Option<Value>>,
 }
 
 impl Output {
     pub(crate) fn new(global: &Global) -> Self {
-        Output { json: global.json, begun: Cell::new(false) }
+        Output { json: global.json, begun: Cell::new(false), damage: RefCell::default() }
     }
 
     /// Whether one JSON object is asked for.
@@ -46,11 +50,37 @@ impl Output {
         self.write(bytes)
     }
 
+    /// Says before anything else that a run is damaged: as the first line, or as `damaged` in the
+    /// object. Only the first time is said.
+    pub(crate) fn damaged(&self, from: Seq, what: &str) -> Result<(), CliError> {
+        let is_new = self.damage.borrow().is_none();
+        if !is_new {
+            return Ok(());
+        }
+        *self.damage.borrow_mut() = Some(json!({"from": from, "why": what}));
+        match self.json {
+            true => Ok(()),
+            false => self.text(&format!(
+                "DAMAGED: from event {from} on, this run cannot be trusted: {what}\n"
+            )),
+        }
+    }
+
     /// Prints one JSON object.
     pub(crate) fn object(&self, value: &impl Serialize) -> Result<(), CliError> {
-        let text = serde_json::to_string(value).map_err(|e| {
+        let cannot = |e: serde_json::Error| {
             CliError::new(Status::Io, format!("the result cannot be written as JSON: {e}"))
-        })?;
+        };
+        let text = match &*self.damage.borrow() {
+            None => serde_json::to_string(value).map_err(cannot)?,
+            Some(damage) => {
+                let mut value = serde_json::to_value(value).map_err(cannot)?;
+                if let Value::Object(fields) = &mut value {
+                    fields.insert("damaged".to_owned(), damage.clone());
+                }
+                value.to_string()
+            }
+        };
         self.write(format!("{}\n", inert_json(&text)).as_bytes())
     }
 
@@ -62,7 +92,7 @@ impl Output {
 
 /// With `--json` and an invalid command: prints the error as the single object.
 pub(crate) fn usage_error(message: &str) {
-    let output = Output { json: true, begun: Cell::new(false) };
+    let output = Output { json: true, begun: Cell::new(false), damage: RefCell::default() };
     output.error(&CliError::usage(message.trim()));
 }
 

@@ -1,5 +1,6 @@
 //! Finds what a user names: the log, a run by prefix or `latest`, a recording by its file.
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::global::Global;
 use crate::output::counted;
 use retold::event::RunStarted;
 use retold::exchange::{ImportError, is_recording, read_exchanges, read_recording};
-use retold::id::RunId;
+use retold::id::{RunId, Seq};
 use retold::jsonl::JsonlReader;
 use retold::log::ledger::{Ledger, LedgerEntry};
 use retold::log::{
@@ -21,7 +22,24 @@ use retold_wire::PROGRAM;
 
 /// Opens an existing log; lost events and damage to the file are reported on stderr.
 pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
-    let log = open_silently(global)?;
+    Ok(reported(open_silently(global)?))
+}
+
+/// Opens an existing log for a command that only reads it: neither the log nor anything beside it is
+/// changed, whatever its state, and one that was cut off is read as far as it goes.
+pub(crate) fn open_to_read(global: &Global) -> Result<Log, CliError> {
+    if !retold_serve::needs_care(&global.log) {
+        return open(global);
+    }
+    let source = retold_serve::Source::file(&global.log, global.sqlite())?;
+    if let Some(note) = source.note()? {
+        write_err(&format!("warning: {}: {note}\n", global.log.display()));
+    }
+    Ok(reported(Log::new(Arc::new(source))))
+}
+
+/// Reports on stderr what a log has lost, and what is damaged.
+fn reported(log: Log) -> Log {
     let lost = log.backend().lost();
     if !lost.is_empty() {
         for problem in &lost {
@@ -34,7 +52,7 @@ pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
         let hint = typed("`retold verify` names everything that is damaged");
         write_err(&format!("warning: {log}: {problem}\n  hint: {hint}\n"));
     }
-    Ok(log)
+    log
 }
 
 /// Opens an existing log for a command that reports lost events itself.
@@ -58,6 +76,30 @@ impl Selected {
     /// A reader that checks every event it returns, for output to people.
     pub(crate) fn checked(&self) -> Result<CheckedReader, CliError> {
         Ok(CheckedReader::new(self.log.reader()?))
+    }
+}
+
+/// A run as it was after one of its events.
+pub(crate) struct Until {
+    pub(crate) selected: Selected,
+    pub(crate) at: Seq,
+    /// The last event that the run has.
+    pub(crate) end: Seq,
+}
+
+impl Selected {
+    /// The run as it was after an event.
+    pub(crate) fn until(&self, at: u64) -> Result<Until, CliError> {
+        let head = self.log.reader()?.runs()?.into_iter().find(|head| head.run == self.run);
+        let end = head.map_or(Seq(0), |head| head.head.seq);
+        if !(1..=end.0).contains(&at) {
+            let events = counted(end.0, "event");
+            let message =
+                format!("run {} has no event {at} to be shown as of: it has {events}", self.run);
+            return Err(CliError::usage(message).hint(format!("--at is from 1 to {end}")));
+        }
+        let (at, run) = (Seq(at), self.run);
+        Ok(Until { selected: Selected { log: self.log.until(run, at), run }, at, end })
     }
 }
 
@@ -100,10 +142,22 @@ pub(crate) fn run_of(log: Log, global: &Global, name: &str) -> Result<Selected, 
 
 /// The run that a user names, in the log or in a recording.
 pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<Selected, CliError> {
-    if !looks_like_a_file(name) {
-        return run(global, name);
+    match looks_like_a_file(name) {
+        true => recorded(name),
+        false => run(global, name),
     }
-    let lines = JsonlReader::open(name).map_err(|e| unusable(e.into()))?;
+}
+
+/// The same for a command that only reads it.
+pub(crate) fn to_read(global: &Global, name: &str) -> Result<Selected, CliError> {
+    match looks_like_a_file(name) {
+        true => recorded(name),
+        false => run_of(open_to_read(global)?, global, name),
+    }
+}
+
+fn recorded(name: &str) -> Result<Selected, CliError> {
+    let lines = lines_of(name)?;
     let recording = read_recording(lines).map_err(unusable)?;
     Ok(Selected { log: Log::new(recording.log), run: recording.run })
 }
@@ -136,22 +190,52 @@ impl Source {
 
 /// The run that a user names, in the log or in a recording, or a file of exchanges.
 pub(crate) fn source(global: &Global, name: &str) -> Result<Source, CliError> {
-    if looks_like_a_file(name) {
-        let mut lines = JsonlReader::open(name).map_err(|e| unusable(e.into()))?;
-        if !is_recording(&mut lines) {
-            let exchanges = read_exchanges(lines, clock::now()).map_err(unusable)?;
-            let simulated = exchanges.simulated;
-            let (log, run) = exchanges.into_log();
-            return Ok(Source { log: Log::new(log), run, file: Some(name.to_owned()), simulated });
-        }
-        let recording = read_recording(lines).map_err(unusable)?;
-        let (log, run) = (Log::new(recording.log), recording.run);
-        let simulated = started(log.reader()?.as_mut(), run)?.is_simulated();
-        return Ok(Source { log, run, file: None, simulated });
+    match looks_like_a_file(name) {
+        true => answers_of_file(name),
+        false => answers_of(run(global, name)?),
     }
-    let Selected { log, run } = self::run(global, name)?;
+}
+
+/// The same for a command that only reads it.
+pub(crate) fn source_to_read(global: &Global, name: &str) -> Result<Source, CliError> {
+    match looks_like_a_file(name) {
+        true => answers_of_file(name),
+        false => answers_of(run_of(open_to_read(global)?, global, name)?),
+    }
+}
+
+fn answers_of(selected: Selected) -> Result<Source, CliError> {
+    let Selected { log, run } = selected;
     let simulated = started(log.reader()?.as_mut(), run)?.is_simulated();
     Ok(Source { log, run, file: None, simulated })
+}
+
+fn answers_of_file(name: &str) -> Result<Source, CliError> {
+    let mut lines = lines_of(name)?;
+    if !is_recording(&mut lines) {
+        let exchanges = read_exchanges(lines, clock::now()).map_err(unusable)?;
+        let simulated = exchanges.simulated;
+        let (log, run) = exchanges.into_log();
+        return Ok(Source { log: Log::new(log), run, file: Some(name.to_owned()), simulated });
+    }
+    let recording = read_recording(lines).map_err(unusable)?;
+    answers_of(Selected { log: Log::new(recording.log), run: recording.run })
+}
+
+/// The lines of a recording or an exchanges file. A log has none, and is chosen with an option.
+fn lines_of(name: &str) -> Result<JsonlReader, CliError> {
+    if is_log(name) {
+        let hint = format!("give it with --log {name}, and a run of it: `latest`, for example");
+        return Err(CliError::usage(format!("{name} is a log, not a recording")).hint(hint));
+    }
+    JsonlReader::open(name).map_err(|e| unusable(e.into()))
+}
+
+/// Whether a file begins like a log. A pipe is not looked into: what is read of it is gone.
+pub(crate) fn is_log(name: &str) -> bool {
+    let mut begin = Vec::new();
+    let mut read = || std::fs::File::open(name)?.take(100).read_to_end(&mut begin);
+    Path::new(name).is_file() && read().is_ok() && begin.starts_with(b"SQLite format 3\0")
 }
 
 /// For a file that is only read, "nothing was imported" is left out of the message.

@@ -27,8 +27,9 @@ pub(crate) fn figures(facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
         let name = condition.as_str();
         Figure {
             name: format!("changed their vote, {name}"),
-            pointer: format!("/by_condition/{name}/position_changed_rate"),
+            pointer: Some(format!("/by_condition/{name}/position_changed_rate")),
             kind: FigureKind::Share,
+            unit: "participants: each of them is one draw",
             draws: draws.collect(),
         }
     };

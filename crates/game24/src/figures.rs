@@ -19,8 +19,9 @@ pub(crate) fn figures(facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
     });
     Ok(vec![Figure {
         name: "solve rate".to_owned(),
-        pointer: "/solve_rate".to_owned(),
+        pointer: Some("/solve_rate".to_owned()),
         kind: FigureKind::Share,
+        unit: "puzzles: some are harder than others",
         draws: draws.collect(),
     }])
 }

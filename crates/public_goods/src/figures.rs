@@ -12,6 +12,9 @@ use retold_study::error::BoxError;
 use retold_study::figures::{Draws, Figure, FigureKind};
 use serde_json::Value;
 
+/// What is resampled.
+const UNIT: &str = "games: the players of a game react to each other";
+
 /// The share of the endowment that was contributed in each round, and the mean contribution of each
 /// model. The players of a game react to each other, so each game is a cluster.
 pub(crate) fn figures(config: &Config, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
@@ -31,8 +34,9 @@ pub(crate) fn figures(config: &Config, facts: &[Value]) -> Result<Vec<Figure>, B
         }
         figures.push(Figure {
             name: format!("contributed in round {number}"),
-            pointer: format!("/rounds/{at}/contributed"),
+            pointer: Some(format!("/rounds/{at}/contributed")),
             kind: FigureKind::Proportion,
+            unit: UNIT,
             draws,
         });
     }
@@ -56,8 +60,9 @@ pub(crate) fn figures(config: &Config, facts: &[Value]) -> Result<Vec<Figure>, B
     figures.extend(models.into_iter().filter(|(_, draws)| draws.iter().any(|d| d.count > 0)).map(
         |(model, draws)| Figure {
             name: format!("mean contribution of {model}"),
-            pointer: format!("/models/{}", model.replace('~', "~0").replace('/', "~1")),
+            pointer: Some(format!("/models/{}", model.replace('~', "~0").replace('/', "~1"))),
             kind: FigureKind::Mean,
+            unit: UNIT,
             draws,
         },
     ));

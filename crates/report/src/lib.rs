@@ -5,9 +5,11 @@
 //! escaped, and control characters are shown as such.
 //!
 //! - [`Summary`]: what is said about any run.
+//! - [`charts`]: the plots of a run whose experiment is not at hand.
 //! - [`Page`]: the page of one run, or of two.
 //! - [`plot`]: the plots.
 
+mod foreign;
 pub mod plot;
 mod summary;
 
@@ -17,7 +19,8 @@ use retold::inert::inert;
 use retold_study::charts::Chart;
 use retold_study::figures::{Estimate, FigureKind, Interval, Paired};
 
-pub use summary::{CallNumbers, MethodCount, Summary};
+pub use foreign::charts;
+pub use summary::{CallNumbers, MethodCount, Methods, Summary};
 
 /// What is reported about one run.
 #[derive(Debug, Clone)]
@@ -30,6 +33,8 @@ pub struct RunPart {
     pub charts: Vec<Chart>,
     /// The study's own report.
     pub text: String,
+    /// Which decisions are in force, line by line; empty if none were accepted.
+    pub in_force: String,
 }
 
 /// A page about one run, or about two.
@@ -122,7 +127,7 @@ impl Page {
         }
         page.push_str(
             "<table>\n<tr><th>figure</th><th>value</th><th>95 % interval</th><th>draws</th>\
-             <th>clusters</th><th>interval by</th></tr>\n",
+             <th>clusters</th><th>interval</th></tr>\n",
         );
         for figure in &one.figures {
             let _ = writeln!(
@@ -130,13 +135,13 @@ impl Page {
                 "<tr><td>{}</td><td class=n data-pointer=\"{}\" data-value=\"{}\">{}</td><td class=n>{}</td>\
                  <td class=n>{}</td><td class=n>{}</td><td>{}</td></tr>",
                 escaped(&figure.name, 100),
-                escaped(&figure.pointer, 200),
+                escaped(figure.pointer.as_deref().unwrap_or(""), 200),
                 figure.value.map_or_else(String::new, |value| value.to_string()),
                 value(figure.kind, figure.value),
                 interval(figure.kind, figure.interval),
                 figure.draws,
                 figure.clusters,
-                figure.interval.map_or("none: a single cluster", |i| i.method.as_str()),
+                escaped(&sampled(figure), 200),
             );
         }
         page.push_str("</table>\n");
@@ -173,7 +178,12 @@ impl Page {
             );
         }
         if !self.paired.is_empty() {
-            page.push_str("</table>\n");
+            page.push_str("</table>\n<ul class=sampled>\n");
+            for Paired { one, .. } in &self.paired {
+                let (name, how) = (escaped(&one.name, 100), escaped(&sampled(one), 200));
+                let _ = writeln!(page, "<li>{name}, first run: {how}</li>");
+            }
+            page.push_str("</ul>\n");
         }
         self.runs.iter().for_each(|part| found(&part.summary, page));
     }
@@ -191,8 +201,13 @@ fn about(part: &RunPart, page: &mut String) {
     if outcome.as_deref() != Some("finished") {
         page.push_str("<p class=banner>This run is not finished: all numbers are of what it has so far.</p>\n");
     }
-    let models: Vec<String> =
-        models.iter().map(|(model, n)| format!("{} ({n} answers)", inert(model, 80))).collect();
+    for line in part.in_force.lines() {
+        let _ = writeln!(page, "<p class=note>{}</p>", escaped(line, 400));
+    }
+    let models: Vec<String> = models
+        .iter()
+        .map(|(model, of)| format!("{} ({} answers)", inert(model, 80), of.answered))
+        .collect();
     let rows = [
         ("run", run.to_string()),
         ("experiment", started.experiment.clone()),
@@ -241,6 +256,16 @@ fn value(kind: FigureKind, value: Option<f64>) -> String {
             format!("{:.2} %", 100.0 * value)
         }
         (FigureKind::Mean, Some(value)) => format!("{value:.3}"),
+    }
+}
+
+/// How the interval was computed, and what was resampled; or why there is none.
+fn sampled(figure: &Estimate) -> String {
+    match figure.interval {
+        Some(interval) => format!("{} over {}", interval.method.as_str(), figure.unit),
+        None if figure.draws == 0 => "none: there are no draws".to_owned(),
+        None if figure.clusters > 1 => "none: all clusters have the same value".to_owned(),
+        None => format!("none with fewer than two {}", figure.unit),
     }
 }
 
@@ -316,8 +341,8 @@ fn calls(summary: &Summary, page: &mut String) {
             "<tr><td>{}</td><td class=n>{asked}</td><td class=n>{answered}</td><td class=n>{failed}</td>\
              <td class=n>{prompt_tokens}</td><td class=n>{completion_tokens}</td><td class=n>{}</td><td class=n>{}</td></tr>",
             escaped(kind, 100),
-            shown(calls.latency(0.5)),
-            shown(calls.latency(0.95))
+            shown(calls.latency(50)),
+            shown(calls.latency(95))
         );
     }
     page.push_str("</table>\n");

@@ -1,11 +1,12 @@
 //! What a report says about any run: calls, tokens, latency, and how decisions were found.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use retold::event::{Event, RunStarted};
+use retold::event::{Event, ResponseDetails, RunStarted};
 use retold::id::{RunId, Seq};
-use retold::log::{LogError, Reader};
+use retold::log::{LogError, Reader, RunEvents};
 use retold::parse::{ParserSpec, Parsers};
+use retold::rank::nearest_rank;
 
 /// The numbers of some calls of one kind.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,25 +15,26 @@ pub struct CallNumbers {
     pub asked: u64,
     /// Answers; those that are shared with another run are among them.
     pub answered: u64,
-    /// Calls that ran out of retries.
+    /// Calls that ran out of retries, and those of a program that was sent nothing but failures.
     pub failed: u64,
     /// Tokens of the requests, as far as they were counted.
     pub prompt_tokens: u64,
     /// Tokens of the answers, as far as they were counted.
     pub completion_tokens: u64,
-    /// The time that each answer took, in milliseconds, sorted.
-    pub latencies: Vec<u64>,
+    /// How many answers took how many milliseconds; answers without a recorded time are left out.
+    pub latencies: BTreeMap<u64, u64>,
 }
 
 impl CallNumbers {
-    /// The latency that this share of the answers did not exceed, in milliseconds.
-    pub fn latency(&self, share: f64) -> Option<u64> {
-        let last = self.latencies.len().checked_sub(1)?;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index")]
-        let at = (share * last as f64).round() as usize;
-        self.latencies.get(at.min(last)).copied()
+    /// A percentile of the latencies by nearest rank, in milliseconds; `None` if no time was
+    /// recorded.
+    pub fn latency(&self, percent: u32) -> Option<u64> {
+        nearest_rank(&self.latencies, percent)
     }
 }
+
+/// Decisions by method.
+pub type Methods = BTreeMap<String, MethodCount>;
 
 /// How many decisions one method made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -56,10 +58,30 @@ pub struct Summary {
     pub events: u64,
     /// Calls by kind.
     pub calls: BTreeMap<String, CallNumbers>,
-    /// The models that were reported, or asked for, with the number of answers.
-    pub models: BTreeMap<String, u64>,
-    /// Decisions by kind of call and method.
-    pub methods: BTreeMap<String, BTreeMap<String, MethodCount>>,
+    /// Answers by the model that was reported. Calls without an answer are not among them.
+    pub models: BTreeMap<String, CallNumbers>,
+    /// Decisions by kind of call.
+    pub methods: BTreeMap<String, Methods>,
+    /// Decisions by the model that was reported.
+    pub methods_by_model: BTreeMap<String, Methods>,
+}
+
+/// An answer that is being counted.
+struct Answered {
+    kind: String,
+    model: Option<String>,
+}
+
+/// What is known while a run is read.
+struct Reading<'p> {
+    parsers: &'p Parsers,
+    /// The kind of each question that has no answer yet.
+    questions: BTreeMap<Seq, String>,
+    /// Those of them for which a program was sent a failure: it may have asked again.
+    failures: BTreeSet<Seq>,
+    /// Answers by seq.
+    answers: BTreeMap<Seq, Answered>,
+    last_resorts: BTreeMap<String, Option<&'static str>>,
 }
 
 impl Summary {
@@ -76,77 +98,93 @@ impl Summary {
             calls: BTreeMap::new(),
             models: BTreeMap::new(),
             methods: BTreeMap::new(),
+            methods_by_model: BTreeMap::new(),
         };
-        let mut kinds: BTreeMap<Seq, String> = BTreeMap::new();
-        let mut last_resorts: BTreeMap<String, Option<&'static str>> = BTreeMap::new();
-        let mut after = Seq(0);
-        loop {
-            let events = reader.events(run, after, 1024)?;
-            let Some(last) = events.last() else { break };
-            after = last.seq;
-            for stored in &events {
-                summary.events += 1;
-                let seq = stored.seq;
-                let event = stored.event();
-                let event = event.map_err(|e| LogError::Corrupt { run, seq, what: e.what })?;
-                summary.add(seq, event, &mut kinds, &mut last_resorts, parsers);
-            }
+        let mut reading = Reading {
+            parsers,
+            questions: BTreeMap::new(),
+            failures: BTreeSet::new(),
+            answers: BTreeMap::new(),
+            last_resorts: BTreeMap::new(),
+        };
+        let mut events = RunEvents::of(run);
+        while let Some(stored) = events.next(reader)? {
+            summary.events += 1;
+            summary.add(stored.seq, stored.event()?, &mut reading);
         }
-        summary.calls.values_mut().for_each(|calls| calls.latencies.sort_unstable());
+        for kind in reading.failures.iter().filter_map(|question| reading.questions.get(question)) {
+            summary.calls.entry(kind.clone()).or_default().failed += 1;
+        }
         Ok(summary)
     }
 
-    fn add(
-        &mut self,
-        seq: Seq,
-        event: Event,
-        kinds: &mut BTreeMap<Seq, String>,
-        last_resorts: &mut BTreeMap<String, Option<&'static str>>,
-        parsers: &Parsers,
-    ) {
+    fn add(&mut self, seq: Seq, event: Event, reading: &mut Reading<'_>) {
         match event {
             Event::RequestSent(sent) => {
                 let kind = sent.call.kind();
                 self.calls.entry(kind.clone()).or_default().asked += 1;
-                kinds.insert(seq, kind);
+                reading.questions.insert(seq, kind);
             }
             Event::ResponseReceived(received) => {
-                let Some(kind) = kinds.remove(&received.request) else { return };
-                let details = received.details;
-                let calls = self.calls.entry(kind.clone()).or_default();
-                calls.answered += 1;
-                calls.prompt_tokens += details.prompt_tokens.unwrap_or(0);
-                calls.completion_tokens += details.completion_tokens.unwrap_or(0);
-                calls.latencies.push(details.latency_ms);
-                if let Some(model) = details.model {
-                    *self.models.entry(model).or_default() += 1;
-                }
-                kinds.insert(seq, kind);
+                self.answered(seq, received.request, &received.details, reading);
             }
             Event::AnswerReused(reused) => {
-                let Some(kind) = kinds.remove(&reused.request) else { return };
-                self.calls.entry(kind.clone()).or_default().answered += 1;
-                kinds.insert(seq, kind);
+                // Its tokens and its time are those of the run that asked.
+                let details = ResponseDetails { model: reused.details.model, ..Default::default() };
+                self.answered(seq, reused.request, &details, reading);
             }
             Event::AttemptFailed(failed) if failed.details.gave_up => {
-                let Some(kind) = kinds.get(&failed.request) else { return };
-                self.calls.entry(kind.clone()).or_default().failed += 1;
+                let Some(kind) = reading.questions.remove(&failed.request) else { return };
+                self.calls.entry(kind).or_default().failed += 1;
+            }
+            Event::AttemptFailed(failed) if failed.details.http.is_some() => {
+                reading.failures.insert(failed.request);
             }
             Event::DecisionMade(made) => {
-                let Some(kind) = kinds.get(&made.response) else { return };
-                let last = last_resort(&made.by.parser, last_resorts, parsers);
-                let method = made.by.method;
-                let is_last_resort = last == Some(method.as_str());
-                let methods = self.methods.entry(kind.clone()).or_default();
-                let count = methods.entry(method).or_default();
-                count.decisions += 1;
-                count.is_last_resort |= is_last_resort;
+                let last = last_resort(&made.by.parser, &mut reading.last_resorts, reading.parsers);
+                let Some(Answered { kind, model }) = reading.answers.get(&made.response) else {
+                    return;
+                };
+                let is_last_resort = last == Some(made.by.method.as_str());
+                let count = |methods: &mut BTreeMap<String, Methods>, of: &str| {
+                    let methods = methods.entry(of.to_owned()).or_default();
+                    let count = methods.entry(made.by.method.clone()).or_default();
+                    count.decisions += 1;
+                    count.is_last_resort |= is_last_resort;
+                };
+                count(&mut self.methods, kind);
+                if let Some(model) = model {
+                    count(&mut self.methods_by_model, model);
+                }
             }
             Event::RunFinished(finished) => {
                 self.outcome = Some(finished.outcome.as_str().to_owned());
             }
             _ => {}
         }
+    }
+
+    fn answered(
+        &mut self,
+        seq: Seq,
+        request: Seq,
+        details: &ResponseDetails,
+        reading: &mut Reading<'_>,
+    ) {
+        let Some(kind) = reading.questions.remove(&request) else { return };
+        let model = details.model.clone();
+        let of_model = model.as_ref().map(|model| self.models.entry(model.clone()).or_default());
+        for numbers in std::iter::once(self.calls.entry(kind.clone()).or_default()).chain(of_model)
+        {
+            numbers.answered += 1;
+            numbers.prompt_tokens += details.prompt_tokens.unwrap_or(0);
+            numbers.completion_tokens += details.completion_tokens.unwrap_or(0);
+            // Imported answers have no time.
+            if details.latency_ms > 0 {
+                *numbers.latencies.entry(details.latency_ms).or_default() += 1;
+            }
+        }
+        reading.answers.insert(seq, Answered { kind, model });
     }
 
     /// Decisions, and how many of them a strategy found.

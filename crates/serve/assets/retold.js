@@ -133,7 +133,7 @@
     begin();
   };
 
-  // A page whose work goes on in the background is loaded again.
+  // A page that waits for work in the background is loaded again.
 
   let waiting = 0;
 
@@ -161,6 +161,35 @@
     }, 60);
   });
 
+  // What is said about a whole run, counted again: at most once at a time, and once more for what came since
+
+  let counting = false;
+  let stale = false;
+
+  const recount = async () => {
+    if (counting) {
+      stale = true;
+      return;
+    }
+    counting = true;
+    do {
+      stale = false;
+      let page;
+      try {
+        const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+        page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      } catch {
+        break; // The stream says that the connection was lost, and what comes after that counts again.
+      }
+      for (const part of ["[data-about]", "[data-totals]"]) {
+        const [old, fresh] = [one(part), page.querySelector(part)];
+        if (old && fresh) old.replaceWith(document.adoptNode(fresh));
+      }
+      if (stale) await new Promise((done) => setTimeout(done, 500));
+    } while (stale);
+    counting = false;
+  };
+
   // Events as they are added
 
   let source = null;
@@ -187,8 +216,7 @@
         row.classList.add("new");
         body.append(document.adoptNode(row));
       }
-      const count = one("[data-count=events]");
-      if (count) count.textContent = news.events.toLocaleString("en");
+      recount();
       if (atEnd) window.scrollTo({ top: document.body.scrollHeight });
       if (news.finished) {
         source.close();

@@ -4,10 +4,12 @@ use retold::audit::AuditError;
 use retold::inert::inert;
 use retold::log::LogError;
 
+use crate::facts::StateError;
+
 /// Why a page cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PageError {
-    /// There is no such page, run, event or participant.
+    /// The page, run, event or participant of the address does not exist.
     #[error("{0}")]
     NotFound(String),
     /// The address has a value that is not one.
@@ -35,9 +37,20 @@ impl PageError {
         }
     }
 
-    /// There is no such thing.
-    pub(crate) fn none(what: &str, name: &str) -> Self {
-        PageError::NotFound(format!("there is no {what} {}", inert(name, 100)))
+    /// Something that an address names does not exist: where it was looked for, what it is, its name,
+    /// and where to look instead.
+    pub(crate) fn missing(place: &str, what: &str, name: &str, instead: &str) -> Self {
+        PageError::NotFound(format!("{place} has no {what} {}: {instead}", inert(name, 100)))
+    }
+}
+
+impl From<StateError> for PageError {
+    fn from(error: StateError) -> Self {
+        match error {
+            StateError::Log(error) => PageError::Log(error),
+            StateError::Json(error) => PageError::Json(error),
+            broken @ StateError::Broken { .. } => PageError::NotFound(broken.to_string()),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use retold::event::Event;
 use retold::id::{RunId, Seq};
-use retold::log::{Index, LogError, Reader, each_event_at};
+use retold::log::{Index, LogError, Reader, RunEvents, each_event_at};
 use retold::run::{Folding, clock::Stopwatch};
 use serde_json::Value;
 
@@ -30,6 +30,25 @@ pub(crate) struct Fold {
     states: BTreeMap<usize, Box<dyn Folding>>,
     /// How far apart states are kept.
     step: usize,
+}
+
+/// Why a state cannot be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// The log cannot be read there.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// It has no JSON form.
+    #[error("the state cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A fact is not one of this experiment, or cannot be read.
+    #[error("the state can be followed up to fact {facts}: {why}")]
+    Broken {
+        /// The facts before it.
+        facts: usize,
+        /// Why.
+        why: String,
+    },
 }
 
 /// A state, or how far it has been folded.
@@ -83,12 +102,11 @@ impl Fold {
     /// # Errors
     /// [`LogError`].
     pub(crate) fn read_on(&mut self, reader: &mut dyn Reader, to: Seq) -> Result<(), LogError> {
+        let mut events = RunEvents::after(self.run, self.end);
         while self.end < to {
-            let events = reader.events(self.run, self.end, 1024)?;
-            let Some(last) = events.last() else { break };
-            self.end = last.seq;
-            let is_fact = |event: &&retold::event::StoredEvent| event.kind == "Occurred";
-            self.places.extend(events.iter().filter(is_fact).map(|event| event.seq));
+            let Some(event) = events.next(reader)? else { break };
+            self.end = event.seq;
+            self.places.extend((event.kind == "Occurred").then_some(event.seq));
         }
         Ok(())
     }
@@ -96,12 +114,8 @@ impl Fold {
     /// The state after an event.
     ///
     /// # Errors
-    /// [`LogError`], or a state that cannot be written as JSON.
-    pub(crate) fn at(
-        &mut self,
-        reader: &mut dyn Reader,
-        at: Seq,
-    ) -> Result<At, crate::error::PageError> {
+    /// [`StateError`].
+    pub(crate) fn at(&mut self, reader: &mut dyn Reader, at: Seq) -> Result<At, StateError> {
         let wanted = self.places.partition_point(|seq| *seq <= at);
         let watch = Stopwatch::start();
         // The state before the last fact is shown as well: what did that fact change?

@@ -14,7 +14,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::TcpListener;
+use retold_wire::Listening;
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::guard::{Reach, Refused};
@@ -57,10 +57,7 @@ const HEADERS: &[(&str, &str)] = &[
 ];
 
 /// A server that is listening, and not serving yet.
-pub struct Server {
-    listener: TcpListener,
-    address: SocketAddr,
-}
+pub struct Server(Listening);
 
 /// What all connections share.
 struct Shared {
@@ -76,40 +73,25 @@ impl Server {
     /// # Errors
     /// If it is taken, or not one of this machine.
     pub async fn bind(address: SocketAddr) -> std::io::Result<Self> {
-        let listener = TcpListener::bind(address).await?;
-        let address = listener.local_addr()?;
-        Ok(Server { listener, address })
+        Ok(Server(Listening::at(address).await?))
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.0.address()
     }
 
     /// Serves a site until it is dropped.
     pub async fn serve(self, site: Arc<Site>, reach: Reach) {
-        let connections = Arc::new(Semaphore::new(CONNECTIONS));
         let shared = Arc::new(Shared {
             site,
             reach,
             pages: Semaphore::new(PAGES),
             followers: Arc::new(Semaphore::new(FOLLOWERS)),
         });
-        loop {
-            // The semaphore is never closed.
-            let Ok(permit) = connections.clone().acquire_owned().await else { return };
-            let stream = match self.listener.accept().await {
-                Ok((stream, _)) => stream,
-                Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                    continue;
-                }
-            };
-            let _ = stream.set_nodelay(true);
+        let serve = |stream| {
             let shared = shared.clone();
-            tokio::spawn(async move {
-                let _permit = permit;
+            async move {
                 let service = service_fn(move |request| {
                     let shared = shared.clone();
                     async move { Ok::<_, Infallible>(handle(&shared, request).await) }
@@ -122,8 +104,9 @@ impl Server {
                 if let Err(error) = served {
                     tracing::debug!(%error, "a connection ended");
                 }
-            });
-        }
+            }
+        };
+        self.0.each(CONNECTIONS, serve).await;
     }
 }
 

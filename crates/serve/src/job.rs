@@ -1,5 +1,5 @@
-//! Work that may take longer than a page: it goes on in the background, and the page says how far
-//! it has come.
+//! Work that may take longer than a page should: it is done in the background, and the page shows its
+//! progress.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -11,6 +11,7 @@
 //! - [`search`]: full-text search over prompts and answers.
 //! - `span`: the part of an answer that a decision was made from.
 
+mod as_of;
 mod assets;
 mod error;
 mod facts;
@@ -29,9 +30,14 @@ mod source;
 mod span;
 mod text;
 mod tree;
+mod without_ends;
 
+pub use as_of::{AsOf, as_of};
+pub use facts::StateError;
 pub use guard::Reach;
 pub use http::Server;
 pub use remains::{Remains, remains};
+pub use roll::{Careful, Damage};
 pub use site::Site;
-pub use source::Source;
+pub use source::{Source, cut_off, needs_care};
+pub use tree::Node;

@@ -26,6 +26,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("participants.html", include_str!("../templates/participants.html")),
     ("participant.html", include_str!("../templates/participant.html")),
     ("state.html", include_str!("../templates/state.html")),
+    ("stats.html", include_str!("../templates/stats.html")),
     ("check.html", include_str!("../templates/check.html")),
     ("compare.html", include_str!("../templates/compare.html")),
     ("error.html", include_str!("../templates/error.html")),
@@ -42,6 +43,8 @@ pub(crate) fn templates() -> Environment<'static> {
     env.add_filter("part", |text: &str| part(text));
     env.add_filter("clock", clock);
     env.add_filter("seconds", seconds);
+    env.add_filter("dollars", dollars);
+    env.add_filter("percent", |share: f64| format!("{:.2} %", 100.0 * share));
     for (name, text) in TEMPLATES {
         // A template that cannot be compiled is found by the test below.
         if let Err(error) = env.add_template(name, text) {
@@ -93,6 +96,15 @@ fn escape(out: &mut Output<'_>, text: &str) -> fmt::Result {
         rest = special.get(1..).unwrap_or("");
     }
     out.write_str(rest)
+}
+
+/// US dollars; small amounts with more digits.
+fn dollars(amount: Option<f64>) -> String {
+    match amount {
+        Some(amount) if amount > 0.0 && amount < 0.01 => format!("${amount:.6}"),
+        Some(amount) => format!("${amount:.2}"),
+        None => "unknown".to_owned(),
+    }
 }
 
 /// A number with its digits in groups of three.

@@ -11,8 +11,8 @@ use retold::log::{CheckedReader, EventFilter, LogError, Looked, Reader, method_a
 /// Events in one read.
 const BATCH: usize = 2048;
 
-/// How many events in a row are skipped that cannot be read. In a file whose rows are out of order,
-/// there is no end to them.
+/// How many unreadable events in a row are skipped before reading stops. A file whose rows are out of
+/// order could make this go on forever.
 const MOST_SKIPPED: u32 = 64;
 
 /// No text.
@@ -43,9 +43,11 @@ impl Texts {
 
 /// Why a run cannot be trusted from an event on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Damage {
-    pub(crate) seq: Seq,
-    pub(crate) what: String,
+pub struct Damage {
+    /// The first event that is not as it was written.
+    pub seq: Seq,
+    /// What is wrong with it.
+    pub what: String,
 }
 
 /// What is known about an event.
@@ -336,14 +338,14 @@ fn is_set(set: &[bool], seq: u64) -> bool {
 }
 
 /// A reader that checks hashes up to the first that does not match, and then reads on without.
-pub(crate) struct Careful {
+pub struct Careful {
     checked: Option<CheckedReader>,
     plain: Box<dyn Reader>,
 }
 
 impl Careful {
     /// Reads with two readers of the same log.
-    pub(crate) fn new(checked: Box<dyn Reader>, plain: Box<dyn Reader>) -> Self {
+    pub fn new(checked: Box<dyn Reader>, plain: Box<dyn Reader>) -> Self {
         Careful { checked: Some(CheckedReader::new(checked)), plain }
     }
 
@@ -352,7 +354,7 @@ impl Careful {
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read for another reason than damage.
-    pub(crate) fn events(
+    pub fn events(
         &mut self,
         run: RunId,
         after: Seq,
@@ -373,6 +375,13 @@ impl Careful {
                         let what = "the event is missing".to_owned();
                         damage = Some(Damage { seq: from.next(), what });
                         self.checked = None;
+                    }
+                    let missing = first_gap(after, &events);
+                    if let (Some(found), Some(missing)) = (&mut damage, missing)
+                        && missing < found.seq
+                    {
+                        let what = "the event is missing".to_owned();
+                        *found = Damage { seq: missing, what };
                     }
                     return Ok((events, damage));
                 }
@@ -395,4 +404,13 @@ impl Careful {
             }
         }
     }
+}
+
+/// The first event that is missing before the last of these, which begin after a seq.
+fn first_gap(after: Seq, events: &[StoredEvent]) -> Option<Seq> {
+    let mut due = after;
+    events.iter().find_map(|event| {
+        due = due.next();
+        (event.seq > due).then_some(due)
+    })
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use retold::event::{Event, RunStarted};
 use retold::exchange::{DECISIONS, EXCHANGES};
 use retold::id::Seq;
+use retold::in_force::Replaced;
 use retold::inert::inert;
 use retold::log::{LogError, Reader, RunHead};
 use retold::run::{Parent, started};
@@ -56,19 +57,25 @@ pub(crate) struct Notice {
     pub(crate) text: String,
     /// For damage: the first event that cannot be trusted.
     pub(crate) from: Option<u64>,
+    /// The run that it is about, if that is another one.
+    pub(crate) of: Option<String>,
 }
 
 impl Notice {
     pub(crate) fn info(text: impl Into<String>) -> Self {
-        Notice { level: "info", text: text.into(), from: None }
+        Notice::new("info", text)
     }
 
     pub(crate) fn warning(text: impl Into<String>) -> Self {
-        Notice { level: "warning", text: text.into(), from: None }
+        Notice::new("warning", text)
     }
 
     pub(crate) fn danger(text: impl Into<String>) -> Self {
-        Notice { level: "danger", text: text.into(), from: None }
+        Notice::new("danger", text)
+    }
+
+    fn new(level: &'static str, text: impl Into<String>) -> Self {
+        Notice { level, text: text.into(), from: None, of: None }
     }
 }
 
@@ -147,7 +154,7 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
         }
         let from = problem.seq.map(|seq| seq.0).filter(|_| problem.run.is_some());
         let text = format!("This log has lost events. {problem}");
-        notices.push(Notice { level: "danger", text, from });
+        notices.push(Notice { from, ..Notice::danger(text) });
     }
     let Some(head) = head else { return Ok(notices) };
     let slot = site.roll(head);
@@ -158,7 +165,7 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
             "From event {seq} on, this run cannot be trusted: {}. What comes before it matches its hashes.",
             damage.what
         );
-        notices.push(Notice { level: "danger", text, from: Some(seq.0) });
+        notices.push(Notice { from: Some(seq.0), ..Notice::danger(text) });
         return Ok(notices);
     }
     drop(roll);
@@ -172,7 +179,48 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
             }
             None => format!("This run cannot be trusted: {}.", problem.what),
         };
-        notices.push(Notice { level: "danger", text, from });
+        notices.push(Notice { from, ..Notice::danger(text) });
     }
     Ok(notices)
+}
+
+/// Which decisions about the answers of a run are in force, if any were accepted since.
+pub(crate) fn in_force(site: &Arc<Site>, head: &RunHead, runs: usize) -> Vec<Notice> {
+    let Stand::Done(found) = site.in_force(head, runs) else { return Vec::new() };
+    let counted = |replaced: &Replaced| match (replaced.decisions, replaced.flips) {
+        (Some(decisions), Some(flips)) => {
+            format!(
+                " {decisions} decisions are about the same answers; {flips} of them have another value."
+            )
+        }
+        _ => String::new(),
+    };
+    let notice = |replaced: &Replaced, text: String| Notice {
+        of: Some(replaced.run.to_string()),
+        ..Notice::info(text + &counted(replaced))
+    };
+    let last = found.accepted.len().saturating_sub(1);
+    let accepted = found.accepted.iter().enumerate().map(|(at, replaced)| {
+        let text = "Other decisions about these answers were accepted, in a run of their own. \
+            The decisions of this run are as they were recorded.";
+        let rank = match at {
+            at if at < last => {
+                " Where a later run decides about the same answer, that one is in force."
+            }
+            1.. => " Of the accepted ones, these were the last, and are in force.",
+            _ => "",
+        };
+        notice(replaced, format!("{text}{rank}"))
+    });
+    let about = found.decides_about.iter().map(|replaced| {
+        let elsewhere = if found.is_elsewhere { ", which is not in this log" } else { "" };
+        let run = replaced.run;
+        let text = format!(
+            "These are accepted decisions about the answers of run {run}{elsewhere}. \
+             They replace the ones recorded there."
+        );
+        let notice = notice(replaced, text);
+        Notice { of: notice.of.filter(|_| !found.is_elsewhere), ..notice }
+    });
+    accepted.chain(about).collect()
 }

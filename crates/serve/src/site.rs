@@ -8,13 +8,17 @@ use std::time::Duration;
 use minijinja::Environment;
 use retold::check::Checked;
 use retold::id::{RunId, Seq};
+use retold::in_force::{InForce, in_force};
 use retold::log::{LogError, Reader, RunHead, Verification, verify_run};
+use retold::model::Prices;
+use retold_study::parser_file::ParserFile;
 use retold_study::studies::Studies;
 
 use crate::error::PageError;
 use crate::facts::Fold;
 use crate::job::{Jobs, PATIENCE, Stand, locked};
 use crate::pages::compare::Compared;
+use crate::pages::stats::Counted;
 use crate::render;
 use crate::roll::{Careful, Roll};
 use crate::search::{Search, SearchError};
@@ -30,16 +34,21 @@ const MOST_FOLDS: usize = 4;
 pub struct Site {
     pub(crate) source: Source,
     pub(crate) studies: Studies,
+    pub(crate) prices: Prices,
     pub(crate) templates: Environment<'static>,
     rolls: Mutex<Vec<(RunId, Arc<RollSlot>)>>,
     folds: Mutex<Vec<(RunId, SharedFold)>>,
     pub(crate) verified: Jobs<(RunId, Seq), Verification>,
     pub(crate) checks: Jobs<(RunId, Seq, String), Checked>,
+    /// By run, its end, and the number of runs in the log.
+    accepted: Jobs<(RunId, Seq, usize), InForce>,
     pub(crate) comparisons: Jobs<[(RunId, Seq); 2], Compared>,
+    pub(crate) counted: Jobs<(RunId, Seq), Counted>,
     indexed: Jobs<(RunId, Seq), ()>,
     search: Mutex<Option<Search>>,
     /// The folder for an index that cannot be beside the log.
     cache: Option<PathBuf>,
+    parser_files: Vec<(String, ParserFile)>,
 }
 
 /// The states of a run, once they were asked for; one request at a time looks at them.
@@ -59,22 +68,45 @@ impl RollSlot {
 }
 
 impl Site {
-    /// A site about a log or recording. An index for searching is kept in `cache` if it cannot be
-    /// beside the log.
-    pub fn new(source: Source, studies: Studies, cache: Option<PathBuf>) -> Self {
+    /// A site about a log or recording, with the prices of tokens. An index for searching is kept in
+    /// `cache` if it cannot be beside the log.
+    ///
+    /// `parser_files` are the only ones that a page decides with: an address names one of them, never
+    /// a path.
+    pub fn new(
+        source: Source,
+        studies: Studies,
+        prices: Prices,
+        cache: Option<PathBuf>,
+        parser_files: Vec<ParserFile>,
+    ) -> Self {
         Site {
             source,
             studies,
+            prices,
             templates: render::templates(),
             rolls: Mutex::default(),
             folds: Mutex::default(),
             verified: Jobs::default(),
             checks: Jobs::default(),
+            accepted: Jobs::default(),
             comparisons: Jobs::default(),
+            counted: Jobs::default(),
             indexed: Jobs::default(),
             search: Mutex::default(),
             cache,
+            parser_files: named(parser_files),
         }
+    }
+
+    /// The names of the parser files, as addresses have them.
+    pub(crate) fn parser_files(&self) -> impl Iterator<Item = &str> {
+        self.parser_files.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The parser file with a name.
+    pub(crate) fn parser_file(&self, name: &str) -> Option<&ParserFile> {
+        self.parser_files.iter().find(|(other, _)| other == name).map(|(_, file)| file)
     }
 
     /// The name of what is shown, for titles.
@@ -92,8 +124,10 @@ impl Site {
     /// The run that an address names: its whole id, the first digits of it, or `latest`.
     pub(crate) fn find(&self, reader: &mut dyn Reader, name: &str) -> Result<RunHead, PageError> {
         let runs = reader.runs()?;
+        let missing =
+            || PageError::missing(&self.title(), "run", name, "the page / lists its runs");
         if name == "latest" {
-            return runs.into_iter().next_back().ok_or_else(|| PageError::none("run", name));
+            return runs.into_iter().next_back().ok_or_else(missing);
         }
         let is_hex = !name.is_empty() && name.chars().all(|c| c.is_ascii_hexdigit());
         let wanted = name.to_ascii_lowercase();
@@ -101,10 +135,10 @@ impl Site {
             runs.into_iter().filter(|head| is_hex && head.run.to_string().starts_with(&wanted));
         match (found.next(), found.next()) {
             (Some(run), None) => Ok(run),
-            (Some(_), Some(_)) => {
-                Err(PageError::NotFound(format!("several runs begin with {wanted}")))
-            }
-            (None, _) => Err(PageError::none("run", name)),
+            (Some(_), Some(_)) => Err(PageError::NotFound(format!(
+                "several runs begin with {wanted}: write more digits of the one that you mean"
+            ))),
+            (None, _) => Err(missing()),
         }
     }
 
@@ -175,6 +209,17 @@ impl Site {
         })
     }
 
+    /// Which decisions are in force for a run's answers, as far as this is known by now.
+    pub(crate) fn in_force(self: &Arc<Self>, head: &RunHead, runs: usize) -> Stand<InForce> {
+        let (site, run) = (self.clone(), head.run);
+        self.accepted.of((run, head.head.seq, runs), move |_| {
+            let readers = site.reader().and_then(|one| Ok((one, site.reader()?)));
+            let found = readers
+                .and_then(|(mut one, mut others)| in_force(one.as_mut(), others.as_mut(), run));
+            found.map_err(|error| error.to_string())
+        })
+    }
+
     /// The events of a run that have all words of a text, or how many events are indexed so far.
     pub(crate) fn hits(
         self: &Arc<Self>,
@@ -223,4 +268,17 @@ impl Site {
         }
         fold
     }
+}
+
+/// Each file with its name; of several with one name, the later ones have a number.
+fn named(files: Vec<ParserFile>) -> Vec<(String, ParserFile)> {
+    let mut all: Vec<(String, ParserFile)> = Vec::new();
+    for file in files {
+        let name = format!("file:{}", file.name());
+        let taken = |name: &str| all.iter().any(|(other, _)| other == name);
+        let numbered = (2_u32..).map(|number| format!("{name}({number})"));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken(name));
+        all.push((free.unwrap_or(name), file));
+    }
+    all
 }

@@ -3,16 +3,19 @@
 use std::fs::File;
 use std::io::{Read, copy};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use retold::id::RunId;
 use retold::log::{
-    LogError, MemoryBackend, Problem, Reader, SharedBackend, SqliteBackend, SqliteOptions,
+    Backend, Committer, Format, Lease, LogError, MemoryBackend, Problem, Reader, SharedBackend,
+    SqliteBackend, SqliteOptions,
 };
 use retold::run::clock::Stopwatch;
 use tempfile::TempDir;
 
 use crate::search::Place;
+use crate::without_ends::WithoutEnds;
 
 /// For how long what is beside a log is not looked at again.
 const FRESH: Duration = Duration::from_secs(1);
@@ -37,7 +40,7 @@ struct Opened {
     /// What a reader has to know about how it is read.
     note: Option<String>,
     /// A copy that is read in its place, and what it is a copy of.
-    copy: Option<(std::sync::Arc<TempDir>, Stamp)>,
+    copy: Option<(Arc<TempDir>, Stamp)>,
 }
 
 /// The size and time of a log and of its WAL.
@@ -47,6 +50,15 @@ type Stamp = [Option<(u64, Option<SystemTime>)>; 2];
 pub(crate) struct Standing {
     pub(crate) problems: Vec<Problem>,
     pub(crate) note: Option<String>,
+}
+
+/// Whether opening a log as usual might change it or fail although something can be read: it was cut
+/// off, or its last events are in a WAL.
+pub fn needs_care(path: &Path) -> bool {
+    let mut wal = path.as_os_str().to_owned();
+    wal.push("-wal");
+    let has_wal = std::fs::metadata(PathBuf::from(wal)).is_ok_and(|wal| wal.len() > 0);
+    path.is_file() && (has_wal || cut_off(path).is_some())
 }
 
 impl Source {
@@ -60,6 +72,14 @@ impl Source {
         // What is wrong with it is said at once, not by the first page.
         source.opened()?;
         Ok(source)
+    }
+
+    /// What a reader has to know about how it is read.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn note(&self) -> Result<Option<String>, LogError> {
+        Ok(self.opened()?.note)
     }
 
     /// Runs that were read from the file `name`.
@@ -136,10 +156,48 @@ impl Source {
     }
 }
 
+/// Reads only, and changes nothing.
+impl Backend for Source {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn format(&self) -> Format {
+        self.opened().map_or(retold::log::FORMAT, |opened| opened.backend.format())
+    }
+
+    fn lease(&self, _run: RunId) -> Result<Lease, LogError> {
+        Err(self.refused())
+    }
+
+    fn lost(&self) -> Vec<Problem> {
+        self.opened().map(|opened| opened.backend.lost()).unwrap_or_default()
+    }
+
+    fn damaged(&self) -> Option<Problem> {
+        self.opened().ok()?.backend.damaged()
+    }
+
+    fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
+        Err(self.refused())
+    }
+
+    fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
+        Source::reader(self)
+    }
+}
+
+impl Source {
+    fn refused(&self) -> LogError {
+        let why: Box<dyn std::error::Error + Send + Sync> = "it was opened to be read only".into();
+        LogError::CannotOpen { path: self.name.clone(), source: why.into() }
+    }
+}
+
 fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<Opened, LogError> {
     // A process that was killed before its first event leaves a log without runs.
     if SqliteBackend::is_only_begun(path) {
-        let backend: SharedBackend = std::sync::Arc::new(MemoryBackend::new());
+        let backend: SharedBackend = Arc::new(MemoryBackend::new());
         let when = Stopwatch::start();
         return Ok(Opened { when, backend, problems: Vec::new(), note: None, copy: None });
     }
@@ -147,7 +205,7 @@ fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<
         Ok(backend) => return Ok(ready(backend, None, None)),
         Err(error) => error,
     };
-    let is_cut = cut_to(path);
+    let is_cut = cut_off(path);
     let note = match (&error, is_cut) {
         (LogError::Unmerged { .. }, _) => {
             "its last events are in a WAL that no process has open: a private copy is shown"
@@ -179,26 +237,38 @@ fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<
             let mut to = File::create_new(name(&to)).map_err(cannot)?;
             copy(&mut from, &mut to).map_err(cannot)?;
             if let ("", Some((_, of))) = (suffix, is_cut) {
-                // SQLite refuses a file that is shorter than its header says. What is missing is
-                // found missing where it is read.
+                // SQLite refuses a file that is shorter than its header says.
                 to.set_len(of).map_err(cannot)?;
             }
         }
     }
     // The copy is ours, so its WAL may be merged.
-    let backend = SqliteBackend::open(&to, options.clone())?;
-    Ok(ready(backend, Some(note), Some((std::sync::Arc::new(folder), stamp))))
+    let opened = match is_cut {
+        Some((has, _)) => SqliteBackend::open_cut_off(&to, has, options.clone()),
+        None => SqliteBackend::open(&to, options.clone()),
+    };
+    let Ok(backend) = opened else {
+        // The error that names the log and not its copy.
+        return Err(error);
+    };
+    let copy = Some((Arc::new(folder), stamp));
+    if is_cut.is_none() {
+        return Ok(ready(backend, Some(note), copy));
+    }
+    let lost = backend.lost();
+    let problems = lost.iter().cloned().chain(backend.damaged()).collect();
+    let backend: SharedBackend = Arc::new(WithoutEnds::of(backend, &lost)?);
+    Ok(Opened { when: Stopwatch::start(), backend, problems, note: Some(note), copy })
 }
 
 fn ready(
     backend: SqliteBackend,
     note: Option<String>,
-    copy: Option<(std::sync::Arc<TempDir>, Stamp)>,
+    copy: Option<(Arc<TempDir>, Stamp)>,
 ) -> Opened {
-    use retold::log::Backend;
     let mut problems = backend.lost();
     problems.extend(backend.damaged());
-    let backend = std::sync::Arc::new(backend);
+    let backend = Arc::new(backend);
     Opened { when: Stopwatch::start(), backend, problems, note, copy }
 }
 
@@ -211,8 +281,8 @@ fn stamp(path: &Path) -> Stamp {
     })
 }
 
-/// How many bytes a database file has, and how many its header says, if it is shorter than that.
-fn cut_to(path: &Path) -> Option<(u64, u64)> {
+/// How many bytes a log has, and how many its header says, if it is shorter than that.
+pub fn cut_off(path: &Path) -> Option<(u64, u64)> {
     let mut header = [0; 32];
     let mut file = File::open(path).ok()?;
     file.read_exact(&mut header).ok()?;

@@ -18,21 +18,21 @@ const LONGEST_TEXT: usize = 400;
 
 /// A node of a tree.
 #[derive(Debug, Serialize)]
-pub(crate) struct Node {
+pub struct Node {
     /// Its key or number.
-    pub(crate) key: String,
+    pub key: String,
     /// A value as JSON, or how many entries there are.
-    pub(crate) text: String,
+    pub text: String,
     /// Whether it has entries.
-    pub(crate) has_entries: bool,
+    pub has_entries: bool,
     /// Whether it, or something in it, differs from the value before.
-    pub(crate) changed: bool,
+    pub changed: bool,
     /// The entries that are shown.
-    pub(crate) entries: Vec<Node>,
+    pub entries: Vec<Node>,
     /// How many more there are.
-    pub(crate) more: usize,
+    pub more: usize,
     /// Its JSON pointer.
-    pub(crate) pointer: String,
+    pub pointer: String,
 }
 
 /// The tree of a value; `before` is what it is compared with.

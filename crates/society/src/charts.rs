@@ -40,15 +40,22 @@ pub(crate) fn charts(world: &World) -> Vec<Chart> {
         })
         .collect();
     if !cells.is_empty() {
+        let names: Vec<String> = names.iter().map(|agent| format!("agent {agent}")).collect();
+        let (from, to) = ("sender".to_owned(), "recipient".to_owned());
+        charts.push(Chart {
+            name: "message_graph".to_owned(),
+            title: "Who writes to whom".to_owned(),
+            data: ChartData::Graph {
+                from: from.clone(),
+                to: to.clone(),
+                names: names.clone(),
+                links: cells.clone(),
+            },
+        });
         charts.push(Chart {
             name: "messages".to_owned(),
             title: "Messages between agents".to_owned(),
-            data: ChartData::Matrix {
-                from: "sender".to_owned(),
-                to: "recipient".to_owned(),
-                names: names.iter().map(|agent| format!("agent {agent}")).collect(),
-                cells,
-            },
+            data: ChartData::Matrix { from, to, names, cells },
         });
     }
     charts

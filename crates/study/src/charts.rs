@@ -48,6 +48,15 @@ pub enum ChartData {
         /// Each name with its value.
         bars: Vec<(String, f64)>,
     },
+    /// Several values for each of some names, which add up.
+    Stacked {
+        /// What the values are.
+        axis: String,
+        /// What adds up, in order.
+        parts: Vec<String>,
+        /// Each name with a value for each part.
+        bars: Vec<(String, Vec<f64>)>,
+    },
     /// Points in a plane, in groups.
     Points(Vec<(String, Vec<[f64; 2]>)>),
     /// A value for each pair of names.
@@ -60,6 +69,17 @@ pub enum ChartData {
         names: Vec<String>,
         /// Row, column and value; the others are 0.
         cells: Vec<(usize, usize, f64)>,
+    },
+    /// Who is linked to whom, and how strongly.
+    Graph {
+        /// What a link begins at.
+        from: String,
+        /// What a link ends at.
+        to: String,
+        /// The names of what is linked.
+        names: Vec<String>,
+        /// Beginning, end and strength; there is no other link.
+        links: Vec<(usize, usize, f64)>,
     },
 }
 
@@ -109,6 +129,15 @@ impl ChartData {
                 let row = |(name, value): &(String, f64)| vec![name.clone(), value.to_string()];
                 (columns(&["name", axis]), bars.iter().map(row).collect())
             }
+            ChartData::Stacked { axis, parts, bars } => {
+                let rows = bars.iter().flat_map(|(name, values)| {
+                    let row = |(part, value): (&String, &f64)| {
+                        vec![name.clone(), part.clone(), value.to_string()]
+                    };
+                    parts.iter().zip(values).map(row).collect::<Vec<_>>()
+                });
+                (columns(&["name", "part", axis]), rows.collect())
+            }
             ChartData::Points(groups) => {
                 let rows = groups.iter().flat_map(|(name, points)| {
                     let row =
@@ -117,7 +146,8 @@ impl ChartData {
                 });
                 (columns(&["group", "x", "y"]), rows.collect())
             }
-            ChartData::Matrix { from, to, names, cells } => {
+            ChartData::Matrix { from, to, names, cells }
+            | ChartData::Graph { from, to, names, links: cells } => {
                 let name = |at: &usize| names.get(*at).cloned().unwrap_or_default();
                 let row = |(row, column, value): &(usize, usize, f64)| {
                     vec![name(row), name(column), value.to_string()]
@@ -146,5 +176,12 @@ mod tests {
         let estimates =
             ChartData::Estimates { axis: "share".to_owned(), most: 1.0, rows: vec![row] };
         assert_eq!(estimates.table().1, [["acp", "0.4", "", "", "10"]]);
+        let stacked = ChartData::Stacked {
+            axis: "tokens".to_owned(),
+            parts: vec!["in".to_owned(), "out".to_owned()],
+            bars: vec![("a".to_owned(), vec![1.0, 2.0]), ("b".to_owned(), vec![3.0, 0.5])],
+        };
+        let rows = [["a", "in", "1"], ["a", "out", "2"], ["b", "in", "3"], ["b", "out", "0.5"]];
+        assert_eq!(stacked.table().1, rows);
     }
 }

@@ -8,12 +8,13 @@ use retold::prompt::{Request, RequestError};
 use serde_json::{Value, json};
 
 use crate::asked::{Asked, COUNTED, Incoming};
+use crate::failures::{failure_of, reopens};
 use crate::framing::Framing;
+use crate::heads::kept_headers;
 use crate::kept::{self, Kept};
 use crate::limits::LONGEST_ANSWER;
 use crate::masks::Masks;
 use crate::read;
-use crate::relay::{failure_of, kept_headers, reopens};
 use crate::rules::Rules;
 
 /// Whether a header of a request counts, and is therefore kept.

@@ -14,6 +14,7 @@
 //! - [`restored`]: the HTTP request that a stored request was.
 //! - [`clients`]: the variables in which SDKs look for their base URL.
 
+mod arriving;
 mod asked;
 mod book;
 pub mod clients;
@@ -21,12 +22,15 @@ mod decode;
 pub mod dialect;
 mod digest;
 mod elsewhere;
+mod failures;
 mod framing;
 mod front;
 mod handed;
+mod heads;
 mod intercept;
 mod kept;
 mod limits;
+mod listening;
 mod masks;
 mod miss;
 mod outlet;
@@ -43,7 +47,9 @@ mod samples;
 mod server;
 mod session;
 mod settings;
+mod sharing;
 mod shelf;
+mod summary;
 mod upstream;
 
 /// The types that [`Incoming`] and [`Elsewhere`] are made of.
@@ -56,11 +62,13 @@ pub use elsewhere::{Elsewhere, Outcome, TooLong, is_counted, is_kept};
 pub use front::{Front, Later, NoRun, Runs, Token, TokenError};
 pub use intercept::{AuthorityError, Interception, NamedHosts, Reported};
 pub use kept::{End, Kept};
+pub use listening::Listening;
 pub use miss::{Miss, Why};
 pub use restored::{Restored, RestoredBody, restored};
 pub use rules::{RecordedRules, RuleError, Rules};
 pub use samples::Samples;
 pub use server::Server;
-pub use session::{Pace, Session, Setup, Summary};
+pub use session::{Pace, Session, Setup};
 pub use settings::{Imported, PROGRAM, Settings};
+pub use summary::Summary;
 pub use upstream::{UpstreamError, Upstreams};

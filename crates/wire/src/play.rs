@@ -16,11 +16,11 @@ use tokio::time::{Instant, sleep_until};
 use crate::asked::Asked;
 use crate::book::{Attempt, Place, Ticket, Turn};
 use crate::handed::Given;
+use crate::heads::{named, response_of, response_with};
 use crate::kept::End;
 use crate::outlet::{BrokenOff, ChunkSender, Chunks, Outgoing};
 use crate::readers::Found;
 use crate::recorded::{Copied, Named, Played};
-use crate::relay::{named, response_of, response_with};
 use crate::session::{Pace, Session, refused};
 
 /// Says that an answer is a recorded one, and which.

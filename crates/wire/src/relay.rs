@@ -4,34 +4,34 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::Response;
-use hyper::http::response::Parts;
-use hyper::http::{HeaderMap, HeaderValue, StatusCode, header};
-use retold::id::{RunId, Seq};
-use retold::inert::inert;
+use hyper::http::header;
+use retold::id::Seq;
 use retold::model::{Failure, FailureKind, HTTP};
 use retold::run::RecorderError;
 use retold::run::clock::Stopwatch;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, sleep_until};
 
-use crate::asked::{Asked, Incoming, without_keys};
+use crate::arriving::{Arriving, is_json};
+use crate::asked::{Asked, Incoming};
 use crate::book::{Place, Ticket};
 use crate::decode::{DecodeError, Decoder};
 use crate::dialect::Problem;
 use crate::digest::Digest;
-use crate::framing::{Framing, Splitter, data};
+use crate::failures::{failure_of, malformed, reopens};
+use crate::framing::Framing;
 use crate::handed::Given;
-use crate::kept::{End, Kept, is_kept};
+use crate::heads::{head, json_header, kept_headers, named, response_of};
+use crate::kept::{End, Kept};
 use crate::limits::{
-    AFTER_CLIENT, AFTER_LAST_EVENT, LONGEST_ANSWER, MOST_CHUNKS, MOST_OF_NONSENSE, READ_TOGETHER,
+    AFTER_CLIENT, AFTER_LAST_EVENT, LONGEST_ANSWER, MOST_OF_NONSENSE, READ_TOGETHER,
 };
 use crate::masks::Masks;
 use crate::outlet::{Outgoing, Outlet, Waiting};
 use crate::read;
-use crate::report::RESPONSE;
 use crate::session::{Session, Working, refused};
-use crate::upstream::{broken_off, is_forwarded};
+use crate::upstream::broken_off;
 
 /// Asks the upstream, records what comes, and lets it through.
 pub(crate) async fn relay(
@@ -89,7 +89,7 @@ pub(crate) async fn refused_here(
     let kept = Kept { status: problem.status, headers: json_header(), ..Kept::default() };
     let body = asked.dialect.error(problem).to_string();
     let kept = kept.with_body(body.as_bytes(), &[], "");
-    session.count(|summary| summary.failed += 1);
+    session.count(|summary| summary.failed(&failure));
     // A failure to record is reported at the end.
     let recorded = session.record(|recorder| {
         recorder.failed(request, ticket.attempt, (&failure, true), Some(json!(kept)))
@@ -99,13 +99,6 @@ pub(crate) async fn refused_here(
     {
         session.fail(&error.into());
     }
-}
-
-fn json_header() -> Vec<(String, String)> {
-    vec![
-        ("content-type".to_owned(), "application/json".to_owned()),
-        ("x-should-retry".to_owned(), "false".to_owned()),
-    ]
 }
 
 /// A request that is asked now.
@@ -395,7 +388,7 @@ impl Exchange<'_> {
             session.fail(&error);
             return Err(error);
         }
-        session.count(|summary| summary.failed += 1);
+        session.count(|summary| summary.failed(failure));
         if reopens {
             session.reopen(ticket);
         }
@@ -414,172 +407,5 @@ impl ToStore {
     /// A failed attempt has no text, so its whole body is kept here.
     fn of_failure(&self) -> Kept {
         self.kept.clone().with_body(&self.body, &self.chunks, "")
-    }
-}
-
-/// An answer that is arriving.
-struct Arriving {
-    framing: Framing,
-    splitter: Splitter,
-    /// Whether it is let through before it is whole.
-    lets_through: bool,
-    /// Whether it is JSON.
-    is_json: bool,
-    body: Vec<u8>,
-    chunks: Vec<(usize, u64)>,
-    /// How much of it was let through.
-    sent: usize,
-    /// Where the last chunk begins.
-    chunk: usize,
-    /// Where the event begins that ends the stream.
-    last: Option<usize>,
-}
-
-impl Arriving {
-    fn new(framing: Framing, lets_through: bool) -> Self {
-        let splitter = Splitter::new(framing);
-        let (body, chunks) = (Vec::new(), Vec::new());
-        let (is_json, last) = (false, None);
-        Arriving { framing, splitter, lets_through, is_json, body, chunks, sent: 0, chunk: 0, last }
-    }
-
-    fn add(&mut self, chunk: &[u8], at: u64, asked: &Asked) {
-        if chunk.is_empty() {
-            return;
-        }
-        self.chunk = self.body.len();
-        self.body.extend_from_slice(chunk);
-        if self.chunks.len() < MOST_CHUNKS {
-            self.chunks.push((chunk.len(), at));
-        }
-        while let Some(event) = self.splitter.next(&self.body) {
-            let begin = event.start;
-            if self.last.is_none() && asked.dialect.is_last(&data(self.framing, &self.body[event]))
-            {
-                self.last = Some(begin);
-            }
-        }
-    }
-
-    /// Up to where the body may be let through: not the event that ends it, nor one that is not
-    /// complete, because it may be that event; and of a body without events, not its last chunk.
-    fn free(&self) -> usize {
-        match (self.framing, self.last) {
-            _ if !self.lets_through => 0,
-            (_, Some(last)) => last,
-            // An object is of no use before it is whole, and can be replaced by an error until then. A list
-            // may be a stream of its items.
-            (Framing::Whole, None) if self.is_json && self.body.first() != Some(&b'[') => 0,
-            (Framing::Whole, None) => self.chunk,
-            (Framing::Events | Framing::Lines, None) => self.splitter.begun(),
-        }
-    }
-}
-
-fn is_json(kept: &Kept) -> bool {
-    let kind = kept.content_type().split(';').next().unwrap_or("").trim();
-    kind.eq_ignore_ascii_case("application/json")
-}
-
-fn malformed(error: DecodeError) -> Failure {
-    Failure::new(FailureKind::Malformed, error.to_string())
-}
-
-/// The head that a client gets: that of the upstream.
-fn head(response: &reqwest::Response) -> Parts {
-    let (mut parts, ()) = Response::new(()).into_parts();
-    parts.status = response.status();
-    let mut headers = HeaderMap::new();
-    for (name, value) in response.headers() {
-        if is_forwarded(name) && name != header::CONTENT_ENCODING {
-            headers.append(name.clone(), value.clone());
-        }
-    }
-    parts.headers = headers;
-    parts
-}
-
-/// The header by which a program names an answer in its reports.
-pub(crate) fn named(run: RunId, seq: Seq) -> Option<(header::HeaderName, HeaderValue)> {
-    let value = HeaderValue::from_str(&format!("{run}/{seq}")).ok()?;
-    Some((header::HeaderName::from_static(RESPONSE), value))
-}
-
-pub(crate) fn kept_headers(headers: &HeaderMap) -> Vec<(String, String)> {
-    let kept = headers.iter().filter(|(name, _)| is_kept(name.as_str()));
-    let texts = kept.filter_map(|(name, value)| Some((name, value.to_str().ok()?)));
-    let whole = |(name, value): (&header::HeaderName, &str)| {
-        let value = match (name, value.split_once('?')) {
-            (&header::LOCATION, Some((path, query))) => format!("{path}?{}", without_keys(query)),
-            _ => value.to_owned(),
-        };
-        (name.as_str().to_owned(), value)
-    };
-    texts.map(whole).collect()
-}
-
-/// An answer as it is recorded.
-pub(crate) fn response_of(kept: &Kept, body: Bytes) -> Response<Outgoing> {
-    response_with(kept, Outgoing::Whole(Some(body)))
-}
-
-/// An answer with a recorded head.
-pub(crate) fn response_with(kept: &Kept, body: Outgoing) -> Response<Outgoing> {
-    let mut response = Response::new(body);
-    *response.status_mut() = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::BAD_GATEWAY);
-    for (name, value) in &kept.headers {
-        // A recording may come from anywhere.
-        let name = header::HeaderName::from_bytes(name.as_bytes());
-        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value))
-            && is_kept(name.as_str())
-        {
-            response.headers_mut().append(name, value);
-        }
-    }
-    response
-}
-
-/// What kind of failure a status is, in the words of our own runs.
-pub(crate) fn failure_of(status: StatusCode, body: &[u8], headers: &HeaderMap) -> Failure {
-    let read: Option<Value> = serde_json::from_slice(body).ok();
-    let error = read.as_ref().map(|body| &body["error"]);
-    let code = error.and_then(|error| error["code"].as_str().or(error["type"].as_str()));
-    let kind = match status.as_u16() {
-        402 => FailureKind::QuotaExhausted,
-        400..500 if code == Some("insufficient_quota") => FailureKind::QuotaExhausted,
-        429 => FailureKind::RateLimited,
-        401 | 403 => FailureKind::Unauthorized,
-        408 | 409 | 425 | 500.. => FailureKind::Server,
-        _ => FailureKind::Rejected,
-    };
-    let said = error.and_then(|error| error["message"].as_str().or(error.as_str()));
-    let said = said.map_or_else(|| String::from_utf8_lossy(body).into_owned(), str::to_owned);
-    let said = inert(said.trim(), 300);
-    let message = if said.is_empty() {
-        format!("HTTP {}", status.as_u16())
-    } else {
-        format!("HTTP {}: {said}", status.as_u16())
-    };
-    let seconds = headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
-    let seconds = seconds.and_then(|value| value.trim().parse::<f64>().ok());
-    let retry_after =
-        seconds.and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok());
-    Failure { kind, status: Some(status.as_u16()), message, retry_after }
-}
-
-/// Whether SDKs try again after this.
-pub(crate) fn reopens(kind: FailureKind, said: Option<&HeaderValue>) -> bool {
-    match said.and_then(|value| value.to_str().ok()) {
-        Some("true") => true,
-        Some("false") => false,
-        _ => matches!(
-            kind,
-            FailureKind::RateLimited
-                | FailureKind::QuotaExhausted
-                | FailureKind::Server
-                | FailureKind::Timeout
-                | FailureKind::Connection
-                | FailureKind::Malformed
-        ),
     }
 }

@@ -14,14 +14,13 @@ use hyper::service::service_fn;
 use hyper::{Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use retold::inert::inert;
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 
 use crate::asked::Incoming;
 use crate::dialect::{self, OTHER, Problem};
 use crate::front::{Address, Front, NoRun, NotLetIn};
 use crate::intercept::connect;
 use crate::limits::{CONNECTIONS, HEAD, LONGEST_REQUEST, LONGEST_UNKEPT};
+use crate::listening::Listening;
 use crate::outlet::Outgoing;
 use crate::report::{LONGEST_REPORT, report, with_json};
 use crate::session::{Session, refused};
@@ -33,10 +32,7 @@ pub(crate) const OWN: &str = "_retold";
 const FINISH: &str = "/finish";
 
 /// A server that is listening, and not serving yet.
-pub struct Server {
-    listener: TcpListener,
-    address: SocketAddr,
-}
+pub struct Server(Listening);
 
 impl Server {
     /// Listens on a free port of loopback.
@@ -52,41 +48,24 @@ impl Server {
     /// # Errors
     /// If it is taken, or not one of this machine.
     pub async fn bind_to(address: SocketAddr) -> std::io::Result<Self> {
-        let listener = TcpListener::bind(address).await?;
-        let address = listener.local_addr()?;
-        Ok(Server { listener, address })
+        Ok(Server(Listening::at(address).await?))
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.0.address()
     }
 
     /// The URL under which an upstream is found.
     pub fn url(&self, upstream: &str) -> String {
-        format!("http://{}/{upstream}", self.address)
+        format!("http://{}/{upstream}", self.address())
     }
 
     /// Serves until it is dropped.
     pub async fn serve(self, front: Arc<Front>) {
-        let connections = Arc::new(Semaphore::new(CONNECTIONS));
-        loop {
-            // The semaphore is never closed.
-            let Ok(permit) = connections.clone().acquire_owned().await else { return };
-            let stream = match self.listener.accept().await {
-                Ok((stream, _)) => stream,
-                Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection");
-                    // Out of file descriptors, for example: others will be closed.
-                    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-                    continue;
-                }
-            };
-            // Chunks are small, and each is waited for.
-            let _ = stream.set_nodelay(true);
+        let serve = |stream| {
             let front = front.clone();
-            tokio::spawn(async move {
-                let _permit = permit;
+            async move {
                 let service = service_fn(move |request| {
                     let front = front.clone();
                     async move { Ok::<_, Infallible>(handle(front, request).await) }
@@ -101,8 +80,9 @@ impl Server {
                 if let Err(error) = served {
                     tracing::debug!(%error, "a connection ended");
                 }
-            });
-        }
+            }
+        };
+        self.0.each(CONNECTIONS, serve).await;
     }
 }
 

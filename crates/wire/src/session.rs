@@ -1,6 +1,5 @@
 //! One program's run: where its answers come from, and what is recorded of them.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hyper::http::{HeaderValue, header};
@@ -26,7 +25,9 @@ use crate::recorded::Library;
 use crate::relay;
 use crate::rules::Rules;
 use crate::samples::Samples;
+use crate::sharing::Sharing;
 use crate::shelf::Shelf;
+use crate::summary::Summary;
 use crate::upstream::Upstreams;
 
 /// How many calls of a summary are named.
@@ -64,33 +65,6 @@ pub struct Setup {
     pub pace: Pace,
 }
 
-/// What happened in a session.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// Requests that arrived.
-    pub requests: u64,
-    /// Answers that were recorded now.
-    pub answers: u64,
-    /// Failed attempts that were recorded now.
-    pub failed: u64,
-    /// Recorded attempts that were sent again.
-    pub replayed: u64,
-    /// Requests that are not recorded.
-    pub missed: u64,
-    /// The first of them.
-    pub misses: Vec<Miss>,
-    /// Decisions and facts that the program reported.
-    pub outcomes: u64,
-    /// How many of them, or of the recorded ones, differ from the record.
-    pub differences: u64,
-    /// The first difference.
-    pub difference: Option<String>,
-    /// Recorded samples that were never asked for, or not to their end.
-    pub left: usize,
-    /// The first of their calls.
-    pub calls_left: Vec<String>,
-}
-
 /// A session: the state that all connections share.
 pub struct Session {
     pub(crate) run: RunId,
@@ -102,7 +76,8 @@ pub struct Session {
     prompts: Prompts,
     pub(crate) rules: Rules,
     pub(crate) upstreams: Option<Upstreams>,
-    shared: Option<Mutex<BTreeMap<Key, Sharing>>>,
+    /// `None` if equal requests do not share answers.
+    sharing: Option<Sharing>,
     pub(crate) same_run: bool,
     pub(crate) pace: Pace,
     summary: Mutex<Summary>,
@@ -118,13 +93,6 @@ pub struct Session {
     /// What is under way.
     working: Mutex<Work>,
     idle: Notify,
-}
-
-/// An answer that equal requests share.
-#[derive(Debug, Clone)]
-enum Sharing {
-    Asked(Arc<Notify>),
-    Answered(Place),
 }
 
 /// What is under way.
@@ -179,7 +147,7 @@ impl Session {
             samples,
             rules,
             upstreams,
-            shared: shared.then(Mutex::default),
+            sharing: shared.then(Sharing::default),
             same_run,
             pace,
             summary: Mutex::default(),
@@ -213,7 +181,8 @@ impl Session {
             Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
         };
         if self.upstreams.is_some()
-            && let Some(place) = self.shared_answer(&asked.key).await
+            && let Some(sharing) = &self.sharing
+            && let Some(place) = sharing.awaited(&asked.key).await
         {
             return play::shared(&self, &asked, place).await;
         }
@@ -292,14 +261,8 @@ impl Session {
 
     /// A request that is not recorded.
     async fn missing(self: &Arc<Self>, asked: &Asked) -> Response<Outgoing> {
-        if let Some(shared) = &self.shared {
-            let place = match lock(shared).get(&asked.key) {
-                Some(Sharing::Answered(place)) => Some(*place),
-                Some(Sharing::Asked(_)) | None => None,
-            };
-            if let Some(place) = place {
-                return play::shared(self, asked, place).await;
-            }
+        if let Some(place) = self.sharing.as_ref().and_then(|it| it.answered(&asked.key)) {
+            return play::shared(self, asked, place).await;
         }
         let compared = {
             let mut compared = lock(&self.compared);
@@ -323,41 +286,10 @@ impl Session {
         refused(asked.dialect, 404, "retold_not_recorded", &said)
     }
 
-    /// An answer that an equal request has got; waits for it if it is under way. `None` if this
-    /// request is the first.
-    async fn shared_answer(&self, key: &Key) -> Option<Place> {
-        let shared = self.shared.as_ref()?;
-        loop {
-            let notify = {
-                let mut shared = lock(shared);
-                match shared.get(key) {
-                    Some(Sharing::Answered(place)) => return Some(*place),
-                    Some(Sharing::Asked(notify)) => notify.clone(),
-                    None => {
-                        shared.insert(key.clone(), Sharing::Asked(Arc::default()));
-                        return None;
-                    }
-                }
-            };
-            let notified = notify.notified();
-            // It may have been answered between looking and waiting.
-            let still = lock(shared).get(key).is_some_and(|it| matches!(it, Sharing::Asked(_)));
-            if still {
-                notified.await;
-            }
-        }
-    }
-
     /// Notes what became of a request that others may share; `None` if it failed.
     pub(crate) fn share(&self, key: &Key, place: Option<Place>) {
-        let Some(shared) = &self.shared else { return };
-        let mut shared = lock(shared);
-        let before = match place {
-            Some(place) => shared.insert(key.clone(), Sharing::Answered(place)),
-            None => shared.remove(key),
-        };
-        if let Some(Sharing::Asked(notify)) = before {
-            notify.notify_waiters();
+        if let Some(sharing) = &self.sharing {
+            sharing.note(key, place);
         }
     }
 
@@ -405,9 +337,7 @@ impl Session {
         // Another request may have read it meanwhile.
         if !shelf.has(name) {
             shelf.add(name, page, |key, place| {
-                if let Some(shared) = &self.shared {
-                    lock(shared).insert(key.clone(), Sharing::Answered(place));
-                }
+                self.share(key, Some(place));
             });
         }
         Ok(first)

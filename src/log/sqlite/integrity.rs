@@ -6,9 +6,10 @@ use rusqlite::ErrorCode;
 use rusqlite::types::ValueRef;
 
 use super::contents::content_index;
+use super::faults::said;
 use super::reader::SqliteReader;
 use super::requests::{RequestFault, Requests, Stored};
-use super::{header, said, schema};
+use super::{header, schema};
 use crate::content::Content;
 use crate::id::PromptHash;
 use crate::log::error::LogError;
@@ -166,7 +167,7 @@ fn requests(
             continue;
         };
         match known.check(&reader.db, &stored, hash, &mut |id| used.extend([id])) {
-            Ok(()) => {}
+            Ok(_) => {}
             Err(RequestFault::Wrong(what)) => {
                 problems.push(format!("request {id} ({hash}): {what}"))
             }

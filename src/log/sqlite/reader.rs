@@ -215,6 +215,15 @@ impl Reader for SqliteReader {
         Ok(self.request_of(prompt, check)?.is_some())
     }
 
+    fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
+        self.fuel.fill();
+        let model = |requests: &mut Requests, db: &Connection, stored: &Stored, prompt| {
+            let part = requests.check(db, stored, prompt, &mut |_| {})?;
+            Ok(part.request.model().map(str::to_owned))
+        };
+        Ok(self.request_of(prompt, model)?.flatten())
+    }
+
     fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
         self.fill();
         let sql = "SELECT hash FROM requests WHERE substr(lower(hex(hash)), 1, ?1) = ?2 LIMIT ?3";

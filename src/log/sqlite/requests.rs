@@ -207,16 +207,20 @@ impl Requests {
     }
 
     /// Checks that a row is the request that it is stored as. If its base was checked recently,
-    /// this takes only as long as its own messages are. `note` receives the ids of its texts.
+    /// this takes only as long as its own messages are. `note` receives the ids of its texts. Returns
+    /// it with only its own messages.
     pub(super) fn check(
         &mut self,
         db: &Connection,
         stored: &Stored,
         prompt: PromptHash,
         note: &mut dyn FnMut(i64),
-    ) -> Result<(), RequestFault> {
+    ) -> Result<Arc<StoredPart<i64>>, RequestFault> {
         let part = Arc::new(stored.part(db, note)?);
-        let Some(base) = part.base else { return same(part.request.hash(), prompt) };
+        let Some(base) = part.base else {
+            same(part.request.hash(), prompt)?;
+            return Ok(part);
+        };
         let list = part.request.listed();
         let list =
             list.ok_or_else(|| RequestFault::Wrong("it has no list of messages".to_owned()))?;
@@ -249,7 +253,8 @@ impl Requests {
             return Err(RequestError::TooManyValues.into());
         }
         self.keep(stored.id, &part);
-        same(PromptHash(*hashed.hasher.finalize().as_bytes()), prompt)
+        same(PromptHash(*hashed.hasher.finalize().as_bytes()), prompt)?;
+        Ok(part)
     }
 
     /// The hash of the messages that a request begins with.

@@ -19,6 +19,13 @@ fn decisions_of_the_recorded_parsers_are_not_flips() {
 }
 
 #[test]
+fn a_log_is_not_a_recording() {
+    let place = Place::with_run();
+    let shown = place.session(&["check retold.db", "diff latest ./retold.db"]);
+    assert_said!("checks_a_log", shown);
+}
+
+#[test]
 fn a_parser_is_compared_with_its_own_decisions() {
     let place = Place::new();
     place.ok(&format!("run {CONFIG}/public_goods_small.yaml --no-outputs -q"));

@@ -59,7 +59,9 @@ fn another_parser_makes_other_decisions_about_the_same_answers() {
     let figure = &found["figures"][0];
     assert_eq!(figure["one"]["value"], of(&parent));
     assert_eq!(figure["other"]["value"], of("latest"));
-    assert_eq!(figure["one"]["interval"]["method"], "cluster_bootstrap");
+    assert_eq!(figure["other"]["interval"]["method"], "cluster_bootstrap");
+    // Both puzzles have the same share in the first run, which says nothing about others.
+    assert_eq!(figure["one"]["interval"], Value::Null);
 }
 
 /// A fork of a deliberation: what precedes the place is shared, and the change rates are paired by
@@ -89,6 +91,12 @@ fn a_fork_with_another_moderator() {
     }
     assert_eq!(found["first"]["call"], place_of_fork);
     assert_eq!(found["state"][0]["mark"], "phase_7", "{}", found["state"]);
+    let said = place.run(&format!("diff {parent} latest --most 400")).out;
+    let setting = said.lines().find(|line| line.contains("adversarial_moderator.text")).unwrap();
+    let (one, other) = setting.split_once(" -> ").unwrap();
+    assert!(other.contains("Be brief and blunt."), "{setting}");
+    assert!(!one.contains("Be brief and blunt.") && one.contains(": …"), "{setting}");
+    assert!(!said.contains("  (no call)\n"), "{said}");
     let by_phase = found["facts"]["by_phase"].as_object().unwrap();
     // Nothing before phase 7 differs. A participant's failure has no call as its cause.
     let phases = ["adversarial", "final_vote", "(no call)"];
@@ -120,6 +128,8 @@ fn runs_that_have_little_in_common() {
     let (found, code) = place.json(&format!("diff {game} latest"));
     assert_eq!((code, &found["calls"]["both"], &found["figures"]), (1, &0.into(), &json!([])));
     let said = place.run(&format!("diff {game} latest"));
+    let marks = "state: the runs do not have the same marks from puzzle_1 on; after that, only the end is compared\n";
+    assert!(said.out.contains(marks), "{}", said.out);
     assert!(
         said.out.contains("runs of different experiments have no headline figures"),
         "{}",

@@ -110,6 +110,55 @@ fn failed_calls_models_and_times() {
 }
 
 #[test]
+fn a_misspelt_filter_says_what_there_is() {
+    let place = Place::with_run();
+    for (options, given, has) in [
+        ("--kind Decisionmade", "Decisionmade", "DecisionMade"),
+        ("--kind DecisionMade --kind Ocurred", "Ocurred", "Occurred"),
+        ("--method answer_lines", "answer_lines", "answer_line"),
+        ("--model \u{202e}gpt", "\\u{202e}gpt", "none"),
+    ] {
+        let text = place.ok(&format!("log latest {options}"));
+        let line = text.lines().last().unwrap();
+        let (before, after) = line.split_once(": the run never has it; it has ").unwrap();
+        assert!(before.ends_with(given), "{text}");
+        assert!(after.split(", ").any(|one| one == has), "{text}");
+        let (json, code) = place.json(&format!("log latest {options}"));
+        assert_eq!((code, json["never"].as_array().unwrap().len()), (0, 1), "{json}");
+    }
+    // What the run has is not misspelt, even if no event has all of it.
+    let text = place.ok("log latest --kind RunStarted --method answer_line");
+    assert_eq!(text, "no event matches\n");
+}
+
+#[test]
+fn following_ends_with_the_run_wherever_it_begins() {
+    let place = Place::with_run();
+    assert_eq!(place.ok("log latest --follow --after 1000"), "");
+    place.ok("export latest run.jsonl");
+    assert_eq!(place.ok("log run.jsonl --follow"), place.ok("log run.jsonl"));
+}
+
+/// A run that stopped before its end.
+#[test]
+fn a_follower_says_when_nobody_writes_any_more() {
+    use std::io::{BufRead, BufReader};
+    let place = Place::new();
+    let stopped = place.run("--log other.db run small.yaml --quiet --max-tokens 300");
+    assert_eq!(stopped.code, 4, "{}", stopped.err);
+    let mut follower = place.command();
+    follower.args(["--log", "other.db", "log", "latest", "--follow"]);
+    let mut follower = follower.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(follower.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert!(said.contains("nobody is writing run"), "{said}");
+    assert!(said.contains("--log other.db resume"), "{said}");
+    // It ends once the run has been abandoned.
+    place.ok("--log other.db abandon latest");
+    assert!(follower.wait().unwrap().success());
+}
+
+#[test]
 fn a_run_is_followed_to_its_end() {
     let place = Place::with_run();
     let all = place.ok("log latest");

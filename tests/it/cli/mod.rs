@@ -1,6 +1,7 @@
 //! The real program, used as a user would.
 
 mod abandoned;
+mod as_of;
 mod audits;
 mod backups;
 mod budgets;
@@ -12,6 +13,7 @@ mod deciding;
 mod diffs;
 mod endpoints;
 mod failures;
+mod figures;
 mod files;
 mod filters;
 mod folders;
@@ -49,6 +51,7 @@ mod settings;
 mod snapshotting;
 mod spelling;
 mod states;
+mod stats;
 mod stories;
 mod strangers;
 mod templates;

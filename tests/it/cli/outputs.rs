@@ -19,6 +19,7 @@ const COMMANDS: &[&str] = &[
     "audit",
     "log",
     "show",
+    "stats",
     "serve",
     "outputs",
     "report",

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use crate::serve::Served;
 use crate::support::cli::{Place, assert_said};
 
 fn id(place: &Place, run: &str) -> String {
@@ -147,6 +148,12 @@ fn what_cannot_be_refolded() {
         "check decisions.jsonl --refold",
         "check latest --prices no.yaml --refold",
     ]);
+    let program = Place::new();
+    let fixtures = std::path::Path::new(env!("RETOLD_ROOT")).join("fixtures/logs");
+    std::fs::copy(fixtures.join("format-2.0-program.db"), program.path("retold.db")).unwrap();
+    let run = id(&program, "latest");
+    let said = program.session(&["check latest --refold"]);
+    assert_said!("refolds_of_a_program", without(&said, &[&run]));
     let original = id(&place, "latest");
     let of = place.json("show latest").0["decisions_in_force"]["decides_about"]["run"].clone();
     assert_said!("refolds_refused", without(&shown, &[&original, of.as_str().unwrap()]));
@@ -181,6 +188,41 @@ fn accepted_decisions_are_named_where_runs_are_shown() {
     assert_said!("refolds_in_force", text.join("\n"));
 }
 
+#[test]
+fn the_same_decisions_are_accepted_once() {
+    let place = Place::with_run();
+    let run = id(&place, "latest");
+    let check = |parser: &str| place.json(&format!("check {run} --parser {parser} --accept")).0;
+    let first = check("game24@1");
+    let accepted = first["accepted"].as_str().unwrap();
+    assert_eq!(first["accepted_before"], Value::Null);
+    let before = place.json("log").0["runs"].clone();
+    let again = check("game24@1");
+    assert_eq!((&again["accepted"], &again["accepted_before"]), (&Value::Null, &accepted.into()));
+    let said = place.run(&format!("check {run} --parser game24@1 --accept"));
+    let line = format!(
+        "\nno run was recorded: all these decisions were accepted before, in run {accepted}\n"
+    );
+    assert!(said.code == 0 && said.out.ends_with(&line), "{}", said.out);
+    assert_eq!(place.json("log").0["runs"], before);
+    // Others replace them, and may be replaced again.
+    let other = check("game24@3");
+    let third = check("game24@1");
+    assert!(other["accepted"].is_string() && third["accepted"].is_string(), "{other} {third}");
+    let last = third["accepted"].as_str().unwrap();
+    let line = format!("where several decide about an answer, the last is in force: {last}\n");
+    assert!(place.ok(&format!("show {run}")).contains(&line));
+    let served = Served::log(&place, "retold.db");
+    let text = "Other decisions about these answers were accepted";
+    notice(&served, &format!("/run/{run}"), text);
+    let notices = served.json(&format!("/run/{run}"))["notices"].clone();
+    let in_force = |notice: &&Value| {
+        notice["text"].as_str().unwrap().contains("these were the last, and are in force")
+    };
+    let in_force: Vec<&Value> = notices.as_array().unwrap().iter().filter(in_force).collect();
+    assert!(in_force.len() == 1 && in_force[0]["of"] == last, "{notices}");
+}
+
 /// Real answers: the figure after refolding is the one that the authors' own grader found.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared/data")]
@@ -213,4 +255,101 @@ fn real_answers_are_refolded() {
         assert_eq!(refold["new_calls"], json!([]), "nothing has to be asked again");
         assert_eq!(place.run("check latest --accept --fail-on method-drop").code, 0, "{template}");
     }
+}
+
+/// A parser change from beginning to end: flips, what they would change, what that would cost,
+/// accepted decisions, and everything that then says which decisions are in force.
+fn accepted_from_end_to_end(config: &str, check: &str, least: u64) {
+    let place = Place::new();
+    place.ok(&format!("run {}/config/{config} -q --no-outputs", env!("RETOLD_ROOT")));
+    let run = id(&place, "latest");
+    place.write("parsers.yaml", PARSERS);
+    let before = place.json(&format!("show {run}")).0;
+    let plain = json!({"accepted": [], "decides_about": null, "is_elsewhere": false});
+    assert_eq!(before["decisions_in_force"], plain);
+    let (found, code) = place.json(&format!("check {run} {check} --refold"));
+    let flips = found["flips"].as_u64().unwrap();
+    assert!(code == 1 && flips >= least, "{}", found["changed"]);
+    let refold = &found["refold"];
+    assert!(!refold["facts"]["changes"].as_array().unwrap().is_empty());
+    assert!(!refold["figures"].as_array().unwrap().is_empty());
+    // What later prompts would cost, unless nothing later would be asked at all.
+    let new = refold["new_calls"].as_array().unwrap().len();
+    let cost = refold["forecast"]["models"].as_object().unwrap().values().map(|m| &m["cost"]);
+    let cost: f64 = cost.filter_map(Value::as_f64).sum();
+    assert_eq!(new > 0, cost > 0.0, "{new} calls for {cost}");
+    assert!(new > 0 || refold["calls"]["left"].as_u64().unwrap() > 0, "{}", refold["calls"]);
+    place.ok(&format!("check {run} {check} --accept"));
+    let accepted = id(&place, "latest");
+    assert_ne!(accepted, run);
+    // The recorded run is what it was; both say what is in force.
+    let show = |run: &str| place.json(&format!("show {run}")).0;
+    let (now, theirs) = (show(&run), show(&accepted));
+    assert_eq!(now["outcome_digest"], before["outcome_digest"]);
+    let decisions = theirs["decisions"].clone();
+    let expected = json!([{"run": accepted, "decisions": decisions, "flips": flips}]);
+    assert_eq!(now["decisions_in_force"]["accepted"], expected);
+    let about = json!({"run": run, "decisions": decisions, "flips": flips});
+    assert_eq!(theirs["decisions_in_force"]["decides_about"], about);
+    // Deciding again as accepted flips nothing.
+    let (again, code) = place.json(&format!("check {accepted} {check}"));
+    assert_eq!((code, again["flips"].as_u64()), (0, Some(0)));
+    place.ok("verify");
+    let said = |run: &str, file: &str| {
+        place.json(&format!("export {run} {file}.jsonl")).0["decisions_in_force"].clone()
+    };
+    assert_eq!(said(&run, "one")["accepted"], expected);
+    assert_eq!(said(&accepted, "two")["decides_about"], about);
+    let report = |run: &str| {
+        place.ok(&format!("report {run} -o page.html --force"));
+        place.read("page.html")
+    };
+    let accepted_in = format!("decisions accepted about these answers are in run {accepted}: ");
+    let page = report(&run);
+    assert!(page.contains(&accepted_in), "{}", &page[..6_000]);
+    assert!(page.contains("the decisions of this run itself are as they were recorded"));
+    let page = report(&accepted);
+    let about = format!("accepted decisions about the answers of run {run}; they replace");
+    assert!(page.contains(&about), "{}", &page[..6_000]);
+    // On the page, with a link to the other run.
+    let served = Served::log(&place, "retold.db");
+    for (run, other, text) in [
+        (&run, &accepted, "Other decisions about these answers were accepted"),
+        (&accepted, &run, "These are accepted decisions about the answers of run"),
+    ] {
+        let notice = notice(&served, &format!("/run/{run}"), text);
+        assert_eq!(notice["of"], Value::from(other.clone()));
+        let text = notice["text"].as_str().unwrap();
+        let counted = format!("; {flips} of them have another value.");
+        assert!(text.contains(&counted), "{text}");
+        let html = served.html(&format!("/run/{run}"));
+        assert!(html.contains(&format!("<a href=\"/run/{other}\">Run {}</a>", &other[..8])));
+    }
+}
+
+/// A notice of a page that begins like this, once it is there: which decisions are in force is found
+/// out in the background.
+fn notice(served: &Served, path: &str, begin: &str) -> Value {
+    let mut page = Value::Null;
+    for _ in 0..600 {
+        page = served.json(path);
+        let mut notices = page["notices"].as_array().unwrap().iter();
+        let is_it = |notice: &&Value| notice["text"].as_str().unwrap().starts_with(begin);
+        if let Some(notice) = notices.find(is_it) {
+            return notice.clone();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("no notice {begin} in {}", page["notices"]);
+}
+
+#[test]
+fn a_parser_change_of_a_deliberation_from_end_to_end() {
+    accepted_from_end_to_end("deliberation_small.yaml", "--parsers parsers.yaml", 20);
+}
+
+#[test]
+fn a_parser_change_of_public_goods_from_end_to_end() {
+    let set = "public_goods_small.yaml --set parser_version=1";
+    accepted_from_end_to_end(set, "--call game1/r01", 1);
 }

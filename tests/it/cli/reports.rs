@@ -1,5 +1,6 @@
 //! `retold report`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -7,17 +8,18 @@ use data_encoding::BASE64;
 use serde_json::Value;
 
 use crate::support::cli::{Place, assert_said};
+use crate::support::csv::{Row, rows_of};
 
 const ROOT: &str = env!("RETOLD_ROOT");
 
 /// The attribute values of one name in a page, in order.
-fn attributes<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
+pub(super) fn attributes<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
     let begin = format!(" {name}=\"");
     page.split(begin.as_str()).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
 }
 
 /// The page of a run that was just recorded; nothing in it may come from elsewhere.
-fn page(place: &Place, args: &str) -> String {
+pub(super) fn page(place: &Place, args: &str) -> String {
     place.ok(&format!("report {args} -o page.html --force"));
     let page = place.read("page.html");
     assert!(
@@ -35,7 +37,9 @@ fn figures_equal_the_report(place: &Place, page: &str) {
     let (pointers, values) = (attributes(page, "data-pointer"), attributes(page, "data-value"));
     assert_eq!(pointers.len(), values.len());
     assert!(!pointers.is_empty());
-    for (pointer, value) in pointers.into_iter().zip(values) {
+    // What the report does not have is computed from the tables, in `figures.rs`.
+    let there = pointers.into_iter().zip(values).filter(|(pointer, _)| !pointer.is_empty());
+    for (pointer, value) in there {
         let recorded = report.pointer(pointer).unwrap_or(&Value::Null).as_f64();
         let value: Option<f64> = (!value.is_empty()).then(|| value.parse().unwrap());
         let alike = match (recorded, value) {
@@ -48,7 +52,7 @@ fn figures_equal_the_report(place: &Place, page: &str) {
 }
 
 /// The tables that can be downloaded: file name and text.
-fn tables(page: &str) -> Vec<(String, String)> {
+pub(super) fn tables(page: &str) -> Vec<(String, String)> {
     let names = attributes(page, "download").into_iter().map(str::to_owned);
     let encoded = page.split("data:text/csv;base64,").skip(1);
     let texts = encoded.map(|rest| {
@@ -126,14 +130,12 @@ fn wilson_intervals_equal_those_of_another_program() {
 fn every_study_has_a_page() {
     let place = Place::new();
     for (config, plots) in
-        [("public_goods_small.yaml", 2), ("society_small.yaml", 2), ("adventure.yaml", 0)]
+        [("public_goods_small.yaml", 2), ("society_small.yaml", 4), ("adventure.yaml", 5)]
     {
         place.ok(&format!("run {ROOT}/config/{config} -q --no-outputs"));
         let page = page(&place, "latest");
         assert!(tables(&page).len() >= plots, "{config}");
-        if plots > 0 {
-            figures_equal_the_report(&place, &page);
-        }
+        figures_equal_the_report(&place, &page);
         assert!(page.contains("How decisions were found"), "{config}");
     }
     place.ok("run small.yaml -q --set parser=game24@1 --set samples=20");
@@ -151,12 +153,18 @@ fn two_runs_on_a_page() {
     let page = page(&place, &format!("{run} latest"));
     assert!(page.contains("difference, paired") && page.contains("-16.67 %"), "{page}");
     assert_eq!(tables(&page).len(), 6, "the plots of both");
+    // Both puzzles of the first run have the same share.
+    let reason = "<li>solve rate, first run: none: all clusters have the same value</li>";
+    assert!(page.contains(reason), "{page}");
     place.ok("export latest run.jsonl");
     place.ok("report run.jsonl -o other.html");
     let (said, code) = place.json("report latest -o third.html");
     assert_eq!((code, &said["plots"], &said["simulated"]), (0, &3.into(), &true.into()));
     assert!(place.read("third.html").len() as u64 == said["bytes"]);
+    let config = concat!(env!("RETOLD_ROOT"), "/config/public_goods_small.yaml");
+    place.ok(&format!("run {config} -q --no-outputs --set games=2 --set game_length=2"));
     let shown = place.session(&[
+        "report latest run.jsonl -o new.html",
         "report latest -o page.html",
         "report latest -o no/page.html",
         "report ffff -o new.html",
@@ -184,4 +192,79 @@ fn hostile_text_is_inert_on_the_page() {
     assert!(page.matches("&lt;img src=x onerror").count() > 2);
     assert!(!page.contains("<img") && !page.contains("<b ") && !page.contains('\u{202e}'));
     assert_eq!(page.matches("</pre>").count(), page.matches("<pre tabindex=0>").count());
+}
+
+/// A run that was recorded from another program, and one that was imported, have plots of what any
+/// run has; by model, because several models answered.
+#[test]
+fn runs_of_other_programs_have_plots() {
+    let place = Place::new();
+    let logs = Path::new(ROOT).join("fixtures/logs");
+    std::fs::copy(logs.join("format-2.0-program.db"), place.path("retold.db")).unwrap();
+    let page = page(&place, "latest");
+    let plots: BTreeMap<String, Vec<Row>> =
+        tables(&page).into_iter().map(|(name, text)| (name, rows_of(&text))).collect();
+    let names: Vec<&str> = plots.keys().map(String::as_str).collect();
+    let expected = [
+        "calls_1.csv",
+        "calls_by_model_1.csv",
+        "latency_1.csv",
+        "latency_by_model_1.csv",
+        "tokens_1.csv",
+        "tokens_by_model_1.csv",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(page.matches("<svg").count(), expected.len());
+    // A failure that was followed by an answer is not the end of its call; the other is.
+    let of = |plot: &str, name: &str, part: &str, column: &str| -> f64 {
+        let is_it = |row: &&Row| row["name"] == name && row["part"] == part;
+        plots[plot].iter().find(is_it).unwrap()[column].parse().unwrap()
+    };
+    let calls = |part: &str| of("calls_1.csv", "openai.chat", part, "calls");
+    assert_eq!([calls("answered"), calls("failed"), calls("without an answer")], [2.0, 1.0, 0.0]);
+    assert_eq!(of("tokens_by_model_1.csv", "test-model-1", "in", "tokens"), 15.0);
+    let latencies: Vec<u64> = place.json("log latest").0["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| event["kind"] == "ResponseReceived")
+        .filter(|event| event["body"]["model"] == "test-model-1")
+        .map(|event| event["body"]["latency_ms"].as_u64().unwrap_or(0))
+        .filter(|latency| *latency > 0)
+        .collect();
+    let series = plots["latency_by_model_1.csv"].iter().filter(|r| r["series"] == "test-model-1");
+    let column = "percentile of the answers";
+    for row in series {
+        // The definition of the nearest rank.
+        let percent: usize = row[column].parse().unwrap();
+        let latency: u64 = row["milliseconds"].parse().unwrap();
+        let (below, up_to) = (
+            latencies.iter().filter(|other| **other < latency).count(),
+            latencies.iter().filter(|other| **other <= latency).count(),
+        );
+        let all = latencies.len();
+        assert!(
+            below * 100 < percent * all && up_to * 100 >= percent * all,
+            "{row:?} {latencies:?}"
+        );
+    }
+    let place = Place::new();
+    place.ok(&format!("import {ROOT}/fixtures/inspect/small.json"));
+    let page = self::page(&place, "latest");
+    let names: Vec<String> = tables(&page).into_iter().map(|(name, _)| name).collect();
+    assert!(names.contains(&"calls_1.csv".to_owned()), "{names:?}");
+    // Decisions by a program's own methods, and by the program's parsers for imported answers.
+    let place = Place::with_run();
+    place.ok("export latest answers.jsonl --as exchanges");
+    place.ok("import answers.jsonl");
+    let settings = "{\"call\":\"solve/0\",\"params\":{\"numbers\":[1,1,4,6]}}\n\
+                    {\"call\":\"solve/1\",\"params\":{\"numbers\":[1,1,11,11]}}\n";
+    place.write("settings.jsonl", settings);
+    place.ok("check latest --parser game24@1 --params-from settings.jsonl --accept");
+    let page = self::page(&place, "latest");
+    let tables = tables(&page);
+    let methods = tables.iter().find(|(name, _)| name == "methods_1.csv");
+    let rows = rows_of(&methods.unwrap_or_else(|| panic!("{tables:?}")).1);
+    let decisions: u64 = rows.iter().map(|row| row["decisions"].parse::<u64>().unwrap()).sum();
+    assert_eq!(decisions, 6, "{rows:?}");
 }

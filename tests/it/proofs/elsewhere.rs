@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+use serde_json::Value;
 
 use super::{CHANGES, below, proved, root, runs};
 use crate::support::cli::Place;
@@ -70,7 +71,7 @@ fn recordings_hold_and_changed_ones_do_not() {
 #[test]
 #[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
 fn proofs_hold_and_changed_ones_do_not() {
-    let place = runs();
+    let (place, mut reordered) = (runs(), 0);
     for (seed, (text, name)) in (21..).zip(proved(&place)) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let root = root(&text);
@@ -83,6 +84,14 @@ fn proofs_hold_and_changed_ones_do_not() {
             files.push(format!("changed-{n}.json"));
             place.write(&format!("changed-{n}.json"), bytes);
         }
+        let mut reversed: Value = serde_json::from_str(text.trim_end()).unwrap();
+        let others = reversed["others"].as_array_mut().unwrap();
+        others.reverse();
+        if others.len() > 1 {
+            place.write("reversed.json", retold::prompt::canonical(&reversed).unwrap() + "\n");
+            files.push("reversed.json".to_owned());
+            reordered += 1;
+        }
         let said = verified(&place, &files);
         assert_eq!(said.len(), files.len());
         assert!(
@@ -94,4 +103,5 @@ fn proofs_hold_and_changed_ones_do_not() {
         let wrong: Vec<_> = said[2..].iter().filter(|said| !said.starts_with("no: ")).collect();
         assert!(wrong.is_empty(), "{wrong:?}");
     }
+    assert!(reordered > 0, "no proof has other events");
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::{Feeding, Served, imported, runs};
+use super::{Feeding, RECORDINGS, Served, imported, recording, runs};
 use crate::support::cli::Place;
 
 /// Runs a script of tests/browser against a server. A line `feed N` that it prints adds N events to a
@@ -98,12 +98,13 @@ fn no_page_has_a_barrier_in_light_or_dark() {
 #[test]
 fn reports_open_from_disk_without_a_network() {
     let place = Place::new();
-    let recordings =
-        ["deliberation_small.jsonl.zst", "public_goods_small.jsonl", "society_small.jsonl"];
-    for name in recordings {
-        let file = format!("{}/recordings/{name}", env!("RETOLD_ROOT"));
-        place.ok(&format!("report {file} -o {name}.html"));
+    for name in RECORDINGS {
+        place.ok(&format!("report {} -o {name}.html", recording(name)));
     }
+    // A program's run.
+    let log = format!("{}/fixtures/logs/format-2.0-program.db", env!("RETOLD_ROOT"));
+    std::fs::copy(log, place.path("program.db")).unwrap();
+    place.ok("--log program.db report latest -o program.html");
     place.ok("run small.yaml --quiet --no-outputs --set samples=9");
     place.ok("fork latest --set parser=game24@1 --quiet");
     let game = format!("{}/recordings/game24_small.jsonl", env!("RETOLD_ROOT"));

@@ -29,6 +29,9 @@ fn with_log() -> Place {
     place
 }
 
+/// How every banner begins.
+const DAMAGED: &str = "DAMAGED: from event ";
+
 /// The dangers that a page warns of, and the event from which on.
 fn dangers(page: &Value) -> Vec<(String, Option<u64>)> {
     let notices = page["notices"].as_array().unwrap().iter();
@@ -116,15 +119,59 @@ fn a_log_that_was_cut_off_is_shown_as_far_as_it_goes() {
         }
         let warned = warned(&served, "/run/latest");
         let from = warned.iter().filter_map(|(_, from)| *from).min().unwrap();
-        let rows = served.json("/run/latest");
-        shown += rows["rows"].as_array().unwrap().len();
+        let rows = served.json("/run/latest")["rows"].as_array().unwrap().len();
+        shown += rows;
         assert_eq!(said.code, 1, "{}", said.err);
         assert!(said.out.contains(&format!("from event {from} on")), "{}", said.out);
-        assert!(from > 1, "{warned:?}");
+        assert!(rows == 0 || from > 1, "{warned:?}");
         drop(served);
         assert_eq!(files(place.root()), before, "the folder was changed");
     }
     assert!(shown > 0, "nothing was left in any of them");
+}
+
+/// The last page of a log has the ends of its tables, which is where SQLite looks first.
+#[test]
+fn a_log_without_its_last_pages_has_all_runs_as_far_as_they_go() {
+    let place = Place::new();
+    for study in ["game24_small.jsonl", "society_small.jsonl", "adventure_small.jsonl"] {
+        place.ok(&format!("import {}", recording(study)));
+    }
+    place.ok(concat!(
+        "run ",
+        env!("RETOLD_ROOT"),
+        "/config/deliberation_small.yaml --no-outputs --quiet"
+    ));
+    let whole = fs::read(place.path("retold.db")).unwrap();
+    // The beginnings of the runs are on the first pages, and the list of runs needs no more.
+    for pages in (6..whole.len() / 16_384).step_by(2) {
+        let name = format!("first{pages}.db");
+        place.write(&name, &whole[..pages * 16_384]);
+        let (list, code) = place.json(&format!("--log {name} log"));
+        assert_eq!((code, list["runs"].as_array().map(Vec::len)), (0, Some(4)), "{name}: {list}");
+        fs::remove_file(place.path(&name)).unwrap();
+    }
+    for pages in [1, 2, 5] {
+        let name = format!("without{pages}.db");
+        place.write(&name, &whole[..whole.len() - pages * 16_384]);
+        let before = files(place.root());
+        let served = Served::log(&place, &name);
+        let page = served.json("/");
+        assert_eq!(page["runs"].as_array().unwrap().len(), 4, "{page}");
+        let from = warned(&served, "/run/latest").iter().filter_map(|(_, from)| *from).min();
+        let from = from.expect("an event from which on the run cannot be trusted");
+        drop(served);
+        let (list, code) = place.json(&format!("--log {name} log"));
+        assert_eq!((code, list["runs"].as_array().unwrap().len()), (0, 4), "{list}");
+        let (shown, code) = place.json(&format!("--log {name} show latest"));
+        assert_eq!((code, shown["damaged"]["from"].as_u64()), (1, Some(from)), "{shown}");
+        let verified = place.run(&format!("--log {name} verify"));
+        assert_eq!(verified.code, 1, "{}", verified.err);
+        let (has, of) = (whole.len() - pages * 16_384, whole.len());
+        let said = format!("the file was cut off: it has {has} of {of} bytes");
+        assert!(verified.out.contains(&said), "{}", verified.out);
+        assert_eq!(files(place.root()), before, "the folder was changed");
+    }
 }
 
 #[test]
@@ -185,4 +232,191 @@ fn reading_a_sound_log_changes_nothing_beside_it() {
     }
     drop(served);
     assert_eq!(files(place.root()), before);
+}
+
+/// What reads a run: it must not change anything, however the log is damaged.
+const READING: [&str; 9] = [
+    "log",
+    "log latest",
+    "log latest --kind DecisionMade",
+    "show latest",
+    "show latest 3",
+    "show latest --at 5",
+    "stats latest",
+    "audit latest 4",
+    "report latest -o OUT",
+];
+
+/// Runs all commands that read a log; each leaves the folder as it was, byte for byte, and says what
+/// is wrong with an exit code, if anything is. Returns what they say, by command.
+fn read_by_all(place: &Place, log: &str) -> BTreeMap<&'static str, (i32, String)> {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let before = files(place.root());
+    let mut all = BTreeMap::new();
+    for command in READING {
+        let page = elsewhere.path().join(format!("{}.html", all.len()));
+        let args = command.replace("OUT", page.to_str().unwrap());
+        let said = place.run(&format!("--log {log} {args}"));
+        assert!((0..=3).contains(&said.code), "{log}: {args}: {}{}", said.out, said.err);
+        let after = files(place.root());
+        let names = || (before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
+        assert!(before == after, "{log}: {args} changed the folder: {:?}", names());
+        all.insert(command, (said.code, said.out + &said.err));
+    }
+    all
+}
+
+/// The event from which on the page warns.
+fn page_warns_from(place: &Place, log: &str) -> Option<u64> {
+    let before = files(place.root());
+    let served = Served::log(place, log);
+    if served.json("/")["runs"].as_array().unwrap().is_empty() {
+        return None;
+    }
+    let from = warned(&served, "/run/latest").iter().filter_map(|(_, from)| *from).min();
+    drop(served);
+    assert!(files(place.root()) == before, "the page changed the folder");
+    from
+}
+
+#[test]
+fn a_tampered_log_is_read_by_every_command_with_a_banner_and_left_as_it_is() {
+    let place = with_log();
+    fs::rename(place.path("retold.db"), place.path("sound.db")).unwrap();
+    let _ = fs::remove_file(place.path("retold.db-mark"));
+    let middle = "(id & 4294967295) = 301";
+    for (n, change) in [
+        format!("UPDATE events SET time = time + 1 WHERE {middle}"),
+        format!("DELETE FROM events WHERE {middle}"),
+        format!("UPDATE events SET hash = zeroblob(32) WHERE {middle}"),
+        "UPDATE contents SET body = 'another answer' WHERE id = (SELECT content FROM events
+            WHERE (id & 4294967295) > 150 AND content IS NOT NULL AND cause IS NOT NULL LIMIT 1)"
+            .to_owned(),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let name = format!("tampered{n}.db");
+        fs::copy(place.path("sound.db"), place.path(&name)).unwrap();
+        let db = Connection::open(place.path(&name)).unwrap();
+        let sql = "SELECT name FROM sqlite_schema WHERE type = 'trigger'";
+        let triggers = db
+            .prepare(sql)
+            .unwrap()
+            .query_map([], |r| r.get(0))
+            .unwrap()
+            .collect::<Result<Vec<String>, _>>();
+        for name in triggers.unwrap() {
+            db.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
+        }
+        db.execute_batch(change).unwrap();
+        db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE; PRAGMA journal_mode = WAL").unwrap();
+        drop(db);
+        for suffix in ["-wal", "-shm"] {
+            let _ = fs::remove_file(place.path(&format!("{name}{suffix}")));
+        }
+        let said = read_by_all(&place, &name);
+        let from = page_warns_from(&place, &name).unwrap();
+        let banner = format!("DAMAGED: from event {from} on, this run cannot be trusted");
+        for command in ["show latest", "show latest 3", "log latest", "stats latest"] {
+            let (code, text) = &said[command];
+            assert_eq!(
+                (*code, text.matches(&banner).count()),
+                (1, 1),
+                "{change}: from {from}: {command}: {text}"
+            );
+        }
+        // What can be read is shown.
+        assert!(said["log latest"].1.contains("RunFinished"), "{}", said["log latest"].1);
+        assert!(said["show latest 3"].1.contains("seq: 3\n"), "{}", said["show latest 3"].1);
+        assert!(said["stats latest"].1.contains("calls"), "{}", said["stats latest"].1);
+        for command in ["audit latest 4", "report latest -o OUT"] {
+            assert!(said[command].0 <= 1, "{command}: {:?}", said[command]);
+        }
+        let (json, code) = place.json(&format!("--log {name} show latest 3"));
+        assert_eq!((code, &json["damaged"]["from"], &json["seq"]), (1, &from.into(), &3.into()));
+        let (json, code) = place.json(&format!("--log {name} stats latest"));
+        assert_eq!((code, &json["damaged"]["from"]), (1, &from.into()), "{json}");
+        assert_eq!(json["events"], from - 1);
+    }
+}
+
+#[test]
+fn a_log_that_lost_pages_is_read_by_every_command_and_left_as_it_is() {
+    let place = with_log();
+    let whole = fs::read(place.path("retold.db")).unwrap();
+    let pages = whole.len() / 16_384;
+    let mut shown = 0;
+    for page in (1..pages).step_by(3) {
+        let name = format!("cut{page}.db");
+        place.write(&name, &whole[..page * 16_384]);
+        let said = read_by_all(&place, &name);
+        let (code, text) = &said["show latest"];
+        if said["log"].0 > 0 {
+            // Not even the list of runs is left.
+            assert!(*code > 0 && text.contains("error: "), "{name}: {text}");
+            continue;
+        }
+        match page_warns_from(&place, &name) {
+            Some(from) => {
+                let banner = format!("DAMAGED: from event {from} on, this run cannot be trusted");
+                for command in ["show latest", "log latest", "stats latest"] {
+                    let (code, text) = &said[command];
+                    // A prompt of an earlier event may be missing, which the numbers need. If no
+                    // event is left, there is nothing for a banner to stand above.
+                    let banner = if *command == *"stats latest" { DAMAGED } else { &*banner };
+                    let banners = text.matches(banner).count();
+                    assert!(*code == 1 && (banners == 1 || from == 1), "{name}: {command}: {text}");
+                }
+                shown += 1;
+            }
+            None => assert!(*code > 0 && text.contains("error: "), "{name}: {text}"),
+        }
+        assert!(text.contains("was cut off") || *code > 0, "{name}: {text}");
+        fs::remove_file(place.path(&name)).unwrap();
+    }
+    assert!(shown > 0, "none of {pages}");
+}
+
+#[test]
+fn a_half_written_log_is_read_by_every_command_and_left_as_it_is() {
+    let place = Place::new();
+    let mut feeding = Feeding::new("society_small.jsonl", &place.path("alive.db"));
+    for _ in 0..20 {
+        feeding.feed(5);
+    }
+    let read = |suffix: &str| fs::read(place.path(&format!("alive.db{suffix}"))).unwrap();
+    let (file, wal, mark, shm) = (read(""), read("-wal"), read("-mark"), read("-shm"));
+    drop(feeding);
+    for suffix in ["", "-wal", "-mark", "-shm"] {
+        let _ = fs::remove_file(place.path(&format!("alive.db{suffix}")));
+    }
+    let mut flipped = wal.clone();
+    flipped[wal.len() / 2] ^= 1;
+    for (what, wal, has_index, is_whole) in [
+        ("killed", wal.clone(), false, true),
+        ("killed-with-index", wal.clone(), true, true),
+        ("half-a-wal", wal[..wal.len() / 2].to_vec(), false, false),
+        ("flipped", flipped, false, false),
+    ] {
+        let log = format!("{what}.db");
+        place.write(&log, &file);
+        place.write(&format!("{log}-wal"), &wal);
+        place.write(&format!("{log}-mark"), &mark);
+        if has_index {
+            place.write(&format!("{log}-shm"), &shm);
+        }
+        let said = read_by_all(&place, &log);
+        for command in ["show latest", "log latest", "stats latest"] {
+            let (code, text) = &said[command];
+            if is_whole {
+                assert_eq!(*code, 0, "{what}: {command}: {text}");
+            }
+            let says = text.contains("seq ") || text.contains("from event ");
+            assert!(is_whole || says, "{what}: {command}: {text}");
+        }
+        if is_whole {
+            assert!(said["stats latest"].1.contains("calls"), "{}", said["stats latest"].1);
+        }
+    }
 }

@@ -25,7 +25,7 @@ use crate::support::logs::again;
 use crate::support::studies::STUDIES;
 
 /// A server, stopped when dropped.
-pub(super) struct Served {
+pub(crate) struct Served {
     child: Child,
     /// `127.0.0.1:PORT`.
     pub(super) host: String,
@@ -40,7 +40,7 @@ pub(super) struct Answer {
 
 impl Served {
     /// Serves a log of a folder.
-    pub(super) fn log(place: &Place, log: &str) -> Self {
+    pub(crate) fn log(place: &Place, log: &str) -> Self {
         Served::with(place, &["--log", log, "serve", "--listen", "127.0.0.1:0", "--quiet"])
     }
 
@@ -78,7 +78,7 @@ impl Served {
     }
 
     /// A page as HTML, once it is complete.
-    pub(super) fn html(&self, path: &str) -> String {
+    pub(crate) fn html(&self, path: &str) -> String {
         loop {
             let answer = self.get(path);
             if answer.status != 202 {
@@ -89,7 +89,7 @@ impl Served {
     }
 
     /// A page as JSON, once it is complete.
-    pub(super) fn json(&self, path: &str) -> Value {
+    pub(crate) fn json(&self, path: &str) -> Value {
         loop {
             let answer = self.ask("GET", path, "Accept: application/json\r\n");
             if answer.status != 202 {

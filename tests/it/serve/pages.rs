@@ -90,6 +90,7 @@ fn every_link_leads_somewhere_and_nowhere_else() {
         "/run/1/participant/",
         "/run/1/state",
         "/run/1/check",
+        "/run/1/stats",
         "/compare",
         "/assets/",
     ] {
@@ -117,6 +118,62 @@ fn a_page_and_its_json_are_one() {
         }
         assert_eq!(json["run"]["run"], run);
     }
+}
+
+/// The page and the terminal have the same numbers.
+#[test]
+fn the_numbers_are_those_of_the_command() {
+    let place = imported();
+    let served = Served::log(&place, "all.db");
+    let prices = ["--prices", "prices.yaml"];
+    place.write("prices.yaml", "models:\n  \"*\": {prompt: 1000000, completion: 1000000}\n");
+    let args = ["--log", "all.db", "serve", "--listen", "127.0.0.1:0", "--quiet"];
+    let other = Served::with(&place, &[&args[..], &prices].concat());
+    for run in runs(&served) {
+        for (served, options) in [(&served, ""), (&other, "--prices prices.yaml")] {
+            let page = served.json(&format!("/run/{run}/stats"));
+            let (mut said, _) = place.json(&format!("--log all.db stats {run} {options}"));
+            let said = said.as_object_mut().unwrap();
+            for key in ["experiment", "outcome", "simulated"] {
+                said.remove(key).unwrap();
+            }
+            assert_eq!(page["stats"], Value::Object(said.clone()), "{run}");
+        }
+        let (page, text) = (
+            other.json(&format!("/run/{run}/stats")),
+            place.ok(&format!("--log all.db stats {run} --prices prices.yaml")),
+        );
+        let dollars = page["stats"]["cost"]["dollars"].as_f64().unwrap();
+        assert!(dollars > 0.0 && text.contains(&format!("${dollars:.2} at list prices")), "{text}");
+        let html = other.html(&format!("/run/{run}/stats"));
+        assert!(html.contains(&format!("${dollars:.2}")), "{html}");
+    }
+}
+
+#[test]
+fn events_since_a_time() {
+    let place = imported();
+    let served = Served::log(&place, "all.db");
+    for run in runs(&served) {
+        let (all, _) = place.json(&format!("--log all.db log {run} --most 100000"));
+        let all = all["events"].as_array().unwrap();
+        let since = all[all.len() / 2]["time"].as_str().unwrap();
+        let (said, _) =
+            place.json(&format!("--log all.db log {run} --most 100000 --since {since}"));
+        let due = said["events"].as_array().unwrap();
+        let page = served.json(&format!("/run/{run}?since={since}"));
+        assert_eq!(
+            (&page["matching"], &page["filter"]["since"]),
+            (&due.len().into(), &since.into())
+        );
+        let first = &page["rows"][0]["seq"];
+        assert_eq!(*first, due[0]["seq"], "{run}");
+        let html = served.html(&format!("/run/{run}?since={since}"));
+        assert!(html.contains(&format!("value=\"{since}\"")), "{html}");
+    }
+    let wrong = served.get("/run/latest?since=yesterday");
+    assert_eq!(wrong.status, 400, "{}", wrong.body);
+    assert!(wrong.body.contains("a time is written as 2026-11-22"), "{}", wrong.body);
 }
 
 /// The page lists what `retold log` lists.
@@ -205,6 +262,95 @@ fn two_runs_are_compared_call_by_call() {
     assert!(keys.iter().any(|key| key.ends_with("samples")), "{keys:?}");
     let same = served.json(&format!("/compare?a={0}&b={0}&difference=same", runs[0]));
     assert_eq!(same["rows"].as_array().unwrap().len(), 8, "{same}");
+}
+
+/// The page and `diff` compare with the same function, and show the same.
+#[test]
+fn two_runs_differ_on_the_page_as_in_diff() {
+    let place = imported();
+    let config = concat!(env!("RETOLD_ROOT"), "/config/deliberation_small.yaml");
+    place.ok(&format!("--log all.db run {config} -q --no-outputs --set random_seed=5"));
+    place.ok("--log all.db fork latest --set config.max_socratic_exchanges=1 -q");
+    let served = Served::log(&place, "all.db");
+    let all = runs(&served);
+    for (one, other) in [(1, 0), (0, 1), (1, 1), (0, 2), (3, 4)] {
+        let (one, other) = (&all[one], &all[other]);
+        let (diff, _) = place.json(&format!("--log all.db diff {one} {other}"));
+        let page = served.json(&format!("/compare?a={one}&b={other}"));
+        let count = |key: &str| {
+            let groups = page["groups"].as_array().unwrap();
+            groups.iter().find(|group| group["key"] == key).unwrap()["count"].as_u64().unwrap()
+        };
+        let calls = |key: &str| diff["calls"][key].as_u64().unwrap();
+        let what = format!("{one} {other}\n{}", diff["calls"]);
+        assert_eq!(count("prompt"), calls("both") - calls("same_prompt"), "{what}");
+        assert_eq!(count("answer"), calls("same_prompt") - calls("same_answer"), "{what}");
+        assert_eq!(count("first"), calls("one") - calls("both"), "{what}");
+        assert_eq!(count("second"), calls("other") - calls("both"), "{what}");
+        assert_eq!(count("same") + count("decision"), calls("same_answer"), "{what}");
+        let facts = |key: &str| page["facts"][key].as_u64().unwrap();
+        assert_eq!(facts("same"), diff["facts"]["same"].as_u64().unwrap(), "{what}");
+        let changes = facts("changed") + facts("only_first") + facts("only_second");
+        assert_eq!(changes, diff["facts"]["changes"].as_array().unwrap().len() as u64, "{what}");
+        let settings = page["settings"].as_array().unwrap().len() as u64;
+        let more = page["more_settings"].as_u64().unwrap();
+        assert_eq!(settings + more, diff["settings"].as_array().unwrap().len() as u64, "{what}");
+        let same = diff["outcome_digests"][0] == diff["outcome_digests"][1];
+        assert_eq!(page["same_outcome"], same, "{what}");
+        // The first difference of each lane is on its page, with its value if it was decided.
+        for lane in diff["lanes"].as_array().unwrap().iter().take(5) {
+            let key = match lane["what"].as_str().unwrap() {
+                "only_in_one" => "first",
+                "only_in_other" => "second",
+                key => key,
+            };
+            let listed = format!("/compare?a={one}&b={other}&difference={key}");
+            let mut rows = served.json(&listed)["rows"].as_array().unwrap().clone();
+            rows.retain(|row| row["call"] == lane["call"] && row["sample"] == lane["sample"]);
+            assert!(rows.len() == 1 || count(key) > 60, "{lane}");
+            for row in rows {
+                let decided = lane["one"]["decision"].is_u64();
+                assert_eq!(row["first"]["method"].is_string(), decided, "{row}");
+            }
+        }
+    }
+}
+
+/// Parser files are those that were named when the server was started, and no others.
+#[test]
+fn parser_files_decide_as_in_check() {
+    let place = Place::new();
+    place.ok("run small.yaml --quiet --no-outputs");
+    let file = "parsers:\n  - name: last_line\n    for: {call: solve}\n    strategies:\n      \
+        - {last_line: true}\n";
+    place.write("parsers.yaml", file);
+    std::fs::create_dir(place.path("more")).unwrap();
+    place.write("more/parsers.yaml", file.replace("last_line\n", "other\n"));
+    place.write("secret.yaml", file);
+    let args = ["serve", "--listen", "127.0.0.1:0", "--quiet", "--parsers", "parsers.yaml"];
+    let served = Served::with(&place, &[&args[..], &["--parsers", "more/parsers.yaml"]].concat());
+    for (name, path) in
+        [("file:parsers.yaml", "parsers.yaml"), ("file:parsers.yaml(2)", "more/parsers.yaml")]
+    {
+        let (checked, code) = place.json(&format!("check latest --parsers {path}"));
+        let page = served.json(&format!("/run/latest/check?to={name}"));
+        assert_eq!(code, 1, "{checked}");
+        assert_eq!(page["decisions"], checked["decisions"], "{page}");
+        assert_eq!(page["flipped"], checked["flipped"].as_array().unwrap().len(), "{page}");
+        assert_eq!(page["parser_to"], serde_json::json!([checked["parser_to"]]), "{page}");
+        assert_eq!(page["changes"][0]["to"]["value"], checked["flipped"][0]["to"]["value"]);
+        let chosen = page["versions"].as_array().unwrap().iter().find(|v| v["chosen"] == true);
+        assert_eq!(chosen.unwrap()["name"], name);
+    }
+    for path in ["file:secret.yaml", "file:../secret.yaml", "secret.yaml", "file:/etc/passwd"] {
+        let refused = served.get(&format!("/run/latest/check?to={}", path.replace('/', "%2F")));
+        assert_eq!(refused.status, 400, "{path}: {}", refused.body);
+    }
+    let refused = served.get("/run/latest/check?to=file:secret.yaml").body;
+    assert!(refused.contains("it was started with file:parsers.yaml, file:parsers.yaml(2)"));
+    let said = place.run("serve --listen 127.0.0.1:0 --parsers none.yaml");
+    assert!(said.code == 2 || said.code == 3, "{}", said.err);
+    assert!(said.err.contains("none.yaml"), "{}", said.err);
 }
 
 #[test]
@@ -330,17 +476,22 @@ fn what_is_not_there_is_said() {
     let place = Place::with_run();
     let served = Served::log(&place, "retold.db");
     let cases = [
-        ("/nothing", 404, "there is no page"),
-        ("/run/ffff", 404, "there is no run ffff"),
-        ("/run/%3Cscript%3E", 404, "there is no run"),
+        ("/nothing", 404, "this server has no page /nothing: begin at /"),
+        ("/run/ffff", 404, "retold.db has no run ffff: the page / lists its runs"),
+        ("/run/%3Cscript%3E", 404, "retold.db has no run"),
         ("/run/latest/event/99999", 404, "has no event 99999"),
-        ("/run/latest/event/x", 404, "there is no event x"),
+        ("/run/latest/state?at=99999", 404, "has no event 99999: its last one is"),
+        ("/run/latest/event/x", 404, "x is not the number of an event"),
         ("/run/latest/exchange/1", 404, "does not belong to a question"),
-        ("/run/latest/participant/nobody", 404, "there is no participant nobody"),
-        ("/run/latest/state?pointer=/none", 404, "there is no part of the state"),
+        ("/run/latest/participant/nobody", 404, "has no participant nobody: "),
+        (
+            "/run/latest/state?pointer=/none",
+            404,
+            "the state has no part /none: a part is named like /key/0",
+        ),
         ("/run/latest?after=x", 400, "after=x is not a value"),
         ("/run/latest?call=a//b", 400, "empty part"),
-        ("/%ff", 404, "there is no page"),
+        ("/%ff", 404, "this server has no page"),
     ];
     for (path, status, said) in cases {
         let answer = served.get(path);

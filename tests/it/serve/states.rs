@@ -35,7 +35,7 @@ fn going_back_and_forth_changes_nothing() {
     let served = Served::log(&place, "all.db");
     for run in runs(&served) {
         let at = |seq: u64| served.json(&format!("/run/{run}/state?at={seq}"));
-        let end = at(u64::MAX)["end"].as_u64().unwrap();
+        let end = served.json(&format!("/run/{run}/state"))["end"].as_u64().unwrap();
         let seqs: Vec<u64> = (1..=end).step_by((end / 13).max(1) as usize).collect();
         let forth: Vec<Value> = seqs.iter().map(|seq| at(*seq)).collect();
         for (seq, before) in seqs.iter().zip(&forth).rev() {
@@ -69,4 +69,22 @@ fn what_a_fact_changed_is_marked() {
         }
     }
     assert!(marked > 10, "{marked}");
+}
+
+/// The terminal folds with the same code.
+#[test]
+fn the_state_in_the_terminal_is_that_of_the_page() {
+    let place = imported();
+    let served = Served::log(&place, "all.db");
+    for run in runs(&served) {
+        let end = served.json(&format!("/run/{run}/state"))["end"].as_u64().unwrap();
+        for at in (1..=end).step_by((end / 5).max(1) as usize) {
+            let page = served.json(&format!("/run/{run}/state?at={at}"));
+            let (shown, code) = place.json(&format!("--log all.db show {run} --at {at}"));
+            assert_eq!((code, &shown["state"]), (0, &page["state"]), "{run} at {at}");
+            assert_eq!(shown["as_of"]["facts"], page["facts"], "{run} at {at}");
+            let last = page["fact"].get("seq").unwrap_or(&Value::Null);
+            assert_eq!(shown["as_of"]["last_fact"], *last, "{run} at {at}");
+        }
+    }
 }

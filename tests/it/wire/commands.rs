@@ -8,6 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::upstream::{Failing, server};
 use super::{PATH, record_with, retold, with};
 use crate::support::cli::{Place, Said};
+use crate::support::server::{Reply, Server};
 
 /// No requests go where this variable says.
 const NOWHERE: &str = "http://127.0.0.1:1/v1";
@@ -52,6 +53,25 @@ fn signals_reach_the_program() {
     let said = Said::of(child.wait_with_output().unwrap());
     assert_eq!(said.code, 9, "{}", said.err);
     assert!(said.err.contains("ended with exit code 9"), "{}", said.err);
+}
+
+/// A program may try again and say nothing: what failed, and how, is said when it ends.
+#[test]
+fn failed_attempts_are_counted_by_their_reason() {
+    let statuses = std::sync::Mutex::new(vec![200, 500, 429, 429]);
+    let upstream = Server::handler(move |_| {
+        let status = statuses.lock().unwrap().pop().unwrap();
+        Reply::new(status, r#"{"choices":[{"message":{"role":"assistant","content":"yes"}}]}"#)
+    });
+    let ask = "for n in 1 2 3 4; do curl -sS -o reply --max-time 20 $OPENAI_BASE_URL/chat/completions \
+        -d '{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}'; done";
+    let place = Place::new();
+    let said = record_with(&place, "", &upstream.base_url(), &["sh", "-c", ask], &[]);
+    let due = "recorded 1 answer and 3 failed attempts (2 times HTTP 429, HTTP 500) as run";
+    assert!(said.code == 0 && said.err.contains(due), "{}", said.err);
+    drop(upstream);
+    let again = with(&place, "--json replay latest", NOWHERE, &["sh", "-c", ask], &[]);
+    assert!(again.code == 0 && again.err.contains("\"failures\":{}"), "{}", again.err);
 }
 
 /// The text in backquotes that begins with this.

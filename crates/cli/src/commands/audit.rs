@@ -40,7 +40,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { run, decision, independence: _, proof, force } = args;
-    let selected = select::run_or_file(global, &run)?;
+    let selected = select::to_read(global, &run)?;
     // Without a decision, it was asked for the independence of all.
     let Some(decision) = decision else {
         return views::independence::show(&selected, output);

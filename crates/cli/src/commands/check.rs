@@ -13,7 +13,7 @@ use crate::limits::prices;
 use crate::output::{Output, counted, grouped};
 use crate::parser::{ParamsFrom, ParserArgs, parser_file};
 use crate::run_id::new_run_id;
-use crate::runs::refold::{Refolded, refold};
+use crate::runs::refold::{Refolded, refold, refoldable};
 use crate::select::{self, Source};
 use crate::views::left::{left_alone, left_as_json, nothing};
 use retold::check::{Change, Checked, DecisionPart, New, Side, check};
@@ -22,7 +22,7 @@ use retold::event::{DecidedBy, DecisionDetails};
 use retold::exchange::{Accepted, AcceptedDecision};
 use retold::id::{CallPath, RunId, Sample};
 use retold::inert::inert;
-use retold::log::{LogError, Reader, SqliteBackend};
+use retold::log::{Backend, LogError, Reader, SqliteBackend};
 use retold::run::{OtherDecision, clock};
 
 /// Parse recorded answers again and report which decisions change: value, method, reasoning or
@@ -50,7 +50,8 @@ pub(crate) struct Args {
     call: Option<CallPath>,
     /// Record the new decisions as a new run, which refers to the original run and its answers. The
     /// original run is not changed. With this, changes do not affect the exit code. No run is
-    /// recorded if the original run already has the same decisions.
+    /// recorded if the original run already has the same decisions, or if the same ones were the
+    /// last to be accepted.
     #[arg(long)]
     accept: bool,
     /// Also run the experiment again with the new decisions, answered from the log: which facts
@@ -84,6 +85,8 @@ struct Found {
     source: Source,
     checked: Checked,
     accepted: Option<RunId>,
+    /// The run in which the same decisions were accepted before.
+    known: Option<RunId>,
     /// Whether there was nothing to accept, because the recorded decisions are the same.
     is_nothing_new: bool,
     /// What the new decisions would change in the run.
@@ -122,6 +125,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let mut all = Vec::new();
     for name in &args.runs {
         let source = select::source(global, name)?;
+        if args.refold {
+            refoldable(&source)?;
+        }
         let accepted = args.accept.then(|| accepting(&source)).transpose()?;
         let by = match (&mut decider, &file) {
             (Some(decider), _) => Again::By(decider.as_mut()),
@@ -146,9 +152,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let found = all.into_iter().zip(refolds).map(|((source, done), refolded)| {
         let Done { checked, accepted, is_nothing_new, changed: _ } = done;
         let accepted = accepted.filter(|accepted| !accepted.is_empty());
-        let backend = || SqliteBackend::open_or_create(&global.log, global.sqlite());
-        let accepted = accepted.map(|accepted| accepted.store(&backend()?)).transpose()?;
-        Ok(Found { source, checked, accepted, is_nothing_new, refolded })
+        let (mut stored, mut known) = (None, None);
+        if let Some(accepted) = accepted {
+            let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
+            known = accepted.known(backend.reader()?.as_mut())?;
+            if known.is_none() {
+                stored = Some(accepted.store(&backend)?);
+            }
+        }
+        Ok(Found { source, checked, accepted: stored, known, is_nothing_new, refolded })
     });
     let found = found.collect::<Result<Vec<_>, CliError>>()?;
     let unused = params.unused();
@@ -259,7 +271,8 @@ fn accept(
     Ok(accepted.decision(decision, request)?)
 }
 
-fn object(Found { source, checked, accepted, is_nothing_new: _, refolded }: &Found) -> Value {
+fn object(found: &Found) -> Value {
+    let Found { source, checked, accepted, known, is_nothing_new: _, refolded } = found;
     let Checked {
         run,
         new,
@@ -287,6 +300,7 @@ fn object(Found { source, checked, accepted, is_nothing_new: _, refolded }: &Fou
         "new_decisions": new,
         "left": left_as_json(left),
         "accepted": accepted,
+        "accepted_before": known,
         "parser_from": parser_from.join(", "),
         "parser_to": parser_to.join(", "),
         "decisions": decisions,
@@ -305,7 +319,7 @@ fn object(Found { source, checked, accepted, is_nothing_new: _, refolded }: &Fou
 }
 
 fn text(found: &Found, most: usize) -> String {
-    let Found { source, checked, accepted, is_nothing_new, refolded } = found;
+    let Found { source, checked, accepted, known, is_nothing_new, refolded } = found;
     let Checked {
         run: _,
         new,
@@ -424,6 +438,12 @@ fn text(found: &Found, most: usize) -> String {
     if let Some(run) = accepted {
         let made = counted(decisions + new.len() as u64, "decision");
         let _ = writeln!(out, "\nrun {run}: {made} accepted; {name} is as it was");
+    }
+    if let Some(run) = known {
+        let _ = writeln!(
+            out,
+            "\nno run was recorded: all these decisions were accepted before, in run {run}"
+        );
     }
     if *is_nothing_new {
         let _ = writeln!(out, "\nno run was recorded: {name} has all these decisions already");

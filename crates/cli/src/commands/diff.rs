@@ -11,6 +11,7 @@ use crate::runs::figures::figures_of;
 use crate::runs::settings::settings_of;
 use crate::select::{self, Selected};
 use crate::views::alike::{alike, and_others, shortened};
+use crate::views::differing::where_they_differ;
 use crate::views::facts::{EXCERPT, facts_text, more};
 use crate::views::figures::{methods, paired_table};
 use retold::compare::{
@@ -21,7 +22,7 @@ use retold::event::{Event, RunStarted};
 use retold::id::{RunId, Seq};
 use retold::inert::inert;
 use retold::log::{CheckedReader, Reader};
-use retold::run::{Lane, Parent};
+use retold::run::{Lane, Parent, StateDifference};
 use retold_study::figures::{Paired, paired};
 use retold_study::studies::Studies;
 
@@ -65,7 +66,7 @@ struct Shown {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { one, other, most } = args;
-    let (one, other) = (select::run_or_file(global, &one)?, select::run_or_file(global, &other)?);
+    let (one, other) = (select::to_read(global, &one)?, select::to_read(global, &other)?);
     let compared = compared(global.studies, &one, &other)?;
     if output.is_json() {
         output.object(&compared.json()?)?;
@@ -231,7 +232,7 @@ impl Compared<'_> {
             }
             None => {
                 text.push_str(&paired_table(&self.figures));
-                text.push_str(&methods(self.figures.iter().map(|figure| &figure.one)));
+                text.push_str(&methods(&self.figures));
             }
         }
         text
@@ -244,11 +245,12 @@ impl Compared<'_> {
         }
         let _ = writeln!(text, "{}", counted_differing(settings.len(), "setting"));
         let value = |value: &Option<Value>| match value {
-            Some(value) => inert(&value.to_string(), 80),
+            Some(value) => value.to_string(),
             None => "(not there)".to_owned(),
         };
         for SettingDifference { path, one, other } in settings.iter().take(most) {
-            let _ = writeln!(text, "  {}: {} -> {}", inert(path, 120), value(one), value(other));
+            let [one, other] = where_they_differ(&value(one), &value(other), 80);
+            let _ = writeln!(text, "  {}: {one} -> {other}", inert(path, 120));
         }
         more(settings.len(), most, text);
     }
@@ -304,13 +306,24 @@ impl Compared<'_> {
             None => text.push_str("state: not recorded in both runs\n"),
             Some(differences) if differences.is_empty() => text.push_str("state: the same\n"),
             Some(differences) => {
-                for difference in differences {
-                    let place = difference.mark.as_ref().map_or_else(
-                        || "at the end".to_owned(),
-                        |m| format!("from mark {}", inert(m, 60)),
-                    );
-                    let entry = difference.entry.as_deref().unwrap_or("the mark itself");
-                    let _ = writeln!(text, "state: {} differs {place}", inert(entry, 60));
+                for StateDifference { mark, entry, .. } in differences {
+                    let mark = mark.as_ref().map(|mark| inert(mark, 60));
+                    let entry = entry.as_ref().map(|entry| inert(entry, 60));
+                    let _ = match (entry, mark) {
+                        (Some(entry), Some(mark)) => {
+                            writeln!(text, "state: {entry} differs from mark {mark}")
+                        }
+                        (Some(entry), None) => {
+                            writeln!(text, "state: {entry} differs at the end")
+                        }
+                        // Marks after one that only one run has cannot be paired.
+                        (None, mark) => writeln!(
+                            text,
+                            "state: the runs do not have the same marks from {} on; after that, \
+                             only the end is compared",
+                            mark.as_deref().unwrap_or("the first")
+                        ),
+                    };
                 }
             }
         }

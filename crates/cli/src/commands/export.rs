@@ -9,10 +9,11 @@ use serde_json::json;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted};
-use crate::runs::in_force::{InForce, in_force};
+use crate::runs::in_force;
 use crate::select::{self, Selected};
 use crate::views::traffic::{as_json, named, said};
 use retold::exchange::{export_exchanges, export_recording};
+use retold::in_force::{InForce, in_force as find_in_force};
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold_traffic::{CassetteForm, ExportError, Notes, export_cassette, export_fine_tuning};
 use retold_wire::Settings;
@@ -79,7 +80,7 @@ impl Export<'_> {
     /// Which other decisions there are about these answers.
     fn in_force(&self) -> Result<InForce, CliError> {
         let Selected { log, run } = &self.selected;
-        in_force(log.reader()?.as_mut(), log.reader()?.as_mut(), *run)
+        Ok(find_in_force(log.reader()?.as_mut(), log.reader()?.as_mut(), *run)?)
     }
 
     fn write(
@@ -135,7 +136,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let (_, notes) = export.write(&mut |line| output.raw(format!("{line}\n").as_bytes()))?;
         let mut text = String::new();
         said(&mut text, &notes);
-        text.push_str(&export.in_force()?.text());
+        text.push_str(&in_force::text(&export.in_force()?));
         write_err(&text);
         return Ok(Status::Fine);
     };
@@ -158,7 +159,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     } else {
         let mut text = format!("{} written to {path}\n", counted(count, format.noun()));
         said(&mut text, &notes);
-        text.push_str(&in_force.text());
+        text.push_str(&in_force::text(&in_force));
         output.text(&text)?;
     }
     Ok(Status::Fine)

@@ -12,9 +12,9 @@ use crate::runs::fork::{Forking, fork};
 use crate::runs::program::{self, Destinations, InterceptArgs, SharedArgs};
 use crate::select;
 use retold::audit::Target;
-use retold::event::{Event, StoredEvent};
-use retold::id::{RunId, Seq};
-use retold::log::Reader;
+use retold::event::Event;
+use retold::id::RunId;
+use retold::log::{Reader, RunEvents};
 
 /// Record a new run that shares the beginning of another.
 ///
@@ -99,14 +99,14 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 
 /// Whether any call of a run has failed after all retries.
 fn any_failed(reader: &mut dyn Reader, run: RunId) -> Result<bool, CliError> {
-    let mut after = Seq(0);
-    loop {
-        let events = reader.events(run, after, 1024)?;
-        let Some(last) = events.last() else { return Ok(false) };
-        after = last.seq;
-        let failed = |event: &StoredEvent| matches!(event.event(), Ok(Event::AttemptFailed(failed)) if failed.details.gave_up);
-        if events.iter().filter(|event| event.kind == "AttemptFailed").any(failed) {
+    let mut events = RunEvents::of(run);
+    while let Some(event) = events.next(reader)? {
+        if event.kind != "AttemptFailed" {
+            continue;
+        }
+        if matches!(event.event(), Ok(Event::AttemptFailed(failed)) if failed.details.gave_up) {
             return Ok(true);
         }
     }
+    Ok(false)
 }

@@ -27,6 +27,7 @@ mod seal;
 mod serve;
 mod show;
 mod snapshot;
+mod stats;
 mod verify;
 mod verify_proof;
 
@@ -54,6 +55,7 @@ pub(crate) enum Command {
     Audit(audit::Args),
     Log(log::Args),
     Show(show::Args),
+    Stats(stats::Args),
     Serve(serve::Args),
     Outputs(outputs::Args),
     Report(report::Args),
@@ -91,6 +93,7 @@ pub(crate) fn run(
         Command::Outputs(args) => outputs::run(args, global, output),
         Command::Report(args) => report::run(args, global, output),
         Command::Show(args) => show::run(args, global, output),
+        Command::Stats(args) => stats::run(args, global, output),
         Command::Serve(args) => serve::run(args, global, output),
         Command::Verify(args) => verify::run(args, global, output),
         Command::VerifyProof(args) => verify_proof::run(args, output),

@@ -8,13 +8,14 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
 use crate::runs::figures::figures_of;
+use crate::runs::in_force;
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, Selected};
 use crate::views::program;
+use retold::in_force::in_force;
 use retold::inert::inert;
 use retold::run::RunRecord;
 use retold_report::{Page, RunPart, Summary};
-use retold_study::charts::Chart;
 use retold_study::figures::{Figure, paired};
 use retold_wire::PROGRAM;
 
@@ -44,19 +45,18 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage(format!("{}: the file exists", file.display()))
             .hint("--force replaces it"));
     }
+    let selected = runs.iter().map(|name| select::to_read(global, name));
+    let selected = selected.collect::<Result<Vec<_>, CliError>>()?;
+    of_one_experiment(&selected)?;
     let mut parts = Vec::new();
     let mut figures: Vec<Vec<Figure>> = Vec::new();
-    for name in &runs {
-        let (part, of) = part(&select::run_or_file(global, name)?, global)?;
+    for selected in &selected {
+        let (part, of) = part(selected, global)?;
         parts.push(part);
         figures.push(of);
     }
-    let same = |parts: &[RunPart]| {
-        let experiment = |part: &RunPart| part.summary.started.experiment.clone();
-        parts.iter().all(|part| experiment(part) == experiment(&parts[0]))
-    };
     let paired = match figures.as_slice() {
-        [one, other] if same(&parts) => paired(one, other),
+        [one, other] => paired(one, other),
         _ => Vec::new(),
     };
     let simulated = parts.iter().any(|part| part.summary.started.is_simulated());
@@ -81,6 +81,23 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     Ok(Status::Fine)
 }
 
+/// Refuses runs that have nothing in common to compare.
+fn of_one_experiment(selected: &[Selected]) -> Result<(), CliError> {
+    let mut experiments = Vec::new();
+    for selected in selected {
+        experiments.push(select::started(&mut selected.checked()?, selected.run)?.experiment);
+    }
+    match experiments.as_slice() {
+        [one, other] if one != other => Err(CliError::usage(format!(
+            "a report compares two runs of one experiment, and these are of {} and {}",
+            inert(one, 60),
+            inert(other, 60)
+        ))
+        .hint("write a report of each run")),
+        _ => Ok(()),
+    }
+}
+
 fn write(file: &Path, html: &str) -> Result<(), CliError> {
     std::fs::write(file, html)
         .map_err(|e| CliError::new(Status::Io, format!("{}: cannot write it: {e}", file.display())))
@@ -90,6 +107,8 @@ fn write(file: &Path, html: &str) -> Result<(), CliError> {
 fn part(selected: &Selected, global: &Global) -> Result<(RunPart, Vec<Figure>), CliError> {
     let studies = global.studies;
     let mut reader = selected.checked()?;
+    let found = in_force(&mut reader, &mut selected.checked()?, selected.run)?;
+    let in_force = in_force::text(&found);
     let summary = Summary::read(&mut reader, selected.run, studies.parsers())?;
     let started = summary.started.clone();
     let Some(study) = studies.find(&started.experiment) else {
@@ -98,8 +117,9 @@ fn part(selected: &Selected, global: &Global) -> Result<(RunPart, Vec<Figure>), 
         } else {
             String::new()
         };
-        let (figures, charts) = (Vec::new(), Vec::<Chart>::new());
-        return Ok((RunPart { summary, figures, charts, text: report }, Vec::new()));
+        let charts = retold_report::charts(&summary);
+        let part = RunPart { summary, figures: Vec::new(), charts, text: report, in_force };
+        return Ok((part, Vec::new()));
     };
     let figures = figures_of(studies, &mut reader, selected.run)?.unwrap_or_default();
     let record = RunRecord::read(&mut reader, selected.run)?;
@@ -107,7 +127,9 @@ fn part(selected: &Selected, global: &Global) -> Result<(RunPart, Vec<Figure>), 
     let charts = study.charts(&settings.experiment, &record.facts).map_err(|e| {
         CliError::usage(format!("the plots of the run: {}", inert(&e.to_string(), 500)))
     })?;
+    // A study without plots of its own, such as an imported society, has those of any run.
+    let charts = if charts.is_empty() { retold_report::charts(&summary) } else { charts };
     let text = experiment_of(studies, &record)?.fold(&record.facts)?.text;
     let estimates = figures.iter().map(Figure::estimate).collect();
-    Ok((RunPart { summary, figures: estimates, charts, text }, figures))
+    Ok((RunPart { summary, figures: estimates, charts, text, in_force }, figures))
 }

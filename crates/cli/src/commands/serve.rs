@@ -1,13 +1,16 @@
 //! `retold serve`.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
 
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
+use crate::limits::prices;
 use crate::output::Output;
+use crate::parser::parser_file;
 use crate::select;
 use crate::signal::Signals;
 use retold_serve::{Reach, Server, Site, Source};
@@ -15,7 +18,7 @@ use retold_serve::{Reach, Server, Site, Source};
 /// Show a log or a recording as a read-only web page, on this machine alone.
 ///
 /// It has all runs; a run's events, with the filters of `retold log`; each exchange, with the part of
-/// the answer that the parser took; a participant's story; why a decision came about; the state after
+/// the answer that the parser took; the run in numbers, as `retold stats` prints them; a participant's story; why a decision came about; the state after
 /// any event; two parser versions or two runs side by side; and a run while it is recorded.
 ///
 /// The page is read-only: nothing is written to the log or its WAL. The only file that is made is the
@@ -39,16 +42,24 @@ pub(crate) struct Args {
     /// besides its address. Can be repeated.
     #[arg(long = "host", value_name = "NAME", requires = "allow_others")]
     hosts: Vec<String>,
+    /// The prices of tokens: a file like config/prices.yaml, used instead of the built-in prices.
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+    /// A parser file that can be compared with recorded decisions, as `check --parsers` does. Can be
+    /// repeated. The file is read once, when the server starts.
+    #[arg(long, value_name = "FILE")]
+    parsers: Vec<PathBuf>,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { file, listen, allow_others, hosts } = args;
+    let Args { file, listen, allow_others, hosts, prices: given, parsers } = args;
     if !listen.ip().is_loopback() && !allow_others {
         let message = format!("{listen} can be reached from other machines");
         return Err(CliError::usage(message)
             .hint("listen on this machine alone: --listen 127.0.0.1:7878")
             .hint("or let everybody who can reach it read the whole log: --allow-others"));
     }
+    let prices = prices(given.as_deref())?;
     let source = match file {
         None => Source::file(&global.log, global.sqlite())?,
         Some(name) if !select::looks_like_a_file(&name) => {
@@ -56,7 +67,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 .hint("without a file, all runs of the log are shown; name it with --log PATH"));
         }
         Some(name) => {
-            if is_log(&name) {
+            if select::is_log(&name) {
                 Source::file(name.as_ref(), global.sqlite())?
             } else {
                 let found = select::source(global, &name)?;
@@ -64,7 +75,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             }
         }
     };
-    let site = Arc::new(Site::new(source, global.studies.clone(), crate::search::cache()));
+    let known = global.studies.parsers();
+    let parsers = parsers.iter().map(|path| parser_file(path, known));
+    let parsers = parsers.collect::<Result<Vec<_>, CliError>>()?;
+    let site = Site::new(source, global.studies.clone(), prices, crate::search::cache(), parsers);
+    let site = Arc::new(site);
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
     let served = tokio.block_on(async {
@@ -96,12 +111,4 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     // Pages that follow a run are still open.
     tokio.shutdown_background();
     served
-}
-
-/// Whether a file begins like a log.
-fn is_log(name: &str) -> bool {
-    use std::io::Read;
-    let mut begin = Vec::new();
-    let read = std::fs::File::open(name).and_then(|file| file.take(100).read_to_end(&mut begin));
-    read.is_ok() && begin.starts_with(b"SQLite format 3\0")
 }

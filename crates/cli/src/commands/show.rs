@@ -10,18 +10,20 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::runs::continuation;
-use crate::runs::in_force::{InForce, in_force};
+use crate::runs::in_force;
 use crate::runs::settings::experiment_of;
-use crate::select;
+use crate::select::{self, Selected, Until};
 use crate::views::event::as_json;
-use crate::views::program;
 use crate::views::{audit, damaged};
+use crate::views::{program, state};
 use retold::audit::Target;
 use retold::id::{RunId, Seq};
+use retold::in_force::{InForce, in_force as find_in_force};
 use retold::inert::inert;
-use retold::log::{CheckedReader, Reader};
+use retold::log::{CheckedReader, LogError, Reader};
 use retold::prompt::Request;
 use retold::run::{Parent, Report, RunRecord, Shortcomings};
+use retold_serve::Damage;
 use retold_study::studies::Studies;
 use retold_wire::PROGRAM;
 
@@ -38,6 +40,9 @@ const MOST_COUNTED: u64 = 100_000;
 /// A run that is damaged is shown as far as it can be read, with the first event that cannot be
 /// trusted (exit code 1).
 ///
+/// With `--at SEQ`, a run is shown as it was after that event, with the study's state; what the last
+/// fact changed is marked.
+///
 /// `retold show HASH --canonical | b3sum` prints the hash again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -47,6 +52,9 @@ pub(crate) struct Args {
     /// For a run: a participant (or another part that the experiment can show), a call,
     /// CALL#SAMPLE, or a seq.
     part: Option<Target>,
+    /// Show the run as it was after this event.
+    #[arg(long, value_name = "SEQ", conflicts_with = "canonical")]
+    at: Option<u64>,
     /// For a prompt: print the canonical request, exactly the bytes that were hashed.
     #[arg(long)]
     canonical: bool,
@@ -68,18 +76,18 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 }
 
 fn shown(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { what, part, canonical } = args;
+    let Args { what, part, at, canonical } = args;
     if canonical {
-        let log = select::open(global)?;
+        let log = select::open_to_read(global)?;
         let request = prompt(log.reader()?.as_mut(), &what, &global.log)?;
         output.raw(request.canonical().as_bytes())?;
         return Ok(Status::Fine);
     }
-    let selected = match select::run_or_file(global, &what) {
+    let selected = match select::to_read(global, &what) {
         Ok(selected) => selected,
         // No run has such an id, but a prompt might.
-        Err(e) if e.status == Status::Usage && part.is_none() && is_hash(&what) => {
-            let log = select::open(global)?;
+        Err(e) if e.status == Status::Usage && part.is_none() && at.is_none() && is_hash(&what) => {
+            let log = select::open_to_read(global)?;
             return match prompt(log.reader()?.as_mut(), &what, &global.log) {
                 Ok(request) => show_prompt(&request, output),
                 Err(_) => Err(e),
@@ -87,13 +95,37 @@ fn shown(args: Args, global: &Global, output: &Output) -> Result<Status, CliErro
         }
         Err(e) => return Err(e),
     };
+    // A part is shown even if another one is damaged, but not as if nothing had happened.
+    let damage = if part.is_some() { damaged::first(&selected)? } else { None };
+    let Some(Damage { seq, what }) = damage else {
+        return shown_of(&selected, part, at, global, output);
+    };
+    output.damaged(seq, &what)?;
+    let run = selected.run;
+    shown_of(&selected, part, at, global, output)?;
+    CliError::from(LogError::Corrupt { run, seq, what }).print();
+    Ok(Status::Difference)
+}
+
+fn shown_of(
+    selected: &Selected,
+    part: Option<Target>,
+    at: Option<u64>,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let until = at.map(|at| selected.until(at)).transpose()?;
+    let (selected, until) = match &until {
+        Some(Until { selected, at, end }) => (selected, Some((*at, *end))),
+        None => (selected, None),
+    };
     let mut reader = selected.checked()?;
     match part {
         None => {
             // With readers of their own: only what is shown of the run itself counts as checked.
             let (mut own, mut others) = (selected.checked()?, selected.checked()?);
-            let in_force = in_force(&mut own, &mut others, selected.run)?;
-            show_run(global.studies, &mut reader, selected.run, &in_force, output)
+            let in_force = find_in_force(&mut own, &mut others, selected.run)?;
+            show_run(global.studies, &mut reader, (selected.run, until), &in_force, output)
         }
         Some(Target::Seq(seq)) => show_event(&mut reader, selected.run, seq, output),
         Some(target) => {
@@ -106,7 +138,7 @@ fn shown(args: Args, global: &Global, output: &Output) -> Result<Status, CliErro
                 return show_story(&reader, selected.run, story, simulated, output);
             }
             drop(reader);
-            audit::read(&selected, &target, global)?.show(output)
+            audit::read(selected, &target, global)?.show(output)
         }
     }
 }
@@ -185,7 +217,7 @@ fn show_event(
 fn show_run(
     studies: &Studies,
     reader: &mut CheckedReader,
-    run: RunId,
+    (run, until): (RunId, Option<(Seq, Seq)>),
     in_force: &InForce,
     output: &Output,
 ) -> Result<Status, CliError> {
@@ -204,10 +236,11 @@ fn show_run(
         Err(e) => (Report::default(), Some(e.message)),
     };
     let RunRecord { started, finished, answers, decisions, failed_attempts, events, .. } = record;
+    let state = until.map(|until| state::of(studies, reader, run, until)).transpose()?;
     let checked_events = reader.checked();
     let parent = Parent::of(&started).ok().flatten();
     if output.is_json() {
-        output.object(&json!({
+        let mut object = json!({
             "run": run,
             "forked_from": parent,
             "experiment": started.experiment,
@@ -228,7 +261,11 @@ fn show_run(
             "report": report.json,
             "unusable": unusable,
             "checked_events": checked_events,
-        }))?;
+        });
+        if let Some(state) = &state {
+            state.add_to(&mut object);
+        }
+        output.object(&object)?;
         return Ok(Status::Fine);
     }
     let model = started.model["kind"].as_str().unwrap_or("?");
@@ -237,6 +274,9 @@ fn show_run(
         "run {run}\nexperiment {}, seed {}, recorded by {}\nmodel {model}{source}\n",
         started.experiment, started.seed, started.program
     );
+    if let Some((at, end)) = until {
+        let _ = writeln!(text, "as of event {at} of {end}");
+    }
     if let Some(Parent { run: parent, before, retry_failed }) = parent {
         let before = before.map_or_else(String::new, |seq| format!(", before seq {seq}"));
         let again = if retry_failed { ", asking its failed calls again" } else { "" };
@@ -254,11 +294,14 @@ fn show_run(
         counted(failed_attempts, "failed attempt")
     );
     text.push_str(&lacking_text(lacking));
-    text.push_str(&in_force.text());
+    text.push_str(&in_force::text(in_force));
     match finished {
         Some(finished) => {
             let outcome = finished.outcome.as_str();
             let _ = writeln!(text, "{outcome}, outcome digest {}", finished.outcome_digest);
+        }
+        None if until.is_some_and(|(at, end)| at < end) => {
+            text.push_str("it had not ended by then\n");
         }
         None => {
             let command = continuation::command(studies, &started);
@@ -273,6 +316,9 @@ fn show_run(
     }
     if !report.text.is_empty() {
         let _ = write!(text, "\n{}", report.text);
+    }
+    if let Some(state) = &state {
+        let _ = write!(text, "\n{}", state.text());
     }
     text.push_str(&select::checked(reader.checked(), run));
     output.text(&text)?;

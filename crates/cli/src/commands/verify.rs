@@ -163,10 +163,18 @@ fn verified(
     global: &Global,
 ) -> Result<(Vec<Verification>, Vec<Problem>), CliError> {
     let Some(name) = &args.run else {
-        let log = select::open_silently(global)?;
+        let cut_off = retold_serve::cut_off(&global.log);
+        let log = match cut_off {
+            Some(_) => select::open_to_read(global)?,
+            None => select::open_silently(global)?,
+        };
         warn_of_damaged_marks(global);
         let (runs, mut problems) = verify_all(log.reader()?.as_mut())?;
         problems.extend(log.backend().lost());
+        if let Some((has, of)) = cut_off {
+            let what = format!("the file was cut off: it has {has} of {of} bytes");
+            problems.insert(0, Problem { run: None, seq: None, what });
+        }
         return Ok((runs, problems));
     };
     let selected = if select::looks_like_a_file(name) {

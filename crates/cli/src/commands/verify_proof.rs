@@ -20,8 +20,12 @@ const LARGEST: u64 = 64 << 20;
 /// How many characters of an answer are shown.
 const SHOWN: usize = 400;
 
-/// Check a proof that `retold audit --proof` wrote, without the log: the decision, its answer, its
-/// prompt and everything that the prompt was made from are in a run with this root.
+/// Check a proof that `retold audit --proof` wrote, without the log: the answer, the decision about it
+/// if the proof has one, the prompt, and every event that the prompt states it was made from are in a run with this
+/// root.
+///
+/// What those events came from in turn may be in the file as well, but that all of it is there is not checked: their
+/// decisions have proofs of their own.
 ///
 /// Anyone can make a run of their own, and a proof from it. So compare the root, or the head of the
 /// run, with one that you have from somewhere else: from the run's author, or from a seal. Exit code

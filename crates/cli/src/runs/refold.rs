@@ -21,6 +21,7 @@ use retold::id::{CallPath, Sample};
 use retold::model::Prices;
 use retold::run::{Finish, Forecast, Mode, OtherDecision, Rehearsal, RehearsalSettings};
 use retold_study::figures::{Paired, paired};
+use retold_wire::PROGRAM;
 
 /// What other decisions change in a run.
 pub(crate) struct Refolded {
@@ -30,6 +31,20 @@ pub(crate) struct Refolded {
     rehearsal: Rehearsal,
     forecast: Forecast,
     figures: Vec<Paired>,
+}
+
+/// Refuses a run that only its program can execute again.
+pub(crate) fn refoldable(source: &Source) -> Result<(), CliError> {
+    let started = select::started(source.log.reader()?.as_mut(), source.run)?;
+    if started.experiment != PROGRAM {
+        return Ok(());
+    }
+    let message = "--refold is only for runs of studies, and this run was recorded from a program";
+    let hint = format!(
+        "`retold check {} --parser NAME@VERSION` without --refold compares its decisions",
+        source.run
+    );
+    Err(CliError::usage(message).hint(hint))
 }
 
 /// Executes a run again with these decisions in the place of the recorded ones, answered from its
@@ -126,7 +141,7 @@ impl Refolded {
         if !figures.is_empty() {
             text.push_str("\nheadline figures, recorded -> with these decisions\n");
             text.push_str(&paired_table(figures));
-            text.push_str(&methods(figures.iter().map(|figure| &figure.one)));
+            text.push_str(&methods(figures));
             if !new.is_empty() {
                 text.push_str(
                     "  calls that would be asked again keep their recorded answers here; those never recorded fail\n",

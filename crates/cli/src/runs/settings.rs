@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::error::CliError;
 use retold::event::RunStarted;
+use retold::exchange::decides_about;
 use retold::id::RunId;
 use retold::inert::inert;
 use retold::prompt::canonical;
@@ -38,12 +39,14 @@ pub(crate) fn settings_of(
         .hint("`retold run CONFIG --answers FILE` runs an experiment on an exchanges file"));
     }
     if started.experiment == retold::exchange::DECISIONS {
-        let of = started.settings["of"]["run"].as_str().unwrap_or("another run");
+        let of = decides_about(started).map_or_else(|| "RUN".to_owned(), |of| of.to_string());
         return Err(CliError::usage(format!(
-            "this run has decisions about the answers of {}: there is no experiment to run",
-            inert(of, 40)
+            "this run has decisions about the answers of {of}: there is no experiment to run"
         ))
-        .hint("`retold check RUN` makes the decisions again"));
+        .hint(format!(
+            "`retold check {of} --parser NAME@VERSION` decides about those answers again; the \
+             DecisionMade events of this run name their parser"
+        )));
     }
     if started.experiment == PROGRAM {
         return Err(CliError::usage(

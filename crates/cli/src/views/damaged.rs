@@ -8,10 +8,34 @@ use crate::again::typed;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
-use crate::select;
+use crate::select::{self, Selected};
 use crate::views::event::as_json;
 use retold::audit::Target;
-use retold_serve::{Remains, Source, remains};
+use retold::id::Seq;
+use retold_serve::{Careful, Damage, Remains, Source, remains};
+
+/// The longest run that is checked as a whole before a part of it is shown, in events: this takes a
+/// fifth of a second.
+const MOST_CHECKED: u64 = 20_000;
+
+/// The first event of a run that cannot be trusted, if the run is short enough to be checked.
+pub(crate) fn first(selected: &Selected) -> Result<Option<Damage>, CliError> {
+    let run = selected.run;
+    let head = selected.log.reader()?.runs()?.into_iter().find(|head| head.run == run);
+    if head.is_none_or(|head| head.head.seq.0 > MOST_CHECKED) {
+        return Ok(None);
+    }
+    let mut reader = Careful::new(selected.log.reader()?, selected.log.reader()?);
+    let mut after = Seq(0);
+    loop {
+        let (events, damage) = reader.events(run, after, 1024)?;
+        if damage.is_some() {
+            return Ok(damage);
+        }
+        let Some(last) = events.last() else { return Ok(None) };
+        after = last.seq;
+    }
+}
 
 /// Shows what is left of a run in the log, with the first event that cannot be trusted; `None` if
 /// there is no such run, it is not damaged, or nothing of it can be read.
@@ -34,16 +58,16 @@ pub(crate) fn show(
         return Ok(None);
     };
     let events: u64 = trusted.values().sum();
+    output.damaged(from, &what)?;
     if output.is_json() {
         output.object(&json!({
-            "run": run, "damaged": {"from": from, "why": what}, "note": note,
+            "run": run, "note": note,
             "trusted": {"events": events, "kinds": trusted}, "events_after": after,
             "event": event.as_ref().map(as_json),
         }))?;
         return Ok(Some(Status::Difference));
     }
-    let mut text =
-        format!("run {run}\nDAMAGED: from event {from} on, this run cannot be trusted: {what}\n");
+    let mut text = format!("run {run}\n");
     // Writing to a string cannot fail.
     if let Some(note) = note {
         let _ = writeln!(text, "{note}");

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use crate::output::{counted, grouped};
+use crate::views::differing::where_they_differ;
 use retold::compare::{FactChange, FactChanges};
-use retold::id::CallPath;
 use retold::inert::inert;
 use serde_json::Value;
 
@@ -46,13 +46,20 @@ pub(crate) fn facts_text(
             let _ = writeln!(text, "  {phase:<28}{kind:<24}{changed:>9}{one:>15}{other:>16}");
         }
     }
-    for FactChange { call, one, other, .. } in changes.iter().take(most) {
+    for FactChange { call, seq, one, other, kind, .. } in changes.iter().take(most) {
         let fact = |fact: &Option<Value>| match fact {
-            Some(fact) => inert(&fact.to_string(), EXCERPT),
+            Some(fact) => fact.to_string(),
             None => "(none)".to_owned(),
         };
-        let call = call.as_ref().map_or("(no call)", CallPath::as_str);
-        let _ = writeln!(text, "  {call}\n    -{}\n    +{}", fact(one), fact(other));
+        // A fact that no call caused is recognised by its kind and its place.
+        let kind = inert(kind, 60);
+        let place = match (call, seq) {
+            (Some(call), _) => call.to_string(),
+            (None, Some(seq)) => format!("{kind}, seq {seq}"),
+            (None, None) => kind,
+        };
+        let [one, other] = where_they_differ(&fact(one), &fact(other), EXCERPT);
+        let _ = writeln!(text, "  {place}\n    -{one}\n    +{other}");
     }
     more(changes.len(), most, text);
 }

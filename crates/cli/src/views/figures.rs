@@ -61,9 +61,12 @@ fn change(kind: FigureKind, value: f64) -> String {
     }
 }
 
-/// How the intervals of some figures were computed, as a line; empty without intervals.
-pub(crate) fn methods<'a>(figures: impl IntoIterator<Item = &'a Estimate>) -> String {
-    let intervals = figures.into_iter().filter_map(|figure| figure.interval);
+/// How the intervals of a table were computed, as a line; empty without intervals.
+pub(crate) fn methods(figures: &[Paired]) -> String {
+    let intervals = figures.iter().flat_map(|figure| {
+        let other = figure.other.as_ref().and_then(|other| other.interval);
+        [figure.one.interval, other, figure.interval].into_iter().flatten()
+    });
     let mut methods: Vec<&str> = intervals.map(|interval| interval.method.as_str()).collect();
     methods.sort_unstable();
     methods.dedup();

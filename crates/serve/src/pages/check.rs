@@ -1,5 +1,5 @@
-//! Two versions of a parser side by side: the recorded decisions, and those that another version
-//! makes about the same answers.
+//! Two versions of a parser side by side: the recorded decisions, and those that another version, or
+//! a parser file, makes about the same answers.
 
 use retold::check::{Change, CheckError, Checked, DecisionPart, Side, check};
 use retold::decide::{Again, Params, RegisteredParser, Selection};
@@ -18,11 +18,11 @@ const MOST: usize = 50;
 
 #[derive(Serialize, Default)]
 struct Check {
-    /// The parser that decides again: `latest`, or `name@version`.
+    /// What decides again: `latest`, `name@version`, or the name of a parser file.
     to: String,
     /// What can be chosen.
     versions: Vec<Version>,
-    /// How many answers were decided about so far; set while that goes on.
+    /// While the check is running: how many answers it has decided about.
     compared: Option<u64>,
     parser_from: Vec<String>,
     parser_to: Vec<String>,
@@ -83,7 +83,11 @@ pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
     let to = query.text("to")?.unwrap_or_else(|| "latest".to_owned());
     let after = query.parsed::<u64>("after")?.unwrap_or(0);
     let parsers = of.asked.site.studies.parsers().clone();
-    if to != "latest" {
+    let is_file = of.asked.site.parser_file(&to).is_some();
+    if to != "latest" && !is_file {
+        if to.starts_with("file:") {
+            return Err(PageError::BadRequest(unknown_file(&of, &to)));
+        }
         parsers.resolve(&to).map_err(|error| PageError::BadRequest(error.to_string()))?;
     }
     let (site, run, named) = (of.asked.site.clone(), of.head.run, to.clone());
@@ -91,13 +95,16 @@ pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
     let stand = of.asked.site.checks.of(key, move |progress| {
         let mut reader = CheckedReader::new(site.reader().map_err(|error| error.to_string())?);
         let parsers = site.studies.parsers();
+        let file = site.parser_file(&named);
         let mut named = match named.as_str() {
             "latest" => None,
+            _ if file.is_some() => None,
             name => Some(RegisteredParser::new(parsers, name).map_err(|error| error.to_string())?),
         };
-        let by = match &mut named {
-            Some(parser) => Again::By(parser),
-            None => Again::Latest,
+        let by = match (&mut named, file) {
+            (Some(parser), _) => Again::By(parser),
+            (None, Some(file)) => Again::Chosen(file),
+            (None, None) => Again::Latest,
         };
         let params = Params::default();
         let choice = Selection { by, params: &params, only: None, parsers };
@@ -109,7 +116,17 @@ pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
         });
         checked.map_err(|error| error.to_string())
     });
-    let mut data = Check { to: to.clone(), ..Check::default() };
+    let version = |name: String| Version {
+        query: query.with(&[("to", Some(&name)), ("after", None)]),
+        chosen: name == to,
+        name,
+    };
+    let latest = std::iter::once("latest".to_owned());
+    let files: Vec<String> = of.asked.site.parser_files().map(str::to_owned).collect();
+    // Those that can be chosen whatever decided before.
+    let always: Vec<Version> = latest.chain(files.clone()).map(version).collect();
+    let versions = if files.is_empty() { Vec::new() } else { always };
+    let mut data = Check { to: to.clone(), versions, ..Check::default() };
     let title = "Parsers then and now".to_owned();
     let checked = match stand {
         Stand::Running(done) => {
@@ -126,14 +143,10 @@ pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
     let names: std::collections::BTreeSet<&str> =
         checked.parser_from.iter().filter_map(|from| from.split('@').next()).collect();
     let known = parsers.all().filter(|(name, _)| names.contains(name));
-    let version = |name: String| Version {
-        query: query.with(&[("to", Some(&name)), ("after", None)]),
-        chosen: name == to,
-        name,
-    };
     let latest = std::iter::once("latest".to_owned());
     data.versions = latest
         .chain(known.map(|(name, version)| format!("{name}@{version}")))
+        .chain(files)
         .map(version)
         .collect();
     let Checked { parser_from, parser_to, decisions, new, flipped, altered, by_method, .. } =
@@ -165,6 +178,19 @@ pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
     (data.decisions, data.new) = (*decisions, new.len());
     (data.flipped, data.altered) = (flipped.len(), altered.len());
     of.page("check", title, false, data)
+}
+
+/// Why a parser file cannot be used, and what can.
+fn unknown_file(of: &OfRun<'_>, name: &str) -> String {
+    let files: Vec<&str> = of.asked.site.parser_files().collect();
+    let there = match files.as_slice() {
+        [] => "it was started without parser files".to_owned(),
+        files => format!("it was started with {}", files.join(", ")),
+    };
+    format!(
+        "this server has no parser file {}: {there}; name it with `retold serve --parsers FILE`",
+        inert(name, 100)
+    )
 }
 
 fn shown_change(of: &OfRun<'_>, change: &Change, flips: bool) -> Shown {

@@ -1,9 +1,12 @@
-//! Two runs side by side, call by call.
+//! Two runs side by side, call by call, as `retold diff` compares them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use retold::decide::{RecordedAnswer, each_answer};
-use retold::id::{CallPath, ContentHash, PromptHash, RunId, Sample, Seq};
+use retold::compare::{
+    CallDifference, CallPlace, ComparedCall, Comparison, Side, compare_each, usual_lane,
+};
+use retold::event::Event;
+use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::inert::inert;
 use retold::log::{LogError, Reader};
 use serde::Serialize;
@@ -20,67 +23,35 @@ const MOST: usize = 60;
 /// The most settings that are listed.
 const MOST_SETTINGS: usize = 100;
 
-/// One side of a row.
-#[derive(Clone, PartialEq, Eq)]
-struct Side {
-    seq: Seq,
-    prompt: PromptHash,
-    answer: ContentHash,
-    decided: Option<(String, String)>,
+/// A call of two runs.
+struct Call {
+    call: CallPath,
+    sample: Sample,
+    what: Option<CallDifference>,
+    places: [Option<CallPlace>; 2],
 }
 
-/// What two runs have for every call and sample.
+/// What two runs have for every call and sample, as the library compares them for `retold diff`.
 pub(crate) struct Compared {
-    rows: Vec<(CallPath, Sample, [Option<Side>; 2], Difference)>,
-    counts: BTreeMap<Difference, u64>,
-    settings: Vec<Setting>,
-    more_settings: usize,
+    calls: Vec<Call>,
+    counts: BTreeMap<&'static str, u64>,
+    comparison: Comparison,
 }
 
-/// The first thing in which two exchanges differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Difference {
-    Same,
-    Prompt,
-    Answer,
-    Decision,
-    First,
-    Second,
-}
+/// What can be listed: its name in a query, and for people.
+const GROUPS: [(Option<CallDifference>, &str, &str); 6] = [
+    (None, "same", "the same"),
+    (Some(CallDifference::Prompt), "prompt", "another prompt"),
+    (Some(CallDifference::Answer), "answer", "another answer"),
+    (Some(CallDifference::Decision), "decision", "another decision"),
+    (Some(CallDifference::OnlyInOne), "first", "only in the first"),
+    (Some(CallDifference::OnlyInOther), "second", "only in the second"),
+];
 
-impl Difference {
-    const ALL: [Difference; 6] = [
-        Difference::Same,
-        Difference::Prompt,
-        Difference::Answer,
-        Difference::Decision,
-        Difference::First,
-        Difference::Second,
-    ];
-
-    /// Its name in a query.
-    fn key(self) -> &'static str {
-        match self {
-            Difference::Same => "same",
-            Difference::Prompt => "prompt",
-            Difference::Answer => "answer",
-            Difference::Decision => "decision",
-            Difference::First => "first",
-            Difference::Second => "second",
-        }
-    }
-
-    fn label(self) -> &'static str {
-        match self {
-            Difference::Same => "the same",
-            Difference::Prompt => "another prompt",
-            Difference::Answer => "another answer",
-            Difference::Decision => "another decision",
-            Difference::First => "only in the first",
-            Difference::Second => "only in the second",
-        }
-    }
+/// The name of a difference in a query, and for people.
+fn named(what: Option<CallDifference>) -> (&'static str, &'static str) {
+    let found = GROUPS.iter().find(|(group, ..)| *group == what);
+    found.map_or(("same", "the same"), |(_, key, label)| (*key, *label))
 }
 
 #[derive(Clone, Serialize)]
@@ -88,6 +59,15 @@ struct Setting {
     key: String,
     first: String,
     second: String,
+}
+
+/// How many facts are the same, differ, and are in one run alone.
+#[derive(Serialize)]
+struct Facts {
+    same: u64,
+    changed: u64,
+    only_first: u64,
+    only_second: u64,
 }
 
 #[derive(Serialize, Default)]
@@ -98,6 +78,11 @@ struct Page {
     runs: Vec<RunInfo>,
     compared: Option<u64>,
     groups: Vec<Group>,
+    facts: Option<Facts>,
+    /// The entries of the state that differ; `None` if one of the runs has no digests of its state.
+    state: Option<Vec<String>>,
+    /// Whether both runs have the same outcome digest; `None` if one of them has not ended.
+    same_outcome: Option<bool>,
     settings: Vec<Setting>,
     more_settings: usize,
     rows: Vec<Row>,
@@ -118,7 +103,7 @@ struct Group {
 struct Row {
     call: String,
     sample: u32,
-    difference: Difference,
+    difference: &'static str,
     label: &'static str,
     first: Option<Shown>,
     second: Option<Shown>,
@@ -150,13 +135,9 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
     let site = asked.site.clone();
     let runs = [first.run, second.run];
     let key = [(first.run, first.head.seq), (second.run, second.head.seq)];
-    let stand = asked.site.comparisons.of(key, move |progress| {
-        let mut reader = site.reader().map_err(|error| error.to_string())?;
-        let mut done = 0;
-        let compared = compare(reader.as_mut(), runs, &mut || {
-            done += 1;
-            progress.at(done);
-        });
+    let stand = asked.site.comparisons.of(key, move |_| {
+        let readers = site.reader().and_then(|one| Ok((one, site.reader()?)));
+        let compared = readers.and_then(|(one, other)| compared(one, other, runs));
         compared.map_err(|error| error.to_string())
     });
     let compared = match stand {
@@ -170,7 +151,7 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
         }
         Stand::Done(compared) => compared,
     };
-    fill(asked, &mut data, &compared, runs)?;
+    fill(asked, &mut data, &compared, runs, reader.as_mut())?;
     asked.page(200, "compare", title, None, Vec::new(), false, data)
 }
 
@@ -180,134 +161,105 @@ fn fill(
     data: &mut Page,
     compared: &Compared,
     runs: [RunId; 2],
+    reader: &mut dyn Reader,
 ) -> Result<(), PageError> {
     let query = &asked.query;
     let chosen = query.text("difference")?;
-    data.groups = Difference::ALL
+    data.groups = GROUPS
         .into_iter()
-        .map(|difference| {
-            let key = difference.key();
+        .map(|(_, key, label)| {
             let is_chosen = chosen.as_deref() == Some(key);
             let set = if is_chosen { None } else { Some(key) };
             Group {
-                label: difference.label(),
+                label,
                 key,
-                count: compared.counts.get(&difference).copied().unwrap_or(0),
+                count: compared.counts.get(key).copied().unwrap_or(0),
                 chosen: is_chosen,
                 query: query.with(&[("difference", set), ("from", None)]),
             }
         })
         .collect();
-    (data.settings, data.more_settings) = (compared.settings.clone(), compared.more_settings);
+    let Comparison { facts, state, outcome_digests, settings, .. } = &compared.comparison;
+    let of_facts = facts.by_phase.values().flat_map(BTreeMap::values);
+    let sum = |at: usize| of_facts.clone().map(|counts| counts.get(at).copied().unwrap_or(0)).sum();
+    data.facts =
+        Some(Facts { same: facts.same, changed: sum(0), only_first: sum(1), only_second: sum(2) });
+    data.state = state.as_ref().map(|state| state.iter().map(ToString::to_string).collect());
+    data.same_outcome = match outcome_digests {
+        [Some(one), Some(other)] => Some(one == other),
+        _ => None,
+    };
+    let listed = settings.iter().take(MOST_SETTINGS).map(|setting| Setting {
+        key: inert(&setting.path, 200),
+        first: setting_text(setting.one.as_ref()),
+        second: setting_text(setting.other.as_ref()),
+    });
+    data.settings = listed.collect();
+    data.more_settings = settings.len().saturating_sub(MOST_SETTINGS);
     let from = query.parsed::<usize>("from")?.unwrap_or(0);
     // Without a choice, what differs is listed.
-    let is_listed = |difference: Difference| match &chosen {
-        Some(key) => key == difference.key(),
-        None => difference != Difference::Same,
+    let is_listed = |what: Option<CallDifference>| match &chosen {
+        Some(key) => key == named(what).0,
+        None => what.is_some(),
     };
-    let listed = compared.rows.iter().enumerate().skip(from);
     let mut next = None;
-    for (at, (call, sample, sides, difference)) in listed {
-        if !is_listed(*difference) {
+    for (at, Call { call, sample, what, places }) in compared.calls.iter().enumerate().skip(from) {
+        if !is_listed(*what) {
             continue;
         }
         if data.rows.len() == MOST {
             next = Some(at);
             break;
         }
-        let shown = |side: usize| {
-            let found = sides.get(side)?.as_ref()?;
-            let run = runs.get(side)?;
-            Some(Shown {
-                href: format!("/run/{run}/exchange/{}", found.seq),
-                prompt: found.prompt.short(12),
-                method: found.decided.as_ref().map(|(method, _)| method.clone()),
-                value: found.decided.as_ref().map(|(_, value)| inert(value, 300)),
-            })
-        };
-        data.rows.push(Row {
-            call: call.to_string(),
-            sample: *sample,
-            difference: *difference,
-            label: difference.label(),
-            first: shown(0),
-            second: shown(1),
-        });
+        let [first, second] = [(0, places[0]), (1, places[1])]
+            .map(|(side, place)| place.map(|place| shown(reader, runs[side], place)).transpose());
+        let (difference, label) = named(*what);
+        let (call, sample) = (call.to_string(), *sample);
+        data.rows.push(Row { call, sample, difference, label, first: first?, second: second? });
     }
     data.next = next.map(|at| query.with(&[("from", Some(&at.to_string()))]));
     data.begin = (from > 0).then(|| query.with(&[("from", None)]));
     Ok(())
 }
 
-/// Aligns two runs by call and sample.
-fn compare(
-    reader: &mut dyn Reader,
-    runs: [RunId; 2],
-    each: &mut dyn FnMut(),
-) -> Result<Compared, LogError> {
-    let mut rows: BTreeMap<(CallPath, Sample), [Option<Side>; 2]> = BTreeMap::new();
-    for (at, run) in runs.into_iter().enumerate() {
-        each_answer::<LogError>(reader, run, |_, answer| {
-            each();
-            let RecordedAnswer { seq, call, sample, prompt, content, decision, .. } = answer;
-            let decided =
-                decision.map(|(_, made)| (made.by.method, made.details.value.to_string()));
-            let side = Side { seq, prompt, answer: content.hash(), decided };
-            if let Some(place) = rows.entry((call, sample)).or_default().get_mut(at) {
-                *place = Some(side);
-            }
-            Ok(())
-        })?;
-    }
-    let mut counts: BTreeMap<Difference, u64> = BTreeMap::new();
-    let rows = rows
-        .into_iter()
-        .map(|((call, sample), sides)| {
-            let difference = match &sides {
-                [Some(first), Some(second)] if first.prompt != second.prompt => Difference::Prompt,
-                [Some(first), Some(second)] if first.answer != second.answer => Difference::Answer,
-                [Some(first), Some(second)] if first.decided != second.decided => {
-                    Difference::Decision
-                }
-                [Some(_), None] => Difference::First,
-                [None, Some(_)] => Difference::Second,
-                _ => Difference::Same,
-            };
-            *counts.entry(difference).or_default() += 1;
-            (call, sample, sides, difference)
-        })
-        .collect();
-    let [first, second] = runs.map(|run| retold::run::started(reader, run));
-    let (first, second) = (first?, second?);
-    let mut settings = Vec::new();
-    if first.seed != second.seed {
-        let (first, second) = (first.seed.to_string(), second.seed.to_string());
-        settings.push(Setting { key: "seed".to_owned(), first, second });
-    }
-    differences("", Some(&first.settings), Some(&second.settings), &mut settings);
-    differences("model", Some(&first.model), Some(&second.model), &mut settings);
-    let more_settings = settings.len().saturating_sub(MOST_SETTINGS);
-    settings.truncate(MOST_SETTINGS);
-    Ok(Compared { rows, counts, settings, more_settings })
+/// One side of a row.
+fn shown(reader: &mut dyn Reader, run: RunId, place: CallPlace) -> Result<Shown, LogError> {
+    let decision = place.decision.map(|seq| {
+        let found = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?.into_iter().next();
+        found.map(|stored| stored.event()).transpose().map_err(LogError::from)
+    });
+    let (method, value) = match decision.transpose()?.flatten() {
+        Some(Event::DecisionMade(made)) => {
+            (Some(made.by.method), Some(inert(&made.details.value.to_string(), 300)))
+        }
+        _ => (None, None),
+    };
+    let href = format!("/run/{run}/exchange/{}", place.request);
+    Ok(Shown { href, prompt: place.prompt.short(12), method, value })
 }
 
-/// The keys in which two settings differ.
-fn differences(key: &str, first: Option<&Value>, second: Option<&Value>, found: &mut Vec<Setting>) {
-    if first == second || found.len() > 10 * MOST_SETTINGS {
-        return;
-    }
-    if let (Some(Value::Object(one)), Some(Value::Object(other))) = (first, second) {
-        let keys: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-        for name in keys {
-            let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
-            differences(&key, one.get(name), other.get(name), found);
-        }
-        return;
-    }
-    let text = |value: Option<&Value>| match value {
+fn setting_text(value: Option<&Value>) -> String {
+    match value {
         None => "not set".to_owned(),
         Some(Value::String(text)) => inert(text, 400),
         Some(value) => inert(&value.to_string(), 400),
-    };
-    found.push(Setting { key: key.to_owned(), first: text(first), second: text(second) });
+    }
+}
+
+/// Compares two runs, and keeps every call.
+fn compared(
+    mut one: Box<dyn Reader>,
+    mut other: Box<dyn Reader>,
+    runs: [RunId; 2],
+) -> Result<Compared, LogError> {
+    let (mut calls, mut counts) = (Vec::new(), BTreeMap::new());
+    let [first, second] = runs;
+    let sides =
+        (Side { reader: one.as_mut(), run: first }, Side { reader: other.as_mut(), run: second });
+    let comparison = compare_each(sides.0, sides.1, &usual_lane, &mut |compared| {
+        let ComparedCall { call, sample, what, one, other } = compared;
+        *counts.entry(named(what).0).or_default() += 1;
+        calls.push(Call { call: call.clone(), sample, what, places: [one, other] });
+    })?;
+    Ok(Compared { calls, counts, comparison })
 }

@@ -11,6 +11,7 @@ mod participants;
 mod row;
 mod runs;
 mod state;
+pub(crate) mod stats;
 mod timeline;
 
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use crate::assets::{ASSETS, Asset};
 use crate::error::PageError;
 use crate::query::{Query, part, parts};
 use crate::render::render;
-use crate::runs::{Notice, RunInfo, notices, run_info};
+use crate::runs::{Notice, RunInfo, in_force, notices, run_info};
 use crate::site::Site;
 
 pub(crate) use live::Follow;
@@ -85,6 +86,8 @@ struct OfRun<'a> {
     reader: Box<dyn Reader>,
     head: RunHead,
     info: RunInfo,
+    /// How many runs the log has.
+    runs: usize,
 }
 
 #[derive(Serialize)]
@@ -110,7 +113,7 @@ pub(crate) fn answer(site: &Arc<Site>, path: &str, query: Query, json: bool) -> 
 
 impl Asked<'_> {
     fn answer(&self) -> Result<Reply, PageError> {
-        let none = || PageError::none("page", self.path);
+        let none = || PageError::missing("this server", "page", self.path, "begin at /");
         let parts = parts(self.path).ok_or_else(none)?;
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         match parts.as_slice() {
@@ -137,6 +140,7 @@ impl Asked<'_> {
                     }
                     ["state"] => state::page(of),
                     ["check"] => check::page(of),
+                    ["stats"] => stats::page(of),
                     _ => Err(none()),
                 }
             }
@@ -148,7 +152,8 @@ impl Asked<'_> {
         let mut reader = self.site.reader()?;
         let head = self.site.find(reader.as_mut(), name)?;
         let info = run_info(reader.as_mut(), &head);
-        Ok(OfRun { asked: self, reader, head, info })
+        let runs = reader.runs()?.len();
+        Ok(OfRun { asked: self, reader, head, info, runs })
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of a page")]
@@ -201,6 +206,7 @@ impl OfRun<'_> {
     ) -> Result<Reply, PageError> {
         let mut notices = notices(self.asked.site, Some(&self.head))?;
         notices.extend(more);
+        notices.extend(in_force(self.asked.site, &self.head, self.runs));
         if self.info.simulated {
             let text = "Simulated: a program made these answers up. They are not data.";
             notices.push(Notice::info(text));
@@ -210,7 +216,12 @@ impl OfRun<'_> {
 }
 
 fn seq_of(text: &str) -> Result<Seq, PageError> {
-    text.parse().map(Seq).map_err(|_| PageError::none("event", text))
+    text.parse().map(Seq).map_err(|_| {
+        PageError::NotFound(format!(
+            "{} is not the number of an event: events are numbered from 1",
+            inert(text, 100)
+        ))
+    })
 }
 
 /// The address of a participant's page.

@@ -169,7 +169,9 @@ pub(super) fn page(mut of: OfRun<'_>, name: &str) -> Result<Reply, PageError> {
     }
     let questions = asked.len();
     if questions == 0 && !unfinished {
-        return Err(PageError::none("participant", name));
+        let instead = format!("{} lists them", of.href("/participants"));
+        let place = format!("run {}", of.info.short);
+        return Err(PageError::missing(&place, "participant", name, &instead));
     }
     let from = asked.partition_point(|seq| u64::from(*seq) <= after);
     let page: BTreeSet<Seq> =

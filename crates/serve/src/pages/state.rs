@@ -43,25 +43,31 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
     let slot = of.asked.site.roll(&of.head);
     let untrusted = slot.roll().damage.as_ref().map(|damage| damage.seq.0);
     let end = of.head.head.seq.max(slot.roll().end());
+    if let Some(wanted) = wanted.filter(|wanted| *wanted > end.0) {
+        return Err(PageError::NotFound(format!(
+            "run {} has no event {wanted}: its last one is {end}",
+            of.info.short
+        )));
+    }
     let study = of.asked.site.studies.find(&of.info.experiment);
     let Some(study) = study.filter(|_| of.info.kind == "study") else {
         let message = "Only runs of a study that this program has can be folded into a state.";
         return Err(PageError::NotFound(message.to_owned()));
     };
-    let settings = of.settings().ok_or_else(|| PageError::none("state of run", &of.info.short))?;
+    let settings = of.settings().ok_or_else(|| without_settings(&of.info.short))?;
     let experiment = study.build(&settings).map_err(|error| {
         PageError::NotFound(format!(
             "The settings of this run do not work with this release: {error}"
         ))
     })?;
-    let at = Seq(wanted.unwrap_or(end.0).min(end.0));
+    let at = wanted.map_or(end, Seq);
     let fold = of.asked.site.fold(of.head.run);
     let mut fold = locked(&fold);
     let reader = of.reader.as_mut();
     if fold.is_none() {
         *fold = Some(Fold::new(reader, of.head.run, experiment.folding())?);
     }
-    let Some(fold) = fold.as_mut() else { return Err(PageError::none("state", "")) };
+    let Some(fold) = fold.as_mut() else { return Err(without_settings(&of.info.short)) };
     if fold.end() < end {
         fold.read_on(reader, end)?;
     }
@@ -96,7 +102,8 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
                 None => Some(state.clone()),
             };
             let Some(state) = part(&state) else {
-                return Err(PageError::none("part of the state", pointer.as_deref().unwrap_or("")));
+                let (name, instead) = (pointer.unwrap_or_default(), "a part is named like /key/0");
+                return Err(PageError::missing("the state", "part", &name, instead));
             };
             let before = before.and_then(|before| part(&before));
             data.tree = Some(tree(&state, before.as_ref()));
@@ -114,4 +121,10 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
             of.page_with("state", title, false, vec![Notice::danger(text)], data)
         }
     }
+}
+
+fn without_settings(run: &str) -> PageError {
+    PageError::NotFound(format!(
+        "run {run} has no state: the settings that it was recorded with cannot be read"
+    ))
 }

@@ -6,7 +6,7 @@ use retold::content::Content;
 use retold::event::Event;
 use retold::id::{CallPath, Seq};
 use retold::inert::inert;
-use retold::log::{EventFilter, each_event_at};
+use retold::log::{EventFilter, MOMENTS, each_event_at, moment};
 use serde::Serialize;
 
 use super::row::{Row, label, row};
@@ -30,7 +30,7 @@ struct Timeline {
     /// The filter as it was given.
     filter: Given,
     is_filtered: bool,
-    /// How many events were indexed so far; set while that goes on.
+    /// While the words are being indexed: how many events are.
     indexed: Option<u64>,
     /// The queries for other pages.
     first: Option<String>,
@@ -57,6 +57,8 @@ struct Given {
     method: Option<String>,
     model: Option<String>,
     failed: bool,
+    /// Only events from this time on, as it was written.
+    since: Option<String>,
     /// The words that prompts or answers have.
     q: Option<String>,
 }
@@ -93,13 +95,17 @@ pub(super) fn filter(query: &Query) -> Result<EventFilter, PageError> {
         let call = call.trim_matches('/');
         CallPath::new(call).map_err(|error| PageError::BadRequest(error.to_string()))
     });
+    let since = query.text("since")?.map(|since| {
+        let wrong = || PageError::BadRequest(format!("since={}: {MOMENTS}", inert(&since, 60)));
+        moment(&since).ok_or_else(wrong)
+    });
     Ok(EventFilter {
         kinds: query.all("kind"),
         call: call.transpose()?,
         method: query.text("method")?,
         model: query.text("model")?,
         failed: query.get("failed").is_some(),
-        since: None,
+        since: since.transpose()?,
     })
 }
 
@@ -239,6 +245,7 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
             method: filter.method,
             model: filter.model,
             failed: filter.failed,
+            since: query.text("since")?,
             q: q.clone(),
         },
         rows,

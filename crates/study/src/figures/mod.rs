@@ -7,10 +7,13 @@
 //! - **Wilson**, for a share of which every draw is a cluster of its own (one vote per participant);
 //! - **cluster bootstrap** otherwise: clusters are drawn with replacement, seeded by the figure's
 //!   name, and the interval is between the percentiles of the figure in the resampled runs;
-//! - **none** with fewer than two clusters: one society is one draw, however many agents it has.
+//! - **none** with fewer than two clusters, since one society is one draw, however many agents it
+//!   has; and if all clusters have the same mean, which a bootstrap would take for certainty.
 //!
 //! All intervals are for 95 %.
 
+#[cfg(test)]
+mod exact;
 mod interval;
 
 use std::collections::BTreeMap;
@@ -51,10 +54,13 @@ pub struct Draws {
 pub struct Figure {
     /// What it is, for people.
     pub name: String,
-    /// Where the study's report has the same number: a JSON pointer.
-    pub pointer: String,
+    /// Where the study's report has the same number, if it has it: a JSON pointer.
+    pub pointer: Option<String>,
     /// How it is read.
     pub kind: FigureKind,
+    /// What the clusters are, in the plural, and why one of them is not independent within itself:
+    /// `games: the players of a game react to each other`.
+    pub unit: &'static str,
     /// What it is the mean of.
     pub draws: Vec<Draws>,
 }
@@ -64,10 +70,12 @@ pub struct Figure {
 pub struct Estimate {
     /// What it is.
     pub name: String,
-    /// Where the study's report has the same number.
-    pub pointer: String,
+    /// Where the study's report has the same number, if it has it.
+    pub pointer: Option<String>,
     /// How it is read.
     pub kind: FigureKind,
+    /// What the clusters are, and why.
+    pub unit: &'static str,
     /// The mean of all draws; `None` without draws.
     pub value: Option<f64>,
     /// Draws.
@@ -116,6 +124,8 @@ impl Figure {
         let single = sums.iter().all(|[_, n]| *n <= 1.0);
         let interval = match (self.kind, single) {
             (FigureKind::Share, true) => wilson(sum, count),
+            // Resampling clusters that are all alike says nothing about others.
+            _ if are_alike(&sums) => None,
             _ => bootstrap(&self.name, &sums, |[sum, n]| (n > 0.0).then(|| sum / n)),
         };
         let lanes: u64 = drawn.clone().count() as u64;
@@ -123,6 +133,7 @@ impl Figure {
             name: self.name.clone(),
             pointer: self.pointer.clone(),
             kind: self.kind,
+            unit: self.unit,
             value: (count > 0.0).then(|| sum / count),
             draws: drawn.map(|draws| u64::from(draws.count)).sum(),
             lanes,
@@ -164,6 +175,13 @@ impl Figure {
     }
 }
 
+/// Whether all clusters have the same mean.
+fn are_alike(sums: &[Sums<2>]) -> bool {
+    let mut means = sums.iter().map(|[sum, n]| sum / n);
+    let first = means.next();
+    means.all(|mean| Some(mean) == first)
+}
+
 fn total(sums: &[Sums<2>]) -> (f64, f64) {
     sums.iter().fold((0.0, 0.0), |(sum, count), [s, n]| (sum + s, count + n))
 }
@@ -186,8 +204,8 @@ mod tests {
             sum: *sum,
             count: *count,
         });
-        let (name, pointer) = ("share".to_owned(), "/share".to_owned());
-        Figure { name, pointer, kind, draws: draws.collect() }
+        let (name, draws) = ("share".to_owned(), draws.collect());
+        Figure { name, pointer: None, kind, unit: "things: they are alike", draws }
     }
 
     #[test]
@@ -202,6 +220,9 @@ mod tests {
         assert_eq!(found.interval.unwrap().method, IntervalMethod::ClusterBootstrap);
         let society = [("a", "all", 1.0, 1), ("b", "all", 0.0, 1)];
         assert_eq!(figure(FigureKind::Share, &society).estimate().interval, None);
+        let alike = [("a", "a", 0.0, 4), ("b", "b", 0.0, 2)];
+        let found = figure(FigureKind::Share, &alike).estimate();
+        assert_eq!((found.value, found.interval), (Some(0.0), None));
         assert_eq!(figure(FigureKind::Mean, &[]).estimate().value, None);
     }
 

@@ -38,7 +38,10 @@ const MOST_PARSERS: usize = 1000;
 const NOTHING: &str = "default";
 
 /// The parsers of a file.
-pub struct ParserFile(Vec<(Attached, Box<dyn AnyParser>)>);
+pub struct ParserFile {
+    name: String,
+    parsers: Vec<(Attached, Box<dyn AnyParser>)>,
+}
 
 impl ParserFile {
     /// Reads a parser file.
@@ -91,12 +94,17 @@ impl ParserFile {
             let parser = parser.map_err(|e| Wrong::new(&key, e.to_string()))?;
             all.push((attached, Box::new(parser)));
         }
-        Ok(ParserFile(all))
+        Ok(ParserFile { name: name.to_owned(), parsers: all })
+    }
+
+    /// The name of the file, without its folder.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The names of its parsers.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(_, parser)| &*parser.spec().name)
+        self.parsers.iter().map(|(_, parser)| &*parser.spec().name)
     }
 
     /// The parser that decides about an answer, as far as its call and its request are known.
@@ -105,13 +113,13 @@ impl ParserFile {
         call: Option<&CallPath>,
         request: Option<&Request>,
     ) -> Option<&dyn AnyParser> {
-        let found = self.0.iter().find(|(attached, _)| attached.fits(call, request));
+        let found = self.parsers.iter().find(|(attached, _)| attached.fits(call, request));
         found.map(|(_, parser)| &**parser)
     }
 
     /// The parser with a name.
     pub fn get(&self, name: &str) -> Option<&dyn AnyParser> {
-        let found = self.0.iter().find(|(_, parser)| parser.spec().name == name);
+        let found = self.parsers.iter().find(|(_, parser)| parser.spec().name == name);
         found.map(|(_, parser)| &**parser)
     }
 }

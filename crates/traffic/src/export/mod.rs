@@ -9,15 +9,12 @@ use std::collections::BTreeMap;
 
 use retold::event::{AnswerReused, AttemptDetails, Event, ResponseDetails, ResponseReceived};
 use retold::id::{CallPath, PromptHash, RunId, Seq};
-use retold::log::{CheckedReader, LogError, Reader};
+use retold::log::{CheckedReader, LogError, Reader, RunEvents};
 use retold::model::Content;
 use retold::prompt::Request;
 
 pub use cassette::{CassetteForm, export_cassette};
 pub use fine_tuning::export_fine_tuning;
-
-/// Events in one read.
-const BATCH: usize = 512;
 
 /// Why a run cannot be exported.
 #[derive(Debug, thiserror::Error)]
@@ -72,32 +69,26 @@ fn each<E: From<LogError>>(
 ) -> Result<(), E> {
     let mut reader = CheckedReader::new(reader);
     let mut questions: BTreeMap<Seq, (CallPath, PromptHash)> = BTreeMap::new();
-    let mut after = Seq(0);
-    loop {
-        let events = reader.events(run, after, BATCH)?;
-        let Some(last) = events.last() else { return Ok(()) };
-        after = last.seq;
-        for stored in events {
-            let seq = stored.seq;
-            let event = stored.event();
-            let event =
-                event.map_err(|e| LogError::Corrupt { run: e.run, seq: e.seq, what: e.what })?;
-            let (request, outcome) = match event {
-                Event::RequestSent(sent) => {
-                    questions.insert(seq, (sent.call, sent.prompt));
-                    continue;
-                }
-                Event::ResponseReceived(ResponseReceived { request, content, details })
-                | Event::AnswerReused(AnswerReused { request, content, details, .. }) => {
-                    (request, Outcome::Answer(content, Box::new(details)))
-                }
-                Event::AttemptFailed(failed) => (failed.request, Outcome::Failed(failed.details)),
-                _ => continue,
-            };
-            let Some((call, prompt)) = questions.get(&request).cloned() else { continue };
-            take(&mut reader, Answered { seq, call, prompt, outcome })?;
-        }
+    let mut events = RunEvents::of(run);
+    while let Some(stored) = events.next(&mut reader)? {
+        let seq = stored.seq;
+        let event = stored.event().map_err(LogError::from)?;
+        let (request, outcome) = match event {
+            Event::RequestSent(sent) => {
+                questions.insert(seq, (sent.call, sent.prompt));
+                continue;
+            }
+            Event::ResponseReceived(ResponseReceived { request, content, details })
+            | Event::AnswerReused(AnswerReused { request, content, details, .. }) => {
+                (request, Outcome::Answer(content, Box::new(details)))
+            }
+            Event::AttemptFailed(failed) => (failed.request, Outcome::Failed(failed.details)),
+            _ => continue,
+        };
+        let Some((call, prompt)) = questions.get(&request).cloned() else { continue };
+        take(&mut reader, Answered { seq, call, prompt, outcome })?;
     }
+    Ok(())
 }
 
 /// A stored request, which every question has.

@@ -1,11 +1,7 @@
 //! Which events are listed.
 
-use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
-
 use retold::id::{CallPath, Time};
-use retold::log::EventFilter;
+use retold::log::{EventFilter, MOMENTS, moment};
 
 /// Which events of a run to list; an event has to meet all of them.
 #[derive(Debug, Clone, clap::Args)]
@@ -27,16 +23,13 @@ pub(crate) struct Filter {
     #[arg(long, requires = "run")]
     failed: bool,
     /// Only events from this time on: 2026-11-22, or 2026-11-22T17:04:00Z.
-    #[arg(long, value_name = "TIME", requires = "run", value_parser = moment)]
+    #[arg(long, value_name = "TIME", requires = "run", value_parser = since)]
     since: Option<Time>,
 }
 
-/// A time, or the beginning of a day (UTC).
-fn moment(text: &str) -> Result<Time, String> {
-    let day = || text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok();
-    let at = text.parse::<Timestamp>().ok().or_else(|| Some(day()?.timestamp()));
-    let at = at.ok_or("a time is written as 2026-11-22 or 2026-11-22T17:04:00Z")?;
-    Ok(Time(at.as_millisecond()))
+/// As clap wants it.
+fn since(text: &str) -> Result<Time, &'static str> {
+    moment(text).ok_or(MOMENTS)
 }
 
 impl From<&Filter> for EventFilter {

@@ -1,6 +1,7 @@
 //! `retold log`.
 
 mod filter;
+mod never;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,16 +9,22 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::error::{CliError, Status};
+use crate::again::typed;
+use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted};
+use crate::select::{Selected, Until};
 use crate::views::event::as_json;
+use crate::views::state::{self, RunState};
 use crate::{search, select};
 use filter::Filter;
+use never::{Never, never};
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq};
 use retold::inert::inert;
-use retold::log::{EventFilter, Filtering, Log, Reader, RunHead};
+use retold::log::{EventFilter, Filtering, Log, LogError, Reader, RunHead};
+use retold::run::how_it_ended;
+use retold_serve::{Careful, Damage};
 use retold_wire::PROGRAM;
 
 /// Events in one read.
@@ -25,6 +32,9 @@ const BATCH: usize = 1024;
 
 /// How often a run is looked at that is followed.
 const FOLLOWED: Duration = Duration::from_millis(200);
+
+/// How often nothing may be new before it is asked whether anybody still writes the run.
+const SILENT: u32 = 10;
 
 /// List the runs of the log, or the events of one run.
 #[derive(Debug, clap::Args)]
@@ -38,6 +48,9 @@ pub(crate) struct Args {
     /// more, next).
     #[arg(long, value_name = "N", default_value_t = 1000)]
     most: usize,
+    /// List the run as it was after this event, followed by the study's state there.
+    #[arg(long, value_name = "SEQ", requires = "run", conflicts_with = "follow")]
+    at: Option<u64>,
     #[command(flatten)]
     filter: Filter,
     /// Only questions and answers that have all of these words; words in quotes must follow each
@@ -45,23 +58,38 @@ pub(crate) struct Args {
     /// LOG-search or in the user's cache.
     #[arg(long, value_name = "TEXT", requires = "run", conflicts_with = "follow")]
     search: Option<String>,
-    /// Keep listing events as they are added, until the run ends. With --json, a line each.
+    /// Keep listing events as they are added, until the run is finished or abandoned. If no process
+    /// writes it any more, this is said once. With --json, a line each.
     #[arg(long, requires = "run", conflicts_with = "most")]
     follow: bool,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     match &args.run {
-        None => runs(&select::open(global)?, output),
+        None => runs(&select::open_to_read(global)?, output),
         Some(name) => {
-            let selected = select::run_or_file(global, name)?;
+            let selected = match args.follow {
+                // Of a copy, no new events would come.
+                true => select::run_or_file(global, name)?,
+                false => select::to_read(global, name)?,
+            };
             let only = args.search.as_ref();
             let only = only.map(|text| search::found(&selected, name, text, global)).transpose()?;
-            let mut reader = selected.log.reader()?;
-            match args.follow {
-                true => follow(reader.as_mut(), selected.run, &args, output),
-                false => events(reader.as_mut(), selected.run, &args, only.as_ref(), output),
+            if args.follow {
+                let can_grow = !select::looks_like_a_file(name);
+                return follow(&selected, can_grow, &args, output);
             }
+            let until = args.at.map(|at| selected.until(at)).transpose()?;
+            let shown = until.as_ref().map_or(&selected, |until| &until.selected);
+            let (mut reader, run) = (shown.log.reader()?, shown.run);
+            let listed = Careful::new(shown.log.reader()?, shown.log.reader()?);
+            let state = match &until {
+                Some(Until { at, end, .. }) => {
+                    Some(state::of(global.studies, reader.as_mut(), run, (*at, *end))?)
+                }
+                None => None,
+            };
+            events((reader.as_mut(), listed), run, &args, (only.as_ref(), state), output)
         }
     }
 }
@@ -76,10 +104,11 @@ fn runs(log: &Log, output: &Output) -> Result<Status, CliError> {
             rows.push((run, started, unknown(), "damaged".to_owned(), unknown(), head, None));
             continue;
         };
-        let last = reader.events(run, Seq(head.seq.0.saturating_sub(1)), 1)?;
-        let outcome = match last.first().map(StoredEvent::event) {
-            Some(Ok(Event::RunFinished(finished))) => inert(finished.outcome.as_str(), 20),
-            _ => "unfinished".to_owned(),
+        let last = reader.events(run, Seq(head.seq.0.saturating_sub(1)), 1);
+        let outcome = match last.map(|last| last.first().map(StoredEvent::event)) {
+            Ok(Some(Ok(Event::RunFinished(finished)))) => inert(finished.outcome.as_str(), 20),
+            Ok(_) => "unfinished".to_owned(),
+            Err(_) => "damaged".to_owned(),
         };
         let model = first.model["kind"].as_str().unwrap_or("?").to_owned();
         // Only programs' runs have names by which they can be replayed.
@@ -111,10 +140,10 @@ fn runs(log: &Log, output: &Output) -> Result<Status, CliError> {
 }
 
 fn events(
-    reader: &mut dyn Reader,
+    (reader, mut listed): (&mut dyn Reader, Careful),
     run: RunId,
     args: &Args,
-    only: Option<&BTreeSet<Seq>>,
+    (only, state): (Option<&BTreeSet<Seq>>, Option<RunState>),
     output: &Output,
 ) -> Result<Status, CliError> {
     let is_on = EventFilter::from(&args.filter).is_on() || only.is_some();
@@ -123,9 +152,12 @@ fn events(
     let mut text = String::new();
     let filter = EventFilter::from(&args.filter);
     let mut filtering = Filtering::by(&filter);
+    let mut damage: Option<Damage> = None;
     'all: while left > 0 {
         // With a filter, it is not known how many have to be read.
-        let batch = reader.events(run, after, if is_on { BATCH } else { left.min(BATCH) })?;
+        let most = if is_on { BATCH } else { left.min(BATCH) };
+        let (batch, found) = listed.events(run, after, most)?;
+        damage = damage.or(found);
         if batch.is_empty() {
             break;
         }
@@ -145,29 +177,51 @@ fn events(
             }
         }
     }
-    let more = left == 0 && !reader.events(run, after, 1)?.is_empty();
-    if text.is_empty() && is_on && !more {
+    let more = left == 0 && !listed.events(run, after, 1)?.0.is_empty();
+    let has_none = text.is_empty() && list.is_empty();
+    let may_be_misspelt = is_on && !more && (has_none || filter.kinds.len() > 1);
+    let never = if may_be_misspelt { never(reader, run, &filter)? } else { Vec::new() };
+    if has_none && is_on && !more {
         text.push_str("no event matches\n");
+    }
+    never.iter().for_each(|never| text.push_str(&never.text()));
+    if let Some(Damage { seq, what }) = &damage {
+        output.damaged(*seq, what)?;
     }
     if output.is_json() {
         let next = more.then_some(after);
-        output.object(&json!({"run": run, "events": list, "more": more, "next": next}))?;
+        let mut object = json!({"run": run, "events": list, "more": more, "next": next});
+        if !never.is_empty() {
+            object["never"] = never.iter().map(Never::json).collect();
+        }
+        if let Some(state) = &state {
+            state.add_to(&mut object);
+        }
+        output.object(&object)?;
     } else {
         if more {
             let _ = writeln!(text, "more events follow: --after {after}");
         }
+        if let Some(state) = &state {
+            let _ = write!(text, "\n{}", state.text());
+        }
         output.text(&text)?;
     }
-    Ok(Status::Fine)
+    let Some(Damage { seq, what }) = damage else { return Ok(Status::Fine) };
+    CliError::from(LogError::Corrupt { run, seq, what }).print();
+    Ok(Status::Difference)
 }
 
-/// Lists events until the run ends.
+/// Lists events until the run ends: finished or abandoned.
 fn follow(
-    reader: &mut dyn Reader,
-    run: RunId,
+    selected: &Selected,
+    can_grow: bool,
     args: &Args,
     output: &Output,
 ) -> Result<Status, CliError> {
+    let (mut reader, run) = (selected.log.reader()?, selected.run);
+    let reader = reader.as_mut();
+    let mut silent = 0;
     let mut after = Seq(args.after);
     let filter = EventFilter::from(&args.filter);
     let mut filtering = Filtering::by(&filter);
@@ -188,10 +242,30 @@ fn follow(
             }
         }
         output.text(&text)?;
-        if batch.is_empty() {
-            std::thread::sleep(FOLLOWED);
+        if !batch.is_empty() {
+            silent = 0;
+            continue;
         }
+        // The end may be before the place from which on events are listed.
+        if !can_grow || how_it_ended(reader, run)?.is_some() {
+            return Ok(Status::Fine);
+        }
+        silent += 1;
+        if silent == SILENT && is_abandoned_by_all(selected) {
+            let is_program = select::started(reader, run)?.experiment == PROGRAM;
+            let name = run.short(8);
+            let with = if is_program { " -- CMD" } else { "" };
+            write_err(&typed(&format!(
+                "nobody is writing run {name} any more, and it is unfinished: `retold resume {name}{with}` continues it; still waiting (Ctrl-C ends this)\n"
+            )));
+        }
+        std::thread::sleep(FOLLOWED);
     }
+}
+
+/// Whether no process writes a run. If this cannot be found out, somebody may.
+fn is_abandoned_by_all(selected: &Selected) -> bool {
+    selected.log.backend().lease(selected.run).is_ok()
 }
 
 fn as_line(event: &StoredEvent) -> String {

@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
-use super::{
-    PATIENCE, Playing, RulesArgs, environment, keeps_programs, model, recorder_error, said,
-    settings_of, started,
-};
+use super::args::{Playing, RulesArgs};
+use super::recorded::{keeps_programs, model, recorder_error, settings_of, started};
+use super::running::PATIENCE;
+use super::{environment, said};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted};

@@ -73,23 +73,28 @@ pub(super) fn intercepted(reported: &Reported, requests: u64, global: &Global) {
 /// What happened in a run, as JSON.
 pub(super) fn object(run: RunId, summary: &Summary) -> Value {
     let Summary { requests, answers, failed, replayed, missed, misses, left, .. } = summary;
-    let Summary { outcomes, differences, difference, .. } = summary;
+    let Summary { outcomes, differences, difference, failures, .. } = summary;
     let misses = misses
         .iter()
         .map(|miss| json!({"call": miss.call, "field": miss.field(), "report": miss.to_string()}));
     json!({
         "run": run, "requests": requests, "recorded": answers, "failed_attempts": failed,
-        "replayed": replayed, "not_recorded": missed, "misses": misses.collect::<Vec<_>>(),
+        "failures": failures, "replayed": replayed, "not_recorded": missed, "misses": misses.collect::<Vec<_>>(),
         "left": left, "reported": outcomes, "differences": differences, "difference": difference,
     })
 }
 
 /// What was recorded, in words.
 pub(super) fn recorded(run: RunId, summary: &Summary) -> String {
-    let Summary { answers, failed, replayed, outcomes, .. } = summary;
+    let Summary { answers, failed, failures, replayed, outcomes, .. } = summary;
     let mut parts = vec![counted(*answers, "answer")];
     if *failed > 0 {
-        parts.push(counted(*failed, "failed attempt"));
+        let each = failures.iter().map(|(what, n)| match n {
+            1 => what.clone(),
+            n => format!("{n} times {what}"),
+        });
+        let each = each.collect::<Vec<_>>().join(", ");
+        parts.push(format!("{} ({each})", counted(*failed, "failed attempt")));
     }
     if *outcomes > 0 {
         parts.push(counted(*outcomes, "reported outcome"));

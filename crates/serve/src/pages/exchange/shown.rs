@@ -1,13 +1,9 @@
-//! A question with everything that came of it: the prompt as a conversation, the answer with the part
-//! that the parser took, decisions, failed attempts, and the facts that follow.
-
-use std::collections::BTreeSet;
+//! The parts of an exchange as its page shows them: all text of models and files is made inert, and
+//! long texts are cut.
 
 use retold::content::Content;
 use retold::event::{DecisionMade, Event, ResponseDetails, StoredEvent};
-use retold::id::Seq;
 use retold::inert::inert_lines;
-use retold::log::{Index, LogError, each_event_at};
 use retold::model::HTTP;
 use retold::parse::ParserSpec;
 use retold::prompt::Request;
@@ -15,10 +11,7 @@ use retold::run::Beside;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::participants::lane_of;
-use super::row::{Row, row};
-use super::{OfRun, Reply, participant_href};
-use crate::error::PageError;
+use super::super::OfRun;
 use crate::span::{Taken, taken};
 use crate::text::floor;
 
@@ -33,41 +26,7 @@ const FIRST: usize = 6;
 const LAST: usize = 34;
 
 #[derive(Serialize)]
-struct Exchange {
-    call: String,
-    sample: u32,
-    /// The question's seq, which names the exchange.
-    question: u64,
-    asked_at: String,
-    /// Other samples of the same call.
-    samples: Vec<OtherSample>,
-    participant: Option<(String, String)>,
-    prompt: Prompt,
-    attempts: Vec<Attempt>,
-    answer: Option<Answer>,
-    decision: Option<Decision>,
-    /// Other decisions about the same answer.
-    others: Vec<Row>,
-    facts: Vec<Row>,
-    /// The address of the page about how it came about.
-    chain: String,
-    /// The address of the parser's comparison, around this decision.
-    check: Option<String>,
-    /// The address of the state after the last of it.
-    state: Option<String>,
-    previous: Option<String>,
-    next: Option<String>,
-}
-
-#[derive(Serialize)]
-struct OtherSample {
-    sample: u32,
-    href: String,
-    here: bool,
-}
-
-#[derive(Serialize)]
-struct Prompt {
+pub(super) struct Prompt {
     hash: String,
     model: Option<String>,
     /// Everything besides messages and tools.
@@ -82,7 +41,7 @@ struct Prompt {
 }
 
 #[derive(Serialize)]
-struct Message {
+pub(super) struct Message {
     /// From 1.
     number: usize,
     role: String,
@@ -93,21 +52,21 @@ struct Message {
 }
 
 #[derive(Serialize)]
-struct Tool {
+pub(super) struct Tool {
     name: String,
     description: String,
     parameters: String,
 }
 
 #[derive(Serialize)]
-struct ToolCall {
+pub(super) struct ToolCall {
     name: String,
     arguments: String,
     id: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Attempt {
+pub(super) struct Attempt {
     seq: u64,
     time: String,
     number: u32,
@@ -119,7 +78,7 @@ struct Attempt {
 }
 
 #[derive(Serialize)]
-struct Answer {
+pub(super) struct Answer {
     seq: u64,
     time: String,
     /// The text in pieces, one of which the parser took.
@@ -146,14 +105,14 @@ struct Answer {
 }
 
 #[derive(Serialize)]
-struct Piece {
+pub(super) struct Piece {
     text: String,
     taken: bool,
 }
 
 #[derive(Serialize)]
-struct Decision {
-    seq: u64,
+pub(super) struct Decision {
+    pub(super) seq: u64,
     time: String,
     parser: String,
     method: String,
@@ -166,190 +125,7 @@ struct Decision {
     /// `unknown`.
     taken: &'static str,
     /// Whether it was reported by a program, which no parser here can repeat.
-    reported: bool,
-}
-
-/// The events of an exchange.
-struct Gathered {
-    question: StoredEvent,
-    answer: Option<StoredEvent>,
-    attempts: Vec<StoredEvent>,
-    /// The decision that was asked for, or the last.
-    decision: Option<(StoredEvent, DecisionMade)>,
-    others: Vec<StoredEvent>,
-    facts: Vec<StoredEvent>,
-    index: Index,
-}
-
-pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
-    let gathered = of.gather(seq)?;
-    let Gathered { question, answer, attempts, decision, others, facts, index } = gathered;
-    let run = of.head.run;
-    let slot = of.asked.site.roll(&of.head);
-    let untrusted = slot.roll().damage.as_ref().map(|damage| damage.seq.0);
-    let request = of.request(&question)?;
-    let call = question.call.clone();
-    let call_text = call.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string);
-    let sample = question.sample.unwrap_or(0);
-    let participant = call.as_ref().map(|call| lane_of(&of, call)).map(|name| {
-        let href = participant_href(&of.info.run, &name);
-        (name, href)
-    });
-    let mut samples = Vec::new();
-    if let Some(call) = &call {
-        let places = index.calls(of.reader.as_mut(), call)?;
-        let places = places.get(..places.len().min(200)).unwrap_or(&[]).to_vec();
-        each_event_at::<LogError>(of.reader.as_mut(), run, &places, |stored| {
-            if stored.is_question() && stored.call.as_ref() == Some(call) {
-                samples.push((stored.sample.unwrap_or(0), stored.seq));
-            }
-            Ok(())
-        })?;
-    }
-    let samples: Vec<OtherSample> = samples
-        .into_iter()
-        .map(|(sample, at)| OtherSample {
-            sample,
-            href: of.href(&format!("/exchange/{at}")),
-            here: at == question.seq,
-        })
-        .collect();
-    let here = samples.iter().position(|sample| sample.here).unwrap_or(0);
-    let neighbour = |at: Option<usize>| at.and_then(|at| samples.get(at)).map(|s| s.href.clone());
-    let (previous, next) = (neighbour(here.checked_sub(1)), neighbour(Some(here + 1)));
-    let shown_answer = answer.as_ref().map(|stored| answer_of(&of, stored, decision.as_ref()));
-    let (answer_shown, taken) = match shown_answer {
-        Some((answer, taken)) => (Some(answer), taken),
-        None => (None, Taken::Unknown),
-    };
-    let last = facts.last().or(decision.as_ref().map(|(stored, _)| stored)).or(answer.as_ref());
-    let last = last.map_or(question.seq, |stored| stored.seq);
-    let is_study = of.info.kind == "study";
-    let decision_shown =
-        decision.map(|(stored, made)| decision_of(&of, &stored, made, answer.as_ref(), &taken));
-    let check = decision_shown.as_ref().filter(|decision| !decision.reported);
-    let data = Exchange {
-        chain: of.href(&format!("/chain/{}", question.seq)),
-        check: check.map(|decision| {
-            let around = decision.seq.saturating_sub(1);
-            of.href(&format!("/check?after={around}#d{}", decision.seq))
-        }),
-        state: is_study.then(|| of.href(&format!("/state?at={last}"))),
-        call: call_text.clone(),
-        sample,
-        question: question.seq.0,
-        asked_at: question.time.to_string(),
-        samples,
-        participant,
-        prompt: prompt_of(&request),
-        attempts: attempts.iter().filter_map(attempt_of).collect(),
-        answer: answer_shown,
-        decision: decision_shown,
-        others: others.iter().map(|other| row(run, other, untrusted)).collect(),
-        facts: facts.iter().map(|fact| row(run, fact, untrusted)).collect(),
-        previous,
-        next,
-    };
-    of.page("exchange", format!("{call_text}#{sample}"), false, data)
-}
-
-/// The canonical request as a file.
-pub(super) fn prompt(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
-    let gathered = of.gather(seq)?;
-    let request = of.request(&gathered.question)?;
-    let name = format!("prompt-{}.json", request.hash().short(12));
-    Ok(Reply::Text { name, text: request.canonical().to_owned() })
-}
-
-/// The whole text of an answer as a file.
-pub(super) fn answer(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
-    let gathered = of.gather(seq)?;
-    let stored =
-        gathered.answer.ok_or_else(|| PageError::none("answer to event", &seq.to_string()))?;
-    let text = match &stored.content {
-        Some(Content::Text(text)) => text.to_string(),
-        Some(Content::Vector(numbers)) => serde_json::to_string(&numbers[..])?,
-        None => String::new(),
-    };
-    Ok(Reply::Text { name: format!("answer-{}-{}.txt", of.info.short, stored.seq), text })
-}
-
-impl OfRun<'_> {
-    /// The events of the exchange that an event belongs to.
-    fn gather(&mut self, seq: Seq) -> Result<Gathered, PageError> {
-        let mut question = self.event(seq)?;
-        // Decision, answer, question.
-        for _ in 0..3 {
-            if question.is_question() {
-                break;
-            }
-            let none = || PageError::NotFound(format!("event {seq} does not belong to a question"));
-            let cause = match question.event() {
-                Ok(Event::Occurred(fact)) => fact.causes.first().copied(),
-                _ => question.cause,
-            };
-            question = self.event(cause.filter(|cause| *cause < question.seq).ok_or_else(none)?)?;
-        }
-        if !question.is_question() {
-            return Err(PageError::NotFound(format!("event {seq} does not belong to a question")));
-        }
-        let run = self.head.run;
-        let reader = self.reader.as_mut();
-        let index = Index::open(reader, run)?;
-        let mut all = BTreeSet::new();
-        let mut newest = BTreeSet::from([question.seq]);
-        for _ in 0..3 {
-            newest = index.caused_by(reader, &newest)?.into_values().flatten().collect();
-            all.extend(newest.iter().copied());
-        }
-        let places: Vec<Seq> = all.into_iter().collect();
-        let (mut answer, mut attempts) = (None, Vec::new());
-        let mut decisions: Vec<(StoredEvent, DecisionMade)> = Vec::new();
-        let mut facts: Vec<(StoredEvent, Vec<Seq>)> = Vec::new();
-        each_event_at::<LogError>(reader, run, &places, |stored| {
-            let is_answer = |seq| answer.as_ref().is_some_and(|a: &StoredEvent| a.seq == seq);
-            match stored.event() {
-                Ok(Event::ResponseReceived(received)) if received.request == question.seq => {
-                    answer = Some(stored);
-                }
-                Ok(Event::AnswerReused(reused)) if reused.request == question.seq => {
-                    answer = Some(stored);
-                }
-                Ok(Event::AttemptFailed(failed)) if failed.request == question.seq => {
-                    attempts.push(stored);
-                }
-                Ok(Event::DecisionMade(made)) if is_answer(made.response) => {
-                    decisions.push((stored, made));
-                }
-                Ok(Event::Occurred(fact)) => facts.push((stored, fact.causes)),
-                _ => {}
-            }
-            Ok(())
-        })?;
-        let wanted = decisions.iter().position(|(decision, _)| {
-            let leads_to = |(fact, causes): &(StoredEvent, Vec<Seq>)| {
-                fact.seq == seq && causes.contains(&decision.seq)
-            };
-            decision.seq == seq || facts.iter().any(leads_to)
-        });
-        let wanted = wanted.or(decisions.len().checked_sub(1));
-        let decision = wanted.map(|at| decisions.remove(at));
-        let decided = decision.as_ref().map(|(stored, _)| stored.seq);
-        facts.retain(|(_, causes)| decided.is_some_and(|seq| causes.contains(&seq)));
-        let facts = facts.into_iter().map(|(fact, _)| fact).collect();
-        let others = decisions.into_iter().map(|(stored, _)| stored).collect();
-        Ok(Gathered { question, answer, attempts, decision, others, facts, index })
-    }
-
-    fn request(&mut self, question: &StoredEvent) -> Result<Request, PageError> {
-        let missing = || LogError::Corrupt {
-            run: question.run,
-            seq: question.seq,
-            what: "its request is missing".to_owned(),
-        };
-        let prompt = question.prompt.ok_or_else(missing)?;
-        Ok(self.reader.request(prompt)?.ok_or_else(missing)?)
-    }
+    pub(super) reported: bool,
 }
 
 /// A text cut at a length, and how many bytes of it are left out.
@@ -358,7 +134,7 @@ fn cut(text: &str, most: usize) -> (String, usize) {
     (inert_lines(&text[..end]), text.len() - end)
 }
 
-fn prompt_of(request: &Request) -> Prompt {
+pub(super) fn prompt_of(request: &Request) -> Prompt {
     let body = request.body();
     let listed = body["messages"].as_array();
     let all = request.messages();
@@ -422,7 +198,7 @@ fn tool_call(call: &Value) -> ToolCall {
     }
 }
 
-fn attempt_of(stored: &StoredEvent) -> Option<Attempt> {
+pub(super) fn attempt_of(stored: &StoredEvent) -> Option<Attempt> {
     let Ok(Event::AttemptFailed(failed)) = stored.event() else { return None };
     let details = failed.details;
     Some(Attempt {
@@ -441,7 +217,7 @@ fn spec_of(made: &DecisionMade) -> Option<ParserSpec> {
     ParserSpec::deserialize(&made.by.parser).ok()
 }
 
-fn answer_of(
+pub(super) fn answer_of(
     of: &OfRun<'_>,
     stored: &StoredEvent,
     decision: Option<&(StoredEvent, DecisionMade)>,
@@ -524,7 +300,7 @@ fn other_parts(extra: &Map<String, Value>) -> Vec<(String, String)> {
     others.map(|(name, value)| (name.clone(), cut(&pretty(value), LONGEST_MESSAGE).0)).collect()
 }
 
-fn decision_of(
+pub(super) fn decision_of(
     of: &OfRun<'_>,
     stored: &StoredEvent,
     made: DecisionMade,

@@ -4,6 +4,8 @@
 //! Colours are those of Okabe and Ito, which people with any kind of colour vision can tell apart;
 //! names are written next to what they name where there is room.
 
+mod network;
+
 use std::error::Error;
 
 use plotters::coord::Shift;
@@ -54,7 +56,9 @@ fn height(data: &ChartData) -> u32 {
         ChartData::Flow { .. } | ChartData::Lines { .. } | ChartData::Points(_) => 360,
         ChartData::Estimates { rows: all, .. } => rows(all.len(), 20),
         ChartData::Bars { bars, .. } => rows(bars.len(), 20),
-        ChartData::Matrix { names, .. } => 90 + rows(names.len(), 22),
+        ChartData::Stacked { bars, .. } => 24 + rows(bars.len(), 20),
+        ChartData::Matrix { names, .. } => network::matrix_height(names.len()),
+        ChartData::Graph { names, .. } => network::graph_height(names.len()),
     }
 }
 
@@ -78,8 +82,14 @@ fn draw(root: &Area<'_>, data: &ChartData) -> Drawn {
         ChartData::Estimates { axis, most, rows } => estimates(root, axis, *most, rows),
         ChartData::Lines { x, y, series } => lines(root, (x, y), series),
         ChartData::Bars { axis, bars } => bars_of(root, axis, bars),
+        ChartData::Stacked { axis, parts, bars } => stacked(root, axis, parts, bars),
         ChartData::Points(groups) => points(root, groups),
-        ChartData::Matrix { from, to, names, cells } => matrix(root, (from, to), names, cells),
+        ChartData::Matrix { from, to, names, cells } => {
+            network::matrix(root, (from, to), names, cells)
+        }
+        ChartData::Graph { from, to, names, links } => {
+            network::graph(root, (from, to), names, links)
+        }
     }
 }
 
@@ -150,6 +160,35 @@ fn bars_of(root: &Area<'_>, axis: &str, bars: &[(String, f64)]) -> Drawn {
         let bar = Rectangle::new(corners, colour(0).filled());
         root.draw(&bar).map_err(|e| e.to_string())?;
         write(root, &number(*value), (across(*value, most) + 6, y), HPos::Left)?;
+    }
+    axis_below(root, axis, most, row_at(bars.len().min(400)))
+}
+
+/// Bars whose parts add up; the parts are named above them.
+fn stacked(root: &Area<'_>, axis: &str, parts: &[String], bars: &[(String, Vec<f64>)]) -> Drawn {
+    let sum = |values: &[f64]| values.iter().sum::<f64>();
+    let most = bars.iter().map(|(_, values)| sum(values)).fold(0.0, f64::max).max(1e-12);
+    for (at, part) in parts.iter().enumerate() {
+        let x = LEFT + 170 * i32::try_from(at).unwrap_or(0);
+        let corners = [(x, 5), (x + 12, 17)];
+        root.draw(&Rectangle::new(corners, colour(at).filled())).map_err(|e| e.to_string())?;
+        write(root, part, (x + 18, 11), HPos::Left)?;
+    }
+    let row_at = |row: usize| row_at(row) + 24;
+    for (at, (name, values)) in bars.iter().take(400).enumerate() {
+        let y = row_at(at);
+        write(root, name, (LEFT - 10, y), HPos::Right)?;
+        let mut begin = 0.0;
+        for (part, value) in values.iter().enumerate().filter(|(_, value)| **value > 0.0) {
+            // A gap between the parts, for those who do not see the colours.
+            let left = across(begin, most) + i32::from(begin > 0.0);
+            begin += value;
+            let corners = [(left, y - 7), (across(begin, most).max(left + 1), y + 7)];
+            let bar = Rectangle::new(corners, colour(part).filled());
+            root.draw(&bar).map_err(|e| e.to_string())?;
+        }
+        let numbers: Vec<String> = values.iter().map(|value| number(*value)).collect();
+        write(root, &numbers.join(" + "), (across(begin, most) + 6, y), HPos::Left)?;
     }
     axis_below(root, axis, most, row_at(bars.len().min(400)))
 }
@@ -340,38 +379,4 @@ fn band((left, right): (i32, i32), (from, to): (f64, f64), height: f64) -> Vec<(
     let above = (0..=steps).map(upper).map(|(x, y)| (x, pixel(y)));
     let below = (0..=steps).rev().map(upper).map(|(x, y)| (x, pixel(y + height)));
     above.chain(below).collect()
-}
-
-fn matrix(
-    root: &Area<'_>,
-    (from, to): (&str, &str),
-    names: &[String],
-    cells: &[(usize, usize, f64)],
-) -> Drawn {
-    let count = i32::try_from(names.len().clamp(1, 400)).unwrap_or(400);
-    let cell = (500 / count).clamp(6, 40).min(22);
-    let most = cells.iter().map(|cell| cell.2.abs()).fold(0.0, f64::max).max(1e-12);
-    let top = 70;
-    let place = |at: usize| i32::try_from(at).unwrap_or(0) * cell;
-    for (at, name) in names.iter().take(400).enumerate() {
-        write(root, name, (LEFT - 10, top + place(at) + cell / 2), HPos::Right)?;
-        if cell > 12 {
-            // Names differ at their ends, as in `agent_3`.
-            let short = inert(name.rsplit(['_', ' ']).next().unwrap_or(name), 3);
-            write(root, &short, (LEFT + place(at) + cell / 2, top - 10), HPos::Center)?;
-        }
-    }
-    for (row, column, value) in cells.iter().filter(|cell| cell.0 < 400 && cell.1 < 400) {
-        let (x, y) = (LEFT + place(*column), top + place(*row));
-        // Positive and negative values differ in colour, not only in strength.
-        let shade = colour(usize::from(*value < 0.0)).mix(0.15 + 0.85 * value.abs() / most);
-        let corners = [(x, y), (x + cell - 1, y + cell - 1)];
-        root.draw(&Rectangle::new(corners, shade.filled())).map_err(|e| e.to_string())?;
-        if cell > 18 {
-            write(root, &number(*value), (x + cell / 2, y + cell / 2), HPos::Center)?;
-        }
-    }
-    let note = format!("{from} in rows, {to} in columns; strongest: {}", number(most));
-    let text = Text::new(inert(&note, 120), (LEFT, 20), style(13, HPos::Left));
-    Ok(root.draw(&text).map_err(|e| e.to_string())?)
 }

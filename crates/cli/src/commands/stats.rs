@@ -1,0 +1,117 @@
+//! `retold stats`.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::limits::prices;
+use crate::output::Output;
+use crate::select::{self, Source};
+use crate::views::stats::text;
+use retold::event::Event;
+use retold::id::{RunId, Seq};
+use retold::log::{LogError, Reader};
+use retold::totals::{Figures, Totals};
+
+/// Show a run in numbers: calls, attempts, tokens, cost, latency, savings, methods.
+///
+/// Failed attempts are counted by reason. Tokens and cost are those of the answers that were asked
+/// for in this run; cost is at the list prices of config/prices.yaml, and a model without a price is
+/// named, never counted as 0. Latency is by nearest rank, over the answers with a recorded
+/// time of 1 ms or more.
+///
+/// What was saved are answers that were used again within the run, that a fork shares with its
+/// parent, that a resumed run already had, and tokens in the provider's cache. A replay leaves no
+/// events: what one replay saves is shown, not how many there were.
+///
+/// Of a damaged run, the events before the damage are counted (exit code 1).
+///
+/// With --json, the object is the one that the page of `retold serve` has under /run/RUN/stats as
+/// `stats`, with `experiment`, `outcome` and `simulated`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A run (first digits of its id, its name, or `latest`), a recording's file or a file of
+    /// exchanges.
+    run: String,
+    /// The prices: a file like config/prices.yaml, used instead of the built-in prices.
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+}
+
+/// What is printed with --json.
+#[derive(Serialize)]
+struct Object<'a> {
+    experiment: &'a str,
+    /// How the run ended; `None` if it did not.
+    outcome: Option<String>,
+    simulated: bool,
+    #[serde(flatten)]
+    figures: &'a Figures,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let prices = prices(args.prices.as_deref())?;
+    let source = select::source_to_read(global, &args.run)?;
+    let Source { run, .. } = source;
+    let mut reader = source.checked()?;
+    let started = select::started(&mut reader, run)?;
+    let mut totals = Totals::of(run);
+    let damage = loop {
+        match totals.read_on(&mut reader) {
+            Ok(true) => {}
+            Ok(false) => break None,
+            // What is before the damage is counted nevertheless.
+            Err(
+                error @ (LogError::Corrupt { .. }
+                | LogError::CorruptRequest { .. }
+                | LogError::Damaged { .. }),
+            ) => {
+                break Some(error);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    };
+    if let Some(error) = &damage {
+        let from = totals.end().next();
+        let what = match error {
+            LogError::Corrupt { seq, .. } if *seq > from => "the event is missing".to_owned(),
+            LogError::Corrupt { what, .. } => what.clone(),
+            other => other.to_string(),
+        };
+        output.damaged(from, &format!("{what}; only the events before it are counted"))?;
+    }
+    if damage.is_none() {
+        totals.read_accepted(&mut source.checked()?)?;
+    }
+    let figures = totals.figures(&prices, global.studies.parsers());
+    let outcome = match &damage {
+        None => outcome(&mut reader, run, totals.end())?,
+        Some(_) => None,
+    };
+    if output.is_json() {
+        let (experiment, simulated) = (started.experiment.as_str(), source.simulated);
+        output.object(&Object { experiment, outcome, simulated, figures: &figures })?;
+    } else {
+        let ended = outcome.as_deref().unwrap_or("unfinished");
+        let mut shown = format!("{}: {}, {ended}\n", source.name(), started.experiment);
+        if source.simulated {
+            shown.push_str(select::SIMULATED);
+        }
+        shown.push_str(&text(&figures));
+        output.text(&shown)?;
+    }
+    let Some(error) = damage else { return Ok(Status::Fine) };
+    CliError::from(error).print();
+    Ok(Status::Difference)
+}
+
+/// How a run ended, as its last event says.
+fn outcome(reader: &mut dyn Reader, run: RunId, end: Seq) -> Result<Option<String>, CliError> {
+    let last = reader.events(run, Seq(end.0.saturating_sub(1)), 1)?.pop();
+    Ok(match last.map(|last| last.event()) {
+        Some(Ok(Event::RunFinished(finished))) => Some(finished.outcome.as_str().to_owned()),
+        _ => None,
+    })
+}

@@ -1,0 +1,60 @@
+//! Where servers are and what opens them, as far as the user, the environment or the program names
+//! it.
+
+use secrecy::SecretString;
+
+use retold::model::NamedUrl;
+use retold_study::config::{ApiKind, BaseUrl};
+use retold_wire::clients::{self, Client};
+
+/// What the environment and the provider have for an API.
+pub(super) fn client(api: ApiKind) -> &'static Client {
+    let upstream = match api {
+        ApiKind::Openai | ApiKind::Responses => "openai",
+        ApiKind::Anthropic => "anthropic",
+        ApiKind::Gemini => "gemini",
+    };
+    clients::of(upstream).unwrap_or(&clients::CLIENTS[0])
+}
+
+/// The provider's own base URL, which is built into the program.
+pub(super) fn own_url(api: ApiKind) -> NamedUrl {
+    client(api).default.map_or_else(NamedUrl::openai, NamedUrl::given)
+}
+
+/// The key in an environment variable named by the user.
+#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
+pub(super) fn environment(variable: &str) -> Option<SecretString> {
+    let key = std::env::var(variable).ok()?;
+    Some(key.trim()).filter(|key| !key.is_empty()).map(SecretString::from)
+}
+
+/// The key for an API from the environment.
+#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
+pub(super) fn environment_key(api: ApiKind) -> Option<String> {
+    let set = |name: &&str| std::env::var(name).ok().filter(|key| !key.trim().is_empty());
+    client(api).keys.iter().find_map(set)
+}
+
+/// The base URL from the environment.
+#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
+pub(super) fn environment_url(api: ApiKind) -> Option<NamedUrl> {
+    let url = std::env::var(client(api).variables.first()?).ok()?;
+    Some(url.trim()).filter(|url| !url.is_empty()).map(NamedUrl::given)
+}
+
+/// A URL that only a recording names.
+pub(super) struct Unnamed<'a> {
+    pub(super) url: &'a str,
+}
+
+/// The URL, if the user or the program names it. A URL that a recording names is only used if the
+/// same server would be used without it.
+pub(super) fn named(url: &BaseUrl, api: ApiKind) -> Result<NamedUrl, Unnamed<'_>> {
+    let default = || environment_url(api).unwrap_or_else(|| own_url(api));
+    match url {
+        BaseUrl::Named(url) => Ok(url.clone()),
+        BaseUrl::BuiltIn => Ok(default()),
+        BaseUrl::Recorded(url) => Some(default()).filter(|d| d.is_at(url)).ok_or(Unnamed { url }),
+    }
+}

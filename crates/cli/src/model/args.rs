@@ -1,0 +1,197 @@
+//! The flags that choose a model.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use super::addresses::{environment_url, own_url};
+use crate::error::CliError;
+use crate::limits::LimitArgs;
+use retold::inert::inert;
+use retold::model::{NamedUrl, Prices};
+use retold_study::config::{
+    AnswersFile, ApiKind, BaseUrl, EndpointConfig, KeyVariable, ModelConfig, ModelKind, Runtime,
+};
+
+/// Which model answers. Each flag overrides the config.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Model")]
+pub(crate) struct ModelArgs {
+    /// Where answers come from.
+    #[arg(long, value_enum)]
+    model: Option<Kind>,
+    /// Answer from this exchanges file (JSON Lines, plain or .gz or .zst; `-` for standard input);
+    /// implies --model scripted.
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
+    /// The base URL of the API, up to and including /v1 for OpenAI's; implies --model openai unless
+    /// the config has another API. The default is the config's, then OPENAI_BASE_URL (for other
+    /// APIs, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL), then the provider's own. A URL that is
+    /// only in the settings of a recorded run is never used.
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Use another server for the requests of one model: MODEL=URL. Can be repeated; implies
+    /// --model openai unless the config has another API. In a config, use model.endpoints. An endpoint for a model that the settings
+    /// do not name is refused. The key from OPENAI_API_KEY or --key-file is not sent to it.
+    #[arg(long = "endpoint", value_name = "MODEL=URL")]
+    endpoints: Vec<String>,
+    /// The environment variable with the API key for a model's endpoint: MODEL=VARIABLE. Can be
+    /// repeated. It is never recorded: give it again to resume or fork.
+    #[arg(long = "endpoint-key", value_name = "MODEL=VARIABLE")]
+    endpoint_keys: Vec<String>,
+    /// Read the API key from this file instead of OPENAI_API_KEY (ANTHROPIC_API_KEY, GEMINI_API_KEY).
+    #[arg(long, value_name = "FILE")]
+    pub(super) key_file: Option<PathBuf>,
+    // Last, because clap puts everything that follows under its heading.
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// A program that makes up answers.
+    Simulated,
+    /// Any OpenAI-compatible server.
+    Openai,
+    /// Answers from a file.
+    Scripted,
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// Google's Gemini API.
+    Gemini,
+    /// OpenAI's Responses API.
+    Responses,
+}
+
+impl From<Kind> for ModelKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Simulated => ModelKind::Simulated,
+            Kind::Openai => ModelKind::Openai,
+            Kind::Scripted => ModelKind::Scripted,
+            Kind::Anthropic => ModelKind::Anthropic,
+            Kind::Gemini => ModelKind::Gemini,
+            Kind::Responses => ModelKind::Responses,
+        }
+    }
+}
+
+impl ModelArgs {
+    /// The config with the flags applied.
+    pub(crate) fn apply(&self, runtime: &mut Runtime) -> Result<(), CliError> {
+        let ModelArgs { model, answers, base_url, endpoints, endpoint_keys, key_file: _, limits } =
+            self;
+        let ModelConfig { kind, base_url: url, answers: file, .. } = &mut runtime.model;
+        if let Some(path) = answers {
+            (*kind, *file) = (ModelKind::Scripted, Some(AnswersFile::Named(path.clone())));
+        }
+        if let Some(base_url) = base_url {
+            (*kind, *url) = (at_server(*kind), BaseUrl::Named(NamedUrl::given(base_url)));
+        }
+        once_each(endpoints, "--endpoint", "MODEL=URL")?;
+        once_each(endpoint_keys, "--endpoint-key", "MODEL=VARIABLE")?;
+        for given in endpoints {
+            let (name, url) = pair(given, "--endpoint", "MODEL=URL")?;
+            // A key variable that was named for another server is not used for this one.
+            let (base_url, key) = (BaseUrl::Named(NamedUrl::given(url)), KeyVariable::Unnamed);
+            let before = runtime.model.endpoints.get(name);
+            let kind = before.map_or(ApiKind::default(), |before| before.kind);
+            let endpoint = EndpointConfig { base_url, kind, key };
+            runtime.model.endpoints.insert(name.to_owned(), endpoint);
+            runtime.model.kind = at_server(runtime.model.kind);
+        }
+        for given in endpoint_keys {
+            let (name, variable) = pair(given, "--endpoint-key", "MODEL=VARIABLE")?;
+            let Some(endpoint) = runtime.model.endpoints.get_mut(name) else {
+                let message = format!(
+                    "--endpoint-key: there is no endpoint for the model {:?}",
+                    inert(name, 100)
+                );
+                return Err(
+                    CliError::usage(message).hint("name its server with --endpoint MODEL=URL")
+                );
+            };
+            let variable = KeyVariable::given(variable);
+            endpoint.key = variable.map_err(|wrong| {
+                CliError::usage(format!("--endpoint-key of {:?}: {wrong}", inert(name, 100)))
+            })?;
+        }
+        let ModelConfig { kind, base_url: url, .. } = &mut runtime.model;
+        if answers.is_some() && (base_url.is_some() || !endpoints.is_empty()) {
+            let other = if base_url.is_some() { "--base-url" } else { "--endpoint" };
+            return Err(CliError::usage(format!(
+                "--answers and {other} contradict each other: give only one of them"
+            )));
+        }
+        if let Some(kind) = model {
+            self.names_one_model(*kind)?;
+        }
+        if let Some(model) = model {
+            *kind = (*model).into();
+        }
+        if let Some(api) = kind.api()
+            && *url == BaseUrl::BuiltIn
+        {
+            // The settings record what was asked.
+            match environment_url(api) {
+                Some(named) => *url = BaseUrl::Named(named),
+                None if api != ApiKind::Openai => *url = BaseUrl::Named(own_url(api)),
+                None => {}
+            }
+        }
+        limits.apply(&mut runtime.limits);
+        runtime.check("model").map_err(|wrong| CliError::usage(wrong.to_string()))
+    }
+
+    /// Checks that no other flag needs another kind of model: it would be ignored.
+    fn names_one_model(&self, kind: Kind) -> Result<(), CliError> {
+        let is_at_server = ModelKind::from(kind).api().is_some();
+        let others = [
+            ("--answers", self.answers.is_some(), kind == Kind::Scripted),
+            ("--base-url", self.base_url.is_some(), is_at_server),
+            ("--endpoint", !self.endpoints.is_empty(), is_at_server),
+        ];
+        match others.iter().find(|(_, is_given, fits)| *is_given && !fits) {
+            Some((flag, ..)) => {
+                let name = kind.to_possible_value();
+                let name = name.as_ref().map_or("", |name| name.get_name());
+                Err(CliError::usage(format!(
+                    "--model {name} and {flag} contradict each other: give only one of them"
+                )))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The prices of tokens: from the given file, or built in.
+    pub(crate) fn prices(&self) -> Result<Prices, CliError> {
+        self.limits.prices()
+    }
+}
+
+/// A kind of model that a server answers for: the given one, if it is such a kind.
+fn at_server(kind: ModelKind) -> ModelKind {
+    if kind.api().is_some() { kind } else { ModelKind::Openai }
+}
+
+/// Checks that a flag names each model once: it would be unclear which of two was meant.
+fn once_each(given: &[String], flag: &str, form: &str) -> Result<(), CliError> {
+    let mut names = BTreeSet::new();
+    for given in given {
+        let (name, _) = pair(given, flag, form)?;
+        if !names.insert(name) {
+            let name = inert(name, 100);
+            return Err(CliError::usage(format!("{flag}: the model {name:?} is named twice"))
+                .hint(format!("give {flag} {form} once for each model")));
+        }
+    }
+    Ok(())
+}
+
+/// The two sides of `MODEL=VALUE`. Errors do not show the text, which may be a key.
+fn pair<'a>(given: &'a str, flag: &str, form: &str) -> Result<(&'a str, &'a str), CliError> {
+    let pair = given.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
+    let pair = pair.filter(|(name, value)| !name.is_empty() && !value.is_empty());
+    pair.ok_or_else(|| CliError::usage(format!("{flag}: write {form}")))
+}

@@ -1,0 +1,9 @@
+//! Which model answers: decided by the config, the flags and the environment.
+
+mod addresses;
+mod args;
+mod make;
+mod servers;
+mod unnamed;
+
+pub(crate) use args::ModelArgs;

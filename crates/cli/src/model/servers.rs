@@ -1,0 +1,152 @@
+//! The servers that answer.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use super::ModelArgs;
+use super::addresses::{Unnamed, client, environment, environment_key, named, own_url};
+use super::unnamed::{unnamed_endpoint, unnamed_url};
+use crate::error::{CliError, Status};
+use retold::encoding::read_by_hand;
+use retold::event::RunStarted;
+use retold::inert::inert;
+use retold::model::openai::{OpenAi, OpenAiError, OpenAiSettings, Spoken};
+use retold::model::{Answerer, ByName, NamedUrl};
+use retold_study::config::{
+    AnswersFile, ApiKind, BaseUrl, EndpointConfig, KeyVariable, ModelConfig, ModelKind, Runtime,
+};
+use retold_study::studies::Studies;
+use retold_study::study::StudySettings;
+use retold_wire::dialect;
+
+impl ModelArgs {
+    /// The servers: the one at the base URL, and those for single models.
+    pub(super) fn servers(&self, runtime: &Runtime, api: ApiKind) -> Result<Answerer, CliError> {
+        let ModelConfig { base_url, endpoints, .. } = &runtime.model;
+        let timeout = runtime.limits.timeout();
+        let base_url = named(base_url, api).map_err(|Unnamed { url }| unnamed_url(url))?;
+        let key = self.key(&base_url, api)?;
+        let others = server(api, base_url, key, timeout)?;
+        if endpoints.is_empty() {
+            return others.ok_or_else(|| {
+                let variable = client(api).keys.first().unwrap_or(&"OPENAI_API_KEY");
+                CliError::usage(format!("no API key: set {variable} or give --key-file FILE"))
+                    .hint("--model simulated needs no key")
+            });
+        }
+        let mut all = BTreeMap::new();
+        for (name, EndpointConfig { base_url, kind, key }) in endpoints {
+            let shown = inert(name, 100);
+            let base_url = match base_url {
+                BaseUrl::Named(url) => url.clone(),
+                BaseUrl::Recorded(url) => return Err(unnamed_endpoint(name, url)),
+                BaseUrl::BuiltIn => own_url(*kind),
+            };
+            let key = match key {
+                KeyVariable::Unnamed => None,
+                KeyVariable::Named(variable) => Some(environment(variable).ok_or_else(|| {
+                    CliError::usage(format!(
+                        "the environment variable for the key of the endpoint of {shown:?} is not set"
+                    ))
+                    .hint("set it to the key, or name another variable with --endpoint-key MODEL=VARIABLE")
+                })?),
+            };
+            let wrong = |e: OpenAiError| CliError::usage(format!("the endpoint of {shown:?}: {e}"));
+            let model = server(*kind, base_url, key, timeout).map_err(wrong)?;
+            let model = model.ok_or_else(|| {
+                CliError::usage(format!("no API key for the endpoint of {shown:?}"))
+                    .hint("name the variable that has the key: `key` in the config, or --endpoint-key MODEL=VARIABLE")
+            })?;
+            all.insert(name.clone(), model);
+        }
+        Ok(Arc::new(ByName::new(all, others)))
+    }
+
+    /// Checks that each endpoint named in this command is for a model that the settings name: a
+    /// misspelt name must not send prompts for the user's own server to another one. `recorded` is
+    /// the beginning of the run that is resumed or forked; models with endpoints in it may be named
+    /// again.
+    pub(crate) fn endpoints_are_used(
+        &self,
+        studies: &Studies,
+        experiment: &str,
+        settings: &StudySettings,
+        recorded: Option<&RunStarted>,
+    ) -> Result<(), CliError> {
+        let ModelConfig { kind, endpoints, .. } = &settings.runtime.model;
+        if endpoints.is_empty() {
+            return Ok(());
+        }
+        let Some(models) = studies.models(experiment, &settings.experiment) else { return Ok(()) };
+        let was_recorded = |name: &str| {
+            recorded
+                .is_some_and(|run| !run.settings["runtime"]["model"]["endpoints"][name].is_null())
+        };
+        let unused = |name: &&String| !models.contains(*name) && !was_recorded(name);
+        match endpoints.keys().find(unused) {
+            Some(name) if kind.api().is_some() => Err(CliError::usage(format!(
+                "there is an endpoint for the model {:?}, but the settings do not name such a model",
+                inert(name, 100)
+            ))
+            .hint(if models.is_empty() { "the settings do not name any model".to_owned() } else { let models = models.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+                    format!("they name these models: {}", inert(&models, 300)) })),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether these settings would use a server or a file that only a recording names.
+    pub(crate) fn is_unnamed(&self, runtime: &Runtime) -> bool {
+        let ModelConfig { kind, base_url, endpoints, answers, .. } = &runtime.model;
+        let is_unnamed =
+            |endpoint: &EndpointConfig| matches!(endpoint.base_url, BaseUrl::Recorded(_));
+        match kind.api() {
+            None if *kind == ModelKind::Simulated => false,
+            None => matches!(answers, None | Some(AnswersFile::Recorded(_))),
+            Some(api) => named(base_url, api).is_err() || endpoints.values().any(is_unnamed),
+        }
+    }
+
+    /// The key for a server named by the user, from the file or the environment. Never shown.
+    fn key(&self, _server: &NamedUrl, api: ApiKind) -> Result<Option<SecretString>, CliError> {
+        let text = match &self.key_file {
+            Some(path) => Some(read_by_hand(path).map_err(|e| {
+                let message = format!("cannot read the key file {}: {e}", path.display());
+                CliError::new(Status::Io, message)
+            })?),
+            None => environment_key(api),
+        };
+        let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty());
+        Ok(text.map(SecretString::from))
+    }
+}
+
+/// A model at a server; `None` if the server is on another machine and there is no key for it.
+fn server(
+    api: ApiKind,
+    base_url: NamedUrl,
+    key: Option<SecretString>,
+    timeout: Duration,
+) -> Result<Option<Answerer>, OpenAiError> {
+    let keyless = key.is_none();
+    let settings = OpenAiSettings { base_url, key, timeout };
+    let model: Answerer = match dialect::speech(api.as_str()) {
+        Some(speech) => Arc::new(Spoken::new(speech, settings)?),
+        None => Arc::new(OpenAi::new(settings)?),
+    };
+    let local = model.info().source.is_some_and(|s| is_local(&s));
+    Ok((local || !keyless).then_some(model))
+}
+
+fn is_local(url: &str) -> bool {
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = host.split('/').next().unwrap_or(host);
+    let name = match host.strip_prefix('[') {
+        Some(six) => six.split(']').next().unwrap_or(six),
+        None => host.split(':').next().unwrap_or(host),
+    };
+    let address = name.parse::<std::net::IpAddr>();
+    name == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}

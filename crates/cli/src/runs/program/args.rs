@@ -1,0 +1,98 @@
+//! The options of the commands that run a program.
+
+use retold_wire::{Pace, RuleError, Rules};
+
+/// How a program's run is replayed.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct PlayingArgs {
+    /// For a program's run: leave out failed attempts, so that the program gets only answers.
+    #[arg(long, requires = "command")]
+    skip_errors: bool,
+    /// For a program's run: how fast streams are sent.
+    #[arg(long, value_enum, default_value = "at-once", requires = "command")]
+    pace: PaceArg,
+    #[command(flatten)]
+    pub(super) shared: SharedArgs,
+}
+
+impl PlayingArgs {
+    pub(super) fn playing(self) -> Playing {
+        Playing { skip_errors: self.skip_errors, pace: self.pace.into() }
+    }
+}
+
+/// Whether one answer serves all equal requests of a run that was recorded otherwise.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct SharedArgs {
+    /// For a program's run: let a recorded answer serve all requests that are equal, as in `record`.
+    #[arg(long, requires = "command")]
+    pub(super) shared: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+pub(crate) enum PaceArg {
+    /// As fast as the program reads.
+    #[default]
+    AtOnce,
+    /// As they arrived when they were recorded.
+    Recorded,
+}
+
+impl From<PaceArg> for Pace {
+    fn from(pace: PaceArg) -> Self {
+        match pace {
+            PaceArg::AtOnce => Pace::AtOnce,
+            PaceArg::Recorded => Pace::Recorded,
+        }
+    }
+}
+
+/// How recorded answers are sent.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Playing {
+    /// Whether failed attempts are left out.
+    pub(crate) skip_errors: bool,
+    /// How fast streams are sent.
+    pub(crate) pace: Pace,
+}
+
+/// Programs whose host is written into them.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct InterceptArgs {
+    /// For a program whose host is written into it: set HTTPS_PROXY for it, and open its connections
+    /// to known providers with a certificate that only it trusts. Other hosts are reached as they
+    /// are, and refused in a replay.
+    #[arg(long, requires = "command")]
+    pub(super) intercept: bool,
+    /// With --intercept: also open connections to this host, and send its requests to URL if one is
+    /// given. Can be repeated.
+    #[arg(long = "host", value_name = "NAME[=URL]", requires = "intercept")]
+    pub(super) hosts: Vec<String>,
+}
+
+/// What of a request counts.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct RulesArgs {
+    /// A field of requests that changes from run to run and does not count when a recorded answer is
+    /// looked for, such as metadata.sent_at or messages.*.id. Can be repeated.
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) ignore: Vec<String>,
+    /// What matches in any text of a request counts as TEXT, such as a time or a temporary path. Can
+    /// be repeated.
+    #[arg(long, value_name = "REGEX=TEXT")]
+    pub(crate) replace: Vec<String>,
+    /// Take what matches out of everything that is stored (requests, answers, reports), such as
+    /// names and addresses. The model and the program get it. Can be repeated.
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) redact: Vec<String>,
+    /// Ask equal requests only once, and let them share the answer: for embeddings, or at
+    /// temperature 0.
+    #[arg(long)]
+    pub(crate) shared: bool,
+}
+
+impl RulesArgs {
+    pub(super) fn rules(&self) -> Result<Rules, RuleError> {
+        Rules::given(&self.ignore, &self.replace)?.redacting(&self.redact)
+    }
+}

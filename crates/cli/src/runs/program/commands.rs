@@ -1,0 +1,203 @@
+//! Recording, replaying, resuming and forking the run of a program.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use super::args::{InterceptArgs, Playing, PlayingArgs, RulesArgs, SharedArgs};
+use super::destinations::{Destinations, Named, named};
+use super::recorded::{keeps_programs, recorder_error, settings_of, started};
+use super::running::{Program, Writing};
+use super::{environment, keys};
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::run_id::new_run_id;
+use crate::select::{self, Selected};
+use retold::log::{Log, SqliteBackend, SqliteOptions};
+use retold::run::{Parent, Recorder, how_it_ended};
+use retold_wire::{Pace, Rules, Samples, Settings};
+
+/// A program to be recorded.
+pub(crate) struct Recording {
+    pub(crate) name: Option<String>,
+    pub(crate) destinations: Destinations,
+    pub(crate) rules: RulesArgs,
+    pub(crate) log_limit: Option<u64>,
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Records a program.
+pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, CliError> {
+    let Recording { name, destinations, rules, log_limit, command } = recording;
+    let (shared, rules) = (rules.shared, rules.rules()?);
+    let again = destinations.again();
+    let Named { upstreams, names, hosts } = named(&destinations)?;
+    let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
+    let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
+    keeps_programs(&log)?;
+    let run = new_run_id()?;
+    let settings = Settings {
+        command: shown(&command, &rules),
+        imported: None,
+        intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
+        name,
+        rules: rules.recorded().clone(),
+        shared,
+        upstreams: names,
+    };
+    let writing = Writing::Begin(Box::new(started(&settings, None)?));
+    let program = Program {
+        log,
+        run,
+        writing: Some(writing),
+        samples: Samples::none(),
+        same_run: true,
+        rules,
+        upstreams: Some(upstreams),
+        hosts,
+        pace: Pace::AtOnce,
+        settings,
+        again,
+        command,
+    };
+    program.go(global)
+}
+
+/// Replays a program.
+pub(crate) fn replay(
+    name: &str,
+    playing: PlayingArgs,
+    intercept: &InterceptArgs,
+    command: Vec<OsString>,
+    global: &Global,
+) -> Result<Status, CliError> {
+    let Selected { log, run } = match select::looks_like_a_file(name) {
+        true => select::run_or_file(global, name)?,
+        false => select::run(global, name)?,
+    };
+    let (mut settings, rules) = settings_of(&log, run)?;
+    settings.shared |= playing.shared.shared;
+    let Playing { skip_errors, pace } = playing.playing();
+    let samples = Samples::of(&log, run, &rules, skip_errors)?;
+    let (writing, upstreams) = (None, None);
+    // The names of hosts choose no server: nothing is asked.
+    let recorded = settings.intercept.clone().filter(|_| !intercept.intercept);
+    let hosts = match recorded {
+        Some(names) => Some(environment::hosts(&names)?.0),
+        None => intercept
+            .intercept
+            .then(|| environment::hosts(&intercept.hosts))
+            .transpose()?
+            .map(|it| it.0),
+    };
+    let again = Destinations::recorded(&settings).again();
+    Program {
+        log,
+        run,
+        writing,
+        samples,
+        same_run: true,
+        rules,
+        upstreams,
+        hosts,
+        pace,
+        settings,
+        again,
+        command,
+    }
+    .go(global)
+}
+
+/// Continues a program's run that was cut off.
+pub(crate) fn resume(
+    name: &str,
+    shared: SharedArgs,
+    destinations: &Destinations,
+    command: Vec<OsString>,
+    global: &Global,
+) -> Result<Status, CliError> {
+    let Selected { log, run } = select::run(global, name)?;
+    let (mut settings, rules) = settings_of(&log, run)?;
+    settings.shared |= shared.shared;
+    keeps_programs(&log)?;
+    if let Some(outcome) = how_it_ended(log.reader()?.as_mut(), run)? {
+        let short = run.short(8);
+        let message = format!("run {run} is {}, and nothing is added to it", outcome.as_str());
+        return Err(CliError::usage(message)
+            .hint(format!("`retold replay {short} -- CMD` runs the program from its answers"))
+            .hint(format!(
+                "`retold fork {short} -- CMD` records a new run that begins with them"
+            )));
+    }
+    let named = named(destinations)?;
+    destinations.cover(run, &settings, &named)?;
+    let Named { upstreams, names: _, hosts } = named;
+    // Take the lease first, so that nothing is added between looking and writing.
+    let recorder = Recorder::go_on(&log, run).map_err(recorder_error)?;
+    select::sound(log.reader()?.as_mut(), run, "nothing was recorded")?;
+    let samples = Samples::of(&log, run, &rules, false)?;
+    let program = Program {
+        log,
+        run,
+        writing: Some(Writing::GoOn(recorder)),
+        samples,
+        same_run: true,
+        rules,
+        upstreams: Some(upstreams),
+        hosts,
+        pace: Pace::AtOnce,
+        settings,
+        again: destinations.again(),
+        command,
+    };
+    program.go(global)
+}
+
+/// Records a new run of a program that shares what another has.
+pub(crate) fn fork(
+    name: &str,
+    shared: SharedArgs,
+    destinations: &Destinations,
+    command: Vec<OsString>,
+    global: &Global,
+) -> Result<Status, CliError> {
+    let Selected { log, run: parent } = select::run(global, name)?;
+    let (settings, rules) = settings_of(&log, parent)?;
+    keeps_programs(&log)?;
+    let named = named(destinations)?;
+    destinations.cover(parent, &settings, &named)?;
+    let Named { upstreams, names, hosts } = named;
+    select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
+    let samples = Samples::of(&log, parent, &rules, false)?;
+    let settings = Settings {
+        command: shown(&command, &rules),
+        imported: None,
+        intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
+        // The name still means the run that was given it.
+        name: None,
+        upstreams: names,
+        shared: settings.shared || shared.shared,
+        ..settings
+    };
+    let forked = Parent { before: None, retry_failed: false, run: parent };
+    let program = Program {
+        log,
+        run: new_run_id()?,
+        writing: Some(Writing::Begin(Box::new(started(&settings, Some(forked))?))),
+        samples,
+        same_run: false,
+        rules,
+        upstreams: Some(upstreams),
+        hosts,
+        pace: Pace::AtOnce,
+        settings,
+        again: destinations.again(),
+        command,
+    };
+    program.go(global)
+}
+
+/// A command as it is recorded: without keys, and without what is redacted.
+fn shown(command: &[OsString], rules: &Rules) -> Vec<String> {
+    let words = keys::without_keys(command).into_iter();
+    words.map(|word| rules.redacted(&word)).collect()
+}

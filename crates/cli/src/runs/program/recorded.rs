@@ -1,0 +1,89 @@
+//! What a program's run has recorded about itself.
+
+use serde_json::json;
+
+use crate::error::{CliError, Status};
+use crate::select;
+use retold::event::RunStarted;
+use retold::id::RunId;
+use retold::log::Log;
+use retold::model::ModelInfo;
+use retold::run::{Parent, RecorderError};
+use retold_wire::{AuthorityError, PROGRAM, RuleError, Rules, Settings, UpstreamError};
+
+/// What a program's run has recorded about itself.
+pub(super) fn settings_of(log: &Log, run: RunId) -> Result<(Settings, Rules), CliError> {
+    let started = select::started(log.reader()?.as_mut(), run)?;
+    if started.experiment != PROGRAM {
+        let short = run.short(8);
+        let message = format!("run {run} was not recorded from a program");
+        return Err(CliError::usage(message)
+            .hint(format!("leave out -- and the command: `retold replay {short}`")));
+    }
+    let settings: Settings = serde_json::from_value(started.settings).map_err(|e| {
+        CliError::usage(format!("the recorded settings do not work with this release: {e}"))
+    })?;
+    let rules = Rules::of(settings.rules.clone())?;
+    Ok((settings, rules))
+}
+
+/// Refuses logs of formats that do not have what a program's run needs.
+pub(crate) fn keeps_programs(log: &Log) -> Result<(), CliError> {
+    if log.format().keeps_declarations() {
+        return Ok(());
+    }
+    let message = format!(
+        "{} has format {}, in which programs are not recorded",
+        log.backend().name(),
+        log.format()
+    );
+    Err(CliError::usage(message).hint("name another log with --log PATH"))
+}
+
+/// The model of every program: whatever its upstreams have.
+pub(super) fn model() -> ModelInfo {
+    ModelInfo { kind: "upstream".to_owned(), source: None, simulated: false }
+}
+
+/// The first event of a run.
+pub(super) fn started(
+    settings: &Settings,
+    forked_from: Option<Parent>,
+) -> Result<RunStarted, CliError> {
+    let settings =
+        serde_json::to_value(settings).map_err(|e| CliError::usage(format!("settings: {e}")))?;
+    Ok(RunStarted {
+        experiment: PROGRAM.to_owned(),
+        seed: 0,
+        settings,
+        model: json!(model()),
+        program: retold::PROGRAM.to_owned(),
+        declares: false,
+        forked_from,
+    })
+}
+
+pub(super) fn recorder_error(error: RecorderError) -> CliError {
+    match error {
+        RecorderError::Log(error) => error.into(),
+        other => CliError::new(Status::Io, other.to_string()),
+    }
+}
+
+impl From<RuleError> for CliError {
+    fn from(error: RuleError) -> Self {
+        CliError::usage(error.to_string())
+    }
+}
+
+impl From<AuthorityError> for CliError {
+    fn from(error: AuthorityError) -> Self {
+        CliError::new(Status::Io, error.to_string())
+    }
+}
+
+impl From<UpstreamError> for CliError {
+    fn from(error: UpstreamError) -> Self {
+        CliError::usage(error.to_string())
+    }
+}

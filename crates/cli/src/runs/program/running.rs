@@ -1,0 +1,167 @@
+//! A program that runs, and the session that it asks.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::authorities::Authorities;
+use super::environment::{self, Environment};
+use super::recorded::{model, recorder_error};
+use super::said::{self, Done};
+use super::{child, keys};
+use crate::error::{CliError, Status, write_err};
+use crate::global::Global;
+use crate::signal::Signals;
+use retold::event::{RunResumed, RunStarted};
+use retold::id::RunId;
+use retold::log::Log;
+use retold::run::Recorder;
+use retold_wire::{
+    Front, Interception, NamedHosts, Pace, Rules, Samples, Server, Session, Settings, Setup,
+    Upstreams,
+};
+
+/// How long answers that are under way are waited for when the program has ended: a little longer
+/// than an upstream is read on for.
+pub(super) const PATIENCE: Duration = Duration::from_secs(65);
+
+/// What is written.
+pub(super) enum Writing {
+    /// A new run.
+    Begin(Box<RunStarted>),
+    /// More of a run.
+    GoOn(Recorder),
+}
+
+/// A program to be run.
+pub(super) struct Program {
+    pub(super) log: Log,
+    pub(super) run: RunId,
+    /// `None` for a replay.
+    pub(super) writing: Option<Writing>,
+    pub(super) samples: Samples,
+    pub(super) same_run: bool,
+    pub(super) rules: Rules,
+    pub(super) upstreams: Option<Upstreams>,
+    /// The hosts whose connections are opened; `None` if none are.
+    pub(super) hosts: Option<NamedHosts>,
+    pub(super) pace: Pace,
+    pub(super) settings: Settings,
+    /// The options that a resume or a fork of this run needs.
+    pub(super) again: Vec<String>,
+    pub(super) command: Vec<OsString>,
+}
+
+impl Program {
+    /// Runs the program to its end.
+    ///
+    /// # Errors
+    /// [`CliError`]: it cannot be started, or what happened cannot be recorded.
+    pub(super) fn go(self, global: &Global) -> Result<Status, CliError> {
+        let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+        let result = tokio.block_on(self.run(global));
+        // A program may have left connections open.
+        tokio.shutdown_background();
+        result
+    }
+
+    async fn run(self, global: &Global<'_>) -> Result<Status, CliError> {
+        let Program {
+            log,
+            run,
+            writing,
+            samples,
+            same_run,
+            rules,
+            upstreams,
+            hosts,
+            pace,
+            settings,
+            again,
+            command,
+        } = self;
+        let bound = Server::bind().await;
+        let server = bound
+            .map_err(|e| CliError::new(Status::Io, format!("cannot listen on loopback: {e}")))?;
+        let (names, unset) = match &upstreams {
+            Some(upstreams) => (upstreams.names().map(str::to_owned).collect(), Vec::new()),
+            None => environment::replayed(&settings.upstreams),
+        };
+        let replay = writing.is_none();
+        let interception = hosts.map(|hosts| Interception::new(hosts, !replay)).transpose()?;
+        let interception = interception.map(Arc::new);
+        // Their folder is gone when this function returns.
+        let authorities =
+            interception.as_ref().map(|it| Authorities::write(it.pem())).transpose()?;
+        let mut set = environment::of_program(&server, &names, replay, interception.is_some());
+        set.extend(authorities.iter().flat_map(Authorities::variables));
+        let environment = Environment { set, unset };
+        // A program that cannot be started leaves no run, and is not heard before there is one.
+        let recorder = match writing {
+            None => None,
+            Some(Writing::Begin(started)) => {
+                child::found(&command)?;
+                Some(Recorder::begin(&log, run, *started).await.map_err(recorder_error)?)
+            }
+            Some(Writing::GoOn(mut recorder)) => {
+                child::found(&command)?;
+                let model = json!(model());
+                let resumed = RunResumed { model, program: retold::PROGRAM.to_owned() };
+                recorder.resumed(resumed).await.map_err(recorder_error)?;
+                Some(recorder)
+            }
+        };
+        let shared = settings.shared;
+        let setup = Setup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace };
+        let session = Session::new(setup)?;
+        let front =
+            Front { interception: interception.clone(), ..Front::of(session.clone(), names) };
+        let serving = tokio::spawn(server.serve(Arc::new(front)));
+        let signals = Signals::of_program();
+        let mut child = child::start(&command, environment)?;
+        let status = child::wait(&mut child, signals).await?;
+        session.close();
+        let code = child::exit_code(status);
+        wait_for_answers(&session).await;
+        session.compare_the_rest()?;
+        serving.abort();
+        let summary = session.summary();
+        let done = match replay {
+            true => Done::Replayed,
+            false => {
+                let finished = code == 0 && summary.differences == 0;
+                session.end(finished).await.map_err(recorder_error)?;
+                Done::Recorded { finished }
+            }
+        };
+        let command = keys::without_keys(&command);
+        let reported = interception.map(|it| it.reported()).unwrap_or_default();
+        let was_seen = summary.requests > 0 || reported != retold_wire::Reported::default();
+        said::say((run, done, code), (&summary, was_seen), (&again, &command), global);
+        said::intercepted(&reported, summary.requests, global);
+        Ok(match summary.missed + summary.differences {
+            0 => Status::Program(code),
+            _ => Status::Difference,
+        })
+    }
+}
+
+/// Waits for the answers that the program did not wait for: they are paid for.
+async fn wait_for_answers(session: &Session) {
+    let soon = tokio::time::timeout(Duration::from_millis(500), session.idle());
+    if soon.await.is_ok() {
+        return;
+    }
+    let seconds = PATIENCE.as_secs();
+    write_err(&format!(
+        "retold: the program ended before all its answers: waiting for them, at most {seconds} s (Ctrl-C ends this)\n"
+    ));
+    let mut signals = Signals::listen();
+    tokio::select! {
+        _ = tokio::time::timeout(PATIENCE, session.idle()) => {}
+        _ = signals.next() => {}
+    }
+}

@@ -1,0 +1,147 @@
+//! The state of a run as of one of its events.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::error::{CliError, Status};
+use crate::output::grouped;
+use crate::runs::settings::settings_of;
+use crate::select;
+use retold::exchange::{DECISIONS, EXCHANGES};
+use retold::id::{RunId, Seq};
+use retold::inert::inert;
+use retold::log::Reader;
+use retold_serve::{AsOf, Node, StateError, as_of};
+use retold_study::studies::Studies;
+use retold_wire::PROGRAM;
+
+/// The most lines of a state that are printed.
+const MOST_LINES: usize = 200;
+
+/// The most entries of a list or an object that are printed, besides changed ones.
+const MOST_ENTRIES: usize = 12;
+
+/// The state of a run as of an event.
+pub(crate) struct RunState {
+    at: Seq,
+    /// The last event of the run.
+    end: Seq,
+    found: Found,
+}
+
+/// A state, or why there is none.
+enum Found {
+    Of(Box<AsOf>),
+    None(String),
+}
+
+/// The state of a run as of an event.
+pub(crate) fn of(
+    studies: &Studies,
+    reader: &mut dyn Reader,
+    run: RunId,
+    (at, end): (Seq, Seq),
+) -> Result<RunState, CliError> {
+    let found = found(studies, reader, run, at)?;
+    Ok(RunState { at, end, found })
+}
+
+fn found(
+    studies: &Studies,
+    reader: &mut dyn Reader,
+    run: RunId,
+    at: Seq,
+) -> Result<Found, CliError> {
+    let started = select::started(reader, run)?;
+    let none = match started.experiment.as_str() {
+        PROGRAM => Some("what a program knew is in the program; its run has facts"),
+        EXCHANGES => Some("exchanges belong to no experiment"),
+        DECISIONS => Some("accepted decisions are about another run, which may have one"),
+        _ => None,
+    };
+    if let Some(why) = none {
+        return Ok(Found::None(why.to_owned()));
+    }
+    let settings = match settings_of(studies, &started) {
+        Ok(settings) => settings,
+        Err(error) => return Ok(Found::None(error.message)),
+    };
+    let made = match studies.build(&started.experiment, &settings.experiment) {
+        Ok(made) => made,
+        Err(error) => return Ok(Found::None(error.to_string())),
+    };
+    match as_of(reader, run, made.folding(), at) {
+        Ok(found) => Ok(Found::Of(Box::new(found))),
+        Err(StateError::Log(error)) => Err(error.into()),
+        Err(error) => Err(CliError::new(Status::Usage, error.to_string())),
+    }
+}
+
+impl RunState {
+    /// Adds it to an object: `as_of`, `state`, and `no_state` if there is none.
+    pub(crate) fn add_to(&self, object: &mut Value) {
+        let RunState { at, end, found } = self;
+        match found {
+            Found::Of(found) => {
+                let AsOf { facts, last, state, .. } = &**found;
+                object["as_of"] =
+                    json!({"event": at, "of": end, "facts": facts, "last_fact": last});
+                object["state"] = state.clone();
+            }
+            Found::None(why) => {
+                object["as_of"] = json!({"event": at, "of": end});
+                object["state"] = Value::Null;
+                object["no_state"] = why.as_str().into();
+            }
+        }
+    }
+
+    /// The state as lines; what the last fact changed is marked with an asterisk.
+    pub(crate) fn text(&self) -> String {
+        let at = self.at;
+        let AsOf { facts, last, tree, .. } = match &self.found {
+            Found::Of(found) => &**found,
+            Found::None(why) => return format!("this run has no state: {why}\n"),
+        };
+        let facts = grouped(*facts as u64);
+        let mut text = match last {
+            Some(last) => format!(
+                "state after event {at}: {facts} facts, * changed by the last of them (event {last})\n"
+            ),
+            None => format!("state after event {at}: before the first fact\n"),
+        };
+        let mut left = MOST_LINES;
+        for entry in &tree.entries {
+            lines(entry, 1, &mut left, &mut text);
+        }
+        if left == 0 || tree.more > 0 {
+            text.push_str("  … with --json, all of it\n");
+        }
+        text
+    }
+}
+
+fn lines(node: &Node, depth: usize, left: &mut usize, text: &mut String) {
+    if *left == 0 {
+        return;
+    }
+    *left -= 1;
+    let mark = if node.changed { "*" } else { " " };
+    let indent = "  ".repeat(depth - 1);
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{mark} {indent}{}: {}", inert(&node.key, 60), inert(&node.text, 100));
+    let mut more = node.more;
+    for (n, entry) in node.entries.iter().enumerate() {
+        // What changed is what one looks for.
+        if n < MOST_ENTRIES || entry.changed {
+            lines(entry, depth + 1, left, text);
+        } else {
+            more += 1;
+        }
+    }
+    if more > 0 && *left > 0 {
+        *left -= 1;
+        let _ = writeln!(text, "  {indent}  … {} more", grouped(more as u64));
+    }
+}

@@ -1,0 +1,226 @@
+//! A run in numbers, as text.
+
+use std::fmt::Write;
+
+use crate::output::{counted, grouped};
+use retold::inert::inert;
+use retold::totals::{
+    Attempts, Calls, Cost, Figures, Latency, ParserFigures, PartFigures, Reason, Saved, SavedPart,
+    Tokens,
+};
+
+/// A run in numbers. Names come from the log, so they are shown inert.
+pub(crate) fn text(figures: &Figures) -> String {
+    let Figures { all, replay, models, parsers, accepted, resumed, forked_from, .. } = figures;
+    let mut text = part(all, "");
+    let Saved { within_run, from_parent, from_other_runs, resumed: kept, provider_cached } =
+        &all.saved;
+    let parent = forked_from.map_or_else(String::new, |run| format!(" {}", run.short(8)));
+    let times = counted(*resumed, "time");
+    let lines = [
+        (within_run, "answers used again within the run".to_owned()),
+        (from_parent, format!("answers of the run{parent} that it is a fork of")),
+        (from_other_runs, "answers of other runs".to_owned()),
+        (kept, format!("answers that it had when it was continued ({times})")),
+    ];
+    for (saved, what) in lines.iter().filter(|(saved, _)| saved.answers > 0) {
+        line(&mut text, "saved", &saving(saved, what));
+    }
+    if provider_cached.answers > 0 {
+        let SavedPart { answers, prompt_tokens, dollars, .. } = provider_cached;
+        let of = counted(*answers, "answer");
+        let said = format!(
+            "the provider's cache had {} tokens of {of}, {}",
+            grouped(*prompt_tokens),
+            money(*dollars)
+        );
+        line(&mut text, "saved", &said);
+    }
+    if replay.answers > 0 {
+        line(&mut text, "a replay", &saving(replay, "answers not asked for, each time"));
+    }
+    for (name, parser) in parsers {
+        line(&mut text, "parser", &methods(name, parser));
+    }
+    for of in accepted {
+        let runs = format!("accepted about these answers, in run {}", of.run);
+        line(&mut text, "since", &runs);
+        for (name, parser) in &of.parsers {
+            line(&mut text, "", &methods(name, parser));
+        }
+    }
+    if models.len() > 1 {
+        for (name, model) in models {
+            let _ = writeln!(text, "\nmodel {}", inert(name, 80));
+            text.push_str(&self::part(model, "  "));
+        }
+    }
+    text
+}
+
+/// The numbers of one model, or of all.
+fn part(figures: &PartFigures, indent: &str) -> String {
+    let PartFigures { calls, attempts, tokens, cost, latency_ms, .. } = figures;
+    let mut text = String::new();
+    let mut say = |name: &str, said: &str| {
+        text.push_str(indent);
+        line(&mut text, name, said);
+    };
+    say("calls", &of_calls(calls));
+    let Attempts { made, failed, reasons } = attempts;
+    say("attempts", &format!("{}, {} failed", grouped(*made), grouped(*failed)));
+    for reason in reasons {
+        say("", &of_reason(reason));
+    }
+    let has_answers = tokens.counted + tokens.uncounted > 0;
+    if has_answers {
+        say("tokens", &of_tokens(tokens));
+        for said in of_cost(cost) {
+            say("cost", &said);
+        }
+        say("latency", &of_latency(latency_ms.as_ref()));
+    }
+    text
+}
+
+fn line(text: &mut String, name: &str, said: &str) {
+    // Writing to a string cannot fail, here and below.
+    let _ = writeln!(text, "{name:<9} {said}");
+}
+
+fn of_calls(calls: &Calls) -> String {
+    let Calls { asked, answered, failed, open, blank, cut_off, unreadable } = *calls;
+    let mut said = format!("{}: {} answered", grouped(asked), grouped(answered));
+    let short = [(blank, "blank"), (cut_off, "cut off"), (unreadable, "unreadable")];
+    let short = short.iter().filter(|(n, _)| *n > 0);
+    let short: Vec<String> = short.map(|(n, what)| format!("{} {what}", grouped(*n))).collect();
+    if !short.is_empty() {
+        let _ = write!(said, " (of these {})", short.join(", "));
+    }
+    for (n, what) in [(failed, "failed"), (open, "not answered yet")] {
+        if n > 0 {
+            let _ = write!(said, ", {} {what}", grouped(n));
+        }
+    }
+    said
+}
+
+/// `50 rate_limited (HTTP 429), 10 calls given up: the first error`.
+pub(crate) fn of_reason(reason: &Reason) -> String {
+    let Reason { failure, status, attempts, gave_up, example } = reason;
+    let mut said = format!("{} {}", grouped(*attempts), inert(failure, 40));
+    if let Some(status) = status {
+        let _ = write!(said, " (HTTP {status})");
+    }
+    if *gave_up > 0 {
+        let _ = write!(said, ", {} given up", counted(*gave_up, "call"));
+    }
+    if !example.is_empty() {
+        let _ = write!(said, ": {}", inert(example, 160));
+    }
+    said
+}
+
+fn of_tokens(tokens: &Tokens) -> String {
+    let Tokens { prompt, cached, completion, reasoning, counted: known, uncounted } = *tokens;
+    if known == 0 {
+        return "not counted by the server".to_owned();
+    }
+    let within = |n: u64, what: &str| match n {
+        0 => String::new(),
+        n => format!(" ({} {what})", grouped(n)),
+    };
+    let mut said = format!(
+        "{} in{}, {} out{}",
+        grouped(prompt),
+        within(cached, "in the provider's cache"),
+        grouped(completion),
+        within(reasoning, "of reasoning")
+    );
+    if uncounted > 0 {
+        let _ = write!(said, "; not counted in {}", counted(uncounted, "answer"));
+    }
+    said
+}
+
+fn of_cost(cost: &Cost) -> Vec<String> {
+    let Cost { dollars, without_price, uncounted, reported, reported_answers, .. } = cost;
+    let mut said = match dollars {
+        Some(dollars) => format!("{} at list prices", money(Some(*dollars))),
+        None => "unknown".to_owned(),
+    };
+    if !without_price.is_empty() {
+        let models: Vec<String> = without_price
+            .iter()
+            .map(|(model, n)| format!("{} ({})", inert(model, 60), counted(*n, "answer")))
+            .collect();
+        let _ = write!(said, "; no price for {}: --prices FILE", models.join(", "));
+    }
+    if *uncounted > 0 {
+        let _ =
+            write!(said, "; without {} whose tokens are unknown", counted(*uncounted, "answer"));
+    }
+    let mut lines = vec![said];
+    if let Some(reported) = reported {
+        let answers = counted(*reported_answers, "answer");
+        lines
+            .push(format!("{reported:.6} as the provider reports it, in its own unit ({answers})"));
+    }
+    lines
+}
+
+fn of_latency(latency: Option<&Latency>) -> String {
+    let Some(Latency { measured, p50, p90, p99, max }) = latency else {
+        return "not recorded, or under 1 ms".to_owned();
+    };
+    let [p50, p90, p99, max] = [p50, p90, p99, max].map(|ms| grouped(*ms));
+    let answers = counted(*measured, "answer");
+    format!(
+        "p50 {p50} ms, p90 {p90} ms, p99 {p99} ms, longest {max} ms ({answers} with a time of 1 ms or more)"
+    )
+}
+
+fn saving(saved: &SavedPart, what: &str) -> String {
+    let SavedPart { answers, prompt_tokens, completion_tokens, dollars } = saved;
+    format!(
+        "{} {what}: {} tokens in, {} out, {}",
+        grouped(*answers),
+        grouped(*prompt_tokens),
+        grouped(*completion_tokens),
+        money(*dollars)
+    )
+}
+
+fn money(dollars: Option<f64>) -> String {
+    match dollars {
+        Some(dollars) if dollars > 0.0 && dollars < 0.01 => format!("${dollars:.6}"),
+        Some(dollars) => format!("${dollars:.2}"),
+        None => "cost unknown".to_owned(),
+    }
+}
+
+fn methods(name: &str, parser: &ParserFigures) -> String {
+    let ParserFigures { decisions, with_warnings, found, methods } = parser;
+    let mut said = format!("{}: {}", inert(name, 80), counted(*decisions, "decision"));
+    if let Some(found) = found {
+        let _ = write!(said, ", {} % found in the answer", percent(*found));
+    }
+    if *with_warnings > 0 {
+        let _ = write!(said, ", {} with warnings", grouped(*with_warnings));
+    }
+    for method in methods {
+        let last = if method.is_last_resort { "  last resort: nothing found" } else { "" };
+        let _ = write!(
+            said,
+            "\n          {:<24} {:>9} {:>6} %{last}",
+            inert(&method.method, 40),
+            grouped(method.decisions),
+            percent(method.share)
+        );
+    }
+    said
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2}", 100.0 * share)
+}

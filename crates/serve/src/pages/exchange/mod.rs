@@ -1,0 +1,147 @@
+//! A question with everything that came of it: the prompt as a conversation, the answer with the part
+//! that the parser took, decisions, failed attempts, and the facts that follow.
+
+mod gather;
+mod shown;
+
+use retold::content::Content;
+use retold::id::Seq;
+use retold::log::{LogError, each_event_at};
+use serde::Serialize;
+
+use self::gather::Gathered;
+use self::shown::{
+    Answer, Attempt, Decision, Prompt, answer_of, attempt_of, decision_of, prompt_of,
+};
+use super::participants::lane_of;
+use super::row::{Row, row};
+use super::{OfRun, Reply, participant_href};
+use crate::error::PageError;
+use crate::span::Taken;
+
+#[derive(Serialize)]
+struct Exchange {
+    call: String,
+    sample: u32,
+    /// The question's seq, which names the exchange.
+    question: u64,
+    asked_at: String,
+    /// Other samples of the same call.
+    samples: Vec<OtherSample>,
+    participant: Option<(String, String)>,
+    prompt: Prompt,
+    attempts: Vec<Attempt>,
+    answer: Option<Answer>,
+    decision: Option<Decision>,
+    /// Other decisions about the same answer.
+    others: Vec<Row>,
+    facts: Vec<Row>,
+    /// The address of the page about how it came about.
+    chain: String,
+    /// The address of the parser's comparison, around this decision.
+    check: Option<String>,
+    /// The address of the state after the last of it.
+    state: Option<String>,
+    previous: Option<String>,
+    next: Option<String>,
+}
+
+#[derive(Serialize)]
+struct OtherSample {
+    sample: u32,
+    href: String,
+    here: bool,
+}
+
+pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
+    let gathered = of.gather(seq)?;
+    let Gathered { question, answer, attempts, decision, others, facts, index } = gathered;
+    let run = of.head.run;
+    let slot = of.asked.site.roll(&of.head);
+    let untrusted = slot.roll().damage.as_ref().map(|damage| damage.seq.0);
+    let request = of.request(&question)?;
+    let call = question.call.clone();
+    let call_text = call.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string);
+    let sample = question.sample.unwrap_or(0);
+    let participant = call.as_ref().map(|call| lane_of(&of, call)).map(|name| {
+        let href = participant_href(&of.info.run, &name);
+        (name, href)
+    });
+    let mut samples = Vec::new();
+    if let Some(call) = &call {
+        let places = index.calls(of.reader.as_mut(), call)?;
+        let places = places.get(..places.len().min(200)).unwrap_or(&[]).to_vec();
+        each_event_at::<LogError>(of.reader.as_mut(), run, &places, |stored| {
+            if stored.is_question() && stored.call.as_ref() == Some(call) {
+                samples.push((stored.sample.unwrap_or(0), stored.seq));
+            }
+            Ok(())
+        })?;
+    }
+    let samples: Vec<OtherSample> = samples
+        .into_iter()
+        .map(|(sample, at)| OtherSample {
+            sample,
+            href: of.href(&format!("/exchange/{at}")),
+            here: at == question.seq,
+        })
+        .collect();
+    let here = samples.iter().position(|sample| sample.here).unwrap_or(0);
+    let neighbour = |at: Option<usize>| at.and_then(|at| samples.get(at)).map(|s| s.href.clone());
+    let (previous, next) = (neighbour(here.checked_sub(1)), neighbour(Some(here + 1)));
+    let shown_answer = answer.as_ref().map(|stored| answer_of(&of, stored, decision.as_ref()));
+    let (answer_shown, taken) = match shown_answer {
+        Some((answer, taken)) => (Some(answer), taken),
+        None => (None, Taken::Unknown),
+    };
+    let last = facts.last().or(decision.as_ref().map(|(stored, _)| stored)).or(answer.as_ref());
+    let last = last.map_or(question.seq, |stored| stored.seq);
+    let is_study = of.info.kind == "study";
+    let decision_shown =
+        decision.map(|(stored, made)| decision_of(&of, &stored, made, answer.as_ref(), &taken));
+    let check = decision_shown.as_ref().filter(|decision| !decision.reported);
+    let data = Exchange {
+        chain: of.href(&format!("/chain/{}", question.seq)),
+        check: check.map(|decision| {
+            let around = decision.seq.saturating_sub(1);
+            of.href(&format!("/check?after={around}#d{}", decision.seq))
+        }),
+        state: is_study.then(|| of.href(&format!("/state?at={last}"))),
+        call: call_text.clone(),
+        sample,
+        question: question.seq.0,
+        asked_at: question.time.to_string(),
+        samples,
+        participant,
+        prompt: prompt_of(&request),
+        attempts: attempts.iter().filter_map(attempt_of).collect(),
+        answer: answer_shown,
+        decision: decision_shown,
+        others: others.iter().map(|other| row(run, other, untrusted)).collect(),
+        facts: facts.iter().map(|fact| row(run, fact, untrusted)).collect(),
+        previous,
+        next,
+    };
+    of.page("exchange", format!("{call_text}#{sample}"), false, data)
+}
+
+/// The canonical request as a file.
+pub(super) fn prompt(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
+    let gathered = of.gather(seq)?;
+    let request = of.request(&gathered.question)?;
+    let name = format!("prompt-{}.json", request.hash().short(12));
+    Ok(Reply::Text { name, text: request.canonical().to_owned() })
+}
+
+/// The whole text of an answer as a file.
+pub(super) fn answer(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
+    let gathered = of.gather(seq)?;
+    let unanswered = || PageError::NotFound(format!("the question of event {seq} has no answer"));
+    let stored = gathered.answer.ok_or_else(unanswered)?;
+    let text = match &stored.content {
+        Some(Content::Text(text)) => text.to_string(),
+        Some(Content::Vector(numbers)) => serde_json::to_string(&numbers[..])?,
+        None => String::new(),
+    };
+    Ok(Reply::Text { name: format!("answer-{}-{}.txt", of.info.short, stored.seq), text })
+}

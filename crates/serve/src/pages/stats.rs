@@ -1,0 +1,59 @@
+//! A run in numbers: what `retold stats` prints.
+
+use retold::log::CheckedReader;
+use retold::totals::{Figures, Totals};
+use serde::Serialize;
+
+use super::{OfRun, Reply};
+use crate::error::PageError;
+use crate::job::Stand;
+use crate::runs::Notice;
+
+#[derive(Serialize)]
+struct Stats {
+    /// The numbers, as `retold stats --json` has them; `None` while the run is being read.
+    stats: Option<Figures>,
+    /// How many events were read so far.
+    read: u64,
+}
+
+/// The numbers of a run, as far as it can be read, and why no further.
+pub(crate) struct Counted {
+    totals: Totals,
+    wrong: Option<String>,
+}
+
+pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
+    let (site, run) = (of.asked.site.clone(), of.head.run);
+    let stand = of.asked.site.counted.of((run, of.head.head.seq), move |progress| {
+        let said = |error: retold::log::LogError| error.to_string();
+        let mut reader = CheckedReader::new(site.reader().map_err(said)?);
+        let mut totals = Totals::of(run);
+        let wrong = loop {
+            match totals.read_on(&mut reader) {
+                Ok(true) => progress.at(totals.end().0),
+                Ok(false) => break None,
+                Err(error) => break Some(error.to_string()),
+            }
+        };
+        let accepted = totals.read_accepted(&mut CheckedReader::new(site.reader().map_err(said)?));
+        Ok(Counted { totals, wrong: wrong.or(accepted.err().map(said)) })
+    });
+    let title = "In numbers".to_owned();
+    let site = of.asked.site.clone();
+    match stand {
+        Stand::Running(read) => of.page("stats", title, true, Stats { stats: None, read }),
+        Stand::Failed(why) => Err(PageError::NotFound(why)),
+        Stand::Done(counted) => {
+            let Counted { totals, wrong } = &*counted;
+            let figures = totals.figures(&site.prices, site.studies.parsers());
+            let read = figures.events;
+            let notices = wrong.iter().map(|why| {
+                let text = format!("These are the numbers up to event {read}: {why}");
+                Notice::danger(text)
+            });
+            let notices = notices.collect();
+            of.page_with("stats", title, false, notices, Stats { stats: Some(figures), read })
+        }
+    }
+}

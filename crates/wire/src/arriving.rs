@@ -1,0 +1,71 @@
+//! An answer that is arriving, and how much of it may be let through.
+
+use crate::asked::Asked;
+use crate::framing::{Framing, Splitter, data};
+use crate::kept::Kept;
+use crate::limits::MOST_CHUNKS;
+
+/// An answer that is arriving.
+pub(crate) struct Arriving {
+    pub(crate) framing: Framing,
+    pub(crate) splitter: Splitter,
+    /// Whether it is let through before it is whole.
+    pub(crate) lets_through: bool,
+    /// Whether it is JSON.
+    pub(crate) is_json: bool,
+    pub(crate) body: Vec<u8>,
+    pub(crate) chunks: Vec<(usize, u64)>,
+    /// How much of it was let through.
+    pub(crate) sent: usize,
+    /// Where the last chunk begins.
+    pub(crate) chunk: usize,
+    /// Where the event begins that ends the stream.
+    pub(crate) last: Option<usize>,
+}
+
+impl Arriving {
+    pub(crate) fn new(framing: Framing, lets_through: bool) -> Self {
+        let splitter = Splitter::new(framing);
+        let (body, chunks) = (Vec::new(), Vec::new());
+        let (is_json, last) = (false, None);
+        Arriving { framing, splitter, lets_through, is_json, body, chunks, sent: 0, chunk: 0, last }
+    }
+
+    pub(crate) fn add(&mut self, chunk: &[u8], at: u64, asked: &Asked) {
+        if chunk.is_empty() {
+            return;
+        }
+        self.chunk = self.body.len();
+        self.body.extend_from_slice(chunk);
+        if self.chunks.len() < MOST_CHUNKS {
+            self.chunks.push((chunk.len(), at));
+        }
+        while let Some(event) = self.splitter.next(&self.body) {
+            let begin = event.start;
+            if self.last.is_none() && asked.dialect.is_last(&data(self.framing, &self.body[event]))
+            {
+                self.last = Some(begin);
+            }
+        }
+    }
+
+    /// Up to where the body may be let through: not the event that ends it, nor one that is not
+    /// complete, because it may be that event; and of a body without events, not its last chunk.
+    pub(crate) fn free(&self) -> usize {
+        match (self.framing, self.last) {
+            _ if !self.lets_through => 0,
+            (_, Some(last)) => last,
+            // An object is of no use before it is whole, and can be replaced by an error until then. A list
+            // may be a stream of its items.
+            (Framing::Whole, None) if self.is_json && self.body.first() != Some(&b'[') => 0,
+            (Framing::Whole, None) => self.chunk,
+            (Framing::Events | Framing::Lines, None) => self.splitter.begun(),
+        }
+    }
+}
+
+/// Whether an answer says that it is JSON.
+pub(crate) fn is_json(kept: &Kept) -> bool {
+    let kind = kept.content_type().split(';').next().unwrap_or("").trim();
+    kind.eq_ignore_ascii_case("application/json")
+}

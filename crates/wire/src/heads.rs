@@ -1,0 +1,76 @@
+//! The heads of answers: what is passed on, recorded, and sent again.
+
+use bytes::Bytes;
+use hyper::Response;
+use hyper::http::response::Parts;
+use hyper::http::{HeaderMap, HeaderValue, StatusCode, header};
+use retold::id::{RunId, Seq};
+
+use crate::asked::without_keys;
+use crate::kept::{Kept, is_kept};
+use crate::outlet::Outgoing;
+use crate::report::RESPONSE;
+use crate::upstream::is_forwarded;
+
+/// The head of an error that is made here.
+pub(crate) fn json_header() -> Vec<(String, String)> {
+    vec![
+        ("content-type".to_owned(), "application/json".to_owned()),
+        ("x-should-retry".to_owned(), "false".to_owned()),
+    ]
+}
+
+/// The head that a client gets: that of the upstream.
+pub(crate) fn head(response: &reqwest::Response) -> Parts {
+    let (mut parts, ()) = Response::new(()).into_parts();
+    parts.status = response.status();
+    let mut headers = HeaderMap::new();
+    for (name, value) in response.headers() {
+        if is_forwarded(name) && name != header::CONTENT_ENCODING {
+            headers.append(name.clone(), value.clone());
+        }
+    }
+    parts.headers = headers;
+    parts
+}
+
+/// The header by which a program names an answer in its reports.
+pub(crate) fn named(run: RunId, seq: Seq) -> Option<(header::HeaderName, HeaderValue)> {
+    let value = HeaderValue::from_str(&format!("{run}/{seq}")).ok()?;
+    Some((header::HeaderName::from_static(RESPONSE), value))
+}
+
+/// The headers of an answer that are recorded, without keys.
+pub(crate) fn kept_headers(headers: &HeaderMap) -> Vec<(String, String)> {
+    let kept = headers.iter().filter(|(name, _)| is_kept(name.as_str()));
+    let texts = kept.filter_map(|(name, value)| Some((name, value.to_str().ok()?)));
+    let whole = |(name, value): (&header::HeaderName, &str)| {
+        let value = match (name, value.split_once('?')) {
+            (&header::LOCATION, Some((path, query))) => format!("{path}?{}", without_keys(query)),
+            _ => value.to_owned(),
+        };
+        (name.as_str().to_owned(), value)
+    };
+    texts.map(whole).collect()
+}
+
+/// An answer as it is recorded.
+pub(crate) fn response_of(kept: &Kept, body: Bytes) -> Response<Outgoing> {
+    response_with(kept, Outgoing::Whole(Some(body)))
+}
+
+/// An answer with a recorded head.
+pub(crate) fn response_with(kept: &Kept, body: Outgoing) -> Response<Outgoing> {
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    for (name, value) in &kept.headers {
+        // A recording may come from anywhere.
+        let name = header::HeaderName::from_bytes(name.as_bytes());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value))
+            && is_kept(name.as_str())
+        {
+            response.headers_mut().append(name, value);
+        }
+    }
+    response
+}

@@ -1,0 +1,48 @@
+//! What happened in a session.
+
+use std::collections::BTreeMap;
+
+use retold::model::Failure;
+
+use crate::miss::Miss;
+
+/// What happened in a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Requests that arrived.
+    pub requests: u64,
+    /// Answers that were recorded now.
+    pub answers: u64,
+    /// Failed attempts that were recorded now.
+    pub failed: u64,
+    /// How many of them there are of each kind, by its status, or its word if there was no answer.
+    pub failures: BTreeMap<String, u64>,
+    /// Recorded attempts that were sent again.
+    pub replayed: u64,
+    /// Requests that are not recorded.
+    pub missed: u64,
+    /// The first of them.
+    pub misses: Vec<Miss>,
+    /// Decisions and facts that the program reported.
+    pub outcomes: u64,
+    /// How many of them, or of the recorded ones, differ from the record.
+    pub differences: u64,
+    /// The first difference.
+    pub difference: Option<String>,
+    /// Recorded samples that were never asked for, or not to their end.
+    pub left: usize,
+    /// The first of their calls.
+    pub calls_left: Vec<String>,
+}
+
+impl Summary {
+    /// Counts a failed attempt.
+    pub(crate) fn failed(&mut self, failure: &Failure) {
+        self.failed += 1;
+        let what = match failure.status {
+            Some(status) => format!("HTTP {status}"),
+            None => failure.kind.as_str().to_owned(),
+        };
+        *self.failures.entry(what).or_default() += 1;
+    }
+}

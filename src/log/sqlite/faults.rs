@@ -1,0 +1,80 @@
+//! What the errors of SQLite mean for a log.
+
+use rusqlite::ErrorCode;
+
+use super::{SqliteBackend, guard, header, turns};
+use crate::beside::{self, BesideError};
+use crate::log::backend::Backend as _;
+use crate::log::error::{LogError, NoRoom, Reworded};
+use crate::log::mark;
+
+impl SqliteBackend {
+    /// The error to report instead of anything that follows from it.
+    pub(super) fn header_is_damaged(&self) -> Option<LogError> {
+        let what = header::damage(&self.path)?;
+        Some(LogError::Damaged { path: self.name(), what })
+    }
+
+    /// A link in place of one of SQLite's own files, which SQLite refuses without naming it.
+    fn link_beside(&self) -> Option<LogError> {
+        let log = mark::canonical(&self.path);
+        let path = ["-wal", "-shm", "-journal"]
+            .map(|suffix| beside::path(&log, suffix))
+            .into_iter()
+            .find(|path| path.is_symlink())?;
+        let path = path.display().to_string();
+        Some(BesideError::Link { path }.into())
+    }
+
+    /// What an SQLite error means for the log.
+    pub(super) fn error(&self, error: rusqlite::Error) -> LogError {
+        let path = self.name();
+        let words = said(&error);
+        if turns::is_locked(&error) {
+            return LogError::Busy { path, seconds: self.busy().as_secs() };
+        }
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => LogError::Full {
+                path,
+                why: self.options.max_bytes.map_or(NoRoom::Disk, NoRoom::DiskOrLimit),
+            },
+            Some(ErrorCode::NotADatabase) => self.header_is_damaged().unwrap_or_else(|| {
+                LogError::NotALog { path, reason: "it is not an SQLite file".to_owned() }
+            }),
+            Some(ErrorCode::OperationInterrupted) => LogError::Damaged { path, what: words },
+            Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+                // SQLite does not write files with a version that it does not know.
+                let damaged = self.header_is_damaged();
+                damaged.or_else(|| self.link_beside()).unwrap_or_else(|| {
+                    LogError::cannot_open(path, Reworded { words, source: error })
+                })
+            }
+            // Our queries are valid for every well-formed log, so a query error or a type mismatch
+            // means that the file is damaged.
+            None | Some(ErrorCode::DatabaseCorrupt) => {
+                self.header_is_damaged().unwrap_or(LogError::Damaged { path, what: words })
+            }
+            Some(_) if is_ill_asked(&error) => {
+                self.header_is_damaged().unwrap_or(LogError::Damaged { path, what: words })
+            }
+            _ => LogError::failed(path, Reworded { words, source: error }),
+        }
+    }
+}
+
+/// Whether a query names a table or column that the file does not have.
+fn is_ill_asked(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|e| e.extended_code & 0xff == rusqlite::ffi::SQLITE_ERROR)
+}
+
+/// What SQLite says, without the query.
+pub(super) fn said(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        // Nobody but us interrupts it.
+        other if other.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+            guard::ENDLESS.to_owned()
+        }
+        other => other.to_string(),
+    }
+}

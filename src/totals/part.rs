@@ -1,0 +1,150 @@
+//! The numbers of one model.
+
+use std::collections::BTreeMap;
+
+use super::{MOST, OTHERS};
+use crate::content::Content;
+use crate::event::{AttemptDetails, ResponseDetails};
+use crate::inert::inert;
+use crate::run::{Beside, Shortcomings};
+
+/// How much of an error's text is kept, as an example.
+const EXAMPLE: usize = 160;
+
+/// Answers, and the tokens that were counted in them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Used {
+    pub(super) answers: u64,
+    /// How many of them have a count of tokens.
+    pub(super) counted: u64,
+    pub(super) prompt: u64,
+    /// Those of the prompt that the provider had in its cache; never more than there are.
+    pub(super) cached: u64,
+    pub(super) completion: u64,
+    pub(super) reasoning: u64,
+}
+
+impl Used {
+    pub(super) fn add(&mut self, details: &ResponseDetails) {
+        let prompt = details.prompt_tokens.unwrap_or(0);
+        let is_counted = details.prompt_tokens.is_some() || details.completion_tokens.is_some();
+        self.merge(Used {
+            answers: 1,
+            counted: u64::from(is_counted),
+            prompt,
+            cached: details.cached_tokens.unwrap_or(0).min(prompt),
+            completion: details.completion_tokens.unwrap_or(0),
+            reasoning: details.reasoning_tokens.unwrap_or(0),
+        });
+    }
+
+    pub(super) fn merge(&mut self, other: Used) {
+        let Used { answers, counted, prompt, cached, completion, reasoning } = other;
+        self.answers += answers;
+        self.counted += counted;
+        // Only a forged log has counts that do not fit.
+        self.prompt = self.prompt.saturating_add(prompt);
+        self.cached = self.cached.saturating_add(cached);
+        self.completion = self.completion.saturating_add(completion);
+        self.reasoning = self.reasoning.saturating_add(reasoning);
+    }
+}
+
+/// Attempts that failed for one reason.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Failures {
+    pub(super) attempts: u64,
+    pub(super) gave_up: u64,
+    /// The beginning of the first error.
+    pub(super) example: String,
+}
+
+/// The numbers of one model.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Part {
+    /// Answers that were asked for.
+    pub(super) received: Used,
+    /// How many of them had tokens in the provider's cache.
+    pub(super) cached_answers: u64,
+    /// Answers to earlier questions of the run, used again.
+    pub(super) within: Used,
+    /// Answers of the run that it is a fork of.
+    pub(super) from_parent: Used,
+    /// Answers of any other run.
+    pub(super) from_others: Used,
+    /// Answers that were there when the run was continued, once for each time.
+    pub(super) resumed: Used,
+    /// Attempts that failed, by reason and HTTP status.
+    pub(super) failures: BTreeMap<(String, Option<u16>), Failures>,
+    /// How many answers took so many milliseconds, where a time was recorded.
+    pub(super) latencies: BTreeMap<u64, u64>,
+    /// What providers say that they charged, in their own unit, and for how many answers.
+    pub(super) reported: (u64, f64),
+    pub(super) lacking: Shortcomings,
+}
+
+impl Part {
+    pub(super) fn received(&mut self, details: &ResponseDetails) {
+        self.received.add(details);
+        self.cached_answers += u64::from(details.cached_tokens.is_some_and(|cached| cached > 0));
+        if details.latency_ms > 0 {
+            *self.latencies.entry(details.latency_ms).or_default() += 1;
+        }
+        if let Some(cost) = details.cost {
+            self.reported.0 += 1;
+            self.reported.1 += cost;
+        }
+    }
+
+    pub(super) fn lacking(&mut self, beside: &Beside, content: &Content) {
+        let Shortcomings { blank, cut_off, unreadable } = beside.shortcomings(content);
+        self.lacking.blank += blank;
+        self.lacking.cut_off += cut_off;
+        self.lacking.unreadable += unreadable;
+    }
+
+    pub(super) fn failed(&mut self, details: AttemptDetails) {
+        let AttemptDetails { error, gave_up, failure, status, .. } = details;
+        let of = self.failures_of((failure, status));
+        if of.attempts == 0 {
+            of.example = inert(&error, EXAMPLE);
+        }
+        of.attempts += 1;
+        of.gave_up += u64::from(gave_up);
+    }
+
+    fn failures_of(&mut self, reason: (String, Option<u16>)) -> &mut Failures {
+        let is_full = self.failures.len() >= MOST && !self.failures.contains_key(&reason);
+        self.failures.entry(if is_full { (OTHERS.to_owned(), None) } else { reason }).or_default()
+    }
+
+    pub(super) fn resume(&mut self) {
+        self.resumed.merge(self.received);
+    }
+
+    /// Adds the numbers of another model.
+    pub(super) fn merge(&mut self, other: &Part) {
+        self.received.merge(other.received);
+        self.cached_answers += other.cached_answers;
+        self.within.merge(other.within);
+        self.from_parent.merge(other.from_parent);
+        self.from_others.merge(other.from_others);
+        self.resumed.merge(other.resumed);
+        for (reason, Failures { attempts, gave_up, example }) in &other.failures {
+            let of = self.failures_of(reason.clone());
+            of.attempts += attempts;
+            of.gave_up += gave_up;
+            if of.example.is_empty() {
+                of.example.clone_from(example);
+            }
+        }
+        for (milliseconds, answers) in &other.latencies {
+            *self.latencies.entry(*milliseconds).or_default() += answers;
+        }
+        self.reported.0 += other.reported.0;
+        self.reported.1 += other.reported.1;
+        self.lacking.blank += other.lacking.blank;
+        self.lacking.cut_off += other.lacking.cut_off;
+        self.lacking.unreadable += other.lacking.unreadable;
+    }
+}
