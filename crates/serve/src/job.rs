@@ -2,6 +2,7 @@
 //! progress.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -93,9 +94,12 @@ impl<K: Ord + Clone, T: Send + Sync + 'static> Jobs<K, T> {
                     jobs.insert(key, job.clone());
                     let progress = Progress(job.clone());
                     std::thread::spawn(move || {
-                        let stand = match work(&progress) {
-                            Ok(result) => Stand::Done(Arc::new(result)),
-                            Err(why) => Stand::Failed(why),
+                        // A page must not wait forever for work that has panicked.
+                        let result = catch_unwind(AssertUnwindSafe(|| work(&progress)));
+                        let stand = match result {
+                            Ok(Ok(result)) => Stand::Done(Arc::new(result)),
+                            Ok(Err(why)) => Stand::Failed(why),
+                            Err(_) => Stand::Failed("an internal error ended it".to_owned()),
                         };
                         *locked(&progress.0.stand) = stand;
                         progress.0.changed.notify_all();
@@ -114,4 +118,16 @@ impl<K: Ord + Clone, T: Send + Sync + 'static> Jobs<K, T> {
 
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_panics_has_failed() {
+        let jobs: Jobs<u8, ()> = Jobs::default();
+        let stand = jobs.within(Duration::from_secs(300), 1, |_| panic!("of a test"));
+        assert!(matches!(stand, Stand::Failed(why) if why.contains("internal error")));
+    }
 }

@@ -233,7 +233,7 @@ fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<
             name.push(suffix);
             PathBuf::from(name)
         };
-        if let Ok(mut from) = File::open(name(path)) {
+        if let Some(mut from) = regular(&name(path)) {
             let mut to = File::create_new(name(&to)).map_err(cannot)?;
             copy(&mut from, &mut to).map_err(cannot)?;
             if let ("", Some((_, of))) = (suffix, is_cut) {
@@ -281,10 +281,16 @@ fn stamp(path: &Path) -> Stamp {
     })
 }
 
+/// Opens a file that is not a pipe or device: opening these may wait forever.
+fn regular(path: &Path) -> Option<File> {
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    is_file.then(|| File::open(path).ok())?
+}
+
 /// How many bytes a log has, and how many its header says, if it is shorter than that.
 pub fn cut_off(path: &Path) -> Option<(u64, u64)> {
     let mut header = [0; 32];
-    let mut file = File::open(path).ok()?;
+    let mut file = regular(path)?;
     file.read_exact(&mut header).ok()?;
     if !header.starts_with(b"SQLite format 3\0") {
         return None;

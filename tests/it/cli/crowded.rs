@@ -7,6 +7,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use crate::support::cli::{Place, Said, assert_said};
+use crate::support::waiting::ended;
 
 fn start(place: &Place, args: &str) -> Child {
     let mut command = place.command();
@@ -15,7 +16,7 @@ fn start(place: &Place, args: &str) -> Child {
 }
 
 fn ends_well(child: Child) {
-    let said = Said::of(child.wait_with_output().unwrap());
+    let said = Said::of(ended(child));
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
 }
 
@@ -86,7 +87,7 @@ fn a_run_that_never_got_the_lock_says_how_to_continue() {
     let other = Connection::open(place.path("retold.db")).unwrap();
     other.busy_timeout(Duration::from_secs(20)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let said = Said::of(child.wait_with_output().unwrap());
+    let said = Said::of(ended(child));
     other.execute_batch("COMMIT").unwrap();
     assert_said!("crowded_run", format!("{}[exit {}]\n", said.err, said.code));
     place.ok("resume latest --quiet");

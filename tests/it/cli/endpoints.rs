@@ -15,7 +15,7 @@ const MINI: &str = "sk-mini-fedcba9876543210SECRET";
 fn with_keys(place: &Place, args: &str) -> Said {
     let mut command = place.command();
     command.args(args.split_whitespace()).env("OPENAI_API_KEY", KEY).env("MINI_KEY", MINI);
-    Said::of(command.output().unwrap())
+    Said::ended(&mut command)
 }
 
 fn server() -> Server {
@@ -209,7 +209,7 @@ fn a_model_without_a_server_stops_the_run() {
     game(&place, "");
     let mut command = place.command();
     let args = format!("run game.yaml --quiet --endpoint gpt-4o-mini={}", mini.base_url());
-    let said = Said::of(command.args(args.split(' ')).output().unwrap());
+    let said = Said::ended(command.args(args.split(' ')));
     assert_eq!(said.code, 4, "{}{}", said.out, said.err);
     let why = "there is no server for the model \"gpt-4o\": it is not among the endpoints (gpt-4o-mini), and there is no \
                API key for another";

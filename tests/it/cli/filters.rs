@@ -71,7 +71,7 @@ fn it_is_given_text_call_sample_and_settings_and_no_keys() {
     let mut command = place.command();
     command.args(["parse", "--json", "--parser-cmd", "./env.sh"]);
     command.env("OPENAI_API_KEY", "sk-secret").env("PATH", "/usr/bin:/bin").env("SECRET", "x");
-    let said = Said::of(command.output().unwrap());
+    let said = Said::ended(&mut command);
     let made: Value = serde_json::from_str(&said.out).unwrap();
     // The shell itself adds some variables.
     let names = made["value"].as_str().unwrap().split_whitespace();

@@ -198,7 +198,7 @@ impl Trial {
         let mut command = self.place.command();
         command.args(args).args(["--quiet", "-v"]).current_dir(self.place.path("work"));
         command.env("OPENAI_API_KEY", KEY);
-        let said = Said::of(command.output().unwrap());
+        let said = Said::ended(&mut command);
         assert!((0..=4).contains(&said.code), "{number} {args:?}: {} {}", said.code, said.err);
         for text in [&said.out, &said.err] {
             assert!(!holds(text.as_bytes(), KEY), "{number} {args:?}: {text}");

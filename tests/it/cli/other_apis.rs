@@ -21,7 +21,7 @@ fn with_keys(place: &Place, args: &str) -> Said {
     for name in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
         command.env(name, KEY);
     }
-    Said::of(command.output().unwrap())
+    Said::ended(&mut command)
 }
 
 /// A reply with a text, and its tokens: 5 and 7.
@@ -198,7 +198,7 @@ fn the_provider_s_own_server_is_recorded() {
     // No such host: nothing is sent anywhere.
     command.args(["run", "study.yaml", "--quiet", "--set", "samples=1"]);
     command.env("GEMINI_API_KEY", KEY).env("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1");
-    let said = Said::of(command.output().unwrap());
+    let said = Said::ended(&mut command);
     assert_eq!(said.code, 4, "{}", said.err);
     let log: Value =
         serde_json::from_str(place.ok("export latest").lines().nth(1).unwrap()).unwrap();

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::support::cli::{Place, Said, assert_said};
 use crate::support::server::{Received, Reply, Server, nobody};
 use crate::support::studies::{STUDIES, Small, answers};
+use crate::support::waiting::ended;
 
 const GOOD: &str = "Answer: (1 - 1) + 4 * 6 = 24";
 
@@ -292,7 +293,7 @@ fn through_an_outage(study: &Small, number: u8) -> usize {
         upstream.come();
         upstream
     });
-    let mut said = Said::of(child.wait_with_output().unwrap());
+    let mut said = Said::of(ended(child));
     let mut stops = 0;
     loop {
         let ended: Value = serde_json::from_str(&said.out).unwrap();

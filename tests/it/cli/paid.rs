@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::cli::{Place, Said};
 use crate::support::server::{Reply, Server};
+use crate::support::waiting::ended;
 
 const GOOD: &str = "Answer: (1 - 1) + 4 * 6 = 24";
 
@@ -117,7 +118,7 @@ fn the_bytes_are_not_kept_if_they_hold_the_key() {
     });
     let mut command = place.command();
     command.args(["run", "small.yaml", "--base-url", &server.base_url()]);
-    let said = Said::of(command.env("OPENAI_API_KEY", key).output().unwrap());
+    let said = Said::ended(command.env("OPENAI_API_KEY", key));
     assert_eq!(said.code, 0, "{}", said.err);
     for event in events(&place, "ResponseReceived") {
         let unreadable = &event["body"]["extra"]["unreadable"];
@@ -232,7 +233,7 @@ fn an_answer_that_came_while_the_program_was_stopped_is_used() {
         std::thread::sleep(Duration::from_secs(3));
         signal(&child, "CONT");
     }
-    let said = Said::of(child.wait_with_output().unwrap());
+    let said = Said::of(ended(child));
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     assert_eq!(server.received().len(), 6, "no answer is bought twice");
     assert_eq!(events(&place, "AttemptFailed").len(), 0);
@@ -246,7 +247,7 @@ fn an_answer_in_flight_when_the_program_is_asked_to_end_is_used() {
         let child = start(&place, &format!("run small.yaml --base-url {}", server.base_url()));
         wait_for_requests(&server, 2);
         signal(&child, name);
-        let said = Said::of(child.wait_with_output().unwrap());
+        let said = Said::of(ended(child));
         assert_eq!(said.code, 130, "{}{}", said.out, said.err);
         let asked = server.received().len();
         assert_eq!(events(&place, "ResponseReceived").len(), asked, "each is recorded");

@@ -38,7 +38,7 @@ fn shell(place: &Place, line: &str, url: &str) -> Said {
     place.shut_off(&mut command);
     command.args(["-c", line]).env("OPENAI_BASE_URL", url).env("OPENAI_API_KEY", "sk-0123456789");
     command.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", retold.display()));
-    Said::of(command.output().unwrap())
+    Said::ended(&mut command)
 }
 
 /// The page is followed as it is; then the file is changed.

@@ -75,6 +75,6 @@ fn a_file_that_is_given_as_the_input_is_a_file() {
     let mut command = place.command();
     command.args(["import", "-", "--log", "new.db"]);
     let input = File::open(place.path("run.jsonl")).unwrap();
-    let said = Said::of(command.stdin(input).output().unwrap());
+    let said = Said::ended(command.stdin(input));
     assert_eq!(said.code, 0, "{}", said.err);
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::support::cli::{Place, Said, assert_said};
+use crate::support::waiting::ended;
 
 pub(super) const GAME: &str = "\
 experiment: adventure
@@ -36,7 +37,7 @@ fn typed(place: &Place, args: &str, lines: &str) -> Said {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A program that has already ended reads no more.
     let _ = child.stdin.take().unwrap().write_all(lines.as_bytes());
-    Said::of(child.wait_with_output().unwrap())
+    Said::of(ended(child))
 }
 
 fn run_of(said: &Said) -> Value {

@@ -44,7 +44,7 @@ fn without_network(place: &Place, args: &[&str]) -> Value {
     let mut command = Command::new("/usr/bin/unshare");
     command.args(["-n", env!("CARGO_BIN_EXE_retold")]).args(args).arg("--json");
     place.shut_off(&mut command);
-    let said = Said::of(command.output().unwrap());
+    let said = Said::ended(&mut command);
     assert_eq!(said.code, 0, "{args:?}: {}{}", said.out, said.err);
     serde_json::from_str(&said.out).unwrap()
 }

@@ -18,7 +18,7 @@ fn ask(place: &Place, server: &Server, more: &str) -> Said {
     );
     let mut command = place.command();
     command.args(args.split_whitespace()).env("OPENAI_API_KEY", KEY);
-    Said::of(command.output().unwrap())
+    Said::ended(&mut command)
 }
 
 /// Status and failure of each failed attempt, and whether it was the last.
@@ -54,7 +54,7 @@ fn check(bad: &[Reply], expected: Expected) {
     let mut resume = place.command();
     resume.args(["resume", "latest", "--json", "--base-url", &server.base_url()]);
     resume.env("OPENAI_API_KEY", KEY);
-    let resumed = Said::of(resume.output().unwrap());
+    let resumed = Said::ended(&mut resume);
     let resumed: Value = serde_json::from_str(&resumed.out).unwrap();
     assert_eq!(resumed["outcome"], "finished", "{resumed}");
     place.ok("replay latest");

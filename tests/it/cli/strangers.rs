@@ -37,7 +37,7 @@ fn at(url: &str) -> Place {
 fn with_key(place: &Place, args: &[&str], more: &[(&str, &str)]) -> Said {
     let mut command = place.command();
     command.args(args).env("OPENAI_API_KEY", KEY).envs(more.iter().copied());
-    Said::of(command.output().unwrap())
+    Said::ended(&mut command)
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn repeat(place: &Place, error: &str) -> Said {
     place.shut_off(&mut shell);
     shell.env("OPENAI_API_KEY", KEY).arg("-c");
     shell.arg(format!("retold() {{ '{program}' \"$@\"; }}\n{command}"));
-    Said::of(shell.output().unwrap())
+    Said::ended(&mut shell)
 }
 
 #[test]

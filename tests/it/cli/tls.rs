@@ -11,7 +11,7 @@ fn ask(place: &Place, front: &Front, authority: &str) -> Said {
     let args = format!("run small.yaml -vvv --base-url {}", front.base_url());
     let mut command = place.command();
     command.args(args.split_whitespace()).env("OPENAI_API_KEY", KEY);
-    Said::of(command.env("SSL_CERT_FILE", pem(authority)).output().unwrap())
+    Said::ended(command.env("SSL_CERT_FILE", pem(authority)))
 }
 
 fn answering() -> Server {
@@ -54,7 +54,7 @@ fn a_server_that_is_not_trusted_is_asked_once() {
     let mut resume = place.command();
     resume.args(["resume", "latest", "--base-url", &front.base_url()]);
     resume.env("OPENAI_API_KEY", KEY);
-    let resumed = Said::of(resume.env("SSL_CERT_FILE", pem("ca.pem")).output().unwrap());
+    let resumed = Said::ended(resume.env("SSL_CERT_FILE", pem("ca.pem")));
     assert_eq!(resumed.code, 0, "{}", resumed.err);
     assert_eq!(server.received().len(), 6);
 }

@@ -32,7 +32,7 @@ fn bound(place: &Place, args: &str) -> Said {
     if fs::metadata(place.root()).unwrap().uid() == 0 {
         command.uid(NOBODY).gid(NOBODY);
     }
-    Said::of(command.args(args.split_whitespace()).output().unwrap())
+    Said::ended(command.args(args.split_whitespace()))
 }
 
 /// Runs commands, returns what a reader of the terminal sees, and makes the folder removable again.

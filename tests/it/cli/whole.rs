@@ -292,7 +292,7 @@ fn a_filter_is_given_the_whole_answer() {
     place.write("filter.py", script);
     let mut command = place.command();
     command.args(["check", "latest", "--json", "--parser-cmd", "python3 filter.py"]);
-    let said = crate::support::cli::Said::of(command.output().unwrap());
+    let said = crate::support::cli::Said::ended(&mut command);
     let checked: Value = serde_json::from_str(&said.out).unwrap();
     let methods = checked.to_string();
     for part in ["call_1", "I cannot help with that.", "\"method\":\"length\""] {
@@ -303,7 +303,7 @@ fn a_filter_is_given_the_whole_answer() {
     let mut command = place.command();
     command.args(["parse", "--jsonl", "--json", "--parser-cmd", "python3 filter.py"]);
     command.stdin(std::fs::File::open(place.path("answers.jsonl")).unwrap());
-    let said = crate::support::cli::Said::of(command.output().unwrap());
+    let said = crate::support::cli::Said::ended(&mut command);
     let parsed: Value = serde_json::from_str(&said.out).unwrap();
     let values: Vec<&Value> =
         parsed["decisions"].as_array().unwrap().iter().map(|it| &it["value"]).collect();
@@ -331,7 +331,7 @@ fn no_part_of_an_answer_holds_the_key() {
     let server = Server::handler(move |_| Reply::new(200, body.to_string()));
     let mut command = place.command();
     command.args(["run", "small.yaml", "--base-url", &server.base_url()]);
-    let said = crate::support::cli::Said::of(command.env("OPENAI_API_KEY", key).output().unwrap());
+    let said = crate::support::cli::Said::ended(command.env("OPENAI_API_KEY", key));
     assert_eq!(said.code, 0, "{}", said.err);
     let log = place.ok("log latest --json");
     assert!(!log.contains("SECRET"), "{log}");

@@ -102,6 +102,6 @@ fn without_ssh_keygen_that_is_said() {
     let mut command = place.command();
     // Nothing is found there.
     command.env("PATH", place.root()).args(["seal", "latest", "--key", "mine"]);
-    let said = Said::of(command.output().unwrap());
+    let said = Said::ended(&mut command);
     assert_said!("seals_without_openssh", place.shown("seal latest --key mine", &said));
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{Feeding, Served, recording};
 use crate::support::cli::Place;
+use crate::support::waiting::soon;
 
 /// Every file of a folder, byte for byte. The index of a WAL that is shared by the processes that
 /// have it open is left out.
@@ -41,12 +42,10 @@ fn dangers(page: &Value) -> Vec<(String, Option<u64>)> {
 
 /// What a run's page warns of once everything was checked in the background.
 fn warned(served: &Served, path: &str) -> Vec<(String, Option<u64>)> {
-    loop {
+    soon(&format!("a warning on {path}"), || {
         let found = dangers(&served.json(path));
-        if !found.is_empty() {
-            return found;
-        }
-    }
+        (!found.is_empty()).then_some(found)
+    })
 }
 
 #[test]

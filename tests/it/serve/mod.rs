@@ -23,6 +23,7 @@ use serde_json::Value;
 use crate::support::cli::Place;
 use crate::support::logs::again;
 use crate::support::studies::STUDIES;
+use crate::support::waiting::soon;
 
 /// A server, stopped when dropped.
 pub(crate) struct Served {
@@ -79,25 +80,25 @@ impl Served {
 
     /// A page as HTML, once it is complete.
     pub(crate) fn html(&self, path: &str) -> String {
-        loop {
+        soon(path, || {
             let answer = self.get(path);
-            if answer.status != 202 {
+            (answer.status != 202).then(|| {
                 assert_eq!(answer.status, 200, "{path}\n{}", answer.body);
-                return answer.body;
-            }
-        }
+                answer.body
+            })
+        })
     }
 
     /// A page as JSON, once it is complete.
     pub(crate) fn json(&self, path: &str) -> Value {
-        loop {
+        soon(path, || {
             let answer = self.ask("GET", path, "Accept: application/json\r\n");
-            if answer.status != 202 {
+            (answer.status != 202).then(|| {
                 assert_eq!(answer.status, 200, "{path}\n{}", answer.body);
                 assert!(answer.head.contains("content-type: application/json"), "{}", answer.head);
-                return serde_json::from_str(&answer.body).unwrap();
-            }
-        }
+                serde_json::from_str(&answer.body).unwrap()
+            })
+        })
     }
 }
 

@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
+use super::waiting::ended;
+
 /// Two puzzles, three samples, simulated. One call at a time, so that events are always in the same
 /// order.
 pub(crate) const SMALL: &str = "\
@@ -88,13 +90,13 @@ impl Place {
     }
 
     pub(crate) fn args(&self, args: &[&str]) -> Said {
-        Said::of(self.command().args(args).output().unwrap())
+        Said::ended(self.command().args(args))
     }
 
     /// Runs the program where it finds other programs.
     pub(crate) fn with_path(&self, args: &[&str]) -> Said {
         let path = "/usr/local/bin:/usr/bin:/bin";
-        Said::of(self.command().env("PATH", path).args(args).output().unwrap())
+        Said::ended(self.command().env("PATH", path).args(args))
     }
 
     /// Runs the program with something on its standard input: one byte first, the rest afterwards.
@@ -109,7 +111,7 @@ impl Place {
         std::thread::sleep(std::time::Duration::from_millis(20));
         let _ = pipe.write_all(rest);
         drop(pipe);
-        Said::of(child.wait_with_output().unwrap())
+        Said::of(ended(child))
     }
 
     /// Runs the program, which must succeed; returns what it printed.
@@ -139,6 +141,12 @@ impl Place {
 }
 
 impl Said {
+    /// Runs a command, without a standard input of its own, to its end.
+    pub(crate) fn ended(command: &mut Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Said::of(ended(command.spawn().unwrap()))
+    }
+
     pub(crate) fn of(output: Output) -> Self {
         Said {
             code: output.status.code().unwrap_or(-1),

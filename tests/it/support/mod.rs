@@ -43,3 +43,4 @@ pub(crate) mod stops;
 pub(crate) mod studies;
 pub(crate) mod tamper;
 pub(crate) mod trial;
+pub(crate) mod waiting;

@@ -63,7 +63,7 @@ fn replayed(
     command.args(["replay", imported["run"].as_str().unwrap(), "--"]).arg(python).arg(client);
     command.arg(cassette).arg(imported["upstreams"].to_string()).arg(&report);
     command.args(seed.map(|seed| seed.to_string())).env("PATH", super::PATH);
-    let said = Said::of(command.output().unwrap());
+    let said = Said::ended(&mut command);
     let text = std::fs::read_to_string(&report)
         .unwrap_or_else(|_| panic!("{}: {}", cassette.display(), said.err));
     std::fs::remove_file(report).unwrap();

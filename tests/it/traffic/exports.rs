@@ -54,7 +54,7 @@ fn vcrpy_plays_what_is_exported() {
         let mut command = Command::new(root.join("target/clients/python/bin/python"));
         place.shut_off(&mut command);
         command.arg(root.join("tests/it/traffic/programs/vcr_play.py")).arg(as_file);
-        let said = Said::of(command.env("PATH", super::PATH).output().unwrap());
+        let said = Said::ended(command.env("PATH", super::PATH));
         assert_eq!(said.code, 0, "{name}: {}{}", said.out, said.err);
         shown += &said.out;
     }

@@ -57,7 +57,7 @@ fn chat_completions_are_replayed() {
         let curl = format!("curl -sS --max-time 20 $OPENAI_BASE_URL/chat/completions -d '{body}'");
         let mut program = place.command();
         program.args(["replay", "latest", "--", "sh", "-c", &curl]).env("PATH", super::PATH);
-        Said::of(program.output().unwrap())
+        Said::ended(&mut program)
     };
     let plain = ask(
         r#"{"model":"gpt-4o-mini","temperature":0.5,"messages":[{"role":"user","content":"Name a river."}]}"#,

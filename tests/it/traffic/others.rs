@@ -33,7 +33,7 @@ fn asked(place: &Place, command: &str, question: &str, times: usize) -> Said {
         format!("curl -sS --max-time 20 $OPENAI_BASE_URL/chat/completions -d '{body}'; echo;");
     let mut program = place.command();
     program.args(command.split_whitespace()).args(["--", "sh", "-c", &curl.repeat(times)]);
-    Said::of(program.env("PATH", super::PATH).output().unwrap())
+    Said::ended(program.env("PATH", super::PATH))
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn logs_of_inspect_are_runs_that_are_replayed() {
         let curl = format!("curl -sS --max-time 20 $OPENAI_BASE_URL/chat/completions -d '{body}'");
         let mut program = place.command();
         program.args(["replay", "latest", "--", "sh", "-c", &curl]).env("PATH", super::PATH);
-        let replayed = Said::of(program.output().unwrap());
+        let replayed = Said::ended(&mut program);
         assert!(replayed.out.contains("It is 4"), "{file}: {}{}", replayed.out, replayed.err);
     }
 }

@@ -9,6 +9,7 @@ use super::upstream::{Failing, server};
 use super::{PATH, record_with, retold, with};
 use crate::support::cli::{Place, Said};
 use crate::support::server::{Reply, Server};
+use crate::support::waiting::ended;
 
 /// No requests go where this variable says.
 const NOWHERE: &str = "http://127.0.0.1:1/v1";
@@ -50,7 +51,7 @@ fn signals_reach_the_program() {
         std::io::BufRead::read_line(&mut out, &mut line).unwrap();
         assert_eq!(line, due);
     }
-    let said = Said::of(child.wait_with_output().unwrap());
+    let said = Said::of(ended(child));
     assert_eq!(said.code, 9, "{}", said.err);
     assert!(said.err.contains("ended with exit code 9"), "{}", said.err);
 }
@@ -86,7 +87,7 @@ fn type_in(place: &Place, command: &str) -> Said {
     place.shut_off(&mut shell);
     let folder = Path::new(env!("CARGO_BIN_EXE_retold")).parent().unwrap();
     shell.env("PATH", format!("{}:{PATH}", folder.display())).args(["-c", command]);
-    Said::of(shell.output().unwrap())
+    Said::ended(&mut shell)
 }
 
 #[test]
@@ -163,7 +164,7 @@ fn each_variable_is_set_if_its_clients_work_with_it() {
         let place = Place::new();
         let run = |args: &str, set: Variables| {
             let mut command = retold(&place, args, &program);
-            Said::of(command.envs(set.iter().copied()).output().unwrap())
+            Said::ended(command.envs(set.iter().copied()))
         };
         let recorded = run(&format!("record {args}"), set);
         assert_eq!((recorded.code, recorded.out.as_str()), (0, due), "{set:?}: {}", recorded.err);

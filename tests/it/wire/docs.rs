@@ -54,7 +54,7 @@ fn type_in(place: &Place, line: &str, set: &[(&str, &str)], offline: bool) -> Sa
     place.shut_off(&mut command);
     let line = if offline { format!("ip link set lo up && {line}") } else { line.to_owned() };
     command.args(["-c", &line]).env("PATH", path).envs(set.iter().copied());
-    Said::of(command.output().unwrap())
+    Said::ended(&mut command)
 }
 
 /// Types in the lines of a page. `same` picks what must be the same in both outputs.

@@ -49,7 +49,7 @@ fn retold(place: &Place, args: &str, program: &[&str]) -> Command {
 fn with(place: &Place, args: &str, base_url: &str, program: &[&str], set: &[(&str, &str)]) -> Said {
     let mut command = retold(place, args, program);
     command.env("OPENAI_BASE_URL", base_url).env("OPENAI_API_KEY", KEY);
-    Said::of(command.envs(set.iter().copied()).output().unwrap())
+    Said::ended(command.envs(set.iter().copied()))
 }
 
 /// Records a program whose requests go to this base URL.
@@ -86,7 +86,7 @@ fn replay_with(place: &Place, args: &str, program: &[&str], set: &[(&str, &str)]
     ]);
     command.arg(inner.get_program()).args(inner.get_args());
     command.env("PATH", PATH).envs(set.iter().copied());
-    Said::of(command.output().unwrap())
+    Said::ended(&mut command)
 }
 
 /// Records a program against a server that fails now and then, stops the server, and replays the

@@ -8,6 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::upstream::{Failing, server};
 use super::{KEY, PATH, assert_no_key};
 use crate::support::cli::{Place, Said};
+use crate::support::waiting::ended;
 
 /// A proxy that listens.
 struct Proxy {
@@ -25,7 +26,7 @@ impl Proxy {
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
         let url = url.trim().to_owned();
         if url.is_empty() {
-            let said = Said::of(child.wait_with_output().unwrap());
+            let said = Said::of(ended(child));
             panic!("exit {}: {}", said.code, said.err);
         }
         Proxy { child, url }
@@ -35,7 +36,7 @@ impl Proxy {
     fn end(self, signal: Signal) -> Said {
         let pid = Pid::from_raw(self.child.id().cast_signed()).unwrap();
         kill_process(pid, signal).unwrap();
-        Said::of(self.child.wait_with_output().unwrap())
+        Said::of(ended(self.child))
     }
 }
 
@@ -44,7 +45,7 @@ fn curl(args: &[&str]) -> String {
     let mut command = Command::new("curl");
     command.args(["-sS", "--max-time", "20", "-w", " %{http_code}"]).args(args);
     command.env_clear().env("PATH", PATH);
-    let said = Said::of(command.output().unwrap());
+    let said = Said::ended(&mut command);
     format!("{}{}", said.out, said.err)
 }
 

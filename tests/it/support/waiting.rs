@@ -1,0 +1,39 @@
+//! Waiting for what must happen: a test that waits forever says nothing.
+
+use std::process::{Child, Output};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Long enough for the slowest machine.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// What is there after a while; panics if it does not come.
+#[expect(clippy::disallowed_methods, reason = "a test must end")]
+pub(crate) fn soon<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begin.elapsed() < PATIENCE, "after {PATIENCE:?} still not there: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// What a process has said once it has ended; one that hangs is killed, and the test fails.
+pub(crate) fn ended(child: Child) -> Output {
+    let (end, has_ended) = channel::<()>();
+    let id = Pid::from_child(&child);
+    let watch = std::thread::spawn(move || {
+        let hangs = has_ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout);
+        hangs.then(|| kill_process(id, Signal::KILL))
+    });
+    let output = child.wait_with_output().unwrap();
+    drop(end);
+    let killed = watch.join().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(killed.is_none(), "it had not ended after {PATIENCE:?} and was killed: {said}");
+    output
+}
