@@ -23,4 +23,4 @@ pub use error::ImportError;
 pub use exchanges::{EXCHANGES, Exchanges, export_exchanges, read_exchanges};
 pub use export::export_recording;
 pub use import::{Imported, import_recording};
-pub use recording::{Recording, is_recording, read_recording};
+pub use recording::{Recording, is_recording, read_recording, read_recording_to_damage};

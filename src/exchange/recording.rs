@@ -31,9 +31,9 @@ use crate::content::Content;
 use crate::event::{EventLine, NewEvent};
 use crate::explain::explain;
 use crate::id::{ContentHash, EventHash, PromptHash, RunId, Seq};
-use crate::jsonl::JsonlReader;
+use crate::jsonl::{JsonlProblem, JsonlReader};
 use crate::log::lists::{Base, StoredPart, whole};
-use crate::log::{Head, LogError, Scratch, SharedBackend, expand};
+use crate::log::{Head, LogError, Problem, Scratch, SharedBackend, expand};
 use crate::prompt::{Request, RequestError, canonical};
 
 /// The format this release writes.
@@ -96,7 +96,36 @@ pub fn is_recording(lines: &mut JsonlReader) -> bool {
 ///
 /// # Errors
 /// [`ImportError`] for the first invalid line.
-pub fn read_recording(mut lines: JsonlReader) -> Result<Recording, ImportError> {
+pub fn read_recording(lines: JsonlReader) -> Result<Recording, ImportError> {
+    let (reading, wrong) = read(lines)?;
+    wrong.map_or_else(|| reading.finish(), Err)
+}
+
+/// Reads a recording as far as it is as it was written, and says which event is the first that is not.
+///
+/// # Errors
+/// [`ImportError`] if not even the first event can be read.
+pub fn read_recording_to_damage(
+    lines: JsonlReader,
+) -> Result<(Recording, Option<Problem>), ImportError> {
+    let (reading, wrong) = read(lines)?;
+    let (run, last) = (reading.run, reading.scratch.head().seq);
+    let Some(wrong) = wrong else { return Ok((reading.finish()?, None)) };
+    if last == Seq(0) {
+        return Err(wrong);
+    }
+    let seq = match wrong {
+        // The head in its first line is that of another history, which may be another from its
+        // beginning.
+        ImportError::CutOff { due, .. } if due <= last.0 => Seq(1),
+        _ => last.next(),
+    };
+    let problem = Problem { run: Some(run), seq: Some(seq), what: wrong.to_string() };
+    Ok((reading.finish()?, Some(problem)))
+}
+
+/// Reads up to the first line that is not as it was written.
+fn read(mut lines: JsonlReader) -> Result<(Reading, Option<ImportError>), ImportError> {
     let name = lines.path().display().to_string();
     let header = lines.next().transpose()?;
     let header = header.and_then(|(_, line)| serde_json::from_str::<Header>(&line).ok());
@@ -116,28 +145,31 @@ pub fn read_recording(mut lines: JsonlReader) -> Result<Recording, ImportError> 
         known: Requests::default(),
     };
     for line in lines {
-        let (number, line) = line?;
-        match reading.add(&line) {
-            Ok(()) => {}
-            Err(Wrong::Chain(seq)) => {
-                return Err(ImportError::BrokenChain { path: name, line: number, seq });
+        let (number, line) = match line {
+            Ok(line) => line,
+            // The disk is at fault, not the file.
+            Err(error) if matches!(error.problem, JsonlProblem::Read(_)) => {
+                return Err(error.into());
             }
-            Err(Wrong::Line(what)) => {
-                return Err(ImportError::Line { path: name, line: number, what });
-            }
+            Err(error) => return Ok((reading, Some(error.into()))),
+        };
+        let wrong = match reading.add(&line) {
+            Ok(()) => continue,
+            Err(Wrong::Chain(seq)) => ImportError::BrokenChain { path: name, line: number, seq },
+            Err(Wrong::Line(what)) => ImportError::Line { path: name, line: number, what },
             Err(Wrong::Log(error)) => return Err(error.into()),
-        }
+        };
+        return Ok((reading, Some(wrong)));
     }
     let head = reading.scratch.head();
     let found = head.seq.0;
-    if header.head.is_some_and(|due| found == 0 || head.hash != due) {
+    let wrong = if header.head.is_some_and(|due| found == 0 || head.hash != due) {
         let due = header.events.unwrap_or(0);
-        return Err(ImportError::CutOff { path: name, due, found });
-    }
-    if found == 0 {
-        return Err(ImportError::Empty { path: name });
-    }
-    Ok(Recording { run: header.run, log: reading.scratch.finish()?, head })
+        Some(ImportError::CutOff { path: name, due, found })
+    } else {
+        (found == 0).then_some(ImportError::Empty { path: name })
+    };
+    Ok((reading, wrong))
 }
 
 enum Wrong {
@@ -180,6 +212,11 @@ struct Reading {
 }
 
 impl Reading {
+    fn finish(self) -> Result<Recording, ImportError> {
+        let (run, head) = (self.run, self.scratch.head());
+        Ok(Recording { run, log: self.scratch.finish()?, head })
+    }
+
     fn add(&mut self, line: &str) -> Result<(), Wrong> {
         let wrong = |what: String| Wrong::Line(what);
         let value: Value = serde_json::from_str(line).map_err(|e| {

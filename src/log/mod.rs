@@ -49,6 +49,7 @@ pub use filter::{EventFilter, Filtering, Looked, MOMENTS, method_and_model, mome
 pub use format::{FORMAT, Format};
 pub(crate) use index::TextKeys;
 pub use index::{Census, Index, Section, Table, each_event_at};
+pub use lease::is_being_written;
 pub use mark::{Mark, MarkFile, damaged_slots, marks};
 pub use memory::MemoryBackend;
 pub use problem::Problem;

@@ -58,6 +58,22 @@ fn compare(
     Ok(())
 }
 
+/// Events in one read.
+const BATCH: usize = 2048;
+
+/// The next events before one that cannot be read; `None` if it is the next one.
+fn events_before(reader: &mut dyn Reader, run: RunId, after: Seq) -> Option<Vec<StoredEvent>> {
+    let (mut readable, mut refused, mut found) = (0, BATCH, None);
+    while readable + 1 < refused {
+        let most = usize::midpoint(readable, refused);
+        match reader.events(run, after, most) {
+            Ok(events) if !events.is_empty() => (readable, found) = (most, Some(events)),
+            _ => refused = most,
+        }
+    }
+    found
+}
+
 fn verify_chain(
     reader: &mut dyn Reader,
     run: RunId,
@@ -66,7 +82,7 @@ fn verify_chain(
     let mut chain = Chain::new(run);
     let mut problem = None;
     'run: loop {
-        let events = match reader.events(run, chain.head.seq, 2048) {
+        let events = match reader.events(run, chain.head.seq, BATCH) {
             Ok(events) if events.is_empty() => break,
             Ok(events) => events,
             // Everything before it has been read.
@@ -74,6 +90,24 @@ fn verify_chain(
                 let damaged = Problem { run: Some(run), seq: Some(seq), what };
                 problem = Some(chain.missing_before(seq).unwrap_or(damaged));
                 break;
+            }
+            // SQLite refuses all events on a bad page, and so a whole batch.
+            Err(LogError::Damaged { path, what }) => {
+                match events_before(reader, run, chain.head.seq) {
+                    Some(events) => events,
+                    None if chain.head.seq == Seq(0) => {
+                        return Err(LogError::Damaged { path, what });
+                    }
+                    None => {
+                        let what = format!("it cannot be read: {what}");
+                        problem = Some(Problem {
+                            run: Some(run),
+                            seq: Some(chain.head.seq.next()),
+                            what,
+                        });
+                        break;
+                    }
+                }
             }
             Err(e) => return Err(e),
         };
@@ -90,7 +124,7 @@ fn verify_chain(
     }
     if problem.is_none() && chain.head.seq == Seq(0) {
         let what = "it has no events".to_owned();
-        problem = Some(Problem { run: Some(run), seq: None, what });
+        problem = Some(Problem { run: Some(run), seq: Some(Seq(1)), what });
     }
     if let (None, Some(expected)) = (&problem, expected)
         && chain.head.hash != expected
@@ -195,7 +229,7 @@ pub fn outcome_digest(reader: &mut dyn Reader, run: RunId) -> Result<OutcomeDige
 /// The result for a run that cannot be read at all.
 fn unreadable(run: RunId, what: String) -> Verification {
     let what = format!("it cannot be read: {what}");
-    let problem = Some(Problem { run: Some(run), seq: None, what });
+    let problem = Some(Problem { run: Some(run), seq: Some(Seq(1)), what });
     Verification { run, events: 0, head: Head::START, problem }
 }
 
@@ -309,6 +343,9 @@ impl Chain {
             }
             Ok(false) => format!("its request {prompt} is missing"),
             Err(error @ LogError::CorruptRequest { .. }) => error.to_string(),
+            Err(LogError::Damaged { what, .. }) => {
+                format!("its request {prompt} cannot be read: {what}")
+            }
             Err(error) => return Err(error),
         };
         Ok(Err(Problem { run: Some(self.run), seq: Some(stored.seq), what }))

@@ -153,7 +153,7 @@ fn a_log_of_format_1_0_gains_a_ledger_when_it_is_first_written() {
         .execute_batch("DELETE FROM events WHERE id > (1 << 32) + 20 AND id >> 32 = 1")
         .unwrap();
     let found: Vec<String> = found_in(&folder).iter().map(ToString::to_string).collect();
-    let said = "seq 20: it ends here, but entry 1 of the ledger (found)";
+    let said = "seq 21: the run ends before it, but entry 1 of the ledger (found)";
     assert!(found.iter().any(|problem| problem.contains(said)), "{found:?}");
 }
 

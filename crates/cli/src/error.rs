@@ -18,6 +18,7 @@ use retold::model::openai::OpenAiError;
 use retold::parse::registry::RegistryError;
 use retold::run::{AbandonError, OutputError, OverBudget, Stop};
 use retold::snapshot::SnapshotError;
+use retold_serve::Damage;
 use retold_study::config::ConfigError;
 use retold_study::original::OriginalError;
 
@@ -72,11 +73,13 @@ pub(crate) struct CliError {
     pub(crate) status: Status,
     pub(crate) message: String,
     pub(crate) hints: Vec<String>,
+    /// For a run of which nothing is left: what the banner says.
+    pub(crate) damage: Option<Damage>,
 }
 
 impl CliError {
     pub(crate) fn new(status: Status, message: impl Into<String>) -> Self {
-        CliError { status, message: message.into(), hints: Vec::new() }
+        CliError { status, message: message.into(), hints: Vec::new(), damage: None }
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
@@ -88,9 +91,14 @@ impl CliError {
         self
     }
 
+    /// The error is about a run that is damaged.
+    pub(crate) fn damage(self, damage: Damage) -> Self {
+        CliError { damage: Some(damage), ..self }
+    }
+
     /// The JSON that `--json` prints.
     pub(crate) fn as_json(&self) -> Value {
-        let CliError { status, message, hints } = self;
+        let CliError { status, message, hints, damage: _ } = self;
         let message: String = message.trim_end().chars().take(LONGEST_MESSAGE).collect();
         json!({"error": {"message": message, "hints": hints, "exit_code": status.code()}})
     }
@@ -262,6 +270,8 @@ impl From<JsonlError> for CliError {
             JsonlProblem::Open(_) | JsonlProblem::Read(_) | JsonlProblem::Write(_) => {
                 CliError::new(Status::Io, message)
             }
+            // What a recording that was cut off is, whether it is packed or not.
+            JsonlProblem::Truncated => CliError::new(Status::Difference, message),
             JsonlProblem::Exists => CliError::usage(message)
                 .hint("choose another name, or add --force to replace the file"),
             _ => CliError::usage(message),

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use retold::id::Seq;
 use retold::inert::inert_lines;
+use retold_serve::Damage;
 
 /// Where results go.
 pub(crate) struct Output {
@@ -34,6 +34,10 @@ impl Output {
     /// With `--json`: prints an error as the single object, unless something has already been
     /// printed. A program that reads the output therefore always finds one object.
     pub(crate) fn error(&self, error: &CliError) {
+        if let Some(damage) = &error.damage {
+            // If this fails, the error still goes to stderr.
+            let _ = self.damaged(damage);
+        }
         if self.json && !self.begun.get() {
             // If this fails, the error still goes to stderr.
             let _ = self.object(&error.as_json());
@@ -52,7 +56,8 @@ impl Output {
 
     /// Says before anything else that a run is damaged: as the first line, or as `damaged` in the
     /// object. Only the first time is said.
-    pub(crate) fn damaged(&self, from: Seq, what: &str) -> Result<(), CliError> {
+    pub(crate) fn damaged(&self, damage: &Damage) -> Result<(), CliError> {
+        let Damage { seq: from, what } = damage;
         let is_new = self.damage.borrow().is_none();
         if !is_new {
             return Ok(());

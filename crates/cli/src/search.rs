@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use crate::error::CliError;
 use crate::global::Global;
 use crate::select::{self, Selected};
+use crate::views::damaged;
 use retold::id::Seq;
+use retold_serve::Source;
 use retold_serve::search::{Place, Search, SearchError};
 
 /// The folder for indexes that cannot be beside their logs.
@@ -25,8 +27,12 @@ pub(crate) fn found(
     text: &str,
     global: &Global,
 ) -> Result<BTreeSet<Seq>, CliError> {
-    let is_sound = selected.log.backend().lost().is_empty();
-    let place = match !select::looks_like_a_file(name) && is_sound {
+    let is_sound = || -> Result<bool, CliError> {
+        let is_damaged = Source::file(&global.log, global.sqlite())?.is_damaged();
+        Ok(!is_damaged && damaged::first(&selected.log, selected.run)?.is_none())
+    };
+    // Nothing is written beside a damaged log.
+    let place = match !select::looks_like_a_file(name) && is_sound()? {
         true => Place::Beside { log: global.log.clone(), cache: cache() },
         false => Place::Memory,
     };

@@ -8,8 +8,11 @@ use crate::again::typed;
 use crate::error::{CliError, LOST, Status, write_err};
 use crate::global::Global;
 use crate::output::counted;
+use crate::views::damaged;
 use retold::event::RunStarted;
-use retold::exchange::{ImportError, is_recording, read_exchanges, read_recording};
+use retold::exchange::{
+    ImportError, is_recording, read_exchanges, read_recording, read_recording_to_damage,
+};
 use retold::id::{RunId, Seq};
 use retold::jsonl::JsonlReader;
 use retold::log::ledger::{Ledger, LedgerEntry};
@@ -18,24 +21,45 @@ use retold::log::{
     verify_run,
 };
 use retold::run::clock;
+use retold_serve::{Damage, WithoutEnds};
 use retold_wire::PROGRAM;
 
 /// Opens an existing log; lost events and damage to the file are reported on stderr.
 pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
-    Ok(reported(open_silently(global)?))
+    // A run that was killed before its first event leaves a log without runs. It is read as such
+    // and not changed; `run` and `import` write the first run.
+    if SqliteBackend::is_only_begun(&global.log) {
+        return Ok(Log::new(Arc::new(MemoryBackend::new())));
+    }
+    let backend = SqliteBackend::open(&global.log, global.sqlite())?;
+    Ok(reported(Log::new(Arc::new(backend))))
 }
 
 /// Opens an existing log for a command that only reads it: neither the log nor anything beside it is
 /// changed, whatever its state, and one that was cut off is read as far as it goes.
 pub(crate) fn open_to_read(global: &Global) -> Result<Log, CliError> {
-    if !retold_serve::needs_care(&global.log) {
-        return open(global);
-    }
+    Ok(reported(open_to_read_silently(global)?.log))
+}
+
+/// A log that is only read.
+pub(crate) struct Opened {
+    pub(crate) log: Log,
+    /// If the file was cut off: how many bytes it has, and how many it should have.
+    pub(crate) cut_off: Option<(u64, u64)>,
+}
+
+/// The same for a command that reports lost events itself.
+pub(crate) fn open_to_read_silently(global: &Global) -> Result<Opened, CliError> {
     let source = retold_serve::Source::file(&global.log, global.sqlite())?;
     if let Some(note) = source.note()? {
         write_err(&format!("warning: {}: {note}\n", global.log.display()));
     }
-    Ok(reported(Log::new(Arc::new(source))))
+    if source.is_at_rest() {
+        let backend = SqliteBackend::open(&global.log, global.sqlite())?;
+        return Ok(Opened { log: Log::new(Arc::new(backend)), cut_off: None });
+    }
+    let cut_off = source.cut_off();
+    Ok(Opened { log: Log::new(Arc::new(source)), cut_off })
 }
 
 /// Reports on stderr what a log has lost, and what is damaged.
@@ -53,17 +77,6 @@ fn reported(log: Log) -> Log {
         write_err(&format!("warning: {log}: {problem}\n  hint: {hint}\n"));
     }
     log
-}
-
-/// Opens an existing log for a command that reports lost events itself.
-pub(crate) fn open_silently(global: &Global) -> Result<Log, CliError> {
-    // A run that was killed before its first event leaves a log without runs. It is read as such
-    // and not changed; `run` and `import` write the first run.
-    if SqliteBackend::is_only_begun(&global.log) {
-        return Ok(Log::new(Arc::new(MemoryBackend::new())));
-    }
-    let backend = SqliteBackend::open(&global.log, global.sqlite())?;
-    Ok(Log::new(Arc::new(backend)))
 }
 
 /// A run in a log.
@@ -136,7 +149,7 @@ pub(crate) fn run(global: &Global, name: &str) -> Result<Selected, CliError> {
 
 /// The run of a given log that a user names.
 pub(crate) fn run_of(log: Log, global: &Global, name: &str) -> Result<Selected, CliError> {
-    let run = find(log.reader()?.as_mut(), name, &global.log)?.run;
+    let run = find(&log, name, &global.log)?.run;
     Ok(Selected { log, run })
 }
 
@@ -151,13 +164,30 @@ pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<Selected, CliEr
 /// The same for a command that only reads it.
 pub(crate) fn to_read(global: &Global, name: &str) -> Result<Selected, CliError> {
     match looks_like_a_file(name) {
-        true => recorded(name),
+        true => recorded_to_damage(name),
         false => run_of(open_to_read(global)?, global, name),
     }
 }
 
+/// A recording as far as it is as it was written.
+fn recorded_to_damage(name: &str) -> Result<Selected, CliError> {
+    read_to_damage(lines_of(name)?)
+}
+
+fn read_to_damage(lines: JsonlReader) -> Result<Selected, CliError> {
+    let (recording, problem) = read_recording_to_damage(lines).map_err(unusable)?;
+    let log = match problem {
+        Some(problem) => WithoutEnds::up_to(recording.log, problem),
+        None => recording.log,
+    };
+    Ok(Selected { log: Log::new(log), run: recording.run })
+}
+
 fn recorded(name: &str) -> Result<Selected, CliError> {
-    let lines = lines_of(name)?;
+    read_whole(lines_of(name)?)
+}
+
+fn read_whole(lines: JsonlReader) -> Result<Selected, CliError> {
     let recording = read_recording(lines).map_err(unusable)?;
     Ok(Selected { log: Log::new(recording.log), run: recording.run })
 }
@@ -191,7 +221,7 @@ impl Source {
 /// The run that a user names, in the log or in a recording, or a file of exchanges.
 pub(crate) fn source(global: &Global, name: &str) -> Result<Source, CliError> {
     match looks_like_a_file(name) {
-        true => answers_of_file(name),
+        true => answers_of_file(name, read_whole),
         false => answers_of(run(global, name)?),
     }
 }
@@ -199,18 +229,26 @@ pub(crate) fn source(global: &Global, name: &str) -> Result<Source, CliError> {
 /// The same for a command that only reads it.
 pub(crate) fn source_to_read(global: &Global, name: &str) -> Result<Source, CliError> {
     match looks_like_a_file(name) {
-        true => answers_of_file(name),
+        true => answers_of_file(name, read_to_damage),
         false => answers_of(run_of(open_to_read(global)?, global, name)?),
     }
 }
 
 fn answers_of(selected: Selected) -> Result<Source, CliError> {
     let Selected { log, run } = selected;
-    let simulated = started(log.reader()?.as_mut(), run)?.is_simulated();
+    let simulated = match started(log.reader()?.as_mut(), run) {
+        Ok(started) => started.is_simulated(),
+        Err(error) => {
+            return Err(CliError { damage: damaged::first(&log, run)?, ..error });
+        }
+    };
     Ok(Source { log, run, file: None, simulated })
 }
 
-fn answers_of_file(name: &str) -> Result<Source, CliError> {
+fn answers_of_file(
+    name: &str,
+    read: impl FnOnce(JsonlReader) -> Result<Selected, CliError>,
+) -> Result<Source, CliError> {
     let mut lines = lines_of(name)?;
     if !is_recording(&mut lines) {
         let exchanges = read_exchanges(lines, clock::now()).map_err(unusable)?;
@@ -218,8 +256,7 @@ fn answers_of_file(name: &str) -> Result<Source, CliError> {
         let (log, run) = exchanges.into_log();
         return Ok(Source { log: Log::new(log), run, file: Some(name.to_owned()), simulated });
     }
-    let recording = read_recording(lines).map_err(unusable)?;
-    answers_of(Selected { log: Log::new(recording.log), run: recording.run })
+    answers_of(read(lines)?)
 }
 
 /// The lines of a recording or an exchanges file. A log has none, and is chosen with an option.
@@ -254,9 +291,12 @@ pub(crate) fn looks_like_a_file(name: &str) -> bool {
 }
 
 /// Finds a run by its shortest unique prefix, or `latest`.
-pub(crate) fn find(reader: &mut dyn Reader, name: &str, log: &Path) -> Result<RunHead, CliError> {
+pub(crate) fn find(log: &Log, name: &str, path: &Path) -> Result<RunHead, CliError> {
+    let lost = log.backend().lost();
+    let mut reader = log.reader()?;
+    let reader = reader.as_mut();
     let runs = reader.runs()?;
-    let log = log.display();
+    let log = path.display();
     let list = "`retold log` lists the runs";
     if name == "latest" {
         return runs
@@ -277,11 +317,13 @@ pub(crate) fn find(reader: &mut dyn Reader, name: &str, log: &Path) -> Result<Ru
         runs.iter().filter(|r| r.run.to_string().starts_with(&prefix)).cloned().collect();
     match (found.pop(), found.as_slice()) {
         (Some(run), []) => Ok(run),
-        (None, _) => match (last_named(reader, &runs, name), deleted(reader, &prefix)) {
+        (None, _) => match (last_named(reader, &runs, name), gone(reader, &lost, &prefix)) {
             (Some(named), _) => Ok(named),
             (None, Some(problem)) => {
+                let damage = Damage { seq: Seq(1), what: problem.what.clone() };
                 Err(CliError::new(Status::Difference, format!("{log}: {problem}"))
-                    .hint("`retold verify` names everything that is damaged"))
+                    .hint("`retold verify` names everything that is damaged")
+                    .damage(damage))
             }
             (None, None) => {
                 Err(CliError::usage(format!("there is no run {name} in {log}")).hint(list))
@@ -306,12 +348,17 @@ pub(crate) fn last_named(reader: &mut dyn Reader, runs: &[RunHead], name: &str) 
     runs.iter().rev().find(is_it).cloned()
 }
 
-/// What the ledger has about a run that is no longer there.
-fn deleted(reader: &mut dyn Reader, prefix: &str) -> Option<Problem> {
-    // Reporting an unreadable ledger is left to `verify`.
-    let ledger = Ledger::read(reader).ok()??;
-    let run = ledger.known_runs().find(|run| run.to_string().starts_with(prefix))?;
-    ledger.last_of(run).map(LedgerEntry::gone)
+/// What the ledger or a high-water mark has about a run that is no longer there.
+fn gone(reader: &mut dyn Reader, lost: &[Problem], prefix: &str) -> Option<Problem> {
+    let is_it = |run: RunId| run.to_string().starts_with(prefix);
+    let mut known = || {
+        // Reporting an unreadable ledger is left to `verify`.
+        let ledger = Ledger::read(reader).ok()??;
+        let run = ledger.known_runs().find(|run| is_it(*run))?;
+        ledger.last_of(run).map(LedgerEntry::gone)
+    };
+    let marked = || lost.iter().find(|problem| problem.run.is_some_and(is_it)).cloned();
+    known().or_else(marked)
 }
 
 /// The beginning of a run.

@@ -9,6 +9,7 @@
 //! - `pages`: one file per page. `render`: templates, with all foreign text inert.
 //! - `roll`: what filters and counts need of each event of a run, in memory.
 //! - [`search`]: full-text search over prompts and answers.
+//! - [`first_untrusted`]: from which event on a run cannot be trusted.
 //! - `span`: the part of an answer that a decision was made from.
 
 mod as_of;
@@ -30,6 +31,7 @@ mod source;
 mod span;
 mod text;
 mod tree;
+mod trust;
 mod without_ends;
 
 pub use as_of::{AsOf, as_of};
@@ -37,7 +39,9 @@ pub use facts::StateError;
 pub use guard::Reach;
 pub use http::Server;
 pub use remains::{Remains, remains};
-pub use roll::{Careful, Damage};
+pub use roll::Careful;
 pub use site::Site;
-pub use source::{Source, cut_off, needs_care};
+pub use source::Source;
 pub use tree::Node;
+pub use trust::{Damage, first_untrusted, missing_end};
+pub use without_ends::WithoutEnds;

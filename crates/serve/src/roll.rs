@@ -8,6 +8,8 @@ use retold::event::{Event, StoredEvent};
 use retold::id::{EventHash, RunId, Seq, Time};
 use retold::log::{CheckedReader, EventFilter, LogError, Looked, Reader, method_and_model};
 
+use crate::trust::Damage;
+
 /// Events in one read.
 const BATCH: usize = 2048;
 
@@ -39,15 +41,6 @@ impl Texts {
     pub(crate) fn text(&self, number: u32) -> Option<&str> {
         self.all.get(usize::try_from(number).ok()?).map(String::as_str)
     }
-}
-
-/// Why a run cannot be trusted from an event on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Damage {
-    /// The first event that is not as it was written.
-    pub seq: Seq,
-    /// What is wrong with it.
-    pub what: String,
 }
 
 /// What is known about an event.

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::job::Stand;
 use crate::site::Site;
+use crate::trust::{Damage, Trust};
 
 /// A run, as lists and headings show it.
 #[derive(Debug, Clone, Serialize)]
@@ -88,6 +89,8 @@ pub(crate) fn run_info(reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
     let outcome = match (&first, last) {
         (Err(_), _) => "damaged".to_owned(),
         (_, Some(Event::RunFinished(finished))) => inert(finished.outcome.as_str(), 20),
+        // Its end is missing.
+        _ if reader.events(*run, head.seq, 1).is_err() => "damaged".to_owned(),
         _ => "unfinished".to_owned(),
     };
     let short = run.short(8);
@@ -146,41 +149,20 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
     let mut notices = Vec::new();
     let standing = site.source.standing()?;
     notices.extend(standing.note.map(Notice::warning));
-    for problem in &standing.problems {
-        let is_here =
-            problem.run.is_none() || head.is_none_or(|head| problem.run == Some(head.run));
-        if !is_here {
-            continue;
-        }
-        let from = problem.seq.map(|seq| seq.0).filter(|_| problem.run.is_some());
-        let text = format!("This log has lost events. {problem}");
-        notices.push(Notice { from, ..Notice::danger(text) });
+    // What a run has lost is said with the run.
+    for problem in standing.problems.iter().filter(|problem| problem.run.is_none()) {
+        notices.push(Notice::danger(format!("This log has lost events. {problem}")));
     }
     let Some(head) = head else { return Ok(notices) };
-    let slot = site.roll(head);
-    let roll = slot.roll();
-    if let Some(damage) = &roll.damage {
-        let seq = damage.seq;
+    let Trust { from, whole } = site.checked(head);
+    if let Some(Damage { seq, what }) = &from {
         let text = format!(
-            "From event {seq} on, this run cannot be trusted: {}. What comes before it matches its hashes.",
-            damage.what
+            "From event {seq} on, this run cannot be trusted: {what}. What comes before it matches its hashes."
         );
         notices.push(Notice { from: Some(seq.0), ..Notice::danger(text) });
-        return Ok(notices);
     }
-    drop(roll);
-    if let Stand::Done(verified) = site.verification(head)
-        && let Some(problem) = &verified.problem
-    {
-        let from = problem.seq.map(|seq| seq.0);
-        let text = match from {
-            Some(seq) => {
-                format!("From event {seq} on, this run cannot be trusted: {}.", problem.what)
-            }
-            None => format!("This run cannot be trusted: {}.", problem.what),
-        };
-        notices.push(Notice { from, ..Notice::danger(text) });
-    }
+    notices
+        .extend(whole.map(|what| Notice::danger(format!("This run cannot be trusted: {what}."))));
     Ok(notices)
 }
 

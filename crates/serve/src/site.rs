@@ -9,7 +9,7 @@ use minijinja::Environment;
 use retold::check::Checked;
 use retold::id::{RunId, Seq};
 use retold::in_force::{InForce, in_force};
-use retold::log::{LogError, Reader, RunHead, Verification, verify_run};
+use retold::log::{LogError, Reader, RunHead};
 use retold::model::Prices;
 use retold_study::parser_file::ParserFile;
 use retold_study::studies::Studies;
@@ -23,12 +23,22 @@ use crate::render;
 use crate::roll::{Careful, Roll};
 use crate::search::{Search, SearchError};
 use crate::source::Source;
+use crate::trust::{Damage, Trust, check, missing_end};
 
 /// How many runs are kept in memory, for filters and counts.
 const MOST_ROLLS: usize = 8;
 
 /// How many runs' states are kept in memory.
 const MOST_FOLDS: usize = 4;
+
+/// How long a page of a damaged log waits for the check of a run or of all runs.
+const LONGER: Duration = Duration::from_secs(2);
+
+/// The longest run whose check is waited for, in events.
+const MOST_AWAITED: Seq = Seq(20_000);
+
+/// The runs that cannot be trusted, each with the first event that is damaged or missing.
+type Survey = Vec<(RunId, Damage)>;
 
 /// A log or recording, and the program's studies.
 pub struct Site {
@@ -38,7 +48,9 @@ pub struct Site {
     pub(crate) templates: Environment<'static>,
     rolls: Mutex<Vec<(RunId, Arc<RollSlot>)>>,
     folds: Mutex<Vec<(RunId, SharedFold)>>,
-    pub(crate) verified: Jobs<(RunId, Seq), Verification>,
+    verified: Jobs<(RunId, Seq), Trust>,
+    /// By the runs that are shown, and their ends.
+    surveyed: Jobs<Vec<(RunId, Seq)>, Survey>,
     pub(crate) checks: Jobs<(RunId, Seq, String), Checked>,
     /// By run, its end, and the number of runs in the log.
     accepted: Jobs<(RunId, Seq, usize), InForce>,
@@ -88,6 +100,7 @@ impl Site {
             rolls: Mutex::default(),
             folds: Mutex::default(),
             verified: Jobs::default(),
+            surveyed: Jobs::default(),
             checks: Jobs::default(),
             accepted: Jobs::default(),
             comparisons: Jobs::default(),
@@ -198,15 +211,58 @@ impl Site {
         }
     }
 
-    /// Whether the whole run is as it was written, as far as this is known by now.
-    pub(crate) fn verification(self: &Arc<Self>, head: &RunHead) -> Stand<Verification> {
-        let (site, run) = (self.clone(), head.run);
-        // Every page asks, and none waits for it.
-        self.verified.within(Duration::ZERO, (run, head.head.seq), move |_| {
-            let reader = site.reader();
-            let verified = reader.and_then(|mut reader| verify_run(reader.as_mut(), run, None));
-            verified.map_err(|error| error.to_string())
-        })
+    /// What is wrong with a run, as far as this is known by now.
+    pub(crate) fn checked(self: &Arc<Self>, head: &RunHead) -> Trust {
+        let (site, run, last) = (self.clone(), head.run, head.head.seq);
+        let is_damaged = self.source.is_damaged();
+        let missing = || missing_end(&self.source, run, last).ok().flatten();
+        let missing = if is_damaged { missing() } else { None };
+        let read = self.roll(head).roll().damage.clone();
+        // Every page asks, and waits only if it is known that something is wrong.
+        let is_damaged = is_damaged || read.is_some();
+        let patience = if is_damaged && last <= MOST_AWAITED { LONGER } else { Duration::ZERO };
+        let whole = self.verified.within(patience, (run, last), move |_| {
+            check(&site.source, run).map_err(|error| error.to_string())
+        });
+        let whole = match whole {
+            Stand::Done(trust) => (*trust).clone(),
+            Stand::Running(_) | Stand::Failed(_) => Trust::default(),
+        };
+        let found = Damage::first(Damage::first(whole.from, missing), read);
+        Trust { from: found, ..whole }
+    }
+
+    /// The first event of a run from which on it cannot be trusted, as far as this is known by now.
+    pub(crate) fn untrusted(self: &Arc<Self>, head: &RunHead) -> Option<u64> {
+        self.checked(head).from.map(|damage| damage.seq.0)
+    }
+
+    /// The runs that cannot be trusted, as far as this is known by now, and whether all were checked.
+    /// Runs of a log of which nothing is known to be missing are checked when they are looked at.
+    pub(crate) fn survey(self: &Arc<Self>, heads: &[RunHead]) -> (Survey, bool) {
+        let missing = |head: &RunHead| {
+            let found = missing_end(&self.source, head.run, head.head.seq).ok().flatten();
+            found.map(|damage| (head.run, damage))
+        };
+        if !self.source.is_damaged() {
+            return (Vec::new(), true);
+        }
+        let (site, all) = (self.clone(), heads.to_vec());
+        let of = heads.iter().map(|head| (head.run, head.head.seq)).collect();
+        let stand = self.surveyed.within(LONGER, of, move |progress| {
+            let mut found = Vec::new();
+            for (done, head) in all.iter().enumerate() {
+                progress.at(done as u64);
+                let checked = check(&site.source, head.run).map_err(|error| error.to_string())?;
+                found.extend(checked.from.map(|damage| (head.run, damage)));
+            }
+            Ok(found)
+        });
+        match stand {
+            Stand::Done(found) => ((*found).clone(), true),
+            Stand::Running(_) => (heads.iter().filter_map(missing).collect(), false),
+            Stand::Failed(_) => (heads.iter().filter_map(missing).collect(), true),
+        }
     }
 
     /// Which decisions are in force for a run's answers, as far as this is known by now.

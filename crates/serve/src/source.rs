@@ -27,8 +27,8 @@ pub struct Source {
 }
 
 enum Kind {
-    File { path: PathBuf, options: SqliteOptions, opened: Mutex<Option<Opened>> },
-    Read(SharedBackend),
+    File { path: PathBuf, options: SqliteOptions, opened: Mutex<Option<Box<Opened>>> },
+    Read { backend: SharedBackend, is_damaged: bool },
 }
 
 /// A log as it was when it was opened.
@@ -39,26 +39,23 @@ struct Opened {
     problems: Vec<Problem>,
     /// What a reader has to know about how it is read.
     note: Option<String>,
-    /// A copy that is read in its place, and what it is a copy of.
-    copy: Option<(Arc<TempDir>, Stamp)>,
+    /// Whether a part of it is known to be missing.
+    is_damaged: bool,
+    /// If it was cut off: how many bytes it has, and how many it should have.
+    cut: Option<(u64, u64)>,
+    /// What was there then.
+    stamp: Stamp,
+    /// A copy that is read in its place; it is removed with the last that reads it.
+    _copy: Option<Arc<TempDir>>,
 }
 
-/// The size and time of a log and of its WAL.
-type Stamp = [Option<(u64, Option<SystemTime>)>; 2];
+/// The size and time of a log and of what is beside it.
+type Stamp = [Option<(u64, Option<SystemTime>)>; 4];
 
 /// How the log stands.
 pub(crate) struct Standing {
     pub(crate) problems: Vec<Problem>,
     pub(crate) note: Option<String>,
-}
-
-/// Whether opening a log as usual might change it or fail although something can be read: it was cut
-/// off, or its last events are in a WAL.
-pub fn needs_care(path: &Path) -> bool {
-    let mut wal = path.as_os_str().to_owned();
-    wal.push("-wal");
-    let has_wal = std::fs::metadata(PathBuf::from(wal)).is_ok_and(|wal| wal.len() > 0);
-    path.is_file() && (has_wal || cut_off(path).is_some())
 }
 
 impl Source {
@@ -84,7 +81,12 @@ impl Source {
 
     /// Runs that were read from the file `name`.
     pub fn read(name: String, backend: SharedBackend) -> Self {
-        Source { name, kind: Kind::Read(backend) }
+        let is_damaged = backend.reader().and_then(|mut reader| {
+            let heads = reader.runs()?;
+            Ok(heads.iter().any(|head| reader.events(head.run, head.head.seq, 1).is_err()))
+        });
+        // What cannot be read is reported where it is read.
+        Source { name, kind: Kind::Read { backend, is_damaged: is_damaged.unwrap_or(true) } }
     }
 
     /// Its name, for people.
@@ -121,6 +123,25 @@ impl Source {
         Ok(Standing { problems, note })
     }
 
+    /// Whether it is a sound log in one file, which nobody writes at the moment. It is to be opened as
+    /// usual: if somebody began to write it, this source would not see that at once.
+    pub fn is_at_rest(&self) -> bool {
+        let Kind::File { path, .. } = &self.kind else { return false };
+        let has_wal = beside(path, "-wal").exists();
+        let opened = self.opened();
+        !has_wal && opened.is_ok_and(|opened| !opened.is_damaged && opened.note.is_none())
+    }
+
+    /// If the file was cut off: how many bytes it has, and how many it should have.
+    pub fn cut_off(&self) -> Option<(u64, u64)> {
+        self.opened().ok()?.cut
+    }
+
+    /// Whether a part of it is known to be missing.
+    pub fn is_damaged(&self) -> bool {
+        self.opened().is_ok_and(|opened| opened.is_damaged)
+    }
+
     /// Where an index for searching is kept: not beside a log that is damaged, and in memory for what
     /// is not a log.
     pub(crate) fn place_for_search(&self, cache: Option<PathBuf>) -> Place {
@@ -141,17 +162,25 @@ impl Source {
     fn opened(&self) -> Result<Opened, LogError> {
         let (path, options, opened) = match &self.kind {
             Kind::File { path, options, opened } => (path, options, opened),
-            Kind::Read(backend) => {
-                let (when, backend) = (Stopwatch::start(), backend.clone());
-                return Ok(Opened { when, backend, problems: Vec::new(), note: None, copy: None });
+            Kind::Read { backend, is_damaged } => {
+                return Ok(Opened {
+                    when: Stopwatch::start(),
+                    backend: backend.clone(),
+                    problems: Vec::new(),
+                    note: None,
+                    is_damaged: *is_damaged,
+                    cut: None,
+                    stamp: Stamp::default(),
+                    _copy: None,
+                });
             }
         };
         let mut held = locked(opened);
         if let Some(opened) = held.as_ref().filter(|opened| opened.when.elapsed() < FRESH) {
-            return Ok(opened.clone());
+            return Ok((**opened).clone());
         }
-        let fresh = open(path, options, held.take())?;
-        *held = Some(fresh.clone());
+        let fresh = open(path, options, held.take().map(|before| *before))?;
+        *held = Some(Box::new(fresh.clone()));
         Ok(fresh)
     }
 }
@@ -195,87 +224,119 @@ impl Source {
 }
 
 fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<Opened, LogError> {
+    let stamp = stamp(path);
+    if let Some(before) = before.filter(|before| before.stamp == stamp) {
+        return Ok(Opened { when: Stopwatch::start(), ..before });
+    }
+    let when = Stopwatch::start();
     // A process that was killed before its first event leaves a log without runs.
     if SqliteBackend::is_only_begun(path) {
-        let backend: SharedBackend = Arc::new(MemoryBackend::new());
-        let when = Stopwatch::start();
-        return Ok(Opened { when, backend, problems: Vec::new(), note: None, copy: None });
+        let has_bytes = std::fs::metadata(path).is_ok_and(|found| found.len() > 0);
+        let note = if has_bytes { "it has no tables yet" } else { "the file is empty" };
+        let note = format!("{note}, so it has no runs");
+        return Ok(Opened {
+            when,
+            backend: Arc::new(MemoryBackend::new()),
+            problems: Vec::new(),
+            note: Some(note),
+            is_damaged: false,
+            cut: None,
+            stamp,
+            _copy: None,
+        });
     }
+    let cut = cut_off(path);
+    // While a WAL is merged, the file may be shorter than it will be.
+    let has_wal = stamp[1].is_some_and(|(bytes, _)| bytes > 0);
     let error = match SqliteBackend::open_unchanged(path, options.clone()) {
-        Ok(backend) => return Ok(ready(backend, None, None)),
-        Err(error) => error,
-    };
-    let is_cut = cut_off(path);
-    let note = match (&error, is_cut) {
-        (LogError::Unmerged { .. }, _) => {
-            "its last events are in a WAL that no process has open: a private copy is shown"
-                .to_owned()
+        // SQLite takes the rest of a page for zeros.
+        Ok(_) if cut.is_some() && !has_wal => None,
+        Ok(backend) => {
+            let problems = problems(&backend);
+            let (backend, ends) = without_ends(backend, None)?;
+            let is_damaged = ends || !problems.is_empty();
+            let (note, cut, _copy) = (None, None, None);
+            return Ok(Opened { when, backend, problems, note, is_damaged, cut, stamp, _copy });
         }
-        (LogError::Damaged { .. }, Some((has, of))) => format!(
+        Err(LogError::Damaged { .. }) if cut.is_some() => None,
+        Err(error @ LogError::Unmerged { .. }) => Some(error),
+        Err(error) => return Err(error),
+    };
+    let (folder, copy) = copied(path, cut.map(|(_, of)| of))?;
+    // The copy is ours, so its WAL may be merged.
+    let opened = match cut {
+        Some((has, _)) => SqliteBackend::open_cut_off(&copy, has, options.clone()),
+        None => SqliteBackend::open_copy(&copy, options.clone()).map(|backend| (backend, false)),
+    };
+    // An error names the log and not its copy.
+    let (backend, is_cut) = opened.map_err(|failed| match failed {
+        LogError::Lost { what, .. } => LogError::Lost { path: path.display().to_string(), what },
+        LogError::Damaged { what, .. } if error.is_none() => {
+            LogError::Damaged { path: path.display().to_string(), what }
+        }
+        failed => error.unwrap_or(failed),
+    })?;
+    let cut = cut.filter(|_| is_cut);
+    let note = match cut {
+        Some((has, of)) => format!(
             "the file was cut off: it has {has} of {of} bytes. What is left is read from a private copy"
         ),
-        _ => return Err(error),
+        None => "its last events are in a WAL that no process has open: a private copy is shown"
+            .to_owned(),
     };
-    let stamp = stamp(path);
-    if let Some(opened) = before.filter(|opened| opened.copy.as_ref().is_some_and(|c| c.1 == stamp))
-    {
-        return Ok(Opened { when: Stopwatch::start(), ..opened });
-    }
+    let problems = problems(&backend);
+    let (backend, ends) = without_ends(backend, cut.map(|_| "the file was cut off"))?;
+    let is_damaged = ends || is_cut || !problems.is_empty();
+    let (note, _copy) = (Some(note), Some(Arc::new(folder)));
+    Ok(Opened { when, backend, problems, note, is_damaged, cut, stamp, _copy })
+}
+
+/// What is wrong with the file as a whole.
+fn problems(backend: &SqliteBackend) -> Vec<Problem> {
+    backend.lost().into_iter().chain(backend.damaged()).collect()
+}
+
+/// The log, and whether the end of a run is missing.
+fn without_ends(
+    backend: SqliteBackend,
+    lost_part: Option<&str>,
+) -> Result<(SharedBackend, bool), LogError> {
+    let lost = backend.lost();
+    let lost_file = lost.iter().find(|problem| problem.run.is_none());
+    let lost_part = lost_part.or(lost_file.map(|problem| problem.what.as_str()));
+    WithoutEnds::of(Arc::new(backend), lost_part)
+}
+
+/// A private copy of a log and of what is beside it. If it was cut off, it is made as long as it was:
+/// SQLite refuses a file that is shorter than its header says.
+fn copied(path: &Path, length: Option<u64>) -> Result<(TempDir, PathBuf), LogError> {
     let cannot = |e: std::io::Error| LogError::CannotCopy {
         path: "a temporary folder".to_owned(),
         source: Box::<dyn std::error::Error + Send + Sync>::from(e).into(),
     };
     let folder = tempfile::tempdir().map_err(cannot)?;
-    let to = folder.path().join("log.db");
+    let log = folder.path().join("log.db");
     for suffix in ["", "-wal", "-mark"] {
-        let name = |path: &Path| {
-            let mut name = path.as_os_str().to_owned();
-            name.push(suffix);
-            PathBuf::from(name)
-        };
-        if let Some(mut from) = regular(&name(path)) {
-            let mut to = File::create_new(name(&to)).map_err(cannot)?;
+        if let Some(mut from) = regular(&beside(path, suffix)) {
+            let mut to = File::create_new(beside(&log, suffix)).map_err(cannot)?;
             copy(&mut from, &mut to).map_err(cannot)?;
-            if let ("", Some((_, of))) = (suffix, is_cut) {
-                // SQLite refuses a file that is shorter than its header says.
-                to.set_len(of).map_err(cannot)?;
+            if let ("", Some(length)) = (suffix, length) {
+                to.set_len(length).map_err(cannot)?;
             }
         }
     }
-    // The copy is ours, so its WAL may be merged.
-    let opened = match is_cut {
-        Some((has, _)) => SqliteBackend::open_cut_off(&to, has, options.clone()),
-        None => SqliteBackend::open(&to, options.clone()),
-    };
-    let Ok(backend) = opened else {
-        // The error that names the log and not its copy.
-        return Err(error);
-    };
-    let copy = Some((Arc::new(folder), stamp));
-    if is_cut.is_none() {
-        return Ok(ready(backend, Some(note), copy));
-    }
-    let lost = backend.lost();
-    let problems = lost.iter().cloned().chain(backend.damaged()).collect();
-    let backend: SharedBackend = Arc::new(WithoutEnds::of(backend, &lost)?);
-    Ok(Opened { when: Stopwatch::start(), backend, problems, note: Some(note), copy })
+    Ok((folder, log))
 }
 
-fn ready(
-    backend: SqliteBackend,
-    note: Option<String>,
-    copy: Option<(Arc<TempDir>, Stamp)>,
-) -> Opened {
-    let mut problems = backend.lost();
-    problems.extend(backend.damaged());
-    let backend = Arc::new(backend);
-    Opened { when: Stopwatch::start(), backend, problems, note, copy }
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 fn stamp(path: &Path) -> Stamp {
-    let mut wal = path.as_os_str().to_owned();
-    wal.push("-wal");
-    [path.to_owned(), PathBuf::from(wal)].map(|path| {
+    ["", "-wal", "-mark", "-shm"].map(|suffix| {
+        let path = beside(path, suffix);
         let found = std::fs::metadata(path).ok()?;
         Some((found.len(), found.modified().ok()))
     })
@@ -288,7 +349,7 @@ fn regular(path: &Path) -> Option<File> {
 }
 
 /// How many bytes a log has, and how many its header says, if it is shorter than that.
-pub fn cut_off(path: &Path) -> Option<(u64, u64)> {
+fn cut_off(path: &Path) -> Option<(u64, u64)> {
     let mut header = [0; 32];
     let mut file = regular(path)?;
     file.read_exact(&mut header).ok()?;

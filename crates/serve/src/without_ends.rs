@@ -1,43 +1,88 @@
-//! A log that was cut off: reading a run to the end of what is left of it is an error, unless that is
-//! the end of the run.
+//! A log of which it is known that the ends of some runs are missing: reading such a run to the end of
+//! what is left of it is an error at the first event that is missing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use retold::event::StoredEvent;
 use retold::id::{PromptHash, RunId, Seq};
-use retold::log::ledger::LedgerEntry;
+use retold::log::ledger::{Ledger, LedgerEntry};
 use retold::log::{
-    Backend, Committer, Format, Lease, LogError, Problem, Reader, RunHead, Section, SqliteBackend,
+    Backend, Committer, Format, Lease, LogError, Problem, Reader, RunHead, Section, SharedBackend,
 };
 use retold::prompt::Request;
-use retold::run::how_it_ended;
 
-/// A copy of a log that was cut off.
-pub(crate) struct WithoutEnds {
-    log: SqliteBackend,
-    /// The first event that is missing of each run whose end is.
+/// A log without the ends of some runs.
+pub struct WithoutEnds {
+    log: SharedBackend,
     missing: Missing,
 }
 
-type Missing = Arc<BTreeMap<RunId, Seq>>;
+/// The first event that is missing of each run whose end is, and how that is known.
+type Missing = Arc<BTreeMap<RunId, (Seq, String)>>;
 
 impl WithoutEnds {
-    /// Finds the runs whose end is missing, but for those of which it is known that they `lost` events.
+    /// The log, and whether the end of a run is missing: high-water marks and the ledger know that they had more,
+    /// or a part of the log is lost and they do not end with the end of a run.
     ///
     /// # Errors
-    /// [`LogError`] if the runs cannot be listed.
-    pub(crate) fn of(log: SqliteBackend, lost: &[Problem]) -> Result<Self, LogError> {
+    /// [`LogError`] if the runs cannot be listed for another reason than damage.
+    pub(crate) fn of(
+        log: SharedBackend,
+        lost_part: Option<&str>,
+    ) -> Result<(SharedBackend, bool), LogError> {
         let mut reader = log.reader()?;
+        // Read before the runs: each run that it names must have come as far by then. A ledger that
+        // cannot be read claims nothing.
+        let ledger = Ledger::read(reader.as_mut()).ok().flatten().unwrap_or_default();
+        let heads = match reader.runs() {
+            Err(LogError::Damaged { .. }) => Vec::new(),
+            heads => heads?,
+        };
+        let lost = log.lost();
         let mut missing = BTreeMap::new();
-        for RunHead { run, head, started: _ } in reader.runs()? {
-            let is_known = lost.iter().any(|problem| problem.run == Some(run));
-            // What cannot be read is reported where it is read.
-            if !is_known && let Ok(None) = how_it_ended(reader.as_mut(), run) {
-                missing.insert(run, head.seq.next());
+        for RunHead { run, head, started: _ } in heads {
+            let is_end = |problem: &&Problem| {
+                problem.run == Some(run) && problem.seq.is_some_and(|seq| seq > head.seq)
+            };
+            let known = lost.iter().find(is_end).cloned();
+            let known = known.or_else(|| ledger.missing_after(run, head.seq));
+            let what = match (known, lost_part) {
+                (Some(known), _) => Some(known.what),
+                (None, Some(part)) if !is_finished(reader.as_mut(), run, head.seq) => {
+                    Some(format!("{part}, and this event and what followed are missing"))
+                }
+                _ => None,
+            };
+            if let Some(what) = what {
+                missing.insert(run, (head.seq.next(), what));
             }
         }
-        Ok(WithoutEnds { log, missing: Arc::new(missing) })
+        drop(reader);
+        let is_missing = !missing.is_empty();
+        Ok((if is_missing { WithoutEnds::from(log, missing) } else { log }, is_missing))
+    }
+
+    /// A log with a run that was read up to a problem.
+    pub fn up_to(log: SharedBackend, problem: Problem) -> SharedBackend {
+        match (problem.run, problem.seq) {
+            (Some(run), Some(seq)) => {
+                WithoutEnds::from(log, BTreeMap::from([(run, (seq, problem.what))]))
+            }
+            _ => log,
+        }
+    }
+
+    fn from(log: SharedBackend, missing: BTreeMap<RunId, (Seq, String)>) -> SharedBackend {
+        Arc::new(WithoutEnds { log, missing: Arc::new(missing) })
+    }
+}
+
+/// Whether the last event of a run is its end. What cannot be read is reported where it is read.
+fn is_finished(reader: &mut dyn Reader, run: RunId, last: Seq) -> bool {
+    match reader.events(run, Seq(last.0.saturating_sub(1)), 1) {
+        Ok(events) => events.last().is_some_and(|event| event.kind == "RunFinished"),
+        Err(_) => true,
     }
 }
 
@@ -85,9 +130,8 @@ impl Reader for ReaderWithoutEnds {
     ) -> Result<Vec<StoredEvent>, LogError> {
         let events = self.log.events(run, after, limit)?;
         match self.missing.get(&run) {
-            Some(seq) if events.is_empty() && limit > 0 && after.next() >= *seq => {
-                let what = "the file was cut off, and this event and what followed are missing";
-                Err(LogError::Corrupt { run, seq: *seq, what: what.to_owned() })
+            Some((seq, what)) if events.is_empty() && limit > 0 => {
+                Err(LogError::Corrupt { run, seq: *seq, what: what.clone() })
             }
             _ => Ok(events),
         }

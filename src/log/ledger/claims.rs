@@ -174,15 +174,11 @@ impl Ledger {
             return problem(None, what.to_owned());
         }
         let early = self.runs[&run].iter().filter(|at| **at < self.at_first);
-        for LedgerEntry { number, change, head, .. } in early.map(|at| &self.entries[*at]) {
+        for entry in early.map(|at| &self.entries[*at]) {
+            let LedgerEntry { number, change, head, .. } = entry;
             let said = format!("entry {number} of the ledger ({change})");
-            if found.head.seq < head.seq {
-                let what = format!(
-                    "it ends here, but {said} says that it had seq {}, head {}",
-                    head.seq,
-                    head.hash.short(12)
-                );
-                return problem(Some(found.head.seq), what);
+            if let Some(missing) = entry.missing_after(found.head.seq) {
+                return Ok(Some(missing));
             }
             if hash_at(reader, run, *head)? != Some(head.hash) {
                 let what = format!(
@@ -210,6 +206,12 @@ impl Ledger {
         Ok(None)
     }
 
+    /// What is missing at the end of a run that goes no further than `last`: an entry says that it
+    /// had more.
+    pub fn missing_after(&self, run: RunId, last: Seq) -> Option<Problem> {
+        self.of(run).find_map(|entry| entry.missing_after(last))
+    }
+
     /// The runs that the ledger names but the log does not hold; `held` says whether the
     /// log holds a run.
     pub(in crate::log) fn deleted(&self, held: impl Fn(RunId) -> bool) -> Vec<Problem> {
@@ -223,6 +225,17 @@ impl Ledger {
 }
 
 impl LedgerEntry {
+    /// The first event that is missing of a run that ends at `last`, if it had more at this entry.
+    fn missing_after(&self, last: Seq) -> Option<Problem> {
+        let LedgerEntry { number, change, run, head, .. } = self;
+        let what = format!(
+            "the run ends before it, but entry {number} of the ledger ({change}) says that it had seq {}, head {}",
+            head.seq,
+            head.hash.short(12)
+        );
+        (last < head.seq).then(|| Problem { run: Some(*run), seq: Some(last.next()), what })
+    }
+
     /// The problem to report about a run that is no longer in the log.
     pub fn gone(&self) -> Problem {
         let LedgerEntry { number, change, run, head, .. } = self;

@@ -13,6 +13,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+use super::loss::FilesBeside;
 use super::{SqliteBackend, SqliteOptions};
 use crate::log::error::LogError;
 
@@ -21,23 +22,32 @@ const DEEPEST: usize = 24;
 
 impl SqliteBackend {
     /// Opens a copy of a log that was cut off after `has` bytes, with zeros in place of the rest: it
-    /// has the rows that are left. The copy is changed.
+    /// has the rows that are left. The copy is changed. Also says whether anything was lost: a process
+    /// that was killed while it merged its WAL leaves a file that is too short, and all of the rest in
+    /// its WAL.
     ///
     /// # Errors
     /// [`LogError`]: not even the beginning can be read, or the copy cannot be written.
-    pub fn open_cut_off(copy: &Path, has: u64, options: SqliteOptions) -> Result<Self, LogError> {
-        let backend = SqliteBackend::at(copy, options.clone());
-        cut_trees(copy, has).map_err(|e| backend.error(e))?;
-        SqliteBackend::open(copy, options)
+    pub fn open_cut_off(
+        copy: &Path,
+        has: u64,
+        options: SqliteOptions,
+    ) -> Result<(Self, bool), LogError> {
+        // Its WAL is merged, so it is looked at before.
+        let beside = FilesBeside::read(copy, false)?;
+        let backend = SqliteBackend::at(copy, options);
+        let is_lost = cut_trees(copy, has).map_err(|e| backend.error(e))?;
+        let ready = |backend: &Self| backend.to_read(|db| backend.ready(db));
+        Ok((backend.begin_with(beside, false, ready)?, is_lost))
     }
 }
 
 /// Changes a copy of a log of which only the first `has` bytes were there; the rest was filled with
-/// zeros. Its WAL is merged first.
+/// zeros. Its WAL is merged first. Returns whether a page is missing that something leads to.
 ///
 /// # Errors
 /// [`rusqlite::Error`] if the beginning cannot be read either, or if it cannot be written.
-fn cut_trees(copy: &Path, has: u64) -> rusqlite::Result<()> {
+fn cut_trees(copy: &Path, has: u64) -> rusqlite::Result<bool> {
     drop_part_of_a_page(copy, has).map_err(failed)?;
     let db = Connection::open(copy)?;
     db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
@@ -47,12 +57,14 @@ fn cut_trees(copy: &Path, has: u64) -> rusqlite::Result<()> {
     let roots: Vec<u32> = select.query_map([], |r| r.get(0))?.collect::<rusqlite::Result<_>>()?;
     drop(select);
     db.close().map_err(|(_, error)| error)?;
-    let cut = || -> io::Result<()> {
+    let cut = || -> io::Result<bool> {
         let file = OpenOptions::new().read(true).write(true).open(copy)?;
         let (pages, there) = (file.metadata()?.len() / size as u64, has / size as u64);
-        let mut trees = Trees { file, size, pages, there, seen: BTreeSet::new() };
+        let (seen, is_lost) = (BTreeSet::new(), false);
+        let mut trees = Trees { file, size, pages, there, seen, is_lost };
         roots.into_iter().try_for_each(|root| trees.cut(root))?;
-        trees.file.sync_all()
+        trees.file.sync_all()?;
+        Ok(trees.is_lost)
     };
     cut().map_err(failed)
 }
@@ -85,6 +97,8 @@ struct Trees {
     there: u64,
     /// The pages of the trees so far: each belongs to one place of one tree.
     seen: BTreeSet<u32>,
+    /// Whether a page was looked for that is missing.
+    is_lost: bool,
 }
 
 /// What a page of a tree is, by its first byte.
@@ -262,10 +276,14 @@ impl Trees {
         let mut bytes = vec![0; self.size];
         self.file.seek(SeekFrom::Start(before * self.size as u64))?;
         match self.file.read_exact(&mut bytes) {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                self.is_lost = true;
+                return Ok(None);
+            }
             read => read?,
         }
         let is_there = before < self.there || bytes.iter().any(|byte| *byte != 0);
+        self.is_lost |= !is_there;
         Ok(is_there.then_some(bytes))
     }
 

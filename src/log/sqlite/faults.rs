@@ -2,7 +2,7 @@
 
 use rusqlite::ErrorCode;
 
-use super::{SqliteBackend, guard, header, turns};
+use super::{SqliteBackend, guard, header, turns, unwritable};
 use crate::beside::{self, BesideError};
 use crate::log::backend::Backend as _;
 use crate::log::error::{LogError, NoRoom, Reworded};
@@ -29,7 +29,9 @@ impl SqliteBackend {
     /// What an SQLite error means for the log.
     pub(super) fn error(&self, error: rusqlite::Error) -> LogError {
         let path = self.name();
-        let words = said(&error);
+        // A file that must not change is named by a URI.
+        let uri = unwritable::immutable(&mark::canonical(&self.path));
+        let words = said(&error).replace(&uri, &path);
         if turns::is_locked(&error) {
             return LogError::Busy { path, seconds: self.busy().as_secs() };
         }

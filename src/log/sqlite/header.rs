@@ -23,6 +23,22 @@ pub(super) fn damage(log: &Path) -> Option<String> {
     wrong_field(start.first_chunk()?).map(|field| format!("the header of the file: its {field}"))
 }
 
+/// Whether a file is an SQLite file in which nothing was made yet, not even by another program: its
+/// schema is one page, without rows.
+pub(super) fn has_no_tables(log: &Path) -> bool {
+    let mut start = [0; HEADER + 5];
+    // Opening a pipe may wait forever.
+    let mut read = || File::open(log)?.read_exact(&mut start);
+    if !log.is_file() || read().is_err() {
+        return false;
+    }
+    let leaf_without_rows = [13, 0, 0, 0, 0];
+    start.starts_with(b"SQLite format 3\0")
+        && start[68..72] == [0; 4]
+        && start[HEADER] == leaf_without_rows[0]
+        && start[HEADER + 3..] == leaf_without_rows[3..]
+}
+
 /// The first field that cannot occur in a log. What the first transaction sets may still be in the
 /// WAL.
 fn wrong_field(header: &[u8; HEADER]) -> Option<&'static str> {

@@ -20,6 +20,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
+use super::header;
 use super::ledger;
 use super::wal::{Wal, examine};
 use super::{SqliteBackend, SqliteOptions};
@@ -55,12 +56,8 @@ pub(super) struct FilesBeside {
 }
 
 impl FilesBeside {
-    pub(super) fn of(log: &Path) -> Result<Self, LogError> {
-        FilesBeside::read(log, true)
-    }
-
     /// What is beside a log; a damaged WAL is copied if that is allowed.
-    fn read(log: &Path, may_copy: bool) -> Result<Self, LogError> {
+    pub(super) fn read(log: &Path, may_copy: bool) -> Result<Self, LogError> {
         let failed = |e: io::Error| LogError::cannot_open(format!("{}-wal", log.display()), e);
         let mut beside = FilesBeside { marks: marks(log), may_copy, ..FilesBeside::default() };
         beside.wal = look(log).map_err(failed)?;
@@ -284,11 +281,21 @@ fn same(a: &mut File, mut b: File) -> io::Result<bool> {
 impl SqliteBackend {
     /// Opens the file for the first time, after looking at what is beside it.
     pub(super) fn begin(
-        mut self,
+        self,
         is_new: bool,
         connect: impl FnOnce(&Self) -> Result<Connection, LogError>,
     ) -> Result<Self, LogError> {
-        let mut beside = FilesBeside::read(&self.path, !self.only_looks)?;
+        let beside = FilesBeside::read(&self.path, !self.only_looks)?;
+        self.begin_with(beside, is_new, connect)
+    }
+
+    /// The same, if what is beside the file was looked at before.
+    pub(super) fn begin_with(
+        mut self,
+        mut beside: FilesBeside,
+        is_new: bool,
+        connect: impl FnOnce(&Self) -> Result<Connection, LogError>,
+    ) -> Result<Self, LogError> {
         if is_new {
             // They belong to a log that no longer exists.
             beside.marks.clear();
@@ -334,14 +341,15 @@ impl SqliteBackend {
     /// Whether a missing file has left events in its WAL: it was deleted or moved while it was
     /// written.
     pub(super) fn is_gone(path: &Path) -> Result<bool, LogError> {
-        let wal = FilesBeside::of(path)?.wal;
+        let wal = FilesBeside::read(path, false)?.wal;
         Ok(wal.committed > 0 || wal.fault.is_some())
     }
 
     /// Whether a file is all that is left of a process that died before it wrote anything.
     pub fn is_only_begun(path: &Path) -> bool {
-        let is_whole = || FilesBeside::of(path).is_ok_and(|beside| !beside.shows_what_was());
-        path.exists() && is_empty(path) && is_whole()
+        let is_whole =
+            || FilesBeside::read(path, false).is_ok_and(|beside| !beside.shows_what_was());
+        path.exists() && (is_empty(path) || header::has_no_tables(path)) && is_whole()
     }
 
     /// Refuses to write to a log that has lost something: its remains must stay as they are.

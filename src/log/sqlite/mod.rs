@@ -47,6 +47,7 @@ use crate::id::RunId;
 use committer::Watch;
 use guard::Fuel;
 use identity::Identity;
+use loss::FilesBeside;
 use space::Space;
 
 /// How long to wait for another program's lock on the file.
@@ -159,7 +160,7 @@ impl SqliteBackend {
     /// [`LogError`]: it is missing, is not a log, or has a newer format. [`LogError::Unmerged`] if
     /// the latest events are in a WAL that cannot be read without writing beside it.
     pub fn open_unchanged(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
-        if !path.exists() {
+        if !path.exists() && !Self::is_gone(path)? {
             return Err(LogError::Missing { path: path.display().to_string() });
         }
         let backend = SqliteBackend { only_looks: true, ..SqliteBackend::at(path, options) };
@@ -167,13 +168,25 @@ impl SqliteBackend {
         backend.begin(false, SqliteBackend::only_reading)
     }
 
-    /// Refuses a pipe or a device, which SQLite would report as a disk error.
+    /// Opens a private copy of a log to be read. What is beside it is not copied once more, and
+    /// messages do not name such copies.
+    ///
+    /// # Errors
+    /// [`LogError`]: it is not a log, or has a newer format.
+    pub fn open_copy(copy: &Path, options: SqliteOptions) -> Result<Self, LogError> {
+        let beside = FilesBeside::read(copy, false)?;
+        let backend = SqliteBackend::at(copy, options);
+        backend.begin_with(beside, false, |backend| backend.to_read(|db| backend.ready(db)))
+    }
+
+    /// Refuses what SQLite would take for something else: a pipe or a device for a failing disk, and
+    /// a file of one byte for an empty one, which it would overwrite.
     fn refuse_special_files(&self) -> Result<(), LogError> {
+        let refused =
+            |reason: &str| Err(LogError::NotALog { path: self.name(), reason: reason.to_owned() });
         match std::fs::metadata(&self.path) {
-            Ok(found) if !found.is_file() && !found.is_dir() => {
-                let reason = "it is not a regular file".to_owned();
-                Err(LogError::NotALog { path: self.name(), reason })
-            }
+            Ok(found) if !found.is_file() && !found.is_dir() => refused("it is not a regular file"),
+            Ok(found) if found.is_file() && found.len() == 1 => refused("it has a single byte"),
             _ => Ok(()),
         }
     }

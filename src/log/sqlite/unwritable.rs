@@ -60,7 +60,7 @@ fn beside(log: &Path) -> WalBeside {
 }
 
 /// The URI of a file that SQLite may assume not to change.
-fn immutable(path: &Path) -> String {
+pub(super) fn immutable(path: &Path) -> String {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {

@@ -79,7 +79,17 @@ fn a_half_made_log_has_no_runs() {
     half.execute_batch("CREATE TABLE t (x); DROP TABLE t").unwrap();
     drop(half);
     assert!(std::fs::metadata(place.path("half.db")).unwrap().len() > 0);
+    let before = std::fs::read(place.path("half.db")).unwrap();
+    for args in ["verify --log half.db", "log --log half.db", "show latest --log half.db"] {
+        let said = place.run(args);
+        assert!(
+            said.err.contains("half.db: it has no tables yet, so it has no runs"),
+            "{}",
+            said.err
+        );
+    }
     assert_eq!(place.ok("verify --log half.db"), "0 runs verified\n");
+    assert!(std::fs::read(place.path("half.db")).unwrap() == before, "a reader makes no tables");
     place.ok("run small.yaml --quiet --log half.db");
     place.ok("verify --log half.db");
 }

@@ -5,6 +5,7 @@ use std::fs;
 use regex::Regex;
 use rusqlite::Connection;
 
+use crate::serve::damaged::files;
 use crate::support::cli::{Place, assert_said};
 
 /// A folder with the files that a killed process left: one run is in the database file, one in the
@@ -49,7 +50,7 @@ fn every_command_names_what_is_lost_and_none_writes() {
         ("verify", 1),
         ("verify latest", 1),
         ("log", 0),
-        ("export latest kept.jsonl", 0),
+        ("export latest kept.jsonl", 1),
         ("run small.yaml", 1),
         ("resume latest", 1),
         ("fork latest --at solve/0#0", 1),
@@ -62,7 +63,37 @@ fn every_command_names_what_is_lost_and_none_writes() {
     assert_eq!(fs::read(place.path("retold.db-wal")).unwrap(), wal, "nothing was changed");
     assert_eq!(fs::read(place.path("retold.db-wal.damaged-1")).unwrap(), wal, "and it was kept");
     assert!(!place.path("retold.db-wal.damaged-2").exists());
+    assert!(place.path("kept.jsonl").exists(), "what is left was saved");
     assert_said!("lost_commands", all);
+}
+
+/// Wherever a bit flips, and whether the index of the WAL is there or not: `verify` says it, and the
+/// evidence stays. Without a mark, the last transaction may be one that was never finished.
+#[test]
+fn a_damaged_wal_is_said_by_verify_and_left_as_it_is() {
+    let place = killed();
+    let wal = fs::read(place.path("retold.db-wal")).unwrap();
+    for part in 1..8 {
+        for with_mark in [true, false] {
+            let place = killed();
+            let mut flipped = fs::read(place.path("retold.db-wal")).unwrap();
+            let at = wal.len().min(flipped.len()) * part / 8;
+            flipped[at] ^= 1 << part;
+            place.write("retold.db-wal", &flipped);
+            if !with_mark {
+                fs::remove_file(place.path("retold.db-mark")).unwrap();
+            }
+            let before = files(place.root());
+            for args in ["verify", "log", "head", "show latest", "check latest", "verify"] {
+                let said = place.run(args);
+                // The last transaction is within the last three frames.
+                if args == "verify" && (with_mark || at + 3 * 16_408 < flipped.len()) {
+                    assert_eq!(said.code, 1, "byte {at}: {}{}", said.out, said.err);
+                }
+                assert!(files(place.root()) == before, "byte {at}: {args} changed the folder");
+            }
+        }
+    }
 }
 
 #[test]

@@ -31,6 +31,7 @@ mod listing;
 mod live;
 mod logs;
 mod lost;
+mod missing;
 mod mixing;
 mod names;
 mod other_apis;

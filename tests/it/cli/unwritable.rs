@@ -187,9 +187,8 @@ fn a_damaged_wal_is_only_reported() {
             let both = format!("{}{}", said.out, said.err);
             assert_eq!(said.code, code, "{both}");
             assert!(both.contains("the WAL is damaged"), "{both}");
-            // A command that only reads does not try.
-            let says = both.contains("it could not be copied");
-            assert_eq!(says, args.starts_with("verify"), "{both}");
+            // A command that only reads does not try to copy it.
+            assert!(!both.contains("it could not be copied"), "{both}");
             assert!(both.contains("frame 2 does not match its checksum"), "{both}");
         }
         allow(&place, ".", 0o755);

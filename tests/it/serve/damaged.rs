@@ -14,7 +14,7 @@ use crate::support::waiting::soon;
 
 /// Every file of a folder, byte for byte. The index of a WAL that is shared by the processes that
 /// have it open is left out.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
     let files = entries.filter(|entry| entry.path().is_file());
     files
@@ -34,7 +34,7 @@ fn with_log() -> Place {
 const DAMAGED: &str = "DAMAGED: from event ";
 
 /// The dangers that a page warns of, and the event from which on.
-fn dangers(page: &Value) -> Vec<(String, Option<u64>)> {
+pub(super) fn dangers(page: &Value) -> Vec<(String, Option<u64>)> {
     let notices = page["notices"].as_array().unwrap().iter();
     let dangers = notices.filter(|notice| notice["level"] == "danger");
     dangers.map(|n| (n["text"].as_str().unwrap().to_owned(), n["from"].as_u64())).collect()

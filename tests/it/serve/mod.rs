@@ -1,13 +1,14 @@
 //! The page of `retold serve`, asked over HTTP and looked at in a browser.
 
 mod browser;
-mod damaged;
+pub(crate) mod damaged;
 mod guarded;
 mod hostile;
 mod live;
 mod pages;
 mod searched;
 mod states;
+mod swept;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -45,7 +46,7 @@ impl Served {
         Served::with(place, &["--log", log, "serve", "--listen", "127.0.0.1:0", "--quiet"])
     }
 
-    pub(super) fn with(place: &Place, args: &[&str]) -> Self {
+    pub(crate) fn with(place: &Place, args: &[&str]) -> Self {
         let mut command = place.command();
         command.args(args).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();
@@ -118,7 +119,7 @@ pub(super) const RECORDINGS: [&str; 5] = [
     "society_small.jsonl",
 ];
 
-pub(super) fn recording(name: &str) -> String {
+pub(crate) fn recording(name: &str) -> String {
     format!("{}/recordings/{name}", env!("RETOLD_ROOT"))
 }
 

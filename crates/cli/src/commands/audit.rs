@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
-use crate::{select, views};
+use crate::select::{self, Selected};
+use crate::views::{self, damaged};
 use retold::audit::Target;
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold::proof::{ProveError, prove, verify};
@@ -39,13 +40,22 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { run, decision, independence: _, proof, force } = args;
-    let selected = select::to_read(global, &run)?;
+    let selected = select::to_read(global, &args.run)?;
+    damaged::with_banner(&[&selected], output, || audited(&selected, args, global, output))
+}
+
+fn audited(
+    selected: &Selected,
+    args: Args,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let Args { run: _, decision, independence: _, proof, force } = args;
     // Without a decision, it was asked for the independence of all.
     let Some(decision) = decision else {
-        return views::independence::show(&selected, output);
+        return views::independence::show(selected, output);
     };
-    let mut shown = views::audit::read(&selected, &decision, global)?;
+    let mut shown = views::audit::read(selected, &decision, global)?;
     if let Some(file) = proof {
         let if_exists = if force { IfExists::Replace } else { IfExists::Refuse };
         // Before the run is read: a file that cannot be written is said at once.

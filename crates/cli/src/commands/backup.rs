@@ -27,8 +27,16 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage(format!("{shown} already exists"))
             .hint("choose another name: a backup never overwrites anything"));
     }
-    let backend = SqliteBackend::open(&global.log, global.sqlite())?;
-    let BackedUp { runs, bytes, ledger } = backend.backup(&file)?;
+    let copied =
+        SqliteBackend::open(&global.log, global.sqlite()).and_then(|backend| backend.backup(&file));
+    let BackedUp { runs, bytes, ledger } = copied.map_err(|error| {
+        let error = CliError::from(error);
+        match error.status {
+            // The rest can be saved run by run.
+            Status::Difference => error.hint("`retold export RUN FILE` saves a run that is intact"),
+            _ => error,
+        }
+    })?;
     if output.is_json() {
         output.object(&json!({"file": shown, "runs": runs, "bytes": bytes,
             "head": ledger.map(|ledger| ledger.hash)}))?

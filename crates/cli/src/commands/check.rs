@@ -124,7 +124,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let params = args.parser.params(Some(&args.params_from))?;
     let mut all = Vec::new();
     for name in &args.runs {
-        let source = select::source(global, name)?;
+        // What is accepted is written to the log.
+        let source = match args.accept {
+            true => select::source(global, name)?,
+            false => select::source_to_read(global, name)?,
+        };
         if args.refold {
             refoldable(&source)?;
         }

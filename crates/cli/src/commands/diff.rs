@@ -11,6 +11,7 @@ use crate::runs::figures::figures_of;
 use crate::runs::settings::settings_of;
 use crate::select::{self, Selected};
 use crate::views::alike::{alike, and_others, shortened};
+use crate::views::damaged;
 use crate::views::differing::where_they_differ;
 use crate::views::facts::{EXCERPT, facts_text, more};
 use crate::views::figures::{methods, paired_table};
@@ -67,14 +68,16 @@ struct Shown {
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { one, other, most } = args;
     let (one, other) = (select::to_read(global, &one)?, select::to_read(global, &other)?);
-    let compared = compared(global.studies, &one, &other)?;
-    if output.is_json() {
-        output.object(&compared.json()?)?;
-    } else {
-        output.text(&compared.text(most))?;
-    }
-    let differs = !compared.comparison.is_identical();
-    Ok(if differs { Status::Difference } else { Status::Fine })
+    damaged::with_banner(&[&one, &other], output, || {
+        let compared = compared(global.studies, &one, &other)?;
+        if output.is_json() {
+            output.object(&compared.json()?)?;
+        } else {
+            output.text(&compared.text(most))?;
+        }
+        let differs = !compared.comparison.is_identical();
+        Ok(if differs { Status::Difference } else { Status::Fine })
+    })
 }
 
 fn compared<'a>(

@@ -11,15 +11,21 @@ use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::runs::in_force;
 use crate::select::{self, Selected};
+use crate::views::damaged;
 use crate::views::traffic::{as_json, named, said};
 use retold::exchange::{export_exchanges, export_recording};
+use retold::id::Seq;
 use retold::in_force::{InForce, in_force as find_in_force};
 use retold::jsonl::{IfExists, JsonlWriter};
+use retold_serve::Damage;
 use retold_traffic::{CassetteForm, ExportError, Notes, export_cassette, export_fine_tuning};
 use retold_wire::Settings;
 
 /// Write a run to a file: a recording that can be replayed, only its exchanges, or a file for
 /// another tool. What that cannot hold is listed.
+///
+/// A damaged run is not exported. If its last events were lost and the log does not know how many,
+/// what is left is written (exit code 1).
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run: first digits of its id, or `latest`.
@@ -130,21 +136,34 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let is_json = file.as_deref().is_some_and(|path| path.extension() == Some("json".as_ref()));
     let form = if is_json { CassetteForm::Json } else { CassetteForm::Yaml };
     let upstreams = named(&upstreams)?;
-    let export =
-        Export { selected: select::run(global, &run)?, format, form, upstreams: &upstreams };
+    let selected = select::run_of(select::open_to_read(global)?, global, &run)?;
+    let end = damaged::end(&selected)?;
+    // What is left of a run without its end can be saved; it is as it was written.
+    let selected = match &end {
+        Some(Damage { seq: Seq(1), .. }) | None => selected,
+        Some(Damage { seq: Seq(first), .. }) => {
+            let Selected { log, run } = selected;
+            Selected { log: log.until(run, Seq(first - 1)), run }
+        }
+    };
+    let damaged = end.map(|damage| (damage.clone(), damaged::error(selected.run, damage)));
+    let export = Export { selected, format, form, upstreams: &upstreams };
     let Some(path) = file else {
         let (_, notes) = export.write(&mut |line| output.raw(format!("{line}\n").as_bytes()))?;
         let mut text = String::new();
         said(&mut text, &notes);
         text.push_str(&in_force::text(&export.in_force()?));
         write_err(&text);
-        return Ok(Status::Fine);
+        return Ok(ended(damaged.map(|(_, error)| error)));
     };
     let if_exists = if force { IfExists::Replace } else { IfExists::Refuse };
     let mut writer = JsonlWriter::create(&path, if_exists)?;
     let (count, notes) = export.write(&mut |line| Ok(writer.write_line(line)?))?;
     let lines = writer.finish()?;
     let in_force = export.in_force()?;
+    if let Some((damage, _)) = &damaged {
+        output.damaged(damage)?;
+    }
     let path = path.display();
     if output.is_json() {
         let mut object = json!({"run": export.selected.run, "file": path.to_string(),
@@ -162,7 +181,14 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         text.push_str(&in_force::text(&in_force));
         output.text(&text)?;
     }
-    Ok(Status::Fine)
+    Ok(ended(damaged.map(|(_, error)| error)))
+}
+
+/// How the command ends if the end of the run is missing, or if it is not.
+fn ended(damaged: Option<CliError>) -> Status {
+    let Some(error) = damaged else { return Status::Fine };
+    error.print();
+    error.status
 }
 
 /// File endings of other formats, and how to get such a file instead.

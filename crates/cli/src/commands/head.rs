@@ -17,7 +17,7 @@ use retold::log::ledger::{Ledger, LedgerHead};
 pub(crate) struct Args {}
 
 pub(crate) fn run(_: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let log = select::open(global)?;
+    let log = select::open_to_read(global)?;
     let mut reader = log.reader()?;
     let path = global.log.display();
     let Some(ledger) = Ledger::read(reader.as_mut())? else {

@@ -27,7 +27,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let selected = select::run_or_file(global, &args.run)?;
+    let selected = select::to_read(global, &args.run)?;
     let mut reader = selected.log.reader()?;
     // The files are used elsewhere, without hashes, so they are only made from a sound run.
     select::sound(reader.as_mut(), selected.run, "nothing was written")?;

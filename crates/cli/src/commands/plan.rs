@@ -68,7 +68,7 @@ struct Plan {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let selected = select::run_or_file(global, &args.against)?;
+    let selected = select::to_read(global, &args.against)?;
     let prices = prices(args.prices.as_deref())?;
     let Plan { started, settings, rehearsal } = planned(&args, &selected, global)?;
     let Selected { log, run } = selected;

@@ -11,7 +11,7 @@ use crate::runs::figures::figures_of;
 use crate::runs::in_force;
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, Selected};
-use crate::views::program;
+use crate::views::{damaged, program};
 use retold::in_force::in_force;
 use retold::inert::inert;
 use retold::run::RunRecord;
@@ -47,6 +47,13 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     let selected = runs.iter().map(|name| select::to_read(global, name));
     let selected = selected.collect::<Result<Vec<_>, CliError>>()?;
+    // A page is passed on without the log, so that it is only made from sound runs.
+    for Selected { log, run } in &selected {
+        if let Some(damage) = damaged::first(log, *run)? {
+            let error = damaged::error(*run, damage.clone()).hint("no report was written");
+            return Err(error.damage(damage));
+        }
+    }
     of_one_experiment(&selected)?;
     let mut parts = Vec::new();
     let mut figures: Vec<Vec<Figure>> = Vec::new();

@@ -20,10 +20,9 @@ use retold::audit::Target;
 use retold::id::{RunId, Seq};
 use retold::in_force::{InForce, in_force as find_in_force};
 use retold::inert::inert;
-use retold::log::{CheckedReader, LogError, Reader};
+use retold::log::{CheckedReader, Reader};
 use retold::prompt::Request;
 use retold::run::{Parent, Report, RunRecord, Shortcomings};
-use retold_serve::Damage;
 use retold_study::studies::Studies;
 use retold_wire::PROGRAM;
 
@@ -61,21 +60,6 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let (what, part) = (args.what.clone(), args.part.clone());
-    let is_prompt = args.canonical;
-    match shown(args, global, output) {
-        // What is left of a damaged run is shown nevertheless.
-        Err(error) if matches!(error.status, Status::Difference | Status::Io) && !is_prompt => {
-            let shown = damaged::show(&what, part.as_ref(), global, output)?;
-            let Some(status) = shown else { return Err(error) };
-            error.print();
-            Ok(status)
-        }
-        done => done,
-    }
-}
-
-fn shown(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { what, part, at, canonical } = args;
     if canonical {
         let log = select::open_to_read(global)?;
@@ -95,16 +79,30 @@ fn shown(args: Args, global: &Global, output: &Output) -> Result<Status, CliErro
         }
         Err(e) => return Err(e),
     };
-    // A part is shown even if another one is damaged, but not as if nothing had happened.
-    let damage = if part.is_some() { damaged::first(&selected)? } else { None };
-    let Some(Damage { seq, what }) = damage else {
-        return shown_of(&selected, part, at, global, output);
-    };
-    output.damaged(seq, &what)?;
-    let run = selected.run;
-    shown_of(&selected, part, at, global, output)?;
-    CliError::from(LogError::Corrupt { run, seq, what }).print();
-    Ok(Status::Difference)
+    let known = damaged::first(&selected.log, selected.run)?;
+    if let Some(damage) = &known {
+        output.damaged(damage)?;
+        let error = damaged::error(selected.run, damage.clone());
+        // A part is shown even if another one is damaged, but not as if nothing had happened.
+        let of_part = part.is_some() || at.is_some();
+        if of_part && shown_of(&selected, part.clone(), at, global, output).is_ok() {
+            error.print();
+            return Ok(Status::Difference);
+        }
+        damaged::show(&selected, known, part.as_ref(), output)?;
+        error.print();
+        return Ok(Status::Difference);
+    }
+    match shown_of(&selected, part.clone(), at, global, output) {
+        // In a long run, damage is noticed when it is read. What is left is shown nevertheless.
+        Err(error) if matches!(error.status, Status::Difference | Status::Io) => {
+            let shown = damaged::show(&selected, None, part.as_ref(), output)?;
+            let Some(status) = shown else { return Err(error) };
+            error.print();
+            Ok(status)
+        }
+        done => done,
+    }
 }
 
 fn shown_of(

@@ -44,7 +44,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let mut decider = args.parser.decider(global.studies.parsers())?;
     let params = args.parser.params(Some(&args.params_from))?;
-    let source = select::source(global, &args.run)?;
+    let source = select::source_to_read(global, &args.run)?;
     let by = match &mut decider {
         Some(decider) => Again::By(decider.as_mut()),
         None => Again::Latest,

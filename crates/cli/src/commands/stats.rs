@@ -9,11 +9,13 @@ use crate::global::Global;
 use crate::limits::prices;
 use crate::output::Output;
 use crate::select::{self, Source};
+use crate::views::damaged;
 use crate::views::stats::text;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
-use retold::log::{LogError, Reader};
+use retold::log::{CheckedReader, LogError, Reader};
 use retold::totals::{Figures, Totals};
+use retold_serve::Damage;
 
 /// Show a run in numbers: calls, attempts, tokens, cost, latency, savings, methods.
 ///
@@ -55,32 +57,40 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let prices = prices(args.prices.as_deref())?;
     let source = select::source_to_read(global, &args.run)?;
     let Source { run, .. } = source;
-    let mut reader = source.checked()?;
-    let started = select::started(&mut reader, run)?;
+    let mut damage = damaged::first(&source.log, run)?;
+    if let Some(damage) = &damage {
+        output.damaged(&counted_before(damage))?;
+    }
+    // Only what is before the damage is counted.
+    let until = damage.as_ref().map(|damage| source.log.until(run, Seq(damage.seq.0 - 1)));
+    let mut reader = CheckedReader::new(until.as_ref().unwrap_or(&source.log).reader()?);
+    let started = select::started(&mut source.checked()?, run)?;
     let mut totals = Totals::of(run);
-    let damage = loop {
+    loop {
         match totals.read_on(&mut reader) {
             Ok(true) => {}
-            Ok(false) => break None,
-            // What is before the damage is counted nevertheless.
+            Ok(false) => break,
+            // In a long run, damage is noticed when it is read.
             Err(
                 error @ (LogError::Corrupt { .. }
                 | LogError::CorruptRequest { .. }
                 | LogError::Damaged { .. }),
             ) => {
-                break Some(error);
+                let seq = totals.end().next();
+                let what = match error {
+                    LogError::Corrupt { seq: at, .. } if at > seq => {
+                        "the event is missing".to_owned()
+                    }
+                    LogError::Corrupt { what, .. } => what,
+                    other => other.to_string(),
+                };
+                let found = Damage { seq, what };
+                output.damaged(&counted_before(&found))?;
+                damage = Some(found);
+                break;
             }
             Err(error) => return Err(error.into()),
         }
-    };
-    if let Some(error) = &damage {
-        let from = totals.end().next();
-        let what = match error {
-            LogError::Corrupt { seq, .. } if *seq > from => "the event is missing".to_owned(),
-            LogError::Corrupt { what, .. } => what.clone(),
-            other => other.to_string(),
-        };
-        output.damaged(from, &format!("{what}; only the events before it are counted"))?;
     }
     if damage.is_none() {
         totals.read_accepted(&mut source.checked()?)?;
@@ -102,9 +112,14 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         shown.push_str(&text(&figures));
         output.text(&shown)?;
     }
-    let Some(error) = damage else { return Ok(Status::Fine) };
-    CliError::from(error).print();
+    let Some(damage) = damage else { return Ok(Status::Fine) };
+    damaged::error(run, damage).print();
     Ok(Status::Difference)
+}
+
+/// What the banner above numbers says.
+fn counted_before(Damage { seq, what }: &Damage) -> Damage {
+    Damage { seq: *seq, what: format!("{what}; only the events before it are counted") }
 }
 
 /// How a run ended, as its last event says.

@@ -12,7 +12,7 @@ use crate::select;
 use retold::id::{EventHash, LedgerHash};
 use retold::log::ledger::{Checkpoint, Ledger};
 use retold::log::{
-    LogError, Problem, SqliteBackend, Verification, damaged_slots, verify_all, verify_run,
+    Backend, LogError, Problem, SqliteBackend, Verification, damaged_slots, verify_all, verify_run,
 };
 
 /// Recompute the hash chains and the ledger: report the first event of each run that is not as it
@@ -134,8 +134,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 
 /// Looks for a hash that was saved earlier.
 fn find(checkpoint: LedgerHash, global: &Global) -> Result<Option<Checkpoint>, CliError> {
-    let log = select::open_silently(global)?;
-    let found = match Ledger::read(log.reader()?.as_mut()) {
+    let log = retold_serve::Source::file(&global.log, global.sqlite())?;
+    let found = match Ledger::read(Backend::reader(&log)?.as_mut()) {
         Ok(ledger) => ledger.unwrap_or_default().checkpoint(checkpoint),
         // The reason why it cannot be read is among the problems.
         Err(LogError::Damaged { .. }) => None,
@@ -163,14 +163,10 @@ fn verified(
     global: &Global,
 ) -> Result<(Vec<Verification>, Vec<Problem>), CliError> {
     let Some(name) = &args.run else {
-        let cut_off = retold_serve::cut_off(&global.log);
-        let log = match cut_off {
-            Some(_) => select::open_to_read(global)?,
-            None => select::open_silently(global)?,
-        };
+        let select::Opened { log, cut_off } = select::open_to_read_silently(global)?;
         warn_of_damaged_marks(global);
         let (runs, mut problems) = verify_all(log.reader()?.as_mut())?;
-        problems.extend(log.backend().lost());
+        problems.extend(others(log.backend().lost(), &runs));
         if let Some((has, of)) = cut_off {
             let what = format!("the file was cut off: it has {has} of {of} bytes");
             problems.insert(0, Problem { run: None, seq: None, what });
@@ -179,24 +175,34 @@ fn verified(
     };
     let selected = if select::looks_like_a_file(name) {
         // Reading a recording verifies it, whatever is wrong with it.
-        select::run_or_file(global, name).map_err(|e| match e.status {
+        select::to_read(global, name).map_err(|e| match e.status {
             Status::Io => e,
             _ => CliError { status: Status::Difference, ..e },
         })?
     } else {
-        select::run_of(select::open_silently(global)?, global, name)?
+        select::run_of(select::open_to_read_silently(global)?.log, global, name)?
     };
     let mut reader = selected.log.reader()?;
-    let mut problems = selected.log.backend().lost();
-    problems.retain(|problem| problem.run.is_none_or(|run| run == selected.run));
     let run = selected.run;
     let verified = verify_run(reader.as_mut(), run, args.head)?;
+    let mut problems = others(selected.log.backend().lost(), std::slice::from_ref(&verified));
+    problems.retain(|problem| problem.run.is_none_or(|other| other == run));
     if let Some(seal) = seal.filter(|_| verified.problem.is_none())
         && let Some(what) = seal.differs(reader.as_mut(), run)?
     {
         problems.push(Problem { run: Some(run), seq: None, what });
     }
     Ok((vec![verified], problems))
+}
+
+/// What was lost, but for what verification found as well: the end of a run that is missing.
+fn others(mut lost: Vec<Problem>, runs: &[Verification]) -> Vec<Problem> {
+    let is_found = |lost: &Problem| {
+        let mut found = runs.iter().filter_map(|verified| verified.problem.as_ref());
+        found.any(|problem| (problem.run, problem.seq) == (lost.run, lost.seq))
+    };
+    lost.retain(|problem| problem.run.is_none() || !is_found(problem));
+    lost
 }
 
 fn object(problem: &Problem) -> serde_json::Value {

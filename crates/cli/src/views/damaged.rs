@@ -1,4 +1,4 @@
-//! What is left of a damaged run.
+//! Says from which event on a run cannot be trusted, and shows what is left of it.
 
 use std::fmt::Write;
 
@@ -6,76 +6,108 @@ use serde_json::json;
 
 use crate::again::typed;
 use crate::error::{CliError, Status};
-use crate::global::Global;
 use crate::output::{Output, counted};
-use crate::select::{self, Selected};
+use crate::select::Selected;
 use crate::views::event::as_json;
 use retold::audit::Target;
-use retold::id::Seq;
-use retold_serve::{Careful, Damage, Remains, Source, remains};
+use retold::id::{RunId, Seq};
+use retold::log::{Log, LogError};
+use retold_serve::{Damage, Remains, first_untrusted, missing_end, remains};
 
 /// The longest run that is checked as a whole before a part of it is shown, in events: this takes a
 /// fifth of a second.
 const MOST_CHECKED: u64 = 20_000;
 
-/// The first event of a run that cannot be trusted, if the run is short enough to be checked.
-pub(crate) fn first(selected: &Selected) -> Result<Option<Damage>, CliError> {
-    let run = selected.run;
-    let head = selected.log.reader()?.runs()?.into_iter().find(|head| head.run == run);
-    if head.is_none_or(|head| head.head.seq.0 > MOST_CHECKED) {
-        return Ok(None);
-    }
-    let mut reader = Careful::new(selected.log.reader()?, selected.log.reader()?);
-    let mut after = Seq(0);
-    loop {
-        let (events, damage) = reader.events(run, after, 1024)?;
-        if damage.is_some() {
-            return Ok(damage);
-        }
-        let Some(last) = events.last() else { return Ok(None) };
-        after = last.seq;
+/// The first event of a run that cannot be trusted. Of a run that is too long to be checked, only a
+/// missing end is noticed; damage within it is when it is read.
+pub(crate) fn first(log: &Log, run: RunId) -> Result<Option<Damage>, CliError> {
+    Ok(match last(log, run)?.filter(|last| last.0 > MOST_CHECKED) {
+        Some(last) => missing_end(log.backend().as_ref(), run, last)?,
+        None => first_untrusted(log.backend().as_ref(), run)?,
+    })
+}
+
+/// The first event that is missing at the end of a run, if its end is.
+pub(crate) fn end(selected: &Selected) -> Result<Option<Damage>, CliError> {
+    let Selected { log, run } = selected;
+    match last(log, *run)? {
+        Some(last) => Ok(missing_end(log.backend().as_ref(), *run, last)?),
+        None => Ok(None),
     }
 }
 
-/// Shows what is left of a run in the log, with the first event that cannot be trusted; `None` if
-/// there is no such run, it is not damaged, or nothing of it can be read.
+/// The last event that there is of a run.
+fn last(log: &Log, run: RunId) -> Result<Option<Seq>, CliError> {
+    let head = log.reader()?.runs()?.into_iter().find(|head| head.run == run);
+    Ok(head.map(|head| head.head.seq))
+}
+
+/// The error to end with after something of a damaged run was shown.
+pub(crate) fn error(run: RunId, damage: Damage) -> CliError {
+    let Damage { seq, what } = damage;
+    LogError::Corrupt { run, seq, what }.into()
+}
+
+/// Does something with runs. If one of them is damaged, this is said first, and the exit code is that
+/// of a difference.
+pub(crate) fn with_banner(
+    runs: &[&Selected],
+    output: &Output,
+    work: impl FnOnce() -> Result<Status, CliError>,
+) -> Result<Status, CliError> {
+    let mut damaged = None;
+    for Selected { log, run } in runs {
+        if let Some(damage) = first(log, *run)? {
+            output.damaged(&damage)?;
+            damaged = damaged.or(Some(error(*run, damage)));
+        }
+    }
+    match (work(), damaged) {
+        (done, None) => done,
+        (Ok(_), Some(error)) => {
+            error.print();
+            Ok(Status::Difference)
+        }
+        // What is asked for may be what is missing.
+        (Err(error), Some(_)) => Err(CliError { status: Status::Difference, ..error }),
+    }
+}
+
+/// Shows what is left of a run: one that is `known` to be damaged, or found to be when it is read.
+/// `None` if it is not damaged.
 pub(crate) fn show(
-    name: &str,
+    selected: &Selected,
+    known: Option<Damage>,
     part: Option<&Target>,
-    global: &Global,
     output: &Output,
 ) -> Result<Option<Status>, CliError> {
-    if select::looks_like_a_file(name) {
-        return Ok(None);
-    }
     let seq = match part {
         Some(Target::Seq(seq)) => Some(*seq),
         _ => None,
     };
-    let found =
-        Source::file(&global.log, global.sqlite()).and_then(|source| remains(&source, name, seq));
-    let Ok(Some(Remains { run, note, from, what, trusted, after, event })) = found else {
+    let (log, run) = (selected.log.backend().as_ref(), selected.run);
+    let Some(Remains { damage, trusted, after, event }) = remains(log, run, known, seq)? else {
         return Ok(None);
     };
     let events: u64 = trusted.values().sum();
-    output.damaged(from, &what)?;
+    output.damaged(&damage)?;
     if output.is_json() {
         output.object(&json!({
-            "run": run, "note": note,
-            "trusted": {"events": events, "kinds": trusted}, "events_after": after,
+            "run": run, "trusted": {"events": events, "kinds": trusted}, "events_after": after,
             "event": event.as_ref().map(as_json),
         }))?;
         return Ok(Some(Status::Difference));
     }
     let mut text = format!("run {run}\n");
-    // Writing to a string cannot fail.
-    if let Some(note) = note {
-        let _ = writeln!(text, "{note}");
-    }
     let kinds: Vec<String> = trusted.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
-    let before = counted(events, "event");
-    let _ = writeln!(text, "before it: {before} that match their hashes ({})", kinds.join(", "));
-    let _ = writeln!(text, "after it: {} can still be read", counted(after, "event"));
+    let before = match events {
+        1 => "1 event that matches its hash".to_owned(),
+        n => format!("{} that match their hashes", counted(n, "event")),
+    };
+    let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "before it: {before}{kinds}");
+    let _ = writeln!(text, "from it on: {} can still be read", counted(after, "event"));
     if let Some(event) = event {
         text.push('\n');
         for (key, value) in as_json(&event).as_object().into_iter().flatten() {

@@ -44,8 +44,8 @@ const LONGEST: usize = 20_000;
 pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
     let run = of.head.run;
     let stored = of.event(seq)?;
+    let untrusted = of.asked.site.untrusted(&of.head);
     let slot = of.asked.site.roll(&of.head);
-    let untrusted = slot.roll().damage.as_ref().map(|damage| damage.seq.0);
     let end = of.head.head.seq.max(slot.roll().end());
     let shown = row(run, &stored, untrusted);
     let causes = match stored.event() {

@@ -146,10 +146,10 @@ pub(super) fn list(of: OfRun<'_>) -> Result<Reply, PageError> {
 pub(super) fn page(mut of: OfRun<'_>, name: &str) -> Result<Reply, PageError> {
     let run = of.head.run;
     let after = of.asked.query.parsed::<u64>("after")?.unwrap_or(0);
+    let untrusted = of.asked.site.untrusted(&of.head);
     let slot = of.asked.site.roll(&of.head);
     let roll = slot.roll();
     let unfinished = roll.end() < of.head.head.seq;
-    let untrusted = roll.damage.as_ref().map(|damage| damage.seq.0);
     let lane = lane(&of);
     // A participant's own page is found by any part of its calls, too.
     let by_part = EventFilter { call: CallPath::new(name).ok(), ..EventFilter::default() };

@@ -40,8 +40,8 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
     let query = &of.asked.query;
     let pointer = query.text("pointer")?;
     let wanted = query.parsed::<u64>("at")?;
+    let untrusted = of.asked.site.untrusted(&of.head);
     let slot = of.asked.site.roll(&of.head);
-    let untrusted = slot.roll().damage.as_ref().map(|damage| damage.seq.0);
     let end = of.head.head.seq.max(slot.roll().end());
     if let Some(wanted) = wanted.filter(|wanted| *wanted > end.0) {
         return Err(PageError::NotFound(format!(

@@ -121,6 +121,7 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
         Some(Stand::Failed(why)) => return Err(PageError::NotFound(why)),
     };
     let is_on = filter.is_on() || q.is_some();
+    let untrusted = of.asked.site.untrusted(&of.head);
     let slot = of.asked.site.roll(&of.head);
     let roll = slot.roll();
     let belonging = filter.call.is_some().then(|| roll.belonging(&filter));
@@ -151,7 +152,6 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
         (_, Some(before)) => roll.listed(&filter, only, (0, before.saturating_sub(1)), MOST, true),
         (after, None) => roll.listed(&filter, only, (after.unwrap_or(0), u64::MAX), MOST, false),
     };
-    let untrusted = roll.damage.as_ref().map(|damage| damage.seq.0);
     let mut rows = Vec::with_capacity(places.len());
     let run = of.head.run;
     let read = each_event_at::<retold::log::LogError>(of.reader.as_mut(), run, &places, |event| {

@@ -14,6 +14,7 @@ use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::select::{Selected, Until};
+use crate::views::damaged;
 use crate::views::event::as_json;
 use crate::views::state::{self, RunState};
 use crate::{search, select};
@@ -22,7 +23,7 @@ use never::{Never, never};
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq};
 use retold::inert::inert;
-use retold::log::{EventFilter, Filtering, Log, LogError, Reader, RunHead};
+use retold::log::{EventFilter, Filtering, Log, Reader, RunHead, is_being_written};
 use retold::run::how_it_ended;
 use retold_serve::{Careful, Damage};
 use retold_wire::PROGRAM;
@@ -68,28 +69,28 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     match &args.run {
         None => runs(&select::open_to_read(global)?, output),
         Some(name) => {
-            let selected = match args.follow {
-                // Of a copy, no new events would come.
-                true => select::run_or_file(global, name)?,
-                false => select::to_read(global, name)?,
-            };
+            let selected = select::to_read(global, name)?;
             let only = args.search.as_ref();
             let only = only.map(|text| search::found(&selected, name, text, global)).transpose()?;
             if args.follow {
                 let can_grow = !select::looks_like_a_file(name);
-                return follow(&selected, can_grow, &args, output);
+                return follow(&selected, can_grow, &args, global, output);
             }
             let until = args.at.map(|at| selected.until(at)).transpose()?;
             let shown = until.as_ref().map_or(&selected, |until| &until.selected);
             let (mut reader, run) = (shown.log.reader()?, shown.run);
             let listed = Careful::new(shown.log.reader()?, shown.log.reader()?);
+            let damage = damaged::first(&selected.log, run)?;
+            if let Some(damage) = &damage {
+                output.damaged(damage)?;
+            }
             let state = match &until {
                 Some(Until { at, end, .. }) => {
                     Some(state::of(global.studies, reader.as_mut(), run, (*at, *end))?)
                 }
                 None => None,
             };
-            events((reader.as_mut(), listed), run, &args, (only.as_ref(), state), output)
+            events((reader.as_mut(), listed, damage), run, &args, (only.as_ref(), state), output)
         }
     }
 }
@@ -107,6 +108,8 @@ fn runs(log: &Log, output: &Output) -> Result<Status, CliError> {
         let last = reader.events(run, Seq(head.seq.0.saturating_sub(1)), 1);
         let outcome = match last.map(|last| last.first().map(StoredEvent::event)) {
             Ok(Some(Ok(Event::RunFinished(finished)))) => inert(finished.outcome.as_str(), 20),
+            // Its end is missing.
+            Ok(_) if reader.events(run, head.seq, 1).is_err() => "damaged".to_owned(),
             Ok(_) => "unfinished".to_owned(),
             Err(_) => "damaged".to_owned(),
         };
@@ -140,7 +143,7 @@ fn runs(log: &Log, output: &Output) -> Result<Status, CliError> {
 }
 
 fn events(
-    (reader, mut listed): (&mut dyn Reader, Careful),
+    (reader, mut listed, mut damage): (&mut dyn Reader, Careful, Option<Damage>),
     run: RunId,
     args: &Args,
     (only, state): (Option<&BTreeSet<Seq>>, Option<RunState>),
@@ -152,12 +155,11 @@ fn events(
     let mut text = String::new();
     let filter = EventFilter::from(&args.filter);
     let mut filtering = Filtering::by(&filter);
-    let mut damage: Option<Damage> = None;
     'all: while left > 0 {
         // With a filter, it is not known how many have to be read.
         let most = if is_on { BATCH } else { left.min(BATCH) };
         let (batch, found) = listed.events(run, after, most)?;
-        damage = damage.or(found);
+        damage = Damage::first(damage, found);
         if batch.is_empty() {
             break;
         }
@@ -185,8 +187,8 @@ fn events(
         text.push_str("no event matches\n");
     }
     never.iter().for_each(|never| text.push_str(&never.text()));
-    if let Some(Damage { seq, what }) = &damage {
-        output.damaged(*seq, what)?;
+    if let Some(damage) = &damage {
+        output.damaged(damage)?;
     }
     if output.is_json() {
         let next = more.then_some(after);
@@ -207,8 +209,8 @@ fn events(
         }
         output.text(&text)?;
     }
-    let Some(Damage { seq, what }) = damage else { return Ok(Status::Fine) };
-    CliError::from(LogError::Corrupt { run, seq, what }).print();
+    let Some(damage) = damage else { return Ok(Status::Fine) };
+    damaged::error(run, damage).print();
     Ok(Status::Difference)
 }
 
@@ -217,10 +219,10 @@ fn follow(
     selected: &Selected,
     can_grow: bool,
     args: &Args,
+    global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
     let (mut reader, run) = (selected.log.reader()?, selected.run);
-    let reader = reader.as_mut();
     let mut silent = 0;
     let mut after = Seq(args.after);
     let filter = EventFilter::from(&args.filter);
@@ -230,7 +232,7 @@ fn follow(
         let mut text = String::new();
         for event in &batch {
             after = event.seq;
-            if filtering.lists(reader, event)? {
+            if filtering.lists(reader.as_mut(), event)? {
                 match output.is_json() {
                     true => output.object(&as_json(event))?,
                     false => text.push_str(&as_line(event)),
@@ -247,12 +249,12 @@ fn follow(
             continue;
         }
         // The end may be before the place from which on events are listed.
-        if !can_grow || how_it_ended(reader, run)?.is_some() {
+        if !can_grow || how_it_ended(reader.as_mut(), run)?.is_some() {
             return Ok(Status::Fine);
         }
         silent += 1;
-        if silent == SILENT && is_abandoned_by_all(selected) {
-            let is_program = select::started(reader, run)?.experiment == PROGRAM;
+        if silent == SILENT && !is_being_written(&global.log, run) {
+            let is_program = select::started(reader.as_mut(), run)?.experiment == PROGRAM;
             let name = run.short(8);
             let with = if is_program { " -- CMD" } else { "" };
             write_err(&typed(&format!(
@@ -260,12 +262,9 @@ fn follow(
             )));
         }
         std::thread::sleep(FOLLOWED);
+        // A reader that was opened while nobody wrote to the log does not see new events.
+        reader = selected.log.reader()?;
     }
-}
-
-/// Whether no process writes a run. If this cannot be found out, somebody may.
-fn is_abandoned_by_all(selected: &Selected) -> bool {
-    selected.log.backend().lease(selected.run).is_ok()
 }
 
 fn as_line(event: &StoredEvent) -> String {

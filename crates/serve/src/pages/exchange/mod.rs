@@ -57,8 +57,7 @@ pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
     let gathered = of.gather(seq)?;
     let Gathered { question, answer, attempts, decision, others, facts, index } = gathered;
     let run = of.head.run;
-    let slot = of.asked.site.roll(&of.head);
-    let untrusted = slot.roll().damage.as_ref().map(|damage| damage.seq.0);
+    let untrusted = of.asked.site.untrusted(&of.head);
     let request = of.request(&question)?;
     let call = question.call.clone();
     let call_text = call.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string);

@@ -1,0 +1,75 @@
+//! From which event on a run cannot be trusted: what every page and every command says.
+
+use retold::id::{RunId, Seq};
+use retold::log::{Backend, LogError, verify_run};
+
+/// Why a run cannot be trusted from an event on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// The first event that is missing, or not as it was written.
+    pub seq: Seq,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+impl Damage {
+    /// The earlier of two.
+    pub fn first(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        one.into_iter().chain(other).min_by_key(|damage| damage.seq)
+    }
+}
+
+/// What a check of a whole run found.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Trust {
+    /// The first event that cannot be trusted.
+    pub(crate) from: Option<Damage>,
+    /// What is wrong with the run as a whole.
+    pub(crate) whole: Option<String>,
+}
+
+/// The first event of a run that is missing, or not as it was written. The whole run is read, with the
+/// prompts that belong to it, and compared with the ledger.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read for another reason than damage.
+pub fn first_untrusted(log: &dyn Backend, run: RunId) -> Result<Option<Damage>, LogError> {
+    Ok(check(log, run)?.from)
+}
+
+/// Checks a whole run.
+pub(crate) fn check(log: &dyn Backend, run: RunId) -> Result<Trust, LogError> {
+    let mut checked = Trust::default();
+    match verify_run(log.reader()?.as_mut(), run, None) {
+        Ok(verified) => {
+            if let Some(problem) = verified.problem {
+                match problem.seq {
+                    Some(seq) => checked.from = Some(Damage { seq, what: problem.what }),
+                    None => checked.whole = Some(problem.what),
+                }
+            }
+        }
+        Err(LogError::Corrupt { seq, what, .. }) => checked.from = Some(Damage { seq, what }),
+        Err(LogError::Damaged { what, .. }) => {
+            checked.from = Some(Damage { seq: Seq(1), what });
+        }
+        Err(error) => return Err(error),
+    }
+    let lost = log.lost().into_iter().filter(|problem| problem.run == Some(run));
+    let lost = lost.filter_map(|problem| Some(Damage { seq: problem.seq?, what: problem.what }));
+    checked.from = checked.from.into_iter().chain(lost).min_by_key(|damage| damage.seq);
+    Ok(checked)
+}
+
+/// The first event that is missing at the end of a run, of which the last that there is is known. This
+/// takes no time, however long the run is.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read for another reason than damage.
+pub fn missing_end(log: &dyn Backend, run: RunId, last: Seq) -> Result<Option<Damage>, LogError> {
+    match log.reader()?.events(run, last, 1) {
+        Err(LogError::Corrupt { seq, what, .. }) => Ok(Some(Damage { seq, what })),
+        Ok(_) | Err(LogError::Damaged { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
