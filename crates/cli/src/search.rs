@@ -27,14 +27,12 @@ pub(crate) fn found(
     text: &str,
     global: &Global,
 ) -> Result<BTreeSet<Seq>, CliError> {
-    let is_sound = || -> Result<bool, CliError> {
-        let is_damaged = Source::file(&global.log, global.sqlite())?.is_damaged();
-        Ok(!is_damaged && damaged::first(&selected.log, selected.run)?.is_none())
-    };
     // Nothing is written beside a damaged log.
-    let place = match !select::looks_like_a_file(name) && is_sound()? {
-        true => Place::Beside { log: global.log.clone(), cache: cache() },
-        false => Place::Memory,
+    let is_elsewhere =
+        select::looks_like_a_file(name) || damaged::first(&selected.log, selected.run)?.is_some();
+    let place = match is_elsewhere {
+        true => Place::Memory,
+        false => Source::file(&global.log, global.sqlite())?.place_for_search(cache()),
     };
     let mut search = Search::open(&place)?;
     search.read_on(selected.log.reader()?.as_mut(), selected.run, |_| {})?;

@@ -144,9 +144,8 @@ impl Source {
 
     /// Where an index for searching is kept: not beside a log that is damaged, and in memory for what
     /// is not a log.
-    pub(crate) fn place_for_search(&self, cache: Option<PathBuf>) -> Place {
-        let is_sound =
-            self.standing().is_ok_and(|found| found.problems.is_empty() && found.note.is_none());
+    pub fn place_for_search(&self, cache: Option<PathBuf>) -> Place {
+        let is_sound = self.opened().is_ok_and(|found| !found.is_damaged && found.note.is_none());
         match &self.kind {
             Kind::File { path, .. } if is_sound => Place::Beside { log: path.clone(), cache },
             _ => Place::Memory,

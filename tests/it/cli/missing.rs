@@ -167,6 +167,10 @@ fn a_damaged_log_is_searched_without_a_file_beside_it() {
     for args in ["log latest --search answer", "log latest --search answer --json"] {
         assert_eq!(looked(&place, args).code, 1, "{args}");
     }
+    // A log of which another run was cut off.
+    let (place, intact, _) =
+        changed(&format!("DELETE FROM events WHERE {LAST} AND (id & 4294967295) > 20"));
+    assert_eq!(looked(&place, &format!("log {intact} --search answer")).code, 0);
     let sound = Place::with_run();
     sound.ok("log latest --search answer");
     assert!(sound.path("retold.db-search").exists(), "a sound log has its index beside it");
