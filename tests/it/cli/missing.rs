@@ -176,6 +176,21 @@ fn a_damaged_log_is_searched_without_a_file_beside_it() {
     assert!(sound.path("retold.db-search").exists(), "a sound log has its index beside it");
 }
 
+#[test]
+fn a_log_that_was_cut_off_is_not_backed_up_and_left_as_it_is() {
+    let place = Place::with_run();
+    let whole = fs::read(place.path("retold.db")).unwrap();
+    place.write("retold.db", &whole[..whole.len() * 2 / 3]);
+    let said = looked(&place, "backup copy.db");
+    assert_eq!(said.code, 1, "{}", said.err);
+    let bytes =
+        format!("retold.db is damaged: the file was cut off: it has {} of", whole.len() * 2 / 3);
+    assert!(said.err.contains(&bytes) && said.err.contains("export RUN FILE"), "{}", said.err);
+    assert!(!place.path("copy.db").exists());
+    // The index of a WAL, which the comparison of the folder leaves out.
+    assert!(!place.path("retold.db-shm").exists());
+}
+
 /// The same damage has the same exit code, whether it is in a log or in a recording.
 #[test]
 fn a_damaged_recording_is_shown_as_far_as_it_goes() {

@@ -7,7 +7,8 @@ use serde_json::json;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
-use retold::log::{BackedUp, SqliteBackend};
+use retold::log::{BackedUp, LogError, SqliteBackend};
+use retold_serve::Source;
 
 /// Copy the log to a new file, even while it is being written, and verify the copy.
 ///
@@ -27,8 +28,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage(format!("{shown} already exists"))
             .hint("choose another name: a backup never overwrites anything"));
     }
-    let copied =
-        SqliteBackend::open(&global.log, global.sqlite()).and_then(|backend| backend.backup(&file));
+    let copied = whole(global)
+        .and_then(|()| SqliteBackend::open(&global.log, global.sqlite())?.backup(&file));
     let BackedUp { runs, bytes, ledger } = copied.map_err(|error| {
         let error = CliError::from(error);
         match error.status {
@@ -50,4 +51,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         ))?;
     }
     Ok(Status::Fine)
+}
+
+/// Refuses a log that was cut off. SQLite would refuse it as well, but leave files beside it.
+fn whole(global: &Global) -> Result<(), LogError> {
+    match Source::file(&global.log, global.sqlite())?.cut_off() {
+        None => Ok(()),
+        Some((has, of)) => {
+            let what = format!("the file was cut off: it has {has} of {of} bytes");
+            Err(LogError::Damaged { path: global.log.display().to_string(), what })
+        }
+    }
 }
