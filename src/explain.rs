@@ -110,7 +110,7 @@ fn found_words(found: &str) -> String {
 }
 
 /// The similarity of two words, from 0 to 1.
-fn likeness(a: &str, b: &str) -> f32 {
+pub fn likeness(a: &str, b: &str) -> f32 {
     similar::TextDiff::from_chars(a, b).ratio()
 }
 

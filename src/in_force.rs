@@ -1,12 +1,15 @@
 //! Which decisions are in force: those recorded in a run, and those that were accepted about its
 //! answers, as runs of their own. Recorded decisions are never replaced in the run itself.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::compare::{CallCounts, Side, compare, usual_lane};
-use crate::exchange::decides_about;
-use crate::id::RunId;
-use crate::log::{LogError, Reader};
+use crate::counted::{counted, grouped};
+use crate::exchange::{accepted_about, decides_about};
+use crate::id::{CallPath, RunId, Sample};
+use crate::log::{LogError, Reader, RunEvents};
 use crate::run::started;
 
 /// The longest run whose accepted decisions are compared with its own, in events.
@@ -21,17 +24,23 @@ pub struct Replaced {
     pub decisions: Option<u64>,
     /// How many of these have another value.
     pub flips: Option<u64>,
+    /// How many of the accepted decisions are in force: no later run decides about their answers.
+    /// `None` if they were not compared.
+    pub in_force: Option<u64>,
 }
 
 /// What is known about the decisions of a run besides the run itself.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct InForce {
-    /// The runs of accepted decisions about its answers.
+    /// The runs of accepted decisions about its answers, in the order in which they were accepted.
     pub accepted: Vec<Replaced>,
     /// For a run of accepted decisions: the run whose answers they are about.
     pub decides_about: Option<Replaced>,
     /// Whether that run is not in this log.
     pub is_elsewhere: bool,
+    /// For a run of accepted decisions: the runs of decisions that were accepted later about the same
+    /// run.
+    pub later: Vec<RunId>,
 }
 
 /// Finds out which other decisions there are about the answers of a run. `reader` and `others` read
@@ -45,24 +54,68 @@ pub fn in_force(
     run: RunId,
 ) -> Result<InForce, LogError> {
     let first = started(reader, run)?;
-    let heads = reader.runs()?;
     let mut found = InForce::default();
     if let Some(of) = decides_about(&first) {
-        found.is_elsewhere = !heads.iter().any(|head| head.run == of);
-        found.decides_about = Some(match found.is_elsewhere {
-            true => Replaced { run: of, decisions: None, flips: None },
+        found.is_elsewhere = !reader.runs()?.iter().any(|head| head.run == of);
+        let accepted = accepted_about(others, of)?;
+        let mut counts = counts_in_force(others, &accepted)?.into_iter();
+        let at = accepted.iter().position(|accepted| *accepted == run);
+        found.later = at.map_or(Vec::new(), |at| accepted[at + 1..].to_vec());
+        let replaced = match found.is_elsewhere {
+            true => Replaced { run: of, decisions: None, flips: None, in_force: None },
             false => replaced(others, reader, (of, run), of)?,
-        });
+        };
+        let in_force = at.and_then(|at| counts.nth(at)?);
+        found.decides_about = Some(Replaced { in_force, ..replaced });
         return Ok(found);
     }
-    for head in heads.iter().filter(|head| head.run != run) {
-        // A damaged run is reported by commands that are about it.
-        let Ok(theirs) = started(others, head.run) else { continue };
-        if decides_about(&theirs) == Some(run) {
-            found.accepted.push(replaced(reader, others, (run, head.run), head.run)?);
-        }
+    let accepted = accepted_about(others, run)?;
+    let counts = counts_in_force(others, &accepted)?;
+    for (accepted, in_force) in accepted.into_iter().zip(counts) {
+        let replaced = replaced(reader, others, (run, accepted), accepted)?;
+        found.accepted.push(Replaced { in_force, ..replaced });
     }
     Ok(found)
+}
+
+/// How many of the decisions of each of these runs are in force: no later one has a decision about the
+/// same answer. `None` if that is not known, because it or a later one is too long.
+fn counts_in_force(
+    reader: &mut dyn Reader,
+    accepted: &[RunId],
+) -> Result<Vec<Option<u64>>, LogError> {
+    let (mut decided, mut is_known) = (BTreeSet::new(), true);
+    let mut counts = Vec::new();
+    for run in accepted.iter().rev() {
+        is_known = is_known && !is_long(reader, *run)?;
+        let mut count = None;
+        if is_known {
+            let theirs = decided_about(reader, *run)?;
+            count = Some(theirs.difference(&decided).count() as u64);
+            decided.extend(theirs);
+        }
+        counts.push(count);
+    }
+    counts.reverse();
+    Ok(counts)
+}
+
+/// The answers that a run of accepted decisions is about: each question of it has one decision.
+fn decided_about(
+    reader: &mut dyn Reader,
+    run: RunId,
+) -> Result<BTreeSet<(CallPath, Sample)>, LogError> {
+    let (mut events, mut found) = (RunEvents::of(run), BTreeSet::new());
+    // A damaged run is reported by commands that are about it.
+    while let Ok(Some(event)) = events.next(reader) {
+        found.extend(event.asked().map(|(call, sample, _)| (call.clone(), sample)));
+    }
+    Ok(found)
+}
+
+fn is_long(reader: &mut dyn Reader, run: RunId) -> Result<bool, LogError> {
+    let head = reader.runs()?.into_iter().find(|head| head.run == run);
+    Ok(head.is_none_or(|head| head.head.seq.0 > MOST_COMPARED))
 }
 
 /// Compares recorded decisions with accepted ones; `shown` is the one that is named.
@@ -72,24 +125,97 @@ fn replaced(
     (recorded, accepted): (RunId, RunId),
     shown: RunId,
 ) -> Result<Replaced, LogError> {
-    let long = |reader: &mut dyn Reader, run: RunId| -> Result<bool, LogError> {
-        let head = reader.runs()?.into_iter().find(|head| head.run == run);
-        Ok(head.is_none_or(|head| head.head.seq.0 > MOST_COMPARED))
-    };
-    let unknown = Replaced { run: shown, decisions: None, flips: None };
-    if long(one, recorded)? || long(other, accepted)? {
+    let unknown = Replaced { run: shown, decisions: None, flips: None, in_force: None };
+    if is_long(one, recorded)? || is_long(other, accepted)? {
         return Ok(unknown);
     }
     let (one, other) = (Side { reader: one, run: recorded }, Side { reader: other, run: accepted });
     // A damaged run is reported by commands that are about it.
     let Ok(compared) = compare(one, other, &usual_lane) else { return Ok(unknown) };
     let CallCounts { decided, same_value, .. } = compared.calls;
-    Ok(Replaced { run: shown, decisions: Some(decided), flips: Some(decided - same_value) })
+    let (decisions, flips) = (Some(decided), Some(decided - same_value));
+    Ok(Replaced { decisions, flips, ..unknown })
 }
 
 impl InForce {
     /// Whether there is anything to say.
     pub fn is_plain(&self) -> bool {
         self.accepted.is_empty() && self.decides_about.is_none()
+    }
+
+    /// What there is to say, line by line: which decisions are in force, and which are not any more.
+    pub fn lines(&self) -> Vec<String> {
+        if let Some(of) = &self.decides_about {
+            return vec![self.about(of)];
+        }
+        let as_recorded = "the decisions of this run itself are as they were recorded".to_owned();
+        match self.accepted.as_slice() {
+            [] => Vec::new(),
+            [one] => {
+                let run = one.run;
+                let compared = one.compared();
+                vec![
+                    format!(
+                        "decisions accepted about these answers are in force, in run {run}{compared}"
+                    ),
+                    as_recorded,
+                ]
+            }
+            several => {
+                let mut lines = vec![format!(
+                    "decisions about these answers were accepted {}; of each answer, the one that was accepted last is in force",
+                    counted(several.len() as u64, "time")
+                )];
+                lines.extend(several.iter().map(|accepted| {
+                    let Replaced { run, decisions, in_force, .. } = accepted;
+                    let in_force = match (in_force, decisions) {
+                        (None, _) => String::new(),
+                        (Some(0), _) => "; none is in force any more".to_owned(),
+                        (Some(some), Some(all)) if some == all => "; all are in force".to_owned(),
+                        (Some(some), _) => format!("; {} in force", grouped(*some)),
+                    };
+                    format!("in run {run}{}{in_force}", accepted.compared())
+                }));
+                lines.push(as_recorded);
+                lines
+            }
+        }
+    }
+
+    /// What there is to say about a run of accepted decisions.
+    fn about(&self, of: &Replaced) -> String {
+        let elsewhere = if self.is_elsewhere { ", which is not in this log" } else { "" };
+        let later: Vec<String> = self.later.iter().map(ToString::to_string).collect();
+        let later = later.join(", ");
+        let stand = match of.in_force {
+            _ if self.later.is_empty() => "they replace the ones recorded there".to_owned(),
+            Some(0) => format!("none of them is in force any more: later ones are in run {later}"),
+            Some(some) => format!(
+                "{} of them in force, the others are replaced by later ones, in run {later}",
+                grouped(some)
+            ),
+            None => format!("where run {later} decides about the same answer, that is in force"),
+        };
+        let compared = of.compared();
+        format!(
+            "accepted decisions about the answers of run {}{elsewhere}{compared}; {stand}",
+            of.run
+        )
+    }
+}
+
+impl Replaced {
+    /// How the two sets differ, if they were compared.
+    fn compared(&self) -> String {
+        match (self.decisions, self.flips) {
+            (Some(decisions), Some(flips)) => {
+                format!(
+                    ": {}, {} with another value",
+                    counted(decisions, "decision"),
+                    grouped(flips)
+                )
+            }
+            _ => String::new(),
+        }
     }
 }

@@ -29,24 +29,54 @@ pub fn inert_lines(text: &str) -> String {
     shown
 }
 
+/// JSON that is safe to display: the same characters, with those that [`inert`] escapes written as JSON
+/// escapes.
+pub fn inert_json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii() && !c.is_control() || !is_dangerous(c) {
+            out.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    out
+}
+
 fn push_inert(shown: &mut String, c: char) {
-    let dangerous = c.is_control()
-        || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
-        || matches!(c, '\u{061C}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}');
-    if dangerous {
+    if is_dangerous(c) {
         shown.extend(c.escape_default());
     } else {
         shown.push(c);
     }
 }
 
+/// Whether a character could control what is shown, or hide or reorder text.
+fn is_dangerous(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
+        || matches!(c, '\u{061C}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
+}
+
 #[cfg(test)]
 mod tests {
-    use super::inert;
+    use super::{inert, inert_json};
 
     #[test]
     fn characters_that_control_a_terminal_are_escaped() {
         assert_eq!(inert("\u{1b}[31mred\n\u{202e}x", 99), "\\u{1b}[31mred\\n\\u{202e}x");
+    }
+
+    #[test]
+    fn json_means_the_same_when_it_is_inert() {
+        let value = serde_json::json!({"a\u{202e}": "x\u{1b}[31m\u{2066}\u{e0041}\n\u{feff}ä😀"});
+        let shown = inert_json(&value.to_string());
+        assert!(shown.contains("\\u202e") && shown.contains("\\udb40\\udc41"), "{shown}");
+        assert!(!shown.contains(['\u{202e}', '\u{2066}', '\u{e0041}', '\u{feff}']), "{shown}");
+        assert!(shown.contains("ä😀"), "{shown}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
     }
 
     #[test]

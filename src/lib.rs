@@ -77,7 +77,7 @@
 //! - [`exchange`], [`jsonl`]: runs and bare exchanges as files
 //! - [`inert`], [`explain`], [`encoding`], [`unique`], [`draft`], [`beside`]: text from elsewhere
 //!   read and shown safely, files read and written safely
-//! - [`rank`]: percentiles of sorted values
+//! - [`rank`], [`counted`]: percentiles of sorted values; numbers as people read them
 //!
 //! # Features
 //!
@@ -93,6 +93,7 @@ pub mod beside;
 pub mod check;
 pub mod compare;
 pub mod content;
+pub mod counted;
 pub mod decide;
 pub mod draft;
 pub mod encoding;

@@ -40,6 +40,37 @@ impl<K: Hash + Eq, V> LookupMap<K, V> {
     }
 }
 
+/// How many keys each of two generations of [`Recent`] has.
+pub(crate) const REMEMBERED: usize = 4096;
+
+/// What was inserted last: at least [`REMEMBERED`] keys, and at most twice as many.
+#[derive(Debug, Clone)]
+pub(crate) struct Recent<K, V> {
+    new: LookupMap<K, V>,
+    old: LookupMap<K, V>,
+}
+
+impl<K: Hash + Eq, V> Default for Recent<K, V> {
+    fn default() -> Self {
+        Recent { new: LookupMap::default(), old: LookupMap::default() }
+    }
+}
+
+impl<K: Hash + Eq, V> Recent<K, V> {
+    /// The value of a key, if it is remembered.
+    pub(crate) fn get(&self, key: &K) -> Option<&V> {
+        self.new.get(key).or_else(|| self.old.get(key))
+    }
+
+    /// Remembers the value of a key.
+    pub(crate) fn insert(&mut self, key: K, value: V) {
+        if self.new.len() >= REMEMBERED {
+            self.old = std::mem::take(&mut self.new);
+        }
+        self.new.insert(key, value);
+    }
+}
+
 /// A set that only supports membership tests.
 #[derive(Debug, Clone)]
 pub(crate) struct LookupSet<K>(LookupMap<K, ()>);

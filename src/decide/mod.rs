@@ -10,6 +10,7 @@
 mod again;
 mod answers;
 mod filter;
+mod last_resort;
 mod params;
 mod registered;
 
@@ -25,6 +26,7 @@ pub use again::{
 };
 pub use answers::{RecordedAnswer, each_answer};
 pub use filter::{Filter, FilterError, FilterLimits, FilterSetup, LineProblem, OutputProblem};
+pub use last_resort::{NOTHING_FOUND, last_resort};
 pub use params::{Params, ParamsError};
 pub use registered::RegisteredParser;
 

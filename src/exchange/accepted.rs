@@ -29,6 +29,17 @@ pub fn decides_about(started: &RunStarted) -> Option<RunId> {
     of.parse().ok().filter(|_| started.experiment == DECISIONS)
 }
 
+/// The runs of accepted decisions about the answers of a run, in the order in which they were accepted.
+///
+/// # Errors
+/// [`LogError`] if the runs of the log cannot be listed.
+pub fn accepted_about(reader: &mut dyn Reader, of: RunId) -> Result<Vec<RunId>, LogError> {
+    // A damaged run is reported by commands that are about it.
+    let heads = reader.runs()?;
+    let mut is_about = |run: RunId| started(reader, run).ok().as_ref().and_then(decides_about);
+    Ok(heads.iter().map(|head| head.run).filter(|run| is_about(*run) == Some(of)).collect())
+}
+
 /// A recorded answer and the decision that is accepted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AcceptedDecision {

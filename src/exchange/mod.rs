@@ -17,7 +17,7 @@ mod recording;
 mod requests;
 mod stash;
 
-pub use accepted::{Accepted, AcceptedDecision, DECISIONS, decides_about};
+pub use accepted::{Accepted, AcceptedDecision, DECISIONS, accepted_about, decides_about};
 pub use collected::{Collected, Collector};
 pub use error::ImportError;
 pub use exchanges::{EXCHANGES, Exchanges, export_exchanges, read_exchanges};

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
+use super::asked::AskedModels;
 use super::backend::Reader;
 use super::error::LogError;
 use crate::event::{Event, StoredEvent};
@@ -20,7 +21,7 @@ pub struct EventFilter {
     pub call: Option<CallPath>,
     /// Only decisions that were made by this method.
     pub method: Option<String>,
-    /// Only answers of this model, as the server reported it.
+    /// Only answers of this model: the one that the request names, or the one that the server reported.
     pub model: Option<String>,
     /// Only attempts that failed, whether the call was given up or asked again.
     pub failed: bool,
@@ -37,8 +38,10 @@ pub struct Looked<'a> {
     pub time: Time,
     /// For a decision: the method.
     pub method: Option<&'a str>,
-    /// For an answer: the model as reported.
+    /// For an answer: the model as the server reported it.
     pub model: Option<&'a str>,
+    /// For an answer: the model that the request names.
+    pub asked: Option<&'a str>,
 }
 
 /// The kind of a failed attempt.
@@ -70,7 +73,7 @@ impl EventFilter {
         is_kind
             && since.is_none_or(|since| event.time >= since)
             && is_same(method, event.method)
-            && is_same(model, event.model)
+            && (is_same(model, event.model) || is_same(model, event.asked))
             && (!failed || event.kind == FAILED)
     }
 }
@@ -82,12 +85,14 @@ pub struct Filtering<'a> {
     from: Option<Seq>,
     /// The questions and answers of the calls that are asked for, from there on.
     belonging: BTreeSet<Seq>,
+    models: AskedModels,
 }
 
 impl<'a> Filtering<'a> {
     /// A filter before the first event.
     pub fn by(filter: &'a EventFilter) -> Self {
-        Filtering { filter, from: None, belonging: BTreeSet::new() }
+        let (belonging, models) = (BTreeSet::new(), AskedModels::default());
+        Filtering { filter, from: None, belonging, models }
     }
 
     /// Whether the next event is listed. Every event has to be passed, in order.
@@ -100,6 +105,11 @@ impl<'a> Filtering<'a> {
         event: &StoredEvent,
     ) -> Result<bool, LogError> {
         self.from.get_or_insert(event.seq);
+        let asked = match &self.filter.model {
+            Some(_) => self.models.of(reader, event)?,
+            None => None,
+        };
+        let asked = asked.as_deref();
         if self.filter.call.is_some() {
             if !self.belongs(reader, event)? {
                 return Ok(false);
@@ -108,12 +118,12 @@ impl<'a> Filtering<'a> {
         }
         let (kind, time) = (&*event.kind, event.time);
         if self.filter.method.is_none() && self.filter.model.is_none() {
-            return Ok(self.filter.lists(Looked { kind, time, method: None, model: None }));
+            return Ok(self.filter.lists(Looked { kind, time, method: None, model: None, asked }));
         }
         // An event that cannot be read has neither a method nor a model.
         let Ok(read) = event.event() else { return Ok(false) };
         let (method, model) = method_and_model(&read);
-        Ok(self.filter.lists(Looked { kind, time, method, model }))
+        Ok(self.filter.lists(Looked { kind, time, method, model, asked }))
     }
 
     /// Whether an event belongs to one of the calls: it is a question of one, or follows from an

@@ -10,10 +10,11 @@
 //! - [`ledger`]: the log's own chain, which records the runs that it has held.
 //! - [`marks`]: how far each run has come, from the mark file beside the log.
 //! - [`RunEvents`]: the events of a run, one after the other.
-//! - [`EventFilter`]: which events are listed.
+//! - [`EventFilter`]: which events are listed; [`AskedModels`]: the models that questions ask for.
 //! - [`Index`]: finds the events that belong to a call, a cause or a text.
 //! - [`verify_run`], [`verify_all`]: recompute every chain and report what is wrong.
 
+mod asked;
 mod backend;
 mod checked;
 mod crowd;
@@ -38,6 +39,7 @@ mod verify;
 mod writer;
 
 pub use crate::event::chain::Head;
+pub use asked::AskedModels;
 pub use backend::{
     Append, Backend, Committer, Lease, LeaseGuard, Provenance, Reader, RunHead, SharedBackend,
 };

@@ -1,14 +1,17 @@
 //! What is shown of a run's numbers. Its JSON is that of `retold stats --json` and of the page.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use serde::Serialize;
 
-use super::part::{Failures, Part, Used};
-use super::{Decisions, Totals, UNNAMED};
+use super::methods::ParserFigures;
+use super::part::{Failures, Part};
+use super::saved::{Priced, Saved, SavedPart};
+use super::{Open, Totals, UNNAMED};
 use crate::id::RunId;
-use crate::model::{Price, Prices, Usage};
-use crate::parse::{ParserSpec, Parsers};
+use crate::model::Prices;
+use crate::parse::Parsers;
 use crate::rank::nearest_rank;
 
 /// A run in numbers.
@@ -30,8 +33,8 @@ pub struct Figures {
     pub replay: SavedPart,
     /// The same by model: the name in the request, or else the one that the server reported.
     pub models: BTreeMap<String, PartFigures>,
-    /// Decisions by parser (`vote@1`), or by the name under which a program reported them.
-    pub parsers: BTreeMap<String, ParserFigures>,
+    /// Calls by kind: the first part of the call.
+    pub kinds: BTreeMap<String, Counts>,
     /// Decisions that were accepted about the answers since, in runs of their own.
     pub accepted: Vec<AcceptedFigures>,
 }
@@ -48,18 +51,33 @@ pub struct AcceptedFigures {
 /// The numbers of one model, or of all.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PartFigures {
+    /// Calls, attempts, tokens, time and decisions.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// What the tokens cost.
+    pub cost: Cost,
+    /// What was not asked because it was already recorded or in the provider's cache.
+    pub saved: Saved,
+}
+
+/// The numbers of some calls.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Counts {
     /// Calls. One that was asked again after an interruption is counted once.
     pub calls: Calls,
     /// Attempts to get an answer from a model.
     pub attempts: Attempts,
     /// Tokens of the answers that were asked for in this run.
     pub tokens: Tokens,
-    /// What these cost.
-    pub cost: Cost,
     /// The time that they took, where it was recorded.
     pub latency_ms: Option<Latency>,
-    /// What was not asked because it was already recorded or in the provider's cache.
-    pub saved: Saved,
+    /// How many answers took how many milliseconds, where it was recorded.
+    #[serde(skip)]
+    pub latencies: BTreeMap<u64, u64>,
+    /// What servers call the models that answered, where they name them, with the number of answers.
+    pub reported_as: BTreeMap<String, u64>,
+    /// Decisions by parser (`vote@1`), or by the name under which a program reported them.
+    pub parsers: BTreeMap<String, ParserFigures>,
 }
 
 /// Calls by how they ended.
@@ -69,9 +87,10 @@ pub struct Calls {
     pub asked: u64,
     /// Those with an answer, asked for or used again.
     pub answered: u64,
-    /// Those that ran out of attempts. A fork has those of its parent, too, unless it asks again.
+    /// Those that ran out of attempts, and those of a program that was sent nothing but failures. A
+    /// fork has those of its parent, too, unless it asks again.
     pub failed: u64,
-    /// Those that have neither: the run is still going on, or was interrupted.
+    /// Those without an answer that did not fail: the run is still going on, or was interrupted.
     pub open: u64,
     /// Answers without text, tool call and refusal.
     pub blank: u64,
@@ -107,17 +126,17 @@ pub struct Reason {
     pub example: String,
 }
 
-/// Tokens of answers.
+/// Tokens of answers, as far as they were counted; `None` if they were counted in no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Tokens {
     /// Of the requests.
-    pub prompt: u64,
+    pub prompt: Option<u64>,
     /// How many of these were in the provider's cache.
-    pub cached: u64,
+    pub cached: Option<u64>,
     /// Of the answers, including their reasoning.
-    pub completion: u64,
+    pub completion: Option<u64>,
     /// How many of these are reasoning.
-    pub reasoning: u64,
+    pub reasoning: Option<u64>,
     /// The answers whose tokens were counted.
     pub counted: u64,
     /// The answers whose tokens were not.
@@ -158,97 +177,45 @@ pub struct Latency {
     pub max: u64,
 }
 
-/// What was not asked, or cost less.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Saved {
-    /// Answers of the run that other calls with the same prompt used again.
-    pub within_run: SavedPart,
-    /// Answers of the run that it is a fork of.
-    pub from_parent: SavedPart,
-    /// Answers of any other run.
-    pub from_other_runs: SavedPart,
-    /// Answers that were already there when the run was continued, once for each time.
-    pub resumed: SavedPart,
-    /// Answers with tokens in the provider's cache, and what these tokens would have cost more.
-    pub provider_cached: SavedPart,
+/// Questions without an answer: those that failed, and those that are open.
+#[derive(Debug, Clone, Copy, Default)]
+struct Unanswered {
+    failed: u64,
+    open: u64,
 }
 
-/// Answers that were not asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct SavedPart {
-    /// How many.
-    pub answers: u64,
-    /// The tokens of their requests, as far as they were counted.
-    pub prompt_tokens: u64,
-    /// Their own tokens.
-    pub completion_tokens: u64,
-    /// US dollars at list prices; `None` if a model has no price, or tokens were not counted.
-    pub dollars: Option<f64>,
-}
-
-/// The decisions of one parser.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ParserFigures {
-    /// All of them.
-    pub decisions: u64,
-    /// Those with warnings.
-    pub with_warnings: u64,
-    /// The share that a strategy found: all but the last resort. `None` if it is not known which
-    /// method that is.
-    pub found: Option<f64>,
-    /// By method, the most frequent first.
-    pub methods: Vec<MethodFigures>,
-}
-
-/// The decisions of one method.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct MethodFigures {
-    /// The method.
-    pub method: String,
-    /// How many.
-    pub decisions: u64,
-    /// Their share of the parser's decisions.
-    pub share: f64,
-    /// Whether it is the parser's last resort: nothing was found in the answer.
-    pub is_last_resort: bool,
+impl Unanswered {
+    fn add(&mut self, question: &Open) {
+        *if question.failed() { &mut self.failed } else { &mut self.open } += 1;
+    }
 }
 
 impl Totals {
     /// What is shown, with these prices. `parsers` know which methods are last resorts.
     pub fn figures(&self, prices: &Prices, parsers: &Parsers) -> Figures {
-        let mut open: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+        let mut of_model: BTreeMap<String, Unanswered> = BTreeMap::new();
+        let mut of_kind = of_model.clone();
+        let mut of_all = Unanswered::default();
         for question in self.open.values() {
-            let model = question.model.as_deref().unwrap_or(UNNAMED);
-            let (failed, open) = open.entry(model).or_default();
-            *if question.gave_up { failed } else { open } += 1;
+            let model = question.model.as_deref().unwrap_or(UNNAMED).to_owned();
+            of_model.entry(model).or_default().add(question);
+            of_kind.entry(question.call.kind()).or_default().add(question);
+            of_all.add(question);
         }
-        let nothing = Part::default();
-        let names = self.parts.keys().map(String::as_str).chain(open.keys().copied());
-        let mut models: BTreeMap<String, PartFigures> = BTreeMap::new();
-        let (mut all, mut all_open) = (Part::default(), (0, 0));
-        for name in names {
-            if models.contains_key(name) {
-                continue;
-            }
-            let part = self.parts.get(name).unwrap_or(&nothing);
-            let open = open.get(name).copied().unwrap_or_default();
+        let (mut all, mut costs) = (Part::default(), Priced::default());
+        let mut models = BTreeMap::new();
+        for (name, (part, unanswered)) in together(&self.parts, &of_model) {
+            let priced = Priced::of(name, part, prices);
             all.merge(part);
-            all_open = (all_open.0 + open.0, all_open.1 + open.1);
-            models.insert(name.to_owned(), numbers(part, open, &priced(name, part, prices)));
+            models.insert(name.clone(), numbers(part, unanswered, &priced, parsers));
+            costs = costs.and(priced);
         }
-        let costs: Vec<Priced> =
-            self.parts.iter().map(|(name, part)| priced(name, part, prices)).collect();
-        let costs = costs.into_iter().fold(Priced::default(), Priced::and);
-        let replay = costs.replay;
-        let by_parser = |all: &BTreeMap<String, Decisions>| {
-            let each = all.iter().map(|(name, of)| {
-                let last = last_resort(&of.parser, parsers);
-                (name.clone(), of_parser(of, last))
-            });
-            each.collect::<BTreeMap<_, _>>()
-        };
-        let accepted = self.accepted.iter().map(|(run, parsers)| {
-            let (run, parsers) = (*run, by_parser(parsers));
+        let kinds = together(&self.kinds, &of_kind).into_iter();
+        let kinds =
+            kinds.map(|(name, (part, open))| (name.clone(), counts(part, open, parsers))).collect();
+        all.parsers = self.parsers.clone();
+        let accepted = self.accepted.iter().map(|(run, of)| {
+            let (run, parsers) = (*run, of.figures(parsers));
             AcceptedFigures { run, parsers }
         });
         Figures {
@@ -256,141 +223,53 @@ impl Totals {
             events: self.end.0,
             resumed: self.resumed,
             forked_from: self.parent,
-            all: numbers(&all, all_open, &costs),
-            replay,
+            all: numbers(&all, of_all, &costs, parsers),
+            replay: costs.replay,
             models,
-            parsers: by_parser(&self.parsers),
+            kinds,
             accepted: accepted.collect(),
         }
     }
 }
 
-/// What depends on prices.
-#[derive(Debug, Clone)]
-struct Priced {
-    dollars: Option<f64>,
-    without_price: BTreeMap<String, u64>,
-    uncounted: u64,
-    saved: Saved,
-    replay: SavedPart,
-}
-
-impl Default for Priced {
-    fn default() -> Self {
-        let none = SavedPart { dollars: Some(0.0), ..SavedPart::default() };
-        let saved = Saved {
-            within_run: none,
-            from_parent: none,
-            from_other_runs: none,
-            resumed: none,
-            provider_cached: none,
-        };
-        let without_price = BTreeMap::new();
-        Priced { dollars: None, without_price, uncounted: 0, saved, replay: none }
-    }
-}
-
-impl Priced {
-    fn and(mut self, other: Self) -> Self {
-        self.dollars = match (self.dollars, other.dollars) {
-            (Some(one), Some(other)) => Some(one + other),
-            (one, other) => one.or(other),
-        };
-        self.without_price.extend(other.without_price);
-        self.uncounted += other.uncounted;
-        let (one, other_saved) = (self.saved, other.saved);
-        self.saved = Saved {
-            within_run: one.within_run.and(other_saved.within_run),
-            from_parent: one.from_parent.and(other_saved.from_parent),
-            from_other_runs: one.from_other_runs.and(other_saved.from_other_runs),
-            resumed: one.resumed.and(other_saved.resumed),
-            provider_cached: one.provider_cached.and(other_saved.provider_cached),
-        };
-        self.replay = self.replay.and(other.replay);
-        self
-    }
-}
-
-impl SavedPart {
-    fn and(self, other: Self) -> Self {
-        SavedPart {
-            answers: self.answers + other.answers,
-            prompt_tokens: self.prompt_tokens.saturating_add(other.prompt_tokens),
-            completion_tokens: self.completion_tokens.saturating_add(other.completion_tokens),
-            dollars: self.dollars.zip(other.dollars).map(|(one, other)| one + other),
-        }
-    }
-
-    /// Answers at a price; without answers, nothing was saved whatever the price.
-    fn of(used: Used, price: Option<Price>) -> Self {
-        let is_counted = used.counted == used.answers;
-        let dollars = price.filter(|_| is_counted).map(|price| dollars(used, price));
-        SavedPart {
-            answers: used.answers,
-            prompt_tokens: used.prompt,
-            completion_tokens: used.completion,
-            dollars: if used.answers == 0 { Some(0.0) } else { dollars },
-        }
-    }
-}
-
-fn dollars(used: Used, price: Price) -> f64 {
-    price.cost(Usage {
-        prompt_tokens: Some(used.prompt),
-        completion_tokens: Some(used.completion),
-        cached_tokens: Some(used.cached),
-        ..Usage::default()
-    })
-}
-
-fn priced(model: &str, part: &Part, prices: &Prices) -> Priced {
-    let price = prices.of(model);
-    let used = part.received;
-    let mut without_price = BTreeMap::new();
-    if price.is_none() && used.answers > 0 {
-        without_price.insert(model.to_owned(), used.answers);
-    }
-    let cached = SavedPart {
-        answers: part.cached_answers,
-        prompt_tokens: used.cached,
-        completion_tokens: 0,
-        dollars: match price {
-            _ if used.cached == 0 => Some(0.0),
-            Some(price) => {
-                let less = price.prompt - price.cached.unwrap_or(price.prompt);
-                Some(used.cached as f64 * less / 1e6)
-            }
-            None => None,
-        },
+/// The numbers under each name, with the questions that have no answer.
+fn together<'a>(
+    parts: &'a BTreeMap<String, Part>,
+    unanswered: &'a BTreeMap<String, Unanswered>,
+) -> BTreeMap<&'a String, (&'a Part, Unanswered)> {
+    static NOTHING: LazyLock<Part> = LazyLock::new(Part::default);
+    let names = parts.keys().chain(unanswered.keys());
+    let of = |name: &'a String| {
+        let part = parts.get(name).unwrap_or(&NOTHING);
+        (name, (part, unanswered.get(name).copied().unwrap_or_default()))
     };
-    let mut answered = used;
-    for reused in [part.within, part.from_parent, part.from_others] {
-        answered.merge(reused);
-    }
-    Priced {
-        dollars: price.filter(|_| used.counted > 0).map(|price| dollars(used, price)),
-        without_price,
-        uncounted: if price.is_some() { used.answers - used.counted } else { 0 },
-        saved: Saved {
-            within_run: SavedPart::of(part.within, price),
-            from_parent: SavedPart::of(part.from_parent, price),
-            from_other_runs: SavedPart::of(part.from_others, price),
-            resumed: SavedPart::of(part.resumed, price),
-            provider_cached: cached,
+    names.map(of).collect()
+}
+
+fn numbers(part: &Part, unanswered: Unanswered, priced: &Priced, parsers: &Parsers) -> PartFigures {
+    let (reported_answers, reported) = part.reported;
+    PartFigures {
+        counts: counts(part, unanswered, parsers),
+        cost: Cost {
+            dollars: priced.dollars,
+            is_complete: priced.without_price.is_empty() && priced.uncounted == 0,
+            without_price: priced.without_price.clone(),
+            uncounted: priced.uncounted,
+            reported: (reported_answers > 0).then_some(reported),
+            reported_answers,
         },
-        replay: SavedPart::of(answered, price),
+        saved: priced.saved.clone(),
     }
 }
 
-fn numbers(part: &Part, (failed, open): (u64, u64), priced: &Priced) -> PartFigures {
+fn counts(part: &Part, Unanswered { failed, open }: Unanswered, parsers: &Parsers) -> Counts {
     let used = part.received;
     let answered =
         used.answers + part.within.answers + part.from_parent.answers + part.from_others.answers;
     let mut reasons: Vec<Reason> = part.failures.iter().map(reason).collect();
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.attempts));
     let failures: u64 = reasons.iter().map(|reason| reason.attempts).sum();
-    let (reported_answers, reported) = part.reported;
-    PartFigures {
+    Counts {
         calls: Calls {
             asked: answered + failed + open,
             answered,
@@ -402,23 +281,17 @@ fn numbers(part: &Part, (failed, open): (u64, u64), priced: &Priced) -> PartFigu
         },
         attempts: Attempts { made: used.answers + failures, failed: failures, reasons },
         tokens: Tokens {
-            prompt: used.prompt,
-            cached: used.cached,
-            completion: used.completion,
-            reasoning: used.reasoning,
+            prompt: used.prompt.known(),
+            cached: used.cached.known(),
+            completion: used.completion.known(),
+            reasoning: used.reasoning.known(),
             counted: used.counted,
             uncounted: used.answers - used.counted,
         },
-        cost: Cost {
-            dollars: priced.dollars,
-            is_complete: priced.without_price.is_empty() && priced.uncounted == 0,
-            without_price: priced.without_price.clone(),
-            uncounted: priced.uncounted,
-            reported: (reported_answers > 0).then_some(reported),
-            reported_answers,
-        },
         latency_ms: latency(&part.latencies),
-        saved: priced.saved.clone(),
+        latencies: part.latencies.clone(),
+        reported_as: part.reported_as.clone(),
+        parsers: part.parsers.figures(parsers),
     }
 }
 
@@ -432,30 +305,4 @@ fn latency(times: &BTreeMap<u64, u64>) -> Option<Latency> {
     let at = |percent| nearest_rank(times, percent);
     let (p50, p90, p99, max) = (at(50)?, at(90)?, at(99)?, at(100)?);
     Some(Latency { measured: times.values().sum(), p50, p90, p99, max })
-}
-
-fn of_parser(of: &Decisions, last_resort: Option<&str>) -> ParserFigures {
-    let decisions: u64 = of.methods.values().sum();
-    let share = |count: u64| if decisions == 0 { 0.0 } else { count as f64 / decisions as f64 };
-    let mut methods: Vec<MethodFigures> = of
-        .methods
-        .iter()
-        .map(|(method, count)| MethodFigures {
-            method: method.clone(),
-            decisions: *count,
-            share: share(*count),
-            is_last_resort: last_resort == Some(method),
-        })
-        .collect();
-    methods.sort_by_key(|method| std::cmp::Reverse(method.decisions));
-    let found = methods.iter().filter(|method| !method.is_last_resort);
-    let found = last_resort.map(|_| share(found.map(|method| method.decisions).sum()));
-    ParserFigures { decisions, with_warnings: of.warned, found, methods }
-}
-
-/// The method with which a recorded parser says that it found nothing, if this program has the
-/// parser and it has such a method.
-fn last_resort(parser: &serde_json::Value, parsers: &Parsers) -> Option<&'static str> {
-    let spec: ParserSpec = serde_json::from_value(parser.clone()).ok()?;
-    parsers.parser(&spec).ok()?.last_resort()
 }

@@ -1,38 +1,36 @@
 //! What a run used: calls, attempts and why they failed, tokens, latency, what was not asked because
-//! it was already recorded, and how decisions were found.
+//! it was already recorded, and how decisions were found; by model, and by kind of call.
 //!
 //! [`Totals`] gathers it from the events, in memory that does not grow with the run. [`Figures`] is
 //! what is shown of it, with prices: in the terminal, on the page, and as JSON.
 
 mod figures;
+mod methods;
 mod part;
+mod saved;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
+use self::methods::{ByParser, entry};
 use self::part::Part;
-use crate::event::{
-    AttemptDetails, DecisionMade, Event, EventError, ResponseDetails, RunStarted, StoredEvent,
-};
-use crate::exchange::decides_about;
+use crate::content::Content;
+use crate::event::{Event, EventError, ResponseDetails, RunStarted, StoredEvent};
+use crate::exchange::accepted_about;
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
-use crate::log::{LogError, Reader};
-use crate::run::{Beside, Parent, started};
+use crate::log::{AskedModels, LogError, Reader};
+use crate::lookup::Recent;
+use crate::run::{Beside, Parent};
 
 pub use self::figures::{
-    AcceptedFigures, Attempts, Calls, Cost, Figures, Latency, MethodFigures, ParserFigures,
-    PartFigures, Reason, Saved, SavedPart, Tokens,
+    AcceptedFigures, Attempts, Calls, Cost, Counts, Figures, Latency, PartFigures, Reason, Tokens,
 };
+pub use self::methods::{MethodFigures, ParserFigures};
+pub use self::saved::{Saved, SavedPart};
 
 /// Events in one read.
 const BATCH: usize = 1024;
-
-/// How many prompts are remembered with their models, in each of two generations: many answers have
-/// the same prompt.
-const REMEMBERED: usize = 4096;
 
 /// The model of an answer that neither its request nor the server names.
 pub const UNNAMED: &str = "(no model)";
@@ -52,15 +50,28 @@ pub struct Totals {
     end: Seq,
     parent: Option<RunId>,
     resumed: u64,
+    /// By model.
     parts: BTreeMap<String, Part>,
-    parsers: BTreeMap<String, Decisions>,
+    /// By kind of call.
+    kinds: BTreeMap<String, Part>,
+    /// All decisions.
+    parsers: ByParser,
     /// Decisions that were accepted about the answers, in runs of their own.
-    accepted: Vec<(RunId, BTreeMap<String, Decisions>)>,
+    accepted: Vec<(RunId, ByParser)>,
     /// Questions that have no answer so far.
     open: BTreeMap<Seq, Open>,
     /// The questions among them that were open when the run was continued, and are asked again.
     cut_off: BTreeSet<(CallPath, Sample, PromptHash)>,
-    models: [BTreeMap<PromptHash, Option<String>>; 2],
+    /// What answers count for. A decision mostly follows soon after its answer.
+    answers: Recent<Seq, Of>,
+    models: AskedModels,
+}
+
+/// What an answer counts for.
+#[derive(Debug, Clone)]
+struct Of {
+    kind: String,
+    model: String,
 }
 
 /// A question without an answer.
@@ -73,17 +84,17 @@ struct Open {
     model: Option<String>,
     /// Whether its last attempt was given up.
     gave_up: bool,
+    /// Whether its last attempt was a failure that a program was sent, which may ask again.
+    was_sent: bool,
     /// Whether the run was continued since.
     is_cut_off: bool,
 }
 
-/// The decisions of one parser.
-#[derive(Debug, Clone)]
-struct Decisions {
-    /// The parser as it was recorded first.
-    parser: Value,
-    methods: BTreeMap<String, u64>,
-    warned: u64,
+impl Open {
+    /// Whether the call has failed, as far as the run goes.
+    fn failed(&self) -> bool {
+        self.gave_up || self.was_sent
+    }
 }
 
 impl Totals {
@@ -95,11 +106,13 @@ impl Totals {
             parent: None,
             resumed: 0,
             parts: BTreeMap::new(),
-            parsers: BTreeMap::new(),
+            kinds: BTreeMap::new(),
+            parsers: ByParser::default(),
             accepted: Vec::new(),
             open: BTreeMap::new(),
             cut_off: BTreeSet::new(),
-            models: Default::default(),
+            answers: Recent::default(),
+            models: AskedModels::default(),
         }
     }
 
@@ -156,13 +169,10 @@ impl Totals {
     /// [`LogError`] if the runs of the log cannot be listed.
     pub fn read_accepted(&mut self, reader: &mut dyn Reader) -> Result<(), LogError> {
         self.accepted.clear();
-        for head in reader.runs()? {
-            let of = started(reader, head.run).ok().as_ref().and_then(decides_about);
-            if of == Some(self.run) {
-                let mut totals = Totals::of(head.run);
-                while matches!(totals.read_on(reader), Ok(true)) {}
-                self.accepted.push((head.run, totals.parsers));
-            }
+        for run in accepted_about(reader, self.run)? {
+            let mut totals = Totals::of(run);
+            while matches!(totals.read_on(reader), Ok(true)) {}
+            self.accepted.push((run, totals.parsers));
         }
         Ok(())
     }
@@ -172,7 +182,7 @@ impl Totals {
             Event::RunStarted(started) => self.parent = parent(&started),
             Event::RunResumed(_) => self.resume(),
             Event::RequestSent(sent) => {
-                let model = self.model(sent.prompt, reader)?;
+                let model = self.models.of_prompt(reader, sent.prompt)?;
                 let (call, sample, prompt) = (sent.call, sent.sample, sent.prompt);
                 let key = (call, sample, prompt);
                 let is_again = self.cut_off.remove(&key);
@@ -185,38 +195,61 @@ impl Totals {
                     // The same call is not counted twice.
                     self.open.retain(|_, open| !is_it(open));
                 }
-                let (gave_up, is_cut_off) = (false, false);
-                let open = Open { call, sample, prompt, model, gave_up, is_cut_off };
+                let (gave_up, was_sent, is_cut_off) = (false, false, false);
+                let open = Open { call, sample, prompt, model, gave_up, was_sent, is_cut_off };
                 self.open.insert(seq, open);
             }
             Event::ResponseReceived(received) => {
                 let Some(open) = self.open.remove(&received.request) else { return Ok(()) };
-                let details = &received.details;
-                let part = self.part(open.model, details);
-                part.received(details);
-                part.lacking(&Beside::of(&received.content, received.details), &received.content);
+                let (details, content) =
+                    (counted(received.details, &received.content), received.content);
+                let of = of(open, &details);
+                self.each_part(&of, |part| {
+                    part.received(&details);
+                    part.named(&details);
+                });
+                let beside = Beside::of(&content, details);
+                self.each_part(&of, |part| part.lacking(&beside, &content));
+                self.answers.insert(seq, of);
             }
             Event::AnswerReused(reused) => {
                 let Some(open) = self.open.remove(&reused.request) else { return Ok(()) };
                 let (run, parent) = (self.run, self.parent);
-                let part = self.part(open.model, &reused.details);
-                match reused.from_run {
-                    from if from == run => part.within.add(&reused.details),
-                    from if Some(from) == parent => part.from_parent.add(&reused.details),
-                    _ => part.from_others.add(&reused.details),
-                }
-                part.lacking(&Beside::reused(reused.details, reused.unreadable), &reused.content);
+                let (details, content) = (counted(reused.details, &reused.content), reused.content);
+                let of = of(open, &details);
+                self.each_part(&of, |part| {
+                    part.named(&details);
+                    match reused.from_run {
+                        from if from == run => part.within.add(&details),
+                        from if Some(from) == parent => part.from_parent.add(&details),
+                        _ => part.from_others.add(&details),
+                    }
+                });
+                let beside = Beside::reused(details, reused.unreadable);
+                self.each_part(&of, |part| part.lacking(&beside, &content));
+                self.answers.insert(seq, of);
             }
             Event::AttemptFailed(failed) => {
-                let AttemptDetails { gave_up, .. } = failed.details;
-                let open = self.open.get_mut(&failed.request);
-                let model = open.and_then(|open| {
-                    open.gave_up = gave_up;
-                    open.model.clone()
-                });
-                self.part(model, &ResponseDetails::default()).failed(failed.details);
+                let none = ResponseDetails::default();
+                let of = match self.open.get_mut(&failed.request) {
+                    Some(open) => {
+                        open.gave_up = failed.details.gave_up;
+                        open.was_sent = failed.details.http.is_some();
+                        Some(of(open.clone(), &none))
+                    }
+                    // The question has been answered already.
+                    None => self.asked(failed.request, &none, reader)?,
+                };
+                if let Some(of) = of {
+                    self.each_part(&of, |part| part.failed(&failed.details));
+                }
             }
-            Event::DecisionMade(made) => self.decided(made),
+            Event::DecisionMade(made) => {
+                self.parsers.add(&made);
+                if let Some(of) = self.answer(made.response, reader)? {
+                    self.each_part(&of, |part| part.parsers.add(&made));
+                }
+            }
             Event::Occurred(_) | Event::RunFinished(_) | Event::Unknown(_) => {}
         }
         Ok(())
@@ -234,48 +267,67 @@ impl Totals {
         }
     }
 
-    fn decided(&mut self, made: DecisionMade) {
-        let parser = &made.by.parser;
-        let name = match (made.by.is_reported(), parser["version"].as_u64()) {
-            (false, Some(version)) => format!("{}@{version}", made.by.decides()),
-            (true, _) => format!("reported by the program: {}", made.by.decides()),
-            (false, None) => made.by.decides().to_owned(),
+    /// Adds to the numbers of a model and of a kind of call.
+    fn each_part(&mut self, of: &Of, mut add: impl FnMut(&mut Part)) {
+        add(entry(&mut self.parts, &of.model, Part::default));
+        add(entry(&mut self.kinds, &of.kind, Part::default));
+    }
+
+    /// What an answer counts for; `None` if there is no such answer.
+    fn answer(&mut self, seq: Seq, reader: &mut dyn Reader) -> Result<Option<Of>, LogError> {
+        if let Some(of) = self.answers.get(&seq) {
+            return Ok(Some(of.clone()));
+        }
+        let (request, details) = match event(reader, self.run, seq)? {
+            Some(Event::ResponseReceived(received)) => (received.request, received.details),
+            Some(Event::AnswerReused(reused)) => (reused.request, reused.details),
+            _ => return Ok(None),
         };
-        let new = || Decisions { parser: parser.clone(), methods: BTreeMap::new(), warned: 0 };
-        let of = entry(&mut self.parsers, name, new);
-        of.warned += u64::from(!made.details.warnings.is_empty());
-        *entry(&mut of.methods, made.by.method, u64::default) += 1;
+        let of = self.asked(request, &details, reader)?;
+        if let Some(of) = &of {
+            self.answers.insert(seq, of.clone());
+        }
+        Ok(of)
     }
 
-    /// The numbers of a model: the one that was asked for, or else the one that answered.
-    fn part(&mut self, asked: Option<String>, details: &ResponseDetails) -> &mut Part {
-        let name = asked.or_else(|| details.model.clone());
-        entry(&mut self.parts, name.unwrap_or_else(|| UNNAMED.to_owned()), Part::default)
-    }
-
-    /// The model that a prompt names.
-    fn model(
+    /// What an answer to a question that was read before counts for.
+    fn asked(
         &mut self,
-        prompt: PromptHash,
+        request: Seq,
+        details: &ResponseDetails,
         reader: &mut dyn Reader,
-    ) -> Result<Option<String>, LogError> {
-        let [new, old] = &self.models;
-        if let Some(model) = new.get(&prompt).or_else(|| old.get(&prompt)) {
-            return Ok(model.clone());
-        }
-        let model = reader.model(prompt)?;
-        if self.models[0].len() >= REMEMBERED {
-            self.models[1] = std::mem::take(&mut self.models[0]);
-        }
-        self.models[0].insert(prompt, model.clone());
-        Ok(model)
+    ) -> Result<Option<Of>, LogError> {
+        let Some(Event::RequestSent(sent)) = event(reader, self.run, request)? else {
+            return Ok(None);
+        };
+        let asked = self.models.of_prompt(reader, sent.prompt)?;
+        Ok(Some(Of { kind: sent.call.kind(), model: name_of(asked, details) }))
     }
 }
 
-/// The entry with a name, or the one for all others if there are too many.
-fn entry<T>(all: &mut BTreeMap<String, T>, name: String, new: impl FnOnce() -> T) -> &mut T {
-    let is_full = all.len() >= MOST && !all.contains_key(&name);
-    all.entry(if is_full { OTHERS.to_owned() } else { name }).or_insert_with(new)
+/// What the answer to a question counts for.
+fn of(open: Open, details: &ResponseDetails) -> Of {
+    Of { kind: open.call.kind(), model: name_of(open.model, details) }
+}
+
+/// An embedding has no tokens of its own, whoever counts.
+fn counted(mut details: ResponseDetails, content: &Content) -> ResponseDetails {
+    if matches!(content, Content::Vector(_)) && details.prompt_tokens.is_some() {
+        details.completion_tokens.get_or_insert(0);
+    }
+    details
+}
+
+/// The model that was asked for, or else the one that answered.
+fn name_of(asked: Option<String>, details: &ResponseDetails) -> String {
+    asked.or_else(|| details.model.clone()).unwrap_or_else(|| UNNAMED.to_owned())
+}
+
+/// An event of a run, if there is one with this number.
+fn event(reader: &mut dyn Reader, run: RunId, seq: Seq) -> Result<Option<Event>, LogError> {
+    let before = Seq(seq.0.saturating_sub(1));
+    let found = reader.events(run, before, 1)?.into_iter().find(|found| found.seq == seq);
+    found.map(|found| found.event().map_err(damaged)).transpose()
 }
 
 /// A parent that cannot be read is one that is not known.

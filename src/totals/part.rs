@@ -1,7 +1,8 @@
-//! The numbers of one model.
+//! The numbers of one model, or of one kind of call.
 
 use std::collections::BTreeMap;
 
+use super::methods::{ByParser, entry};
 use super::{MOST, OTHERS};
 use crate::content::Content;
 use crate::event::{AttemptDetails, ResponseDetails};
@@ -11,30 +12,55 @@ use crate::run::{Beside, Shortcomings};
 /// How much of an error's text is kept, as an example.
 const EXAMPLE: usize = 160;
 
+/// A sum of numbers, some of which are not known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Sum {
+    sum: u64,
+    is_known: bool,
+}
+
+impl Sum {
+    fn of(number: Option<u64>) -> Self {
+        Sum { sum: number.unwrap_or(0), is_known: number.is_some() }
+    }
+
+    /// The sum of the known ones; `None` if there are none.
+    pub(super) fn known(self) -> Option<u64> {
+        self.is_known.then_some(self.sum)
+    }
+
+    fn merge(&mut self, other: Sum) {
+        // Only a forged log has counts that do not fit.
+        self.sum = self.sum.saturating_add(other.sum);
+        self.is_known |= other.is_known;
+    }
+}
+
 /// Answers, and the tokens that were counted in them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Used {
     pub(super) answers: u64,
     /// How many of them have a count of tokens.
     pub(super) counted: u64,
-    pub(super) prompt: u64,
+    pub(super) prompt: Sum,
     /// Those of the prompt that the provider had in its cache; never more than there are.
-    pub(super) cached: u64,
-    pub(super) completion: u64,
-    pub(super) reasoning: u64,
+    pub(super) cached: Sum,
+    pub(super) completion: Sum,
+    pub(super) reasoning: Sum,
 }
 
 impl Used {
     pub(super) fn add(&mut self, details: &ResponseDetails) {
-        let prompt = details.prompt_tokens.unwrap_or(0);
-        let is_counted = details.prompt_tokens.is_some() || details.completion_tokens.is_some();
+        let prompt = details.prompt_tokens;
+        let is_counted = prompt.is_some() || details.completion_tokens.is_some();
+        let cached = details.cached_tokens.map(|cached| cached.min(prompt.unwrap_or(0)));
         self.merge(Used {
             answers: 1,
             counted: u64::from(is_counted),
-            prompt,
-            cached: details.cached_tokens.unwrap_or(0).min(prompt),
-            completion: details.completion_tokens.unwrap_or(0),
-            reasoning: details.reasoning_tokens.unwrap_or(0),
+            prompt: Sum::of(prompt),
+            cached: Sum::of(cached),
+            completion: Sum::of(details.completion_tokens),
+            reasoning: Sum::of(details.reasoning_tokens),
         });
     }
 
@@ -42,11 +68,10 @@ impl Used {
         let Used { answers, counted, prompt, cached, completion, reasoning } = other;
         self.answers += answers;
         self.counted += counted;
-        // Only a forged log has counts that do not fit.
-        self.prompt = self.prompt.saturating_add(prompt);
-        self.cached = self.cached.saturating_add(cached);
-        self.completion = self.completion.saturating_add(completion);
-        self.reasoning = self.reasoning.saturating_add(reasoning);
+        self.prompt.merge(prompt);
+        self.cached.merge(cached);
+        self.completion.merge(completion);
+        self.reasoning.merge(reasoning);
     }
 }
 
@@ -59,7 +84,7 @@ pub(super) struct Failures {
     pub(super) example: String,
 }
 
-/// The numbers of one model.
+/// The numbers of one model, or of one kind of call.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Part {
     /// Answers that were asked for.
@@ -81,6 +106,9 @@ pub(super) struct Part {
     /// What providers say that they charged, in their own unit, and for how many answers.
     pub(super) reported: (u64, f64),
     pub(super) lacking: Shortcomings,
+    /// How many answers came from a model that the server called so, where it named one.
+    pub(super) reported_as: BTreeMap<String, u64>,
+    pub(super) parsers: ByParser,
 }
 
 impl Part {
@@ -96,6 +124,13 @@ impl Part {
         }
     }
 
+    /// Notes what the server calls the model of an answer, asked for or used again.
+    pub(super) fn named(&mut self, details: &ResponseDetails) {
+        if let Some(model) = &details.model {
+            *entry(&mut self.reported_as, model, u64::default) += 1;
+        }
+    }
+
     pub(super) fn lacking(&mut self, beside: &Beside, content: &Content) {
         let Shortcomings { blank, cut_off, unreadable } = beside.shortcomings(content);
         self.lacking.blank += blank;
@@ -103,14 +138,14 @@ impl Part {
         self.lacking.unreadable += unreadable;
     }
 
-    pub(super) fn failed(&mut self, details: AttemptDetails) {
+    pub(super) fn failed(&mut self, details: &AttemptDetails) {
         let AttemptDetails { error, gave_up, failure, status, .. } = details;
-        let of = self.failures_of((failure, status));
+        let of = self.failures_of((failure.clone(), *status));
         if of.attempts == 0 {
-            of.example = inert(&error, EXAMPLE);
+            of.example = inert(error, EXAMPLE);
         }
         of.attempts += 1;
-        of.gave_up += u64::from(gave_up);
+        of.gave_up += u64::from(*gave_up);
     }
 
     fn failures_of(&mut self, reason: (String, Option<u16>)) -> &mut Failures {
@@ -122,7 +157,7 @@ impl Part {
         self.resumed.merge(self.received);
     }
 
-    /// Adds the numbers of another model.
+    /// Adds the numbers of another model. Decisions are left out: they are counted together as well.
     pub(super) fn merge(&mut self, other: &Part) {
         self.received.merge(other.received);
         self.cached_answers += other.cached_answers;
@@ -146,5 +181,8 @@ impl Part {
         self.lacking.blank += other.lacking.blank;
         self.lacking.cut_off += other.lacking.cut_off;
         self.lacking.unreadable += other.lacking.unreadable;
+        for (name, answers) in &other.reported_as {
+            *entry(&mut self.reported_as, name, u64::default) += answers;
+        }
     }
 }

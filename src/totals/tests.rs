@@ -1,13 +1,14 @@
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::event::{
-    AnswerReused, AttemptFailed, Because, DecidedBy, DecisionDetails, ForkedFrom, NewEvent,
-    RequestSent, ResponseReceived, RunResumed,
+    AnswerReused, AttemptDetails, AttemptFailed, Because, DecidedBy, DecisionDetails, DecisionMade,
+    ForkedFrom, NewEvent, RequestSent, ResponseReceived, RunResumed,
 };
 use crate::id::Time;
 use crate::log::{Append, Head, Log};
+use crate::lookup::REMEMBERED;
 use crate::model::{Price, Prices};
 use crate::parse::Parsers;
 use crate::prompt::Request;
@@ -64,12 +65,28 @@ impl Written {
     }
 
     fn failed(&mut self, request: Seq, failure: &str, status: Option<u16>, gave_up: bool) {
+        self.failed_as(request, failure, status, gave_up, None);
+    }
+
+    /// A failure that a program was sent, after which it may ask again.
+    fn sent_failure(&mut self, request: Seq) {
+        self.failed_as(request, "server", Some(500), false, Some(json!({"status": 500})));
+    }
+
+    fn failed_as(
+        &mut self,
+        request: Seq,
+        failure: &str,
+        status: Option<u16>,
+        gave_up: bool,
+        http: Option<Value>,
+    ) {
         let details = AttemptDetails {
             attempt: 0,
             error: format!("\u{1b}[31m{failure}"),
             gave_up,
             failure: failure.to_owned(),
-            http: None,
+            http,
             retry_after_ms: None,
             status,
         };
@@ -128,11 +145,20 @@ fn a_model_without_a_price_is_named_and_its_answers_are_not_free() {
         [Some(1.7), Some(2.0), None, None]
     );
     let cached = figures.all.saved.provider_cached;
-    assert_eq!((cached.answers, cached.prompt_tokens, cached.dollars), (1, 400_000, Some(0.3)));
-    let Tokens { prompt, counted, uncounted, .. } = figures.all.tokens;
-    assert_eq!((prompt, counted, uncounted), (3 * million, 3, 2));
+    assert_eq!(
+        (cached.answers, cached.prompt_tokens, cached.dollars),
+        (1, Some(400_000), Some(0.3))
+    );
+    let Tokens { prompt, counted, uncounted, .. } = figures.all.counts.tokens;
+    assert_eq!((prompt, counted, uncounted), (Some(3 * million), 3, 2));
+    let Tokens { cached, reasoning, .. } = figures.all.counts.tokens;
+    assert_eq!((cached, reasoning), (Some(400_000), None), "nobody counted reasoning");
+    assert_eq!(figures.models[UNNAMED].counts.tokens.prompt, None);
     // What a replay saves cannot be known either.
     assert_eq!((figures.replay.answers, figures.replay.dollars), (5, None));
+    assert_eq!((figures.replay.prompt_tokens, figures.replay.uncounted), (Some(3 * million), 2));
+    let reported = figures.all.counts.reported_as;
+    assert_eq!(reported, [("b".to_owned(), 1)].into(), "the one that a server named");
 }
 
 #[test]
@@ -148,15 +174,17 @@ fn answers_that_were_used_again_are_saved_and_not_paid() {
     }
     let figures = run.figures();
     let Saved { within_run, from_parent, from_other_runs, .. } = &figures.all.saved;
-    let saved = |part: &SavedPart| (part.answers, part.prompt_tokens, part.completion_tokens);
+    let saved = |part: &SavedPart| {
+        (part.answers, part.prompt_tokens.unwrap(), part.completion_tokens.unwrap())
+    };
     assert_eq!(saved(within_run), (1, 1000, 100));
     assert_eq!(saved(from_parent), (2, 2000, 200));
     assert_eq!(saved(from_other_runs), (3, 3000, 300));
     assert!((from_other_runs.dollars.unwrap() - 0.006).abs() < 1e-12);
-    assert_eq!((figures.all.calls.asked, figures.all.calls.answered), (7, 7));
-    assert_eq!(figures.all.attempts.made, 1);
-    assert_eq!(figures.all.tokens.prompt, 1000);
-    assert_eq!((figures.replay.answers, figures.replay.prompt_tokens), (7, 7000));
+    assert_eq!((figures.all.counts.calls.asked, figures.all.counts.calls.answered), (7, 7));
+    assert_eq!(figures.all.counts.attempts.made, 1);
+    assert_eq!(figures.all.counts.tokens.prompt, Some(1000));
+    assert_eq!((figures.replay.answers, figures.replay.prompt_tokens), (7, Some(7000)));
     assert_eq!(figures.forked_from, Some(PARENT));
 }
 
@@ -176,11 +204,11 @@ fn failed_attempts_are_counted_by_reason_and_calls_by_their_end() {
     run.failed(later, "server", Some(503), true);
     run.answered(later, ResponseDetails::default());
     let Figures { all, models, .. } = run.figures();
-    let Calls { asked, answered, failed, open, .. } = all.calls;
+    let Calls { asked, answered, failed, open, .. } = all.counts.calls;
     assert_eq!((asked, answered, failed, open), (4, 2, 1, 1));
-    assert_eq!((models["a"].calls.failed, models["b"].calls.open), (1, 1));
-    assert_eq!((all.attempts.made, all.attempts.failed), (7, 5));
-    let reasons = all.attempts.reasons.iter();
+    assert_eq!((models["a"].counts.calls.failed, models["b"].counts.calls.open), (1, 1));
+    assert_eq!((all.counts.attempts.made, all.counts.attempts.failed), (7, 5));
+    let reasons = all.counts.attempts.reasons.iter();
     let reasons: Vec<_> =
         reasons.map(|r| (r.failure.as_str(), r.status, r.attempts, r.gave_up)).collect();
     assert_eq!(
@@ -191,7 +219,50 @@ fn failed_attempts_are_counted_by_reason_and_calls_by_their_end() {
             ("server", Some(503), 1, 1)
         ]
     );
-    assert_eq!(all.attempts.reasons[0].example, "\\u{1b}[31mrate_limited");
+    assert_eq!(all.counts.attempts.reasons[0].example, "\\u{1b}[31mrate_limited");
+}
+
+/// A program that is sent a failure decides itself whether it asks again. If it does not, the call
+/// has failed, and is not waiting for an answer.
+#[test]
+fn a_program_that_was_sent_nothing_but_failures_has_a_failed_call() {
+    let mut run = Written::new();
+    let answered = run.asked("chat/1", Some("a"));
+    run.sent_failure(answered);
+    run.answered(answered, tokens(1, None, 1));
+    let failed = run.asked("chat/2", Some("a"));
+    run.sent_failure(failed);
+    run.sent_failure(failed);
+    run.asked("embed/1", Some("b"));
+    let figures = run.figures();
+    let ends = |calls: Calls| (calls.asked, calls.answered, calls.failed, calls.open);
+    assert_eq!(ends(figures.all.counts.calls), (3, 1, 1, 1));
+    assert_eq!(ends(figures.models["a"].counts.calls), (2, 1, 1, 0));
+    assert_eq!(ends(figures.kinds["chat"].calls), (2, 1, 1, 0));
+    assert_eq!(ends(figures.kinds["embed"].calls), (1, 0, 0, 1));
+    assert_eq!(figures.kinds["chat"].attempts.failed, 3);
+}
+
+#[test]
+fn tokens_that_nobody_counted_are_unknown_and_not_0() {
+    let mut run = Written::new();
+    let asked = run.asked("q", Some("a"));
+    run.answered(asked, ResponseDetails::default());
+    let asked = run.asked("q", Some("a"));
+    run.reused(asked, PARENT, ResponseDetails::default());
+    // A server that counts the prompt alone.
+    let asked = run.asked("embed", Some("b"));
+    let details = ResponseDetails { prompt_tokens: Some(7), ..ResponseDetails::default() };
+    run.answered(asked, details);
+    let figures = run.figures();
+    let of = |tokens: Tokens| (tokens.prompt, tokens.completion, tokens.counted, tokens.uncounted);
+    assert_eq!(of(figures.kinds["q"].tokens), (None, None, 0, 1));
+    assert_eq!(of(figures.kinds["embed"].tokens), (Some(7), None, 1, 0));
+    let saved = |part: SavedPart| (part.answers, part.prompt_tokens, part.completion_tokens);
+    assert_eq!(saved(figures.all.saved.from_parent), (1, None, None));
+    assert_eq!(saved(figures.all.saved.within_run), (0, Some(0), Some(0)), "nothing is 0 tokens");
+    assert_eq!(saved(figures.replay), (3, Some(7), None));
+    assert_eq!(figures.replay.uncounted, 2);
 }
 
 #[test]
@@ -206,7 +277,7 @@ fn a_call_that_is_asked_again_after_an_interruption_is_one_call() {
     run.asked("q/3", Some("a"));
     run.resumed();
     let figures = run.figures();
-    let Calls { asked, answered, open, .. } = figures.all.calls;
+    let Calls { asked, answered, open, .. } = figures.all.counts.calls;
     assert_eq!((asked, answered, open), (3, 2, 1));
     // One answer was there the first time, and two the second time.
     assert_eq!((figures.resumed, figures.all.saved.resumed.answers), (2, 3));
@@ -229,12 +300,57 @@ fn methods_are_counted_by_parser() {
     decide(vote(), "tag", &[]);
     decide(json!({"name": "program", "version": 1, "params": {"name": "score"}}), "llm", &[]);
     let figures = run.figures();
-    let vote = &figures.parsers["vote@1"];
+    let vote = &figures.all.counts.parsers["vote@1"];
     assert_eq!((vote.decisions, vote.with_warnings, vote.found), (3, 1, None));
     let methods = vote.methods.iter().map(|m| (m.method.as_str(), m.decisions));
     assert_eq!(methods.collect::<Vec<_>>(), [("tag", 2), ("number", 1)]);
     assert!((vote.methods[0].share - 2.0 / 3.0).abs() < 1e-12);
-    assert_eq!(figures.parsers["reported by the program: score"].decisions, 1);
+    assert_eq!(figures.all.counts.parsers["reported by the program: score"].decisions, 1);
+}
+
+/// A fallback must not pass as an answer, whoever wrote the parser.
+#[test]
+fn the_default_of_a_parser_file_is_a_last_resort() {
+    let mut run = Written::new();
+    for method in ["stance_tag", "default", "default", "default"] {
+        let asked = run.asked("q", Some("a"));
+        let response = run.answered(asked, ResponseDetails::default());
+        let parser = json!({"name": "stance", "version": 7, "params": {"parser_file": {}}});
+        let by = DecidedBy { method: method.to_owned(), parser };
+        let details = DecisionDetails { reasoning: None, value: json!(4), warnings: Vec::new() };
+        run.add(&Event::DecisionMade(DecisionMade { response, by, details }), None);
+    }
+    let figures = run.figures();
+    let stance = &figures.all.counts.parsers["stance@7"];
+    assert_eq!(stance.found, Some(0.25));
+    let methods = stance.methods.iter().map(|m| (m.method.as_str(), m.is_last_resort));
+    assert_eq!(methods.collect::<Vec<_>>(), [("default", true), ("stance_tag", false)]);
+}
+
+/// Decisions belong to the kind of call and the model of their answers, however much later they are
+/// made.
+#[test]
+fn decisions_are_counted_by_kind_and_by_model() {
+    let mut run = Written::new();
+    let mut answers = Vec::new();
+    for n in 0..3 * REMEMBERED {
+        let (call, model) = [("ask/1", "a"), ("judge/1", "b")][n % 2];
+        let asked = run.asked(call, Some(model));
+        answers.push(run.answered(asked, ResponseDetails::default()));
+    }
+    for response in answers {
+        let by = DecidedBy {
+            method: "tag".to_owned(),
+            parser: json!({"name": "vote", "version": 1, "params": {}}),
+        };
+        let details = DecisionDetails { reasoning: None, value: json!(4), warnings: Vec::new() };
+        run.add(&Event::DecisionMade(DecisionMade { response, by, details }), None);
+    }
+    let figures = run.figures();
+    let each = (3 * REMEMBERED / 2) as u64;
+    assert_eq!(figures.all.counts.parsers["vote@1"].decisions, 2 * each);
+    assert_eq!(figures.kinds["ask"].parsers["vote@1"].decisions, each);
+    assert_eq!(figures.models["b"].counts.parsers["vote@1"].decisions, each);
 }
 
 #[test]
@@ -247,10 +363,10 @@ fn a_log_with_any_number_of_models_takes_no_more_memory() {
     }
     let figures = run.figures();
     assert_eq!(figures.models.len(), MOST + 1);
-    assert_eq!(figures.models[OTHERS].calls.answered, 50);
-    assert_eq!(figures.all.tokens.prompt, MOST as u64 + 50);
-    assert!(figures.all.attempts.reasons.len() <= MOST + 1);
-    assert_eq!(figures.all.attempts.failed, MOST as u64 + 50);
+    assert_eq!(figures.models[OTHERS].counts.calls.answered, 50);
+    assert_eq!(figures.all.counts.tokens.prompt, Some(MOST as u64 + 50));
+    assert!(figures.all.counts.attempts.reasons.len() <= MOST + 1);
+    assert_eq!(figures.all.counts.attempts.failed, MOST as u64 + 50);
 }
 
 proptest! {
@@ -273,7 +389,7 @@ proptest! {
             };
             measured.iter().find(enough).copied()
         };
-        let found = run.figures().all.latency_ms;
+        let found = run.figures().all.counts.latency_ms;
         prop_assert_eq!(found.is_some(), !measured.is_empty());
         if let Some(Latency { measured: n, p50, p90, p99, max }) = found {
             prop_assert_eq!(n, measured.len() as u64);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 /// Each module of the core, and the other modules of the crate that it may use.
 const LAYERS: &[(&str, &[&str])] = &[
     ("beside", &[]),
+    ("counted", &[]),
     ("id", &[]),
     ("explain", &["inert"]),
     ("inert", &[]),
@@ -22,13 +23,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("event", &["content", "id", "prompt"]),
     ("log", &["beside", "content", "event", "id", "lookup", "prompt", "values"]),
     ("parse", &["inert", "prompt"]),
-    ("model", &["content", "explain", "id", "inert", "prompt", "unique", "values"]),
+    ("model", &["content", "counted", "explain", "id", "inert", "prompt", "unique", "values"]),
     ("run", &["content", "event", "id", "inert", "log", "lookup", "model", "parse", "prompt"]),
     (
         "decide",
         &[
-            "content", "event", "explain", "id", "inert", "jsonl", "log", "lookup", "model",
-            "parse", "prompt", "run", "unique",
+            "content", "counted", "event", "explain", "id", "inert", "jsonl", "log", "lookup",
+            "model", "parse", "prompt", "run", "unique",
         ],
     ),
     ("compare", &["content", "event", "id", "log", "lookup", "prompt", "run"]),
@@ -43,12 +44,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "totals",
         &[
-            "content", "event", "exchange", "id", "inert", "log", "model", "parse", "prompt",
-            "rank", "run",
+            "content", "decide", "event", "exchange", "id", "inert", "log", "lookup", "model",
+            "parse", "prompt", "rank", "run",
         ],
     ),
     ("audit", &["event", "id", "inert", "log", "lookup", "parse", "prompt", "run"]),
-    ("in_force", &["compare", "exchange", "id", "log", "run"]),
+    ("in_force", &["compare", "counted", "exchange", "id", "log", "run"]),
     ("proof", &["audit", "content", "event", "id", "log", "prompt"]),
     (
         "exchange",

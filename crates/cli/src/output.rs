@@ -1,7 +1,6 @@
 //! Prints results on stdout, with all foreign text made inert.
 
 use std::cell::{Cell, RefCell};
-use std::fmt::Write as _;
 use std::io::Write as _;
 
 use serde::Serialize;
@@ -9,8 +8,10 @@ use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use retold::inert::inert_lines;
+use retold::inert::{inert_json, inert_lines};
 use retold_serve::Damage;
+
+pub(crate) use retold::counted::{counted, grouped};
 
 /// Where results go.
 pub(crate) struct Output {
@@ -109,41 +110,4 @@ fn write_out(bytes: &[u8]) -> Result<(), CliError> {
         Err(e) => Err(CliError::new(Status::Io, format!("cannot write to stdout: {e}"))),
         Ok(()) => Ok(()),
     }
-}
-
-/// JSON for a terminal: the same characters, written as JSON escapes.
-fn inert_json(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            c if c.is_ascii() && !c.is_control() => out.push(c),
-            c if inert_lines(c.encode_utf8(&mut [0; 4])).len() != c.len_utf8() => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    // Writing to a string cannot fail.
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
-            }
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// A number with its digits in groups of three: `10,000`.
-pub(crate) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// A count with its noun: `1 answer`, `10,000 answers`.
-pub(crate) fn counted(n: u64, noun: &str) -> String {
-    let s = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{s}", grouped(n))
 }

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use retold_study::charts::{Chart, ChartData};
 
-use crate::summary::{CallNumbers, Methods, Summary};
+use retold::rank::nearest_rank;
+use retold::totals::Counts;
+
+use crate::summary::{Summary, methods};
 
 /// The percentiles that are plotted.
 const PERCENTILES: [u32; 10] = [1, 5, 10, 25, 50, 75, 90, 95, 99, 100];
@@ -13,28 +16,28 @@ const PERCENTILES: [u32; 10] = [1, 5, 10, 25, 50, 75, 90, 95, 99, 100];
 /// Calls, tokens, latency and methods by kind of call; by model as well, where several models
 /// answered.
 pub fn charts(summary: &Summary) -> Vec<Chart> {
-    let Summary { calls, models, methods, methods_by_model, .. } = summary;
-    let mut charts = vec![outcomes(calls)];
-    charts.extend(usage(calls, "", "kind of call"));
-    charts.extend(decisions(methods, "", "kind of call"));
+    let (kinds, models) = (&summary.figures.kinds, summary.models());
+    let mut charts = vec![outcomes(kinds)];
+    charts.extend(usage(kinds, "", "kind of call"));
+    charts.extend(decisions(kinds, "", "kind of call"));
     if models.len() > 1 {
-        let answers = models.iter().map(|(model, of)| (model.clone(), of.answered as f64));
+        let answers = models.iter().map(|(model, of)| (model.clone(), of.calls.answered as f64));
         charts.push(Chart {
             name: "calls_by_model".to_owned(),
             title: "Answers by model".to_owned(),
             data: ChartData::Bars { axis: "answers".to_owned(), bars: answers.collect() },
         });
-        charts.extend(usage(models, "_by_model", "model"));
-        charts.extend(decisions(methods_by_model, "_by_model", "model"));
+        charts.extend(usage(&models, "_by_model", "model"));
+        charts.extend(decisions(&models, "_by_model", "model"));
     }
     charts
 }
 
 /// How calls ended.
-fn outcomes(calls: &BTreeMap<String, CallNumbers>) -> Chart {
-    let bar = |(kind, of): (&String, &CallNumbers)| {
-        let open = of.asked.saturating_sub(of.answered + of.failed);
-        (kind.clone(), vec![of.answered as f64, of.failed as f64, open as f64])
+fn outcomes(kinds: &BTreeMap<String, Counts>) -> Chart {
+    let bar = |(kind, of): (&String, &Counts)| {
+        let ends = [of.calls.answered, of.calls.failed, of.calls.open];
+        (kind.clone(), ends.map(|calls| calls as f64).to_vec())
     };
     Chart {
         name: "calls".to_owned(),
@@ -42,17 +45,20 @@ fn outcomes(calls: &BTreeMap<String, CallNumbers>) -> Chart {
         data: ChartData::Stacked {
             axis: "calls".to_owned(),
             parts: ["answered", "failed", "without an answer"].map(str::to_owned).into(),
-            bars: calls.iter().map(bar).collect(),
+            bars: kinds.iter().map(bar).collect(),
         },
     }
 }
 
 /// Tokens and latency, as far as they were recorded.
-fn usage(numbers: &BTreeMap<String, CallNumbers>, by: &str, what: &str) -> Vec<Chart> {
+fn usage(numbers: &BTreeMap<String, Counts>, by: &str, what: &str) -> Vec<Chart> {
     let mut charts = Vec::new();
-    if numbers.values().any(|of| of.prompt_tokens + of.completion_tokens > 0) {
-        let bar = |(name, of): (&String, &CallNumbers)| {
-            (name.clone(), vec![of.prompt_tokens as f64, of.completion_tokens as f64])
+    if numbers.values().any(|of| of.tokens.counted > 0) {
+        // What was not counted has no bar, rather than one of 0.
+        let counted = numbers.iter().filter(|(_, of)| of.tokens.counted > 0);
+        let bar = |(name, of): (&String, &Counts)| {
+            let tokens = [of.tokens.prompt, of.tokens.completion];
+            (name.clone(), tokens.map(|known| known.unwrap_or(0) as f64).to_vec())
         };
         charts.push(Chart {
             name: format!("tokens{by}"),
@@ -60,12 +66,13 @@ fn usage(numbers: &BTreeMap<String, CallNumbers>, by: &str, what: &str) -> Vec<C
             data: ChartData::Stacked {
                 axis: "tokens".to_owned(),
                 parts: ["in", "out"].map(str::to_owned).into(),
-                bars: numbers.iter().map(bar).collect(),
+                bars: counted.map(bar).collect(),
             },
         });
     }
-    let line = |(name, of): (&String, &CallNumbers)| {
-        let at = |percent: u32| Some((f64::from(percent), of.latency(percent)? as f64));
+    let line = |(name, of): (&String, &Counts)| {
+        let at =
+            |percent: u32| Some((f64::from(percent), nearest_rank(&of.latencies, percent)? as f64));
         let points: Vec<(f64, f64)> = PERCENTILES.into_iter().filter_map(at).collect();
         (!points.is_empty()).then(|| (name.clone(), points))
     };
@@ -85,11 +92,11 @@ fn usage(numbers: &BTreeMap<String, CallNumbers>, by: &str, what: &str) -> Vec<C
 }
 
 /// How many decisions each method made.
-fn decisions(methods: &BTreeMap<String, Methods>, by: &str, what: &str) -> Option<Chart> {
-    let bars = methods.iter().flat_map(|(name, methods)| {
-        methods.iter().map(move |(method, count)| {
-            let last = if count.is_last_resort { " (last resort)" } else { "" };
-            (format!("{name}: {method}{last}"), count.decisions as f64)
+fn decisions(numbers: &BTreeMap<String, Counts>, by: &str, what: &str) -> Option<Chart> {
+    let bars = numbers.iter().flat_map(|(name, of)| {
+        methods(&of.parsers).into_iter().map(move |((method, is_last_resort), decisions)| {
+            let last = if is_last_resort { " (last resort)" } else { "" };
+            (format!("{name}: {method}{last}"), decisions as f64)
         })
     });
     let bars: Vec<(String, f64)> = bars.collect();

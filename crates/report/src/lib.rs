@@ -15,12 +15,14 @@ mod summary;
 
 use std::fmt::Write;
 
+use retold::counted::counted;
 use retold::inert::inert;
+use retold::totals::{Calls, Counts, Latency, Tokens};
 use retold_study::charts::Chart;
-use retold_study::figures::{Estimate, FigureKind, Interval, Paired};
+use retold_study::figures::{Estimate, Paired};
 
 pub use foreign::charts;
-pub use summary::{CallNumbers, MethodCount, Methods, Summary};
+pub use summary::{Methods, Summary, methods};
 
 /// What is reported about one run.
 #[derive(Debug, Clone)]
@@ -101,7 +103,7 @@ impl Page {
                 plotted(chart, at, &mut page)?;
             }
             let _ = writeln!(page, "<h2>How decisions were found{of}</h2>");
-            methods(&part.summary, &mut page);
+            by_method(&part.summary, &mut page);
             let _ = writeln!(page, "<h2>Calls, tokens, latency{of}</h2>");
             calls(&part.summary, &mut page);
             if !part.text.is_empty() {
@@ -126,7 +128,7 @@ impl Page {
             return;
         }
         page.push_str(
-            "<table>\n<tr><th>figure</th><th>value</th><th>95 % interval</th><th>draws</th>\
+            "<div class=wide tabindex=0>\n<table>\n<tr><th>figure</th><th>value</th><th>95 % interval</th><th>draws</th>\
              <th>clusters</th><th>interval</th></tr>\n",
         );
         for figure in &one.figures {
@@ -137,14 +139,14 @@ impl Page {
                 escaped(&figure.name, 100),
                 escaped(figure.pointer.as_deref().unwrap_or(""), 200),
                 figure.value.map_or_else(String::new, |value| value.to_string()),
-                value(figure.kind, figure.value),
-                interval(figure.kind, figure.interval),
+                figure.value_text(),
+                figure.interval_text(),
                 figure.draws,
                 figure.clusters,
                 escaped(&sampled(figure), 200),
             );
         }
-        page.push_str("</table>\n");
+        page.push_str("</table>\n</div>\n");
         found(&one.summary, page);
     }
 
@@ -153,32 +155,28 @@ impl Page {
             page.push_str("<p>These runs have no headline figures in common.</p>\n");
         } else {
             page.push_str(
-                "<table>\n<tr><th>figure</th><th>first run</th><th>second run</th><th>difference, paired</th>\
+                "<div class=wide tabindex=0>\n<table>\n<tr><th>figure</th><th>first run</th><th>second run</th><th>difference, paired</th>\
                  <th>95 % interval</th><th>lanes in both</th><th>changed</th></tr>\n",
             );
         }
-        for Paired { one, other, lanes, lanes_changed, difference, interval: ends } in &self.paired
-        {
-            let side = |estimate: &Estimate| {
-                let (of, ends) = (
-                    value(estimate.kind, estimate.value),
-                    interval(estimate.kind, estimate.interval),
-                );
-                format!("{of} {ends}")
+        for figure in &self.paired {
+            let Paired { one, other, lanes, lanes_changed, .. } = figure;
+            let interval = match figure.no_interval() {
+                Some(reason) => reason.to_owned(),
+                None => figure.interval_text(),
             };
-            let other = other.as_ref().map_or_else(|| "-".to_owned(), side);
             let _ = writeln!(
                 page,
-                "<tr><td>{}</td><td class=n>{}</td><td class=n>{other}</td><td class=n>{}</td>\
-                 <td class=n>{}</td><td class=n>{lanes}</td><td class=n>{lanes_changed}</td></tr>",
+                "<tr><td>{}</td><td class=n>{}</td><td class=n>{}</td><td class=n>{}</td>\
+                 <td class=n>{interval}</td><td class=n>{lanes}</td><td class=n>{lanes_changed}</td></tr>",
                 escaped(&one.name, 100),
-                side(one),
-                value(one.kind, *difference),
-                interval(one.kind, *ends),
+                one.text(),
+                other.as_ref().map_or_else(|| "-".to_owned(), Estimate::text),
+                figure.difference_text().unwrap_or_else(|| "-".to_owned()),
             );
         }
         if !self.paired.is_empty() {
-            page.push_str("</table>\n<ul class=sampled>\n");
+            page.push_str("</table>\n</div>\n<ul class=sampled>\n");
             for Paired { one, .. } in &self.paired {
                 let (name, how) = (escaped(&one.name, 100), escaped(&sampled(one), 200));
                 let _ = writeln!(page, "<li>{name}, first run: {how}</li>");
@@ -191,7 +189,7 @@ impl Page {
 
 /// What was run.
 fn about(part: &RunPart, page: &mut String) {
-    let Summary { run, started, outcome, events, models, .. } = &part.summary;
+    let Summary { run, started, outcome, figures } = &part.summary;
     let _ = writeln!(page, "<section>");
     if started.is_simulated() {
         page.push_str(
@@ -204,9 +202,9 @@ fn about(part: &RunPart, page: &mut String) {
     for line in part.in_force.lines() {
         let _ = writeln!(page, "<p class=note>{}</p>", escaped(line, 400));
     }
+    let models = figures.all.counts.reported_as.iter();
     let models: Vec<String> = models
-        .iter()
-        .map(|(model, of)| format!("{} ({} answers)", inert(model, 80), of.answered))
+        .map(|(model, answers)| format!("{} ({})", inert(model, 80), counted(*answers, "answer")))
         .collect();
     let rows = [
         ("run", run.to_string()),
@@ -218,7 +216,7 @@ fn about(part: &RunPart, page: &mut String) {
         ),
         ("seed", started.seed.to_string()),
         ("outcome", outcome.clone().unwrap_or_else(|| "unfinished".to_owned())),
-        ("events", events.to_string()),
+        ("events", figures.events.to_string()),
         ("recorded by", started.program.clone()),
     ];
     page.push_str("<table class=about>\n");
@@ -241,21 +239,13 @@ fn found(summary: &Summary, page: &mut String) {
     if all > 0 {
         let _ = writeln!(
             page,
-            "<p>Of {all} decisions{}, {found} ({:.2} %) were found in the answer; {} come from a parser's last resort.</p>",
+            "<p>Of {}{}, {found} ({:.2} %) {} found in the answer; {} from a parser's last resort.</p>",
+            counted(all, "decision"),
             escaped(&format!(" in run {}", summary.run), 40),
             100.0 * found as f64 / all as f64,
-            all - found
+            if found == 1 { "was" } else { "were" },
+            if all - found == 1 { "1 comes".to_owned() } else { format!("{} come", all - found) }
         );
-    }
-}
-
-fn value(kind: FigureKind, value: Option<f64>) -> String {
-    match (kind, value) {
-        (_, None) => "-".to_owned(),
-        (FigureKind::Share | FigureKind::Proportion, Some(value)) => {
-            format!("{:.2} %", 100.0 * value)
-        }
-        (FigureKind::Mean, Some(value)) => format!("{value:.3}"),
     }
 }
 
@@ -266,16 +256,6 @@ fn sampled(figure: &Estimate) -> String {
         None if figure.draws == 0 => "none: there are no draws".to_owned(),
         None if figure.clusters > 1 => "none: all clusters have the same value".to_owned(),
         None => format!("none with fewer than two {}", figure.unit),
-    }
-}
-
-fn interval(kind: FigureKind, interval: Option<Interval>) -> String {
-    let Some(Interval { low, high, .. }) = interval else { return String::new() };
-    match kind {
-        FigureKind::Share | FigureKind::Proportion => {
-            format!("[{:.2}, {:.2}]", 100.0 * low, 100.0 * high)
-        }
-        FigureKind::Mean => format!("[{low:.3}, {high:.3}]"),
     }
 }
 
@@ -294,7 +274,7 @@ fn plotted(
     let file = format!("{}_{}.csv", chart.name, run + 1);
     let _ = writeln!(
         page,
-        "<figure role=group aria-label=\"{0}\">\n<figcaption>{0} <a download=\"{1}\" href=\"data:text/csv;base64,{2}\">CSV</a></figcaption>\n{3}</figure>",
+        "<figure role=group aria-label=\"{0}\">\n<figcaption>{0} <a download=\"{1}\" href=\"data:text/csv;base64,{2}\">CSV</a></figcaption>\n<div class=wide tabindex=0>{3}</div></figure>",
         escaped(&chart.title, 160),
         escaped(&file, 100),
         data_encoding::BASE64.encode(&bytes),
@@ -303,15 +283,16 @@ fn plotted(
     Ok(())
 }
 
-fn methods(summary: &Summary, page: &mut String) {
-    if summary.methods.is_empty() {
+fn by_method(summary: &Summary, page: &mut String) {
+    if summary.found().0 == 0 {
         page.push_str("<p>No decision was made.</p>\n");
         return;
     }
-    page.push_str("<table>\n<tr><th>calls</th><th>method</th><th>decisions</th><th>share</th><th></th></tr>\n");
-    for (kind, methods) in &summary.methods {
-        let all: u64 = methods.values().map(|count| count.decisions).sum();
-        for (method, MethodCount { decisions, is_last_resort }) in methods {
+    page.push_str("<div class=wide tabindex=0>\n<table>\n<tr><th>calls</th><th>method</th><th>decisions</th><th>share</th><th></th></tr>\n");
+    for (kind, of) in &summary.figures.kinds {
+        let methods = methods(&of.parsers);
+        let all: u64 = methods.values().sum();
+        for ((method, is_last_resort), decisions) in &methods {
             let note =
                 if *is_last_resort { "last resort: nothing was found in the answer" } else { "" };
             let class = if *is_last_resort { " class=warn" } else { "" };
@@ -324,26 +305,44 @@ fn methods(summary: &Summary, page: &mut String) {
             );
         }
     }
-    page.push_str("</table>\n");
+    page.push_str("</table>\n</div>\n");
 }
 
 fn calls(summary: &Summary, page: &mut String) {
     page.push_str(
-        "<table>\n<tr><th>calls</th><th>asked</th><th>answered</th><th>failed</th><th>tokens in</th>\
-         <th>tokens out</th><th>median, ms</th><th>95th percentile, ms</th></tr>\n",
+        "<div class=wide tabindex=0>\n<table>\n<tr><th>calls</th><th>asked</th><th>answered</th><th>failed</th>\
+         <th>not answered</th><th>tokens in</th><th>tokens out</th><th>median, ms</th>\
+         <th>90th percentile, ms</th><th>99th percentile, ms</th></tr>\n",
     );
-    for (kind, calls) in &summary.calls {
-        let shown =
-            |latency: Option<u64>| latency.map_or_else(|| "-".to_owned(), |ms| ms.to_string());
-        let CallNumbers { asked, answered, failed, prompt_tokens, completion_tokens, .. } = calls;
+    for (kind, Counts { calls, tokens, latency_ms, .. }) in &summary.figures.kinds {
+        let Calls { asked, answered, failed, open, .. } = calls;
+        let latency = |of: fn(&Latency) -> u64| {
+            latency_ms.as_ref().map_or_else(|| "-".to_owned(), |latency| of(latency).to_string())
+        };
         let _ = writeln!(
             page,
             "<tr><td>{}</td><td class=n>{asked}</td><td class=n>{answered}</td><td class=n>{failed}</td>\
-             <td class=n>{prompt_tokens}</td><td class=n>{completion_tokens}</td><td class=n>{}</td><td class=n>{}</td></tr>",
+             <td class=n>{open}</td><td class=n>{}</td><td class=n>{}</td><td class=n>{}</td>\
+             <td class=n>{}</td><td class=n>{}</td></tr>",
             escaped(kind, 100),
-            shown(calls.latency(50)),
-            shown(calls.latency(95))
+            known(tokens.prompt, tokens),
+            known(tokens.completion, tokens),
+            latency(|latency| latency.p50),
+            latency(|latency| latency.p90),
+            latency(|latency| latency.p99)
         );
     }
-    page.push_str("</table>\n");
+    page.push_str("</table>\n</div>\n");
+}
+
+/// A number of tokens, and in how many answers none were counted.
+fn known(number: Option<u64>, tokens: &Tokens) -> String {
+    match (number, tokens.uncounted) {
+        _ if tokens.counted + tokens.uncounted == 0 => "-".to_owned(),
+        (None, _) => "unknown".to_owned(),
+        (Some(number), 0) => number.to_string(),
+        (Some(number), uncounted) => {
+            format!("{number}, unknown for {}", counted(uncounted, "answer"))
+        }
+    }
 }

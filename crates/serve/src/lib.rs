@@ -16,6 +16,7 @@ mod as_of;
 mod assets;
 mod error;
 mod facts;
+mod figures;
 mod guard;
 mod http;
 mod job;

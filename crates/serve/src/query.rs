@@ -40,6 +40,22 @@ impl Query {
         found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
     }
 
+    /// Refuses a key that a page does not have; `format` is one of every page.
+    ///
+    /// # Errors
+    /// [`PageError::BadRequest`], with the keys that there are.
+    pub(crate) fn only(&self, known: &[&str]) -> Result<(), PageError> {
+        let is_known = |key: &str| key == "format" || known.contains(&key);
+        match self.0.iter().find(|(key, _)| !is_known(key)) {
+            None => Ok(()),
+            Some((unknown, _)) => Err(PageError::BadRequest(format!(
+                "this page has no key {}: there is {}",
+                inert(unknown, 60),
+                known.join(", ")
+            ))),
+        }
+    }
+
     /// A text that is not too long.
     ///
     /// # Errors

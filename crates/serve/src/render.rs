@@ -8,6 +8,7 @@ use std::fmt;
 
 use minijinja::value::{Serde, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior, Value};
+use retold::counted::{counted, grouped};
 use retold::inert::inert_lines;
 use serde::Serialize;
 
@@ -39,7 +40,8 @@ pub(crate) fn templates() -> Environment<'static> {
     // A name that a page does not have is a mistake in the template, not an empty text.
     env.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     env.set_formatter(write);
-    env.add_filter("n", grouped);
+    env.add_filter("n", number);
+    env.add_filter("of", counted);
     env.add_filter("part", |text: &str| part(text));
     env.add_filter("clock", clock);
     env.add_filter("seconds", seconds);
@@ -107,17 +109,10 @@ fn dollars(amount: Option<f64>) -> String {
     }
 }
 
-/// A number with its digits in groups of three.
-fn grouped(n: i64) -> String {
-    let digits = n.unsigned_abs().to_string();
-    let mut out = if n < 0 { "-".to_owned() } else { String::new() };
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+/// A number with its digits in groups of three. Of what nobody counted, the number is unknown.
+fn number(n: &Value) -> Result<String, Error> {
+    // An undefined name is a mistake in the template, and not unknown.
+    if n.is_none() { Ok("unknown".to_owned()) } else { Ok(grouped(u64::try_from(n.clone())?)) }
 }
 
 /// The time of day of a time, such as `17:04:09.120`.
@@ -163,7 +158,11 @@ mod tests {
 
     #[test]
     fn numbers_and_times_are_for_people() {
-        assert_eq!([grouped(0), grouped(-1234), grouped(1_000_000)], ["0", "-1,234", "1,000,000"]);
+        let number = |n: Value| number(&n).ok();
+        assert_eq!(number(0.into()).as_deref(), Some("0"));
+        assert_eq!(number(1_000_000.into()).as_deref(), Some("1,000,000"));
+        assert_eq!(number(Value::from(())).as_deref(), Some("unknown"));
+        assert_eq!(number(Value::UNDEFINED), None);
         assert_eq!(clock("2026-11-23T17:04:09.120Z"), "17:04:09.120");
         assert_eq!([seconds(7), seconds(1500), seconds(61_000)], ["7 ms", "1.5 s", "1 min 1 s"]);
     }

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use retold::event::{Event, StoredEvent};
 use retold::id::{EventHash, RunId, Seq, Time};
-use retold::log::{CheckedReader, EventFilter, LogError, Looked, Reader, method_and_model};
+use retold::log::{
+    AskedModels, CheckedReader, EventFilter, LogError, Looked, Reader, method_and_model,
+};
 
 use crate::trust::Damage;
 
@@ -51,6 +53,8 @@ struct Row {
     time: Time,
     /// The call of a question, the method of a decision or the model of an answer.
     name: u32,
+    /// For an answer: the model that the request names.
+    asked: u32,
     /// The first cause; more are in [`Roll::more_causes`].
     cause: u32,
 }
@@ -66,7 +70,7 @@ pub(crate) struct Roll {
     pub(crate) damage: Option<Damage>,
     /// The hash of the last event.
     pub(crate) head: Option<EventHash>,
-    /// How many events have each kind, method and model, and how many attempts failed.
+    /// How many events have each kind, method and model.
     pub(crate) counts: Counts,
     /// The numbers of calls, in the order in which they were first asked, with their questions.
     calls: BTreeMap<u32, Vec<u32>>,
@@ -79,9 +83,11 @@ pub(crate) struct Roll {
 pub(crate) struct Counts {
     pub(crate) kinds: BTreeMap<String, u64>,
     pub(crate) methods: BTreeMap<String, u64>,
+    /// Answers by model: the one that the request names, and the one that the server reported.
     pub(crate) models: BTreeMap<String, u64>,
-    pub(crate) tokens_in: u64,
-    pub(crate) tokens_out: u64,
+    /// `None` if no answer says it.
+    pub(crate) tokens_in: Option<u64>,
+    pub(crate) tokens_out: Option<u64>,
 }
 
 /// An event for a roll.
@@ -89,9 +95,11 @@ struct Entry {
     kind: String,
     time: Time,
     name: Option<String>,
+    /// For an answer: the model that the request names.
+    asked: Option<String>,
     causes: Vec<u32>,
-    /// Tokens in and out.
-    tokens: (u64, u64),
+    /// Tokens in and out, where they were counted.
+    tokens: (Option<u64>, Option<u64>),
 }
 
 /// A batch of events for a roll.
@@ -234,14 +242,19 @@ impl Roll {
             "ResponseReceived" | "AnswerReused" => (None, name),
             _ => (None, None),
         };
-        Looked { kind, time: row.time, method, model }
+        Looked { kind, time: row.time, method, model, asked: self.texts.text(row.asked) }
     }
 
     /// Reads on, without changing anything, so that others can read the roll meanwhile.
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read at all.
-    pub(crate) fn next(reader: &mut Careful, run: RunId, after: Seq) -> Result<Batch, LogError> {
+    pub(crate) fn next(
+        reader: &mut Careful,
+        models: &mut AskedModels,
+        run: RunId,
+        after: Seq,
+    ) -> Result<Batch, LogError> {
         let (events, damage) = reader.events(run, after, BATCH)?;
         let mut rows = Vec::with_capacity(events.len());
         let head = events.last().map(|event| event.hash);
@@ -251,19 +264,26 @@ impl Roll {
             // Events that cannot be read leave a gap, so that each has its place.
             for _ in next..stored.seq.0 {
                 let (kind, time) = ("?".to_owned(), stored.time);
-                rows.push(Entry { kind, time, name: None, causes: Vec::new(), tokens: (0, 0) });
+                let causes = Vec::new();
+                rows.push(Entry {
+                    kind,
+                    time,
+                    name: None,
+                    asked: None,
+                    causes,
+                    tokens: (None, None),
+                });
             }
             next = stored.seq.0 + 1;
             let read = stored.event().ok();
-            let mut tokens = (0, 0);
+            // A question that cannot be read names no model; it is reported as damage.
+            let asked = models.of(reader.plain.as_mut(), &stored).ok().flatten();
+            let mut tokens = (None, None);
             let name = match &read {
                 Some(event) => {
                     if let Event::ResponseReceived(received) = event {
                         let details = &received.details;
-                        tokens = (
-                            details.prompt_tokens.unwrap_or(0),
-                            details.completion_tokens.unwrap_or(0),
-                        );
+                        tokens = (details.prompt_tokens, details.completion_tokens);
                     }
                     let (method, model) = method_and_model(event);
                     let call = stored.call.as_ref().map(|call| call.as_str());
@@ -277,7 +297,7 @@ impl Roll {
             };
             let causes = causes.into_iter().filter_map(|cause| u32::try_from(cause.0).ok());
             let (kind, time, causes) = (stored.kind.into_owned(), stored.time, causes.collect());
-            rows.push(Entry { kind, time, name, causes, tokens });
+            rows.push(Entry { kind, time, name, asked, causes, tokens });
         }
         Ok(Batch { rows, damage, head, is_last })
     }
@@ -289,26 +309,34 @@ impl Roll {
         self.damage = self.damage.take().or(damage);
         self.head = head.or(self.head);
         self.is_finished = is_last || self.is_finished && is_end;
-        for Entry { kind, time, name, causes, tokens } in rows {
+        for Entry { kind, time, name, asked, causes, tokens } in rows {
             *self.counts.kinds.entry(kind.clone()).or_default() += 1;
-            let counted = match (&*kind, &name) {
-                ("DecisionMade", Some(method)) => Some((&mut self.counts.methods, method)),
-                ("ResponseReceived" | "AnswerReused", Some(model)) => {
-                    Some((&mut self.counts.models, model))
+            let is_answer = matches!(&*kind, "ResponseReceived" | "AnswerReused");
+            match &name {
+                Some(method) if kind == "DecisionMade" => {
+                    *self.counts.methods.entry(method.clone()).or_default() += 1;
                 }
-                _ => None,
-            };
-            if let Some((counts, name)) = counted {
-                *counts.entry(name.clone()).or_default() += 1;
+                _ if is_answer => {
+                    // An answer is listed under either name of its model.
+                    let other = asked.as_ref().filter(|asked| Some(*asked) != name.as_ref());
+                    for model in name.iter().chain(other) {
+                        *self.counts.models.entry(model.clone()).or_default() += 1;
+                    }
+                }
+                _ => {}
             }
-            self.counts.tokens_in = self.counts.tokens_in.saturating_add(tokens.0);
-            self.counts.tokens_out = self.counts.tokens_out.saturating_add(tokens.1);
+            for (sum, more) in
+                [(&mut self.counts.tokens_in, tokens.0), (&mut self.counts.tokens_out, tokens.1)]
+            {
+                *sum = more.map(|more| sum.unwrap_or(0).saturating_add(more)).or(*sum);
+            }
             let is_question = kind == "RequestSent";
             let kind = self.texts.number(&kind);
             let name = name.map_or(NONE, |name| self.texts.number(&name));
+            let asked = asked.map_or(NONE, |asked| self.texts.number(&asked));
             let mut causes = causes.into_iter();
             let cause = causes.next().unwrap_or(NONE);
-            self.rows.push(Row { kind, time, name, cause });
+            self.rows.push(Row { kind, time, name, asked, cause });
             let Ok(seq) = u32::try_from(self.rows.len()) else { return true };
             let more: Vec<u32> = causes.collect();
             if !more.is_empty() {

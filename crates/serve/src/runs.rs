@@ -5,7 +5,6 @@ use std::sync::Arc;
 use retold::event::{Event, RunStarted};
 use retold::exchange::{DECISIONS, EXCHANGES};
 use retold::id::Seq;
-use retold::in_force::Replaced;
 use retold::inert::inert;
 use retold::log::{LogError, Reader, RunHead};
 use retold::run::{Parent, started};
@@ -166,43 +165,18 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
     Ok(notices)
 }
 
-/// Which decisions about the answers of a run are in force, if any were accepted since.
-pub(crate) fn in_force(site: &Arc<Site>, head: &RunHead, runs: usize) -> Vec<Notice> {
-    let Stand::Done(found) = site.in_force(head, runs) else { return Vec::new() };
-    let counted = |replaced: &Replaced| match (replaced.decisions, replaced.flips) {
-        (Some(decisions), Some(flips)) => {
-            format!(
-                " {decisions} decisions are about the same answers; {flips} of them have another value."
-            )
-        }
-        _ => String::new(),
-    };
-    let notice = |replaced: &Replaced, text: String| Notice {
-        of: Some(replaced.run.to_string()),
-        ..Notice::info(text + &counted(replaced))
-    };
-    let last = found.accepted.len().saturating_sub(1);
-    let accepted = found.accepted.iter().enumerate().map(|(at, replaced)| {
-        let text = "Other decisions about these answers were accepted, in a run of their own. \
-            The decisions of this run are as they were recorded.";
-        let rank = match at {
-            at if at < last => {
-                " Where a later run decides about the same answer, that one is in force."
-            }
-            1.. => " Of the accepted ones, these were the last, and are in force.",
-            _ => "",
-        };
-        notice(replaced, format!("{text}{rank}"))
+/// Which decisions about the answers of a run are in force, if any were accepted since: one notice.
+pub(crate) fn in_force(site: &Arc<Site>, head: &RunHead, runs: usize) -> Option<Notice> {
+    let Stand::Done(found) = site.in_force(head, runs) else { return None };
+    let sentences = found.lines().into_iter().map(|line| {
+        let mut chars = line.chars();
+        let first = chars.next().map(|first| first.to_ascii_uppercase());
+        first.into_iter().chain(chars).chain(['.']).collect::<String>()
     });
-    let about = found.decides_about.iter().map(|replaced| {
-        let elsewhere = if found.is_elsewhere { ", which is not in this log" } else { "" };
-        let run = replaced.run;
-        let text = format!(
-            "These are accepted decisions about the answers of run {run}{elsewhere}. \
-             They replace the ones recorded there."
-        );
-        let notice = notice(replaced, text);
-        Notice { of: notice.of.filter(|_| !found.is_elsewhere), ..notice }
-    });
-    accepted.chain(about).collect()
+    let text = sentences.collect::<Vec<String>>().join(" ");
+    // The run that is linked: the last of those that replace others, or the one that is replaced.
+    let about = found.decides_about.as_ref().map(|of| of.run).filter(|_| !found.is_elsewhere);
+    let of = found.accepted.last().map(|last| last.run).or(about);
+    let of = of.map(|run| run.to_string());
+    (!text.is_empty()).then(|| Notice { of, ..Notice::info(text) })
 }

@@ -9,7 +9,7 @@ use minijinja::Environment;
 use retold::check::Checked;
 use retold::id::{RunId, Seq};
 use retold::in_force::{InForce, in_force};
-use retold::log::{LogError, Reader, RunHead};
+use retold::log::{AskedModels, LogError, Reader, RunHead};
 use retold::model::Prices;
 use retold_study::parser_file::ParserFile;
 use retold_study::studies::Studies;
@@ -201,9 +201,10 @@ impl Site {
     /// Reads a run to its end into its roll.
     fn read_on(&self, slot: &RollSlot, run: RunId) -> Result<(), LogError> {
         let mut reader = Careful::new(self.reader()?, self.reader()?);
+        let mut models = AskedModels::default();
         loop {
             let after = slot.roll().end();
-            let batch = Roll::next(&mut reader, run, after)?;
+            let batch = Roll::next(&mut reader, &mut models, run, after)?;
             let mut roll = slot.roll.write().unwrap_or_else(PoisonError::into_inner);
             if roll.add(batch) {
                 return Ok(());

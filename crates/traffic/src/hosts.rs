@@ -9,6 +9,14 @@ use crate::error::Wrong;
 /// The longest name of an upstream.
 const LONGEST: usize = 40;
 
+/// Hosts of providers that no SDK names as its default, or that are not the only one: host, name and path
+/// of the base URL.
+const PROVIDERS: &[(&str, &str, &str)] = &[
+    ("api.groq.com", "groq", "/"),
+    ("api.cerebras.ai", "cerebras", "/"),
+    ("api.together.ai", "together", "/v1"),
+];
+
 /// A URL, taken apart as it is written: a path has to be the one that a client sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parts {
@@ -136,6 +144,12 @@ impl Hosts {
         if parts.host.ends_with(".openai.azure.com") && self.is_free(AZURE, &root) {
             return (AZURE.to_owned(), root);
         }
+        for (_, name, path) in PROVIDERS.iter().filter(|(host, ..)| *host == parts.host) {
+            let base = Parts { path: (*path).to_owned(), ..root.clone() };
+            if below(parts, &base).is_some() && self.is_free(name, &base) {
+                return ((*name).to_owned(), base);
+            }
+        }
         let fits = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
         let name: String = parts.host.chars().map(fits).take(LONGEST - 3).collect();
         let name = name.trim_matches('-').to_owned();
@@ -181,6 +195,14 @@ mod tests {
             ("http://localhost:11434/api/chat", "ollama", "/api/chat"),
             ("https://one.openai.azure.com/openai/x", "azure", "/openai/x"),
             ("https://two.openai.azure.com/openai/x", "two-openai-azure-com", "/openai/x"),
+            (
+                "https://api.groq.com/openai/v1/chat/completions",
+                "groq",
+                "/openai/v1/chat/completions",
+            ),
+            ("https://api.cerebras.ai/v1/chat/completions", "cerebras", "/v1/chat/completions"),
+            ("https://api.together.xyz/v1/chat/completions", "together", "/chat/completions"),
+            ("https://api.together.ai/v1/models", "api-together-ai", "/v1/models"),
             ("http://localhost:8000", "localhost-8000", "/"),
             ("https://localhost:8000/a b", "localhost-8000-2", "/a%20b"),
         ] {

@@ -31,6 +31,7 @@ use serde_json::{Value, json};
 use self::command::{Digested, digest, find, named_files, words};
 pub use self::line::{LineProblem, OutputProblem};
 use super::{DecideError, Decided, Decider, Undecided};
+use crate::counted::counted;
 use crate::inert::inert;
 use crate::parse::ParserSpec;
 
@@ -103,7 +104,7 @@ pub enum FilterError {
         said: String,
     },
     /// It wrote more than any decisions need.
-    #[error("the filter {name} wrote more than {bytes} bytes for {} and was stopped", counted(*.answers, "answer"))]
+    #[error("the filter {name} wrote more than {bytes} bytes for {} and was stopped", counted(*.answers as u64, "answer"))]
     TooMuch {
         /// The program.
         name: String,
@@ -129,7 +130,7 @@ pub enum FilterError {
         source: OutputProblem,
     },
     /// It wrote too few decisions, or too many.
-    #[error("the filter {name} wrote {} for {}: it must write one line for each", counted(*.lines, "line"), counted(*.answers, "answer"))]
+    #[error("the filter {name} wrote {} for {}: it must write one line for each", counted(*.lines as u64, "line"), counted(*.answers as u64, "answer"))]
     Count {
         /// The program.
         name: String,
@@ -164,10 +165,6 @@ pub enum FilterError {
         /// The program.
         name: String,
     },
-}
-
-fn counted(n: usize, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
 /// The limits of a filter for one batch of at most 10,000 answers.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Samples, Scripted};
+use crate::counted::counted;
 use crate::id::{PromptHash, Sample};
 use crate::model::Ask;
 use crate::prompt::{Request, first_difference, shared_messages};
@@ -74,7 +75,7 @@ fn unknown_call(scripted: &Scripted, ask: &Ask<'_>, hash: PromptHash) -> String 
             "The file has {} to this prompt without a call, and {} been given: such an answer \
              serves once.\nAdd lines for this prompt, or name the calls so that answers can be \
              told apart.",
-            counted(queue.total, "answer"),
+            counted(queue.total as u64, "answer"),
             if queue.total == 1 { "it has" } else { "all have" }
         );
     }
@@ -100,7 +101,11 @@ fn unknown_call(scripted: &Scripted, ask: &Ask<'_>, hash: PromptHash) -> String 
     let known = if calls.is_empty() {
         "its lines name no calls".to_owned()
     } else {
-        format!("it has {}, such as {}", counted(scripted.calls.len(), "call"), calls.join(", "))
+        format!(
+            "it has {}, such as {}",
+            counted(scripted.calls.len() as u64, "call"),
+            calls.join(", ")
+        )
     };
     format!(
         "The file has neither this call nor this prompt; {known}.\n\
@@ -122,10 +127,6 @@ fn some_of(names: &[&str]) -> String {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }
-}
-
-fn counted(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 /// `sample 0`, `samples 0 to 99`, `samples 0 to 3, 7 and 9 to 12`.

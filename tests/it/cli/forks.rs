@@ -107,6 +107,8 @@ fn what_cannot_be_forked() {
     let shown = place.session(&[
         "fork latest",
         "fork latest --at solve/7",
+        "fork latest --at solve",
+        "fork latest --at phase_7",
         "fork latest --at solve/1#9",
         "fork latest --set samples=few",
         "fork latest --set sample=2",

@@ -4,6 +4,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
+use crate::serve::Served;
 use crate::support::cases::fixtures;
 use crate::support::cli::{Place, assert_said};
 
@@ -116,7 +117,10 @@ fn a_misspelt_filter_says_what_there_is() {
         ("--kind Decisionmade", "Decisionmade", "DecisionMade"),
         ("--kind DecisionMade --kind Ocurred", "Ocurred", "Occurred"),
         ("--method answer_lines", "answer_lines", "answer_line"),
-        ("--model \u{202e}gpt", "\\u{202e}gpt", "none"),
+        // The model that the requests name; a simulated one reports no name.
+        ("--model \u{202e}gpt", "\\u{202e}gpt", "gpt-4"),
+        ("--call solve/9", "9", "1"),
+        ("--call slove", "slove", "solve"),
     ] {
         let text = place.ok(&format!("log latest {options}"));
         let line = text.lines().last().unwrap();
@@ -126,9 +130,67 @@ fn a_misspelt_filter_says_what_there_is() {
         let (json, code) = place.json(&format!("log latest {options}"));
         assert_eq!((code, json["never"].as_array().unwrap().len()), (0, 1), "{json}");
     }
+    // Each part is there, but no call has both.
+    let text = place.ok("log latest --call 0/1");
+    assert_eq!(text, "no event matches\n--call 0/1: the run never has it; it has 0, 1, solve\n");
     // What the run has is not misspelt, even if no event has all of it.
     let text = place.ok("log latest --kind RunStarted --method answer_line");
     assert_eq!(text, "no event matches\n");
+}
+
+/// `stats` and reports have the names of requests, and answers those that servers report: a filter
+/// takes either, in the terminal and on the page.
+#[test]
+fn a_model_is_named_as_in_the_request_or_as_the_server_reports_it() {
+    let place = Place::new();
+    let logs = std::path::Path::new(env!("RETOLD_ROOT")).join("fixtures/logs");
+    std::fs::copy(logs.join("format-2.0-program.db"), place.path("retold.db")).unwrap();
+    let listed = |filter: &str| {
+        let found = place.json(&format!("log latest --model {filter}")).0;
+        let seqs = found["events"].as_array().unwrap().iter().map(|e| e["seq"].as_u64().unwrap());
+        seqs.collect::<Vec<u64>>()
+    };
+    let stats = place.json("stats latest").0;
+    let asked = listed("m");
+    assert_eq!(asked.len(), 4, "the answers to requests for m");
+    assert_eq!(stats["models"]["m"]["calls"]["answered"], asked.len());
+    let reported = stats["models"]["m"]["reported_as"].clone();
+    assert_eq!(reported, serde_json::json!({"m-1": 1, "test-model-1": 3}));
+    let mut both = [listed("m-1"), listed("test-model-1")].concat();
+    both.sort_unstable();
+    assert_eq!(both, asked);
+    let served = Served::log(&place, "retold.db");
+    let page = served.json("/run/latest?model=m");
+    let rows = page["rows"].as_array().unwrap();
+    let seqs: Vec<u64> = rows.iter().map(|row| row["seq"].as_u64().unwrap()).collect();
+    assert_eq!(seqs, asked);
+    assert_eq!(page["matching"], asked.len());
+    let choices = page["models"].as_array().unwrap().iter();
+    let choices: Vec<(&str, u64)> = choices
+        .map(|choice| (choice["value"].as_str().unwrap(), choice["count"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(choices, [("m", 4), ("test-model-1", 3), ("m-1", 1)]);
+}
+
+#[test]
+fn a_list_that_ends_early_says_where_it_goes_on() {
+    let place = Place::with_run();
+    let (all, _) = place.json("log latest");
+    let end = all["events"].as_array().unwrap().len();
+    assert_eq!(all["end"], end);
+    let text = place.ok("log latest --at 9 --most 3");
+    assert!(text.contains("\nmore events follow: --at 9 --after 3\n"), "{text}");
+    // It goes on where that says, up to the same event.
+    let text = place.ok("log latest --at 9 --after 3");
+    let seqs = |text: &str| {
+        let first = text.lines().map_while(|line| line.split_whitespace().next()?.parse().ok());
+        first.collect::<Vec<usize>>()
+    };
+    assert_eq!(seqs(&text), (4..=9).collect::<Vec<usize>>(), "{text}");
+    let beyond = place.ok("log latest --after 1000");
+    assert_eq!(beyond, format!("no event is after 1000: the run has {end} events\n"));
+    let beyond = place.ok("log latest --at 9 --after 9");
+    assert!(beyond.starts_with("no event is after 9: the run has 9 events up to there\n"));
 }
 
 #[test]

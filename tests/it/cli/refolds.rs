@@ -168,10 +168,13 @@ fn accepted_decisions_are_named_where_runs_are_shown() {
     let accepted = id(&place, "latest");
     let flips = place.json(&format!("check {run} --parser game24@1")).0["flips"].clone();
     let said = place.json(&format!("show {run}")).0["decisions_in_force"].clone();
-    let expected = json!([{"run": accepted, "decisions": 6, "flips": flips}]);
+    let expected = json!([{"run": accepted, "decisions": 6, "flips": flips, "in_force": 6}]);
     assert_eq!((&said["accepted"], &said["decides_about"]), (&expected, &Value::Null));
     let said = place.json(&format!("show {accepted}")).0["decisions_in_force"].clone();
-    assert_eq!(said["decides_about"], json!({"run": run, "decisions": 6, "flips": flips}));
+    assert_eq!(
+        said["decides_about"],
+        json!({"run": run, "decisions": 6, "flips": flips, "in_force": 6})
+    );
     let shown = [format!("show {run}"), format!("show {accepted}")];
     let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
     let mut text = place.session(&shown);
@@ -209,18 +212,55 @@ fn the_same_decisions_are_accepted_once() {
     let other = check("game24@3");
     let third = check("game24@1");
     assert!(other["accepted"].is_string() && third["accepted"].is_string(), "{other} {third}");
-    let last = third["accepted"].as_str().unwrap();
-    let line = format!("where several decide about an answer, the last is in force: {last}\n");
-    assert!(place.ok(&format!("show {run}")).contains(&line));
-    let served = Served::log(&place, "retold.db");
-    let text = "Other decisions about these answers were accepted";
-    notice(&served, &format!("/run/{run}"), text);
-    let notices = served.json(&format!("/run/{run}"))["notices"].clone();
-    let in_force = |notice: &&Value| {
-        notice["text"].as_str().unwrap().contains("these were the last, and are in force")
+    // Which of the three sets are in force, wherever they are shown.
+    let (second, last) = (other["accepted"].as_str().unwrap(), third["accepted"].as_str().unwrap());
+    assert_eq!(third["accepted_earlier"], json!([accepted, second]));
+    let named = |text: String| {
+        let names = [(run.as_str(), "[run]"), (accepted, "[1]"), (second, "[2]"), (last, "[3]")];
+        let (mut text, mut lines) = (text, Vec::new());
+        for (id, name) in names {
+            text = text.replace(id, name).replace(&id[..8], name);
+        }
+        lines.extend(text.lines().filter(|line| {
+            line.starts_with('$')
+                || ["force", "accepted", "itself"].iter().any(|w| line.contains(w))
+        }));
+        lines.join("\n")
     };
-    let in_force: Vec<&Value> = notices.as_array().unwrap().iter().filter(in_force).collect();
-    assert!(in_force.len() == 1 && in_force[0]["of"] == last, "{notices}");
+    let seq = place.json(&format!("log {run} --kind DecisionMade --most 1")).0["events"][0].clone();
+    let shown = [
+        format!("show {run}"),
+        format!("show {accepted}"),
+        format!("show {second}"),
+        format!("show {last}"),
+        format!("show {run} solve/0#0"),
+        format!("show {run} {}", seq["seq"]),
+        format!("audit {run} solve/0#0"),
+        format!("audit {accepted} solve/0#0"),
+        format!("outputs {run} --to files"),
+    ];
+    let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
+    assert_said!("refolds_superseded", named(place.session(&shown)));
+    let since = place.json(&format!("audit {run} solve/0#0")).0["accepted_since"].clone();
+    assert_eq!(since["run"], last);
+    let theirs = place.json(&format!("audit {last} solve/0#0")).0["decision"].clone();
+    assert_eq!(since["value"], theirs["value"], "{theirs}");
+    // One notice on the page, with a link to the last of them.
+    let served = Served::log(&place, "retold.db");
+    let begin = "Decisions about these answers were accepted 3 times";
+    let found = notice(&served, &format!("/run/{run}"), begin);
+    assert_eq!(found["of"], last);
+    let notices = served.json(&format!("/run/{run}"))["notices"].clone();
+    let about = |notice: &&Value| notice["text"].as_str().unwrap().contains("accepted");
+    assert_eq!(notices.as_array().unwrap().iter().filter(about).count(), 1, "{notices}");
+    // Where only some of the answers are decided about again, both are in force.
+    place.ok(&format!("check {run} --parser game24@3 --call solve/0 --accept"));
+    let found = place.json(&format!("show {run}")).0["decisions_in_force"]["accepted"].clone();
+    let in_force: Vec<u64> =
+        found.as_array().unwrap().iter().map(|set| set["in_force"].as_u64().unwrap()).collect();
+    assert_eq!(in_force, [0, 0, 3, 3], "{found}");
+    let text = place.ok(&format!("show {last}"));
+    assert!(text.contains("; 3 of them in force, the others are replaced by later ones"), "{text}");
 }
 
 /// Real answers: the figure after refolding is the one that the authors' own grader found.
@@ -265,7 +305,7 @@ fn accepted_from_end_to_end(config: &str, check: &str, least: u64) {
     let run = id(&place, "latest");
     place.write("parsers.yaml", PARSERS);
     let before = place.json(&format!("show {run}")).0;
-    let plain = json!({"accepted": [], "decides_about": null, "is_elsewhere": false});
+    let plain = json!({"accepted": [], "decides_about": null, "is_elsewhere": false, "later": []});
     assert_eq!(before["decisions_in_force"], plain);
     let (found, code) = place.json(&format!("check {run} {check} --refold"));
     let flips = found["flips"].as_u64().unwrap();
@@ -287,9 +327,10 @@ fn accepted_from_end_to_end(config: &str, check: &str, least: u64) {
     let (now, theirs) = (show(&run), show(&accepted));
     assert_eq!(now["outcome_digest"], before["outcome_digest"]);
     let decisions = theirs["decisions"].clone();
-    let expected = json!([{"run": accepted, "decisions": decisions, "flips": flips}]);
+    let compared = |run: &str| json!({"run": run, "decisions": decisions, "flips": flips, "in_force": decisions});
+    let expected = json!([compared(&accepted)]);
     assert_eq!(now["decisions_in_force"]["accepted"], expected);
-    let about = json!({"run": run, "decisions": decisions, "flips": flips});
+    let about = compared(&run);
     assert_eq!(theirs["decisions_in_force"]["decides_about"], about);
     // Deciding again as accepted flips nothing.
     let (again, code) = place.json(&format!("check {accepted} {check}"));
@@ -304,23 +345,24 @@ fn accepted_from_end_to_end(config: &str, check: &str, least: u64) {
         place.ok(&format!("report {run} -o page.html --force"));
         place.read("page.html")
     };
-    let accepted_in = format!("decisions accepted about these answers are in run {accepted}: ");
+    let accepted_in =
+        format!("decisions accepted about these answers are in force, in run {accepted}: ");
     let page = report(&run);
     assert!(page.contains(&accepted_in), "{}", &page[..6_000]);
     assert!(page.contains("the decisions of this run itself are as they were recorded"));
     let page = report(&accepted);
-    let about = format!("accepted decisions about the answers of run {run}; they replace");
+    let about = format!("accepted decisions about the answers of run {run}: ");
     assert!(page.contains(&about), "{}", &page[..6_000]);
     // On the page, with a link to the other run.
     let served = Served::log(&place, "retold.db");
     for (run, other, text) in [
-        (&run, &accepted, "Other decisions about these answers were accepted"),
-        (&accepted, &run, "These are accepted decisions about the answers of run"),
+        (&run, &accepted, "Decisions accepted about these answers are in force, in run"),
+        (&accepted, &run, "Accepted decisions about the answers of run"),
     ] {
         let notice = notice(&served, &format!("/run/{run}"), text);
         assert_eq!(notice["of"], Value::from(other.clone()));
         let text = notice["text"].as_str().unwrap();
-        let counted = format!("; {flips} of them have another value.");
+        let counted = format!(" decisions, {flips} with another value");
         assert!(text.contains(&counted), "{text}");
         let html = served.html(&format!("/run/{run}"));
         assert!(html.contains(&format!("<a href=\"/run/{other}\">Run {}</a>", &other[..8])));

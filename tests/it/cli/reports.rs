@@ -1,6 +1,6 @@
 //! `retold report`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
@@ -151,7 +151,10 @@ fn two_runs_on_a_page() {
     let run = place.json("show latest").0["run"].as_str().unwrap().to_owned();
     place.ok("fork latest --set parser=game24@1 -q");
     let page = page(&place, &format!("{run} latest"));
-    assert!(page.contains("difference, paired") && page.contains("-16.67 %"), "{page}");
+    assert!(
+        page.contains("difference, paired") && page.contains("-16.67 percentage points"),
+        "{page}"
+    );
     assert_eq!(tables(&page).len(), 6, "the plots of both");
     // Both puzzles of the first run have the same share.
     let reason = "<li>solve rate, first run: none: all clusters have the same value</li>";
@@ -171,6 +174,47 @@ fn two_runs_on_a_page() {
         "report latest",
     ]);
     assert_said!("reports_wrong", shown);
+}
+
+/// Of answers whose tokens nobody counted, their number is unknown and not 0, and the report and
+/// `stats` have the same numbers.
+#[test]
+fn what_nobody_counted_is_unknown() {
+    let place = Place::new();
+    let exchange = |call: &str, model: &str, usage: &str| {
+        let request =
+            format!(r#"{{"model":"{model}","messages":[{{"role":"user","content":"?"}}]}}"#);
+        format!(r#"{{"call":"{call}","request":{request},"response":{{"content":"4"{usage}}}}}"#)
+    };
+    let counted = r#","usage":{"prompt_tokens":7,"completion_tokens":3}"#;
+    let lines = [
+        exchange("plain/1", "one", ""),
+        exchange("mixed/1", "two", counted),
+        exchange("mixed/2", "two", ""),
+    ];
+    place.write("answers.jsonl", format!("{}\n", lines.join("\n")));
+    place.ok("import answers.jsonl");
+    let page = page(&place, "latest");
+    assert!(page.contains("<td>plain</td>") && page.contains("<td class=n>unknown</td>"), "{page}");
+    assert!(page.contains("<td class=n>7, unknown for 1 answer</td>"), "{page}");
+    let plots: BTreeMap<String, Vec<Row>> =
+        tables(&page).into_iter().map(|(name, text)| (name, rows_of(&text))).collect();
+    let names: BTreeSet<&str> =
+        plots["tokens_1.csv"].iter().map(|row| row["name"].as_str()).collect();
+    assert_eq!(names, BTreeSet::from(["mixed"]), "no bar of 0 tokens");
+    let stats = place.json("stats latest").0;
+    assert_eq!(stats["kinds"]["plain"]["tokens"]["prompt"], Value::Null);
+    assert_eq!(stats["replay"]["prompt_tokens"], 7);
+    assert_eq!(stats["replay"]["uncounted"], 2);
+    let text = place.ok("stats latest");
+    assert!(text.contains("7 tokens in, 3 out (unknown for 2 answers)"), "{text}");
+    // The page of `serve` as well.
+    let served = crate::serve::Served::log(&place, "retold.db");
+    let html = served.html("/run/latest/stats");
+    assert!(html.contains("7, unknown for 2 answers"), "{html}");
+    place.write("answers.jsonl", format!("{}\n", lines[0]));
+    let text = place.ok("stats answers.jsonl");
+    assert!(text.contains("not asked for, each time: tokens unknown, cost unknown"), "{text}");
 }
 
 /// What models, files and settings say is shown, and does nothing.
@@ -222,17 +266,23 @@ fn runs_of_other_programs_have_plots() {
     };
     let calls = |part: &str| of("calls_1.csv", "openai.chat", part, "calls");
     assert_eq!([calls("answered"), calls("failed"), calls("without an answer")], [2.0, 1.0, 0.0]);
-    assert_eq!(of("tokens_by_model_1.csv", "test-model-1", "in", "tokens"), 15.0);
+    // By the names that the requests have, as in `stats`.
+    assert_eq!(of("tokens_by_model_1.csv", "m", "in", "tokens"), 20.0);
+    let stats = place.json("stats latest").0["kinds"]["openai.chat"]["calls"].clone();
+    assert_eq!(
+        (&stats["answered"], &stats["failed"], &stats["open"]),
+        (&2.into(), &1.into(), &0.into())
+    );
     let latencies: Vec<u64> = place.json("log latest").0["events"]
         .as_array()
         .unwrap()
         .iter()
         .filter(|event| event["kind"] == "ResponseReceived")
-        .filter(|event| event["body"]["model"] == "test-model-1")
+        .filter(|event| event["body"]["model"].is_string())
         .map(|event| event["body"]["latency_ms"].as_u64().unwrap_or(0))
         .filter(|latency| *latency > 0)
         .collect();
-    let series = plots["latency_by_model_1.csv"].iter().filter(|r| r["series"] == "test-model-1");
+    let series = plots["latency_by_model_1.csv"].iter().filter(|r| r["series"] == "m");
     let column = "percentile of the answers";
     for row in series {
         // The definition of the nearest rank.

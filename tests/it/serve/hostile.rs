@@ -71,9 +71,18 @@ fn hostile_text_is_inert_on_every_page() {
         pages.push(row["href"].as_str().unwrap().split('#').next().unwrap().to_owned());
         pages.push(format!("/run/{run}/chain/{seq}"));
     }
+    let mut overrides = 0;
     for page in &pages {
         assert_inert(&served.get(page).body, page);
+        // As JSON as well, which may be shown in a terminal: the same text, written as escapes.
+        let body = served.ask("GET", page, "Accept: application/json\r\n").body;
+        for c in ['\u{1b}', '\u{7}', '\u{202e}', '\u{2066}', '\0', '\u{feff}'] {
+            assert!(!body.contains(c), "{page} has {c:?} as JSON");
+        }
+        let json: Value = serde_json::from_str(&body).unwrap();
+        overrides += usize::from(json.to_string().contains('\u{202e}') && body.contains("\\u202e"));
     }
+    assert!(overrides > 0, "the text is in none of them");
     // The text itself is there, to be read.
     let exchange = format!("/run/{run}/exchange/2");
     let html = served.html(&exchange);

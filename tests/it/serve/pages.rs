@@ -240,6 +240,12 @@ fn parsers_are_compared_as_check_compares_them() {
     let wrong = served.get("/run/latest/check?to=game24@9");
     assert_eq!(wrong.status, 400);
     assert!(wrong.body.contains("has no version 9"), "{}", wrong.body);
+    // A key that is not there would otherwise show another check than the one that was asked for.
+    let wrong = served.get("/run/latest/check?parser=game24@1");
+    assert_eq!(wrong.status, 400);
+    let said = "this page has no key parser: there is to, after";
+    assert!(wrong.body.contains(said), "{}", wrong.body);
+    assert_eq!(served.get("/run/latest/check?to=game24@1&format=json").status, 200);
 }
 
 #[test]
@@ -260,6 +266,11 @@ fn two_runs_are_compared_call_by_call() {
     let keys: Vec<&str> =
         page["settings"].as_array().unwrap().iter().map(|s| s["key"].as_str().unwrap()).collect();
     assert!(keys.iter().any(|key| key.ends_with("samples")), "{keys:?}");
+    let html = served.html(&format!("/compare?a={}&b={}", runs[1], runs[0]));
+    assert!(html.contains("<h2>Headline figures</h2>") && html.contains("solve rate"), "{html}");
+    assert!(html.contains("percentage points"), "{html}");
+    let same = served.html(&format!("/compare?a={0}&b={0}", runs[0]));
+    assert!(same.contains("no interval: nothing varies between the runs"), "{same}");
     let same = served.json(&format!("/compare?a={0}&b={0}&difference=same", runs[0]));
     assert_eq!(same["rows"].as_array().unwrap().len(), 8, "{same}");
 }
@@ -295,6 +306,28 @@ fn two_runs_differ_on_the_page_as_in_diff() {
         let settings = page["settings"].as_array().unwrap().len() as u64;
         let more = page["more_settings"].as_u64().unwrap();
         assert_eq!(settings + more, diff["settings"].as_array().unwrap().len() as u64, "{what}");
+        // The same headline figures, with intervals and paired differences.
+        let mut figures = page["figures"].as_array().unwrap().clone();
+        for figure in &mut figures {
+            let figure = figure.as_object_mut().unwrap();
+            let shown = figure.remove("shown").unwrap();
+            let value = figure["one"]["value"].as_f64();
+            let text = value.map(|value| match figure["one"]["kind"].as_str().unwrap() {
+                "mean" => format!("{value:.3}"),
+                _ => format!("{:.2} %", 100.0 * value),
+            });
+            let text = text.unwrap_or_else(|| "no draws".to_owned());
+            assert!(shown["first"].as_str().unwrap().starts_with(&text), "{shown} {text}");
+            let reason = shown["interval"].as_str().unwrap().starts_with("no interval");
+            let has_none = figure["interval"].is_null() && figure["difference"].is_number();
+            assert_eq!(reason, has_none, "{shown}");
+        }
+        assert_eq!(Value::from(figures), diff["figures"], "{what}");
+        assert_eq!(
+            page["no_figures"].is_null(),
+            diff["figures"] != serde_json::json!([]),
+            "{what}"
+        );
         let same = diff["outcome_digests"][0] == diff["outcome_digests"][1];
         assert_eq!(page["same_outcome"], same, "{what}");
         // The first difference of each lane is on its page, with its value if it was decided.

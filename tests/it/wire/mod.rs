@@ -4,6 +4,7 @@
 mod apis;
 mod commands;
 mod curl;
+mod diffs;
 mod docs;
 mod frozen;
 mod intercepted;

@@ -19,7 +19,7 @@ use crate::views::left::{left_alone, left_as_json, nothing};
 use retold::check::{Change, Checked, DecisionPart, New, Side, check};
 use retold::decide::{Again, Decided, Redecided, Selection};
 use retold::event::{DecidedBy, DecisionDetails};
-use retold::exchange::{Accepted, AcceptedDecision};
+use retold::exchange::{Accepted, AcceptedDecision, accepted_about};
 use retold::id::{CallPath, RunId, Sample};
 use retold::inert::inert;
 use retold::log::{Backend, LogError, Reader, SqliteBackend};
@@ -87,6 +87,8 @@ struct Found {
     accepted: Option<RunId>,
     /// The run in which the same decisions were accepted before.
     known: Option<RunId>,
+    /// The runs of decisions that were accepted about its answers before.
+    earlier: Vec<RunId>,
     /// Whether there was nothing to accept, because the recorded decisions are the same.
     is_nothing_new: bool,
     /// What the new decisions would change in the run.
@@ -144,7 +146,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     let is_empty = |checked: &Checked| checked.decisions == 0 && checked.new.is_empty();
     if all.iter().all(|(_, done)| is_empty(&done.checked)) {
-        return Err(nothing(&all[0].0, &all[0].1.checked.left, args.call.as_ref(), parsers));
+        let left = &all[0].1.checked.left;
+        let error = nothing(&all[0].0, left, args.call.as_ref(), parsers);
+        return Err(match left.undecided > 0 && args.parsers.is_none() {
+            true => error.hint("--parsers FILE decides with parsers of your own, written down in YAML: docs/parsers.md describes the file"),
+            false => error,
+        });
     }
     let mut refolds = Vec::new();
     for (source, done) in &mut all {
@@ -156,15 +163,16 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let found = all.into_iter().zip(refolds).map(|((source, done), refolded)| {
         let Done { checked, accepted, is_nothing_new, changed: _ } = done;
         let accepted = accepted.filter(|accepted| !accepted.is_empty());
-        let (mut stored, mut known) = (None, None);
+        let (mut stored, mut known, mut earlier) = (None, None, Vec::new());
         if let Some(accepted) = accepted {
             let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
             known = accepted.known(backend.reader()?.as_mut())?;
+            earlier = accepted_about(backend.reader()?.as_mut(), source.run)?;
             if known.is_none() {
                 stored = Some(accepted.store(&backend)?);
             }
         }
-        Ok(Found { source, checked, accepted: stored, known, is_nothing_new, refolded })
+        Ok(Found { source, checked, accepted: stored, known, earlier, is_nothing_new, refolded })
     });
     let found = found.collect::<Result<Vec<_>, CliError>>()?;
     let unused = params.unused();
@@ -276,7 +284,7 @@ fn accept(
 }
 
 fn object(found: &Found) -> Value {
-    let Found { source, checked, accepted, known, is_nothing_new: _, refolded } = found;
+    let Found { source, checked, accepted, known, earlier, is_nothing_new: _, refolded } = found;
     let Checked {
         run,
         new,
@@ -305,6 +313,7 @@ fn object(found: &Found) -> Value {
         "left": left_as_json(left),
         "accepted": accepted,
         "accepted_before": known,
+        "accepted_earlier": earlier,
         "parser_from": parser_from.join(", "),
         "parser_to": parser_to.join(", "),
         "decisions": decisions,
@@ -323,7 +332,7 @@ fn object(found: &Found) -> Value {
 }
 
 fn text(found: &Found, most: usize) -> String {
-    let Found { source, checked, accepted, known, is_nothing_new, refolded } = found;
+    let Found { source, checked, accepted, known, earlier, is_nothing_new, refolded } = found;
     let Checked {
         run: _,
         new,
@@ -442,6 +451,14 @@ fn text(found: &Found, most: usize) -> String {
     if let Some(run) = accepted {
         let made = counted(decisions + new.len() as u64, "decision");
         let _ = writeln!(out, "\nrun {run}: {made} accepted; {name} is as it was");
+        if !earlier.is_empty() {
+            let runs: Vec<String> = earlier.iter().map(ToString::to_string).collect();
+            let _ = writeln!(
+                out,
+                "decisions about its answers were accepted before, in run {}; where they are about the same answer, the new ones are in force",
+                runs.join(", ")
+            );
+        }
     }
     if let Some(run) = known {
         let _ = writeln!(

@@ -15,7 +15,6 @@ use crate::views::damaged;
 use crate::views::traffic::{as_json, named, said};
 use retold::exchange::{export_exchanges, export_recording};
 use retold::id::Seq;
-use retold::in_force::{InForce, in_force as find_in_force};
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold_serve::Damage;
 use retold_traffic::{CassetteForm, ExportError, Notes, export_cassette, export_fine_tuning};
@@ -83,12 +82,6 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
-    /// Which other decisions there are about these answers.
-    fn in_force(&self) -> Result<InForce, CliError> {
-        let Selected { log, run } = &self.selected;
-        Ok(find_in_force(log.reader()?.as_mut(), log.reader()?.as_mut(), *run)?)
-    }
-
     fn write(
         &self,
         line: &mut dyn FnMut(&str) -> Result<(), CliError>,
@@ -152,7 +145,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let (_, notes) = export.write(&mut |line| output.raw(format!("{line}\n").as_bytes()))?;
         let mut text = String::new();
         said(&mut text, &notes);
-        text.push_str(&in_force::text(&export.in_force()?));
+        text.push_str(&in_force::text(&in_force::of(&export.selected)?));
         write_err(&text);
         return Ok(ended(damaged.map(|(_, error)| error)));
     };
@@ -160,7 +153,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let mut writer = JsonlWriter::create(&path, if_exists)?;
     let (count, notes) = export.write(&mut |line| Ok(writer.write_line(line)?))?;
     let lines = writer.finish()?;
-    let in_force = export.in_force()?;
+    let in_force = in_force::of(&export.selected)?;
     if let Some((damage, _)) = &damaged {
         output.damaged(damage)?;
     }

@@ -15,6 +15,7 @@ use retold::audit::Target;
 use retold::event::Event;
 use retold::id::RunId;
 use retold::log::{Reader, RunEvents};
+use retold_wire::PROGRAM;
 
 /// Record a new run that shares the beginning of another.
 ///
@@ -73,15 +74,18 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let destinations = Destinations { upstreams, intercept };
         return program::fork(&run, shared, &destinations, command, global);
     }
+    let selected = select::run(global, &run)?;
+    let mut reader = selected.log.reader()?;
+    let started = select::started(reader.as_mut(), selected.run)?;
+    if started.experiment == PROGRAM {
+        return Err(without_program(&selected.run.short(8), retry_failed));
+    }
     if at.is_none() && overrides.is_empty() && prompts.is_none() && !retry_failed {
         return Err(CliError::usage("this fork would be identical to its parent").hint(
             "give the place to fork at (--at PLACE), a changed setting (--set KEY=VALUE) or other \
              templates (--prompts DIR), or ask failed calls again (--retry-failed)",
         ));
     }
-    let selected = select::run(global, &run)?;
-    let mut reader = selected.log.reader()?;
-    let started = select::started(reader.as_mut(), selected.run)?;
     let settings = changed(global.studies, &started, &overrides, prompts.as_deref())?;
     let before = place_of(at.as_ref(), reader.as_mut(), selected.run, global.studies)?;
     if retry_failed && !any_failed(reader.as_mut(), selected.run)? {
@@ -95,6 +99,19 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     drop(reader);
     let forking = Forking { selected, before, settings, retry_failed, model, seat: None };
     fork(forking, global, output)
+}
+
+/// Why a program's run cannot be forked without the program.
+fn without_program(run: &str, retry_failed: bool) -> CliError {
+    let error = CliError::usage("this run was recorded from a program: a fork runs that program again")
+        .hint(format!(
+            "`retold fork {run} -- CMD` does: what was recorded is shared, and all other requests are asked and recorded"
+        ));
+    match retry_failed {
+        true => error
+            .hint("recorded failures are shared as well: `retold record -- CMD` asks everything"),
+        false => error,
+    }
 }
 
 /// Whether any call of a run has failed after all retries.

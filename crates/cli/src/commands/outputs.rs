@@ -8,9 +8,11 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::runs::folder;
+use crate::runs::in_force;
 use crate::runs::settings::experiment_of;
 use crate::select;
 use retold::run::RunRecord;
+use retold_wire::PROGRAM;
 
 /// Write a run's output files for other programs: tables (CSV) and JSON files, in a new folder.
 ///
@@ -32,6 +34,14 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     // The files are used elsewhere, without hashes, so they are only made from a sound run.
     select::sound(reader.as_mut(), selected.run, "nothing was written")?;
     let mut record = RunRecord::read(reader.as_mut(), selected.run)?;
+    if record.started.experiment == PROGRAM {
+        let name = selected.run.short(8);
+        return Err(CliError::usage("this run was recorded from a program: only runs of studies have output files")
+            .hint(format!(
+                "`retold export {name} FILE.jsonl` writes its events, and with --as exchanges its questions and answers"
+            ))
+            .hint(format!("`retold report {name} -o FILE.html` writes a page about it")));
+    }
     let experiment = experiment_of(global.studies, &record)?;
     let name = || experiment.output_name_any().unwrap_or_else(|| selected.run.to_string());
     let number = folder::number_of(&record.started.settings);
@@ -45,16 +55,26 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     folder::write_folder(&folder, &files)?;
     let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
     let shown = folder.display().to_string();
+    // The files have the recorded decisions.
+    let in_force = in_force::of(&selected)?;
     if output.is_json() {
         let simulated = record.started.is_simulated();
-        output.object(&json!({
+        let mut object = json!({
             "run": selected.run, "folder": shown, "files": names, "simulated": simulated,
-        }))?;
+        });
+        if !in_force.is_plain() {
+            object["decisions_in_force"] = json!(in_force);
+        }
+        output.object(&object)?;
     } else {
         let count = counted(files.len() as u64, "file");
         let mut text = format!("{count} of run {} in {shown}\n", selected.run);
         if record.started.is_simulated() {
             text.push_str(select::SIMULATED);
+        }
+        if !in_force.is_plain() {
+            text.push_str(&in_force::text(&in_force));
+            text.push_str("the files have the decisions of this run itself\n");
         }
         names.iter().for_each(|name| text.push_str(&format!("  {name}\n")));
         output.text(&text)?;

@@ -12,7 +12,6 @@ use crate::runs::in_force;
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, Selected};
 use crate::views::{damaged, program};
-use retold::in_force::in_force;
 use retold::inert::inert;
 use retold::run::RunRecord;
 use retold_report::{Page, RunPart, Summary};
@@ -114,8 +113,7 @@ fn write(file: &Path, html: &str) -> Result<(), CliError> {
 fn part(selected: &Selected, global: &Global) -> Result<(RunPart, Vec<Figure>), CliError> {
     let studies = global.studies;
     let mut reader = selected.checked()?;
-    let found = in_force(&mut reader, &mut selected.checked()?, selected.run)?;
-    let in_force = in_force::text(&found);
+    let in_force = in_force::text(&in_force::of(selected)?);
     let summary = Summary::read(&mut reader, selected.run, studies.parsers())?;
     let started = summary.started.clone();
     let Some(study) = studies.find(&started.experiment) else {

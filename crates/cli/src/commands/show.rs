@@ -18,7 +18,7 @@ use crate::views::{audit, damaged};
 use crate::views::{program, state};
 use retold::audit::Target;
 use retold::id::{RunId, Seq};
-use retold::in_force::{InForce, in_force as find_in_force};
+use retold::in_force::InForce;
 use retold::inert::inert;
 use retold::log::{CheckedReader, Reader};
 use retold::prompt::Request;
@@ -120,12 +120,12 @@ fn shown_of(
     let mut reader = selected.checked()?;
     match part {
         None => {
-            // With readers of their own: only what is shown of the run itself counts as checked.
-            let (mut own, mut others) = (selected.checked()?, selected.checked()?);
-            let in_force = find_in_force(&mut own, &mut others, selected.run)?;
+            let in_force = in_force::of(selected)?;
             show_run(global.studies, &mut reader, (selected.run, until), &in_force, output)
         }
-        Some(Target::Seq(seq)) => show_event(&mut reader, selected.run, seq, output),
+        Some(Target::Seq(seq)) => {
+            show_event(&mut reader, (selected.run, seq), &in_force::of(selected)?, output)
+        }
         Some(target) => {
             // A part of the experiment's state takes precedence over a call with the same name.
             if let Target::Call(name, None) = &target
@@ -133,7 +133,8 @@ fn shown_of(
                 && let Some((story, simulated)) =
                     story(global.studies, &mut reader, selected.run, name.as_str())?
             {
-                return show_story(&reader, selected.run, story, simulated, output);
+                let in_force = in_force::of(selected)?;
+                return show_story(&reader, selected.run, (story, simulated), &in_force, output);
             }
             drop(reader);
             audit::read(selected, &target, global)?.show(output)
@@ -188,8 +189,8 @@ fn show_prompt(request: &Request, output: &Output) -> Result<Status, CliError> {
 
 fn show_event(
     reader: &mut CheckedReader,
-    run: RunId,
-    seq: Seq,
+    (run, seq): (RunId, Seq),
+    in_force: &InForce,
     output: &Output,
 ) -> Result<Status, CliError> {
     let events = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?;
@@ -197,7 +198,12 @@ fn show_event(
         return Err(CliError::usage(format!("run {run} has no seq {seq}")));
     };
     let mut object = as_json(event);
+    // Only a decision may have been replaced.
+    let in_force = Some(in_force).filter(|found| !found.is_plain() && event.kind == "DecisionMade");
     if output.is_json() {
+        if let Some(in_force) = in_force {
+            object["decisions_in_force"] = json!(in_force);
+        }
         object["checked_events"] = reader.checked().into();
         output.object(&object)?;
     } else {
@@ -206,6 +212,7 @@ fn show_event(
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let _ = writeln!(text, "{key}: {value}");
         }
+        text.push_str(&in_force.map(in_force::text).unwrap_or_default());
         text.push_str(&select::checked(reader.checked(), run));
         output.text(&text)?;
     }
@@ -368,19 +375,24 @@ fn story(
 fn show_story(
     reader: &CheckedReader,
     run: RunId,
-    story: Report,
-    simulated: bool,
+    (story, simulated): (Report, bool),
+    in_force: &InForce,
     output: &Output,
 ) -> Result<Status, CliError> {
     if output.is_json() {
-        output.object(&json!({
+        let mut object = json!({
             "run": run, "simulated": simulated, "story": story.json,
             "checked_events": reader.checked(),
-        }))?;
+        });
+        if !in_force.is_plain() {
+            object["decisions_in_force"] = json!(in_force);
+        }
+        output.object(&object)?;
     } else {
         let said = if simulated { select::SIMULATED } else { "" };
         let checked = select::checked(reader.checked(), run);
-        output.text(&format!("run {run}\n{said}{}{checked}", story.text))?;
+        let in_force = in_force::text(in_force);
+        output.text(&format!("run {run}\n{said}{in_force}{}{checked}", story.text))?;
     }
     Ok(Status::Fine)
 }

@@ -5,11 +5,12 @@ use std::path::Path;
 use crate::error::CliError;
 use crate::runs::settings::{as_json, settings_of};
 use crate::runs::templates;
-use retold::audit::{Target, audit};
+use retold::audit::{AuditError, Target, audit};
 use retold::event::RunStarted;
 use retold::explain::explain;
-use retold::id::{RunId, Seq};
-use retold::log::Reader;
+use retold::id::{CallPath, RunId, Seq};
+use retold::inert::inert;
+use retold::log::{LogError, Reader, RunEvents};
 use retold_study::config::{ConfigError, with_overrides};
 use retold_study::error::ExperimentError;
 use retold_study::settings::ExperimentSettings;
@@ -27,8 +28,48 @@ pub(crate) fn place_of(
     Ok(match at {
         None => None,
         Some(Target::Seq(seq)) => Some(*seq),
-        Some(call) => Some(audit(reader, run, call, studies.parsers())?.question.seq),
+        Some(target) => match (audit(reader, run, target, studies.parsers()), target) {
+            (Err(AuditError::NotFound { .. }), Target::Call(name, None)) => {
+                return Err(no_place(reader, run, name)?);
+            }
+            (found, _) => Some(found?.question.seq),
+        },
     })
+}
+
+/// The most kinds of calls that an error names.
+const MOST_KINDS: usize = 12;
+
+/// Why a fork cannot begin at a name, such as that of a phase, and where it can.
+fn no_place(reader: &mut dyn Reader, run: RunId, name: &CallPath) -> Result<CliError, LogError> {
+    let mut first: Vec<(String, String)> = Vec::new();
+    let mut events = RunEvents::of(run);
+    while let Some(event) = events.next(reader)? {
+        let (Some(call), Some(sample)) = (&event.call, event.sample) else { continue };
+        if !first.iter().any(|(kind, _)| *kind == call.kind()) {
+            let place = format!("{call}#{sample} (seq {})", event.seq);
+            first.push((call.kind(), place));
+        }
+    }
+    let given = inert(name.as_str(), 60);
+    let error = CliError::usage(format!(
+        "{given} is not a place in run {run}: a fork begins at a call, CALL#SAMPLE, or a seq"
+    ));
+    if let Some((kind, place)) = first.iter().find(|(kind, _)| *kind == name.as_str()) {
+        return Ok(error.hint(format!(
+            "the first call of {} is {}",
+            inert(kind, 60),
+            inert(place, 200)
+        )));
+    }
+    let more = first.len().saturating_sub(MOST_KINDS);
+    let mut places: Vec<String> =
+        first.iter().take(MOST_KINDS).map(|(_, place)| inert(place, 120)).collect();
+    if more > 0 {
+        places.push(format!("and {more} more"));
+    }
+    let places = if places.is_empty() { "none".to_owned() } else { places.join(", ") };
+    Ok(error.hint(format!("the first call of each kind: {places}")))
 }
 
 /// The recorded settings of an experiment with the changes applied. The error names the first

@@ -8,15 +8,18 @@ use serde_json::{Map, Value, json};
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
+use crate::runs::in_force;
 use crate::select::{self, Selected};
 use retold::audit::{Audit, Declared, Link, MadeFrom, Match, Origin, Part, Target, audit};
 use retold::content::Content;
 use retold::decide::PARSER_FILE;
-use retold::event::{Event, ResponseDetails};
+use retold::event::{DecisionMade, Event, ResponseDetails};
 use retold::id::RunId;
+use retold::in_force::InForce;
 use retold::inert::inert;
+use retold::log::Reader;
 use retold::model::HTTP;
-use retold::parse::WholeAnswer;
+use retold::parse::{Parsers, WholeAnswer};
 use retold::proof::Proved;
 use retold::run::Beside;
 
@@ -35,6 +38,10 @@ pub(crate) struct Shown {
     checked: u64,
     /// The file of its proof, and what that proves.
     pub(crate) proof: Option<(PathBuf, Proved)>,
+    /// The decision about the same answer that was accepted last, and the run that it is in.
+    since: Option<(RunId, Link<DecisionMade>)>,
+    /// For a run of accepted decisions: which of them are in force.
+    in_force: InForce,
 }
 
 /// Reads how a decision of a run came about, back to its prompt.
@@ -45,18 +52,48 @@ pub(crate) fn read(
 ) -> Result<Shown, CliError> {
     let (mut reader, run) = (selected.checked()?, selected.run);
     let simulated = select::started(&mut reader, run)?.is_simulated();
-    let audit = audit(&mut reader, run, decision, global.studies.parsers())?;
-    Ok(Shown { audit, run, simulated, checked: reader.checked(), proof: None })
+    let parsers = global.studies.parsers();
+    let audit = audit(&mut reader, run, decision, parsers)?;
+    let in_force = in_force::of(selected)?;
+    let since = since(&mut selected.checked()?, &audit, &in_force, parsers)?;
+    Ok(Shown { audit, run, simulated, checked: reader.checked(), proof: None, since, in_force })
+}
+
+/// The decision about the same answer that was accepted last.
+fn since(
+    reader: &mut dyn Reader,
+    of: &Audit,
+    in_force: &InForce,
+    parsers: &Parsers,
+) -> Result<Option<(RunId, Link<DecisionMade>)>, CliError> {
+    let target = Target::Call(of.call.clone(), Some(of.sample));
+    for accepted in in_force.accepted.iter().rev() {
+        match audit(reader, accepted.run, &target, parsers) {
+            Ok(Audit { decision: Some(decision), .. }) => {
+                return Ok(Some((accepted.run, decision)));
+            }
+            // That run is about other answers, or damaged, which commands about it report.
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(None)
 }
 
 impl Shown {
     /// Prints it.
     pub(crate) fn show(&self, output: &Output) -> Result<Status, CliError> {
-        let Shown { audit, run, simulated, checked, proof } = self;
+        let Shown { audit, run, simulated, checked, proof, since, in_force } = self;
         if output.is_json() {
             let mut object = object(audit);
             object["simulated"] = (*simulated).into();
             object["checked_events"] = (*checked).into();
+            if let Some((run, made)) = since {
+                object["accepted_since"] = json!({"run": run, "seq": made.seq,
+                    "method": made.event.by.method, "value": made.event.details.value});
+            }
+            if in_force.decides_about.is_some() {
+                object["decisions_in_force"] = json!(in_force);
+            }
             if let Some((file, Proved { root, head, events, .. })) = proof {
                 let file = file.display().to_string();
                 object["proof"] =
@@ -68,7 +105,19 @@ impl Shown {
             let checked = select::checked(*checked, *run);
             let proof = proof.as_ref().map(|(file, proved)| proof_text(file, proved));
             let proof = proof.unwrap_or_default();
-            output.text(&format!("{said}{}{checked}{proof}", text(audit)))?;
+            let mut in_force = String::new();
+            if let Some((run, made)) = since {
+                let DecisionMade { by, details, .. } = &made.event;
+                in_force = format!(
+                    "in force is a decision that was accepted since: {} ({}), run {run} seq {}\n",
+                    inert(&details.value.to_string(), SHOWN),
+                    inert(&by.method, SHOWN),
+                    made.seq
+                );
+            } else if self.in_force.decides_about.is_some() {
+                in_force = in_force::text(&self.in_force);
+            }
+            output.text(&format!("{said}{in_force}{}{checked}{proof}", text(audit)))?;
         }
         Ok(Status::Fine)
     }

@@ -5,14 +5,18 @@ use std::fmt::Write;
 use crate::output::{counted, grouped};
 use retold::inert::inert;
 use retold::totals::{
-    Attempts, Calls, Cost, Figures, Latency, ParserFigures, PartFigures, Reason, Saved, SavedPart,
-    Tokens,
+    Attempts, Calls, Cost, Counts, Figures, Latency, ParserFigures, PartFigures, Reason, Saved,
+    SavedPart, Tokens,
 };
 
 /// A run in numbers. Names come from the log, so they are shown inert.
 pub(crate) fn text(figures: &Figures) -> String {
-    let Figures { all, replay, models, parsers, accepted, resumed, forked_from, .. } = figures;
+    let Figures { all, replay, models, accepted, resumed, forked_from, .. } = figures;
     let mut text = part(all, "");
+    // With several models, each says it for itself.
+    if let [(name, only)] = models.iter().collect::<Vec<_>>().as_slice() {
+        text.push_str(&reported(name, &only.counts));
+    }
     let Saved { within_run, from_parent, from_other_runs, resumed: kept, provider_cached } =
         &all.saved;
     let parent = forked_from.map_or_else(String::new, |run| format!(" {}", run.short(8)));
@@ -31,7 +35,7 @@ pub(crate) fn text(figures: &Figures) -> String {
         let of = counted(*answers, "answer");
         let said = format!(
             "the provider's cache had {} tokens of {of}, {}",
-            grouped(*prompt_tokens),
+            known(*prompt_tokens),
             money(*dollars)
         );
         line(&mut text, "saved", &said);
@@ -39,7 +43,7 @@ pub(crate) fn text(figures: &Figures) -> String {
     if replay.answers > 0 {
         line(&mut text, "a replay", &saving(replay, "answers not asked for, each time"));
     }
-    for (name, parser) in parsers {
+    for (name, parser) in &all.counts.parsers {
         line(&mut text, "parser", &methods(name, parser));
     }
     for of in accepted {
@@ -53,14 +57,31 @@ pub(crate) fn text(figures: &Figures) -> String {
         for (name, model) in models {
             let _ = writeln!(text, "\nmodel {}", inert(name, 80));
             text.push_str(&self::part(model, "  "));
+            for said in reported(name, &model.counts).lines() {
+                let _ = writeln!(text, "  {said}");
+            }
         }
+    }
+    text
+}
+
+/// What servers call the model, where they call it something else than the request.
+fn reported(name: &str, counts: &Counts) -> String {
+    let other = counts.reported_as.iter().filter(|(other, _)| *other != name);
+    let other: Vec<String> = other
+        .map(|(other, answers)| format!("{} ({})", inert(other, 80), counted(*answers, "answer")))
+        .collect();
+    let mut text = String::new();
+    if !other.is_empty() {
+        line(&mut text, "model", &format!("{}, answered as {}", inert(name, 80), other.join(", ")));
     }
     text
 }
 
 /// The numbers of one model, or of all.
 fn part(figures: &PartFigures, indent: &str) -> String {
-    let PartFigures { calls, attempts, tokens, cost, latency_ms, .. } = figures;
+    let PartFigures { counts, cost, .. } = figures;
+    let Counts { calls, attempts, tokens, latency_ms, .. } = counts;
     let mut text = String::new();
     let mut say = |name: &str, said: &str| {
         text.push_str(indent);
@@ -126,15 +147,15 @@ fn of_tokens(tokens: &Tokens) -> String {
     if known == 0 {
         return "not counted by the server".to_owned();
     }
-    let within = |n: u64, what: &str| match n {
-        0 => String::new(),
-        n => format!(" ({} {what})", grouped(n)),
+    let within = |n: Option<u64>, what: &str| match n {
+        None | Some(0) => String::new(),
+        Some(n) => format!(" ({} {what})", grouped(n)),
     };
     let mut said = format!(
         "{} in{}, {} out{}",
-        grouped(prompt),
+        self::known(prompt),
         within(cached, "in the provider's cache"),
-        grouped(completion),
+        self::known(completion),
         within(reasoning, "of reasoning")
     );
     if uncounted > 0 {
@@ -181,14 +202,24 @@ fn of_latency(latency: Option<&Latency>) -> String {
 }
 
 fn saving(saved: &SavedPart, what: &str) -> String {
-    let SavedPart { answers, prompt_tokens, completion_tokens, dollars } = saved;
-    format!(
-        "{} {what}: {} tokens in, {} out, {}",
-        grouped(*answers),
-        grouped(*prompt_tokens),
-        grouped(*completion_tokens),
-        money(*dollars)
-    )
+    let SavedPart { answers, prompt_tokens, completion_tokens, uncounted, dollars } = saved;
+    let mut said = format!("{} {what}: ", grouped(*answers));
+    match (prompt_tokens, completion_tokens) {
+        (None, None) => said.push_str("tokens unknown"),
+        (prompt, completion) => {
+            let _ = write!(said, "{} tokens in, {} out", known(*prompt), known(*completion));
+            if *uncounted > 0 {
+                let _ = write!(said, " (unknown for {})", counted(*uncounted, "answer"));
+            }
+        }
+    }
+    let _ = write!(said, ", {}", money(*dollars));
+    said
+}
+
+/// A number of tokens, which is unknown if nobody counted them.
+fn known(tokens: Option<u64>) -> String {
+    tokens.map_or_else(|| "unknown".to_owned(), grouped)
 }
 
 fn money(dollars: Option<f64>) -> String {

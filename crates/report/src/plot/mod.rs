@@ -100,11 +100,27 @@ fn across(value: f64, most: f64) -> i32 {
     LEFT + (room * (value / most.max(1e-12)).clamp(0.0, 1.0)).round() as i32
 }
 
-fn axis_below(root: &Area<'_>, axis: &str, most: f64, below: i32) -> Drawn {
+/// The numbers at an axis from 0 to `most`: of counts, whole ones.
+fn ticks(most: f64, is_whole: bool) -> Vec<f64> {
+    if !is_whole {
+        return (0..=4).map(|tick| most * f64::from(tick) / 4.0).collect();
+    }
+    // The smallest of 1, 2, 5, 10, 20, .. with which there are at most five steps.
+    let powers = (0..=15).map(|power| 10.0_f64.powi(power));
+    let steps = powers.flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * power));
+    let step = steps.clone().find(|step| most / step <= 5.0).unwrap_or(most);
+    (0..=5).map(|tick| step * f64::from(tick)).take_while(|value| *value <= most).collect()
+}
+
+/// Whether numbers are counts.
+fn are_whole(mut values: impl Iterator<Item = f64>) -> bool {
+    values.all(|value| value.fract() == 0.0)
+}
+
+fn axis_below(root: &Area<'_>, axis: &str, (most, is_whole): (f64, bool), below: i32) -> Drawn {
     let ends = vec![(across(0.0, most), below), (across(most, most), below)];
     root.draw(&PathElement::new(ends, BLACK)).map_err(|e| e.to_string())?;
-    for tick in 0..=4 {
-        let value = most * f64::from(tick) / 4.0;
+    for value in ticks(most, is_whole) {
         let at = across(value, most);
         root.draw(&PathElement::new(vec![(at, below), (at, below + 4)], BLACK))
             .map_err(|e| e.to_string())?;
@@ -148,7 +164,7 @@ fn estimates(root: &Area<'_>, axis: &str, most: f64, rows: &[EstimateRow]) -> Dr
             write(root, &number(*value), (across(right, most) + 8, y), HPos::Left)?;
         }
     }
-    axis_below(root, axis, most, row_at(rows.len().min(400)))
+    axis_below(root, axis, (most, false), row_at(rows.len().min(400)))
 }
 
 fn bars_of(root: &Area<'_>, axis: &str, bars: &[(String, f64)]) -> Drawn {
@@ -161,7 +177,8 @@ fn bars_of(root: &Area<'_>, axis: &str, bars: &[(String, f64)]) -> Drawn {
         root.draw(&bar).map_err(|e| e.to_string())?;
         write(root, &number(*value), (across(*value, most) + 6, y), HPos::Left)?;
     }
-    axis_below(root, axis, most, row_at(bars.len().min(400)))
+    let is_whole = are_whole(bars.iter().map(|(_, value)| *value));
+    axis_below(root, axis, (most, is_whole), row_at(bars.len().min(400)))
 }
 
 /// Bars whose parts add up; the parts are named above them.
@@ -190,7 +207,8 @@ fn stacked(root: &Area<'_>, axis: &str, parts: &[String], bars: &[(String, Vec<f
         let numbers: Vec<String> = values.iter().map(|value| number(*value)).collect();
         write(root, &numbers.join(" + "), (across(begin, most) + 6, y), HPos::Left)?;
     }
-    axis_below(root, axis, most, row_at(bars.len().min(400)))
+    let is_whole = are_whole(bars.iter().flat_map(|(_, values)| values.iter().copied()));
+    axis_below(root, axis, (most, is_whole), row_at(bars.len().min(400)))
 }
 
 /// The least and the greatest of some numbers, with some room.
@@ -208,6 +226,7 @@ fn lines(root: &Area<'_>, (x, y): (&str, &str), series: &[(String, Vec<(f64, f64
     let all = || series.iter().flat_map(|(_, points)| points.iter().copied());
     let ((left, right), (_, top)) = (span(all().map(|p| p.0)), span(all().map(|p| p.1)));
     let low = span(all().map(|p| p.1)).0.min(0.0);
+    let (whole_x, whole_y) = (are_whole(all().map(|p| p.0)), are_whole(all().map(|p| p.1)));
     let mut chart = ChartBuilder::on(root)
         .margin(12)
         .margin_right(LEGEND)
@@ -224,6 +243,8 @@ fn lines(root: &Area<'_>, (x, y): (&str, &str), series: &[(String, Vec<(f64, f64
         .y_desc(inert(y, NAME))
         .label_style(style(12, HPos::Center))
         .axis_desc_style(style(13, HPos::Center))
+        .x_labels(labels(right - left, whole_x))
+        .y_labels(labels(top - low, whole_y))
         .x_label_formatter(&|value| number(*value))
         .y_label_formatter(&|value| number(*value))
         .draw()
@@ -237,6 +258,13 @@ fn lines(root: &Area<'_>, (x, y): (&str, &str), series: &[(String, Vec<(f64, f64
         chart.draw_series(marks).map_err(|e| e.to_string())?;
     }
     legend(root, series.iter().map(|(name, _)| name.as_str()))
+}
+
+/// The most numbers at an axis of this length: of counts, no more than there are whole ones.
+fn labels(length: f64, is_whole: bool) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 10")]
+    let whole = length.clamp(1.0, 10.0) as usize;
+    if is_whole { whole + 1 } else { 10 }
 }
 
 /// The corners of a mark around a place, in pixels: beyond the number of colours, groups differ in
@@ -379,4 +407,47 @@ fn band((left, right): (i32, i32), (from, to): (f64, f64), height: f64) -> Vec<(
     let above = (0..=steps).map(upper).map(|(x, y)| (x, pixel(y)));
     let below = (0..=steps).rev().map(upper).map(|(x, y)| (x, pixel(y + height)));
     above.chain(below).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_whole_ticks() {
+        assert_eq!(ticks(1.0, true), [0.0, 1.0]);
+        assert_eq!(ticks(3.0, true), [0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(ticks(6.0, true), [0.0, 2.0, 4.0, 6.0]);
+        assert_eq!(ticks(1234.0, true), [0.0, 500.0, 1000.0]);
+        assert_eq!(ticks(1.0, false), [0.0, 0.25, 0.5, 0.75, 1.0]);
+        assert_eq!(ticks(0.0, true), [0.0]);
+    }
+
+    /// The texts of a plot.
+    fn texts(data: ChartData) -> Vec<String> {
+        let chart = Chart { name: "plot".to_owned(), title: "plot".to_owned(), data };
+        let svg = svg(&chart).unwrap();
+        let texts = svg.split("<text").skip(1).filter_map(|rest| rest.split('>').nth(1));
+        texts.map(|text| text.split('<').next().unwrap().trim().to_owned()).collect()
+    }
+
+    #[test]
+    fn no_axis_of_counts_has_a_fraction() {
+        let line = |most: u32| (1..=most).map(|n| (f64::from(n), f64::from(n % 3))).collect();
+        let named = |most: u32| ("line".to_owned(), line(most));
+        for data in [
+            ChartData::Bars { axis: "n".to_owned(), bars: vec![("a".to_owned(), 3.0)] },
+            ChartData::Stacked {
+                axis: "n".to_owned(),
+                parts: vec!["x".to_owned()],
+                bars: vec![("a".to_owned(), vec![2.0])],
+            },
+            ChartData::Lines { x: "x".to_owned(), y: "y".to_owned(), series: vec![named(3)] },
+            ChartData::Lines { x: "x".to_owned(), y: "y".to_owned(), series: vec![named(12)] },
+        ] {
+            let found = texts(data.clone());
+            assert!(found.iter().any(|text| text == "2"), "{found:?}");
+            assert!(!found.iter().any(|text| text.contains('.')), "{data:?}: {found:?}");
+        }
+    }
 }

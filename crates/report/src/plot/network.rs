@@ -58,16 +58,64 @@ pub(super) fn matrix(
         let gap = i32::from(cell > 4.0);
         let ends = (LEFT + place(column + 1) - gap, top + place(row + 1) - gap);
         // Positive and negative values differ in colour, not only in strength.
-        let shade = colour(usize::from(*value < 0.0)).mix(0.25 + 0.75 * value.abs() / most);
+        let strength = 0.25 + 0.75 * value.abs() / most;
+        let shade = colour(usize::from(*value < 0.0)).mix(strength);
         let corners = [(x, y), (ends.0.max(x + 1), ends.1.max(y + 1))];
         root.draw(&Rectangle::new(corners, shade.filled())).map_err(|e| e.to_string())?;
         if cell > 18.0 {
             let middle = pixel(cell / 2.0);
-            write(root, &number(*value), (x + middle, y + middle), HPos::Center)?;
+            let ink = ink(colour(usize::from(*value < 0.0)), strength);
+            let digits = style(13, HPos::Center).color(&ink);
+            let text = Text::new(inert(&number(*value), NAME), (x + middle, y + middle), digits);
+            root.draw(&text).map_err(|e| e.to_string())?;
         }
     }
     let note = format!("{from} in rows, {to} in columns; strongest: {}", number(most));
     note_above(root, &note)
+}
+
+/// The two backgrounds of the page, the text on each as the style sheet has it, and what the sheet
+/// makes of blue in dark mode.
+const LIGHT: (RGBColor, RGBColor) = (RGBColor(255, 255, 255), RGBColor(0, 0, 0));
+const DARK: (RGBColor, RGBColor) = (RGBColor(23, 24, 27), RGBColor(232, 232, 232));
+const DARK_BLUE: RGBColor = RGBColor(43, 143, 208);
+
+/// The colour of digits on a cell, so that they can be read in both modes: the style sheet replaces
+/// black by the light text of dark mode and white by its background, and leaves what is nearly black
+/// or nearly white as it is.
+fn ink(cell: RGBColor, strength: f64) -> RGBColor {
+    let in_dark = if cell == colour(0) { DARK_BLUE } else { cell };
+    let light = mixed(cell, LIGHT.0, strength);
+    let dark = mixed(in_dark, DARK.0, strength);
+    let is_black_in_light = contrast(light, LIGHT.1) >= contrast(light, LIGHT.0);
+    let is_black_in_dark = contrast(dark, DARK.0) >= contrast(dark, DARK.1);
+    match (is_black_in_light, is_black_in_dark) {
+        (true, false) => RGBColor(0, 0, 0),
+        (false, true) => RGBColor(255, 255, 255),
+        (true, true) => RGBColor(1, 1, 1),
+        (false, false) => RGBColor(254, 254, 254),
+    }
+}
+
+/// A colour with some strength over another.
+fn mixed(above: RGBColor, below: RGBColor, strength: f64) -> RGBColor {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 255")]
+    let part = |above: u8, below: u8| {
+        (f64::from(above) * strength + f64::from(below) * (1.0 - strength)).round() as u8
+    };
+    RGBColor(part(above.0, below.0), part(above.1, below.1), part(above.2, below.2))
+}
+
+/// The contrast of two colours, from 1 to 21 (WCAG 2).
+fn contrast(one: RGBColor, other: RGBColor) -> f64 {
+    let linear = |part: u8| match f64::from(part) / 255.0 {
+        low if low <= 0.04045 => low / 12.92,
+        high => ((high + 0.055) / 1.055).powf(2.4),
+    };
+    let luminance =
+        |c: RGBColor| 0.2126 * linear(c.0) + 0.7152 * linear(c.1) + 0.0722 * linear(c.2);
+    let (one, other) = (luminance(one) + 0.05, luminance(other) + 0.05);
+    one.max(other) / one.min(other)
 }
 
 fn note_above(root: &Area<'_>, note: &str) -> Drawn {

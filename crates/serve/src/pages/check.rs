@@ -80,6 +80,7 @@ struct Decided {
 
 pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
     let query = &of.asked.query;
+    query.only(&["to", "after"])?;
     let to = query.text("to")?.unwrap_or_else(|| "latest".to_owned());
     let after = query.parsed::<u64>("after")?.unwrap_or(0);
     let parsers = of.asked.site.studies.parsers().clone();

@@ -9,11 +9,14 @@ use retold::event::Event;
 use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::inert::inert;
 use retold::log::{LogError, Reader};
+use retold_study::figures::{Estimate, Paired};
+use retold_study::studies::Studies;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Asked, Reply};
 use crate::error::PageError;
+use crate::figures::figures;
 use crate::job::Stand;
 use crate::runs::{Notice, RunInfo, run_info};
 
@@ -36,6 +39,8 @@ pub(crate) struct Compared {
     calls: Vec<Call>,
     counts: BTreeMap<&'static str, u64>,
     comparison: Comparison,
+    /// The headline figures, or why there are none.
+    figures: Result<Vec<Paired>, String>,
 }
 
 /// What can be listed: its name in a query, and for people.
@@ -83,11 +88,31 @@ struct Page {
     state: Option<Vec<String>>,
     /// Whether both runs have the same outcome digest; `None` if one of them has not ended.
     same_outcome: Option<bool>,
+    /// The headline figures of both runs, as `retold diff --json` has them, and as people read them.
+    figures: Vec<Headline>,
+    /// Why there are none.
+    no_figures: Option<String>,
     settings: Vec<Setting>,
     more_settings: usize,
     rows: Vec<Row>,
     next: Option<String>,
     begin: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Headline {
+    #[serde(flatten)]
+    figure: Paired,
+    shown: HeadlineText,
+}
+
+#[derive(Serialize)]
+struct HeadlineText {
+    first: String,
+    second: String,
+    difference: Option<String>,
+    /// The interval, or why there is none.
+    interval: String,
 }
 
 #[derive(Serialize)]
@@ -137,7 +162,7 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
     let key = [(first.run, first.head.seq), (second.run, second.head.seq)];
     let stand = asked.site.comparisons.of(key, move |_| {
         let readers = site.reader().and_then(|one| Ok((one, site.reader()?)));
-        let compared = readers.and_then(|(one, other)| compared(one, other, runs));
+        let compared = readers.and_then(|(one, other)| compared(&site.studies, one, other, runs));
         compared.map_err(|error| error.to_string())
     });
     let compared = match stand {
@@ -189,6 +214,10 @@ fn fill(
         [Some(one), Some(other)] => Some(one == other),
         _ => None,
     };
+    match &compared.figures {
+        Ok(figures) => data.figures = figures.iter().cloned().map(headline).collect(),
+        Err(why) => data.no_figures = Some(why.clone()),
+    }
     let listed = settings.iter().take(MOST_SETTINGS).map(|setting| Setting {
         key: inert(&setting.path, 200),
         first: setting_text(setting.one.as_ref()),
@@ -222,6 +251,18 @@ fn fill(
     Ok(())
 }
 
+/// A figure, with how people read it.
+fn headline(figure: Paired) -> Headline {
+    let missing = || "not in the second run".to_owned();
+    let shown = HeadlineText {
+        first: figure.one.text(),
+        second: figure.other.as_ref().map_or_else(missing, Estimate::text),
+        difference: figure.difference_text(),
+        interval: figure.no_interval().map_or_else(|| figure.interval_text(), str::to_owned),
+    };
+    Headline { figure, shown }
+}
+
 /// One side of a row.
 fn shown(reader: &mut dyn Reader, run: RunId, place: CallPlace) -> Result<Shown, LogError> {
     let decision = place.decision.map(|seq| {
@@ -248,6 +289,7 @@ fn setting_text(value: Option<&Value>) -> String {
 
 /// Compares two runs, and keeps every call.
 fn compared(
+    studies: &Studies,
     mut one: Box<dyn Reader>,
     mut other: Box<dyn Reader>,
     runs: [RunId; 2],
@@ -261,5 +303,6 @@ fn compared(
         *counts.entry(named(what).0).or_default() += 1;
         calls.push(Call { call: call.clone(), sample, what, places: [one, other] });
     })?;
-    Ok(Compared { calls, counts, comparison })
+    let figures = figures(studies, (one.as_mut(), first), (other.as_mut(), second));
+    Ok(Compared { calls, counts, comparison, figures })
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use retold::event::Event;
 use retold::id::{RunId, Seq};
+use retold::inert::inert_json;
 use retold::log::{EventFilter, Filtering};
 use serde::Serialize;
 use serde_json::json;
@@ -48,7 +49,7 @@ impl Follow {
             Ok(news) => news,
             Err(error) => {
                 self.is_over = true;
-                let message = json!({"error": error.to_string()});
+                let message = inert_json(&json!({"error": error.to_string()}).to_string());
                 Some(format!("event: trouble\ndata: {message}\n\n"))
             }
         }
@@ -70,6 +71,7 @@ impl Follow {
         }
         let html = render(&site.templates, "rows.html", &Rows { rows })?;
         let message = json!({"html": html, "events": self.after, "finished": self.is_over});
+        let message = inert_json(&message.to_string());
         Ok(Some(format!("id: {}\nevent: rows\ndata: {message}\n\n", self.after)))
     }
 }

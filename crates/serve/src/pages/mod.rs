@@ -17,9 +17,10 @@ mod timeline;
 use std::sync::Arc;
 
 use retold::id::Seq;
-use retold::inert::inert;
+use retold::inert::{inert, inert_json};
 use retold::log::{Reader, RunHead};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::assets::{ASSETS, Asset};
 use crate::error::PageError;
@@ -107,7 +108,10 @@ pub(crate) fn answer(site: &Arc<Site>, path: &str, query: Query, json: bool) -> 
     let data = Failure { error: error.to_string(), status };
     let title = if status == 404 { "Not found" } else { "This cannot be shown" };
     asked.page(status, "error", title.to_owned(), None, Vec::new(), false, data).unwrap_or_else(
-        |error| Reply::Json { status: 500, text: format!("{{\"error\":{:?}}}", error.to_string()) },
+        |error| {
+            let text = json!({"error": error.to_string(), "status": 500}).to_string();
+            Reply::Json { status: 500, text: inert_json(&text) }
+        },
     )
 }
 
@@ -173,7 +177,7 @@ impl Asked<'_> {
         // What is not complete yet says so with its status, too.
         let status = if unfinished { 202 } else { status };
         if self.json {
-            return Ok(Reply::Json { status, text: serde_json::to_string(&whole)? });
+            return Ok(Reply::Json { status, text: inert_json(&serde_json::to_string(&whole)?) });
         }
         let html = render(&self.site.templates, &format!("{page}.html"), &whole)?;
         Ok(Reply::Page { status, html })

@@ -82,8 +82,8 @@ struct Totals {
     decisions: u64,
     facts: u64,
     participants: Option<u64>,
-    prompt_tokens: u64,
-    completion_tokens: u64,
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
     milliseconds: Option<i64>,
 }
 

@@ -62,8 +62,12 @@ pub fn wilson(sum: f64, count: f64) -> Option<Interval> {
     Some(Interval { low, high, method: IntervalMethod::Wilson })
 }
 
+/// An interval that is narrower than this comes from rounding.
+const NARROWEST: f64 = 1e-12;
+
 /// The percentile interval of a figure when whole clusters are drawn with replacement; `None` with
-/// fewer than two clusters. Resampled runs without a value are left out.
+/// fewer than two clusters, and if the figure is the same however they are drawn: clusters that are
+/// all alike say nothing about others. Resampled runs without a value are left out.
 pub(super) fn bootstrap<const N: usize>(
     name: &str,
     clusters: &[[f64; N]],
@@ -85,7 +89,8 @@ pub(super) fn bootstrap<const N: usize>(
         .collect();
     values.sort_by(f64::total_cmp);
     let (low, high) = (quantile(&values, 0.025)?, quantile(&values, 0.975)?);
-    Some(Interval { low, high, method: IntervalMethod::ClusterBootstrap })
+    let is_wide = high - low > NARROWEST * low.abs().max(high.abs()).max(1.0);
+    is_wide.then_some(Interval { low, high, method: IntervalMethod::ClusterBootstrap })
 }
 
 /// A quantile of sorted values, interpolated linearly; `None` without values.

@@ -8,13 +8,15 @@
 //! - **cluster bootstrap** otherwise: clusters are drawn with replacement, seeded by the figure's
 //!   name, and the interval is between the percentiles of the figure in the resampled runs;
 //! - **none** with fewer than two clusters, since one society is one draw, however many agents it
-//!   has; and if all clusters have the same mean, which a bootstrap would take for certainty.
+//!   has; and if nothing varies: where all clusters have the same mean, or the same difference between
+//!   two runs, every resampled run has the same figure, and a bootstrap would take that for certainty.
 //!
 //! All intervals are for 95 %.
 
 #[cfg(test)]
 mod exact;
 mod interval;
+mod words;
 
 use std::collections::BTreeMap;
 
@@ -99,9 +101,11 @@ pub struct Paired {
     pub lanes: u64,
     /// In how many of these the two differ.
     pub lanes_changed: u64,
+    /// The clusters of these lanes.
+    pub clusters: u64,
     /// The second figure minus the first one, over these lanes.
     pub difference: Option<f64>,
-    /// The 95 % interval of the difference, if one can be given. Lanes are kept together with their
+    /// The 95 % interval of the difference, if one can be given: not if nothing varies. Lanes are kept together with their
     /// counterparts, so what both runs share cancels out.
     pub interval: Option<Interval>,
 }
@@ -124,8 +128,6 @@ impl Figure {
         let single = sums.iter().all(|[_, n]| *n <= 1.0);
         let interval = match (self.kind, single) {
             (FigureKind::Share, true) => wilson(sum, count),
-            // Resampling clusters that are all alike says nothing about others.
-            _ if are_alike(&sums) => None,
             _ => bootstrap(&self.name, &sums, |[sum, n]| (n > 0.0).then(|| sum / n)),
         };
         let lanes: u64 = drawn.clone().count() as u64;
@@ -146,8 +148,9 @@ impl Figure {
     fn paired(&self, other: Option<&Figure>) -> Paired {
         let one = self.estimate();
         let Some(other) = other else {
-            let (lanes, lanes_changed, difference, interval) = (0, 0, None, None);
-            return Paired { one, other: None, lanes, lanes_changed, difference, interval };
+            let (lanes, lanes_changed, clusters) = (0, 0, 0);
+            let (other, difference, interval) = (None, None, None);
+            return Paired { one, other, lanes, lanes_changed, clusters, difference, interval };
         };
         let lane = |draws: &Draws| (draws.count > 0).then(|| (draws.lane.clone(), draws.clone()));
         let theirs: BTreeMap<String, Draws> = other.draws.iter().filter_map(lane).collect();
@@ -171,15 +174,9 @@ impl Figure {
         }
         let interval = bootstrap(&self.name, &sums, difference);
         let (other, difference) = (Some(other.estimate()), difference(all));
-        Paired { one, other, lanes, lanes_changed, difference, interval }
+        let clusters = sums.len() as u64;
+        Paired { one, other, lanes, lanes_changed, clusters, difference, interval }
     }
-}
-
-/// Whether all clusters have the same mean.
-fn are_alike(sums: &[Sums<2>]) -> bool {
-    let mut means = sums.iter().map(|[sum, n]| sum / n);
-    let first = means.next();
-    means.all(|mean| Some(mean) == first)
 }
 
 fn total(sums: &[Sums<2>]) -> (f64, f64) {
@@ -241,8 +238,21 @@ mod tests {
         let interval = found.interval.unwrap();
         assert_eq!((interval.low, interval.high), (0.0, 1.0));
         let same = &paired(std::slice::from_ref(&one), std::slice::from_ref(&one))[0];
-        let interval = same.interval.unwrap();
-        assert_eq!((same.difference, interval.low, interval.high), (Some(0.0), 0.0, 0.0));
+        assert_eq!((same.difference, same.interval), (Some(0.0), None), "nothing varies");
+        assert_eq!(same.no_interval(), Some("no interval: nothing varies between the runs"));
+        assert_eq!(found.no_interval(), None);
+        // Everyone changes in the same way.
+        let all = |value: f64| {
+            let draws: Vec<_> = ["a", "b", "c"].map(|lane| (lane, lane, value, 1)).into();
+            figure(FigureKind::Mean, &draws)
+        };
+        let found = &paired(&[all(1.0)], &[all(1.1)])[0];
+        assert_eq!((found.lanes_changed, found.clusters, found.interval), (3, 3, None));
+        assert_eq!(found.no_interval(), Some("no interval: the difference is the same everywhere"));
+        let one = figure(FigureKind::Mean, &[("a", "a", 1.0, 1)]);
+        let other = figure(FigureKind::Mean, &[("a", "a", 2.0, 1)]);
+        let found = &paired(std::slice::from_ref(&one), &[other])[0];
+        assert_eq!(found.no_interval(), Some("no interval with a single cluster"));
         assert_eq!(paired(&[one], &[])[0].other, None);
     }
 }

@@ -26,16 +26,13 @@ use serde_json::json;
 use self::attach::Attached;
 use self::fields::{FileFields, ParserFields};
 use crate::config::{ConfigError, Wrong, load, located, read_text};
-use retold::decide::{Chooser, PARSER_FILE};
+use retold::decide::{Chooser, NOTHING_FOUND, PARSER_FILE};
 use retold::id::CallPath;
 use retold::parse::{AnyParser, ChainParser, ParserSpec};
 use retold::prompt::{Request, hash_of};
 
 /// The most parsers in a file.
 const MOST_PARSERS: usize = 1000;
-
-/// The method of an answer in which no strategy found a value.
-const NOTHING: &str = "default";
 
 /// The parsers of a file.
 pub struct ParserFile {
@@ -90,7 +87,8 @@ impl ParserFile {
                     "parser": fields,
                 }}),
             };
-            let parser = ChainParser::own(spec, strategies, (NOTHING, fields.default.clone()));
+            let parser =
+                ChainParser::own(spec, strategies, (NOTHING_FOUND, fields.default.clone()));
             let parser = parser.map_err(|e| Wrong::new(&key, e.to_string()))?;
             all.push((attached, Box::new(parser)));
         }

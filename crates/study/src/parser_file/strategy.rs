@@ -8,6 +8,7 @@ use serde_json::{Number, Value};
 use super::fields::{NumberFields, Pick, StrategyFields, check_name};
 use super::json_path::JsonPath;
 use crate::config::{Wrong, figure};
+use retold::decide::NOTHING_FOUND;
 use retold::inert::inert;
 use retold::parse::json_repair::{self, Repair};
 use retold::parse::{Found, OwnStrategy, WholeAnswer};
@@ -88,7 +89,7 @@ fn one(fields: &StrategyFields, key: &str) -> Result<OwnStrategy<Value>, Wrong> 
             (Some(from), Some(what)) => format!("{from}_{what}"),
         },
     };
-    if method == super::NOTHING {
+    if method == NOTHING_FOUND {
         let message = format!("{method:?} is the method of answers in which nothing was found");
         return Err(Wrong::new(&format!("{key}.method"), message));
     }

@@ -16,7 +16,7 @@ pub(crate) struct Filter {
     /// Only decisions that were made by this method.
     #[arg(long, value_name = "METHOD", requires = "run")]
     method: Option<String>,
-    /// Only answers of this model, as the server reported it.
+    /// Only answers of this model: the name in the request, or the one that the server reported.
     #[arg(long, value_name = "MODEL", requires = "run")]
     model: Option<String>,
     /// Only attempts that failed, whether the call was given up or asked again.

@@ -183,8 +183,15 @@ fn events(
     let has_none = text.is_empty() && list.is_empty();
     let may_be_misspelt = is_on && !more && (has_none || filter.kinds.len() > 1);
     let never = if may_be_misspelt { never(reader, run, &filter)? } else { Vec::new() };
+    let end = reader.runs()?.into_iter().find(|head| head.run == run).map(|head| head.head.seq);
     if has_none && is_on && !more {
         text.push_str("no event matches\n");
+    }
+    if let Some(end) = end.filter(|end| has_none && args.after >= end.0 && args.after > 0) {
+        // With --at, these are the events up to there.
+        let until = if args.at.is_some() { " up to there" } else { "" };
+        let events = counted(end.0, "event");
+        let _ = writeln!(text, "no event is after {}: the run has {events}{until}", args.after);
     }
     never.iter().for_each(|never| text.push_str(&never.text()));
     if let Some(damage) = &damage {
@@ -192,7 +199,8 @@ fn events(
     }
     if output.is_json() {
         let next = more.then_some(after);
-        let mut object = json!({"run": run, "events": list, "more": more, "next": next});
+        let mut object =
+            json!({"run": run, "events": list, "more": more, "next": next, "end": end});
         if !never.is_empty() {
             object["never"] = never.iter().map(Never::json).collect();
         }
@@ -202,7 +210,8 @@ fn events(
         output.object(&object)?;
     } else {
         if more {
-            let _ = writeln!(text, "more events follow: --after {after}");
+            let at = args.at.map_or_else(String::new, |at| format!("--at {at} "));
+            let _ = writeln!(text, "more events follow: {at}--after {after}");
         }
         if let Some(state) = &state {
             let _ = write!(text, "\n{}", state.text());

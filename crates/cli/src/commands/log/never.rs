@@ -1,12 +1,13 @@
-//! What a filter names that a run never has: a misspelt kind, method or model.
+//! What a filter names that a run never has: a misspelt kind, call, method or model.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use retold::id::{RunId, Seq};
+use retold::explain::likeness;
+use retold::id::{CallPath, RunId, Seq};
 use retold::inert::inert;
-use retold::log::{EventFilter, LogError, Reader, method_and_model};
+use retold::log::{AskedModels, EventFilter, LogError, Reader, method_and_model};
 
 /// The most values that are listed.
 const MOST: usize = 40;
@@ -15,8 +16,8 @@ const MOST: usize = 40;
 pub(super) struct Never {
     option: &'static str,
     given: Vec<String>,
-    /// Those that there are, and how many more than these.
-    has: BTreeSet<String>,
+    /// Those that there are, or the most similar ones, and how many more than these.
+    has: Vec<String>,
     more: usize,
 }
 
@@ -29,8 +30,11 @@ pub(super) fn never(
     run: RunId,
     filter: &EventFilter,
 ) -> Result<Vec<Never>, LogError> {
-    let EventFilter { kinds, method, model, .. } = filter;
+    let EventFilter { kinds, call, method, model, .. } = filter;
     let mut found: [BTreeSet<String>; 3] = Default::default();
+    let mut asked = AskedModels::default();
+    // The parts of calls, and whether a call has all that are asked for.
+    let (mut parts, mut has_call) = (BTreeSet::new(), false);
     let mut after = Seq(0);
     loop {
         let events = reader.events(run, after, super::BATCH)?;
@@ -41,8 +45,19 @@ pub(super) fn never(
             if !all_kinds.contains(&*stored.kind) {
                 all_kinds.insert(stored.kind.to_string());
             }
+            if let (Some(_), Some(name)) = (call, &stored.call)
+                && !has_call
+            {
+                has_call = filter.is_call(name.as_str());
+                let each = name.as_str().split('/').filter(|part| !parts.contains(*part));
+                let new: Vec<String> = each.map(str::to_owned).collect();
+                parts.extend(new);
+            }
             if method.is_none() && model.is_none() {
                 continue;
+            }
+            if model.is_some() {
+                models.extend(asked.of(reader, stored)?);
             }
             let Ok(event) = stored.event() else { continue };
             let (by, from) = method_and_model(&event);
@@ -57,16 +72,32 @@ pub(super) fn never(
     let one = |value: &Option<String>| value.iter().cloned().collect::<Vec<String>>();
     let options = [
         ("--kind", kinds.clone(), all_kinds),
+        ("--call", unknown_parts(call.as_ref().filter(|_| !has_call), &parts), parts),
         ("--method", one(method), methods),
         ("--model", one(model), models),
     ];
     let never = options.into_iter().filter_map(|(option, given, has)| {
         let given: Vec<String> = given.into_iter().filter(|value| !has.contains(value)).collect();
         let more = has.len().saturating_sub(MOST);
-        let has = has.into_iter().take(MOST).collect();
+        let mut has: Vec<String> = has.into_iter().collect();
+        if more > 0 {
+            // Those that may be meant.
+            let alike =
+                |value: &str| given.iter().map(|given| likeness(value, given)).fold(0.0, f32::max);
+            has.sort_by(|one, other| alike(other).total_cmp(&alike(one)));
+            has.truncate(MOST);
+        }
         (!given.is_empty()).then_some(Never { option, given, has, more })
     });
     Ok(never.collect())
+}
+
+/// The parts of a call that no call of the run has; if each is there, but not together, all of them.
+fn unknown_parts(call: Option<&CallPath>, parts: &BTreeSet<String>) -> Vec<String> {
+    let Some(call) = call else { return Vec::new() };
+    let unknown = call.as_str().split('/').filter(|part| !parts.contains(*part));
+    let unknown: Vec<String> = unknown.map(str::to_owned).collect();
+    if unknown.is_empty() { vec![call.to_string()] } else { unknown }
 }
 
 impl Never {

@@ -1,0 +1,37 @@
+//! The headline figures of recorded runs.
+
+use retold::id::RunId;
+use retold::log::Reader;
+use retold::run::{RunRecord, started};
+use retold_study::figures::{Figure, Paired, paired};
+use retold_study::settings::ExperimentSettings;
+use retold_study::studies::Studies;
+
+/// The headline figures of two runs and their paired differences, or why there are none.
+pub(crate) fn figures(
+    studies: &Studies,
+    (one, first): (&mut dyn Reader, RunId),
+    (other, second): (&mut dyn Reader, RunId),
+) -> Result<Vec<Paired>, String> {
+    let said = |error: retold::log::LogError| error.to_string();
+    if started(one, first).map_err(said)?.experiment
+        != started(other, second).map_err(said)?.experiment
+    {
+        let none = "Runs of different experiments have no headline figures in common.";
+        return Err(none.to_owned());
+    }
+    let found = paired(&of(studies, one, first)?, &of(studies, other, second)?);
+    if found.is_empty() { Err(NONE.to_owned()) } else { Ok(found) }
+}
+
+const NONE: &str = "This kind of run has no headline figures.";
+
+/// The figures of a run, or why there are none.
+fn of(studies: &Studies, reader: &mut dyn Reader, run: RunId) -> Result<Vec<Figure>, String> {
+    let record = RunRecord::read(reader, run).map_err(|error| error.to_string())?;
+    let study = studies.find(&record.started.experiment).ok_or_else(|| NONE.to_owned())?;
+    let settings = ExperimentSettings::from(record.started.settings["experiment"].clone());
+    study
+        .figures(&settings, &record.facts)
+        .map_err(|error| format!("There are no headline figures: {error}"))
+}

@@ -1,0 +1,66 @@
+//! Figures as people read them, in the terminal, on the page and in reports.
+
+use super::{Estimate, FigureKind, Interval, Paired};
+
+/// A value: `40.00 %`, `1.250`.
+fn number(kind: FigureKind, value: f64) -> String {
+    match kind {
+        FigureKind::Share | FigureKind::Proportion => format!("{:.2} %", 100.0 * value),
+        FigureKind::Mean => format!("{value:.3}"),
+    }
+}
+
+/// The ends of an interval: `[31.00, 49.00]`; of a difference, with their signs.
+fn ends(kind: FigureKind, Interval { low, high, .. }: Interval, signed: bool) -> String {
+    let end = |value: f64| match (kind, signed) {
+        (FigureKind::Mean, false) => format!("{value:.3}"),
+        (FigureKind::Mean, true) => format!("{value:+.3}"),
+        (_, false) => format!("{:.2}", 100.0 * value),
+        (_, true) => format!("{:+.2}", 100.0 * value),
+    };
+    format!("[{}, {}]", end(low), end(high))
+}
+
+impl Estimate {
+    /// Its value: `40.00 %`.
+    pub fn value_text(&self) -> String {
+        self.value.map_or_else(|| "no draws".to_owned(), |value| number(self.kind, value))
+    }
+
+    /// Its interval: `[31.00, 49.00]`; empty without one.
+    pub fn interval_text(&self) -> String {
+        self.interval.map_or_else(String::new, |interval| ends(self.kind, interval, false))
+    }
+
+    /// Both: `40.00 % [31.00, 49.00]`.
+    pub fn text(&self) -> String {
+        format!("{} {}", self.value_text(), self.interval_text()).trim_end().to_owned()
+    }
+}
+
+impl Paired {
+    /// The difference: `+3.00 percentage points`; `None` without one.
+    pub fn difference_text(&self) -> Option<String> {
+        self.difference.map(|difference| match self.one.kind {
+            FigureKind::Share | FigureKind::Proportion => {
+                format!("{:+.2} percentage points", 100.0 * difference)
+            }
+            FigureKind::Mean => format!("{difference:+.3}"),
+        })
+    }
+
+    /// The interval of the difference: `[-1.00, +7.00]`; empty without one.
+    pub fn interval_text(&self) -> String {
+        self.interval.map_or_else(String::new, |interval| ends(self.one.kind, interval, true))
+    }
+
+    /// Why the difference has no interval; `None` if it has one, or if there is no difference.
+    pub fn no_interval(&self) -> Option<&'static str> {
+        match (self.difference, self.interval) {
+            (None, _) | (_, Some(_)) => None,
+            _ if self.lanes_changed == 0 => Some("no interval: nothing varies between the runs"),
+            _ if self.clusters < 2 => Some("no interval with a single cluster"),
+            _ => Some("no interval: the difference is the same everywhere"),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! How decisions were found.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{MOST, OTHERS};
+use crate::decide::last_resort;
+use crate::event::DecisionMade;
+use crate::parse::Parsers;
+
+/// The decisions of one parser.
+#[derive(Debug, Clone)]
+pub(super) struct Decisions {
+    /// The parser as it was recorded first.
+    parser: Value,
+    methods: BTreeMap<String, u64>,
+    warned: u64,
+}
+
+/// Decisions by parser.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ByParser(BTreeMap<String, Decisions>);
+
+/// The decisions of one parser.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ParserFigures {
+    /// All of them.
+    pub decisions: u64,
+    /// Those with warnings.
+    pub with_warnings: u64,
+    /// The share that a strategy found: all but the last resort. `None` if it is not known which
+    /// method that is.
+    pub found: Option<f64>,
+    /// By method, the most frequent first.
+    pub methods: Vec<MethodFigures>,
+}
+
+/// The decisions of one method.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MethodFigures {
+    /// The method.
+    pub method: String,
+    /// How many.
+    pub decisions: u64,
+    /// Their share of the parser's decisions.
+    pub share: f64,
+    /// Whether it is the parser's last resort: nothing was found in the answer.
+    pub is_last_resort: bool,
+}
+
+impl ByParser {
+    pub(super) fn add(&mut self, made: &DecisionMade) {
+        let parser = &made.by.parser;
+        let name = match (made.by.is_reported(), parser["version"].as_u64()) {
+            (false, Some(version)) => format!("{}@{version}", made.by.decides()),
+            (true, _) => format!("reported by the program: {}", made.by.decides()),
+            (false, None) => made.by.decides().to_owned(),
+        };
+        let new = || Decisions { parser: parser.clone(), methods: BTreeMap::new(), warned: 0 };
+        let of = entry(&mut self.0, &name, new);
+        of.warned += u64::from(!made.details.warnings.is_empty());
+        *entry(&mut of.methods, &made.by.method, u64::default) += 1;
+    }
+
+    /// What is shown. `parsers` know which methods are last resorts.
+    pub(super) fn figures(&self, parsers: &Parsers) -> BTreeMap<String, ParserFigures> {
+        let each = self.0.iter().map(|(name, of)| (name.clone(), of.figures(parsers)));
+        each.collect()
+    }
+}
+
+impl Decisions {
+    fn figures(&self, parsers: &Parsers) -> ParserFigures {
+        let last_resort = last_resort(&self.parser, parsers);
+        let decisions: u64 = self.methods.values().sum();
+        let share = |count: u64| if decisions == 0 { 0.0 } else { count as f64 / decisions as f64 };
+        let method = |(method, count): (&String, &u64)| MethodFigures {
+            method: method.clone(),
+            decisions: *count,
+            share: share(*count),
+            is_last_resort: last_resort == Some(method),
+        };
+        let mut methods: Vec<MethodFigures> = self.methods.iter().map(method).collect();
+        methods.sort_by_key(|method| std::cmp::Reverse(method.decisions));
+        let found = methods.iter().filter(|method| !method.is_last_resort);
+        let found = last_resort.map(|_| share(found.map(|method| method.decisions).sum()));
+        ParserFigures { decisions, with_warnings: self.warned, found, methods }
+    }
+}
+
+/// The entry with a name, or the one for all others if there are too many.
+pub(super) fn entry<'a, T>(
+    all: &'a mut BTreeMap<String, T>,
+    name: &str,
+    new: impl FnOnce() -> T,
+) -> &'a mut T {
+    let is_full = all.len() >= MOST && !all.contains_key(name);
+    all.entry(if is_full { OTHERS } else { name }.to_owned()).or_insert_with(new)
+}

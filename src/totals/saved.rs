@@ -1,0 +1,172 @@
+//! What a run cost, and what it saved, at the prices of its models.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::part::{Part, Used};
+use crate::model::{Price, Prices, Usage};
+
+/// What was not asked, or cost less.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Saved {
+    /// Answers of the run that other calls with the same prompt used again.
+    pub within_run: SavedPart,
+    /// Answers of the run that it is a fork of.
+    pub from_parent: SavedPart,
+    /// Answers of any other run.
+    pub from_other_runs: SavedPart,
+    /// Answers that were already there when the run was continued, once for each time.
+    pub resumed: SavedPart,
+    /// Answers with tokens in the provider's cache, and what these tokens would have cost more.
+    pub provider_cached: SavedPart,
+}
+
+/// Answers that were not asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SavedPart {
+    /// How many.
+    pub answers: u64,
+    /// The tokens of their requests, as far as they were counted; `None` if they were counted in none
+    /// of them.
+    pub prompt_tokens: Option<u64>,
+    /// Their own tokens, as far as they were counted; `None` if they were counted in none of them.
+    pub completion_tokens: Option<u64>,
+    /// Those of them whose tokens were not counted.
+    pub uncounted: u64,
+    /// US dollars at list prices; `None` if a model has no price, or tokens were not counted.
+    pub dollars: Option<f64>,
+}
+
+/// What depends on prices.
+#[derive(Debug, Clone)]
+pub(super) struct Priced {
+    pub(super) dollars: Option<f64>,
+    pub(super) without_price: BTreeMap<String, u64>,
+    pub(super) uncounted: u64,
+    pub(super) saved: Saved,
+    pub(super) replay: SavedPart,
+}
+
+impl Default for Priced {
+    fn default() -> Self {
+        let none = SavedPart::of(Used::default(), None);
+        let saved = Saved {
+            within_run: none,
+            from_parent: none,
+            from_other_runs: none,
+            resumed: none,
+            provider_cached: none,
+        };
+        let without_price = BTreeMap::new();
+        Priced { dollars: None, without_price, uncounted: 0, saved, replay: none }
+    }
+}
+
+impl Priced {
+    /// The numbers of a model at its price.
+    pub(super) fn of(model: &str, part: &Part, prices: &Prices) -> Self {
+        let price = prices.of(model);
+        let used = part.received;
+        let mut without_price = BTreeMap::new();
+        if price.is_none() && used.answers > 0 {
+            without_price.insert(model.to_owned(), used.answers);
+        }
+        let cached = used.cached.known().unwrap_or(0);
+        let provider_cached = SavedPart {
+            answers: part.cached_answers,
+            prompt_tokens: Some(cached),
+            completion_tokens: Some(0),
+            uncounted: 0,
+            dollars: match price {
+                _ if cached == 0 => Some(0.0),
+                Some(price) => {
+                    let less = price.prompt - price.cached.unwrap_or(price.prompt);
+                    Some(cached as f64 * less / 1e6)
+                }
+                None => None,
+            },
+        };
+        let mut answered = used;
+        for reused in [part.within, part.from_parent, part.from_others] {
+            answered.merge(reused);
+        }
+        Priced {
+            dollars: price.filter(|_| used.counted > 0).map(|price| dollars(used, price)),
+            without_price,
+            uncounted: if price.is_some() { used.answers - used.counted } else { 0 },
+            saved: Saved {
+                within_run: SavedPart::of(part.within, price),
+                from_parent: SavedPart::of(part.from_parent, price),
+                from_other_runs: SavedPart::of(part.from_others, price),
+                resumed: SavedPart::of(part.resumed, price),
+                provider_cached,
+            },
+            replay: SavedPart::of(answered, price),
+        }
+    }
+
+    pub(super) fn and(mut self, other: Self) -> Self {
+        self.dollars = match (self.dollars, other.dollars) {
+            (Some(one), Some(other)) => Some(one + other),
+            (one, other) => one.or(other),
+        };
+        self.without_price.extend(other.without_price);
+        self.uncounted += other.uncounted;
+        let (one, other_saved) = (self.saved, other.saved);
+        self.saved = Saved {
+            within_run: one.within_run.and(other_saved.within_run),
+            from_parent: one.from_parent.and(other_saved.from_parent),
+            from_other_runs: one.from_other_runs.and(other_saved.from_other_runs),
+            resumed: one.resumed.and(other_saved.resumed),
+            provider_cached: one.provider_cached.and(other_saved.provider_cached),
+        };
+        self.replay = self.replay.and(other.replay);
+        self
+    }
+}
+
+impl SavedPart {
+    fn and(self, other: Self) -> Self {
+        match (self.answers, other.answers) {
+            // Without answers, everything is known.
+            (0, _) => return other,
+            (_, 0) => return self,
+            _ => {}
+        }
+        let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
+            (Some(one), Some(other)) => Some(one.saturating_add(other)),
+            (one, other) => one.or(other),
+        };
+        SavedPart {
+            answers: self.answers + other.answers,
+            prompt_tokens: sum(self.prompt_tokens, other.prompt_tokens),
+            completion_tokens: sum(self.completion_tokens, other.completion_tokens),
+            uncounted: self.uncounted + other.uncounted,
+            dollars: self.dollars.zip(other.dollars).map(|(one, other)| one + other),
+        }
+    }
+
+    /// Answers at a price; without answers, nothing was saved whatever the price.
+    fn of(used: Used, price: Option<Price>) -> Self {
+        let is_counted = used.counted == used.answers;
+        let dollars = price.filter(|_| is_counted).map(|price| dollars(used, price));
+        let nothing = |known: Option<u64>| if used.answers == 0 { Some(0) } else { known };
+        SavedPart {
+            answers: used.answers,
+            prompt_tokens: nothing(used.prompt.known()),
+            completion_tokens: nothing(used.completion.known()),
+            uncounted: used.answers - used.counted,
+            dollars: if used.answers == 0 { Some(0.0) } else { dollars },
+        }
+    }
+}
+
+fn dollars(used: Used, price: Price) -> f64 {
+    price.cost(Usage {
+        prompt_tokens: used.prompt.known(),
+        completion_tokens: used.completion.known(),
+        cached_tokens: used.cached.known(),
+        ..Usage::default()
+    })
+}

@@ -1,0 +1,138 @@
+//! `diff` of runs of programs, and of what was imported.
+
+use serde_json::{Value, json};
+
+use super::record;
+use crate::support::cli::Place;
+use crate::support::server::{Received, Reply, Server};
+
+/// Asks three things: the first two under names of their own, the last without one.
+const PROGRAM: &str = r#"
+import json, os, sys, urllib.request
+
+def ask(text, call=None):
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": text}]}).encode()
+    headers = {"content-type": "application/json", "authorization": "Bearer " + os.environ["OPENAI_API_KEY"]}
+    if call:
+        headers["x-retold-call"] = call
+    request = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", body, headers)
+    print(json.load(urllib.request.urlopen(request))["choices"][0]["message"]["content"])
+
+ask("What is the capital of Italy?", "ask/italy")
+ask(sys.argv[1], "ask/france")
+ask("And of " + sys.argv[2] + "?")
+"#;
+
+fn answer(request: &Received) -> Reply {
+    let body = request.json();
+    let prompt = body["messages"][0]["content"].as_str().unwrap();
+    Reply::chat(if prompt.contains("Italy") { "Rome" } else { "Paris" })
+}
+
+/// Records the program; returns the id of its run.
+fn recorded(place: &Place, server: &Server, args: [&str; 2]) -> String {
+    let program = ["python3", "-c", PROGRAM, args[0], args[1]];
+    let said = record(place, "--quiet", &server.base_url(), &program);
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    place.json("show latest").0["run"].as_str().unwrap().to_owned()
+}
+
+fn count(diff: &Value, key: &str) -> u64 {
+    diff["calls"][key].as_u64().unwrap()
+}
+
+#[test]
+fn two_runs_of_a_program_with_one_changed_prompt() {
+    let (place, server) = (Place::new(), Server::handler(answer));
+    let one = recorded(&place, &server, ["What is the capital of France?", "Spain"]);
+    let other = recorded(&place, &server, ["Name the capital of France.", "Spain"]);
+    let (diff, code) = place.json(&format!("diff {one} {other}"));
+    assert_eq!((code, &diff["identical"]), (1, &false.into()));
+    let counts =
+        ["one", "other", "both", "same_prompt", "same_answer"].map(|key| count(&diff, key));
+    assert_eq!(counts, [3, 3, 3, 2, 2], "{}", diff["calls"]);
+    let lanes = diff["lanes"].as_array().unwrap();
+    assert_eq!(lanes.len(), 1, "{diff}");
+    assert_eq!((&lanes[0]["call"], &lanes[0]["what"]), (&"ask/france".into(), &"prompt".into()));
+    let changed = lanes[0]["diff"].as_str().unwrap();
+    assert!(changed.contains("-What is the capital of France?"), "{changed}");
+    assert!(changed.contains("+Name the capital of France."), "{changed}");
+    assert_eq!(diff["figures"], json!([]));
+    let text = place.run(&format!("diff {one} {other}")).out;
+    assert!(text.contains("3 calls in the first run, 3 in the second, 3 in both"), "{text}");
+    assert!(text.contains("this kind of run has no headline figures"), "{text}");
+    // A call without a name is named after its prompt: with another prompt, it is another call.
+    let third = recorded(&place, &server, ["What is the capital of France?", "Peru"]);
+    let (diff, _) = place.json(&format!("diff {one} {third}"));
+    let counts =
+        ["one", "other", "both", "same_prompt", "same_answer"].map(|key| count(&diff, key));
+    assert_eq!(counts, [3, 3, 2, 2, 2], "{}", diff["calls"]);
+    let mut what: Vec<&str> = diff["lanes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|lane| lane["what"].as_str().unwrap())
+        .collect();
+    what.sort_unstable();
+    assert_eq!(what, ["only_in_one", "only_in_other"]);
+    // The same program again is the same run.
+    let again = recorded(&place, &server, ["What is the capital of France?", "Spain"]);
+    let (diff, code) = place.json(&format!("diff {one} {again}"));
+    assert_eq!((code, &diff["identical"], &diff["first"]), (0, &true.into(), &Value::Null));
+}
+
+/// What another tool recorded is compared with a run under the same keys.
+#[test]
+fn an_import_against_a_run() {
+    let (place, server) = (Place::new(), Server::handler(answer));
+    let unnamed = PROGRAM.replace(", \"ask/italy\"", "").replace(", \"ask/france\"", "");
+    let record = |words: [&str; 2]| {
+        let program = ["python3", "-c", &unnamed, words[0], words[1]];
+        let said = super::record(&place, "--quiet", &server.base_url(), &program);
+        assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+        place.json("show latest").0["run"].as_str().unwrap().to_owned()
+    };
+    let run = record(["What is the capital of France?", "Spain"]);
+    place.ok(&format!("export {run} cassette.yaml --as vcrpy"));
+    let (found, _) = place.json("import cassette.yaml");
+    let import = found["run"].as_str().unwrap().to_owned();
+    let (diff, code) = place.json(&format!("diff {run} {import}"));
+    let counts =
+        ["one", "other", "both", "same_prompt", "same_answer"].map(|key| count(&diff, key));
+    assert_eq!((code, counts), (0, [3, 3, 3, 3, 3]), "{}", diff["calls"]);
+    // Another answer in the cassette is another answer to the same prompt.
+    place.write("changed.yaml", place.read("cassette.yaml").replacen("Rome", "Roma", 1));
+    let (found, _) = place.json("import changed.yaml");
+    let changed = found["run"].as_str().unwrap().to_owned();
+    let (diff, code) = place.json(&format!("diff {run} {changed}"));
+    let counts = ["both", "same_prompt", "same_answer"].map(|key| count(&diff, key));
+    assert_eq!((code, counts), (1, [3, 3, 2]), "{}", diff["calls"]);
+    let lanes = diff["lanes"].as_array().unwrap();
+    assert_eq!((lanes.len(), &lanes[0]["what"]), (1, &"answer".into()), "{diff}");
+    assert_eq!(lanes[0]["diff"], "-Rome\n+Roma\n");
+    // And so is another run of the program, with a prompt of its own.
+    let other = record(["Name the capital of France.", "Spain"]);
+    let (diff, _) = place.json(&format!("diff {import} {other}"));
+    let counts = ["one", "other", "both", "same_answer"].map(|key| count(&diff, key));
+    assert_eq!(counts, [3, 3, 2, 2], "{}", diff["calls"]);
+}
+
+/// What fits a program's run is said, and not what fits a study's.
+#[test]
+fn hints_are_those_of_programs() {
+    let (place, server) = (Place::new(), Server::handler(answer));
+    let run = recorded(&place, &server, ["What is the capital of France?", "Spain"]);
+    let shown = place.session(&[
+        "outputs latest",
+        "fork latest",
+        "fork latest --retry-failed",
+        "fork latest --set a=1",
+        "check latest",
+        "replay latest",
+        "plan none.yaml --against latest",
+    ]);
+    let shown = shown.replace(&run, "[run]").replace(&run[..8], "[run]");
+    let parsers = |line: &&str| !line.contains("the parsers are ");
+    let shown: Vec<&str> = shown.lines().filter(parsers).collect();
+    crate::support::cli::assert_said!("wire_hints", shown.join("\n"));
+}
