@@ -15,13 +15,13 @@ use crate::parser::{ParamsFrom, ParserArgs, parser_file};
 use crate::run_id::new_run_id;
 use crate::runs::refold::{Refolded, refold, refoldable};
 use crate::select::{self, Source};
+use crate::views::changed::{list, side};
 use crate::views::left::{left_alone, left_as_json, nothing};
-use retold::check::{Change, Checked, DecisionPart, New, Side, check};
+use retold::check::{Checked, DecisionPart, New, Side, check};
 use retold::decide::{Again, Decided, Redecided, Selection};
 use retold::event::{DecidedBy, DecisionDetails};
 use retold::exchange::{Accepted, AcceptedDecision, accepted_about};
 use retold::id::{CallPath, RunId, Sample};
-use retold::inert::inert;
 use retold::log::{Backend, LogError, Reader, SqliteBackend};
 use retold::run::{OtherDecision, clock};
 
@@ -470,46 +470,4 @@ fn text(found: &Found, most: usize) -> String {
         let _ = writeln!(out, "\nno run was recorded: {name} has all these decisions already");
     }
     out
-}
-
-/// Lists the first few changes.
-fn list(out: &mut String, heading: &str, changes: &[Change], most: usize) {
-    if !changes.is_empty() && most > 0 {
-        // Writing to a string cannot fail, here and below.
-        let _ = writeln!(out, "\n{heading}");
-    }
-    for Change { seq, call, sample, parts, from, to } in changes.iter().take(most) {
-        let _ = write!(out, "  seq {seq} {call}#{sample}:");
-        if parts.contains(&DecisionPart::Value) || parts.contains(&DecisionPart::Method) {
-            let _ = write!(out, " {} -> {}", side(from), side(to));
-        }
-        if parts.contains(&DecisionPart::Reasoning) {
-            let text = |side: &Side| match &side.reasoning {
-                Some(text) => format!("\"{}\"", inert(text, 60)),
-                None => "none".to_owned(),
-            };
-            let _ = write!(out, " reasoning {} -> {}", text(from), text(to));
-        }
-        if parts.contains(&DecisionPart::Warnings) {
-            let texts = |side: &Side| {
-                if side.warnings.is_empty() {
-                    "none".to_owned()
-                } else {
-                    inert(&side.warnings.join("; "), 120)
-                }
-            };
-            let _ = write!(out, " warnings {} -> {}", texts(from), texts(to));
-        }
-        out.push('\n');
-    }
-    if changes.len() > most {
-        let more = grouped((changes.len() - most) as u64);
-        let _ = writeln!(out, "  and {more} more; --most N or --json lists them");
-    }
-}
-
-fn side(side: &Side) -> String {
-    let Side { method, value, verdict, .. } = side;
-    let verdict = verdict.map_or_else(String::new, |v| format!(", {v}"));
-    format!("{} ({method}{verdict})", inert(&value.to_string(), 60))
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod alike;
 pub(crate) mod audit;
+pub(crate) mod changed;
 pub(crate) mod damaged;
 pub(crate) mod departures;
 pub(crate) mod differing;

@@ -1,0 +1,97 @@
+//! How a decision came about, as JSON.
+
+use serde_json::{Value, json};
+
+use super::{answer_of, details_of, shortcomings};
+use retold::audit::{Audit, Declared, Link, MadeFrom, Match, Origin, Part};
+
+pub(super) fn object(audit: &Audit) -> Value {
+    let decision = audit.decision.as_ref().map(|Link { seq, hash, event }| {
+        json!({"seq": seq, "hash": hash, "parser": event.by.parser, "method": event.by.method,
+            "value": event.details.value, "reasoning": event.details.reasoning,
+            "warnings": event.details.warnings, "verdict": audit.verdict})
+    });
+    let others = audit.others.iter().map(|Link { seq, hash, event }| {
+        json!({"seq": seq, "hash": hash, "decides": event.by.decides(), "parser": event.by.parser,
+            "method": event.by.method, "value": event.details.value})
+    });
+    let answer = audit.answer.as_ref().map(|Link { seq, hash, event }| {
+        let (blank, cut_off) = shortcomings(event);
+        let details = details_of(event).map(|(_, details)| details);
+        json!({"seq": seq, "hash": hash, "text": answer_of(event).0, "details": details,
+            "blank": blank, "cut_off": cut_off})
+    });
+    json!({
+        "run": audit.run,
+        "call": audit.call,
+        "sample": audit.sample,
+        "decision": decision,
+        "other_decisions": others.collect::<Vec<_>>(),
+        "answer": answer,
+        "failed_attempts": audit.attempts.iter().map(place).collect::<Vec<_>>(),
+        "question": place(&audit.question),
+        "prompt_hash": audit.request.hash(),
+        "request": audit.request.body(),
+        "declared": declared_object(&audit.declared),
+        "same_text": audit.same_text.iter().map(match_object).collect::<Vec<_>>(),
+        "facts": audit.facts.iter().map(place).collect::<Vec<_>>(),
+    })
+}
+
+fn declared_object(declared: &Declared) -> Value {
+    let Declared::Kept { prompts, complete, .. } = declared else { return Value::Null };
+    let prompts = prompts.iter().map(|MadeFrom { call, sample, question, part, from }| {
+        let part = match part {
+            Part::Itself => "itself",
+            Part::Within => "within",
+            Part::Behind => "behind",
+        };
+        json!({
+            "call": call,
+            "sample": sample,
+            "question": place(question),
+            "part": part,
+            "made_from": from.iter().map(origin_object).collect::<Vec<_>>(),
+        })
+    });
+    json!({"prompts": prompts.collect::<Vec<_>>(), "complete": complete})
+}
+
+fn origin_object(origin: &Origin) -> Value {
+    match origin {
+        Origin::Decision { call, sample, answer, content, decision } => json!({
+            "call": call,
+            "sample": sample,
+            "answer": place(answer),
+            "content": content,
+            "decision": decision.as_ref().map(place),
+        }),
+        Origin::Fact { fact: Link { seq, hash, event }, causes } => {
+            json!({"fact": {"seq": seq, "hash": hash, "body": event, "causes": causes}})
+        }
+        Origin::Question { call, sample, question: Link { seq, hash, .. } } => {
+            json!({"question": {"call": call, "sample": sample, "seq": seq, "hash": hash}})
+        }
+        Origin::Other { event, seq } => {
+            json!({"other": {"seq": seq, "kind": event.as_ref().map(|link| &link.event)}})
+        }
+    }
+}
+
+fn match_object(found: &Match) -> Value {
+    let Match { message, role, text, origins, declared, of, prompts, looked_at } = found;
+    json!({
+        "message": message,
+        "role": role,
+        "text": text,
+        "declared": declared,
+        "origins": origins.iter().map(origin_object).collect::<Vec<_>>(),
+        "rarity": {
+            "sources": origins.len(), "of": of, "prompts": prompts, "looked_at": looked_at,
+        },
+    })
+}
+
+fn place<T>(link: &Link<T>) -> Value {
+    json!({"seq": link.seq, "hash": link.hash})
+}

@@ -1,0 +1,49 @@
+//! Prints decisions that another parser changes.
+
+use std::fmt::Write;
+
+use crate::output::grouped;
+use retold::check::{Change, DecisionPart, Side};
+use retold::inert::inert;
+
+/// Lists the first few changes.
+pub(crate) fn list(out: &mut String, heading: &str, changes: &[Change], most: usize) {
+    if !changes.is_empty() && most > 0 {
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(out, "\n{heading}");
+    }
+    for Change { seq, call, sample, parts, from, to } in changes.iter().take(most) {
+        let _ = write!(out, "  seq {seq} {call}#{sample}:");
+        if parts.contains(&DecisionPart::Value) || parts.contains(&DecisionPart::Method) {
+            let _ = write!(out, " {} -> {}", side(from), side(to));
+        }
+        if parts.contains(&DecisionPart::Reasoning) {
+            let text = |side: &Side| match &side.reasoning {
+                Some(text) => format!("\"{}\"", inert(text, 60)),
+                None => "none".to_owned(),
+            };
+            let _ = write!(out, " reasoning {} -> {}", text(from), text(to));
+        }
+        if parts.contains(&DecisionPart::Warnings) {
+            let texts = |side: &Side| {
+                if side.warnings.is_empty() {
+                    "none".to_owned()
+                } else {
+                    inert(&side.warnings.join("; "), 120)
+                }
+            };
+            let _ = write!(out, " warnings {} -> {}", texts(from), texts(to));
+        }
+        out.push('\n');
+    }
+    if changes.len() > most {
+        let more = grouped((changes.len() - most) as u64);
+        let _ = writeln!(out, "  and {more} more; --most N or --json lists them");
+    }
+}
+
+pub(crate) fn side(side: &Side) -> String {
+    let Side { method, value, verdict, .. } = side;
+    let verdict = verdict.map_or_else(String::new, |v| format!(", {v}"));
+    format!("{} ({method}{verdict})", inert(&value.to_string(), 60))
+}
