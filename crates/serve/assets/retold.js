@@ -185,6 +185,8 @@
         const [old, fresh] = [one(part), page.querySelector(part)];
         if (old && fresh) old.replaceWith(document.adoptNode(fresh));
       }
+      // On a busy machine, the server may not have read the last events yet.
+      if (page.body.hasAttribute("data-unfinished")) stale = true;
       if (stale) await new Promise((done) => setTimeout(done, 500));
     } while (stale);
     counting = false;

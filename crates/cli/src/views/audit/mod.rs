@@ -71,12 +71,10 @@ fn since(
 ) -> Result<Option<(RunId, Link<DecisionMade>)>, CliError> {
     let target = Target::Call(of.call.clone(), Some(of.sample));
     for accepted in in_force.accepted.iter().rev() {
-        match audit(reader, accepted.run, &target, parsers) {
-            Ok(Audit { decision: Some(decision), .. }) => {
-                return Ok(Some((accepted.run, decision)));
-            }
-            // That run is about other answers, or damaged, which commands about it report.
-            Ok(_) | Err(_) => {}
+        // Otherwise that run is about other answers, or damaged, which commands about it report.
+        let found = audit(reader, accepted.run, &target, parsers);
+        if let Ok(Audit { decision: Some(decision), .. }) = found {
+            return Ok(Some((accepted.run, decision)));
         }
     }
     Ok(None)
