@@ -8,26 +8,12 @@ use rusqlite::Connection;
 use crate::support::child;
 use crate::support::cli::{Place, Said, assert_said};
 use crate::support::logs::{Folder, assert_sound, open, row};
+use crate::support::tamper::without_triggers;
 
 /// Changes a log without the program.
 fn change(place: &Place, sql: &str) {
     let db = Connection::open(place.path("retold.db")).unwrap();
-    let select = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'";
-    let triggers: Vec<(String, String)> = db
-        .prepare(select)
-        .unwrap()
-        .query_map([], |r| Ok((r.get(0)?, r.get(1)?)))
-        .unwrap()
-        .map(Result::unwrap)
-        .collect();
-    for (name, _) in &triggers {
-        db.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
-    }
-    db.execute_batch(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
-    for (_, trigger) in &triggers {
-        // The trigger of a dropped table is gone with it.
-        let _ = db.execute_batch(trigger);
-    }
+    without_triggers(&db, |db| db.execute_batch(sql)).unwrap_or_else(|e| panic!("{sql}: {e}"));
 }
 
 /// Three finished runs.

@@ -29,7 +29,7 @@ pub(crate) fn figures(facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
     ])
 }
 
-/// The share of the games that have ended whose last turn was told.
+/// Of the games that have ended, the share whose last turn has a narrative.
 fn told(games: &Games) -> Figure {
     let draws = games.games.iter().filter_map(|(number, game)| {
         let ending = game.ending.as_ref()?;

@@ -348,7 +348,7 @@ pub(crate) fn last_named(reader: &mut dyn Reader, runs: &[RunHead], name: &str) 
     runs.iter().rev().find(is_it).cloned()
 }
 
-/// What the ledger or a high-water mark has about a run that is no longer there.
+/// The record in the ledger or a high-water mark of a run that is no longer in the log.
 fn gone(reader: &mut dyn Reader, lost: &[Problem], prefix: &str) -> Option<Problem> {
     let is_it = |run: RunId| run.to_string().starts_with(prefix);
     let mut known = || {

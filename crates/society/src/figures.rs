@@ -5,8 +5,8 @@ use retold_study::figures::{Draws, Figure, FigureKind};
 
 /// Inequality and activity on the last day, and the share of answers without a legible action.
 ///
-/// One society is one draw, because its agents react to each other: there is no interval for what
-/// came of it, only for what each answer is by itself.
+/// The agents of a society react to each other, so a run is a single draw: only figures about
+/// individual answers have an interval, not those about the outcome.
 pub(crate) fn figures(world: &World) -> Vec<Figure> {
     let Some((at, day)) = world.days.iter().enumerate().next_back() else { return Vec::new() };
     let figure = |name: &str, key: &str, value: f64| Figure {

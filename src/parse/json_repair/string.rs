@@ -277,7 +277,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// The character of `\uXXXX`, or of two such escapes (a surrogate pair) if it is beyond U+FFFF
+    /// The character written as `\uXXXX`; one beyond U+FFFF takes two such escapes, a surrogate pair
     /// (RFC 8259, section 7).
     fn unicode(&mut self, out: &mut String) {
         let Some(high) = self.four_digits() else {

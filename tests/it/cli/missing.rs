@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use crate::serve::damaged::files;
 use crate::serve::{Served, recording};
 use crate::support::cli::{Place, Said, assert_said};
+use crate::support::tamper::without_triggers;
 
 /// A log with two finished runs; of the last, something is changed without its triggers.
 fn changed(sql: &str) -> (Place, String, String) {
@@ -17,21 +18,7 @@ fn changed(sql: &str) -> (Place, String, String) {
     let (list, _) = place.json("log");
     let [one, other] = [0, 1].map(|n| list["runs"][n]["run"].as_str().unwrap().to_owned());
     let db = Connection::open(place.path("retold.db")).unwrap();
-    let triggers = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'";
-    let triggers: Vec<(String, String)> = db
-        .prepare(triggers)
-        .unwrap()
-        .query_map([], |r| Ok((r.get(0)?, r.get(1)?)))
-        .unwrap()
-        .map(Result::unwrap)
-        .collect();
-    for (name, _) in &triggers {
-        db.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
-    }
-    db.execute_batch(sql).unwrap();
-    for (_, sql) in &triggers {
-        db.execute_batch(sql).unwrap();
-    }
+    without_triggers(&db, |db| db.execute_batch(sql)).unwrap();
     db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
     drop(db);
     // Only the ledger knows how far the runs went.

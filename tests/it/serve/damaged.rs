@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{Feeding, Served, recording};
 use crate::support::cli::Place;
+use crate::support::tamper::without_triggers;
 use crate::support::waiting::soon;
 
 /// Every file of a folder, byte for byte. The index of a WAL that is shared by the processes that
@@ -52,12 +53,6 @@ fn warned(served: &Served, path: &str) -> Vec<(String, Option<u64>)> {
 fn a_changed_answer_is_shown_with_a_warning_from_there_on() {
     let place = with_log();
     let db = Connection::open(place.path("retold.db")).unwrap();
-    let sql = "SELECT name FROM sqlite_schema WHERE type = 'trigger'";
-    let triggers: Vec<String> =
-        db.prepare(sql).unwrap().query_map([], |r| r.get(0)).unwrap().map(Result::unwrap).collect();
-    for name in triggers {
-        db.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
-    }
     // The latency of an answer in the middle.
     let changed: i64 = db
         .query_row(
@@ -67,8 +62,8 @@ fn a_changed_answer_is_shown_with_a_warning_from_there_on() {
             |r| r.get(0),
         )
         .unwrap();
-    db.execute("UPDATE events SET time = time + 1 WHERE (id & 4294967295) = ?1", [changed])
-        .unwrap();
+    let change = "UPDATE events SET time = time + 1 WHERE (id & 4294967295) = ?1";
+    assert_eq!(without_triggers(&db, |db| db.execute(change, [changed])), Ok(1));
     drop(db);
     let before = files(place.root());
     let changed = changed as u64;
@@ -303,17 +298,7 @@ fn a_tampered_log_is_read_by_every_command_with_a_banner_and_left_as_it_is() {
         let name = format!("tampered{n}.db");
         fs::copy(place.path("sound.db"), place.path(&name)).unwrap();
         let db = Connection::open(place.path(&name)).unwrap();
-        let sql = "SELECT name FROM sqlite_schema WHERE type = 'trigger'";
-        let triggers = db
-            .prepare(sql)
-            .unwrap()
-            .query_map([], |r| r.get(0))
-            .unwrap()
-            .collect::<Result<Vec<String>, _>>();
-        for name in triggers.unwrap() {
-            db.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
-        }
-        db.execute_batch(change).unwrap();
+        without_triggers(&db, |db| db.execute_batch(change)).unwrap();
         db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE; PRAGMA journal_mode = WAL").unwrap();
         drop(db);
         for suffix in ["-wal", "-shm"] {

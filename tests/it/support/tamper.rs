@@ -75,24 +75,32 @@ impl Original {
         std::fs::copy(self.folder.path(), copy.path()).unwrap();
         let db = Connection::open(copy.path()).unwrap();
         db.execute_batch("PRAGMA synchronous = OFF").unwrap();
-        let sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'";
-        let triggers: Vec<(String, String)> = db
-            .prepare(sql)
-            .unwrap()
-            .query_map([], |r| Ok((r.get(0)?, r.get(1)?)))
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
-        for (name, _) in &triggers {
-            db.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
-        }
-        change(&db).ok()?;
-        for (_, sql) in &triggers {
-            db.execute_batch(sql).unwrap();
-        }
+        without_triggers(&db, change).ok()?;
         drop(db);
         Some(found(&copy.path()))
     }
+}
+
+/// Changes a log while its triggers are away. Those of a table that the change drops are gone with it.
+pub(crate) fn without_triggers<T>(db: &Connection, change: impl FnOnce(&Connection) -> T) -> T {
+    let triggers = "SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger'";
+    let triggers: Vec<[String; 3]> = db
+        .prepare(triggers)
+        .unwrap()
+        .query_map([], |r| Ok([r.get(0)?, r.get(1)?, r.get(2)?]))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    for [name, ..] in &triggers {
+        db.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
+    }
+    let changed = change(db);
+    for [_, table, sql] in &triggers {
+        if db.table_exists(None, table.as_str()).unwrap() {
+            db.execute_batch(sql).unwrap();
+        }
+    }
+    changed
 }
 
 /// Everything that is wrong with a file, including that it cannot be opened.
