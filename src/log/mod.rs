@@ -12,6 +12,7 @@
 //! - [`RunEvents`]: the events of a run, one after the other.
 //! - [`EventFilter`]: which events are listed; [`AskedModels`]: the models that questions ask for.
 //! - [`Index`]: finds the events that belong to a call, a cause or a text.
+//! - [`ReaderUntil`]: a log as it was when a run had come to a certain event.
 //! - [`verify_run`], [`verify_all`]: recompute every chain and report what is wrong.
 
 mod asked;
@@ -61,5 +62,6 @@ pub(crate) use skeleton::externalise_from;
 pub use skeleton::{expand, externalise};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{BackedUp, Cell, ForeignDatabase, ForeignError, SqliteBackend, SqliteOptions};
+pub use until::ReaderUntil;
 pub use verify::{Verification, events_root, outcome_digest, verify_all, verify_run};
 pub use writer::{Durable, Log, RunWriter};

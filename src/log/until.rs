@@ -60,15 +60,22 @@ impl Backend for Until {
     }
 
     fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
-        let (inner, run, at) = (self.inner.reader()?, self.run, self.at);
-        Ok(Box::new(ReaderUntil { inner, run, at }))
+        Ok(Box::new(ReaderUntil::new(self.inner.reader()?, self.run, self.at)))
     }
 }
 
-struct ReaderUntil {
+/// Reads a log as it was when one of its runs had come to a certain event.
+pub struct ReaderUntil {
     inner: Box<dyn Reader>,
     run: RunId,
     at: Seq,
+}
+
+impl ReaderUntil {
+    /// What came after an event of a run is not read.
+    pub fn new(inner: Box<dyn Reader>, run: RunId, at: Seq) -> Self {
+        ReaderUntil { inner, run, at }
+    }
 }
 
 impl Reader for ReaderUntil {

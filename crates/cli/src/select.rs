@@ -101,8 +101,15 @@ pub(crate) struct Until {
 }
 
 impl Selected {
-    /// The run as it was after an event.
-    pub(crate) fn until(&self, at: u64) -> Result<Until, CliError> {
+    /// The run as it was after an event. There is no such thing after an event that is damaged.
+    pub(crate) fn until(&self, at: u64, damage: Option<&Damage>) -> Result<Until, CliError> {
+        if let Some(damage) = damage.filter(|damage| at >= damage.seq.0) {
+            let error = CliError::new(Status::Difference, damage.no_state_after(Seq(at)));
+            return Err(match damage.last_good() {
+                Some(last) => error.hint(format!("the last that can be trusted is --at {last}")),
+                None => error,
+            });
+        }
         let head = self.log.reader()?.runs()?.into_iter().find(|head| head.run == self.run);
         let end = head.map_or(Seq(0), |head| head.head.seq);
         if !(1..=end.0).contains(&at) {

@@ -1,6 +1,7 @@
 //! Why a page cannot be shown.
 
 use retold::audit::AuditError;
+use retold::id::Seq;
 use retold::inert::inert;
 use retold::log::LogError;
 
@@ -12,6 +13,14 @@ pub(crate) enum PageError {
     /// The page, run, event or participant of the address does not exist.
     #[error("{0}")]
     NotFound(String),
+    /// What is asked for depends on an event that is damaged or missing.
+    #[error("{message}")]
+    Untrusted {
+        /// What cannot be shown, and why.
+        message: String,
+        /// The last event before the damage; `None` if there is none.
+        last_good: Option<Seq>,
+    },
     /// The address has a value that is not one.
     #[error("{0}")]
     BadRequest(String),
@@ -30,7 +39,7 @@ impl PageError {
     /// The HTTP status.
     pub(crate) fn status(&self) -> u16 {
         match self {
-            PageError::NotFound(_) => 404,
+            PageError::NotFound(_) | PageError::Untrusted { .. } => 404,
             PageError::BadRequest(_) => 400,
             PageError::Log(LogError::NoSuchRun { .. }) => 404,
             PageError::Log(_) | PageError::Template(_) | PageError::Json(_) => 500,

@@ -83,9 +83,9 @@ impl Fold {
         self.end
     }
 
-    /// How many facts there are.
-    pub(crate) fn facts(&self) -> usize {
-        self.places.len()
+    /// How many facts there are up to an event.
+    pub(crate) fn facts(&self, to: Seq) -> usize {
+        self.places.partition_point(|seq| *seq <= to)
     }
 
     /// The facts around a seq: the last one up to it, and the one after that.

@@ -17,6 +17,21 @@ impl Damage {
     pub fn first(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         one.into_iter().chain(other).min_by_key(|damage| damage.seq)
     }
+
+    /// The last event before it, if there is one.
+    pub fn last_good(&self) -> Option<Seq> {
+        self.seq.0.checked_sub(1).filter(|last| *last > 0).map(Seq)
+    }
+
+    /// Why the state after an event is not shown: it is the first that is damaged, or comes later.
+    pub fn no_state_after(&self, at: Seq) -> String {
+        let Damage { seq, what } = self;
+        let why = match at == *seq {
+            true => format!("that event cannot be trusted: {what}"),
+            false => format!("it depends on event {seq}, which cannot be trusted: {what}"),
+        };
+        format!("the state after event {at} cannot be shown: {why}")
+    }
 }
 
 /// What a check of a whole run found.

@@ -2,6 +2,7 @@
 
 mod browser;
 pub(crate) mod damaged;
+mod distrusted;
 mod guarded;
 mod hostile;
 mod live;

@@ -23,6 +23,7 @@ use retold::inert::inert;
 use retold::log::{CheckedReader, Reader};
 use retold::prompt::Request;
 use retold::run::{Parent, Report, RunRecord, Shortcomings};
+use retold_serve::Damage;
 use retold_study::studies::Studies;
 use retold_wire::PROGRAM;
 
@@ -85,15 +86,22 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let error = damaged::error(selected.run, damage.clone());
         // A part is shown even if another one is damaged, but not as if nothing had happened.
         let of_part = part.is_some() || at.is_some();
-        if of_part && shown_of(&selected, part.clone(), at, global, output).is_ok() {
-            error.print();
-            return Ok(Status::Difference);
+        let shown =
+            of_part.then(|| shown_of(&selected, part.clone(), (at, Some(damage)), global, output));
+        match shown {
+            Some(Ok(_)) => {}
+            // Why there is no state says more than that the run is damaged.
+            Some(Err(refused)) if at.is_some() => {
+                damaged::show(&selected, known, part.as_ref(), output)?;
+                refused.print();
+                return Ok(Status::Difference);
+            }
+            _ => drop(damaged::show(&selected, known, part.as_ref(), output)?),
         }
-        damaged::show(&selected, known, part.as_ref(), output)?;
         error.print();
         return Ok(Status::Difference);
     }
-    match shown_of(&selected, part.clone(), at, global, output) {
+    match shown_of(&selected, part.clone(), (at, None), global, output) {
         // In a long run, damage is noticed when it is read. What is left is shown nevertheless.
         Err(error) if matches!(error.status, Status::Difference | Status::Io) => {
             let shown = damaged::show(&selected, None, part.as_ref(), output)?;
@@ -108,11 +116,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 fn shown_of(
     selected: &Selected,
     part: Option<Target>,
-    at: Option<u64>,
+    (at, damage): (Option<u64>, Option<&Damage>),
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let until = at.map(|at| selected.until(at)).transpose()?;
+    let until = at.map(|at| selected.until(at, damage)).transpose()?;
     let (selected, until) = match &until {
         Some(Until { selected, at, end }) => (selected, Some((*at, *end))),
         None => (selected, None),

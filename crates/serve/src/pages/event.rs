@@ -3,6 +3,7 @@
 use retold::event::Event;
 use retold::id::Seq;
 use retold::inert::inert_lines;
+use retold::log::LogError;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -84,10 +85,16 @@ impl OfRun<'_> {
     /// The event at a seq.
     pub(super) fn event(&mut self, seq: Seq) -> Result<retold::event::StoredEvent, PageError> {
         let before = Seq(seq.0.saturating_sub(1));
-        let found = self.reader.events(self.head.run, before, 1)?.pop();
-        found.filter(|event| event.seq == seq).ok_or_else(|| {
-            PageError::NotFound(format!("run {} has no event {seq}", self.info.short))
-        })
+        let short = &self.info.short;
+        let none = || PageError::NotFound(format!("run {short} has no event {seq}"));
+        match self.reader.events(self.head.run, before, 1) {
+            Ok(mut found) => found.pop().filter(|event| event.seq == seq).ok_or_else(none),
+            Err(LogError::Corrupt { what, .. } | LogError::Damaged { what, .. }) => {
+                let message = format!("event {seq} of run {short} cannot be read: {what}");
+                Err(PageError::NotFound(message))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Events that caused another, as links. Those that are not there are left out.

@@ -95,24 +95,17 @@ struct OfRun<'a> {
 struct Failure {
     error: String,
     status: u16,
+    /// For a state that cannot be trusted: the last event of which the state can.
+    last_good: Option<u64>,
 }
 
 /// The answer to a request that may be answered.
 pub(crate) fn answer(site: &Arc<Site>, path: &str, query: Query, json: bool) -> Reply {
     let asked = Asked { site, query, path, json };
-    let error = match asked.answer() {
-        Ok(reply) => return reply,
-        Err(error) => error,
-    };
-    let status = error.status();
-    let data = Failure { error: error.to_string(), status };
-    let title = if status == 404 { "Not found" } else { "This cannot be shown" };
-    asked.page(status, "error", title.to_owned(), None, Vec::new(), false, data).unwrap_or_else(
-        |error| {
-            let text = json!({"error": error.to_string(), "status": 500}).to_string();
-            Reply::Json { status: 500, text: inert_json(&text) }
-        },
-    )
+    asked.answer().or_else(|error| asked.refused(&error, None)).unwrap_or_else(|error| {
+        let text = json!({"error": error.to_string(), "status": 500}).to_string();
+        Reply::Json { status: 500, text: inert_json(&text) }
+    })
 }
 
 impl Asked<'_> {
@@ -130,7 +123,8 @@ impl Asked<'_> {
             ["compare"] => compare::page(self),
             ["run", run, rest @ ..] => {
                 let of = self.of_run(run)?;
-                match rest {
+                let (head, info) = (of.head.clone(), of.info.clone());
+                let page = match rest {
                     [] => timeline::page(of),
                     ["live"] => live::page(&of),
                     ["event", seq] => event::page(of, seq_of(seq)?),
@@ -146,10 +140,32 @@ impl Asked<'_> {
                     ["check"] => check::page(of),
                     ["stats"] => stats::page(of),
                     _ => Err(none()),
-                }
+                };
+                page.or_else(|error| self.refused(&error, Some((head, info))))
             }
             _ => Err(none()),
         }
+    }
+
+    /// Why a page is not shown. If it is one of a run, what has to be known about the run is above it.
+    fn refused(
+        &self,
+        error: &PageError,
+        of: Option<(RunHead, RunInfo)>,
+    ) -> Result<Reply, PageError> {
+        let status = error.status();
+        let (title, state) = match error {
+            PageError::Untrusted { last_good, .. } => ("This cannot be trusted", *last_good),
+            _ if status == 404 => ("Not found", None),
+            _ => ("This cannot be shown", None),
+        };
+        let (notices, info) = match of {
+            // A log that cannot be read is what the error is about.
+            Some((head, info)) => (notices(self.site, Some(&head)).unwrap_or_default(), Some(info)),
+            None => (Vec::new(), None),
+        };
+        let data = Failure { error: error.to_string(), status, last_good: state.map(|seq| seq.0) };
+        self.page(status, "error", title.to_owned(), info, notices, false, data)
     }
 
     fn of_run(&self, name: &str) -> Result<OfRun<'_>, PageError> {

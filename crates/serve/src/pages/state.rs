@@ -1,16 +1,19 @@
 //! The state of a run after any of its events.
 
-use retold::id::Seq;
+use retold::id::{RunId, Seq};
+use retold::log::{LogError, Reader, ReaderUntil};
+use retold::run::Folding;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::row::{Row, row};
 use super::{OfRun, Reply};
 use crate::error::PageError;
-use crate::facts::{At, Fold};
+use crate::facts::{At, Fold, StateError};
 use crate::job::locked;
 use crate::runs::Notice;
 use crate::tree::{Node, tree};
+use crate::trust::Damage;
 
 #[derive(Serialize)]
 struct State {
@@ -40,12 +43,19 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
     let query = &of.asked.query;
     let pointer = query.text("pointer")?;
     let wanted = query.parsed::<u64>("at")?;
-    let untrusted = of.asked.site.untrusted(&of.head);
+    let damage = of.asked.site.checked(&of.head).from;
     let slot = of.asked.site.roll(&of.head);
-    let end = of.head.head.seq.max(slot.roll().end());
-    if let Some(wanted) = wanted.filter(|wanted| *wanted > end.0) {
+    let last = of.head.head.seq.max(slot.roll().end());
+    // Neither what a damaged event says nor what follows from it is folded.
+    let trusted = damage.as_ref().map(|damage| Seq(damage.seq.0.saturating_sub(1)));
+    let end = trusted.map_or(last, |trusted| trusted.min(last));
+    let at = wanted.map_or(end, Seq);
+    if let Some(damage) = damage.filter(|damage| at >= damage.seq || end == Seq(0)) {
+        return Err(untrusted(at, &damage));
+    }
+    if at > end {
         return Err(PageError::NotFound(format!(
-            "run {} has no event {wanted}: its last one is {end}",
+            "run {} has no event {at}: its last one is {end}",
             of.info.short
         )));
     }
@@ -60,23 +70,23 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
             "The settings of this run do not work with this release: {error}"
         ))
     })?;
-    let at = wanted.map_or(end, Seq);
     let fold = of.asked.site.fold(of.head.run);
     let mut fold = locked(&fold);
-    let reader = of.reader.as_mut();
-    if fold.is_none() {
-        *fold = Some(Fold::new(reader, of.head.run, experiment.folding())?);
-    }
-    let Some(fold) = fold.as_mut() else { return Err(without_settings(&of.info.short)) };
-    if fold.end() < end {
-        fold.read_on(reader, end)?;
-    }
-    let found = fold.at(reader, at)?;
+    let mut reader = ReaderUntil::new(of.asked.site.reader()?, of.head.run, end);
+    let folded = folded(&mut fold, &mut reader, (of.head.run, at, end), || experiment.folding());
+    // In a long run, damage is noticed when it is read.
+    let (fold, found) = folded.map_err(|error| match error {
+        StateError::Log(LogError::Corrupt { seq, what, .. }) => {
+            untrusted(at, &Damage { seq, what })
+        }
+        error => error.into(),
+    })?;
     let (last, next) = fold.around(at);
     let (previous, _) = fold.around(Seq(last.map_or(0, |last| last.0.saturating_sub(1))));
-    let all_facts = fold.facts();
+    let next = next.filter(|next| *next <= end);
+    let all_facts = fold.facts(end);
     let fact = match last {
-        Some(last) => Some(row(of.head.run, &of.event(last)?, untrusted)),
+        Some(last) => Some(row(of.head.run, &of.event(last)?, None)),
         None => None,
     };
     let mut data = State {
@@ -121,6 +131,29 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
             of.page_with("state", title, false, vec![Notice::danger(text)], data)
         }
     }
+}
+
+/// The state after an event, and what it was folded with; `end` is the last event that can be folded.
+fn folded<'a>(
+    fold: &'a mut Option<Fold>,
+    reader: &mut dyn Reader,
+    (run, at, end): (RunId, Seq, Seq),
+    begin: impl FnOnce() -> Box<dyn Folding>,
+) -> Result<(&'a Fold, At), StateError> {
+    let fold = match fold {
+        Some(fold) => fold,
+        None => fold.insert(Fold::new(reader, run, begin())?),
+    };
+    if fold.end() < end {
+        fold.read_on(reader, end)?;
+    }
+    let found = fold.at(reader, at)?;
+    Ok((fold, found))
+}
+
+/// Refuses the state at an event that is damaged, or after it.
+fn untrusted(at: Seq, damage: &Damage) -> PageError {
+    PageError::Untrusted { message: damage.no_state_after(at), last_good: damage.last_good() }
 }
 
 fn without_settings(run: &str) -> PageError {

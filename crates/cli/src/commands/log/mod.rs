@@ -76,17 +76,19 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 let can_grow = !select::looks_like_a_file(name);
                 return follow(&selected, can_grow, &args, global, output);
             }
-            let until = args.at.map(|at| selected.until(at)).transpose()?;
-            let shown = until.as_ref().map_or(&selected, |until| &until.selected);
-            let (mut reader, run) = (shown.log.reader()?, shown.run);
-            let listed = Careful::new(shown.log.reader()?, shown.log.reader()?);
+            let run = selected.run;
             let damage = damaged::first(&selected.log, run)?;
             if let Some(damage) = &damage {
                 output.damaged(damage)?;
             }
+            let until = args.at.map(|at| selected.until(at, damage.as_ref())).transpose()?;
+            let shown = until.as_ref().map_or(&selected, |until| &until.selected);
+            let mut reader = shown.log.reader()?;
+            let listed = Careful::new(shown.log.reader()?, shown.log.reader()?);
             let state = match &until {
                 Some(Until { at, end, .. }) => {
-                    Some(state::of(global.studies, reader.as_mut(), run, (*at, *end))?)
+                    let mut checked = shown.checked()?;
+                    Some(state::of(global.studies, &mut checked, run, (*at, *end))?)
                 }
                 None => None,
             };

@@ -1,0 +1,114 @@
+//! The pages of one event, and of the state after one, in a run that is damaged: what comes before the
+//! damage is shown, and what depends on it is refused with the reason.
+
+use std::fs;
+
+use retold::id::RunId;
+use rusqlite::Connection;
+use serde_json::Value;
+
+use super::damaged::dangers;
+use super::{Answer, Served, recording};
+use crate::support::cli::Place;
+use crate::support::tamper::without_triggers;
+use crate::support::waiting::soon;
+
+/// A log with two runs; the last is the one that is looked at.
+fn two() -> Place {
+    let place = Place::new();
+    place.ok(&format!("import {}", recording("society_small.jsonl")));
+    let config = concat!(env!("RETOLD_ROOT"), "/config/deliberation_small.yaml");
+    place.ok(&format!("run {config} --no-outputs --quiet"));
+    place
+}
+
+/// A page as JSON, with its status, once it warns of the damage.
+fn warned(served: &Served, path: &str) -> (u16, Value, u64) {
+    soon(&format!("a warning on {path}"), || {
+        let Answer { status, body, .. } = served.ask("GET", path, "Accept: application/json\r\n");
+        let page: Value = serde_json::from_str(&body).unwrap();
+        let from = dangers(&page).into_iter().find_map(|(_, from)| from)?;
+        (status != 202).then_some((status, page, from))
+    })
+}
+
+/// The pages and commands about a run that cannot be trusted from an event on.
+fn checked(place: &Place, log: &str, from: u64) {
+    let served = Served::log(place, log);
+    let last = from - 1;
+    let (_, _, said) = warned(&served, "/run/latest");
+    assert_eq!(said, from);
+    // The state after the last event that can be trusted is shown, also if none is asked for.
+    for path in ["/run/latest/state".to_owned(), format!("/run/latest/state?at={last}")] {
+        let (status, page, said) = warned(&served, &path);
+        assert_eq!((status, said), (200, from), "{path}: {page}");
+        assert_eq!((&page["at"], &page["end"]), (&last.into(), &last.into()), "{page}");
+        assert!(page["state"].is_object() && page["facts"] == page["all_facts"], "{page}");
+        assert_eq!(page["next"], Value::Null, "{page}");
+    }
+    for at in [from, from + 50] {
+        let path = format!("/run/latest/state?at={at}");
+        let (status, page, said) = warned(&served, &path);
+        assert_eq!((status, said, &page["last_good"]), (404, from, &last.into()), "{page}");
+        let error = page["error"].as_str().unwrap();
+        assert!(
+            error.starts_with(&format!("the state after event {at} cannot be shown")),
+            "{error}"
+        );
+        let Answer { status, body, .. } = served.get(&path);
+        assert_eq!(status, 404, "{body}");
+        assert!(body.contains(&format!("/state?at={last}\"")), "{body}");
+    }
+    let (status, page, _) = warned(&served, &format!("/run/latest/event/{last}"));
+    assert_eq!((status, &page["row"]["seq"]), (200, &last.into()), "{page}");
+    let (status, page, said) = warned(&served, &format!("/run/latest/event/{from}"));
+    // It may be there and be damaged; what is not there is not found.
+    let is_gone = page["row"]["untrusted"] != true;
+    assert_eq!((status, said), (if is_gone { 404 } else { 200 }, from), "{page}");
+    let beyond = page["run"]["events"].as_u64().unwrap() + 1;
+    let (status, page, said) = warned(&served, &format!("/run/latest/event/{beyond}"));
+    assert_eq!((status, said), (404, from), "{page}");
+    assert!(page["run"]["run"].as_str().is_some_and(|run| run.parse::<RunId>().is_ok()), "{page}");
+    drop(served);
+    for command in ["show latest", "log latest"] {
+        let good = place.run(&format!("--log {log} {command} --at {last}"));
+        assert_eq!(good.code, 1, "{command}: {}{}", good.out, good.err);
+        let banner = format!("DAMAGED: from event {from} on");
+        assert!(good.out.starts_with(&banner), "{command}: {}", good.out);
+        assert!(
+            good.out.contains(&format!("state after event {last}:")),
+            "{command}: {}",
+            good.out
+        );
+        for at in [from, from + 50] {
+            let bad = place.run(&format!("--log {log} {command} --at {at}"));
+            assert_eq!(bad.code, 1, "{command}: {}{}", bad.out, bad.err);
+            assert!(bad.out.starts_with(&banner), "{command}: {}", bad.out);
+            assert!(!bad.out.contains("state after event"), "{command}: {}", bad.out);
+            let why = format!("the state after event {at} cannot be shown");
+            let hint = format!("the last that can be trusted is --at {last}");
+            assert!(bad.err.contains(&why) && bad.err.contains(&hint), "{command}: {}", bad.err);
+        }
+    }
+}
+
+#[test]
+fn a_run_that_was_cut_off_has_states_and_events_up_to_there() {
+    let place = two();
+    let whole = fs::read(place.path("retold.db")).unwrap();
+    place.write("cut.db", &whole[..whole.len() / 16_384 * 6 / 10 * 16_384]);
+    let (shown, code) = place.json("--log cut.db show latest");
+    let from = shown["damaged"]["from"].as_u64().unwrap();
+    assert!(code == 1 && from > 20, "{shown}");
+    checked(&place, "cut.db", from);
+}
+
+#[test]
+fn a_run_without_one_of_its_events_has_states_and_events_up_to_there() {
+    let place = two();
+    let db = Connection::open(place.path("retold.db")).unwrap();
+    let delete = "DELETE FROM events WHERE id = (2 << 32) + 100";
+    assert_eq!(without_triggers(&db, |db| db.execute(delete, [])), Ok(1));
+    drop(db);
+    checked(&place, "retold.db", 100);
+}
