@@ -27,8 +27,8 @@ pub(super) type AnsweredQuestion<P> =
 impl<E: Experiment + ?Sized> Run<E> {
     /// Asks one question; the answer is recorded, parsed, and the decision recorded.
     ///
+    /// # Errors
     /// [`Stop`] if the run cannot continue; the inner [`CallFailed`] if only this call failed.
-    /// [`Stop`] if the run cannot continue; the inner [`CallFailed`] if just this call failed.
     pub async fn ask<P: Parser>(
         &mut self,
         question: Question<P>,

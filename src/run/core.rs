@@ -142,7 +142,7 @@ impl Core {
         if let Some(found) = &found {
             self.compare_sources(asked, found)?;
         }
-        match self.mode.source(asked, found)? {
+        match self.mode.source(asked, found, self.model.is_some())? {
             AnswerSource::Model => Ok(None),
             AnswerSource::Nobody => {
                 let failure = Failure::new(FailureKind::NoAnswer, "it was never recorded");
@@ -163,13 +163,16 @@ impl Core {
 
     /// Counts a question of a rehearsal; what answers it.
     fn rehearse(&self, asked: &Asked, found: Option<Found>) -> Result<Option<Found>, Stop> {
+        let mut rehearsing = self.rehearsing.borrow_mut();
+        if self.model.is_some() {
+            return Ok(rehearsing.ask_model(self.lane, asked, found, &self.rehearsal));
+        }
         let because = places(&asked.because)?;
         let is_answered = found.as_ref().is_some_and(|found| found.recorded.result.is_ok());
         let stand_in = match self.history.borrow_mut().as_mut() {
             Some(history) if !is_answered => history.stand_in(&asked.call)?,
             _ => None,
         };
-        let mut rehearsing = self.rehearsing.borrow_mut();
         Ok(rehearsing.ask(self.lane, (asked, &because), (found, stand_in), &self.rehearsal))
     }
 

@@ -108,6 +108,9 @@ impl Core {
 
     /// Asks a model until it answers or another attempt would be pointless.
     async fn put_to_model(&self, model: &dyn Model, asked: &Asked) -> Result<Exchanged, Stop> {
+        if !self.mode.writes() {
+            return self.try_on_model(model, asked).await;
+        }
         let Asked { call, sample, request, .. } = asked;
         let mut permit = self.permit(request).await?;
         let sent = self.sent(asked)?;
@@ -241,6 +244,10 @@ impl Core {
         from_run: RunId,
         shared: Answered,
     ) -> Result<Answered, Stop> {
+        if !self.mode.writes() {
+            self.rehearsing.borrow_mut().withdraw(asked);
+            return Ok(shared);
+        }
         let Answered { request: _, seq: from_seq, content, beside } = shared;
         let request = self.sent(asked)?;
         let reused = AnswerReused {

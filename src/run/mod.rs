@@ -58,6 +58,7 @@ mod state_difference;
 mod states;
 mod stop;
 mod together;
+mod tried;
 mod valid;
 
 pub use self::converse::Talk;

@@ -15,8 +15,9 @@ pub enum Mode {
     Replay,
     /// The log answers, then the model.
     Resume,
-    /// The log answers by call and sample, whatever the prompt is now; differences are counted. See
-    /// [`Rehearsal`](super::Rehearsal).
+    /// The log answers by call and sample, whatever the prompt is now; differences are counted, and
+    /// nothing is written. With a model, which should be a simulated one, the log answers what it
+    /// has with the same prompt, and the model everything else. See [`Rehearsal`](super::Rehearsal).
     Rehearse,
 }
 
@@ -29,8 +30,13 @@ pub(super) enum AnswerSource {
 
 impl Mode {
     /// The only place that decides where an answer comes from, given the log's entry for the
-    /// question's call and sample.
-    pub(super) fn source(self, asked: &Asked, found: Option<Found>) -> Result<AnswerSource, Stop> {
+    /// question's call and sample, and whether there is a model.
+    pub(super) fn source(
+        self,
+        asked: &Asked,
+        found: Option<Found>,
+        has_model: bool,
+    ) -> Result<AnswerSource, Stop> {
         match (self, found) {
             (Mode::Replay | Mode::Resume, Some(found)) if found.prompt != asked.prompt() => {
                 Err(Divergence::prompt(asked, found.prompt).into())
@@ -39,8 +45,8 @@ impl Mode {
                 Ok(AnswerSource::Log(found.recorded))
             }
             (Mode::Replay, None) => Err(Divergence::missing(asked).into()),
-            (Mode::Rehearse, None) => Ok(AnswerSource::Nobody),
-            (Mode::Record | Mode::Resume, _) => Ok(AnswerSource::Model),
+            (Mode::Rehearse, None) if !has_model => Ok(AnswerSource::Nobody),
+            (Mode::Record | Mode::Resume | Mode::Rehearse, _) => Ok(AnswerSource::Model),
         }
     }
 

@@ -12,6 +12,9 @@
 //! A call that was never recorded has no answer. It fails, as any call to a model may, and the
 //! experiment continues without it; or, to count what follows from it, it gets the answer of
 //! another call of its kind ([`RehearsalSettings::stand_ins`]).
+//!
+//! A rehearsal with a model, which should be a simulated one because answers of others cost money,
+//! needs none of this: all that a real run would ask is asked, and nothing of it is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -191,7 +194,7 @@ impl Rehearsal {
 // Nothing is logged in a rehearsal. What has no place in the log gets a number beyond all places, so
 // that each thing can still be named as a cause or a source.
 
-/// The question and the answer of stand-ins.
+/// The questions and answers of stand-ins and of a model.
 const STAND_INS: u64 = 1 << 49;
 
 /// Decisions.
@@ -203,7 +206,7 @@ const FACTS: u64 = 1 << 51;
 /// A rehearsal under way.
 #[derive(Debug, Default)]
 pub(super) struct Rehearsing {
-    found: Rehearsal,
+    pub(super) found: Rehearsal,
     /// The lanes that differ from the record.
     departed: BTreeSet<String>,
     /// Questions whose prompts are made from new answers, new answers, and facts made from them.
@@ -211,8 +214,12 @@ pub(super) struct Rehearsing {
     /// The answer that each decision is about, in program order.
     decisions: Vec<Seq>,
     /// The address of each answer.
-    addresses: LookupMap<Seq, (CallPath, Sample)>,
+    pub(super) addresses: LookupMap<Seq, (CallPath, Sample)>,
     stand_ins: u64,
+    /// The questions that a model was asked: their places among the new calls.
+    pub(super) put_to_model: LookupMap<(CallPath, Sample), usize>,
+    /// Those of them that it need not answer, because an earlier answer is shared.
+    pub(super) withdrawn: BTreeSet<usize>,
 }
 
 impl Rehearsing {
@@ -261,13 +268,20 @@ impl Rehearsing {
 
     /// Gives the answer of another call a place of its own.
     fn as_stand_in(&mut self, found: Found) -> Found {
-        self.stand_ins += 2;
-        let request = Seq(STAND_INS + self.stand_ins);
-        let recorded = Recorded { request, seq: Seq(request.0 + 1), result: found.recorded.result };
+        let (request, seq) = self.new_places();
+        let recorded = Recorded { request, seq, result: found.recorded.result };
         Found { recorded, ..found }
     }
 
-    fn note(
+    /// The places of a question and its answer that are not in the log.
+    pub(super) fn new_places(&mut self) -> (Seq, Seq) {
+        self.stand_ins += 2;
+        let request = Seq(STAND_INS + self.stand_ins);
+        (request, request.next())
+    }
+
+    /// Counts a question as matching, changed or unrecorded; why a model would be asked, if it would.
+    pub(super) fn note(
         &mut self,
         lane: Lane,
         asked: &Asked,
@@ -309,7 +323,7 @@ impl Rehearsing {
         Some(why)
     }
 
-    fn count_use(&mut self, asked: &Asked, used: Option<&Usage>) {
+    pub(super) fn count_use(&mut self, asked: &Asked, used: Option<&Usage>) {
         let Some(Usage { prompt_tokens: Some(prompt), completion_tokens, .. }) = used else {
             return;
         };
@@ -359,6 +373,8 @@ impl Rehearsing {
     ) -> Result<Rehearsal, LogError> {
         let mut found = std::mem::take(&mut self.found);
         (found.left, found.complete) = (left, complete);
+        let mut at = 0..;
+        found.new.retain(|_| at.next().is_none_or(|at| !self.withdrawn.contains(&at)));
         // Beyond the point where the recorded run was cut off, nothing can differ from it.
         found.departures.retain(|departure| complete || departure.recorded.is_some());
         for departure in &mut found.departures {
@@ -382,7 +398,7 @@ impl Rehearsing {
 }
 
 /// The tokens of a recorded answer.
-fn usage_of(recorded: &Recorded) -> Option<Usage> {
+pub(super) fn usage_of(recorded: &Recorded) -> Option<Usage> {
     match &recorded.result {
         Ok(Text { beside, .. }) => usage(&beside.details()),
         Err(_) => None,

@@ -33,6 +33,34 @@ fn asked(place: &Place, run: &str) -> BTreeSet<String> {
     rows.map(Result::unwrap).collect()
 }
 
+/// What a fork put to a model.
+#[derive(Debug)]
+struct Tried {
+    /// The calls that were answered, or failed after all attempts, as `CALL#SAMPLE`.
+    calls: BTreeSet<String>,
+    /// The tokens of the requests and of the answers.
+    tokens: [i64; 2],
+}
+
+/// What a fork of a run at a call put to a model. What failed before that call is shared, and fails
+/// without being asked.
+fn tried(place: &Place, [fork, parent, at]: [&str; 3]) -> Tried {
+    let db = rusqlite::Connection::open(place.path("retold.db")).unwrap();
+    let ended = "SELECT q.call || '#' || q.sample FROM log q JOIN log a ON a.run = q.run AND a.cause = q.seq \
+                 WHERE q.run = ?1 AND (a.kind = 'ResponseReceived' \
+                   OR a.kind = 'AttemptFailed' AND a.body ->> 'final' AND NOT EXISTS ( \
+                     SELECT 1 FROM log p WHERE p.run = ?2 AND p.call = q.call AND p.sample = q.sample \
+                       AND p.prompt_hash = q.prompt_hash \
+                       AND p.seq < (SELECT min(seq) FROM log WHERE run = ?2 AND call = ?3)))";
+    let mut select = db.prepare(ended).unwrap();
+    let rows = select.query_map([fork, parent, at], |row| row.get::<_, String>(0)).unwrap();
+    let calls = rows.map(Result::unwrap).collect();
+    let used = "SELECT sum(body ->> 'prompt_tokens'), sum(body ->> 'completion_tokens') FROM log \
+                WHERE run = ?1 AND kind = 'ResponseReceived'";
+    let tokens = db.query_row(used, [fork], |row| Ok([row.get(0)?, row.get(1)?])).unwrap();
+    Tried { calls, tokens }
+}
+
 /// The new calls of a plan: those that are known, and those that are foretold.
 fn planned(plan: &Value) -> (BTreeSet<String>, BTreeSet<String>) {
     let calls = plan["new_calls"].as_array().unwrap().iter();
@@ -41,8 +69,8 @@ fn planned(plan: &Value) -> (BTreeSet<String>, BTreeSet<String>) {
     (known.iter().map(name).collect(), foretold.iter().map(name).collect())
 }
 
-/// Of dialogues with one exchange, the number of turns does not depend on the answers: the plan
-/// foretells every call.
+/// The whole way: what is planned is asked, what is shared takes no space, and the figures of fork
+/// and parent can be compared.
 #[test]
 fn a_fork_with_another_moderator_asks_what_was_foretold() {
     let (place, parent, call) =
@@ -53,13 +81,11 @@ fn a_fork_with_another_moderator_asks_what_was_foretold() {
     assert_eq!(code, 0, "{plan}");
     assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1, "nothing is recorded");
     let (known, foretold) = planned(&plan);
-    assert_eq!(known.len(), 10, "the first question to each participant of acp: {known:?}");
-    assert_eq!(plan["forecast"]["known"]["changed"], 10);
+    assert!(known.len() > 20 && foretold.is_empty(), "{known:?}, {foretold:?}");
     place.ok(&format!("fork {parent} {options} -q"));
     let fork = place.json("show latest").0;
     let made = asked(&place, fork["run"].as_str().unwrap());
-    let all: BTreeSet<String> = known.union(&foretold).cloned().collect();
-    assert_eq!(made, all, "exactly what was foretold is asked");
+    assert_eq!(made, known, "exactly what was planned is asked");
     assert_eq!(plan["recorded"].as_u64().unwrap() + made.len() as u64, fork["exchanges"]);
     // What is shared takes almost no space: the fork adds what is new.
     let shared = plan["recorded"].as_u64().unwrap() as f64 / plan["calls"].as_u64().unwrap() as f64;
@@ -79,21 +105,49 @@ fn a_fork_with_another_moderator_asks_what_was_foretold() {
     assert!(acp["difference"].is_f64() && acp["interval"]["low"].is_f64(), "{acp}");
 }
 
-/// Dialogues that end when the moderator is satisfied: what is known is asked, what is recorded is
-/// shared, and the rest is foretold.
+/// Dialogues that end when the moderator is satisfied, with answers that break their format, rate
+/// limits and failures: what a simulated fork will ask is known to the last call, and so are the
+/// tokens that it will use.
+#[test]
+fn a_simulated_fork_with_dialogues_of_any_length_is_known_exactly() {
+    let rates = "--set provider.rates.rate_limited=0.1 --set provider.rates.truncated=0.05";
+    for settings in ["", rates, "--set provider.rates.failure=0.02"] {
+        let (place, parent, call) = deliberation(settings);
+        let options = format!("--at {call} --prompts own");
+        let (plan, _) = place.json(&format!("plan --against {parent} {options}"));
+        assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1);
+        let (known, foretold) = planned(&plan);
+        assert_eq!((foretold.len(), &plan["exact"]), (0, &true.into()));
+        place.ok(&format!("fork {parent} {options} -q"));
+        let fork = place.json("show latest").0;
+        let fork = fork["run"].as_str().unwrap();
+        let tried = tried(&place, [fork, &parent, &call]);
+        assert!(known.len() > 30 && known == tried.calls, "{settings}: {known:?} {tried:?}");
+        if !settings.contains("failure") {
+            let used = |name: &str| plan["forecast"][name].as_i64().unwrap();
+            let planned = [used("prompt_tokens"), used("completion_tokens")];
+            assert_eq!(planned, tried.tokens, "{settings}");
+        }
+    }
+}
+
+/// A recorded model cannot be asked in a plan: what follows from new answers is foretold.
 #[test]
 fn dialogues_of_any_length_are_foretold_not_known() {
-    let (place, parent, call) = deliberation("");
-    let options = format!("--at {call} --prompts own");
-    let (plan, _) = place.json(&format!("plan --against {parent} {options}"));
+    let (place, simulated, _) = deliberation("");
+    place.ok(&format!("export {simulated} answers.jsonl --as exchanges"));
+    let lines = std::fs::read_to_string(place.path("answers.jsonl")).unwrap();
+    place.write("answers.jsonl", lines.replace(r#","simulated":true"#, ""));
+    place.ok(&format!("run {DELIBERATION} -q --new --answers answers.jsonl"));
+    let run = place.json("show latest").0;
+    assert_eq!(run["simulated"], false, "{run}");
+    let events = place.json("log latest --call adversarial").0["events"].clone();
+    let options = format!("--at {} --prompts own", events[0]["call"].as_str().unwrap());
+    let (plan, _) = place.json(&format!("plan --against latest {options}"));
     let (known, foretold) = planned(&plan);
-    place.ok(&format!("fork {parent} {options} -q"));
-    let made = asked(&place, place.json("show latest").0["run"].as_str().unwrap());
-    assert!(known.is_subset(&made), "{known:?}");
+    assert_eq!((known.len(), &plan["exact"]), (10, &false.into()));
     let kinds = |call: &String| call.starts_with("adversarial/") || call.starts_with("final_vote/");
-    assert!(made.iter().all(kinds) && foretold.iter().all(kinds));
-    let (all, made) = ((known.len() + foretold.len()) as f64, made.len() as f64);
-    assert!((all - made).abs() < 0.3 * made, "{all} foretold, {made} asked");
+    assert!(foretold.len() > 50 && foretold.iter().all(kinds), "{foretold:?}");
 }
 
 #[test]

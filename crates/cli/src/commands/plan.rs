@@ -8,18 +8,21 @@ use serde_json::{Value, json};
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::limits::prices;
+use crate::model::ModelArgs;
 use crate::output::{Output, counted, grouped};
 use crate::runs::changes::{changed, place_of};
+use crate::runs::person::is_played;
 use crate::runs::session::{self, Session};
 use crate::runs::settings::{as_json, settings_of};
 use crate::select::{self, Selected};
 use crate::views::departures::{departures_json, departures_text};
-use crate::views::forecast::{forecast_text, new_calls_json};
+use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
 use retold::audit::Target;
 use retold::event::RunStarted;
 use retold::inert::inert;
-use retold::model::Prices;
+use retold::model::{Answerer, Prices};
 use retold::run::{Finish, Forecast, Mode, Rehearsal, RehearsalSettings};
+use retold_study::config::ModelKind;
 use retold_study::study::StudySettings;
 
 /// Show what a run would ask, and what it would cost, before it is paid for.
@@ -34,8 +37,11 @@ use retold_study::study::StudySettings;
 /// A call is known to be new if its prompt differs from the recorded one, if it was never recorded,
 /// or if it comes after --at. Its new answer is not known, so the experiment continues with the
 /// recorded answer, or with one to another call of its kind. Calls whose prompts are made from such
-/// answers are foretold, not known: a dialogue may take more or fewer turns. Tokens are estimated from recorded answers; a model
-/// without a price costs "unknown".
+/// answers are foretold, not known: a dialogue may take more or fewer turns. Tokens are estimated
+/// from recorded answers; a model without a price costs "unknown".
+///
+/// If the recorded run and the planned one are simulated, the simulated model is asked, because it
+/// costs nothing: then every call is known, and the tokens are those that the run will use.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The config of the planned run. Without it, the plan is for a fork of the recorded run.
@@ -73,8 +79,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let Plan { started, settings, rehearsal } = planned(&args, &selected, global)?;
     let Selected { log, run } = selected;
     let simulated = started.is_simulated();
-    let (mode, model) = (Mode::Rehearse, None);
+    let mode = Mode::Rehearse;
     let experiment = started.experiment.clone();
+    let model = model_of(&started, &settings, global)?;
+    let is_answered = model.is_some();
     let session =
         Session { log, run, mode, started, settings, prices: Prices::default(), model, live: None };
     let found = match session::rehearse(session, rehearsal, global)?.finish {
@@ -94,11 +102,30 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         if simulated {
             text.push_str(select::SIMULATED);
         }
-        text.push_str(&counts(&found, &forecast));
+        text.push_str(&counts(&found, &forecast, is_answered));
         text.push_str(&departures_text(&found.departures));
         output.text(&text)?;
     }
     Ok(Status::Fine)
+}
+
+/// The model that answers new calls: a simulated one, which costs nothing. `None` if the planned run
+/// would ask another kind, or a person takes part.
+fn model_of(
+    started: &RunStarted,
+    settings: &StudySettings,
+    global: &Global,
+) -> Result<Option<Answerer>, CliError> {
+    let mut runtime = settings.runtime.clone();
+    let is_simulated = started.is_simulated() && runtime.model.kind == ModelKind::Simulated;
+    if !is_simulated || is_played(global.studies, &started.experiment, &settings.experiment) {
+        return Ok(None);
+    }
+    // A plan need not take the time that answers are simulated to take.
+    runtime.model.latency_ms = 0.0;
+    let (studies, mode) = (global.studies, Mode::Rehearse);
+    let args = ModelArgs::default();
+    args.make(studies, &started.experiment, started.seed, &runtime, mode).map(Some)
 }
 
 /// What is executed, and which recorded answers it shares.
@@ -149,7 +176,7 @@ fn new_calls(forecast: &Forecast) -> (u64, u64) {
     (forecast.known.values().sum(), forecast.foretold)
 }
 
-fn counts(found: &Rehearsal, forecast: &Forecast) -> String {
+fn counts(found: &Rehearsal, forecast: &Forecast, is_answered: bool) -> String {
     let Rehearsal { matching, changed, unrecorded, left, complete, .. } = found;
     let (known, foretold) = new_calls(forecast);
     let all = matching + changed + unrecorded;
@@ -162,7 +189,11 @@ fn counts(found: &Rehearsal, forecast: &Forecast) -> String {
         grouped(all - known - foretold),
         grouped(known + foretold)
     );
-    text.push_str(&forecast_text(forecast));
+    let tokens = match is_answered {
+        true => "tokens of the simulated answers",
+        false => ESTIMATED,
+    };
+    text.push_str(&forecast_text(forecast, tokens));
     if *left > 0 {
         let left = counted(*left, "recorded call");
         let _ = writeln!(text, "{left} would not be asked any more");
@@ -172,9 +203,10 @@ fn counts(found: &Rehearsal, forecast: &Forecast) -> String {
             "the recorded run never finished: calls that it never reached were never recorded\n",
         );
     }
-    text.push_str(
-        "nothing was asked and nothing was written; only a fork shares recorded answers\n",
-    );
+    text.push_str(match is_answered && known > 0 {
+        true => "the simulated model answered, so every call is known; nothing was written, and only a fork shares recorded answers\n",
+        false => "nothing was asked and nothing was written; only a fork shares recorded answers\n",
+    });
     text
 }
 
@@ -196,6 +228,7 @@ fn object(
         "new": known + foretold,
         "known": known,
         "foretold": foretold,
+        "exact": foretold == 0,
         "left": left,
         "complete": complete,
         "forecast": forecast,

@@ -15,7 +15,7 @@ use crate::select::{self, Source};
 use crate::views::departures::{departures_json, departures_text};
 use crate::views::facts::facts_text;
 use crate::views::figures::{methods, paired_table};
-use crate::views::forecast::{forecast_text, new_calls_json};
+use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
 use retold::compare::{FactChanges, FactRecord, fact_changes, recorded_facts};
 use retold::id::{CallPath, Sample};
 use retold::model::Prices;
@@ -132,7 +132,7 @@ impl Refolded {
         } else {
             let calls = counted(new.len() as u64, "call");
             let _ = writeln!(text, "\n{calls} would have to be asked again");
-            text.push_str(&forecast_text(forecast));
+            text.push_str(&forecast_text(forecast, ESTIMATED));
         }
         if *left > 0 {
             let _ = writeln!(text, "{} recorded calls would not be asked any more", grouped(*left));

@@ -52,14 +52,14 @@ pub(crate) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
     go_with(session, RehearsalSettings::default(), global)
 }
 
-/// Runs a recorded run again with other settings, without a model; `rehearsal` says what else
-/// differs.
+/// Runs a recorded run again with other settings, with a simulated model or none; `rehearsal` says
+/// what else differs.
 pub(crate) fn rehearse(
     session: Session,
     rehearsal: RehearsalSettings,
     global: &Global,
 ) -> Result<Ended, CliError> {
-    go_with(Session { mode: Mode::Rehearse, model: None, ..session }, rehearsal, global)
+    go_with(Session { mode: Mode::Rehearse, ..session }, rehearsal, global)
 }
 
 fn go_with(

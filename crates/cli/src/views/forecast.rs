@@ -16,8 +16,11 @@ pub(crate) fn new_calls_json(calls: &[NewCall]) -> Vec<Value> {
     calls.iter().map(call).collect()
 }
 
-/// How many calls are new, and why; their tokens and cost by model.
-pub(crate) fn forecast_text(forecast: &Forecast) -> String {
+/// Where the tokens of a forecast come from, if no model was asked.
+pub(crate) const ESTIMATED: &str = "tokens, estimated from the recorded answers";
+
+/// How many calls are new, and why; their tokens, and where these come from, and cost by model.
+pub(crate) fn forecast_text(forecast: &Forecast, tokens: &str) -> String {
     let Forecast { known, foretold, prompt_tokens, completion_tokens, uncounted, models, cost } =
         forecast;
     let mut text = String::new();
@@ -35,7 +38,7 @@ pub(crate) fn forecast_text(forecast: &Forecast) -> String {
     if models.is_empty() {
         return text;
     }
-    text.push_str("tokens, estimated from the recorded answers, and US dollars at list prices\n");
+    let _ = writeln!(text, "{tokens}, and US dollars at list prices");
     let width = models.keys().map(|model| model.chars().count()).max().unwrap_or(0).clamp(5, 40);
     for (model, of) in models {
         let ModelForecast { calls, prompt_tokens, completion_tokens, uncounted, cost } = of;

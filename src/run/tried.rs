@@ -1,0 +1,94 @@
+//! A rehearsal with a model: what is not recorded with the same prompt is asked, as in a run or fork,
+//! but nothing is written.
+
+use super::core::{Answered, Core, Exchanged, call_failed};
+use super::details::{Beside, kept, usage};
+use super::history::Found;
+use super::question::Asked;
+use super::rehearsal::{Instead, Lane, NewCall, RehearsalSettings, Rehearsing, usage_of};
+use super::stop::Stop;
+use crate::id::Seq;
+use crate::model::{Ask, Model, Usage};
+
+impl Rehearsing {
+    /// Counts a question, and returns its recorded answer if a fork would share it.
+    pub(super) fn ask_model(
+        &mut self,
+        lane: Lane,
+        asked: &Asked,
+        found: Option<Found>,
+        settings: &RehearsalSettings,
+    ) -> Option<Found> {
+        // Its prompt is made from the answers that a run would get, so it is the real one.
+        let made_from_new = false;
+        let address = (asked.call.clone(), asked.sample);
+        let Some(why) = self.note(lane, asked, found.as_ref(), settings, made_from_new) else {
+            let recorded = &found.as_ref()?.recorded;
+            let (seq, used) = (recorded.seq, usage_of(recorded));
+            self.count_use(asked, used.as_ref());
+            self.addresses.insert(seq, address);
+            return found;
+        };
+        self.put_to_model.insert(address, self.found.new.len());
+        self.found.new.push(NewCall {
+            call: asked.call.clone(),
+            sample: asked.sample,
+            why,
+            follows_new: made_from_new,
+            model: asked.request.model().map(str::to_owned),
+            bytes: asked.request.canonical().len() as u64,
+            instead: None,
+        });
+        None
+    }
+
+    /// Notes what the model's answer to a question used; the places of question and answer.
+    fn answered(&mut self, asked: &Asked, used: Option<Usage>) -> (Seq, Seq) {
+        self.count_use(asked, used.as_ref());
+        let address = (asked.call.clone(), asked.sample);
+        let place = self.put_to_model.get(&address).copied();
+        if let Some(call) = place.and_then(|place| self.found.new.get_mut(place)) {
+            call.instead = Some(Instead { prompt: asked.prompt(), bytes: 0, usage: used });
+        }
+        let (request, answer) = self.new_places();
+        self.addresses.insert(answer, address);
+        (request, answer)
+    }
+
+    /// Takes a question back, because an earlier answer is shared with it.
+    pub(super) fn withdraw(&mut self, asked: &Asked) {
+        let place = self.put_to_model.get(&(asked.call.clone(), asked.sample));
+        self.withdrawn.extend(place.copied());
+    }
+}
+
+impl Core {
+    /// Asks a model with the retries of a run, but without its waits; nothing is recorded.
+    pub(super) async fn try_on_model(
+        &self,
+        model: &dyn Model,
+        asked: &Asked,
+    ) -> Result<Exchanged, Stop> {
+        let Asked { call, sample, request, .. } = asked;
+        let mut retry = self.retry.start();
+        let mut attempt = 0;
+        loop {
+            if self.brake.is_pulled() {
+                return Err(Stop::Interrupted);
+            }
+            let ask = Ask { request, call, sample: *sample, attempt };
+            self.update(|p| p.model_calls += 1);
+            match model.answer(ask).await {
+                Ok(response) => {
+                    let (content, details) = kept(response);
+                    let beside = Beside::of(&content, details);
+                    let used = usage(&beside.details());
+                    let (request, seq) = self.rehearsing.borrow_mut().answered(asked, used);
+                    return Ok(Ok(Answered { request, seq, content, beside }));
+                }
+                Err(failure) if retry.after(&failure).is_some() => attempt += 1,
+                Err(failure) => return Ok(Err(call_failed(asked, failure))),
+            }
+        }
+    }
+}
