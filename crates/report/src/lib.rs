@@ -19,7 +19,7 @@ use retold::counted::counted;
 use retold::inert::inert;
 use retold::totals::{Calls, Counts, Latency, Tokens};
 use retold_study::charts::Chart;
-use retold_study::figures::{Estimate, Paired};
+use retold_study::figures::{Estimate, Paired, other_seed};
 
 pub use foreign::charts;
 pub use summary::{Methods, Summary, methods};
@@ -177,11 +177,25 @@ impl Page {
         }
         if !self.paired.is_empty() {
             page.push_str("</table>\n</div>\n<ul class=sampled>\n");
-            for Paired { one, .. } in &self.paired {
-                let (name, how) = (escaped(&one.name, 100), escaped(&sampled(one), 200));
-                let _ = writeln!(page, "<li>{name}, first run: {how}</li>");
+            for Paired { one, other, .. } in &self.paired {
+                let (name, how) = (escaped(&one.name, 100), sampled(one));
+                let then = other.as_ref().map(sampled).filter(|then| *then != how);
+                let how = escaped(&how, 200);
+                let _ = match then {
+                    None => writeln!(page, "<li>{name}: {how}</li>"),
+                    Some(then) => {
+                        let then = escaped(&then, 200);
+                        writeln!(page, "<li>{name}, first run: {how}; second run: {then}</li>")
+                    }
+                };
             }
             page.push_str("</ul>\n");
+            if let [one, other] = self.runs.as_slice()
+                && let Some(caution) =
+                    other_seed(one.summary.started.seed, other.summary.started.seed)
+            {
+                let _ = writeln!(page, "<p>Note: {}.</p>", escaped(&caution, 300));
+            }
         }
         self.runs.iter().for_each(|part| found(&part.summary, page));
     }

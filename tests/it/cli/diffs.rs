@@ -151,6 +151,13 @@ fn runs_that_have_little_in_common() {
         "run {config} -q --no-outputs --new --set games=2 --set game_length=2 --set seed=9"
     ));
     let (found, _) = place.json(&format!("diff {goods} latest"));
+    let caution = found["other_seed"].as_str().unwrap();
+    assert!(caution.starts_with("the seeds differ (") && caution.contains(" and 9)"), "{caution}");
+    let said = place.run(&format!("diff {goods} latest")).out;
+    assert!(said.contains(&format!("  note: {caution}\n")), "{said}");
+    place.ok(&format!("report {goods} latest -o page.html"));
+    assert!(place.read("page.html").contains(caution));
+    assert_eq!(place.json("diff latest latest").0["other_seed"], Value::Null);
     let report = place.json("show latest").0["report"].clone();
     for figure in found["figures"].as_array().unwrap() {
         let pointer = figure["one"]["pointer"].as_str().unwrap();

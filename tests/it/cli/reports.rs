@@ -157,7 +157,7 @@ fn two_runs_on_a_page() {
     );
     assert_eq!(tables(&page).len(), 6, "the plots of both");
     // Both puzzles of the first run have the same share.
-    let reason = "<li>solve rate, first run: none: all clusters have the same value</li>";
+    let reason = "<li>solve rate, first run: none: all clusters have the same value; second run: ";
     assert!(page.contains(reason), "{page}");
     place.ok("export latest run.jsonl");
     place.ok("report run.jsonl -o other.html");

@@ -295,6 +295,7 @@ fn two_runs_differ_on_the_page_as_in_diff() {
         let calls = |key: &str| diff["calls"][key].as_u64().unwrap();
         let what = format!("{one} {other}\n{}", diff["calls"]);
         assert_eq!(count("prompt"), calls("both") - calls("same_prompt"), "{what}");
+        assert_eq!(page["other_seed"], diff["other_seed"], "{what}");
         assert_eq!(count("answer"), calls("same_prompt") - calls("same_answer"), "{what}");
         assert_eq!(count("first"), calls("one") - calls("both"), "{what}");
         assert_eq!(count("second"), calls("other") - calls("both"), "{what}");

@@ -24,7 +24,7 @@ use retold::id::{RunId, Seq};
 use retold::inert::inert;
 use retold::log::{CheckedReader, Reader};
 use retold::run::{Lane, Parent, StateDifference};
-use retold_study::figures::{Paired, paired};
+use retold_study::figures::{Paired, other_seed, paired};
 use retold_study::studies::Studies;
 
 /// Compare two runs: settings, prompts, answers, decisions, facts and state.
@@ -165,6 +165,12 @@ impl Compared<'_> {
         self.started.iter().any(RunStarted::is_simulated)
     }
 
+    /// What to know if the seeds differ.
+    fn other_seed(&self) -> Option<String> {
+        let [one, other] = &self.started;
+        other_seed(one.seed, other.seed)
+    }
+
     fn json(&self) -> Result<Value, CliError> {
         let comparison = &self.comparison;
         let mut object = serde_json::to_value(comparison).map_err(|e| {
@@ -176,6 +182,7 @@ impl Compared<'_> {
         object["identical"] = json!(comparison.is_identical());
         object["first"] = json!(comparison.first());
         object["figures"] = json!(self.figures);
+        object["other_seed"] = json!(self.other_seed());
         object["simulated"] = json!(self.is_simulated());
         Ok(object)
     }
@@ -235,6 +242,9 @@ impl Compared<'_> {
             }
             None => {
                 text.push_str(&paired_table(&self.figures));
+                if let Some(caution) = self.other_seed() {
+                    let _ = writeln!(text, "  note: {caution}");
+                }
                 text.push_str(&methods(&self.figures));
             }
         }

@@ -9,7 +9,7 @@ use retold::event::Event;
 use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::inert::inert;
 use retold::log::{LogError, Reader};
-use retold_study::figures::{Estimate, Paired};
+use retold_study::figures::{Estimate, Paired, other_seed};
 use retold_study::studies::Studies;
 use serde::Serialize;
 use serde_json::Value;
@@ -92,6 +92,8 @@ struct Page {
     figures: Vec<Headline>,
     /// Why there are none.
     no_figures: Option<String>,
+    /// What to know if the seeds differ.
+    other_seed: Option<String>,
     settings: Vec<Setting>,
     more_settings: usize,
     rows: Vec<Row>,
@@ -217,6 +219,9 @@ fn fill(
     match &compared.figures {
         Ok(figures) => data.figures = figures.iter().cloned().map(headline).collect(),
         Err(why) => data.no_figures = Some(why.clone()),
+    }
+    if let (Some(first), Some(second)) = (&data.first, &data.second) {
+        data.other_seed = other_seed(first.seed, second.seed);
     }
     let listed = settings.iter().take(MOST_SETTINGS).map(|setting| Setting {
         key: inert(&setting.path, 200),

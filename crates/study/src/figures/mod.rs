@@ -23,6 +23,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use interval::{Interval, IntervalMethod, RESAMPLES, Z, wilson};
+pub use words::other_seed;
 
 use interval::bootstrap;
 

@@ -21,6 +21,17 @@ fn ends(kind: FigureKind, Interval { low, high, .. }: Interval, signed: bool) ->
     format!("[{}, {}]", end(low), end(high))
 }
 
+/// What to know before two runs with different seeds are compared lane by lane; `None` if they have
+/// the same seed.
+pub fn other_seed(one: u64, other: u64) -> Option<String> {
+    (one != other).then(|| {
+        format!(
+            "the seeds differ ({one} and {other}), so lanes with the same name may be different people: \
+             then a paired difference compares strangers"
+        )
+    })
+}
+
 impl Estimate {
     /// Its value: `40.00 %`.
     pub fn value_text(&self) -> String {
