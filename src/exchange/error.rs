@@ -27,6 +27,12 @@ pub enum ImportError {
         /// The file.
         path: String,
     },
+    /// A later line of a recording is where the first one should be, or that one cannot be read.
+    #[error("{path} is a recording whose first line is missing or damaged")]
+    NoFirstLine {
+        /// The file.
+        path: String,
+    },
     /// The recording was written by a newer release.
     #[error("{path} has recording format {found}; this program reads formats up to {supported}")]
     NewerFormat {

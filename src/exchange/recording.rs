@@ -86,10 +86,31 @@ struct RequestLine {
     shared: Option<usize>,
 }
 
-/// Whether a file begins like a recording. Errors in its first line are reported when it is read.
+/// Whether a file begins like a recording, also if its first line is missing or damaged. Errors in that
+/// line are reported when it is read.
 pub fn is_recording(lines: &mut JsonlReader) -> bool {
-    let Some(Ok((_, line))) = lines.peek() else { return false };
-    serde_json::from_str::<Value>(line).is_ok_and(|header| header.get("recording").is_some())
+    lines.peek().is_some_and(|line| match line {
+        Ok((_, line)) => {
+            let value = serde_json::from_str::<Value>(line);
+            is_of_recording(line) || value.is_ok_and(|value| value.get("recording").is_some())
+        }
+        // A file that was cut off before the end of its first line: exchanges are seldom packed.
+        Err(error) => matches!(error.problem, JsonlProblem::Truncated),
+    })
+}
+
+/// Whether a line is one of our recordings.
+fn is_of_recording(line: &str) -> bool {
+    let Ok(line) = serde_json::from_str::<Value>(line) else {
+        // The first line, cut off or changed.
+        return line.starts_with("{\"events\":") || line.contains("\"recording\":\"retold\"");
+    };
+    let has = |keys: &[&str]| keys.iter().all(|key| line.get(key).is_some());
+    line["recording"] == "retold"
+        || has(&["content", "text"])
+        || has(&["content", "vector"])
+        || has(&["prompt", "request"])
+        || has(&["hash", "kind", "run", "seq"])
 }
 
 /// Reads a recording and checks every link of its chain.
@@ -127,10 +148,13 @@ pub fn read_recording_to_damage(
 /// Reads up to the first line that is not as it was written.
 fn read(mut lines: JsonlReader) -> Result<(Reading, Option<ImportError>), ImportError> {
     let name = lines.path().display().to_string();
-    let header = lines.next().transpose()?;
-    let header = header.and_then(|(_, line)| serde_json::from_str::<Header>(&line).ok());
+    let first = lines.next().transpose()?.map_or_else(String::new, |(_, line)| line);
+    let header = serde_json::from_str::<Header>(&first).ok();
     let Some(header) = header.filter(|h| h.recording == "retold") else {
-        return Err(ImportError::NotARecording { path: name });
+        return Err(match is_of_recording(&first) {
+            true => ImportError::NoFirstLine { path: name },
+            false => ImportError::NotARecording { path: name },
+        });
     };
     let major = header.format.split('.').next().and_then(|major| major.parse::<u32>().ok());
     if major.is_none_or(|major| major > FORMAT.0) {

@@ -27,6 +27,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::error::LogError;
+use super::problem::Problem;
 use crate::beside;
 use crate::event::chain::Head;
 use crate::id::{EventHash, RunId, Seq};
@@ -48,6 +49,22 @@ pub struct Mark {
 }
 
 impl Mark {
+    /// What is missing of a run that ends at a seq before its mark, or of which there is nothing.
+    pub fn missing_after(&self, last: Option<u64>) -> Problem {
+        let seq = self.head.seq;
+        let what = match last {
+            None => format!("the run is missing; its high-water mark is seq {seq}"),
+            Some(last) => format!(
+                "the run ends at seq {last}, before its high-water mark of seq {seq}: {} lost",
+                match seq.0.saturating_sub(last) {
+                    1 => "1 event is".to_owned(),
+                    n => format!("{n} events are"),
+                }
+            ),
+        };
+        Problem { run: Some(self.run), seq: Some(Seq(last.unwrap_or(0) + 1)), what }
+    }
+
     fn to_bytes(self) -> [u8; COPY] {
         let mut bytes = [0; COPY];
         bytes[..8].copy_from_slice(self.run.as_bytes());

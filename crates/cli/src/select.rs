@@ -14,7 +14,7 @@ use retold::exchange::{
     ImportError, is_recording, read_exchanges, read_recording, read_recording_to_damage,
 };
 use retold::id::{RunId, Seq};
-use retold::jsonl::JsonlReader;
+use retold::jsonl::{JsonlProblem, JsonlReader};
 use retold::log::ledger::{Ledger, LedgerEntry};
 use retold::log::{
     CheckedReader, Log, MemoryBackend, Problem, Reader, RunHead, SqliteBackend, Verification,
@@ -182,7 +182,7 @@ fn recorded_to_damage(name: &str) -> Result<Selected, CliError> {
 }
 
 fn read_to_damage(lines: JsonlReader) -> Result<Selected, CliError> {
-    let (recording, problem) = read_recording_to_damage(lines).map_err(unusable)?;
+    let (recording, problem) = read_recording_to_damage(lines).map_err(without_events)?;
     let log = match problem {
         Some(problem) => WithoutEnds::up_to(recording.log, problem),
         None => recording.log,
@@ -195,7 +195,7 @@ fn recorded(name: &str) -> Result<Selected, CliError> {
 }
 
 fn read_whole(lines: JsonlReader) -> Result<Selected, CliError> {
-    let recording = read_recording(lines).map_err(unusable)?;
+    let recording = read_recording(lines).map_err(damaged_recording)?;
     Ok(Selected { log: Log::new(recording.log), run: recording.run })
 }
 
@@ -266,6 +266,25 @@ fn answers_of_file(
     answers_of(read(lines)?)
 }
 
+/// What the page shows of a recording or a file of exchanges.
+pub(crate) fn to_serve(name: &str) -> Result<retold_serve::Source, CliError> {
+    let mut lines = lines_of(name)?;
+    let read = match is_recording(&mut lines) {
+        true => read_to_damage(lines).map(|selected| selected.log.backend().clone()),
+        false => {
+            read_exchanges(lines, clock::now()).map(|found| found.into_log().0).map_err(unusable)
+        }
+    };
+    let name = name.to_owned();
+    match read {
+        Ok(log) => Ok(retold_serve::Source::read(name, log)),
+        Err(CliError { damage: Some(Damage { what, .. }), .. }) => {
+            Ok(retold_serve::Source::nothing_left(name, what))
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// The lines of a recording or an exchanges file. A log has none, and is chosen with an option.
 fn lines_of(name: &str) -> Result<JsonlReader, CliError> {
     if is_log(name) {
@@ -280,6 +299,33 @@ pub(crate) fn is_log(name: &str) -> bool {
     let mut begin = Vec::new();
     let mut read = || std::fs::File::open(name)?.take(100).read_to_end(&mut begin);
     Path::new(name).is_file() && read().is_ok() && begin.starts_with(b"SQLite format 3\0")
+}
+
+/// A recording that is not as it was written has the exit code of a difference.
+fn damaged_recording(error: ImportError) -> CliError {
+    let is_damage = match &error {
+        ImportError::File(error) => !matches!(
+            error.problem,
+            JsonlProblem::Open(_) | JsonlProblem::Read(_) | JsonlProblem::NotPacked { .. }
+        ),
+        ImportError::NoFirstLine { .. }
+        | ImportError::Line { .. }
+        | ImportError::BrokenChain { .. }
+        | ImportError::CutOff { .. }
+        | ImportError::Empty { .. } => true,
+        _ => false,
+    };
+    let error = unusable(error);
+    if is_damage { CliError { status: Status::Difference, ..error } } else { error }
+}
+
+/// The same for one of which not even the first event can be read.
+fn without_events(error: ImportError) -> CliError {
+    let what = error.to_string();
+    match damaged_recording(error) {
+        error if error.status == Status::Difference => error.damage(Damage { seq: Seq(1), what }),
+        error => error,
+    }
 }
 
 /// For a file that is only read, "nothing was imported" is left out of the message.
@@ -299,17 +345,20 @@ pub(crate) fn looks_like_a_file(name: &str) -> bool {
 
 /// Finds a run by its shortest unique prefix, or `latest`.
 pub(crate) fn find(log: &Log, name: &str, path: &Path) -> Result<RunHead, CliError> {
-    let lost = log.backend().lost();
+    let (lost, damaged) = (log.backend().lost(), log.backend().damaged());
     let mut reader = log.reader()?;
     let reader = reader.as_mut();
     let runs = reader.runs()?;
     let log = path.display();
     let list = "`retold log` lists the runs";
+    // A log without runs that is known to be damaged had some.
+    let nothing_left = damaged.filter(|_| runs.is_empty()).map(|problem| {
+        let damage = Damage { seq: Seq(1), what: problem.what.clone() };
+        CliError::new(Status::Difference, format!("{log}: {problem}")).damage(damage)
+    });
     if name == "latest" {
-        return runs
-            .into_iter()
-            .last()
-            .ok_or_else(|| CliError::usage(format!("there is no run in {log} yet")));
+        let none = || CliError::usage(format!("there is no run in {log} yet"));
+        return runs.into_iter().last().ok_or_else(|| nothing_left.unwrap_or_else(none));
     }
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_hexdigit()) {
         return last_named(reader, &runs, name).ok_or_else(|| {
@@ -332,9 +381,9 @@ pub(crate) fn find(log: &Log, name: &str, path: &Path) -> Result<RunHead, CliErr
                     .hint("`retold verify` names everything that is damaged")
                     .damage(damage))
             }
-            (None, None) => {
-                Err(CliError::usage(format!("there is no run {name} in {log}")).hint(list))
-            }
+            (None, None) => Err(nothing_left.unwrap_or_else(|| {
+                CliError::usage(format!("there is no run {name} in {log}")).hint(list)
+            })),
         },
         (Some(last), others) => {
             let all: Vec<String> =

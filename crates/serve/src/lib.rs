@@ -20,6 +20,7 @@ mod figures;
 mod guard;
 mod http;
 mod job;
+mod nothing_left;
 mod pages;
 mod query;
 mod remains;

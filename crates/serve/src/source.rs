@@ -1,19 +1,21 @@
 //! The log or recording that is shown, opened without changing it.
 
 use std::fs::File;
-use std::io::{Read, copy};
+use std::io::copy;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use retold::id::RunId;
+use retold::id::{RunId, Seq};
+use retold::log::ledger::{Ledger, LedgerEntry};
 use retold::log::{
-    Backend, Committer, Format, Lease, LogError, MemoryBackend, Problem, Reader, SharedBackend,
-    SqliteBackend, SqliteOptions,
+    BackedUp, Backend, Committer, Format, Lease, LogError, MemoryBackend, Problem, Reader,
+    SharedBackend, SqliteBackend, SqliteOptions, marks,
 };
 use retold::run::clock::Stopwatch;
 use tempfile::TempDir;
 
+use crate::nothing_left::NothingLeft;
 use crate::search::Place;
 use crate::without_ends::WithoutEnds;
 
@@ -36,6 +38,8 @@ enum Kind {
 struct Opened {
     when: Stopwatch,
     backend: SharedBackend,
+    /// The same, if it is a log with all that it should have.
+    sqlite: Option<SqliteBackend>,
     problems: Vec<Problem>,
     /// What a reader has to know about how it is read.
     note: Option<String>,
@@ -51,6 +55,31 @@ struct Opened {
 
 /// The size and time of a log and of what is beside it.
 type Stamp = [Option<(u64, Option<SystemTime>)>; 4];
+
+impl Opened {
+    /// A log in which nothing but the backend itself knows of damage.
+    fn of(backend: SharedBackend, stamp: Stamp) -> Self {
+        let problems: Vec<Problem> = backend.lost().into_iter().chain(backend.damaged()).collect();
+        let is_damaged = !problems.is_empty();
+        let when = Stopwatch::start();
+        let (sqlite, note, cut, _copy) = (None, None, None, None);
+        Opened { when, backend, sqlite, problems, note, is_damaged, cut, stamp, _copy }
+    }
+
+    /// A log of which the list of runs can be read; `cut` says how much is left of one that was cut off.
+    fn whole(
+        backend: SqliteBackend,
+        cut: Option<(u64, u64)>,
+        stamp: Stamp,
+    ) -> Result<Self, LogError> {
+        let sqlite = backend.clone();
+        let (backend, ends) = without_ends(backend, cut.map(|_| "the file was cut off"))?;
+        let opened = Opened::of(backend, stamp);
+        let is_damaged = opened.is_damaged || ends || cut.is_some();
+        let sqlite = Some(sqlite).filter(|_| cut.is_none());
+        Ok(Opened { sqlite, cut, is_damaged, ..opened })
+    }
+}
 
 /// How the log stands.
 pub(crate) struct Standing {
@@ -87,6 +116,24 @@ impl Source {
         });
         // What cannot be read is reported where it is read.
         Source { name, kind: Kind::Read { backend, is_damaged: is_damaged.unwrap_or(true) } }
+    }
+
+    /// What was read from the file `name`, in which nothing is left of the run that it had.
+    pub fn nothing_left(name: String, why: String) -> Self {
+        let why = format!("{why}; nothing is left from event 1 on");
+        let backend = NothingLeft::of(name.clone(), why, Vec::new());
+        Source { name, kind: Kind::Read { backend, is_damaged: true } }
+    }
+
+    /// Copies the log as it is at this moment to a new file, and leaves it and what is beside it as they
+    /// are.
+    ///
+    /// # Errors
+    /// [`LogError`]: see [`SqliteBackend::backup`].
+    pub fn backup(&self, to: &Path) -> Result<BackedUp, LogError> {
+        let Opened { sqlite, _copy, .. } = self.opened()?;
+        // The private copy, if there is one, is needed until the end.
+        sqlite.ok_or_else(|| self.refused())?.backup(to)
     }
 
     /// Its name, for people.
@@ -162,16 +209,8 @@ impl Source {
         let (path, options, opened) = match &self.kind {
             Kind::File { path, options, opened } => (path, options, opened),
             Kind::Read { backend, is_damaged } => {
-                return Ok(Opened {
-                    when: Stopwatch::start(),
-                    backend: backend.clone(),
-                    problems: Vec::new(),
-                    note: None,
-                    is_damaged: *is_damaged,
-                    cut: None,
-                    stamp: Stamp::default(),
-                    _copy: None,
-                });
+                let opened = Opened::of(backend.clone(), Stamp::default());
+                return Ok(Opened { is_damaged: *is_damaged, ..opened });
             }
         };
         let mut held = locked(opened);
@@ -227,54 +266,47 @@ fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<
     if let Some(before) = before.filter(|before| before.stamp == stamp) {
         return Ok(Opened { when: Stopwatch::start(), ..before });
     }
-    let when = Stopwatch::start();
     // A process that was killed before its first event leaves a log without runs.
     if SqliteBackend::is_only_begun(path) {
         let has_bytes = std::fs::metadata(path).is_ok_and(|found| found.len() > 0);
         let note = if has_bytes { "it has no tables yet" } else { "the file is empty" };
-        let note = format!("{note}, so it has no runs");
-        return Ok(Opened {
-            when,
-            backend: Arc::new(MemoryBackend::new()),
-            problems: Vec::new(),
-            note: Some(note),
-            is_damaged: false,
-            cut: None,
-            stamp,
-            _copy: None,
-        });
+        let note = Some(format!("{note}, so it has no runs"));
+        return Ok(Opened { note, ..Opened::of(Arc::new(MemoryBackend::new()), stamp) });
     }
-    let cut = cut_off(path);
+    let cut = SqliteBackend::cut_off(path);
     // While a WAL is merged, the file may be shorter than it will be.
     let has_wal = stamp[1].is_some_and(|(bytes, _)| bytes > 0);
     let error = match SqliteBackend::open_unchanged(path, options.clone()) {
         // SQLite takes the rest of a page for zeros.
         Ok(_) if cut.is_some() && !has_wal => None,
-        Ok(backend) => {
-            let problems = problems(&backend);
-            let (backend, ends) = without_ends(backend, None)?;
-            let is_damaged = ends || !problems.is_empty();
-            let (note, cut, _copy) = (None, None, None);
-            return Ok(Opened { when, backend, problems, note, is_damaged, cut, stamp, _copy });
+        Ok(backend) => return Opened::whole(backend, None, stamp),
+        Err(LogError::Damaged { .. } | LogError::NotALog { .. } | LogError::Lost { .. })
+            if cut.is_some() =>
+        {
+            None
         }
-        Err(LogError::Damaged { .. }) if cut.is_some() => None,
         Err(error @ LogError::Unmerged { .. }) => Some(error),
         Err(error) => return Err(error),
     };
     let (folder, copy) = copied(path, cut.map(|(_, of)| of))?;
     // The copy is ours, so its WAL may be merged.
     let opened = match cut {
-        Some((has, _)) => SqliteBackend::open_cut_off(&copy, has, options.clone()),
-        None => SqliteBackend::open_copy(&copy, options.clone()).map(|backend| (backend, false)),
-    };
-    // An error names the log and not its copy.
-    let (backend, is_cut) = opened.map_err(|failed| match failed {
-        LogError::Lost { what, .. } => LogError::Lost { path: path.display().to_string(), what },
-        LogError::Damaged { what, .. } if error.is_none() => {
-            LogError::Damaged { path: path.display().to_string(), what }
+        Some((has, _)) => SqliteBackend::open_cut_off((&copy, path), has, options.clone()),
+        None => {
+            SqliteBackend::open_copy(&copy, path, options.clone()).map(|backend| (backend, false))
         }
-        failed => error.unwrap_or(failed),
-    })?;
+    };
+    let (backend, is_cut) = match (opened, cut) {
+        (Ok((backend, is_cut)), _) if !is_cut || has_runs(&backend) => (backend, is_cut),
+        (opened, Some(cut)) => {
+            let left = opened.ok().map(|(backend, _)| backend);
+            let opened = Opened::of(nothing_left(path, cut, left.as_ref()), stamp);
+            return Ok(Opened { cut: Some(cut), ..opened });
+        }
+        (Ok(opened), None) => opened,
+        (Err(failed @ LogError::Lost { .. }), None) => return Err(failed),
+        (Err(failed), None) => return Err(error.unwrap_or(failed)),
+    };
     let cut = cut.filter(|_| is_cut);
     let note = match cut {
         Some((has, of)) => format!(
@@ -283,16 +315,32 @@ fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<
         None => "its last events are in a WAL that no process has open: a private copy is shown"
             .to_owned(),
     };
-    let problems = problems(&backend);
-    let (backend, ends) = without_ends(backend, cut.map(|_| "the file was cut off"))?;
-    let is_damaged = ends || is_cut || !problems.is_empty();
-    let (note, _copy) = (Some(note), Some(Arc::new(folder)));
-    Ok(Opened { when, backend, problems, note, is_damaged, cut, stamp, _copy })
+    let opened = Opened::whole(backend, cut, stamp)?;
+    Ok(Opened { note: Some(note), _copy: Some(Arc::new(folder)), ..opened })
 }
 
-/// What is wrong with the file as a whole.
-fn problems(backend: &SqliteBackend) -> Vec<Problem> {
-    backend.lost().into_iter().chain(backend.damaged()).collect()
+/// Whether the list of runs is left.
+fn has_runs(backend: &SqliteBackend) -> bool {
+    let runs = backend.reader().and_then(|mut reader| reader.runs());
+    runs.is_ok_and(|runs| !runs.is_empty())
+}
+
+/// A log that was cut off before its list of runs, with the runs that the mark beside it and what is left
+/// of the ledger know.
+fn nothing_left(path: &Path, (has, of): (u64, u64), left: Option<&SqliteBackend>) -> SharedBackend {
+    let mut lost: Vec<Problem> = marks(path).iter().map(|mark| mark.missing_after(None)).collect();
+    let ledger = left.and_then(|left| Ledger::read(left.reader().ok()?.as_mut()).ok()?);
+    let ledger = ledger.unwrap_or_default();
+    let last = ledger.known_runs().filter_map(|run| ledger.last_of(run));
+    for gone in last.map(LedgerEntry::gone) {
+        if !lost.iter().any(|known| known.run == gone.run) {
+            lost.push(Problem { seq: Some(Seq(1)), ..gone });
+        }
+    }
+    let why = format!(
+        "the file was cut off: it has {has} of {of} bytes, and of its runs nothing is left from event 1 on"
+    );
+    NothingLeft::of(path.display().to_string(), why, lost)
 }
 
 /// The log, and whether the end of a run is missing.
@@ -345,24 +393,6 @@ fn stamp(path: &Path) -> Stamp {
 fn regular(path: &Path) -> Option<File> {
     let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
     is_file.then(|| File::open(path).ok())?
-}
-
-/// How many bytes a log has, and how many its header says, if it is shorter than that.
-fn cut_off(path: &Path) -> Option<(u64, u64)> {
-    let mut header = [0; 32];
-    let mut file = regular(path)?;
-    file.read_exact(&mut header).ok()?;
-    if !header.starts_with(b"SQLite format 3\0") {
-        return None;
-    }
-    let page = match u16::from_be_bytes([header[16], header[17]]) {
-        1 => 65_536,
-        bytes => u64::from(bytes),
-    };
-    let pages = u32::from_be_bytes([header[28], header[29], header[30], header[31]]);
-    let (has, of) = (file.metadata().ok()?.len(), page * u64::from(pages));
-    // A header that claims far more was not written by a log that was cut off.
-    (has < of && of - has <= 64 << 30).then_some((has, of))
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

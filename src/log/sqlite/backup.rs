@@ -11,6 +11,7 @@ use rusqlite::backup::{Backup, StepResult};
 use super::guard::Fuel;
 use super::reader::SqliteReader;
 use super::{SqliteBackend, turns};
+use crate::log::backend::Backend as _;
 use crate::log::error::{LogError, Reworded};
 use crate::log::ledger::{Ledger, LedgerHead};
 use crate::log::problem::Problem;
@@ -116,7 +117,7 @@ impl SqliteBackend {
     }
 
     fn unsound(&self, problem: &Problem) -> LogError {
-        let path = self.path.display().to_string();
+        let path = self.name();
         LogError::Damaged { path, what: format!("the copy does not verify: {problem}") }
     }
 }

@@ -22,20 +22,20 @@ const DEEPEST: usize = 24;
 
 impl SqliteBackend {
     /// Opens a copy of a log that was cut off after `has` bytes, with zeros in place of the rest: it
-    /// has the rows that are left. The copy is changed. Also says whether anything was lost: a process
+    /// has the rows that are left. The copy is changed; messages name the log that it is a copy `of`. Also says whether anything was lost: a process
     /// that was killed while it merged its WAL leaves a file that is too short, and all of the rest in
     /// its WAL.
     ///
     /// # Errors
     /// [`LogError`]: not even the beginning can be read, or the copy cannot be written.
     pub fn open_cut_off(
-        copy: &Path,
+        (copy, of): (&Path, &Path),
         has: u64,
         options: SqliteOptions,
     ) -> Result<(Self, bool), LogError> {
         // Its WAL is merged, so it is looked at before.
         let beside = FilesBeside::read(copy, false)?;
-        let backend = SqliteBackend::at(copy, options);
+        let backend = SqliteBackend::at_copy(copy, of, options);
         let is_lost = cut_trees(copy, has).map_err(|e| backend.error(e))?;
         let ready = |backend: &Self| backend.to_read(|db| backend.ready(db));
         Ok((backend.begin_with(beside, false, ready)?, is_lost))

@@ -15,6 +15,13 @@ impl SqliteBackend {
         Some(LogError::Damaged { path: self.name(), what })
     }
 
+    /// The error to report for a file that cannot be read because its end is missing.
+    fn is_cut_off(&self) -> Option<LogError> {
+        let (has, of) = header::cut_off(&self.path)?;
+        let what = format!("the file was cut off: it has {has} of {of} bytes");
+        Some(LogError::Damaged { path: self.name(), what })
+    }
+
     /// A link in place of one of SQLite's own files, which SQLite refuses without naming it.
     fn link_beside(&self) -> Option<LogError> {
         let log = mark::canonical(&self.path);
@@ -40,9 +47,11 @@ impl SqliteBackend {
                 path,
                 why: self.options.max_bytes.map_or(NoRoom::Disk, NoRoom::DiskOrLimit),
             },
-            Some(ErrorCode::NotADatabase) => self.header_is_damaged().unwrap_or_else(|| {
-                LogError::NotALog { path, reason: "it is not an SQLite file".to_owned() }
-            }),
+            Some(ErrorCode::NotADatabase) => {
+                let damaged = self.header_is_damaged().or_else(|| self.is_cut_off());
+                let reason = "it is not an SQLite file".to_owned();
+                damaged.unwrap_or(LogError::NotALog { path, reason })
+            }
             Some(ErrorCode::OperationInterrupted) => LogError::Damaged { path, what: words },
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 // SQLite does not write files with a version that it does not know.

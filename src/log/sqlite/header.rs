@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use super::SqliteBackend;
 use super::schema::{APPLICATION_ID, RUN_IDS};
 
 const HEADER: usize = 100;
@@ -15,12 +16,38 @@ const HEADER: usize = 100;
 /// The schema is within this many bytes from the beginning: a few pages.
 const SCHEMA_WITHIN: u64 = 1 << 20;
 
+/// The most bytes that may be missing at the end of a file.
+const MOST_MISSING: u64 = 64 << 30;
+
 /// What is damaged in the header of a file that is otherwise a log.
 pub(super) fn damage(log: &Path) -> Option<String> {
     let mut start = Vec::new();
     File::open(log).ok()?.take(SCHEMA_WITHIN).read_to_end(&mut start).ok()?;
     memchr::memmem::find(&start, RUN_IDS.as_bytes())?;
     wrong_field(start.first_chunk()?).map(|field| format!("the header of the file: its {field}"))
+}
+
+/// If a log is shorter than its header says: how many bytes it has, and how many it should have.
+pub(super) fn cut_off(log: &Path) -> Option<(u64, u64)> {
+    // Opening a pipe may wait forever.
+    if !log.is_file() {
+        return None;
+    }
+    let file = File::open(log).ok()?;
+    let has = file.metadata().ok()?.len();
+    let mut header = Vec::new();
+    file.take(HEADER as u64).read_to_end(&mut header).ok()?;
+    if !SqliteBackend::is_log(&header) {
+        return None;
+    }
+    let page = match u16::from_be_bytes([header[16], header[17]]) {
+        1 => 65_536,
+        bytes => u64::from(bytes),
+    };
+    let pages = u32::from_be_bytes([header[28], header[29], header[30], header[31]]);
+    let of = page * u64::from(pages);
+    // A header that claims far more was not written by a log that was cut off.
+    (has < of && of - has <= MOST_MISSING).then_some((has, of))
 }
 
 /// Whether a file is an SQLite file in which nothing was made yet, not even by another program: its

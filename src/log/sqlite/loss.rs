@@ -25,7 +25,7 @@ use super::ledger;
 use super::wal::{Wal, examine};
 use super::{SqliteBackend, SqliteOptions};
 use crate::beside;
-use crate::id::{EventHash, Seq};
+use crate::id::EventHash;
 use crate::log::backend::Backend;
 use crate::log::error::LogError;
 use crate::log::mark::{self, Mark, canonical, marks};
@@ -96,7 +96,7 @@ impl FilesBeside {
         let mut missing: Vec<Problem> = match db {
             // What cannot be looked up is damaged, which is reported when it is read.
             Some(db) => self.marks.iter().filter_map(|mark| missed(db, mark).ok()?).collect(),
-            None => self.marks.iter().map(|mark| missing(mark, None)).collect(),
+            None => self.marks.iter().map(|mark| mark.missing_after(None)).collect(),
         };
         if !missing.is_empty() && self.wal.continues {
             self.set_aside(log);
@@ -142,7 +142,7 @@ fn missed(db: &Connection, mark: &Mark) -> rusqlite::Result<Option<Problem>> {
     let run = "SELECT no FROM run_ids WHERE id = ?1";
     let mut run = db.prepare_cached(run)?;
     let run = run.query_row([mark.run.as_bytes()], |r| r.get::<_, i64>(0)).optional()?;
-    let Some(no) = run else { return Ok(Some(missing(mark, None))) };
+    let Some(no) = run else { return Ok(Some(mark.missing_after(None))) };
     // Numbers that are out of range are damage of another kind.
     let (Some(first), Ok(seq)) = (no.checked_mul(1 << 32), u32::try_from(mark.head.seq.0)) else {
         return Ok(None);
@@ -159,25 +159,9 @@ fn missed(db: &Connection, mark: &Mark) -> rusqlite::Result<Option<Problem>> {
             let last = "SELECT max(id) FROM events WHERE id > ?1 AND id < ?2";
             let mut last = db.prepare_cached(last)?;
             let last: Option<i64> = last.query_row([first, marked], |r| r.get(0))?;
-            Ok(Some(missing(mark, last.map(|last| (last & 0xffff_ffff) as u64))))
+            Ok(Some(mark.missing_after(last.map(|last| (last & 0xffff_ffff) as u64))))
         }
     }
-}
-
-/// The events of a run that are missing between a seq and its mark.
-fn missing(mark: &Mark, last: Option<u64>) -> Problem {
-    let seq = mark.head.seq;
-    let what = match last {
-        None => format!("the run is missing; its high-water mark is seq {seq}"),
-        Some(last) => format!(
-            "the run ends at seq {last}, before its high-water mark of seq {seq}: {} lost",
-            match seq.0 - last {
-                1 => "1 event is".to_owned(),
-                n => format!("{n} events are"),
-            }
-        ),
-    };
-    Problem { run: Some(mark.run), seq: Some(Seq(last.unwrap_or(0) + 1)), what }
 }
 
 /// If the WAL looks damaged, looks again until two looks agree.

@@ -73,6 +73,8 @@ pub struct SqliteOptions {
 #[derive(Debug, Clone)]
 pub struct SqliteBackend {
     path: PathBuf,
+    /// For a private copy: the log that it is a copy of, which messages name.
+    copy_of: Option<PathBuf>,
     options: SqliteOptions,
     /// The format when the file was opened.
     format: Format,
@@ -94,6 +96,7 @@ impl SqliteBackend {
     fn at(path: &Path, options: SqliteOptions) -> Self {
         SqliteBackend {
             path: path.to_owned(),
+            copy_of: None,
             options,
             format: FORMAT,
             lost: Arc::default(),
@@ -103,6 +106,10 @@ impl SqliteBackend {
             is_scratch: false,
             only_looks: false,
         }
+    }
+
+    fn at_copy(copy: &Path, of: &Path, options: SqliteOptions) -> Self {
+        SqliteBackend { copy_of: Some(of.to_owned()), ..SqliteBackend::at(copy, options) }
     }
 
     /// Opens a log for reading and appending; creates it if it does not exist.
@@ -128,6 +135,11 @@ impl SqliteBackend {
     pub fn is_log(begin: &[u8]) -> bool {
         let id = schema::APPLICATION_ID.to_be_bytes();
         begin.starts_with(b"SQLite format 3\0") && begin.get(68..72) == Some(&id[..])
+    }
+
+    /// If a log was cut off: how many bytes it has, and how many its header says.
+    pub fn cut_off(path: &Path) -> Option<(u64, u64)> {
+        header::cut_off(path)
     }
 
     /// Creates a log that is only read for a while.
@@ -169,13 +181,13 @@ impl SqliteBackend {
     }
 
     /// Opens a private copy of a log to be read. What is beside it is not copied once more, and
-    /// messages do not name such copies.
+    /// messages name the log and not the copy.
     ///
     /// # Errors
     /// [`LogError`]: it is not a log, or has a newer format.
-    pub fn open_copy(copy: &Path, options: SqliteOptions) -> Result<Self, LogError> {
+    pub fn open_copy(copy: &Path, of: &Path, options: SqliteOptions) -> Result<Self, LogError> {
         let beside = FilesBeside::read(copy, false)?;
-        let backend = SqliteBackend::at(copy, options);
+        let backend = SqliteBackend::at_copy(copy, of, options);
         backend.begin_with(beside, false, |backend| backend.to_read(|db| backend.ready(db)))
     }
 
@@ -386,7 +398,7 @@ fn unsealed(db: &Connection) -> Option<String> {
 
 impl Backend for SqliteBackend {
     fn name(&self) -> String {
-        self.path.display().to_string()
+        self.copy_of.as_ref().unwrap_or(&self.path).display().to_string()
     }
 
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {

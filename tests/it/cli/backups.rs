@@ -6,6 +6,8 @@ use retold::id::RunId;
 use retold::log::{BackedUp, SqliteBackend, SqliteOptions, verify_all};
 use rusqlite::Connection;
 
+use super::lost::killed;
+use crate::serve::damaged::files;
 use crate::support::cli::{Place, assert_said};
 use crate::support::logs::{Folder, assert_sound, open, row};
 
@@ -55,6 +57,34 @@ fn what_cannot_be_copied() {
     assert!(!place.path("copy.db").exists());
     assert!(!names(&place).iter().any(|name| name.ends_with(".draft")), "{:?}", names(&place));
     assert_said!("backups_refused", all);
+}
+
+/// Whatever the state of the log: a backup only reads it.
+#[test]
+fn a_backup_leaves_the_log_and_its_folder_as_they_are() {
+    // A process that was killed left the events of a run in the WAL.
+    let place = killed();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let copy = elsewhere.path().join("copy.db").display().to_string();
+    let before = files(place.root());
+    assert!(!before["retold.db-wal"].is_empty());
+    let (copied, code) = place.json(&format!("backup {copy}"));
+    assert_eq!((code, &copied["runs"]), (0, &2.into()), "{copied}");
+    assert!(files(place.root()) == before, "the folder was changed");
+    place.ok(&format!("verify --log {copy}"));
+    // Nothing was recorded yet.
+    Connection::open(place.path("begun.db")).unwrap().execute_batch("VACUUM").unwrap();
+    place.write("empty.db", "");
+    for (name, bytes) in [("empty.db", 0), ("begun.db", 4096)] {
+        let before = files(place.root());
+        assert_eq!(before[name].len(), bytes, "{name}");
+        let said = place.run(&format!("backup none.db --log {name}"));
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{}", said.err);
+        let why = if bytes == 0 { "the file is empty" } else { "it has no tables yet" };
+        assert!(said.err.contains(&format!("{name}: {why}, so it has no runs")), "{}", said.err);
+        assert!(said.err.contains("nothing was copied"), "{}", said.err);
+        assert!(files(place.root()) == before, "{name}: the folder was changed");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::support::cli::{Place, assert_said};
 
 /// A folder with the files that a killed process left: one run is in the database file, one in the
 /// WAL.
-fn killed() -> Place {
+pub(super) fn killed() -> Place {
     let alive = Place::with_run();
     let open = Connection::open(alive.path("retold.db")).unwrap();
     let _: i64 = open.query_row("SELECT count(*) FROM events", [], |r| r.get(0)).unwrap();

@@ -6,6 +6,7 @@ mod distrusted;
 mod guarded;
 mod hostile;
 mod live;
+mod nothing_left;
 mod pages;
 mod searched;
 mod states;

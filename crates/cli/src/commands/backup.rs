@@ -1,6 +1,6 @@
 //! `retold backup`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ use retold_serve::Source;
 ///
 /// The copy is a single file with the whole log at one moment. (A log that is copied by hand while
 /// a program has it open lacks what is still in its -wal file.) A log that does not verify is not
-/// copied.
+/// copied, and neither is an empty one. The log and the files beside it are left as they are.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The new file. Existing files are never overwritten.
@@ -28,8 +28,13 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage(format!("{shown} already exists"))
             .hint("choose another name: a backup never overwrites anything"));
     }
-    let copied = whole(global)
-        .and_then(|()| SqliteBackend::open(&global.log, global.sqlite())?.backup(&file));
+    let source = Source::file(&global.log, global.sqlite())?;
+    if SqliteBackend::is_only_begun(&global.log) {
+        let note = source.note()?.unwrap_or_default();
+        let message = format!("{}: {note}", global.log.display());
+        return Err(CliError::usage(message).hint("nothing was copied: there is nothing in it"));
+    }
+    let copied = copied(&source, &file, global);
     let BackedUp { runs, bytes, ledger } = copied.map_err(|error| {
         let error = CliError::from(error);
         match error.status {
@@ -53,13 +58,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     Ok(Status::Fine)
 }
 
-/// Refuses a log that was cut off. SQLite would refuse it as well, but leave files beside it.
-fn whole(global: &Global) -> Result<(), LogError> {
-    match Source::file(&global.log, global.sqlite())?.cut_off() {
-        None => Ok(()),
-        Some((has, of)) => {
-            let what = format!("the file was cut off: it has {has} of {of} bytes");
-            Err(LogError::Damaged { path: global.log.display().to_string(), what })
-        }
+/// Copies the log. Neither it nor anything beside it is changed, also if a process that was killed left
+/// events in its WAL.
+fn copied(source: &Source, to: &Path, global: &Global) -> Result<BackedUp, LogError> {
+    if let Some((has, of)) = source.cut_off() {
+        let what = format!("the file was cut off: it has {has} of {of} bytes");
+        return Err(LogError::Damaged { path: global.log.display().to_string(), what });
+    }
+    match source.is_at_rest() {
+        true => SqliteBackend::open(&global.log, global.sqlite())?.backup(to),
+        false => source.backup(to),
     }
 }

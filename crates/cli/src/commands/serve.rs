@@ -70,8 +70,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             if select::is_log(&name) {
                 Source::file(name.as_ref(), global.sqlite())?
             } else {
-                let found = select::source_to_read(global, &name)?;
-                Source::read(name, found.log.backend().clone())
+                select::to_serve(&name)?
             }
         }
     };

@@ -50,7 +50,8 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
     let is_gone = |run: RunId| !heads.iter().any(|head| head.run == run);
     for problem in asked.site.source.standing()?.problems {
         if problem.run.is_some_and(is_gone) {
-            notices.push(Notice::danger(format!("This log has lost events. {problem}")));
+            let lost = Notice::danger(format!("This log has lost events. {problem}"));
+            notices.push(Notice { from: problem.seq.map(|seq| seq.0), ..lost });
         }
     }
     let runs = shown.iter().rev().map(|head| run_info(reader.as_mut(), head)).collect();

@@ -121,6 +121,11 @@ fn runs(log: &Log, output: &Output) -> Result<Status, CliError> {
         let name = name.map(str::to_owned);
         rows.push((run, started, first.experiment, outcome, model, head, name));
     }
+    // A log without runs that is known to be damaged had some.
+    let status = match rows.is_empty() && log.backend().damaged().is_some() {
+        true => Status::Difference,
+        false => Status::Fine,
+    };
     if output.is_json() {
         let runs = rows.iter().map(|(run, started, experiment, outcome, model, head, name)| {
             json!({"run": run, "experiment": experiment, "started": started.to_string(),
@@ -128,7 +133,7 @@ fn runs(log: &Log, output: &Output) -> Result<Status, CliError> {
                 "name": name})
         });
         output.object(&json!({"runs": runs.collect::<Vec<Value>>()}))?;
-        return Ok(Status::Fine);
+        return Ok(status);
     }
     let mut text = format!("{}\n", counted(rows.len() as u64, "run"));
     for (run, started, experiment, outcome, model, head, name) in rows {
@@ -141,7 +146,7 @@ fn runs(log: &Log, output: &Output) -> Result<Status, CliError> {
         );
     }
     output.text(&text)?;
-    Ok(Status::Fine)
+    Ok(status)
 }
 
 fn events(

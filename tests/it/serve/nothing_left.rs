@@ -1,0 +1,141 @@
+//! Logs and recordings of which hardly the beginning is left: they are damaged from event 1 on, and every
+//! command and the page say so.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::damaged::files;
+use super::{Feeding, Served, recording};
+use crate::support::cli::Place;
+
+/// A log of two runs, its mark beside it, and the ids of the runs.
+fn two() -> (Place, Vec<String>) {
+    let place = Place::new();
+    place.ok(&format!("import {}", recording("game24_small.jsonl")));
+    let mut feeding = Feeding::new("society_small.jsonl", &place.path("retold.db"));
+    feeding.feed(60);
+    drop(feeding);
+    rusqlite::Connection::open(place.path("retold.db"))
+        .unwrap()
+        .execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
+        .unwrap();
+    let (list, _) = place.json("log");
+    let runs = list["runs"].as_array().unwrap().iter();
+    let runs = runs.map(|run| run["run"].as_str().unwrap().to_owned()).collect();
+    (place, runs)
+}
+
+/// The dangers that the page of all runs warns of.
+fn dangers(page: &Value) -> String {
+    let notices = page["notices"].as_array().unwrap().iter();
+    let dangers = notices.filter(|notice| notice["level"] == "danger");
+    dangers.map(|notice| format!("{}\n", notice["text"].as_str().unwrap())).collect()
+}
+
+/// What every command says of a log that begins like one of ours and was cut off.
+fn checked(place: &Place, name: &str, runs: &[String], has_mark: bool) {
+    let before = files(place.root());
+    for command in ["show latest", "stats latest", "log latest", "verify", "verify latest", "log"] {
+        let said = place.run(&format!("--log {name} {command}"));
+        let all = format!("{}{}", said.out, said.err);
+        // With three pages, the list of runs is there.
+        let is_list = command == "log" && !all.contains("nothing is left from event 1 on");
+        assert!(said.code == 1 || is_list, "{name}: {command}: {}: {all}", said.code);
+        assert!(!all.contains("/.tmp") && !all.contains("log.db"), "{name}: {command}: {all}");
+        assert!(all.contains("was cut off: it has "), "{name}: {command}: {all}");
+        if !command.starts_with("verify") && command != "log" {
+            assert!(said.out.starts_with("DAMAGED: from event 1 on"), "{name}: {command}: {all}");
+        }
+        if command == "verify" && has_mark {
+            for run in runs {
+                assert!(said.out.contains(&format!("run {run}, seq 1: ")), "{name}: {all}");
+            }
+        }
+    }
+    for run in runs.iter().filter(|_| has_mark) {
+        let (shown, code) = place.json(&format!("--log {name} show {run}"));
+        assert_eq!((code, &shown["damaged"]["from"]), (1, &1.into()), "{name}: {shown}");
+    }
+    let served = Served::log(place, name);
+    let page = served.json("/");
+    let listed: Vec<&str> =
+        page["runs"].as_array().unwrap().iter().map(|run| run["run"].as_str().unwrap()).collect();
+    let said = dangers(&page);
+    if listed.is_empty() {
+        assert!(said.contains("was cut off: it has "), "{name}: {said}");
+        assert!(said.contains("nothing is left from event 1 on"), "{name}: {said}");
+    }
+    for run in runs.iter().filter(|run| has_mark && !listed.contains(&run.as_str())) {
+        assert!(said.contains(run), "{name}: {said}");
+    }
+    assert!(served.html("/").contains("role=\"alert\""), "{name}");
+    drop(served);
+    assert!(files(place.root()) == before, "{name}: the folder was changed");
+}
+
+#[test]
+fn a_log_of_which_hardly_the_first_pages_are_left_is_damaged_from_event_1_on() {
+    let (place, runs) = two();
+    let whole = fs::read(place.path("retold.db")).unwrap();
+    let mark = fs::read(place.path("retold.db-mark")).unwrap();
+    for length in [72, 100, 5_000, 16_383, 16_384, 20_000, 2 * 16_384, 3 * 16_384] {
+        for has_mark in [true, false] {
+            let name = format!("cut{length}{}.db", if has_mark { "marked" } else { "" });
+            place.write(&name, &whole[..length]);
+            if has_mark {
+                place.write(&format!("{name}-mark"), &mark);
+            }
+            checked(&place, &name, &runs, has_mark);
+            for suffix in ["", "-mark"] {
+                let _ = fs::remove_file(place.path(&format!("{name}{suffix}")));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_recording_without_its_first_event_is_damaged_from_event_1_on() {
+    let place = Place::new();
+    let whole = fs::read_to_string(recording("society_small.jsonl")).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    place.write("without_first.jsonl", lines[1..].join("\n"));
+    place.write("only_first.jsonl", lines[0]);
+    place.write("two_lines.jsonl", lines[..2].join("\n"));
+    place.write("part_of_first.jsonl", &lines[0][..60]);
+    place.write("other_first.jsonl", whole.replacen("\"format\"", "\"farmat\"", 1));
+    let without_second: Vec<&str> = lines[..1].iter().chain(&lines[2..]).copied().collect();
+    place.write("without_second.jsonl", without_second.join("\n"));
+    let packed = zstd::encode_all(whole.as_bytes(), 3).unwrap();
+    place.write("half.jsonl.zst", &packed[..packed.len() / 2]);
+    let before = files(place.root());
+    for name in before.keys().filter(|name| name.contains(".jsonl")) {
+        for command in ["show", "log", "stats", "verify", "audit", "diff"] {
+            let more = match command {
+                "audit" => " 4".to_owned(),
+                "diff" => format!(" {}", recording("society_small.jsonl")),
+                _ => String::new(),
+            };
+            let said = place.run(&format!("{command} {name}{more}"));
+            let all = format!("{}{}", said.out, said.err);
+            assert_eq!(said.code, 1, "{command} {name}: {all}");
+            let banner = "DAMAGED: from event 1 on, this run cannot be trusted: ";
+            let has_banner = said.out.starts_with(banner) || command == "verify";
+            assert!(has_banner && all.contains(name.as_str()), "{command} {name}: {all}");
+        }
+        let listen = ["serve", name, "--listen", "127.0.0.1:0", "--quiet"];
+        let served = Served::with(&place, &listen);
+        let said = dangers(&served.json("/"));
+        assert!(said.contains(name.as_str()) && said.contains("from event 1 on"), "{name}: {said}");
+    }
+    assert!(files(place.root()) == before, "the folder was changed");
+    // What does not begin like a recording is not a damaged one.
+    for (name, text) in
+        [("notes.jsonl", "{\"a\":1}\n"), ("foreign.jsonl", "{\"recording\":\"vcr\"}\n")]
+    {
+        place.write(name, text);
+        let said = place.run(&format!("show {name}"));
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{}", said.err);
+        assert!(said.err.contains("is not a recording"), "{}", said.err);
+    }
+}
