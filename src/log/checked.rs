@@ -5,8 +5,8 @@ use super::error::LogError;
 use super::index::Section;
 use super::ledger::LedgerEntry;
 use crate::event::StoredEvent;
-use crate::event::chain::{ChainLink, GENESIS};
-use crate::id::{EventHash, PromptHash, RunId, Seq};
+use crate::event::chain::{ChainLink, Head};
+use crate::id::{PromptHash, RunId, Seq};
 use crate::prompt::Request;
 
 /// A reader that checks every event it returns: its hash must follow from its columns, its content,
@@ -18,7 +18,7 @@ pub struct CheckedReader {
     inner: Box<dyn Reader>,
     events: u64,
     /// The last event that was checked.
-    last: Option<(RunId, Seq, EventHash)>,
+    last: Option<(RunId, Head)>,
 }
 
 impl CheckedReader {
@@ -32,53 +32,71 @@ impl CheckedReader {
         self.events
     }
 
-    /// Events after a seq, with the hash that precedes them.
+    /// Events after a seq, with the event that precedes them.
     fn read(
         &mut self,
         run: RunId,
         after: Seq,
         limit: usize,
-    ) -> Result<(EventHash, Vec<StoredEvent>), LogError> {
+    ) -> Result<(Head, Vec<StoredEvent>), LogError> {
         match self.last {
-            _ if after == Seq(0) => Ok((GENESIS, self.inner.events(run, after, limit)?)),
-            Some((last, seq, hash)) if (last, seq) == (run, after) => {
-                Ok((hash, self.inner.events(run, after, limit)?))
+            _ if after == Seq(0) => Ok((Head::START, self.inner.events(run, after, limit)?)),
+            Some((last, head)) if (last, head.seq) == (run, after) => {
+                Ok((head, self.inner.events(run, after, limit)?))
             }
             _ => {
                 let before = Seq(after.0.saturating_sub(1));
                 let mut events = self.inner.events(run, before, limit.saturating_add(1))?;
-                let hash = match events.first() {
-                    Some(event) if event.seq == after => events.remove(0).hash,
-                    // There is no event before them.
-                    _ => GENESIS,
+                let head = match events.first() {
+                    Some(event) if event.seq == after => {
+                        Head { seq: after, hash: events.remove(0).hash }
+                    }
+                    Some(event) => {
+                        let what = gap(after, event.seq).unwrap_or_default();
+                        return Err(LogError::Corrupt { run, seq: after, what });
+                    }
+                    // The run ends before them.
+                    None => return Ok((Head::START, events)),
                 };
                 // The preceding event may have been so large that it was returned alone.
                 if events.is_empty() {
-                    Ok((hash, self.inner.events(run, after, limit)?))
+                    Ok((head, self.inner.events(run, after, limit)?))
                 } else {
-                    Ok((hash, events))
+                    Ok((head, events))
                 }
             }
         }
     }
 }
 
-/// Checks that events follow each other, the first of them the event with the hash `before`.
-/// Returns the hash of the last.
-///
-/// # Errors
-/// [`LogError::Corrupt`] for the first event whose hash is another.
-pub(crate) fn follow(mut before: EventHash, events: &[StoredEvent]) -> Result<EventHash, LogError> {
-    for event in events {
-        if ChainLink::of_stored(event).hash_after(before) != event.hash {
-            let what =
-                "its hash does not match: the event, its content or its position was changed";
-            let (run, seq) = (event.run, event.seq);
-            return Err(LogError::Corrupt { run, seq, what: what.to_owned() });
-        }
-        before = event.hash;
+/// What is missing if an event comes where an earlier one is due.
+pub(super) fn gap(due: Seq, found: Seq) -> Option<String> {
+    match found.0.checked_sub(due.0) {
+        None | Some(0) => None,
+        Some(1) => Some("the event is missing".to_owned()),
+        Some(n) => Some(format!("{n} events are missing from here on")),
     }
-    Ok(before)
+}
+
+/// How far events follow each other, the first of them the event `head`: the last that does, and
+/// [`LogError::Corrupt`] for the first event that is missing or has another hash.
+pub(crate) fn follow(mut head: Head, events: &[StoredEvent]) -> (Head, Option<LogError>) {
+    for event in events {
+        let due = head.seq.next();
+        let hash = ChainLink::of_stored(event).hash_after(head.hash);
+        let what = match gap(due, event.seq) {
+            Some(missing) => missing,
+            None if hash == event.hash => {
+                head = Head { seq: event.seq, hash };
+                continue;
+            }
+            None => "its hash does not match: the event, its content or its position was changed"
+                .to_owned(),
+        };
+        let damaged = LogError::Corrupt { run: event.run, seq: due, what };
+        return (head, Some(damaged));
+    }
+    (head, None)
 }
 
 impl Reader for CheckedReader {
@@ -92,10 +110,17 @@ impl Reader for CheckedReader {
         after: Seq,
         limit: usize,
     ) -> Result<Vec<StoredEvent>, LogError> {
-        let (before, events) = self.read(run, after, limit)?;
-        follow(before, &events)?;
-        if let Some(last) = events.last() {
-            self.last = Some((run, last.seq, last.hash));
+        let (before, mut events) = self.read(run, after, limit)?;
+        let (head, damaged) = follow(before, &events);
+        let sound = usize::try_from(head.seq.0 - before.seq.0).unwrap_or(usize::MAX);
+        events.truncate(sound);
+        match damaged {
+            // The next call will meet it again.
+            Some(damaged) if events.is_empty() => return Err(damaged),
+            _ => {}
+        }
+        if !events.is_empty() {
+            self.last = Some((run, head));
         }
         self.events += events.len() as u64;
         Ok(events)

@@ -19,6 +19,7 @@ mod asked;
 mod backend;
 mod checked;
 mod crowd;
+mod deleted;
 mod error;
 mod filter;
 mod format;
@@ -46,6 +47,7 @@ pub use backend::{
 };
 pub use checked::CheckedReader;
 pub(crate) use checked::follow;
+pub use deleted::deleted_runs;
 pub(crate) use error::Reworded;
 pub use error::{Cause, LogError, NoRoom};
 pub use filter::{EventFilter, Filtering, Looked, MOMENTS, method_and_model, moment};

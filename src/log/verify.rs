@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::backend::{Reader, RunHead};
+use super::checked::gap;
 use super::error::LogError;
 use super::ledger::{Ledger, Milestone, milestone};
 use super::problem::Problem;
@@ -35,12 +36,22 @@ pub fn verify_run(
     run: RunId,
     expected: Option<EventHash>,
 ) -> Result<Verification, LogError> {
-    let ledger = Ledger::read(reader)?;
+    let ledger = Ledger::read(reader);
     let (mut verified, milestones) = verify_chain(reader, run, expected)?;
-    if let Some(mut ledger) = ledger {
-        // Other processes may have written meanwhile.
-        ledger.read_on(reader)?;
-        compare(&ledger, &mut verified, &milestones, reader)?;
+    match ledger {
+        Ok(None) => {}
+        Ok(Some(mut ledger)) => {
+            // Other processes may have written meanwhile.
+            ledger.read_on(reader)?;
+            compare(&ledger, &mut verified, &milestones, reader)?;
+        }
+        // Its events are what they are; whether there were more is not known.
+        Err(LogError::Damaged { what, .. }) => {
+            let what = format!("the ledger cannot be read: {what}");
+            let unknown = Problem { run: Some(run), seq: None, what };
+            verified.problem = verified.problem.or(Some(unknown));
+        }
+        Err(error) => return Err(error),
     }
     Ok(verified)
 }
@@ -61,19 +72,6 @@ fn compare(
 /// Events in one read.
 const BATCH: usize = 2048;
 
-/// The next events before one that cannot be read; `None` if it is the next one.
-fn events_before(reader: &mut dyn Reader, run: RunId, after: Seq) -> Option<Vec<StoredEvent>> {
-    let (mut readable, mut refused, mut found) = (0, BATCH, None);
-    while readable + 1 < refused {
-        let most = usize::midpoint(readable, refused);
-        match reader.events(run, after, most) {
-            Ok(events) if !events.is_empty() => (readable, found) = (most, Some(events)),
-            _ => refused = most,
-        }
-    }
-    found
-}
-
 fn verify_chain(
     reader: &mut dyn Reader,
     run: RunId,
@@ -90,24 +88,6 @@ fn verify_chain(
                 let damaged = Problem { run: Some(run), seq: Some(seq), what };
                 problem = Some(chain.missing_before(seq).unwrap_or(damaged));
                 break;
-            }
-            // SQLite refuses all events on a bad page, and so a whole batch.
-            Err(LogError::Damaged { path, what }) => {
-                match events_before(reader, run, chain.head.seq) {
-                    Some(events) => events,
-                    None if chain.head.seq == Seq(0) => {
-                        return Err(LogError::Damaged { path, what });
-                    }
-                    None => {
-                        let what = format!("it cannot be read: {what}");
-                        problem = Some(Problem {
-                            run: Some(run),
-                            seq: Some(chain.head.seq.next()),
-                            what,
-                        });
-                        break;
-                    }
-                }
             }
             Err(e) => return Err(e),
         };
@@ -166,13 +146,7 @@ pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Pro
     match reader.runs() {
         Ok(heads) => {
             for RunHead { run, .. } in heads {
-                match verify_chain(reader, run, None) {
-                    Ok(verified) => runs.push(verified),
-                    Err(LogError::Damaged { what, .. }) => {
-                        runs.push((unreadable(run, what), Vec::new()));
-                    }
-                    Err(e) => return Err(e),
-                }
+                runs.push(verify_chain(reader, run, None)?);
             }
             if let Some(ledger) = &mut ledger {
                 ledger.read_on(reader)?;
@@ -226,13 +200,6 @@ pub fn outcome_digest(reader: &mut dyn Reader, run: RunId) -> Result<OutcomeDige
     }
 }
 
-/// The result for a run that cannot be read at all.
-fn unreadable(run: RunId, what: String) -> Verification {
-    let what = format!("it cannot be read: {what}");
-    let problem = Some(Problem { run: Some(run), seq: Some(Seq(1)), what });
-    Verification { run, events: 0, head: Head::START, problem }
-}
-
 /// The chain of one run, link by link.
 struct Chain {
     run: RunId,
@@ -281,12 +248,7 @@ impl Chain {
     /// What is missing if this event is the next one found.
     fn missing_before(&self, seq: Seq) -> Option<Problem> {
         let due = self.head.seq.next();
-        let what = match seq.0.checked_sub(due.0) {
-            None | Some(0) => return None,
-            Some(1) => "the event is missing".to_owned(),
-            Some(n) => format!("{n} events are missing from here on"),
-        };
-        Some(Problem { run: Some(self.run), seq: Some(due), what })
+        Some(Problem { run: Some(self.run), seq: Some(due), what: gap(due, seq)? })
     }
 
     fn add(&mut self, stored: &StoredEvent) -> Result<(), Problem> {

@@ -14,7 +14,7 @@ use std::time::Duration;
 use super::details::Beside;
 use super::question::Asked;
 use crate::content::Content;
-use crate::event::chain::GENESIS;
+use crate::event::chain::Head;
 use crate::event::{AnswerReused, AttemptDetails, Event, EventError, StoredEvent};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::log::{LogError, Reader, Reworded, follow};
@@ -252,10 +252,12 @@ fn check_batches(
     sender: &SyncSender<Result<Vec<Item>, LogError>>,
 ) {
     let mut questions = Questions::default();
-    let mut hash = GENESIS;
+    let mut head = Head::START;
     for batch in batches {
         let items = batch.and_then(|events| {
-            hash = follow(hash, &events)?;
+            let (last, damaged) = follow(head, &events);
+            damaged.map_or(Ok(()), Err)?;
+            head = last;
             let items = events.into_iter().filter_map(|event| questions.item(event).transpose());
             Ok(items.collect::<Result<Vec<_>, EventError>>()?)
         });

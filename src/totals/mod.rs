@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::methods::{ByParser, entry};
 use self::part::Part;
 use crate::content::Content;
-use crate::event::{Event, EventError, ResponseDetails, RunStarted, StoredEvent};
+use crate::event::{Event, EventError, ResponseDetails, RunStarted};
 use crate::exchange::accepted_about;
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{AskedModels, LogError, Reader};
@@ -127,29 +127,13 @@ impl Totals {
     /// # Errors
     /// [`LogError`] if an event, or the request that it belongs to, cannot be read.
     pub fn read_on(&mut self, reader: &mut dyn Reader) -> Result<bool, LogError> {
-        let read = match reader.events(self.run, self.end, BATCH) {
-            Err(error @ LogError::Corrupt { .. }) => self.before_damage(reader).ok_or(error)?,
-            read => read?,
-        };
+        let read = reader.events(self.run, self.end, BATCH)?;
         for stored in &read {
             let event = stored.event().map_err(damaged)?;
             self.add(stored.seq, event, reader)?;
             self.end = stored.seq;
         }
         Ok(!read.is_empty())
-    }
-
-    /// The next events, up to one that is damaged or missing; `None` if it is the next one.
-    fn before_damage(&self, reader: &mut dyn Reader) -> Option<Vec<StoredEvent>> {
-        let (mut readable, mut damaged, mut found) = (0, BATCH, None);
-        while readable + 1 < damaged {
-            let most = usize::midpoint(readable, damaged);
-            match reader.events(self.run, self.end, most) {
-                Ok(events) if !events.is_empty() => (readable, found) = (most, Some(events)),
-                _ => damaged = most,
-            }
-        }
-        found
     }
 
     /// Reads a run to its end.

@@ -15,10 +15,9 @@ use retold::exchange::{
 };
 use retold::id::{RunId, Seq};
 use retold::jsonl::{JsonlProblem, JsonlReader};
-use retold::log::ledger::{Ledger, LedgerEntry};
 use retold::log::{
-    CheckedReader, Log, MemoryBackend, Problem, Reader, RunHead, SqliteBackend, Verification,
-    verify_run,
+    CheckedReader, Log, LogError, MemoryBackend, Problem, Reader, RunHead, SqliteBackend,
+    Verification, deleted_runs, verify_run,
 };
 use retold::run::clock;
 use retold_serve::{Damage, WithoutEnds};
@@ -345,10 +344,25 @@ pub(crate) fn looks_like_a_file(name: &str) -> bool {
 
 /// Finds a run by its shortest unique prefix, or `latest`.
 pub(crate) fn find(log: &Log, name: &str, path: &Path) -> Result<RunHead, CliError> {
-    let (lost, damaged) = (log.backend().lost(), log.backend().damaged());
+    let damaged = log.backend().damaged();
+    let deleted = || deleted_runs(log.backend().as_ref());
+    let is_gone = |problem: Problem| {
+        let damage = Damage { seq: Seq(1), what: problem.what.clone() };
+        CliError::new(Status::Difference, format!("{}: {problem}", path.display()))
+            .hint("`retold verify` names everything that is damaged")
+            .damage(damage)
+    };
     let mut reader = log.reader()?;
     let reader = reader.as_mut();
-    let runs = reader.runs()?;
+    let runs = match reader.runs() {
+        Ok(runs) => runs,
+        // The ledger and the high-water marks name the runs as well.
+        Err(error @ LogError::Damaged { .. }) => {
+            let named = deleted()?.into_iter().rfind(|one| is_named(one, name));
+            return Err(named.map_or_else(|| error.into(), is_gone));
+        }
+        Err(error) => return Err(error.into()),
+    };
     let log = path.display();
     let list = "`retold log` lists the runs";
     // A log without runs that is known to be damaged had some.
@@ -358,7 +372,14 @@ pub(crate) fn find(log: &Log, name: &str, path: &Path) -> Result<RunHead, CliErr
     });
     if name == "latest" {
         let none = || CliError::usage(format!("there is no run in {log} yet"));
-        return runs.into_iter().last().ok_or_else(|| nothing_left.unwrap_or_else(none));
+        return match runs.into_iter().last() {
+            Some(last) => Ok(last),
+            None => Err(match (nothing_left, deleted()?.pop()) {
+                (Some(nothing_left), _) => nothing_left,
+                (None, Some(problem)) => is_gone(problem),
+                (None, None) => none(),
+            }),
+        };
     }
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_hexdigit()) {
         return last_named(reader, &runs, name).ok_or_else(|| {
@@ -373,17 +394,17 @@ pub(crate) fn find(log: &Log, name: &str, path: &Path) -> Result<RunHead, CliErr
         runs.iter().filter(|r| r.run.to_string().starts_with(&prefix)).cloned().collect();
     match (found.pop(), found.as_slice()) {
         (Some(run), []) => Ok(run),
-        (None, _) => match (last_named(reader, &runs, name), gone(reader, &lost, &prefix)) {
-            (Some(named), _) => Ok(named),
-            (None, Some(problem)) => {
-                let damage = Damage { seq: Seq(1), what: problem.what.clone() };
-                Err(CliError::new(Status::Difference, format!("{log}: {problem}"))
-                    .hint("`retold verify` names everything that is damaged")
-                    .damage(damage))
+        (None, _) => match last_named(reader, &runs, name) {
+            Some(named) => Ok(named),
+            None => {
+                Err(match (deleted()?.into_iter().find(|one| is_named(one, name)), nothing_left) {
+                    (Some(problem), _) => is_gone(problem),
+                    (None, Some(nothing_left)) => nothing_left,
+                    (None, None) => {
+                        CliError::usage(format!("there is no run {name} in {log}")).hint(list)
+                    }
+                })
             }
-            (None, None) => Err(nothing_left.unwrap_or_else(|| {
-                CliError::usage(format!("there is no run {name} in {log}")).hint(list)
-            })),
         },
         (Some(last), others) => {
             let all: Vec<String> =
@@ -404,17 +425,11 @@ pub(crate) fn last_named(reader: &mut dyn Reader, runs: &[RunHead], name: &str) 
     runs.iter().rev().find(is_it).cloned()
 }
 
-/// The record in the ledger or a high-water mark of a run that is no longer in the log.
-fn gone(reader: &mut dyn Reader, lost: &[Problem], prefix: &str) -> Option<Problem> {
-    let is_it = |run: RunId| run.to_string().starts_with(prefix);
-    let mut known = || {
-        // Reporting an unreadable ledger is left to `verify`.
-        let ledger = Ledger::read(reader).ok()??;
-        let run = ledger.known_runs().find(|run| is_it(*run))?;
-        ledger.last_of(run).map(LedgerEntry::gone)
-    };
-    let marked = || lost.iter().find(|problem| problem.run.is_some_and(is_it)).cloned();
-    known().or_else(marked)
+/// Whether a user means a run of which nothing is left.
+fn is_named(deleted: &Problem, name: &str) -> bool {
+    let prefix = name.to_ascii_lowercase();
+    let is_it = |run: RunId| name == "latest" || run.to_string().starts_with(&prefix);
+    deleted.run.is_some_and(is_it)
 }
 
 /// The beginning of a run.

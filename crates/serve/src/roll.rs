@@ -15,9 +15,9 @@ use crate::trust::Damage;
 /// Events in one read.
 const BATCH: usize = 2048;
 
-/// How many unreadable events in a row are skipped before reading stops. A file whose rows are out of
-/// order could make this go on forever.
-const MOST_SKIPPED: u32 = 64;
+/// How many unreadable events in a row are skipped before reading stops: those of a few hundred damaged
+/// pages.
+const MOST_SKIPPED: u64 = 1 << 16;
 
 /// No text.
 const NONE: u32 = u32::MAX;
@@ -382,56 +382,73 @@ impl Careful {
         most: usize,
     ) -> Result<(Vec<StoredEvent>, Option<Damage>), LogError> {
         let mut damage = None;
-        let (mut from, mut skipped) = (after, 0);
+        let mut from = after;
         loop {
             let read = match &mut self.checked {
                 Some(reader) => reader.events(run, from, most),
                 None => self.plain.events(run, from, most),
             };
             let error = match read {
-                Ok(events) => {
-                    if self.checked.is_some()
-                        && events.first().is_some_and(|e| e.seq != from.next())
-                    {
-                        let what = "the event is missing".to_owned();
-                        damage = Some(Damage { seq: from.next(), what });
-                        self.checked = None;
-                    }
-                    let missing = first_gap(after, &events);
-                    if let (Some(found), Some(missing)) = (&mut damage, missing)
-                        && missing < found.seq
-                    {
-                        let what = "the event is missing".to_owned();
-                        *found = Damage { seq: missing, what };
-                    }
-                    return Ok((events, damage));
-                }
+                Ok(events) => return Ok((events, damage)),
                 Err(error) => error,
             };
-            let (seq, what) = match error {
-                LogError::Corrupt { seq, what, .. } => (seq, what),
-                LogError::Damaged { what, .. } => (from.next(), what),
-                other => return Err(other),
-            };
-            damage = damage.or(Some(Damage { seq, what }));
+            damage = Damage::first(damage, Some(damage_of(error, from)?));
             if self.checked.take().is_none() {
-                // An event that cannot be read is skipped. Where a page of the file is missing,
-                // nothing is found by skipping.
-                skipped += 1;
-                if skipped > MOST_SKIPPED || seq <= from || seq.0 > from.0 + most as u64 {
-                    return Ok((Vec::new(), damage));
+                match self.next_readable(run, from)? {
+                    Some(readable) => from = readable,
+                    None => return Ok((Vec::new(), damage)),
                 }
-                from = seq;
             }
+        }
+    }
+
+    /// After which event, not far after one that cannot be read on from, events can be read again.
+    fn next_readable(&mut self, run: RunId, from: Seq) -> Result<Option<Seq>, LogError> {
+        let (mut unreadable, mut step) = (from.0, 1);
+        let mut readable = loop {
+            let at = from.0.saturating_add(step);
+            match self.can_read(run, at)? {
+                Readable::Yes => break at,
+                Readable::End => return Ok(None),
+                Readable::No => unreadable = at,
+            }
+            step *= 2;
+            if step > MOST_SKIPPED {
+                return Ok(None);
+            }
+        };
+        while unreadable + 1 < readable {
+            let middle = u64::midpoint(unreadable, readable);
+            match self.can_read(run, middle)? {
+                Readable::Yes => readable = middle,
+                Readable::No | Readable::End => unreadable = middle,
+            }
+        }
+        Ok(Some(Seq(readable)))
+    }
+
+    fn can_read(&mut self, run: RunId, after: u64) -> Result<Readable, LogError> {
+        match self.plain.events(run, Seq(after), 1) {
+            Ok(events) if events.is_empty() => Ok(Readable::End),
+            Ok(_) => Ok(Readable::Yes),
+            Err(error) => damage_of(error, Seq(after)).map(|_| Readable::No),
         }
     }
 }
 
-/// The first event that is missing before the last of these, which begin after a seq.
-fn first_gap(after: Seq, events: &[StoredEvent]) -> Option<Seq> {
-    let mut due = after;
-    events.iter().find_map(|event| {
-        due = due.next();
-        (event.seq > due).then_some(due)
-    })
+/// Whether there are events after one.
+enum Readable {
+    Yes,
+    No,
+    /// There are none.
+    End,
+}
+
+/// The damage that an error is about; other errors are returned.
+fn damage_of(error: LogError, after: Seq) -> Result<Damage, LogError> {
+    match error {
+        LogError::Corrupt { seq, what, .. } => Ok(Damage { seq, what }),
+        LogError::Damaged { what, .. } => Ok(Damage { seq: after.next(), what }),
+        other => Err(other),
+    }
 }

@@ -1,7 +1,7 @@
 //! From which event on a run cannot be trusted: what every page and every command says.
 
 use retold::id::{RunId, Seq};
-use retold::log::{Backend, LogError, verify_run};
+use retold::log::{Backend, LogError, Problem, deleted_runs, verify_run};
 
 /// Why a run cannot be trusted from an event on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,25 +55,26 @@ pub fn first_untrusted(log: &dyn Backend, run: RunId) -> Result<Option<Damage>, 
 /// Checks a whole run.
 pub(crate) fn check(log: &dyn Backend, run: RunId) -> Result<Trust, LogError> {
     let mut checked = Trust::default();
-    match verify_run(log.reader()?.as_mut(), run, None) {
-        Ok(verified) => {
-            if let Some(problem) = verified.problem {
-                match problem.seq {
-                    Some(seq) => checked.from = Some(Damage { seq, what: problem.what }),
-                    None => checked.whole = Some(problem.what),
-                }
+    let verified = verify_run(log.reader()?.as_mut(), run, None)?;
+    if let Some(problem) = verified.problem {
+        match problem.seq {
+            Some(seq) => {
+                let gone = if verified.events == 0 { deleted(log, run)? } else { None };
+                checked.from = Some(gone.unwrap_or(Damage { seq, what: problem.what }));
             }
+            None => checked.whole = Some(problem.what),
         }
-        Err(LogError::Corrupt { seq, what, .. }) => checked.from = Some(Damage { seq, what }),
-        Err(LogError::Damaged { what, .. }) => {
-            checked.from = Some(Damage { seq: Seq(1), what });
-        }
-        Err(error) => return Err(error),
     }
     let lost = log.lost().into_iter().filter(|problem| problem.run == Some(run));
     let lost = lost.filter_map(|problem| Some(Damage { seq: problem.seq?, what: problem.what }));
     checked.from = checked.from.into_iter().chain(lost).min_by_key(|damage| damage.seq);
     Ok(checked)
+}
+
+/// What is known about a run of which the log has nothing.
+fn deleted(log: &dyn Backend, run: RunId) -> Result<Option<Damage>, LogError> {
+    let found = deleted_runs(log)?.into_iter().find(|problem| problem.run == Some(run));
+    Ok(found.map(|Problem { what, .. }| Damage { seq: Seq(1), what }))
 }
 
 /// The first event that is missing at the end of a run, of which the last that there is is known. This
@@ -84,7 +85,7 @@ pub(crate) fn check(log: &dyn Backend, run: RunId) -> Result<Trust, LogError> {
 pub fn missing_end(log: &dyn Backend, run: RunId, last: Seq) -> Result<Option<Damage>, LogError> {
     match log.reader()?.events(run, last, 1) {
         Err(LogError::Corrupt { seq, what, .. }) => Ok(Some(Damage { seq, what })),
-        Ok(_) | Err(LogError::Damaged { .. }) => Ok(None),
+        Ok(_) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -243,7 +243,7 @@ impl LedgerEntry {
             "it was deleted: entry {number} of the ledger ({change}) says that it had seq {}, head {}",
             head.seq, head.hash
         );
-        Problem { run: Some(*run), seq: None, what }
+        Problem { run: Some(*run), seq: Some(Seq(1)), what }
     }
 }
 

@@ -60,17 +60,19 @@ impl SqliteBackend {
                     LogError::cannot_open(path, Reworded { words, source: error })
                 })
             }
-            // Our queries are valid for every well-formed log, so a query error or a type mismatch
-            // means that the file is damaged.
-            None | Some(ErrorCode::DatabaseCorrupt) => {
-                self.header_is_damaged().unwrap_or(LogError::Damaged { path, what: words })
-            }
-            Some(_) if is_ill_asked(&error) => {
+            // A type mismatch, too, means that the file is damaged.
+            _ if is_damage(&error) => {
                 self.header_is_damaged().unwrap_or(LogError::Damaged { path, what: words })
             }
             _ => LogError::failed(path, Reworded { words, source: error }),
         }
     }
+}
+
+/// Whether an error shows that the file is damaged: our queries are valid for every well-formed log.
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), None | Some(ErrorCode::DatabaseCorrupt))
+        || is_ill_asked(error)
 }
 
 /// Whether a query names a table or column that the file does not have.

@@ -13,7 +13,6 @@ use super::{header, schema};
 use crate::content::Content;
 use crate::id::PromptHash;
 use crate::log::error::LogError;
-use crate::log::format::FORMAT;
 
 /// One part of the check; it adds the problems that it finds.
 type Part = fn(&SqliteReader, &mut Vec<String>) -> rusqlite::Result<()>;
@@ -60,9 +59,7 @@ fn file(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<(
 
 /// The format must match its seal.
 fn meta(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
-    if !schema::is_sealed(&reader.db)? {
-        problems.push(schema::UNSEALED.to_owned());
-    }
+    problems.extend(schema::unsealed(&reader.db)?.map(str::to_owned));
     Ok(())
 }
 
@@ -70,10 +67,8 @@ fn meta(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<(
 /// things than the log holds, and an added trigger can swallow what is appended. A newer minor may
 /// have others, but it has our triggers.
 fn objects(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
-    let format = "SELECT value FROM meta WHERE name = 'format'";
-    let format: String = reader.db.query_row(format, [], |r| r.get(0))?;
-    let newer = schema::is_newer(&format);
-    let format = format.parse().unwrap_or(FORMAT);
+    let format = schema::format(&reader.db)?;
+    let newer = format.is_newer();
     let (due, found) = (schema::objects(format)?, schema::objects_of(&reader.db)?);
     for (kind, name, _) in due.difference(&found) {
         let is_it = |(k, n, sql): &&(String, String, String)| {

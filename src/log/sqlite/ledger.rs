@@ -9,24 +9,22 @@ use super::stop::Aborted;
 use crate::event::chain::Head;
 use crate::id::{EventHash, LedgerHash, RunId, Seq};
 use crate::log::error::LogError;
-use crate::log::format::Format;
 use crate::log::ledger::{LedgerChange, LedgerEntry, LedgerHead};
 
 /// Adds a ledger to a file that has none, with the existing runs as its first entries.
 pub(super) fn begin(backend: &SqliteBackend, db: &mut Connection) -> Result<(), LogError> {
     let mut begin = || -> Result<(), Aborted> {
-        if format(db)? >= Some(WITH_LEDGER) {
+        if schema::stated_format(db)? >= Some(WITH_LEDGER) {
             return Ok(());
         }
         let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Another process may have done it while we waited.
-        if format(&tx)? >= Some(WITH_LEDGER) {
+        if schema::stated_format(&tx)? >= Some(WITH_LEDGER) {
             return Ok(());
         }
-        if !schema::is_sealed(&tx)? {
+        if let Some(what) = schema::unsealed(&tx)? {
             // Writing the format again would hide that it was changed.
-            let path = backend.path.display().to_string();
-            let what = schema::UNSEALED.to_owned();
+            let (path, what) = (backend.path.display().to_string(), what.to_owned());
             return Err(Aborted::Log(LogError::Damaged { path, what }));
         }
         schema::upgrade(&tx)?;
@@ -44,13 +42,6 @@ pub(super) fn begin(backend: &SqliteBackend, db: &mut Connection) -> Result<(), 
         Aborted::Sqlite(e) => backend.error(e),
         Aborted::Log(e) => e,
     })
-}
-
-/// The format that a file states.
-pub(super) fn format(db: &Connection) -> rusqlite::Result<Option<Format>> {
-    let sql = "SELECT value FROM meta WHERE name = 'format'";
-    let stated: Option<String> = db.query_row(sql, [], |r| r.get(0)).optional()?;
-    Ok(stated.and_then(|stated| stated.parse().ok()))
 }
 
 fn runs(tx: &Connection) -> rusqlite::Result<Vec<(i64, RunId)>> {
@@ -105,7 +96,7 @@ pub(super) fn read(
 ) -> Result<Option<Vec<LedgerEntry>>, LogError> {
     let read = || -> rusqlite::Result<Option<Result<Vec<LedgerEntry>, LogError>>> {
         let db = &reader.db;
-        if format(db)?.is_some_and(|format| format < WITH_LEDGER) {
+        if schema::format(db)? < WITH_LEDGER {
             return Ok(None);
         }
         // The first query must also find a row whose number is invalid.

@@ -21,7 +21,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::header;
-use super::ledger;
+use super::schema;
 use super::wal::{Wal, examine};
 use super::{SqliteBackend, SqliteOptions};
 use crate::beside;
@@ -310,8 +310,7 @@ impl SqliteBackend {
             }
             connected => connected?,
         };
-        let format = ledger::format(&db).map_err(|e| self.error(e))?;
-        self.format = format.unwrap_or(self.format);
+        self.format = schema::format(&db).map_err(|e| self.error(e))?;
         self.lost = beside.lost(&self.path, Some(&db)).into();
         if self.lost.is_empty() && !self.only_looks {
             self.merges = true;

@@ -5,6 +5,7 @@ mod beginnings;
 mod committer;
 mod contents;
 mod cut_off;
+mod ends;
 mod faults;
 mod foreign;
 mod guard;
@@ -18,6 +19,7 @@ mod ledger;
 mod loss;
 mod reader;
 mod requests;
+mod rows;
 mod schema;
 mod scratch_file;
 mod space;
@@ -31,7 +33,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, OpenFlags};
 
 pub use backup::BackedUp;
 pub use foreign::{Cell, ForeignDatabase, ForeignError};
@@ -278,8 +280,8 @@ impl SqliteBackend {
         if let Some(damaged) = self.header_is_damaged() {
             return Err(damaged);
         }
-        let stranger = schema::stranger_to_writers(db).map_err(|e| self.error(e))?;
-        if let Some(what) = stranger.or_else(|| unsealed(db)) {
+        let stranger = || schema::stranger_to_writers(db).map_err(|e| self.error(e));
+        if let Some(what) = unsealed(db).map_or_else(stranger, |what| Ok(Some(what)))? {
             return Err(LogError::Damaged { path: self.name(), what });
         }
         let mut mode = String::new();
@@ -374,17 +376,10 @@ impl SqliteBackend {
         if let Some(what) = guard::stranger(db)? {
             return damaged(what);
         }
-        let format = "SELECT value FROM meta WHERE name = 'format'";
-        let format: Option<String> = db.query_row(format, [], |r| r.get(0)).optional()?;
-        let Some(format) = format else {
-            return damaged("its table meta does not name a format".to_owned());
-        };
-        let Ok(found) = format.parse::<Format>() else {
-            return damaged(format!("its format {format:?} is not of the form major.minor"));
-        };
+        let found = schema::format(db)?;
         if found.major > FORMAT.major {
-            let supported = FORMAT.to_string();
-            return Ok(Err(LogError::NewerFormat { path, found: format, supported }));
+            let (found, supported) = (found.to_string(), FORMAT.to_string());
+            return Ok(Err(LogError::NewerFormat { path, found, supported }));
         }
         Ok(Ok(()))
     }
@@ -392,8 +387,7 @@ impl SqliteBackend {
 
 /// What is wrong with the format that the file states, if it can be read at all.
 fn unsealed(db: &Connection) -> Option<String> {
-    let is_unsealed = schema::is_sealed(db).is_ok_and(|is_sealed| !is_sealed);
-    is_unsealed.then(|| schema::UNSEALED.to_owned())
+    schema::unsealed(db).ok().flatten().map(str::to_owned)
 }
 
 impl Backend for SqliteBackend {

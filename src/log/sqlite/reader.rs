@@ -2,17 +2,20 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::ends;
+use super::faults::is_damage;
 use super::guard::Fuel;
 use super::requests::{RequestFault, Requests, Stored};
+use super::rows::{self, Damage, UNKNOWN_KIND, in_order, stored};
 use super::{SqliteBackend, ledger};
 use crate::content::Content;
 use crate::event::chain::Head;
 use crate::event::{KINDS, StoredEvent};
-use crate::id::{CallPath, EventHash, PromptHash, RunId, Seq, Time};
+use crate::id::{EventHash, PromptHash, RunId, Seq, Time};
 use crate::log::backend::{Reader, RunHead};
 use crate::log::error::LogError;
 use crate::log::index::Section;
@@ -27,12 +30,26 @@ pub(super) struct SqliteReader {
     requests: Requests,
     /// The run that was read last, with its number and start, which never change.
     last: Option<(RunId, i64, Time)>,
+    /// The statement that reads events, once there was one.
+    statement: Option<Arc<str>>,
+    /// The run that was last found to be unreadable, after which event, and why. In a damaged page,
+    /// what a look-up finds depends on where it begins, so this is not tried again.
+    unreadable: Option<(RunId, Seq, LogError)>,
 }
 
 impl SqliteReader {
     pub(super) fn new(db: Connection, backend: SqliteBackend, fuel: Fuel) -> Self {
         let requests = Requests::new(backend.format);
-        SqliteReader { db, backend, fuel, kinds: BTreeMap::new(), requests, last: None }
+        SqliteReader {
+            db,
+            backend,
+            fuel,
+            kinds: BTreeMap::new(),
+            requests,
+            last: None,
+            statement: None,
+            unreadable: None,
+        }
     }
 
     /// Must be called between queries that go through the whole file.
@@ -49,6 +66,16 @@ impl SqliteReader {
         self.backend.error(error)
     }
 
+    /// What an error at an event means. Whatever is damaged, it is known which event cannot be read.
+    fn cannot_read(&self, run: RunId, seq: Seq, error: rusqlite::Error) -> LogError {
+        match self.error(error) {
+            LogError::Damaged { what, .. } => {
+                LogError::Corrupt { run, seq, what: format!("it cannot be read: {what}") }
+            }
+            other => other,
+        }
+    }
+
     /// The number and start of a run.
     fn run_row(&mut self, run: RunId) -> Result<Option<(i64, Time)>, LogError> {
         if let Some((_, no, started)) = self.last.filter(|(last, ..)| *last == run) {
@@ -63,7 +90,7 @@ impl SqliteReader {
         let find = "SELECT no, started FROM run_ids WHERE id = ?1";
         let row = |r: &Row<'_>| Ok((r.get(0)?, r.get(1).ok()));
         let found = self.db.query_row(find, [run.as_bytes()], row).optional();
-        match found.map_err(|e| self.error(e))? {
+        match found.map_err(|e| self.cannot_read(run, Seq(1), e))? {
             // Its events would have no valid ids.
             Some((no, _)) if !(0..1 << 31).contains(&no) => {
                 let what = format!("the number of the run, {no}, is out of range");
@@ -115,12 +142,6 @@ impl SqliteReader {
 /// many events.
 const MOST_BYTES: usize = 32 << 20;
 
-const EVENTS: &str = "
-    SELECT e.id, e.kind, e.time, e.call, e.sample, e.request, q.hash, e.cause, e.content, c.body,
-      e.body, e.hash
-    FROM events e LEFT JOIN requests q ON q.id = e.request LEFT JOIN contents c ON c.id = e.content
-    WHERE e.id > ?1 AND e.id < ?2 ORDER BY e.id LIMIT ?3";
-
 impl Reader for SqliteReader {
     fn runs(&mut self) -> Result<Vec<RunHead>, LogError> {
         self.fill();
@@ -139,7 +160,13 @@ impl Reader for SqliteReader {
             })?;
             rows.filter_map(Result::transpose).collect()
         };
-        read().map_err(|e| self.error(e))
+        match read() {
+            // A page with the end of a run must not hide the other runs.
+            Err(error) if is_damage(&error) => {
+                ends::runs(&self.db, || self.refill()).map_err(|e| self.error(e))
+            }
+            read => read.map_err(|e| self.error(e)),
+        }
     }
 
     fn events(
@@ -149,15 +176,25 @@ impl Reader for SqliteReader {
         limit: usize,
     ) -> Result<Vec<StoredEvent>, LogError> {
         self.fuel.fill();
+        if let Some((_, _, error)) = self.unreadable.as_ref().filter(|u| (u.0, u.1) == (run, after))
+        {
+            return Err(error.clone());
+        }
         let Some((no, started)) = self.run_row(run)? else { return Ok(Vec::new()) };
         if self.kinds.is_empty() {
-            self.load_kinds().map_err(|e| self.error(e))?;
+            self.load_kinds().map_err(|e| self.cannot_read(run, Seq(1), e))?;
         }
+        let next = after.next();
+        let statement = match &self.statement {
+            Some(statement) => statement.clone(),
+            None => rows::statement(&self.db).map_err(|e| self.cannot_read(run, next, e))?,
+        };
+        self.statement = Some(statement.clone());
         let from = after;
-        let mut reread = false;
+        let (mut reread, mut met) = (false, None);
         loop {
-            let read = || -> rusqlite::Result<Result<Vec<StoredEvent>, Damage>> {
-                let mut select = self.db.prepare_cached(EVENTS)?;
+            let mut read = || -> rusqlite::Result<Result<Vec<StoredEvent>, Damage>> {
+                let mut select = self.db.prepare_cached(&statement)?;
                 let limit = i64::try_from(limit).unwrap_or(i64::MAX);
                 // No run has as many events as that, so the range never reaches another run's
                 // events.
@@ -167,9 +204,17 @@ impl Reader for SqliteReader {
                 let mut events = Vec::with_capacity(limit.clamp(0, 4096) as usize);
                 let mut bytes = 0;
                 let mut last = from;
-                while bytes < MOST_BYTES
-                    && let Some(row) = rows.next()?
-                {
+                while bytes < MOST_BYTES {
+                    let row = match rows.next() {
+                        Ok(Some(row)) => row,
+                        Ok(None) => break,
+                        Err(error) if events.is_empty() => return Err(error),
+                        // The next call returns it.
+                        Err(error) => {
+                            met = Some(error);
+                            break;
+                        }
+                    };
                     match stored(row, run, started, &self.kinds).and_then(|e| in_order(e, last)) {
                         Ok(event) => {
                             bytes += size(&event);
@@ -183,12 +228,18 @@ impl Reader for SqliteReader {
                 }
                 Ok(Ok(events))
             };
-            match read().map_err(|e| self.error(e))? {
-                Ok(events) => return Ok(events),
+            match read().map_err(|e| self.cannot_read(run, next, e))? {
+                Ok(events) => {
+                    if let (Some(error), Some(last)) = (met.take(), events.last()) {
+                        let error = self.cannot_read(run, last.seq.next(), error);
+                        self.unreadable = Some((run, last.seq, error));
+                    }
+                    return Ok(events);
+                }
                 // Another process may have added a kind since we read them.
                 Err(Damage { what, .. }) if what == UNKNOWN_KIND && !reread => {
                     reread = true;
-                    self.load_kinds().map_err(|e| self.error(e))?;
+                    self.load_kinds().map_err(|e| self.cannot_read(run, Seq(1), e))?;
                 }
                 Err(Damage { seq, what }) => {
                     return Err(LogError::Corrupt { run, seq, what: what.to_owned() });
@@ -239,7 +290,11 @@ impl Reader for SqliteReader {
     fn pieces(&mut self, run: RunId) -> Result<Vec<u64>, LogError> {
         let Some((no, _)) = self.run_row(run)? else { return Ok(Vec::new()) };
         self.fill();
-        super::index::pieces(&self.db, no).map_err(|e| self.error(e))
+        match super::index::pieces(&self.db, no) {
+            // It only saves time, so one that cannot be read is not used.
+            Err(error) if is_damage(&error) => Ok(Vec::new()),
+            pieces => pieces.map_err(|e| self.error(e)),
+        }
     }
 
     fn piece(
@@ -266,95 +321,4 @@ fn size(event: &StoredEvent) -> usize {
         None => 0,
     };
     content + event.body.len()
-}
-
-/// An event that cannot be read.
-struct Damage {
-    seq: Seq,
-    what: &'static str,
-}
-
-/// SQLite assumes that rows are in order. In a damaged file they need not be, and continuing from
-/// an earlier one would never end.
-fn in_order(event: StoredEvent, last: Seq) -> Result<StoredEvent, Damage> {
-    let what = "another event is in its place";
-    if event.seq > last { Ok(event) } else { Err(Damage { seq: last.next(), what }) }
-}
-
-const UNKNOWN_KIND: &str = "its kind is not in the table kinds";
-
-fn stored(
-    row: &Row<'_>,
-    run: RunId,
-    started: Time,
-    kinds: &BTreeMap<i64, (Cow<'static, str>, u32)>,
-) -> Result<StoredEvent, Damage> {
-    let id: i64 =
-        row.get(0).map_err(|_| Damage { seq: Seq(0), what: "its id is not an integer" })?;
-    let seq = Seq((id & 0xffff_ffff) as u64);
-    let bad = |what| Damage { seq, what };
-    let integer = |column, what| row.get::<_, i64>(column).map_err(|_| bad(what));
-    let optional = |column, what| row.get::<_, Option<i64>>(column).map_err(|_| bad(what));
-
-    let kind = integer(1, "its kind is not an integer")?;
-    let (kind, version) = kinds.get(&kind).cloned().ok_or_else(|| bad(UNKNOWN_KIND))?;
-    let time = started.0.checked_add(integer(2, "its time is not an integer")?);
-    let time = Time(time.ok_or_else(|| bad("its time is out of range"))?);
-    let call = match row.get_ref(3).map_err(|_| bad("its call is unreadable"))? {
-        ValueRef::Null => None,
-        ValueRef::Text(text) => {
-            let text = std::str::from_utf8(text).map_err(|_| bad("its call is not UTF-8"))?;
-            Some(CallPath::new(text).map_err(|_| bad("its call is not a call path"))?)
-        }
-        _ => return Err(bad("its call is not text")),
-    };
-    let sample = optional(4, "its sample is not an integer")?.map(u32::try_from).transpose();
-    let sample = sample.map_err(|_| bad("its sample is out of range"))?;
-    let prompt = match optional(5, "its request is not an integer")? {
-        None => None,
-        Some(_) => {
-            let hash = row.get::<_, Option<[u8; 32]>>(6);
-            let hash = hash.map_err(|_| bad("the hash of its request is not 32 bytes"))?;
-            Some(PromptHash(hash.ok_or_else(|| bad("its request is missing"))?))
-        }
-    };
-    let cause = optional(7, "its cause is not an integer")?.map(u64::try_from).transpose();
-    let cause = cause.map_err(|_| bad("its cause is out of range"))?.map(Seq);
-    let content = match optional(8, "its content is not an integer")? {
-        None => None,
-        Some(_) => Some(match row.get_ref(9).map_err(|_| bad("its content is unreadable"))? {
-            ValueRef::Text(text) => {
-                let text =
-                    std::str::from_utf8(text).map_err(|_| bad("its content is not UTF-8"))?;
-                Content::Text(text.into())
-            }
-            ValueRef::Blob(bytes) => Content::vector_from_bytes(bytes)
-                .ok_or_else(|| bad("its vector is not a whole number of floats"))?,
-            ValueRef::Null => return Err(bad("its content is missing")),
-            _ => return Err(bad("its content is neither text nor vector")),
-        }),
-    };
-    let body = match row.get_ref(10).map_err(|_| bad("its body is unreadable"))? {
-        ValueRef::Null => Cow::Borrowed("{}"),
-        ValueRef::Text(text) => {
-            let text = std::str::from_utf8(text).map_err(|_| bad("its body is not UTF-8"))?;
-            Cow::Owned(text.to_owned())
-        }
-        _ => return Err(bad("its body is not text")),
-    };
-    let hash = EventHash(row.get(11).map_err(|_| bad("its hash is not 32 bytes"))?);
-    Ok(StoredEvent {
-        run,
-        seq,
-        kind,
-        version,
-        time,
-        call,
-        sample,
-        prompt,
-        cause,
-        content,
-        body,
-        hash,
-    })
 }

@@ -25,6 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
+use super::faults::is_damage;
 use crate::log::format::{FORMAT, Format};
 
 /// Marks the file as ours in its header ("rtld").
@@ -37,26 +38,58 @@ fn seal(format: &str) -> String {
     hasher.finalize().to_string()
 }
 
-/// The message about a file whose format was changed.
-pub(super) const UNSEALED: &str = "table meta: the format and its seal do not match";
+/// What is wrong with the format that a file states, if anything is: it must match its seal. A newer
+/// minor may hold more there than we know.
+pub(super) fn unsealed(db: &Connection) -> rusqlite::Result<Option<&'static str>> {
+    let rows = stated_rows(db)?;
+    Ok(match (rows.get("format"), rows.get("seal")) {
+        (None, _) => Some("table meta: it does not name the format of the log"),
+        (Some(format), Some(sealed))
+            if *sealed == seal(format) && (rows.len() == 2 || is_newer(format)) =>
+        {
+            None
+        }
+        _ => Some("table meta: the format and its seal do not match"),
+    })
+}
 
-/// Whether the stated format matches its seal. A newer minor may hold more there than we know.
-pub(super) fn is_sealed(db: &Connection) -> rusqlite::Result<bool> {
-    let mut select = db.prepare("SELECT name, value FROM meta ORDER BY name")?;
+/// The rows of `meta`; none if the table is lost or cannot be read.
+fn stated_rows(db: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {
     // What is not a text was not written by us.
     let text = |value: ValueRef<'_>| value.as_str().unwrap_or("").to_owned();
-    let rows = select.query_map([], |r| Ok((text(r.get_ref(0)?), text(r.get_ref(1)?))))?;
-    let rows: BTreeMap<String, String> = rows.collect::<rusqlite::Result<_>>()?;
-    Ok(match (rows.get("format"), rows.get("seal")) {
-        (Some(format), Some(sealed)) => {
-            *sealed == seal(format) && (rows.len() == 2 || is_newer(format))
-        }
-        _ => false,
+    let read = || -> rusqlite::Result<BTreeMap<String, String>> {
+        let mut select = db.prepare("SELECT name, value FROM meta ORDER BY name")?;
+        let rows = select.query_map([], |r| Ok((text(r.get_ref(0)?), text(r.get_ref(1)?))))?;
+        rows.collect()
+    };
+    match read() {
+        Err(error) if is_damage(&error) => Ok(BTreeMap::new()),
+        rows => rows,
+    }
+}
+
+/// The format that a file states, if it states one.
+pub(super) fn stated_format(db: &Connection) -> rusqlite::Result<Option<Format>> {
+    Ok(stated_rows(db)?.get("format").and_then(|format| format.parse().ok()))
+}
+
+/// The format of a file: the one that it states, or else the one that its tables have. Nothing is
+/// written to a file that does not state it.
+pub(super) fn format(db: &Connection) -> rusqlite::Result<Format> {
+    if let Some(stated) = stated_format(db)? {
+        return Ok(stated);
+    }
+    let base = "SELECT 1 FROM pragma_table_info('requests') WHERE name = 'base'";
+    let ledger = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'ledger'";
+    Ok(match (db.prepare(base)?.exists([])?, db.prepare(ledger)?.exists([])?) {
+        (true, _) => FORMAT,
+        (false, true) => WITH_LEDGER,
+        (false, false) => Format { major: 1, minor: 0 },
     })
 }
 
 /// Whether a format may contain more than we know.
-pub(super) fn is_newer(format: &str) -> bool {
+fn is_newer(format: &str) -> bool {
     format.parse::<Format>().is_ok_and(Format::is_newer)
 }
 

@@ -93,8 +93,12 @@ fn every_command_reports_it() {
             let place = damaged(change);
             let said = place.run(args);
             assert!((0..=1).contains(&said.code), "{change}: {args}: {}{}", said.out, said.err);
-            assert_eq!(said.code == 0, said.err.is_empty(), "{change}: {args}: {}", said.err);
-            let first = said.err.lines().next().unwrap_or("fine");
+            // A format that is not stated does not keep anything from being read.
+            let warned = said.err.starts_with("warning: retold.db: table meta");
+            let error = said.err.lines().find(|line| line.starts_with("error: "));
+            let is_read = said.err.is_empty() || warned && error.is_none();
+            assert_eq!(said.code == 0, is_read, "{change}: {args}: {}", said.err);
+            let first = error.or(said.err.lines().next()).unwrap_or("fine");
             // Each command has a log of its own.
             let first = run.replace_all(first, "[run]").into_owned();
             by_message.entry(first).or_default().push(args);
@@ -239,7 +243,7 @@ fn a_damaged_header_is_reported_by_every_command_that_reads_the_log() {
     log.write_all_at(&[1], 80).unwrap();
     drop(log);
     for (args, due) in
-        [("log", 0), ("log latest", 0), ("show latest", 0), ("replay latest", 0), ("verify", 1)]
+        [("log", 1), ("log latest", 0), ("show latest", 0), ("replay latest", 0), ("verify", 1)]
     {
         let said = place.run(args);
         assert_eq!(said.code, due, "{args}: {}{}", said.out, said.err);
@@ -267,7 +271,7 @@ fn a_broken_seal_is_reported_by_every_command_that_reads_the_log() {
         let place = damaged(change);
         all.push_str(&format!("-- {change}\n"));
         for (args, due) in [
-            ("log", 0),
+            ("log", 1),
             ("log latest", 0),
             ("show latest", 0),
             ("replay latest", 0),

@@ -16,6 +16,7 @@ mod failures;
 mod figures;
 mod files;
 mod filters;
+mod first_event;
 mod folders;
 mod forged;
 mod forgeries;

@@ -142,7 +142,7 @@ fn a_log_without_its_last_pages_has_all_runs_as_far_as_they_go() {
         let name = format!("first{pages}.db");
         place.write(&name, &whole[..pages * 16_384]);
         let (list, code) = place.json(&format!("--log {name} log"));
-        assert_eq!((code, list["runs"].as_array().map(Vec::len)), (0, Some(4)), "{name}: {list}");
+        assert_eq!((code, list["runs"].as_array().map(Vec::len)), (1, Some(4)), "{name}: {list}");
         fs::remove_file(place.path(&name)).unwrap();
     }
     for pages in [1, 2, 5] {
@@ -156,7 +156,7 @@ fn a_log_without_its_last_pages_has_all_runs_as_far_as_they_go() {
         let from = from.expect("an event from which on the run cannot be trusted");
         drop(served);
         let (list, code) = place.json(&format!("--log {name} log"));
-        assert_eq!((code, list["runs"].as_array().unwrap().len()), (0, 4), "{list}");
+        assert_eq!((code, list["runs"].as_array().unwrap().len()), (1, 4), "{list}");
         let (shown, code) = place.json(&format!("--log {name} show latest"));
         assert_eq!((code, shown["damaged"]["from"].as_u64()), (1, Some(from)), "{shown}");
         let verified = place.run(&format!("--log {name} verify"));
@@ -341,7 +341,7 @@ fn a_log_that_lost_pages_is_read_by_every_command_and_left_as_it_is() {
         place.write(&name, &whole[..page * 16_384]);
         let said = read_by_all(&place, &name);
         let (code, text) = &said["show latest"];
-        if said["log"].0 > 0 {
+        if !said["log"].1.starts_with(|first: char| first.is_ascii_digit()) {
             // Not even the list of runs is left.
             assert!(*code > 0 && text.contains("error: "), "{name}: {text}");
             continue;

@@ -76,15 +76,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 | LogError::CorruptRequest { .. }
                 | LogError::Damaged { .. }),
             ) => {
-                let seq = totals.end().next();
-                let what = match error {
-                    LogError::Corrupt { seq: at, .. } if at > seq => {
-                        "the event is missing".to_owned()
-                    }
-                    LogError::Corrupt { what, .. } => what,
-                    other => other.to_string(),
+                let found = match error {
+                    LogError::Corrupt { seq, what, .. } => Damage { seq, what },
+                    other => Damage { seq: totals.end().next(), what: other.to_string() },
                 };
-                let found = Damage { seq, what };
                 output.damaged(&counted_before(&found))?;
                 damage = Some(found);
                 break;

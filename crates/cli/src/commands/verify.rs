@@ -54,7 +54,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let seal = seal.transpose()?;
     let (runs, mut problems) = match verified(&args, seal.as_ref().map(|(seal, _)| seal), global) {
         // If damage prevents reading, that is the result.
-        Err(e) if e.status == Status::Difference => return unreadable(&e.message, output),
+        Err(e) if e.status == Status::Difference => return unreadable(&e, output),
         other => other?,
     };
     let mut checkpoint = None;
@@ -166,7 +166,12 @@ fn verified(
         let select::Opened { log, cut_off } = select::open_to_read_silently(global)?;
         warn_of_damaged_marks(global);
         let (runs, mut problems) = verify_all(log.reader()?.as_mut())?;
-        problems.extend(others(log.backend().lost(), &runs));
+        let is_named = |lost: &Problem, all: &[Problem]| {
+            all.iter().any(|one| lost.run.is_some() && (one.run, one.seq) == (lost.run, lost.seq))
+        };
+        let mut lost = others(log.backend().lost(), &runs);
+        lost.retain(|lost| !is_named(lost, &problems));
+        problems.extend(lost);
         if let Some((has, of)) = cut_off {
             let what = format!("the file was cut off: it has {has} of {of} bytes");
             problems.insert(0, Problem { run: None, seq: None, what });
@@ -210,10 +215,12 @@ fn object(problem: &Problem) -> serde_json::Value {
 }
 
 /// Reports that a recording or a log is not as it was written.
-fn unreadable(problem: &str, output: &Output) -> Result<Status, CliError> {
+fn unreadable(error: &CliError, output: &Output) -> Result<Status, CliError> {
+    let problem = &error.message;
+    let seq = error.damage.as_ref().map(|damage| damage.seq);
     if output.is_json() {
         output.object(&json!({"run": null, "ok": false, "events": 0, "head": null,
-            "problem": problem, "problems": [{"run": null, "seq": null, "what": problem}],
+            "problem": problem, "problems": [{"run": null, "seq": seq, "what": problem}],
             "runs": []}))?
     } else {
         output.text(&format!("{problem}\nNOT OK: 1 problem\n"))?

@@ -2,6 +2,7 @@
 
 mod filter;
 mod never;
+mod runs;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -23,7 +24,7 @@ use never::{Never, never};
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq};
 use retold::inert::inert;
-use retold::log::{EventFilter, Filtering, Log, Reader, RunHead, is_being_written};
+use retold::log::{EventFilter, Filtering, Reader, is_being_written};
 use retold::run::how_it_ended;
 use retold_serve::{Careful, Damage};
 use retold_wire::PROGRAM;
@@ -38,6 +39,9 @@ const FOLLOWED: Duration = Duration::from_millis(200);
 const SILENT: u32 = 10;
 
 /// List the runs of the log, or the events of one run.
+///
+/// The list of runs names what is known to be damaged or missing without reading the events (exit
+/// code 1); `retold verify` checks every event.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A run (first digits of its id, or `latest`) or a recording's file: list its events.
@@ -67,7 +71,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     match &args.run {
-        None => runs(&select::open_to_read(global)?, output),
+        None => runs::list(&select::open_to_read_silently(global)?.log, output),
         Some(name) => {
             let selected = select::to_read(global, name)?;
             let only = args.search.as_ref();
@@ -95,58 +99,6 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             events((reader.as_mut(), listed, damage), run, &args, (only.as_ref(), state), output)
         }
     }
-}
-
-fn runs(log: &Log, output: &Output) -> Result<Status, CliError> {
-    let mut reader = log.reader()?;
-    let mut rows = Vec::new();
-    for RunHead { run, started, head } in reader.runs()? {
-        // A damaged run does not hide the others.
-        let Ok(first) = select::started(reader.as_mut(), run) else {
-            let unknown = || "?".to_owned();
-            rows.push((run, started, unknown(), "damaged".to_owned(), unknown(), head, None));
-            continue;
-        };
-        let last = reader.events(run, Seq(head.seq.0.saturating_sub(1)), 1);
-        let outcome = match last.map(|last| last.first().map(StoredEvent::event)) {
-            Ok(Some(Ok(Event::RunFinished(finished)))) => inert(finished.outcome.as_str(), 20),
-            // Its end is missing.
-            Ok(_) if reader.events(run, head.seq, 1).is_err() => "damaged".to_owned(),
-            Ok(_) => "unfinished".to_owned(),
-            Err(_) => "damaged".to_owned(),
-        };
-        let model = first.model["kind"].as_str().unwrap_or("?").to_owned();
-        // Only programs' runs have names by which they can be replayed.
-        let name = first.settings["name"].as_str().filter(|_| first.experiment == PROGRAM);
-        let name = name.map(str::to_owned);
-        rows.push((run, started, first.experiment, outcome, model, head, name));
-    }
-    // A log without runs that is known to be damaged had some.
-    let status = match rows.is_empty() && log.backend().damaged().is_some() {
-        true => Status::Difference,
-        false => Status::Fine,
-    };
-    if output.is_json() {
-        let runs = rows.iter().map(|(run, started, experiment, outcome, model, head, name)| {
-            json!({"run": run, "experiment": experiment, "started": started.to_string(),
-                "outcome": outcome, "model": model, "events": head.seq, "head": head.hash,
-                "name": name})
-        });
-        output.object(&json!({"runs": runs.collect::<Vec<Value>>()}))?;
-        return Ok(status);
-    }
-    let mut text = format!("{}\n", counted(rows.len() as u64, "run"));
-    for (run, started, experiment, outcome, model, head, name) in rows {
-        let name = name.map(|name| format!("  {}", inert(&name, 100))).unwrap_or_default();
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{run}  {started}  {experiment:<12} {outcome:<10} {model:<10} {}{name}",
-            counted(head.seq.0, "event")
-        );
-    }
-    output.text(&text)?;
-    Ok(status)
 }
 
 fn events(

@@ -1,0 +1,165 @@
+//! The list of runs, and what is known to be wrong with them without reading their events.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::again::typed;
+use crate::error::{CliError, LOST, Status};
+use crate::output::{Output, counted};
+use retold::event::{Event, StoredEvent};
+use retold::id::{RunId, Seq, Time};
+use retold::inert::inert;
+use retold::log::ledger::Ledger;
+use retold::log::{Head, Log, LogError, Problem, Reader, RunHead, deleted_runs};
+use retold_wire::PROGRAM;
+
+/// A line of the list.
+struct Row {
+    run: RunId,
+    started: Time,
+    experiment: String,
+    outcome: String,
+    model: String,
+    head: Head,
+    name: Option<String>,
+}
+
+/// Lists the runs. What is wrong comes after them, so that nothing is taken for complete that is not.
+pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
+    let mut reader = log.reader()?;
+    let (mut rows, mut problems) = (Vec::new(), Vec::new());
+    // If not even the runs can be listed, those that the ledger names are.
+    let heads = match reader.runs() {
+        Err(error @ LogError::Damaged { .. }) => match deleted_runs(log.backend().as_ref())? {
+            named if named.is_empty() => return Err(error.into()),
+            _ => Vec::new(),
+        },
+        heads => heads?,
+    };
+    for head in heads {
+        let (row, problem) = row(reader.as_mut(), head);
+        rows.push(row);
+        problems.extend(problem);
+    }
+    problems.extend(beside_the_runs(log, reader.as_mut(), &problems)?);
+    if output.is_json() {
+        let runs = rows.iter().map(|row| {
+            let Row { run, started, experiment, outcome, model, head, name } = row;
+            json!({"run": run, "experiment": experiment, "started": started.to_string(),
+                "outcome": outcome, "model": model, "events": head.seq, "head": head.hash,
+                "name": name})
+        });
+        let runs: Vec<Value> = runs.collect();
+        let wrong: Vec<Value> = problems
+            .iter()
+            .map(|Problem { run, seq, what }| json!({"run": run, "seq": seq, "what": what}))
+            .collect();
+        output.object(&json!({"runs": runs, "problems": wrong}))?;
+    } else {
+        output.text(&text(&rows, &problems))?;
+    }
+    if problems.is_empty() {
+        return Ok(Status::Fine);
+    }
+    let found = counted(problems.len() as u64, "problem");
+    let message = format!("{} is damaged: {found}", log.backend().name());
+    let error = CliError::new(Status::Difference, message);
+    let hint = match log.backend().lost().is_empty() {
+        true => "`retold verify` names everything that is damaged",
+        false => LOST,
+    };
+    error.hint(hint).print();
+    Ok(Status::Difference)
+}
+
+/// A run, and the first event that is known to be missing or damaged: its first, or one at its end.
+fn row(reader: &mut dyn Reader, RunHead { run, started, head }: RunHead) -> (Row, Option<Problem>) {
+    let unknown = || "?".to_owned();
+    let damaged = |error: LogError| match error {
+        LogError::Corrupt { seq, what, .. } => Problem { run: Some(run), seq: Some(seq), what },
+        LogError::NoSuchRun { .. } => {
+            Problem { run: Some(run), seq: Some(Seq(1)), what: "it has no events".to_owned() }
+        }
+        other => Problem { run: Some(run), seq: None, what: other.to_string() },
+    };
+    // A damaged run does not hide the others.
+    let first = match retold::run::started(reader, run) {
+        Ok(first) => first,
+        Err(error) => {
+            let (experiment, outcome, model) = (unknown(), "damaged".to_owned(), unknown());
+            let row = Row { run, started, experiment, outcome, model, head, name: None };
+            return (row, Some(damaged(error)));
+        }
+    };
+    let last = reader.events(run, Seq(head.seq.0.saturating_sub(1)), 1);
+    let (outcome, problem) = match last.map(|last| last.first().map(StoredEvent::event)) {
+        Ok(Some(Ok(Event::RunFinished(finished)))) => (inert(finished.outcome.as_str(), 20), None),
+        Ok(_) => match reader.events(run, head.seq, 1) {
+            // Its end is missing.
+            Err(error) => ("damaged".to_owned(), Some(damaged(error))),
+            Ok(_) => ("unfinished".to_owned(), None),
+        },
+        Err(error) => ("damaged".to_owned(), Some(damaged(error))),
+    };
+    let model = first.model["kind"].as_str().unwrap_or("?").to_owned();
+    // Only programs' runs have names by which they can be replayed.
+    let name = first.settings["name"].as_str().filter(|_| first.experiment == PROGRAM);
+    let name = name.map(str::to_owned);
+    (Row { run, started, experiment: first.experiment, outcome, model, head, name }, problem)
+}
+
+/// What is wrong with the file and the ledger, runs that were deleted, and lost events that are not
+/// among what is `known`.
+fn beside_the_runs(
+    log: &Log,
+    reader: &mut dyn Reader,
+    known: &[Problem],
+) -> Result<Vec<Problem>, CliError> {
+    let mut found = deleted_runs(log.backend().as_ref())?;
+    let ledger = match Ledger::read(reader) {
+        Ok(ledger) => ledger.unwrap_or_default().problems().to_vec(),
+        Err(LogError::Damaged { what, .. }) => {
+            let what = format!("the ledger cannot be read: {what}");
+            vec![Problem { run: None, seq: None, what }]
+        }
+        Err(error) => return Err(error.into()),
+    };
+    found.extend(ledger);
+    for lost in log.backend().lost() {
+        let is_it = |other: &Problem| lost.run.is_some() && other.run == lost.run;
+        if !known.iter().chain(&found).any(is_it) {
+            found.push(lost);
+        }
+    }
+    found.extend(log.backend().damaged());
+    Ok(found)
+}
+
+fn text(rows: &[Row], problems: &[Problem]) -> String {
+    let mut text = format!("{}\n", counted(rows.len() as u64, "run"));
+    for Row { run, started, experiment, outcome, model, head, name } in rows {
+        let name = name.as_ref().map(|name| format!("  {}", inert(name, 100))).unwrap_or_default();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{run}  {started}  {experiment:<12} {outcome:<10} {model:<10} {}{name}",
+            counted(head.seq.0, "event")
+        );
+    }
+    for Problem { run, seq, what } in problems {
+        let _ = match (run, seq) {
+            (Some(run), Some(seq)) => {
+                let run = run.short(8);
+                writeln!(text, "DAMAGED: from event {seq} on, run {run} cannot be trusted: {what}")
+            }
+            (Some(run), None) => writeln!(text, "DAMAGED: run {}: {what}", run.short(8)),
+            _ => writeln!(text, "DAMAGED: {what}"),
+        };
+    }
+    if problems.is_empty() && !rows.is_empty() {
+        let hint = "their events are not checked here: `retold verify` checks every event";
+        let _ = writeln!(text, "{}", typed(hint));
+    }
+    text
+}

@@ -1,0 +1,273 @@
+//! However a log is damaged, every command that reads a run names the same event as the first that
+//! cannot be trusted, and none of them names another.
+
+use std::fs;
+
+use regex::Regex;
+use rusqlite::Connection;
+
+use crate::serve::recording;
+use crate::support::cli::Place;
+use crate::support::tamper::without_triggers;
+
+const PAGE: usize = 16_384;
+
+/// A log of three runs in one file, and the id of the last one, which is the longest.
+fn three() -> (Place, String) {
+    let place = Place::new();
+    for name in ["game24_small.jsonl", "society_small.jsonl"] {
+        place.ok(&format!("import {}", recording(name)));
+    }
+    place.ok(concat!(
+        "run ",
+        env!("RETOLD_ROOT"),
+        "/config/deliberation_small.yaml --no-outputs --quiet"
+    ));
+    merged(&place);
+    let (list, _) = place.json("log");
+    let last = list["runs"].as_array().unwrap().last().unwrap();
+    assert!(last["events"].as_u64().unwrap() > 1000, "{last}");
+    (place, last["run"].as_str().unwrap().to_owned())
+}
+
+fn merged(place: &Place) {
+    let db = Connection::open(place.path("retold.db")).unwrap();
+    db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+}
+
+fn sql(place: &Place, change: &str) {
+    let db = Connection::open(place.path("retold.db")).unwrap();
+    without_triggers(&db, |db| db.execute_batch(change)).unwrap();
+    drop(db);
+    merged(place);
+}
+
+/// The first page of a table, by its number from 0.
+fn root(place: &Place, table: &str) -> usize {
+    let db = Connection::open(place.path("retold.db")).unwrap();
+    let find = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+    db.query_row(find, [table], |r| r.get::<_, u32>(0)).unwrap() as usize - 1
+}
+
+/// The pages of the events, in order, by their numbers from 0.
+fn pages_of_events(place: &Place) -> Vec<usize> {
+    let file = fs::read(place.path("retold.db")).unwrap();
+    let root = root(place, "events") * PAGE;
+    let two = |at: usize| usize::from(u16::from_be_bytes([file[at], file[at + 1]]));
+    let child = |at: usize| u32::from_be_bytes(file[at..at + 4].try_into().unwrap()) as usize - 1;
+    assert_eq!(file[root], 5, "the root leads to other pages");
+    let cells = (0..two(root + 3)).map(|cell| child(root + two(root + 12 + 2 * cell)));
+    cells.chain([child(root + 8)]).collect()
+}
+
+fn patch(place: &Place, change: impl FnOnce(&mut [u8])) {
+    let mut file = fs::read(place.path("retold.db")).unwrap();
+    change(&mut file);
+    fs::write(place.path("retold.db"), file).unwrap();
+}
+
+/// Checks that all commands name `due`, and no other event.
+fn all_name(place: &Place, run: &str, due: u64, what: &str) {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let numbers = Regex::new(r"(?:from event|damaged at seq|, seq) (\d+)").unwrap();
+    for (n, command) in [
+        format!("verify {run}"),
+        format!("show {run}"),
+        format!("show {run} 3"),
+        format!("stats {run}"),
+        format!("log {run}"),
+        format!("log {run} --kind DecisionMade"),
+        format!("audit {run} {}", due + 2),
+        format!("audit {run} wrongname"),
+        format!("diff {run} {run}"),
+        format!("report {run} -o {}/OUT.html", elsewhere.path().display()),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let said = place.run(&command.replace("OUT", &n.to_string()));
+        let text = format!("{}{}", said.out, said.err);
+        assert_eq!(said.code, 1, "{what}: {command}: {text}");
+        let named: Vec<u64> =
+            numbers.captures_iter(&text).map(|found| found[1].parse().unwrap()).collect();
+        assert!(!named.is_empty(), "{what}: {command} names no event: {text}");
+        assert!(named.iter().all(|seq| *seq == due), "{what}: {command}, not {due}: {text}");
+    }
+    let (json, _) = place.json(&format!("verify {run}"));
+    assert_eq!(json["problems"][0]["seq"], due, "{what}: {json}");
+    let (json, _) = place.json(&format!("show {run}"));
+    assert_eq!(json["damaged"]["from"], due, "{what}: {json}");
+    // What comes before it is shown, and counted.
+    assert_eq!(json["trusted"]["events"], due - 1, "{what}: {json}");
+}
+
+/// The first event of the run that has a prompt.
+fn first_with_prompt(place: &Place) -> u64 {
+    let db = Connection::open(place.path("retold.db")).unwrap();
+    let find = "SELECT min(id) & 4294967295 FROM events WHERE id >> 32 = 3 AND request IS NOT NULL";
+    db.query_row(find, [], |r| r.get::<_, u32>(0)).unwrap().into()
+}
+
+#[test]
+fn a_zeroed_page_is_damaged_from_its_first_event_on() {
+    let (place, run) = three();
+    let whole = fs::read(place.path("retold.db")).unwrap();
+    let pages = pages_of_events(&place);
+    assert!(pages.len() > 8, "{pages:?}");
+    let mut last = 0;
+    // In the middle, and the page that has the end of the run.
+    for page in [pages[pages.len() / 2], pages[pages.len() - 3], *pages.last().unwrap()] {
+        patch(&place, |file| file[page * PAGE..(page + 1) * PAGE].fill(0));
+        let (json, code) = place.json(&format!("show {run}"));
+        let from = json["damaged"]["from"].as_u64().unwrap();
+        assert!(code == 1 && from > last, "{json}");
+        last = from;
+        all_name(&place, &run, from, &format!("page {page}"));
+        // Those after the page are not lost with it.
+        let is_last = page == *pages.last().unwrap();
+        assert_eq!(json["events_after"].as_u64().unwrap() > 0, !is_last, "{json}");
+        // The other runs are as they were.
+        let (list, code) = place.json("log");
+        assert_eq!(list["runs"].as_array().unwrap().len(), 3, "{list}");
+        assert_eq!(code, i32::from(is_last), "{list}");
+        let others = place.run(&format!("show {}", list["runs"][0]["run"].as_str().unwrap()));
+        assert_eq!(others.code, 0, "{}{}", others.out, others.err);
+        fs::write(place.path("retold.db"), &whole).unwrap();
+    }
+}
+
+#[test]
+fn a_damaged_root_of_the_events_is_named_with_every_run() {
+    let (place, run) = three();
+    let root = root(&place, "events");
+    patch(&place, |file| file[root * PAGE..(root + 1) * PAGE].fill(0));
+    all_name(&place, &run, 1, "the root");
+    let (list, code) = place.json("log");
+    let problems = list["problems"].as_array().unwrap();
+    assert_eq!((code, problems.len()), (1, 3), "{list}");
+    assert!(problems.iter().all(|problem| problem["seq"] == 1), "{list}");
+}
+
+#[test]
+fn without_the_table_of_requests_the_first_event_with_a_prompt_is_the_first_damaged() {
+    let (place, run) = three();
+    let due = first_with_prompt(&place);
+    assert!(due > 1);
+    sql(&place, "DROP TABLE requests");
+    all_name(&place, &run, due, "no requests");
+    let (place, run) = three();
+    sql(&place, "DROP TABLE contents");
+    all_name(&place, &run, 1, "no contents");
+}
+
+#[test]
+fn a_flipped_byte_in_the_list_of_runs_is_damage_from_the_first_event_on() {
+    let (place, run) = three();
+    let root = root(&place, "run_ids");
+    // The number of the cells of the page.
+    patch(&place, |file| file[root * PAGE + 3] ^= 1);
+    all_name(&place, &run, 1, "run_ids");
+}
+
+/// The runs are known from the ledger.
+#[test]
+fn runs_that_cannot_be_listed_are_named() {
+    let (place, run) = three();
+    let root = root(&place, "run_ids");
+    patch(&place, |file| file[root * PAGE..(root + 1) * PAGE].fill(0));
+    for command in ["verify", "show", "stats", "log"] {
+        for run in [&run, "latest"] {
+            let said = place.run(&format!("{command} {run}"));
+            let text = format!("{}{}", said.out, said.err);
+            assert_eq!(said.code, 1, "{command}: {text}");
+            assert!(text.contains(", seq 1: the list of runs cannot be read"), "{text}");
+        }
+    }
+    let (list, code) = place.json("log");
+    assert_eq!((code, list["problems"].as_array().unwrap().len()), (1, 3), "{list}");
+}
+
+/// The event after a missing one is as it was written.
+#[test]
+fn the_event_after_a_missing_one_is_not_named() {
+    let (place, run) = three();
+    sql(&place, "DELETE FROM events WHERE id = (3 << 32) + 100");
+    all_name(&place, &run, 100, "a missing event");
+    let (place, run) = three();
+    sql(&place, "DELETE FROM events WHERE id BETWEEN (3 << 32) + 100 AND (3 << 32) + 300");
+    all_name(&place, &run, 100, "201 missing events");
+    let (place, run) = three();
+    sql(
+        &place,
+        "DELETE FROM requests WHERE id = (SELECT request FROM events WHERE id > (3 << 32) + 400
+        AND request IS NOT NULL ORDER BY id LIMIT 1)",
+    );
+    let (json, _) = place.json(&format!("show {run}"));
+    all_name(&place, &run, json["damaged"]["from"].as_u64().unwrap(), "a missing request");
+}
+
+/// The format tells how the rest is read. Without it, the tables do.
+#[test]
+fn a_log_that_does_not_state_its_format_is_read_and_not_written() {
+    for change in ["DELETE FROM meta", "DROP TABLE meta"] {
+        let (place, run) = three();
+        sql(&place, change);
+        for command in ["show", "log", "stats"] {
+            let said = place.run(&format!("{command} {run}"));
+            assert_eq!(said.code, 0, "{change}: {command}: {}{}", said.out, said.err);
+            let warned = "warning: retold.db: table meta: it does not name the format of the log";
+            assert!(said.err.contains(warned), "{change}: {command}: {}", said.err);
+        }
+        for command in ["verify", "log"] {
+            let said = place.run(command);
+            assert_eq!(said.code, 1, "{change}: {command}: {}{}", said.out, said.err);
+            assert!(said.out.contains("it does not name the format"), "{command}: {}", said.out);
+        }
+        let said = place.run("run small.yaml --quiet");
+        assert_eq!(said.code, 1, "{change}: {}{}", said.out, said.err);
+        assert!(said.err.contains("it does not name the format"), "{}", said.err);
+    }
+}
+
+#[test]
+fn a_deleted_run_is_named_from_its_first_event_on() {
+    for with_mark in [true, false] {
+        let (place, run) = three();
+        sql(&place, "DELETE FROM events WHERE id >> 32 = 3; DELETE FROM run_ids WHERE no = 3");
+        if !with_mark {
+            fs::remove_file(place.path("retold.db-mark")).unwrap();
+        }
+        for command in ["verify", "show", "stats", "log", "audit"] {
+            let of = if command == "audit" { " 4" } else { "" };
+            let said = place.run(&format!("{command} {run}{of}"));
+            let text = format!("{}{}", said.out, said.err);
+            assert_eq!(said.code, 1, "{command}: {text}");
+            assert!(text.contains(", seq 1: it was deleted: entry"), "{command}: {text}");
+        }
+        let (json, code) = place.json("log");
+        let problem = &json["problems"][0];
+        let named = (code, problem["run"].as_str(), problem["seq"].as_u64());
+        assert_eq!(named, (1, Some(&*run), Some(1)), "{json}");
+        assert_eq!(json["problems"].as_array().unwrap().len(), 1, "{json}");
+        let (json, _) = place.json("verify");
+        let problems = json["problems"].as_array().unwrap();
+        let about = problems.iter().filter(|one| one["run"] == *run);
+        assert_eq!(about.count(), 1, "{json}");
+    }
+}
+
+/// The list says that it is not a check, unless it has found something.
+#[test]
+fn the_list_of_runs_says_what_is_known_to_be_wrong() {
+    let (place, run) = three();
+    let hint = "`retold verify` checks every event";
+    assert!(place.ok("log").contains(hint));
+    sql(&place, "DELETE FROM events WHERE id > (3 << 32) + 500");
+    let said = place.run("log");
+    assert_eq!(said.code, 1, "{}{}", said.out, said.err);
+    let short = &run[..8];
+    let line = format!("DAMAGED: from event 501 on, run {short} cannot be trusted: ");
+    assert!(said.out.contains(&line), "{}", said.out);
+    assert!(!said.out.contains(hint), "{}", said.out);
+    assert!(said.err.contains("retold.db is damaged: 1 problem"), "{}", said.err);
+}
