@@ -115,6 +115,11 @@
     document.body.toggleAttribute("data-unfinished", page.body.hasAttribute("data-unfinished"));
     const json = page.querySelector("[data-json]");
     if (json) one("[data-json]").replaceWith(document.adoptNode(json));
+    // What is said about a run may come with its check.
+    const notices = page.querySelector(".notices");
+    if (notices && notices.innerHTML !== one(".notices").innerHTML) {
+      one(".notices").replaceWith(document.adoptNode(notices));
+    }
     if (keep) {
       // The slider must stay the same element while it is moved.
       const slider = one("[data-scrub] input[type=range]");

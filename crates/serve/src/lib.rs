@@ -14,6 +14,7 @@
 
 mod as_of;
 mod assets;
+mod checks;
 mod error;
 mod facts;
 mod figures;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use retold::event::{Event, RunStarted};
 use retold::exchange::{DECISIONS, EXCHANGES};
-use retold::id::Seq;
+use retold::id::{Seq, Time};
 use retold::inert::inert;
 use retold::log::{LogError, Reader, RunHead};
 use retold::run::{Parent, started};
@@ -93,7 +93,9 @@ pub(crate) fn run_info(reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
         _ => "unfinished".to_owned(),
     };
     let short = run.short(8);
-    let (run, started, events) = (run.to_string(), at.to_string(), head.seq.0);
+    // When a run began of which nothing is left is not known.
+    let started = if *at == Time(0) { "?".to_owned() } else { at.to_string() };
+    let (run, events) = (run.to_string(), head.seq.0);
     let head = head.hash.to_string();
     let Ok(first) = first else {
         return RunInfo {
@@ -153,6 +155,9 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
         notices.push(Notice::danger(format!("This log has lost events. {problem}")));
     }
     let Some(head) = head else { return Ok(notices) };
+    if site.is_being_checked(head.run) {
+        notices.push(Notice::warning("This run is still being checked, event by event."));
+    }
     let Trust { from, whole } = site.checked(head);
     if let Some(Damage { seq, what }) = &from {
         let text = format!(
@@ -163,6 +168,26 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
     notices
         .extend(whole.map(|what| Notice::danger(format!("This run cannot be trusted: {what}."))));
     Ok(notices)
+}
+
+/// What is wrong with runs, on a page that is about several: each names the run.
+pub(crate) fn dangers<'a>(
+    site: &Site,
+    heads: impl IntoIterator<Item = &'a RunHead>,
+) -> Vec<Notice> {
+    let mut notices = Vec::new();
+    for head in heads {
+        let (short, of) = (head.run.short(8), Some(head.run.to_string()));
+        let Trust { from, whole } = site.checked(head);
+        if let Some(Damage { seq, what }) = from {
+            let text = format!("From event {seq} on, run {short} cannot be trusted: {what}.");
+            notices.push(Notice { from: Some(seq.0), of, ..Notice::danger(text) });
+        } else if let Some(what) = whole {
+            let text = format!("Run {short} cannot be trusted: {what}.");
+            notices.push(Notice { of, ..Notice::danger(text) });
+        }
+    }
+    notices
 }
 
 /// Which decisions about the answers of a run are in force, if any were accepted since: one notice.

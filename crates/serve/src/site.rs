@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard};
-use std::time::Duration;
 
 use minijinja::Environment;
 use retold::check::Checked;
-use retold::id::{RunId, Seq};
+use retold::id::{RunId, Seq, Time};
 use retold::in_force::{InForce, in_force};
-use retold::log::{AskedModels, LogError, Reader, RunHead};
+use retold::log::{AskedModels, Head, LogError, Reader, RunHead, deleted_runs};
 use retold::model::Prices;
 use retold_study::parser_file::ParserFile;
 use retold_study::studies::Studies;
 
+use crate::checks::{Checks, Due, Known};
 use crate::error::PageError;
 use crate::facts::Fold;
 use crate::job::{Jobs, PATIENCE, Stand, locked};
@@ -24,21 +24,13 @@ use crate::roll::{Careful, Roll};
 use crate::search::{Search, SearchError};
 use crate::source::Source;
 use crate::trust::{Damage, Trust, check, missing_end};
+use crate::without_ends::is_finished;
 
 /// How many runs are kept in memory, for filters and counts.
 const MOST_ROLLS: usize = 8;
 
 /// How many runs' states are kept in memory.
 const MOST_FOLDS: usize = 4;
-
-/// How long a page of a damaged log waits for the check of a run or of all runs.
-const LONGER: Duration = Duration::from_secs(2);
-
-/// The longest run whose check is waited for, in events.
-const MOST_AWAITED: Seq = Seq(20_000);
-
-/// The runs that cannot be trusted, each with the first event that is damaged or missing.
-type Survey = Vec<(RunId, Damage)>;
 
 /// A log or recording, and the program's studies.
 pub struct Site {
@@ -48,9 +40,7 @@ pub struct Site {
     pub(crate) templates: Environment<'static>,
     rolls: Mutex<Vec<(RunId, Arc<RollSlot>)>>,
     folds: Mutex<Vec<(RunId, SharedFold)>>,
-    verified: Jobs<(RunId, Seq), Trust>,
-    /// By the runs that are shown, and their ends.
-    surveyed: Jobs<Vec<(RunId, Seq)>, Survey>,
+    trusted: Arc<Checks>,
     pub(crate) checks: Jobs<(RunId, Seq, String), Checked>,
     /// By run, its end, and the number of runs in the log.
     accepted: Jobs<(RunId, Seq, usize), InForce>,
@@ -99,8 +89,7 @@ impl Site {
             templates: render::templates(),
             rolls: Mutex::default(),
             folds: Mutex::default(),
-            verified: Jobs::default(),
-            surveyed: Jobs::default(),
+            trusted: Arc::default(),
             checks: Jobs::default(),
             accepted: Jobs::default(),
             comparisons: Jobs::default(),
@@ -134,24 +123,33 @@ impl Site {
         self.source.reader()
     }
 
-    /// The run that an address names: its whole id, the first digits of it, or `latest`.
+    /// The run that an address names: its whole id, the first digits of it, or `latest`. A run of which
+    /// nothing is left has an address as well, if something still names it.
     pub(crate) fn find(&self, reader: &mut dyn Reader, name: &str) -> Result<RunHead, PageError> {
-        let runs = reader.runs()?;
-        let missing =
-            || PageError::missing(&self.title(), "run", name, "the page / lists its runs");
-        if name == "latest" {
-            return runs.into_iter().next_back().ok_or_else(missing);
-        }
+        let listed = match reader.runs() {
+            Err(LogError::Damaged { .. }) => Vec::new(),
+            runs => runs?,
+        };
         let is_hex = !name.is_empty() && name.chars().all(|c| c.is_ascii_hexdigit());
         let wanted = name.to_ascii_lowercase();
-        let mut found =
-            runs.into_iter().filter(|head| is_hex && head.run.to_string().starts_with(&wanted));
-        match (found.next(), found.next()) {
-            (Some(run), None) => Ok(run),
-            (Some(_), Some(_)) => Err(PageError::NotFound(format!(
+        let is_it = |head: &RunHead| {
+            name == "latest" || is_hex && head.run.to_string().starts_with(&wanted)
+        };
+        let mut found: Vec<RunHead> = listed.into_iter().filter(is_it).collect();
+        if found.is_empty() {
+            let deleted = deleted_runs(&self.source)?.into_iter().filter_map(|one| one.run);
+            let nothing_of = |run| RunHead { run, started: Time(0), head: Head::START };
+            found.extend(deleted.map(nothing_of).filter(is_it));
+        }
+        match (found.pop(), found.is_empty() || name == "latest") {
+            (Some(run), true) => Ok(run),
+            (Some(_), false) => Err(PageError::NotFound(format!(
                 "several runs begin with {wanted}: write more digits of the one that you mean"
             ))),
-            (None, _) => Err(missing()),
+            (None, _) => {
+                let instead = "the page / lists its runs";
+                Err(PageError::missing(&self.title(), "run", name, instead))
+            }
         }
     }
 
@@ -212,58 +210,45 @@ impl Site {
         }
     }
 
-    /// What is wrong with a run, as far as this is known by now.
-    pub(crate) fn checked(self: &Arc<Self>, head: &RunHead) -> Trust {
-        let (site, run, last) = (self.clone(), head.run, head.head.seq);
-        let is_damaged = self.source.is_damaged();
-        let missing = || missing_end(&self.source, run, last).ok().flatten();
-        let missing = if is_damaged { missing() } else { None };
-        let read = self.roll(head).roll().damage.clone();
-        // Every page asks, and waits only if it is known that something is wrong.
-        let is_damaged = is_damaged || read.is_some();
-        let patience = if is_damaged && last <= MOST_AWAITED { LONGER } else { Duration::ZERO };
-        let whole = self.verified.within(patience, (run, last), move |_| {
-            check(&site.source, run).map_err(|error| error.to_string())
+    /// Checks runs that are to be shown, in the background, and waits a while for those that were never
+    /// checked.
+    pub(crate) fn check_runs<'a>(
+        self: &Arc<Self>,
+        heads: impl IntoIterator<Item = &'a RunHead>,
+        reader: &mut dyn Reader,
+    ) {
+        let due = heads.into_iter().map(|RunHead { run, head, .. }| Due {
+            run: *run,
+            last: head.seq,
+            is_over: is_finished(reader, *run, head.seq),
         });
-        let whole = match whole {
-            Stand::Done(trust) => (*trust).clone(),
-            Stand::Running(_) | Stand::Failed(_) => Trust::default(),
-        };
-        let found = Damage::first(Damage::first(whole.from, missing), read);
-        Trust { from: found, ..whole }
+        let site = self.clone();
+        self.trusted.await_all(due.collect(), move |run| check(&site.source, run));
+    }
+
+    /// What is wrong with a run, as far as this is known by now.
+    pub(crate) fn checked(&self, head: &RunHead) -> Trust {
+        let (run, last) = (head.run, head.head.seq);
+        let missing = || missing_end(&self.source, run, last).ok().flatten();
+        let missing = if self.source.is_damaged() { missing() } else { None };
+        // What was read for filters and counts may be known sooner, and goes further in a run that
+        // grows.
+        let slot =
+            locked(&self.rolls).iter().find(|(of, _)| *of == run).map(|(_, slot)| slot.clone());
+        let read = slot.and_then(|slot| slot.roll().damage.clone());
+        let Known { trust, .. } = self.trusted.known(run);
+        let from = Damage::first(Damage::first(trust.from, missing), read);
+        Trust { from, ..trust }
+    }
+
+    /// Whether a run is still being checked for the first time.
+    pub(crate) fn is_being_checked(&self, run: RunId) -> bool {
+        self.trusted.known(run).is_pending
     }
 
     /// The first event of a run from which on it cannot be trusted, as far as this is known by now.
-    pub(crate) fn untrusted(self: &Arc<Self>, head: &RunHead) -> Option<u64> {
+    pub(crate) fn untrusted(&self, head: &RunHead) -> Option<u64> {
         self.checked(head).from.map(|damage| damage.seq.0)
-    }
-
-    /// The runs that cannot be trusted, as far as this is known by now, and whether all were checked.
-    /// Runs of a log of which nothing is known to be missing are checked when they are looked at.
-    pub(crate) fn survey(self: &Arc<Self>, heads: &[RunHead]) -> (Survey, bool) {
-        let missing = |head: &RunHead| {
-            let found = missing_end(&self.source, head.run, head.head.seq).ok().flatten();
-            found.map(|damage| (head.run, damage))
-        };
-        if !self.source.is_damaged() {
-            return (Vec::new(), true);
-        }
-        let (site, all) = (self.clone(), heads.to_vec());
-        let of = heads.iter().map(|head| (head.run, head.head.seq)).collect();
-        let stand = self.surveyed.within(LONGER, of, move |progress| {
-            let mut found = Vec::new();
-            for (done, head) in all.iter().enumerate() {
-                progress.at(done as u64);
-                let checked = check(&site.source, head.run).map_err(|error| error.to_string())?;
-                found.extend(checked.from.map(|damage| (head.run, damage)));
-            }
-            Ok(found)
-        });
-        match stand {
-            Stand::Done(found) => ((*found).clone(), true),
-            Stand::Running(_) => (heads.iter().filter_map(missing).collect(), false),
-            Stand::Failed(_) => (heads.iter().filter_map(missing).collect(), true),
-        }
     }
 
     /// Which decisions are in force for a run's answers, as far as this is known by now.

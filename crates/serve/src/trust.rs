@@ -43,6 +43,13 @@ pub(crate) struct Trust {
     pub(crate) whole: Option<String>,
 }
 
+impl Trust {
+    /// Whether anything is wrong.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.from.is_some() || self.whole.is_some()
+    }
+}
+
 /// The first event of a run that is missing, or not as it was written. The whole run is read, with the
 /// prompts that belong to it, and compared with the ledger.
 ///

@@ -79,7 +79,7 @@ impl WithoutEnds {
 }
 
 /// Whether the last event of a run is its end. What cannot be read is reported where it is read.
-fn is_finished(reader: &mut dyn Reader, run: RunId, last: Seq) -> bool {
+pub(crate) fn is_finished(reader: &mut dyn Reader, run: RunId, last: Seq) -> bool {
     match reader.events(run, Seq(last.0.saturating_sub(1)), 1) {
         Ok(events) => events.last().is_some_and(|event| event.kind == "RunFinished"),
         Err(_) => true,

@@ -1,5 +1,6 @@
-//! A log of several runs that was cut off at any length: every command and the page name the same event
-//! as the first that cannot be trusted, and leave the log and its folder as they are.
+//! A log of several runs that was cut off at any length, or has a page or a row that is not as it was
+//! written: every command and every page name the same event as the first that cannot be trusted, from
+//! the first time on, and leave the log and its folder as they are.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,6 +11,7 @@ use serde_json::Value;
 use super::damaged::{dangers, files};
 use super::{Feeding, Served, recording};
 use crate::support::cli::Place;
+use crate::support::tamper::without_triggers;
 
 /// How many lengths are tried, each with the high-water marks beside the log and without.
 #[expect(clippy::disallowed_methods, reason = "more of them when asked for")]
@@ -43,10 +45,31 @@ impl Lengths {
     }
 }
 
+/// The pages of a run.
+const PAGES: [&str; 7] =
+    ["", "/stats", "/state", "/check", "/participants", "/event/1", "/exchange/4"];
+
+/// The first time that a page of a run is loaded, it names the event, or says that the run is being
+/// checked.
+fn first_load(place: &Place, name: &str, page: &str, due: Option<u64>) {
+    let served = Served::log(place, name);
+    let answer = served.ask("GET", page, "Accept: application/json\r\n");
+    let shown: Value = serde_json::from_str(&answer.body).unwrap();
+    let is_pending =
+        |notice: &Value| notice["text"].as_str().unwrap().contains("still being checked");
+    if shown["notices"].as_array().unwrap().iter().any(is_pending) {
+        assert_eq!(answer.status, 202, "{name}: {page}: {shown}");
+        return;
+    }
+    let named = dangers(&shown).iter().filter_map(|(_, from)| *from).min();
+    assert_eq!(named, due, "{name}: the first load of {page}: {} {shown}", answer.status);
+}
+
 /// The first event of each run that cannot be trusted, as `verify` has it.
 fn verified(place: &Place, name: &str) -> BTreeMap<String, u64> {
     let (found, code) = place.json(&format!("--log {name} verify"));
-    assert_eq!(code, 1, "{name}: {found}");
+    let problems = found["problems"].as_array().unwrap();
+    assert_eq!(code, i32::from(!problems.is_empty()), "{name}: {found}");
     let mut first = BTreeMap::new();
     for problem in found["problems"].as_array().unwrap() {
         if let (Some(run), Some(seq)) = (problem["run"].as_str(), problem["seq"].as_u64()) {
@@ -74,9 +97,23 @@ fn checked(place: &Place, name: &str, runs: &[String]) -> (usize, usize) {
     let listed: Vec<&str> =
         list["runs"].as_array().unwrap().iter().map(|run| run["run"].as_str().unwrap()).collect();
     let first = verified(place, name);
+    for (n, run) in runs.iter().enumerate() {
+        let page =
+            PAGES[(name.len() + n + first.get(run).map_or(0, |seq| *seq as usize)) % PAGES.len()];
+        if listed.contains(&run.as_str()) {
+            first_load(place, name, &format!("/run/{run}{page}"), first.get(run).copied());
+        }
+    }
     let served = Served::log(place, name);
     let mut on_list: BTreeMap<String, u64> = BTreeMap::new();
-    for notice in served.json("/")["notices"].as_array().unwrap() {
+    let all = served.json("/");
+    let outcomes: BTreeMap<String, String> = all["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| (id(run), run["outcome"].as_str().unwrap().to_owned()))
+        .collect();
+    for notice in all["notices"].as_array().unwrap() {
         if let (Some(run), Some(from)) = (notice["of"].as_str(), notice["from"].as_u64()) {
             on_list.insert(run.to_owned(), from);
         }
@@ -97,6 +134,7 @@ fn checked(place: &Place, name: &str, runs: &[String]) -> (usize, usize) {
         for command in [
             format!("show {run}"),
             format!("log {run}"),
+            format!("diff {run} {run}"),
             format!("stats {run}"),
             format!("report {run} -o {}", report.display()),
         ] {
@@ -105,9 +143,15 @@ fn checked(place: &Place, name: &str, runs: &[String]) -> (usize, usize) {
             assert_eq!(banner, due, "{name}: {command}: {object}");
             assert_eq!(code, i32::from(due.is_some()), "{name}: {command}: {object}");
         }
+        let (alone, code) = place.json(&format!("--log {name} verify {run}"));
+        let named =
+            alone["problems"].as_array().unwrap().iter().filter_map(|one| one["seq"].as_u64());
+        assert_eq!(named.min(), due, "{name}: verify {run}: {code}: {alone}");
         match due {
             Some(from) => {
                 damaged += 1;
+                let of_run = on_list.contains_key(run);
+                assert!(of_run && outcomes[run] == "damaged", "{name}: {run}: {outcomes:?}");
                 let said = place.run(&format!("--log {name} show {run}"));
                 let banner = format!("DAMAGED: from event {from} on");
                 assert!(said.out.starts_with(&banner), "{name}: {}{}", said.out, said.err);
@@ -156,6 +200,135 @@ fn a_log_cut_anywhere_is_damaged_from_the_same_event_on_everywhere() {
         }
     }
     assert!(intact > 0 && damaged > 0, "{intact} intact and {damaged} damaged runs");
+}
+
+/// Pages with rows of the large tables, by their numbers from 0: the first pages of the small tables
+/// come before them.
+fn leaves(file: &[u8]) -> Vec<usize> {
+    let leaves: Vec<usize> =
+        (13..file.len() / PAGE).filter(|page| file[page * PAGE] == 13).collect();
+    assert!(leaves.len() > 4, "{leaves:?}");
+    leaves
+}
+
+const PAGE: usize = 16_384;
+
+/// Checks a log after a change to a copy of it; returns how many of its runs are intact and damaged.
+fn changed(place: &Place, name: &str, change: impl FnOnce(&mut Vec<u8>)) -> (usize, usize) {
+    let (list, _) = place.json("log");
+    let runs: Vec<String> = list["runs"].as_array().unwrap().iter().map(id).collect();
+    let mut file = fs::read(place.path("retold.db")).unwrap();
+    change(&mut file);
+    place.write(name, file);
+    fs::copy(place.path("retold.db-mark"), place.path(&format!("{name}-mark"))).unwrap();
+    let found = checked(place, name, &runs);
+    fs::remove_file(place.path(name)).unwrap();
+    fs::remove_file(place.path(&format!("{name}-mark"))).unwrap();
+    found
+}
+
+#[test]
+fn a_zeroed_page_is_damage_from_the_same_event_on_everywhere() {
+    let place = three();
+    let leaves = leaves(&fs::read(place.path("retold.db")).unwrap());
+    let mut random = Lengths(29);
+    let mut damaged = 0;
+    for _ in 0..cuts().div_ceil(2) {
+        let page = leaves[random.next(leaves.len())];
+        let name = format!("zeroed{page}.db");
+        damaged += changed(&place, &name, |file| file[page * PAGE..][..PAGE].fill(0)).1;
+    }
+    assert!(damaged > 0);
+}
+
+#[test]
+fn a_flipped_bit_is_damage_from_the_same_event_on_everywhere() {
+    let place = three();
+    let leaves = leaves(&fs::read(place.path("retold.db")).unwrap());
+    let mut random = Lengths(31);
+    let mut damaged = 0;
+    for n in 0..cuts().div_ceil(2) {
+        let page = leaves[random.next(leaves.len())];
+        // In the head of the page, among the places of its rows, and in a row.
+        let at = match n % 3 {
+            0 => random.next(8),
+            1 => 8 + random.next(20),
+            _ => PAGE - 1 - random.next(PAGE / 2),
+        };
+        let bit = random.next(8);
+        let name = format!("flipped{page}_{at}_{bit}.db");
+        damaged += changed(&place, &name, |file| file[page * PAGE + at] ^= 1 << bit).1;
+    }
+    assert!(damaged > 0);
+}
+
+#[test]
+fn a_deleted_row_is_damage_from_the_same_event_on_everywhere() {
+    let place = three();
+    for (n, change) in [
+        "DELETE FROM events WHERE id = (1 << 32) + 100",
+        "DELETE FROM events WHERE id IN ((1 << 32) + 1, (2 << 32) + 7, (3 << 32) + 30)",
+        "DELETE FROM events WHERE id > (2 << 32) + 10 AND id < (3 << 32)",
+        "DELETE FROM contents WHERE id = (SELECT content FROM events WHERE id > (3 << 32) + 20
+            AND content IS NOT NULL ORDER BY id LIMIT 1)",
+        "DELETE FROM requests WHERE id = (SELECT request FROM events WHERE id > (1 << 32) + 90
+            AND request IS NOT NULL ORDER BY id LIMIT 1)",
+        "DROP TABLE requests",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let name = format!("deleted{n}.db");
+        let (_, damaged) = changed(&place, &name, |file| {
+            let copy = tempfile::tempdir().unwrap();
+            let path = copy.path().join("copy.db");
+            fs::write(&path, &*file).unwrap();
+            let db = Connection::open(&path).unwrap();
+            without_triggers(&db, |db| db.execute_batch(change)).unwrap();
+            db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+            drop(db);
+            *file = fs::read(&path).unwrap();
+        });
+        assert!(damaged > 0, "{change}");
+    }
+}
+
+/// Nothing is left of it but what the ledger, or the mark beside the log, says.
+#[test]
+fn a_deleted_run_has_a_page_with_the_banner() {
+    for with_mark in [true, false] {
+        let place = three();
+        let (list, _) = place.json("log");
+        let deleted = id(&list["runs"][1]);
+        let db = Connection::open(place.path("retold.db")).unwrap();
+        let change = "DELETE FROM events WHERE id >> 32 = 2; DELETE FROM run_ids WHERE no = 2";
+        without_triggers(&db, |db| db.execute_batch(change)).unwrap();
+        db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+        drop(db);
+        if !with_mark {
+            fs::remove_file(place.path("retold.db-mark")).unwrap();
+        }
+        first_load(&place, "retold.db", &format!("/run/{deleted}"), Some(1));
+        let served = Served::log(&place, "retold.db");
+        let page = served.json("/");
+        let of = |notice: &&Value| notice["of"] == *deleted;
+        let named: Vec<&Value> = page["notices"].as_array().unwrap().iter().filter(of).collect();
+        assert_eq!(named.len(), 1, "{page}");
+        assert_eq!(
+            (&named[0]["from"], &named[0]["level"]),
+            (&1.into(), &"danger".into()),
+            "{page}"
+        );
+        assert_eq!(page["runs"].as_array().unwrap().len(), 2, "{page}");
+        for path in ["", "/stats", "/participants"] {
+            let page = served.json(&format!("/run/{deleted}{path}"));
+            let said = dangers(&page);
+            assert_eq!(said[0].1, Some(1), "{path}: {page}");
+            assert!(said[0].0.contains("it was deleted: entry"), "{path}: {said:?}");
+            assert_eq!(page["run"]["outcome"], "damaged", "{path}: {page}");
+        }
+        assert_eq!(served.get("/run/0000000000000000").status, 404);
+    }
 }
 
 fn id(run: &Value) -> String {

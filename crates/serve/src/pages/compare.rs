@@ -18,7 +18,7 @@ use super::{Asked, Reply};
 use crate::error::PageError;
 use crate::figures::figures;
 use crate::job::Stand;
-use crate::runs::{Notice, RunInfo, run_info};
+use crate::runs::{Notice, RunInfo, dangers, run_info};
 
 /// Rows on one page.
 const MOST: usize = 60;
@@ -157,6 +157,12 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
     };
     let first = asked.site.find(reader.as_mut(), &first)?;
     let second = asked.site.find(reader.as_mut(), &second)?;
+    asked.site.check_runs([&first, &second], reader.as_mut());
+    let mut notices = dangers(asked.site, [&first, &second]);
+    let is_pending = [&first, &second].iter().any(|head| asked.site.is_being_checked(head.run));
+    if is_pending {
+        notices.push(Notice::warning("These runs are still being checked, event by event."));
+    }
     data.first = Some(run_info(reader.as_mut(), &first));
     data.second = Some(run_info(reader.as_mut(), &second));
     let site = asked.site.clone();
@@ -170,16 +176,16 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
     let compared = match stand {
         Stand::Running(done) => {
             data.compared = Some(done);
-            return asked.page(200, "compare", title, None, Vec::new(), true, data);
+            return asked.page(200, "compare", title, None, notices, true, data);
         }
         Stand::Failed(why) => {
-            let notices = vec![Notice::danger(format!("The runs cannot be compared: {why}"))];
+            notices.push(Notice::danger(format!("The runs cannot be compared: {why}")));
             return asked.page(200, "compare", title, None, notices, false, data);
         }
         Stand::Done(compared) => compared,
     };
     fill(asked, &mut data, &compared, runs, reader.as_mut())?;
-    asked.page(200, "compare", title, None, Vec::new(), false, data)
+    asked.page(200, "compare", title, None, notices, is_pending, data)
 }
 
 /// The part of a comparison that a page shows.

@@ -159,20 +159,23 @@ impl Asked<'_> {
             _ if status == 404 => ("Not found", None),
             _ => ("This cannot be shown", None),
         };
+        let is_pending = of.as_ref().is_some_and(|(head, _)| self.site.is_being_checked(head.run));
         let (notices, info) = match of {
             // A log that cannot be read is what the error is about.
             Some((head, info)) => (notices(self.site, Some(&head)).unwrap_or_default(), Some(info)),
             None => (Vec::new(), None),
         };
         let data = Failure { error: error.to_string(), status, last_good: state.map(|seq| seq.0) };
-        self.page(status, "error", title.to_owned(), info, notices, false, data)
+        self.page(status, "error", title.to_owned(), info, notices, is_pending, data)
     }
 
     fn of_run(&self, name: &str) -> Result<OfRun<'_>, PageError> {
         let mut reader = self.site.reader()?;
         let head = self.site.find(reader.as_mut(), name)?;
         let info = run_info(reader.as_mut(), &head);
-        let runs = reader.runs()?.len();
+        // A list that cannot be read is reported by the page of all runs.
+        let runs = reader.runs().map_or(0, |runs| runs.len());
+        self.site.check_runs([&head], reader.as_mut());
         Ok(OfRun { asked: self, reader, head, info, runs })
     }
 
@@ -224,6 +227,7 @@ impl OfRun<'_> {
         more: Vec<Notice>,
         data: T,
     ) -> Result<Reply, PageError> {
+        let unfinished = unfinished || self.asked.site.is_being_checked(self.head.run);
         let mut notices = notices(self.asked.site, Some(&self.head))?;
         notices.extend(more);
         notices.extend(in_force(self.asked.site, &self.head, self.runs));

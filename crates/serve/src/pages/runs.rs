@@ -1,12 +1,11 @@
 //! All runs.
 
-use retold::id::RunId;
+use retold::log::{Problem, deleted_runs};
 use serde::Serialize;
 
 use super::{Asked, Reply};
 use crate::error::PageError;
-use crate::runs::{Notice, RunInfo, notices, run_info};
-use crate::trust::Damage;
+use crate::runs::{Notice, RunInfo, dangers, notices, run_info};
 
 /// Runs on one page.
 const MOST: usize = 100;
@@ -39,22 +38,26 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
     let before = asked.query.parsed::<usize>("before")?.unwrap_or(all).min(all);
     let from = before.saturating_sub(MOST);
     let shown = heads.get(from..before).unwrap_or(&[]);
-    let (damaged, is_complete) = asked.site.survey(shown);
-    for (run, Damage { seq, what }) in &damaged {
-        let short = run.short(8);
-        let text = format!("From event {seq} on, run {short} cannot be trusted: {what}.");
-        let of = Some(run.to_string());
-        notices.push(Notice { from: Some(seq.0), of, ..Notice::danger(text) });
+    asked.site.check_runs(shown.iter().rev(), reader.as_mut());
+    let is_pending = shown.iter().any(|head| asked.site.is_being_checked(head.run));
+    if is_pending {
+        notices.push(Notice::warning("These runs are still being checked, event by event."));
     }
+    let dangers = dangers(asked.site, shown);
     // A run of which nothing is left is not in the list.
-    let is_gone = |run: RunId| !heads.iter().any(|head| head.run == run);
-    for problem in asked.site.source.standing()?.problems {
-        if problem.run.is_some_and(is_gone) {
-            let lost = Notice::danger(format!("This log has lost events. {problem}"));
-            notices.push(Notice { from: problem.seq.map(|seq| seq.0), ..lost });
+    for Problem { run, what, .. } in deleted_runs(&asked.site.source)? {
+        let Some(of) = run.map(|run| run.to_string()) else { continue };
+        let text = format!("From event 1 on, run {of} cannot be trusted: {what}.");
+        notices.push(Notice { from: Some(1), of: Some(of), ..Notice::danger(text) });
+    }
+    let mut runs: Vec<RunInfo> =
+        shown.iter().rev().map(|head| run_info(reader.as_mut(), head)).collect();
+    for run in &mut runs {
+        if dangers.iter().any(|danger| danger.of.as_ref() == Some(&run.run)) {
+            run.outcome = "damaged".to_owned();
         }
     }
-    let runs = shown.iter().rev().map(|head| run_info(reader.as_mut(), head)).collect();
+    notices.extend(dangers);
     let to = |at: usize| asked.query.with(&[("before", Some(&at.to_string()))]);
     let data = Runs {
         runs,
@@ -63,5 +66,5 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
         later: (before < all).then(|| to((before + MOST).min(all))),
         can_grow: asked.site.source.can_grow(),
     };
-    asked.page(200, "runs", "Runs".to_owned(), None, notices, !is_complete, data)
+    asked.page(200, "runs", "Runs".to_owned(), None, notices, is_pending, data)
 }

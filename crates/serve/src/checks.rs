@@ -1,0 +1,237 @@
+//! The checks of runs, event by event, in the background.
+//!
+//! A run is checked when it is first shown. One that grows while it is shown is checked again when it
+//! is twice as long, and when it has ended: what it gets in between is compared with its hashes where
+//! it is read (see `roll`), so that a long run that is being recorded is not read again and again.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use retold::id::{RunId, Seq};
+use retold::log::LogError;
+use retold::run::clock::Stopwatch;
+
+use crate::job::{PATIENCE, locked};
+use crate::trust::Trust;
+
+/// How long a page waits for the check of runs that are not long.
+const LONGER: Duration = Duration::from_secs(2);
+
+/// The most events whose check is waited for so long.
+const MOST_AWAITED: u64 = 20_000;
+
+/// A run that is to be checked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Due {
+    pub(crate) run: RunId,
+    /// Its last event.
+    pub(crate) last: Seq,
+    /// Whether that is its end.
+    pub(crate) is_over: bool,
+}
+
+/// What is known about a run by now.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Known {
+    pub(crate) trust: Trust,
+    /// Whether it has never been checked as a whole.
+    pub(crate) is_pending: bool,
+}
+
+/// The checks of all runs that were shown.
+#[derive(Default)]
+pub(crate) struct Checks {
+    runs: Mutex<BTreeMap<RunId, Arc<Slot>>>,
+    /// Whether a thread goes through several runs.
+    is_surveying: AtomicBool,
+}
+
+/// The check of one run.
+#[derive(Default)]
+struct Slot {
+    stand: Mutex<Stand>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Stand {
+    is_running: bool,
+    /// The end of the run when it was last checked, and whether it was over.
+    checked: Option<(Seq, bool)>,
+    trust: Trust,
+}
+
+impl Stand {
+    fn is_due(&self, due: Due) -> bool {
+        match self.checked {
+            _ if self.is_running => false,
+            None => true,
+            Some((_, was_over)) if due.is_over && !was_over => true,
+            // What was damaged may have been mended.
+            Some((last, _)) if self.trust.is_damaged() => due.last != last,
+            Some((last, _)) => due.last.0 >= last.0.saturating_mul(2).max(1),
+        }
+    }
+}
+
+impl Checks {
+    fn slot(&self, run: RunId) -> Arc<Slot> {
+        locked(&self.runs).entry(run).or_default().clone()
+    }
+
+    /// What is known about a run.
+    pub(crate) fn known(&self, run: RunId) -> Known {
+        let slot = self.slot(run);
+        let stand = locked(&slot.stand);
+        Known { trust: stand.trust.clone(), is_pending: stand.checked.is_none() }
+    }
+
+    /// Checks runs in the background, one after the other, and waits a while for those that were never
+    /// checked: two seconds if they are not long, or else a moment. `check` checks one run.
+    pub(crate) fn await_all(
+        self: &Arc<Self>,
+        all: Vec<Due>,
+        check: impl Fn(RunId) -> Result<Trust, LogError> + Send + 'static,
+    ) {
+        let events: u64 = all.iter().map(|due| due.last.0).sum();
+        let patience = if events <= MOST_AWAITED { LONGER } else { PATIENCE };
+        let begun = Stopwatch::start();
+        self.begin(all.clone(), check);
+        for due in all {
+            let slot = self.slot(due.run);
+            let left = patience.saturating_sub(begun.elapsed());
+            let unchecked = |stand: &mut Stand| stand.checked.is_none();
+            let waited = slot.changed.wait_timeout_while(locked(&slot.stand), left, unchecked);
+            drop(waited.unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    fn begin(
+        self: &Arc<Self>,
+        all: Vec<Due>,
+        check: impl Fn(RunId) -> Result<Trust, LogError> + Send + 'static,
+    ) {
+        let is_due = |due: &Due| locked(&self.slot(due.run).stand).is_due(*due);
+        if !all.iter().any(is_due) {
+            return;
+        }
+        // One run has a thread of its own. Several have one together: a log may have many.
+        let is_survey = all.len() > 1;
+        if is_survey && self.is_surveying.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let checks = self.clone();
+        std::thread::spawn(move || {
+            for due in all {
+                checks.slot(due.run).check(due, &check);
+            }
+            if is_survey {
+                checks.is_surveying.store(false, Ordering::Release);
+            }
+        });
+    }
+}
+
+impl Slot {
+    /// Checks the run, unless it was or somebody else does.
+    fn check(&self, due: Due, check: &impl Fn(RunId) -> Result<Trust, LogError>) {
+        {
+            let mut stand = locked(&self.stand);
+            if !stand.is_due(due) {
+                return;
+            }
+            stand.is_running = true;
+        }
+        // A page must not wait forever for a check that has panicked.
+        let found = catch_unwind(AssertUnwindSafe(|| check(due.run)));
+        let failed = match found {
+            Ok(Ok(trust)) => Ok(trust),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err("an internal error ended the check".to_owned()),
+        };
+        let trust = failed.unwrap_or_else(|why| Trust {
+            whole: Some(format!("it could not be checked: {why}")),
+            from: None,
+        });
+        let mut stand = locked(&self.stand);
+        *stand = Stand { is_running: false, checked: Some((due.last, due.is_over)), trust };
+        drop(stand);
+        self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+
+    const RUN: RunId = RunId([7; 8]);
+
+    fn due(last: u64, is_over: bool) -> Due {
+        Due { run: RUN, last: Seq(last), is_over }
+    }
+
+    /// How often a run is checked that is looked at each time it has one event more.
+    #[test]
+    fn a_run_that_grows_is_not_checked_at_each_look() {
+        let (checks, times) = (Arc::new(Checks::default()), Arc::new(AtomicU64::new(0)));
+        let look = |due| {
+            let times = times.clone();
+            checks.await_all(vec![due], move |_| {
+                times.fetch_add(1, Ordering::Relaxed);
+                Ok(Trust::default())
+            });
+            assert!(!checks.known(RUN).is_pending);
+        };
+        for last in 100..250 {
+            look(due(last, false));
+        }
+        // At 100 and at 200.
+        let settled = || locked(&checks.slot(RUN).stand).checked == Some((Seq(200), false));
+        let begun = Stopwatch::start();
+        while !settled() && begun.elapsed() < Duration::from_secs(300) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(times.load(Ordering::Relaxed), 2);
+        // At its end, once.
+        for _ in 0..3 {
+            look(due(251, true));
+        }
+        while times.load(Ordering::Relaxed) < 3 && begun.elapsed() < Duration::from_secs(300) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(times.load(Ordering::Relaxed), 3);
+    }
+
+    #[test]
+    fn a_check_that_panics_is_over() {
+        let checks = Arc::new(Checks::default());
+        checks.await_all(vec![due(1, true)], |_| panic!("of a test"));
+        let known = checks.known(RUN);
+        assert!(known.trust.whole.is_some_and(|why| why.contains("internal error")));
+        assert!(!known.is_pending);
+    }
+
+    #[test]
+    fn a_long_run_is_not_waited_for() {
+        let checks = Arc::new(Checks::default());
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let held = Mutex::new(held);
+        let begun = Stopwatch::start();
+        checks.await_all(vec![due(1_000_000, true)], move |_| {
+            let _ = locked(&held).recv_timeout(Duration::from_secs(300));
+            Ok(Trust::default())
+        });
+        assert!(checks.known(RUN).is_pending && begun.elapsed() < Duration::from_secs(60));
+        release.send(()).unwrap();
+        let begun = Stopwatch::start();
+        while checks.known(RUN).is_pending {
+            assert!(begun.elapsed() < Duration::from_secs(300), "the check did not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
