@@ -70,6 +70,11 @@ pub trait Backend: Send + Sync {
         None
     }
 
+    /// Whether the end of the file is missing.
+    fn is_cut_off(&self) -> bool {
+        false
+    }
+
     /// A connection that can append. One per process is enough.
     ///
     /// # Errors

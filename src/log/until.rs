@@ -55,6 +55,10 @@ impl Backend for Until {
         self.inner.damaged()
     }
 
+    fn is_cut_off(&self) -> bool {
+        self.inner.is_cut_off()
+    }
+
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
         Err(self.refused())
     }

@@ -43,7 +43,13 @@ pub fn verify_run(
         Ok(Some(mut ledger)) => {
             // Other processes may have written meanwhile.
             ledger.read_on(reader)?;
+            let is_sound = verified.problem.is_none();
             compare(&ledger, &mut verified, &milestones, reader)?;
+            // A ledger that is not as it was written does not show which event is wrong.
+            if is_sound && verified.problem.is_some() {
+                let whole = |what| Problem { run: Some(run), seq: None, what };
+                verified.problem = ledger.doubt(run).map(whole).or(verified.problem);
+            }
         }
         // Its events are what they are; whether there were more is not known.
         Err(LogError::Damaged { what, .. }) => {

@@ -72,6 +72,15 @@ impl Output {
         }
     }
 
+    /// Says before anything else that it is not known whether a run is whole.
+    pub(crate) fn doubted(&self, what: &str) -> Result<(), CliError> {
+        *self.damage.borrow_mut() = Some(json!({"from": null, "why": what}));
+        match self.json {
+            true => Ok(()),
+            false => self.text(&format!("DAMAGED: {what}\n")),
+        }
+    }
+
     /// Prints one JSON object.
     pub(crate) fn object(&self, value: &impl Serialize) -> Result<(), CliError> {
         let cannot = |e: serde_json::Error| {

@@ -53,6 +53,9 @@ pub(crate) fn open_to_read_silently(global: &Global) -> Result<Opened, CliError>
     if let Some(note) = source.note()? {
         write_err(&format!("warning: {}: {note}\n", global.log.display()));
     }
+    if let Some(warning) = source.warning()? {
+        write_err(&format!("warning: {warning}\n"));
+    }
     if source.is_at_rest() {
         let backend = SqliteBackend::open(&global.log, global.sqlite())?;
         return Ok(Opened { log: Log::new(Arc::new(backend)), cut_off: None });

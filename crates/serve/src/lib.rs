@@ -46,5 +46,5 @@ pub use roll::Careful;
 pub use site::Site;
 pub use source::Source;
 pub use tree::Node;
-pub use trust::{Damage, first_untrusted, missing_end};
+pub use trust::{Damage, doubt, first_untrusted, missing_end};
 pub use without_ends::WithoutEnds;

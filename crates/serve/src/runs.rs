@@ -150,9 +150,10 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
     let mut notices = Vec::new();
     let standing = site.source.standing()?;
     notices.extend(standing.note.map(Notice::warning));
+    notices.extend(standing.warning.map(Notice::warning));
     // What a run has lost is said with the run.
     for problem in standing.problems.iter().filter(|problem| problem.run.is_none()) {
-        notices.push(Notice::danger(format!("This log has lost events. {problem}")));
+        notices.push(Notice::danger(format!("This log is damaged. {problem}")));
     }
     let Some(head) = head else { return Ok(notices) };
     if site.is_being_checked(head.run) {

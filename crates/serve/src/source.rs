@@ -6,18 +6,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use retold::counted::counted;
 use retold::id::{RunId, Seq};
 use retold::log::ledger::{Ledger, LedgerEntry};
 use retold::log::{
     BackedUp, Backend, Committer, Format, Lease, LogError, MemoryBackend, Problem, Reader,
-    SharedBackend, SqliteBackend, SqliteOptions, marks,
+    SharedBackend, SqliteBackend, SqliteOptions, damaged_slots, marks,
 };
 use retold::run::clock::Stopwatch;
 use tempfile::TempDir;
 
 use crate::nothing_left::NothingLeft;
 use crate::search::Place;
-use crate::without_ends::WithoutEnds;
+use crate::without_ends::{Ends, WithoutEnds};
 
 /// For how long what is beside a log is not looked at again.
 const FRESH: Duration = Duration::from_secs(1);
@@ -43,6 +44,8 @@ struct Opened {
     problems: Vec<Problem>,
     /// What a reader has to know about how it is read.
     note: Option<String>,
+    /// What cannot be noticed in it.
+    warning: Option<String>,
     /// Whether a part of it is known to be missing.
     is_damaged: bool,
     /// If it was cut off: how many bytes it has, and how many it should have.
@@ -61,9 +64,18 @@ impl Opened {
     fn of(backend: SharedBackend, stamp: Stamp) -> Self {
         let problems: Vec<Problem> = backend.lost().into_iter().chain(backend.damaged()).collect();
         let is_damaged = !problems.is_empty();
-        let when = Stopwatch::start();
-        let (sqlite, note, cut, _copy) = (None, None, None, None);
-        Opened { when, backend, sqlite, problems, note, is_damaged, cut, stamp, _copy }
+        Opened {
+            when: Stopwatch::start(),
+            backend,
+            sqlite: None,
+            problems,
+            note: None,
+            warning: None,
+            is_damaged,
+            cut: None,
+            stamp,
+            _copy: None,
+        }
     }
 
     /// A log of which the list of runs can be read; `cut` says how much is left of one that was cut off.
@@ -73,9 +85,12 @@ impl Opened {
         stamp: Stamp,
     ) -> Result<Self, LogError> {
         let sqlite = backend.clone();
-        let (backend, ends) = without_ends(backend, cut.map(|_| "the file was cut off"))?;
-        let opened = Opened::of(backend, stamp);
-        let is_damaged = opened.is_damaged || ends || cut.is_some();
+        let ends = without_ends(backend, cut.map(|_| "the file was cut off"))?;
+        let mut opened = Opened::of(ends.log, stamp);
+        let misfits = if cut.is_some() { Vec::new() } else { ends.misfits };
+        let is_damaged =
+            opened.is_damaged || ends.is_missing || cut.is_some() || !misfits.is_empty();
+        opened.problems.extend(misfits);
         let sqlite = Some(sqlite).filter(|_| cut.is_none());
         Ok(Opened { sqlite, cut, is_damaged, ..opened })
     }
@@ -85,6 +100,7 @@ impl Opened {
 pub(crate) struct Standing {
     pub(crate) problems: Vec<Problem>,
     pub(crate) note: Option<String>,
+    pub(crate) warning: Option<String>,
 }
 
 impl Source {
@@ -106,6 +122,14 @@ impl Source {
     /// [`LogError`].
     pub fn note(&self) -> Result<Option<String>, LogError> {
         Ok(self.opened()?.note)
+    }
+
+    /// What cannot be noticed in it: that runs lost their last events, if their marks cannot be read.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn warning(&self) -> Result<Option<String>, LogError> {
+        Ok(self.opened()?.warning)
     }
 
     /// Runs that were read from the file `name`.
@@ -166,8 +190,8 @@ impl Source {
     /// # Errors
     /// [`LogError`].
     pub(crate) fn standing(&self) -> Result<Standing, LogError> {
-        let Opened { problems, note, .. } = self.opened()?;
-        Ok(Standing { problems, note })
+        let Opened { problems, note, warning, .. } = self.opened()?;
+        Ok(Standing { problems, note, warning })
     }
 
     /// Whether it is a sound log in one file, which nobody writes at the moment. It is to be opened as
@@ -218,6 +242,7 @@ impl Source {
             return Ok((**opened).clone());
         }
         let fresh = open(path, options, held.take().map(|before| *before))?;
+        let fresh = Opened { warning: unreadable_marks(path), ..fresh };
         *held = Some(Box::new(fresh.clone()));
         Ok(fresh)
     }
@@ -243,6 +268,10 @@ impl Backend for Source {
 
     fn damaged(&self) -> Option<Problem> {
         self.opened().ok()?.backend.damaged()
+    }
+
+    fn is_cut_off(&self) -> bool {
+        self.cut_off().is_some()
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
@@ -319,6 +348,17 @@ fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<
     Ok(Opened { note: Some(note), _copy: Some(Arc::new(folder)), ..opened })
 }
 
+/// Warns that high-water marks are damaged: what there is is read without them.
+fn unreadable_marks(path: &Path) -> Option<String> {
+    let damaged = damaged_slots(path) as u64;
+    let (marks, log) = (counted(damaged, "high-water mark"), path.display());
+    (damaged > 0).then(|| {
+        format!(
+            "{marks} in {log}-mark cannot be read: if these runs lost their last events, that is not noticed"
+        )
+    })
+}
+
 /// Whether the list of runs is left.
 fn has_runs(backend: &SqliteBackend) -> bool {
     let runs = backend.reader().and_then(|mut reader| reader.runs());
@@ -344,10 +384,7 @@ fn nothing_left(path: &Path, (has, of): (u64, u64), left: Option<&SqliteBackend>
 }
 
 /// The log, and whether the end of a run is missing.
-fn without_ends(
-    backend: SqliteBackend,
-    lost_part: Option<&str>,
-) -> Result<(SharedBackend, bool), LogError> {
+fn without_ends(backend: SqliteBackend, lost_part: Option<&str>) -> Result<Ends, LogError> {
     let lost = backend.lost();
     let lost_file = lost.iter().find(|problem| problem.run.is_none());
     let lost_part = lost_part.or(lost_file.map(|problem| problem.what.as_str()));

@@ -1,6 +1,7 @@
 //! From which event on a run cannot be trusted: what every page and every command says.
 
 use retold::id::{RunId, Seq};
+use retold::log::ledger::Ledger;
 use retold::log::{Backend, LogError, Problem, deleted_runs, verify_run};
 
 /// Why a run cannot be trusted from an event on.
@@ -72,6 +73,9 @@ pub(crate) fn check(log: &dyn Backend, run: RunId) -> Result<Trust, LogError> {
             None => checked.whole = Some(problem.what),
         }
     }
+    if checked.from.is_none() {
+        checked.whole = doubt(log, run)?.or(checked.whole);
+    }
     let lost = log.lost().into_iter().filter(|problem| problem.run == Some(run));
     let lost = lost.filter_map(|problem| Some(Damage { seq: problem.seq?, what: problem.what }));
     checked.from = checked.from.into_iter().chain(lost).min_by_key(|damage| damage.seq);
@@ -82,6 +86,24 @@ pub(crate) fn check(log: &dyn Backend, run: RunId) -> Result<Trust, LogError> {
 fn deleted(log: &dyn Backend, run: RunId) -> Result<Option<Damage>, LogError> {
     let found = deleted_runs(log)?.into_iter().find(|problem| problem.run == Some(run));
     Ok(found.map(|Problem { what, .. }| Damage { seq: Seq(1), what }))
+}
+
+/// Why it is not known any more whether a run once had more events, if the ledger does not fit. In a log
+/// that was cut off, the ledger is as well, which is said of the log.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read for another reason than damage.
+pub fn doubt(log: &dyn Backend, run: RunId) -> Result<Option<String>, LogError> {
+    if log.is_cut_off() {
+        return Ok(None);
+    }
+    match Ledger::read(log.reader()?.as_mut()) {
+        Ok(ledger) => Ok(ledger.and_then(|ledger| ledger.doubt(run))),
+        Err(LogError::Damaged { what, .. }) => {
+            Ok(Some(format!("the ledger cannot be read: {what}")))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// The first event that is missing at the end of a run, of which the last that there is is known. This

@@ -18,6 +18,16 @@ pub struct WithoutEnds {
     missing: Missing,
 }
 
+/// A log of which it was looked at how far its runs go.
+pub(crate) struct Ends {
+    /// Reading a run whose end is missing is an error there.
+    pub(crate) log: SharedBackend,
+    /// Whether the end of a run is missing.
+    pub(crate) is_missing: bool,
+    /// Why the ledger does not fit, so that it does not show how far the runs had come.
+    pub(crate) misfits: Vec<Problem>,
+}
+
 /// The first event that is missing of each run whose end is, and how that is known.
 type Missing = Arc<BTreeMap<RunId, (Seq, String)>>;
 
@@ -27,18 +37,28 @@ impl WithoutEnds {
     ///
     /// # Errors
     /// [`LogError`] if the runs cannot be listed for another reason than damage.
-    pub(crate) fn of(
-        log: SharedBackend,
-        lost_part: Option<&str>,
-    ) -> Result<(SharedBackend, bool), LogError> {
+    pub(crate) fn of(log: SharedBackend, lost_part: Option<&str>) -> Result<Ends, LogError> {
         let mut reader = log.reader()?;
         // Read before the runs: each run that it names must have come as far by then. A ledger that
         // cannot be read claims nothing.
-        let ledger = Ledger::read(reader.as_mut()).ok().flatten().unwrap_or_default();
+        let read = Ledger::read(reader.as_mut());
+        let whole = |what: String| Problem { run: None, seq: None, what };
+        let (ledger, mut misfits) = match read {
+            Ok(Some(ledger)) => {
+                let misfits = ledger.problems().to_vec();
+                (Some(ledger), misfits)
+            }
+            Ok(None) => (None, Vec::new()),
+            Err(error) => (None, vec![whole(format!("the ledger cannot be read: {error}"))]),
+        };
         let heads = match reader.runs() {
             Err(LogError::Damaged { .. }) => Vec::new(),
             heads => heads?,
         };
+        if ledger.as_ref().is_some_and(|ledger| ledger.runs() == 0) && !heads.is_empty() {
+            misfits.push(whole("the ledger names none of the runs".to_owned()));
+        }
+        let ledger = ledger.unwrap_or_default();
         let lost = log.lost();
         let mut missing = BTreeMap::new();
         for RunHead { run, head, started: _ } in heads {
@@ -60,7 +80,8 @@ impl WithoutEnds {
         }
         drop(reader);
         let is_missing = !missing.is_empty();
-        Ok((if is_missing { WithoutEnds::from(log, missing) } else { log }, is_missing))
+        let log = if is_missing { WithoutEnds::from(log, missing) } else { log };
+        Ok(Ends { log, is_missing, misfits })
     }
 
     /// A log with a run that was read up to a problem.

@@ -10,6 +10,13 @@ use crate::log::error::LogError;
 use crate::log::problem::Problem;
 use crate::log::verify::Verification;
 
+/// Why a run is not in the ledger.
+const NOT_NAMED: &str = "the ledger does not name it: it was added without retold, or by a release that \
+    knows no ledger";
+
+/// What is not known about a run without a ledger that fits.
+const UNKNOWN: &str = "Its events match their hashes; whether it once had more is not known";
+
 /// How many entries are read at a time.
 const PAGE: usize = 4096;
 
@@ -169,9 +176,7 @@ impl Ledger {
             if self.unreadable {
                 return Ok(None);
             }
-            let what = "the ledger does not name it: it was added without retold, or by a release \
-                        that knows no ledger";
-            return problem(None, what.to_owned());
+            return problem(None, NOT_NAMED.to_owned());
         }
         let early = self.runs[&run].iter().filter(|at| **at < self.at_first);
         for entry in early.map(|at| &self.entries[*at]) {
@@ -204,6 +209,17 @@ impl Ledger {
             }
         }
         Ok(None)
+    }
+
+    /// Why it is not known any more whether a run once had more events: the ledger is not as it was
+    /// written, or does not name the run.
+    pub fn doubt(&self, run: RunId) -> Option<String> {
+        let what = match self.problems.first() {
+            Some(problem) => &problem.what,
+            None if !self.runs.contains_key(&run) => NOT_NAMED,
+            None => return None,
+        };
+        Some(format!("{what}. {UNKNOWN}"))
     }
 
     /// What is missing at the end of a run that goes no further than `last`: an entry says that it

@@ -70,6 +70,7 @@ fn objects(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Resul
     let format = schema::format(&reader.db)?;
     let newer = format.is_newer();
     let (due, found) = (schema::objects(format)?, schema::objects_of(&reader.db)?);
+    let mut triggers = Vec::new();
     for (kind, name, _) in due.difference(&found) {
         let is_it = |(k, n, sql): &&(String, String, String)| {
             k == kind && n == name && schema::is_earlier_view(sql)
@@ -78,10 +79,20 @@ fn objects(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Resul
             continue;
         }
         match kind.as_str() {
-            "trigger" => problems
-                .push(format!("the trigger {name} that refuses changes is missing or changed")),
+            "trigger" => triggers.push(name),
             _ if newer => {}
             _ => problems.push(format!("the {kind} {name} is missing or changed")),
+        }
+    }
+    match triggers.as_slice() {
+        [first, _, _, _, ..] => problems.push(format!(
+            "{} triggers that refuse changes are missing or changed, {first} and others",
+            triggers.len()
+        )),
+        few => {
+            problems.extend(few.iter().map(|name| {
+                format!("the trigger {name} that refuses changes is missing or changed")
+            }))
         }
     }
     for (kind, name, _) in found.difference(&due) {

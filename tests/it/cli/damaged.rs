@@ -54,6 +54,30 @@ fn verify_finds_it() {
     assert_said!("damaged_verify", all);
 }
 
+/// Without its triggers a log can be changed; they are one problem, not dozens.
+#[test]
+fn triggers_that_are_gone_are_one_line() {
+    let place = Place::with_run();
+    let db = Connection::open(place.path("retold.db")).unwrap();
+    let names = "SELECT name FROM sqlite_schema WHERE type = 'trigger'";
+    let names: Vec<String> = db
+        .prepare(names)
+        .unwrap()
+        .query_map([], |r| r.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    for name in &names {
+        db.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
+    }
+    drop(db);
+    let said = place.run("verify");
+    let lines: Vec<&str> = said.out.lines().filter(|line| line.contains("trigger")).collect();
+    assert_eq!((said.code, lines.len()), (1, 1), "{}", said.out);
+    let due = format!("{} triggers that refuse changes are missing or changed, ", names.len());
+    assert!(lines[0].starts_with(&due), "{}", said.out);
+}
+
 /// A run whose recording nobody could import is not exported.
 #[test]
 fn a_run_with_a_missing_or_changed_event_is_not_exported() {

@@ -5,6 +5,7 @@ use std::fs;
 use regex::Regex;
 use rusqlite::Connection;
 
+use crate::serve::Served;
 use crate::serve::damaged::files;
 use crate::support::cli::{Place, assert_said};
 
@@ -107,13 +108,39 @@ fn marks_that_cannot_be_read_are_named() {
         copy[9] ^= 1;
     }
     fs::write(place.path("retold.db-mark"), mark).unwrap();
-    let said = place.run("verify");
-    assert_eq!(said.code, 0);
-    assert_eq!(
-        said.err,
-        "warning: 1 high-water mark in retold.db-mark cannot be read: if these runs lost their last events, \
-         that is not noticed\n"
-    );
+    for args in ["verify", "log", "show latest", "stats latest", "log latest"] {
+        let said = place.run(args);
+        assert_eq!(said.code, 0, "{args}: {}", said.err);
+        assert_eq!(
+            said.err,
+            "warning: 1 high-water mark in retold.db-mark cannot be read: if these runs lost their last events, \
+             that is not noticed\n",
+            "{args}"
+        );
+    }
+    let served = Served::log(&place, "retold.db");
+    let notices = served.json("/run/latest")["notices"].to_string();
+    assert!(notices.contains("1 high-water mark in retold.db-mark cannot be read"), "{notices}");
+}
+
+/// What a WAL without a readable header held is unknown; the high-water marks know which runs have all
+/// of their events nevertheless.
+#[test]
+fn a_run_outside_of_a_damaged_wal_is_intact() {
+    let place = killed();
+    let mut wal = fs::read(place.path("retold.db-wal")).unwrap();
+    wal[17] ^= 1;
+    place.write("retold.db-wal", &wal);
+    let (list, _) = place.json("log");
+    // The other one is in the WAL.
+    let run = list["runs"][0]["run"].as_str().unwrap();
+    for command in ["show", "log", "stats", "verify"] {
+        let said = place.run(&format!("{command} {run}"));
+        assert_eq!(said.code, 0, "{command}: {}{}", said.out, said.err);
+        assert!(said.err.contains("the WAL is damaged"), "{command}: {}", said.err);
+    }
+    let whole = place.run("verify");
+    assert!(whole.code == 1 && whole.out.contains("the WAL is damaged"), "{}", whole.out);
 }
 
 #[test]

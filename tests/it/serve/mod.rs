@@ -3,6 +3,7 @@
 mod browser;
 pub(crate) mod damaged;
 mod distrusted;
+mod doubted;
 mod guarded;
 mod hostile;
 mod live;

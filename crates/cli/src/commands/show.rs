@@ -101,7 +101,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         error.print();
         return Ok(Status::Difference);
     }
-    match shown_of(&selected, part.clone(), (at, None), global, output) {
+    let doubt = damaged::doubted(&selected.log, selected.run, output)?;
+    let shown = match shown_of(&selected, part.clone(), (at, None), global, output) {
         // In a long run, damage is noticed when it is read. What is left is shown nevertheless.
         Err(error) if matches!(error.status, Status::Difference | Status::Io) => {
             let shown = damaged::show(&selected, None, part.as_ref(), output)?;
@@ -110,7 +111,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             Ok(status)
         }
         done => done,
-    }
+    };
+    shown.map(|status| damaged::ended(status, doubt))
 }
 
 fn shown_of(

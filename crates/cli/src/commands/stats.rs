@@ -61,6 +61,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if let Some(damage) = &damage {
         output.damaged(&counted_before(damage))?;
     }
+    let doubt = match &damage {
+        None => damaged::doubted(&source.log, run, output)?,
+        Some(_) => None,
+    };
     // Only what is before the damage is counted.
     let until = damage.as_ref().map(|damage| source.log.until(run, Seq(damage.seq.0 - 1)));
     let mut reader = CheckedReader::new(until.as_ref().unwrap_or(&source.log).reader()?);
@@ -107,7 +111,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         shown.push_str(&text(&figures));
         output.text(&shown)?;
     }
-    let Some(damage) = damage else { return Ok(Status::Fine) };
+    let Some(damage) = damage else { return Ok(damaged::ended(Status::Fine, doubt)) };
     damaged::error(run, damage).print();
     Ok(Status::Difference)
 }

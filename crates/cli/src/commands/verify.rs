@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::error::{CliError, Status, write_err};
+use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::seal::Seal;
@@ -12,7 +12,7 @@ use crate::select;
 use retold::id::{EventHash, LedgerHash};
 use retold::log::ledger::{Checkpoint, Ledger};
 use retold::log::{
-    Backend, LogError, Problem, SqliteBackend, Verification, damaged_slots, verify_all, verify_run,
+    Backend, LogError, Problem, SqliteBackend, Verification, verify_all, verify_run,
 };
 
 /// Recompute the hash chains and the ledger: report the first event of each run that is not as it
@@ -144,18 +144,6 @@ fn find(checkpoint: LedgerHash, global: &Global) -> Result<Option<Checkpoint>, C
     Ok(found)
 }
 
-/// Warns that high-water marks are damaged: verification continues without them.
-fn warn_of_damaged_marks(global: &Global) {
-    let damaged = damaged_slots(&global.log) as u64;
-    if damaged > 0 {
-        let (marks, log) = (counted(damaged, "high-water mark"), global.log.display());
-        write_err(&format!(
-            "warning: {marks} in {log}-mark cannot be read: if these runs lost their last events, that is \
-             not noticed\n"
-        ));
-    }
-}
-
 /// What is verified, and the problems of the file.
 fn verified(
     args: &Args,
@@ -164,7 +152,6 @@ fn verified(
 ) -> Result<(Vec<Verification>, Vec<Problem>), CliError> {
     let Some(name) = &args.run else {
         let select::Opened { log, cut_off } = select::open_to_read_silently(global)?;
-        warn_of_damaged_marks(global);
         let (runs, mut problems) = verify_all(log.reader()?.as_mut())?;
         let is_named = |lost: &Problem, all: &[Problem]| {
             all.iter().any(|one| lost.run.is_some() && (one.run, one.seq) == (lost.run, lost.seq))
@@ -185,13 +172,19 @@ fn verified(
             _ => CliError { status: Status::Difference, ..e },
         })?
     } else {
-        select::run_of(select::open_to_read_silently(global)?.log, global, name)?
+        select::run_of(select::open_to_read(global)?, global, name)?
     };
     let mut reader = selected.log.reader()?;
     let run = selected.run;
     let verified = verify_run(reader.as_mut(), run, args.head)?;
     let mut problems = others(selected.log.backend().lost(), std::slice::from_ref(&verified));
-    problems.retain(|problem| problem.run.is_none_or(|other| other == run));
+    // What is wrong with the file or with other runs was said; this run may have all of its events.
+    problems.retain(|problem| problem.run == Some(run));
+    if verified.problem.is_none()
+        && let Some(what) = retold_serve::doubt(selected.log.backend().as_ref(), run)?
+    {
+        problems.push(Problem { run: Some(run), seq: None, what });
+    }
     if let Some(seal) = seal.filter(|_| verified.problem.is_none())
         && let Some(what) = seal.differs(reader.as_mut(), run)?
     {

@@ -12,7 +12,7 @@ use crate::views::event::as_json;
 use retold::audit::Target;
 use retold::id::{RunId, Seq};
 use retold::log::{Log, LogError};
-use retold_serve::{Damage, Remains, first_untrusted, missing_end, remains};
+use retold_serve::{Damage, Remains, doubt, first_untrusted, missing_end, remains};
 
 /// The longest run that is checked as a whole before a part of it is shown, in events: this takes a
 /// fifth of a second.
@@ -48,6 +48,30 @@ pub(crate) fn error(run: RunId, damage: Damage) -> CliError {
     LogError::Corrupt { run, seq, what }.into()
 }
 
+/// Says that it is not known any more whether a run once had more events, if the ledger does not fit;
+/// returns the error to end with.
+pub(crate) fn doubted(
+    log: &Log,
+    run: RunId,
+    output: &Output,
+) -> Result<Option<CliError>, CliError> {
+    let Some(what) = doubt(log.backend().as_ref(), run)? else { return Ok(None) };
+    output.doubted(&what)?;
+    let error = CliError::new(Status::Difference, format!("run {run}: {what}"));
+    Ok(Some(error.hint("`retold verify` names everything that is damaged")))
+}
+
+/// Ends with the error about a run that was shown nevertheless, if there is one.
+pub(crate) fn ended(status: Status, doubt: Option<CliError>) -> Status {
+    match doubt {
+        None => status,
+        Some(error) => {
+            error.print();
+            Status::Difference
+        }
+    }
+}
+
 /// Does something with runs. If one of them is damaged, this is said first, and the exit code is that
 /// of a difference.
 pub(crate) fn with_banner(
@@ -60,6 +84,8 @@ pub(crate) fn with_banner(
         if let Some(damage) = first(log, *run)? {
             output.damaged(&damage)?;
             damaged = damaged.or(Some(error(*run, damage)));
+        } else if damaged.is_none() {
+            damaged = doubted(log, *run, output)?;
         }
     }
     match (work(), damaged) {

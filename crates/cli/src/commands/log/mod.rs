@@ -82,9 +82,13 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             }
             let run = selected.run;
             let damage = damaged::first(&selected.log, run)?;
-            if let Some(damage) = &damage {
-                output.damaged(damage)?;
-            }
+            let doubt = match &damage {
+                Some(damage) => {
+                    output.damaged(damage)?;
+                    None
+                }
+                None => damaged::doubted(&selected.log, run, output)?,
+            };
             let until = args.at.map(|at| selected.until(at, damage.as_ref())).transpose()?;
             let shown = until.as_ref().map_or(&selected, |until| &until.selected);
             let mut reader = shown.log.reader()?;
@@ -96,7 +100,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 }
                 None => None,
             };
-            events((reader.as_mut(), listed, damage), run, &args, (only.as_ref(), state), output)
+            let found = (only.as_ref(), state);
+            let listed = events((reader.as_mut(), listed, damage), run, &args, found, output)?;
+            Ok(damaged::ended(listed, doubt))
         }
     }
 }
