@@ -72,7 +72,9 @@ fn a_deleted_run_is_still_known() {
         assert_eq!(said.code, 1, "{args}: {}{}", said.out, said.err);
         let text = said.out + &said.err;
         assert!(
-            text.contains(&format!("run {run}: it was deleted: entry 6 of the ledger (finished)")),
+            text.contains(&format!(
+                "run {run}, seq 1: it was deleted: entry 6 of the ledger (finished)"
+            )),
             "{text}"
         );
     }
