@@ -447,6 +447,9 @@ impl Backend for SqliteBackend {
         // Runs are read from end to end. Pages that are used again at once stay in the processor's
         // cache; a large page cache would be full of pages that are never needed again.
         let tune = db.pragma_update(None, "cache_size", -4096);
+        // A page with impossible rows is refused when it is met. Otherwise a scan ends early there,
+        // and a look-up finds other rows than a scan.
+        let tune = tune.and_then(|()| db.pragma_update(None, "cell_size_check", true));
         tune.map_err(|e| self.error(e))?;
         Ok(Box::new(reader::SqliteReader::new(db, self.clone(), fuel)))
     }

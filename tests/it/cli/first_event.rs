@@ -187,6 +187,21 @@ fn runs_that_cannot_be_listed_are_named() {
     assert_eq!((code, list["problems"].as_array().unwrap().len()), (1, 3), "{list}");
 }
 
+/// Without a check of each page, a scan ends early there, and a look-up finds other rows.
+#[test]
+fn a_page_that_claims_too_many_rows_is_damage_from_its_first_event_on() {
+    let (place, run) = three();
+    let whole = fs::read(place.path("retold.db")).unwrap();
+    let pages = pages_of_events(&place);
+    for page in [pages[pages.len() / 2], pages[pages.len() - 2]] {
+        patch(&place, |file| file[page * PAGE + 3] ^= 1);
+        let (json, _) = place.json(&format!("show {run}"));
+        let from = json["damaged"]["from"].as_u64().unwrap_or_else(|| panic!("{json}"));
+        all_name(&place, &run, from, &format!("page {page}"));
+        fs::write(place.path("retold.db"), &whole).unwrap();
+    }
+}
+
 /// The event after a missing one is as it was written.
 #[test]
 fn the_event_after_a_missing_one_is_not_named() {
