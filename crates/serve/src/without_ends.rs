@@ -42,23 +42,28 @@ impl WithoutEnds {
         // Read before the runs: each run that it names must have come as far by then. A ledger that
         // cannot be read claims nothing.
         let read = Ledger::read(reader.as_mut());
-        let whole = |what: String| Problem { run: None, seq: None, what };
-        let (ledger, mut misfits) = match read {
-            Ok(Some(ledger)) => {
-                let misfits = ledger.problems().to_vec();
-                (Some(ledger), misfits)
-            }
-            Ok(None) => (None, Vec::new()),
-            Err(error) => (None, vec![whole(format!("the ledger cannot be read: {error}"))]),
-        };
         let heads = match reader.runs() {
             Err(LogError::Damaged { .. }) => Vec::new(),
             heads => heads?,
         };
-        if ledger.as_ref().is_some_and(|ledger| ledger.runs() == 0) && !heads.is_empty() {
-            misfits.push(whole("the ledger names none of the runs".to_owned()));
-        }
-        let ledger = ledger.unwrap_or_default();
+        let read = match read {
+            // Its first run may have begun since.
+            Ok(Some(ledger)) if ledger.runs() == 0 && !heads.is_empty() => {
+                Ledger::read(reader.as_mut())
+            }
+            read => read,
+        };
+        let (ledger, misfits) = match read {
+            Ok(Some(ledger)) => {
+                let misfits = ledger.misfits(!heads.is_empty());
+                (ledger, misfits)
+            }
+            Ok(None) => (Ledger::default(), Vec::new()),
+            Err(error) => {
+                let what = format!("the ledger cannot be read: {error}");
+                (Ledger::default(), vec![Problem { run: None, seq: None, what }])
+            }
+        };
         let lost = log.lost();
         let mut missing = BTreeMap::new();
         for RunHead { run, head, started: _ } in heads {

@@ -121,6 +121,17 @@ impl Ledger {
         &self.problems
     }
 
+    /// Why it does not fit a log that has runs or has none: its problems, or that it names none of
+    /// the runs. It then does not show how far the runs had come.
+    pub fn misfits(&self, has_runs: bool) -> Vec<Problem> {
+        let mut misfits = self.problems.clone();
+        if has_runs && self.runs.is_empty() {
+            let what = "the ledger names none of the runs".to_owned();
+            misfits.push(Problem { run: None, seq: None, what });
+        }
+        misfits
+    }
+
     /// The end of the ledger.
     pub fn head(&self) -> LedgerHead {
         self.entries.last().map_or(LedgerHead::START, LedgerEntry::ledger_head)

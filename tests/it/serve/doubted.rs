@@ -57,6 +57,12 @@ fn a_run_is_doubted_if_the_ledger_does_not_fit() {
             assert!(found.iter().all(|(_, from)| from.is_none()), "{change}: {path}: {found:?}");
         }
         drop(served);
+        let (list, code) = place.json("log");
+        let problems = list["problems"].as_array().unwrap();
+        let is_said = |problem: &Value| {
+            problem["what"].as_str().unwrap().contains(about_log) && problem["seq"].is_null()
+        };
+        assert!(code == 1 && problems.iter().any(is_said), "{change}: {list}");
         assert!(files(place.root()) == before, "{change}: the folder was changed");
     }
 }

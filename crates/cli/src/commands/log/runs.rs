@@ -42,7 +42,8 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
         rows.push(row);
         problems.extend(problem);
     }
-    problems.extend(beside_the_runs(log, reader.as_mut(), &problems)?);
+    let has_runs = !rows.is_empty();
+    problems.extend(beside_the_runs(log, reader.as_mut(), has_runs, &problems)?);
     if output.is_json() {
         let runs = rows.iter().map(|row| {
             let Row { run, started, experiment, outcome, model, head, name } = row;
@@ -114,11 +115,12 @@ fn row(reader: &mut dyn Reader, RunHead { run, started, head }: RunHead) -> (Row
 fn beside_the_runs(
     log: &Log,
     reader: &mut dyn Reader,
+    has_runs: bool,
     known: &[Problem],
 ) -> Result<Vec<Problem>, CliError> {
     let mut found = deleted_runs(log.backend().as_ref())?;
     let ledger = match Ledger::read(reader) {
-        Ok(ledger) => ledger.unwrap_or_default().problems().to_vec(),
+        Ok(ledger) => ledger.map_or_else(Vec::new, |ledger| ledger.misfits(has_runs)),
         Err(LogError::Damaged { what, .. }) => {
             let what = format!("the ledger cannot be read: {what}");
             vec![Problem { run: None, seq: None, what }]
