@@ -303,13 +303,15 @@ pub(crate) fn is_log(name: &str) -> bool {
     Path::new(name).is_file() && read().is_ok() && begin.starts_with(b"SQLite format 3\0")
 }
 
-/// A recording that is not as it was written has the exit code of a difference.
+/// A recording that is not as it was written has the exit code of a difference. A file whose first line
+/// cannot be read is not known to be a recording, unless it is packed and was cut off.
 fn damaged_recording(error: ImportError) -> CliError {
     let is_damage = match &error {
-        ImportError::File(error) => !matches!(
-            error.problem,
-            JsonlProblem::Open(_) | JsonlProblem::Read(_) | JsonlProblem::NotPacked { .. }
-        ),
+        ImportError::File(error) => match error.problem {
+            JsonlProblem::Open(_) | JsonlProblem::Read(_) | JsonlProblem::NotPacked { .. } => false,
+            JsonlProblem::Truncated => true,
+            _ => error.line != Some(1),
+        },
         ImportError::NoFirstLine { .. }
         | ImportError::Line { .. }
         | ImportError::BrokenChain { .. }

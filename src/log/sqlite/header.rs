@@ -37,7 +37,8 @@ pub(super) fn cut_off(log: &Path) -> Option<(u64, u64)> {
     let has = file.metadata().ok()?.len();
     let mut header = Vec::new();
     file.take(HEADER as u64).read_to_end(&mut header).ok()?;
-    if !SqliteBackend::is_log(&header) {
+    // Of a damaged header, the lengths may be what is damaged.
+    if !SqliteBackend::is_log(&header) || header.first_chunk().and_then(wrong_field).is_some() {
         return None;
     }
     let page = match u16::from_be_bytes([header[16], header[17]]) {

@@ -182,10 +182,10 @@ fn a_damaged_wal_is_only_reported() {
     for (mode, folder) in [(0o444, 0o555), (0o666, 0o555)] {
         allow(&place, "copy.db", mode);
         allow(&place, ".", folder);
-        for (args, code) in [("log --log copy.db", 0), ("verify --log copy.db", 1)] {
+        for args in ["log --log copy.db", "verify --log copy.db"] {
             let said = bound(&place, args);
             let both = format!("{}{}", said.out, said.err);
-            assert_eq!(said.code, code, "{both}");
+            assert_eq!(said.code, 1, "{both}");
             assert!(both.contains("the WAL is damaged"), "{both}");
             // A command that only reads does not try to copy it.
             assert!(!both.contains("it could not be copied"), "{both}");

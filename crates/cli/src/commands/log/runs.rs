@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::again::typed;
 use crate::error::{CliError, LOST, Status};
 use crate::output::{Output, counted};
 use retold::event::{Event, StoredEvent};
@@ -158,10 +157,6 @@ fn text(rows: &[Row], problems: &[Problem]) -> String {
             (Some(run), None) => writeln!(text, "DAMAGED: run {}: {what}", run.short(8)),
             _ => writeln!(text, "DAMAGED: {what}"),
         };
-    }
-    if problems.is_empty() && !rows.is_empty() {
-        let hint = "their events are not checked here: `retold verify` checks every event";
-        let _ = writeln!(text, "{}", typed(hint));
     }
     text
 }
