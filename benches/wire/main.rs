@@ -1,11 +1,13 @@
 //! `cargo bench --bench wire`: what stands between a program and its upstream costs.
 //!
 //! The upstream is a bare axum server that returns the same bytes for every request. Programs ask
-//! it directly, through a recorder that keeps every answer durably, and, without it, from the
-//! recorded run. All of them run in one process, one after the other in each round, so they meet
-//! the same disturbances; the ratio is what counts. `cargo bench --bench wire -- start` measures
-//! only how long it takes until a run of a million exchanges is replayed, `-- traffic 256` only what 256
-//! connections get, and `-- replay` only replays, in more rounds.
+//! it directly, through the least that a proxy can be, through a recorder that keeps every answer
+//! durably, and, without it, from the recorded run. All of them run in one process, one after the
+//! other in each round, so they meet the same disturbances; the ratio is what counts.
+//!
+//! `cargo bench --bench wire -- start` measures only how long it takes until a run of a million
+//! exchanges is replayed, `-- traffic 256` only what 256 connections get, and `-- replay` or
+//! `-- record` only replays or records, in more rounds.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -13,6 +15,7 @@
 )]
 
 mod client;
+mod proxy;
 mod recorded;
 mod start;
 mod traffic;
@@ -32,6 +35,9 @@ fn main() {
     // The same again, so only on request.
     if wanted.iter().any(|w| w == "replay") {
         tokio.block_on(traffic::measure_replay(&connections));
+    }
+    if wanted.iter().any(|w| w == "record") {
+        tokio.block_on(traffic::measure_record(&connections));
     }
     if all("start") {
         tokio.block_on(start::measure());

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::client::{Seen, ask, requests};
+use crate::proxy::bare_proxy;
 use crate::recorded::{bare, recorder, replayer};
 
 const ROUNDS: usize = 5;
@@ -21,6 +22,8 @@ const SIZES: [(usize, usize, Option<Duration>); 5] = [
 /// What one round saw.
 struct Round {
     bare: Seen,
+    proxy: Seen,
+    keeping: Seen,
     record: Seen,
     replay: Seen,
 }
@@ -45,6 +48,8 @@ pub(crate) async fn measure(wanted: &[usize]) {
             }
         };
         row(&load, "bare axum", &rounds, |round| &round.bare);
+        row(&load, "bare proxy", &rounds, |round| &round.proxy);
+        row(&load, "bare proxy, durable rows", &rounds, |round| &round.keeping);
         row(&load, "record", &rounds, |round| &round.record);
         row(&load, "replay", &rounds, |round| &round.replay);
     }
@@ -78,6 +83,38 @@ pub(crate) async fn measure_replay(wanted: &[usize]) {
     }
 }
 
+/// Only recording at full load beside the least that a durable proxy does: for a profile, or a closer look.
+pub(crate) async fn measure_record(wanted: &[usize]) {
+    println!(
+        "| connections | record/s | of the proxy | p99 µs | of the proxy's |\n|---|---|---|---|---|"
+    );
+    for (connections, count, every) in SIZES {
+        if every.is_some() || !(wanted.is_empty() || wanted.contains(&connections)) {
+            continue;
+        }
+        let requests = requests("/openai", count);
+        let upstream = bare().await;
+        let mut rounds = Vec::new();
+        for _ in 0..2 * ROUNDS {
+            let folder = tempfile::tempdir().unwrap();
+            let proxy = bare_proxy(upstream, Some(&folder.path().join("rows.db"))).await;
+            let proxy = ask(proxy, &requests, connections, None).await;
+            let recorder = recorder(&folder.path().join("retold.db"), upstream).await;
+            let record = ask(recorder.address, &requests, connections, None).await;
+            recorder.end().await;
+            rounds.push((proxy, record));
+        }
+        let of = |value: &dyn Fn(&(Seen, Seen)) -> f64| middle(rounds.iter().map(value).collect());
+        println!(
+            "| {connections} | {:.0} | {:.2} | {:.0} | {:.2} |",
+            of(&|(_, record)| record.rate()),
+            of(&|(proxy, record)| record.rate() / proxy.rate()),
+            of(&|(_, record)| record.percentile(99)),
+            of(&|(proxy, record)| record.percentile(99) / proxy.percentile(99)),
+        );
+    }
+}
+
 fn middle(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values[values.len() / 2]
@@ -89,13 +126,17 @@ async fn round(connections: usize, count: usize, every: Option<Duration>) -> Rou
     let requests = requests("/openai", count);
     let upstream = bare().await;
     let bare = ask(upstream, &requests, connections, every).await;
+    let proxy = bare_proxy(upstream, None).await;
+    let proxy = ask(proxy, &requests, connections, every).await;
+    let keeping = bare_proxy(upstream, Some(&folder.path().join("rows.db"))).await;
+    let keeping = ask(keeping, &requests, connections, every).await;
     let recorder = recorder(&log, upstream).await;
     let record = ask(recorder.address, &requests, connections, every).await;
     recorder.end().await;
     let replayer = replayer(&log).await;
     let replay = ask(replayer.address, &requests, connections, every).await;
     replayer.end().await;
-    Round { bare, record, replay }
+    Round { bare, proxy, keeping, record, replay }
 }
 
 fn row(load: &str, name: &str, rounds: &[Round], of: impl Fn(&Round) -> &Seen) {
