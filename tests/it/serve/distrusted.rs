@@ -65,6 +65,29 @@ fn checked(place: &Place, log: &str, from: u64) {
     // It may be there and be damaged; what is not there is not found.
     let is_gone = page["row"]["untrusted"] != true;
     assert_eq!((status, said), (if is_gone { 404 } else { 200 }, from), "{page}");
+    // What a question led to, and how it came about, as far as the run goes.
+    let (_, page, _) = warned(&served, "/run/latest?kind=RequestSent");
+    let question = &page["rows"][0];
+    let (asked, call) = (question["seq"].as_u64().unwrap(), question["call"].as_str().unwrap());
+    assert!(asked < last, "{question}");
+    for page in ["exchange", "chain"] {
+        let (status, page, said) = warned(&served, &format!("/run/latest/{page}/{asked}"));
+        assert_eq!(
+            (status, said, page["call"].as_str()),
+            (200, from, call.split('#').next()),
+            "{page}"
+        );
+        let path = format!("/run/latest/exchange/{}", from + 1);
+        let (status, page, said) = warned(&served, &path);
+        assert!(matches!(status, 200 | 404) && said == from, "{path}: {page}");
+    }
+    for command in [format!("audit latest {asked}"), format!("show latest {call}")] {
+        let said = place.run(&format!("--log {log} {command}"));
+        assert_eq!(said.code, 1, "{command}: {}{}", said.out, said.err);
+        assert!(said.out.starts_with(&format!("DAMAGED: from event {from} on")), "{}", said.out);
+        assert!(said.out.contains("answer") && said.out.contains("prompt"), "{}", said.out);
+    }
+    let (_, page, _) = warned(&served, &format!("/run/latest/event/{from}"));
     let beyond = page["run"]["events"].as_u64().unwrap() + 1;
     let (status, page, said) = warned(&served, &format!("/run/latest/event/{beyond}"));
     assert_eq!((status, said), (404, from), "{page}");

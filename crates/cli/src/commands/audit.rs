@@ -10,6 +10,7 @@ use crate::views::{self, damaged};
 use retold::audit::Target;
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold::proof::{ProveError, prove, verify};
+use retold_serve::Damage;
 
 /// Show how a decision came about: decision, method, parser, answer, prompt, and what the prompt
 /// was made from, each with its place in the log and its hash.
@@ -41,11 +42,14 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::to_read(global, &args.run)?;
-    damaged::with_banner(&[&selected], output, || audited(&selected, args, global, output))
+    damaged::with_banner(&[&selected], output, |damage| {
+        audited(&selected, damage, args, global, output)
+    })
 }
 
 fn audited(
     selected: &Selected,
+    damage: Option<&Damage>,
     args: Args,
     global: &Global,
     output: &Output,
@@ -55,7 +59,8 @@ fn audited(
     let Some(decision) = decision else {
         return views::independence::show(selected, output);
     };
-    let mut shown = views::audit::read(selected, &decision, global)?;
+    let read = |of: &Selected| views::audit::read(of, &decision, global);
+    let mut shown = damaged::before(selected, damage, read)?;
     if let Some(file) = proof {
         let if_exists = if force { IfExists::Replace } else { IfExists::Refuse };
         // Before the run is read: a file that cannot be written is said at once.

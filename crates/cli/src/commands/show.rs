@@ -86,8 +86,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let error = damaged::error(selected.run, damage.clone());
         // A part is shown even if another one is damaged, but not as if nothing had happened.
         let of_part = part.is_some() || at.is_some();
-        let shown =
-            of_part.then(|| shown_of(&selected, part.clone(), (at, Some(damage)), global, output));
+        let show = |of: &Selected| shown_of(of, part.clone(), (at, Some(damage)), global, output);
+        let shown = of_part.then(|| match at {
+            Some(_) => show(&selected),
+            None => damaged::before(&selected, Some(damage), show),
+        });
         match shown {
             Some(Ok(_)) => {}
             // Why there is no state says more than that the run is damaged.

@@ -42,6 +42,26 @@ fn last(log: &Log, run: RunId) -> Result<Option<Seq>, CliError> {
     Ok(head.map(|head| head.head.seq))
 }
 
+/// Shows something of a run. If it cannot be read to its end, which an index of it wants, the run is
+/// read up to the damage: what is asked for may come before it.
+pub(crate) fn before<T>(
+    selected: &Selected,
+    damage: Option<&Damage>,
+    mut show: impl FnMut(&Selected) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    show(selected).or_else(|error| {
+        let is_damage = matches!(error.status, Status::Difference | Status::Io);
+        match damage.and_then(Damage::last_good).filter(|_| is_damage) {
+            Some(last) => {
+                let log = selected.log.until(selected.run, last);
+                // What does not come before the damage is not shown because of it.
+                show(&Selected { log, run: selected.run }).map_err(|_| error)
+            }
+            None => Err(error),
+        }
+    })
+}
+
 /// The error to end with after something of a damaged run was shown.
 pub(crate) fn error(run: RunId, damage: Damage) -> CliError {
     let Damage { seq, what } = damage;
@@ -73,22 +93,23 @@ pub(crate) fn ended(status: Status, doubt: Option<CliError>) -> Status {
 }
 
 /// Does something with runs. If one of them is damaged, this is said first, and the exit code is that
-/// of a difference.
+/// of a difference. The work gets the damage of the first that is damaged.
 pub(crate) fn with_banner(
     runs: &[&Selected],
     output: &Output,
-    work: impl FnOnce() -> Result<Status, CliError>,
+    work: impl FnOnce(Option<&Damage>) -> Result<Status, CliError>,
 ) -> Result<Status, CliError> {
-    let mut damaged = None;
+    let (mut damaged, mut found) = (None, None);
     for Selected { log, run } in runs {
         if let Some(damage) = first(log, *run)? {
             output.damaged(&damage)?;
-            damaged = damaged.or(Some(error(*run, damage)));
+            damaged = damaged.or(Some(error(*run, damage.clone())));
+            found = found.or(Some(damage));
         } else if damaged.is_none() {
             damaged = doubted(log, *run, output)?;
         }
     }
-    match (work(), damaged) {
+    match (work(found.as_ref()), damaged) {
         (done, None) => done,
         (Ok(_), Some(error)) => {
             error.print();

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use retold::id::Seq;
 use retold::inert::{inert, inert_json};
-use retold::log::{Reader, RunHead};
+use retold::log::{LogError, Reader, ReaderUntil, RunHead};
 use serde::Serialize;
 use serde_json::json;
 
@@ -91,6 +91,9 @@ struct OfRun<'a> {
     runs: usize,
 }
 
+/// A page about an event of a run.
+type PageOf = fn(OfRun<'_>, Seq) -> Result<Reply, PageError>;
+
 #[derive(Serialize)]
 struct Failure {
     error: String,
@@ -123,15 +126,16 @@ impl Asked<'_> {
             ["compare"] => compare::page(self),
             ["run", run, rest @ ..] => {
                 let of = self.of_run(run)?;
+                let before = |seq: &str, page| self.before_damage(run, seq_of(seq)?, page);
                 let (head, info) = (of.head.clone(), of.info.clone());
                 let page = match rest {
                     [] => timeline::page(of),
                     ["live"] => live::page(&of),
                     ["event", seq] => event::page(of, seq_of(seq)?),
-                    ["exchange", seq] => exchange::page(of, seq_of(seq)?),
-                    ["exchange", seq, "prompt"] => exchange::prompt(of, seq_of(seq)?),
-                    ["exchange", seq, "answer"] => exchange::answer(of, seq_of(seq)?),
-                    ["chain", seq] => chain::page(of, seq_of(seq)?),
+                    ["exchange", seq] => before(seq, exchange::page),
+                    ["exchange", seq, "prompt"] => before(seq, exchange::prompt),
+                    ["exchange", seq, "answer"] => before(seq, exchange::answer),
+                    ["chain", seq] => before(seq, chain::page),
                     ["participants"] => participants::list(of),
                     ["participant", name @ ..] if !name.is_empty() => {
                         participants::page(of, &name.join("/"))
@@ -177,6 +181,30 @@ impl Asked<'_> {
         let runs = reader.runs().map_or(0, |runs| runs.len());
         self.site.check_runs([&head], reader.as_mut());
         Ok(OfRun { asked: self, reader, head, info, runs })
+    }
+
+    /// A page about an event of a run. If the run cannot be read to its end, it is made from what comes
+    /// before the damage, as far as it is about that.
+    fn before_damage(&self, run: &str, seq: Seq, page: PageOf) -> Result<Reply, PageError> {
+        let mut of = self.of_run(run)?;
+        let again = self.of_run(run)?;
+        let error = match page(again, seq) {
+            Err(PageError::Log(error @ (LogError::Corrupt { .. } | LogError::Damaged { .. }))) => {
+                error
+            }
+            done => return done,
+        };
+        let known = match &error {
+            LogError::Corrupt { seq, .. } => Some(*seq),
+            _ => self.site.untrusted(&of.head).map(Seq),
+        };
+        match known.and_then(|damaged| damaged.0.checked_sub(1)).filter(|last| seq.0 <= *last) {
+            Some(last) => {
+                of.reader = Box::new(ReaderUntil::new(of.reader, of.head.run, Seq(last)));
+                page(of, seq)
+            }
+            None => Err(PageError::Untrusted { message: error.to_string(), last_good: None }),
+        }
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of a page")]
