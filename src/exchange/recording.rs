@@ -94,8 +94,10 @@ pub fn is_recording(lines: &mut JsonlReader) -> bool {
             let value = serde_json::from_str::<Value>(line);
             is_of_recording(line) || value.is_ok_and(|value| value.get("recording").is_some())
         }
-        // A file that was cut off before the end of its first line: exchanges are seldom packed.
-        Err(error) => matches!(error.problem, JsonlProblem::Truncated),
+        // A file that was cut off or damaged before the end of its first line: exchanges are seldom packed.
+        Err(error) => {
+            matches!(error.problem, JsonlProblem::Truncated | JsonlProblem::Spoilt { .. })
+        }
     })
 }
 

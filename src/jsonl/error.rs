@@ -40,6 +40,14 @@ pub enum JsonlProblem {
         /// What the decompressor says.
         source: io::Error,
     },
+    /// Its bytes begin like the format that its name promises, and are damaged further on.
+    #[error("the {format} data is damaged: {source}")]
+    Spoilt {
+        /// The format.
+        format: &'static str,
+        /// What the decompressor says.
+        source: io::Error,
+    },
     /// A line is not UTF-8.
     #[error("byte {column} of the line is not UTF-8")]
     NotUtf8 {

@@ -211,6 +211,9 @@ impl JsonlReader {
                 format,
                 source: io::Error::other("its first bytes are different"),
             },
+            ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::Other if self.fits => {
+                JsonlProblem::Spoilt { format, source: error }
+            }
             ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::Other => {
                 JsonlProblem::NotPacked { format, source: error }
             }

@@ -118,6 +118,13 @@ fn other_damage_is_reported() {
         fs::write(&path, "hello\n").unwrap();
         said.push(JsonlReader::open(&path).unwrap().next().unwrap().unwrap_err().to_string());
     }
+    let path = folder.path().join("spoilt.jsonl.zst");
+    let mut packed = zstd::encode_all("{\"a\":1}\n".repeat(400).as_bytes(), 3).unwrap();
+    let last = packed.len() - 1;
+    packed[last - 4] ^= 0xFF;
+    fs::write(&path, packed).unwrap();
+    let spoilt = JsonlReader::open(&path).unwrap().find_map(Result::err).unwrap();
+    assert!(matches!(spoilt.problem, JsonlProblem::Spoilt { .. }), "{spoilt:?}");
     let wide = folder.path().join("wide.jsonl");
     for bytes in [
         b"\xFF\xFE\0\0{\0\0\0".as_slice(),

@@ -270,8 +270,10 @@ impl From<JsonlError> for CliError {
             JsonlProblem::Open(_) | JsonlProblem::Read(_) | JsonlProblem::Write(_) => {
                 CliError::new(Status::Io, message)
             }
-            // What a recording that was cut off is, whether it is packed or not.
-            JsonlProblem::Truncated => CliError::new(Status::Difference, message),
+            // What a recording that was cut off or changed is, whether it is packed or not.
+            JsonlProblem::Truncated | JsonlProblem::Spoilt { .. } => {
+                CliError::new(Status::Difference, message)
+            }
             JsonlProblem::Exists => CliError::usage(message)
                 .hint("choose another name, or add --force to replace the file"),
             _ => CliError::usage(message),

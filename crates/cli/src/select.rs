@@ -304,12 +304,12 @@ pub(crate) fn is_log(name: &str) -> bool {
 }
 
 /// A recording that is not as it was written has the exit code of a difference. A file whose first line
-/// cannot be read is not known to be a recording, unless it is packed and was cut off.
+/// cannot be read is not known to be a recording, unless it is packed.
 fn damaged_recording(error: ImportError) -> CliError {
     let is_damage = match &error {
         ImportError::File(error) => match error.problem {
             JsonlProblem::Open(_) | JsonlProblem::Read(_) | JsonlProblem::NotPacked { .. } => false,
-            JsonlProblem::Truncated => true,
+            JsonlProblem::Truncated | JsonlProblem::Spoilt { .. } => true,
             _ => error.line != Some(1),
         },
         ImportError::NoFirstLine { .. }

@@ -15,8 +15,8 @@ use crate::trust::Damage;
 /// Events in one read.
 const BATCH: usize = 2048;
 
-/// How many unreadable events in a row are skipped before reading stops: those of a few hundred damaged
-/// pages.
+/// How many unreadable or missing events in a row are skipped before reading stops: those of a few hundred
+/// damaged pages.
 const MOST_SKIPPED: u64 = 1 << 16;
 
 /// No text.
@@ -389,7 +389,7 @@ impl Careful {
                 None => self.plain.events(run, from, most),
             };
             let error = match read {
-                Ok(events) => return Ok((events, damage)),
+                Ok(events) => return Ok((near(from, events), damage)),
                 Err(error) => error,
             };
             damage = Damage::first(damage, Some(damage_of(error, from)?));
@@ -434,6 +434,19 @@ impl Careful {
             Err(error) => damage_of(error, Seq(after)).map(|_| Readable::No),
         }
     }
+}
+
+/// Events up to one that is so far off that it cannot belong to the run: what is missing in between would
+/// fill the memory.
+fn near(mut last: Seq, mut events: Vec<StoredEvent>) -> Vec<StoredEvent> {
+    let is_near = |event: &&StoredEvent| {
+        let gap = event.seq.0.saturating_sub(last.0);
+        last = event.seq;
+        gap <= MOST_SKIPPED
+    };
+    let count = events.iter().take_while(is_near).count();
+    events.truncate(count);
+    events
 }
 
 /// Whether there are events after one.

@@ -161,9 +161,8 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
     }
     let Trust { from, whole } = site.checked(head);
     if let Some(Damage { seq, what }) = &from {
-        let text = format!(
-            "From event {seq} on, this run cannot be trusted: {what}. What comes before it matches its hashes."
-        );
+        let before = if seq.0 > 1 { " What comes before it matches its hashes." } else { "" };
+        let text = format!("From event {seq} on, this run cannot be trusted: {what}.{before}");
         notices.push(Notice { from: Some(seq.0), ..Notice::danger(text) });
     }
     notices

@@ -21,7 +21,7 @@ use crate::pages::compare::Compared;
 use crate::pages::stats::Counted;
 use crate::render;
 use crate::roll::{Careful, Roll};
-use crate::search::{Search, SearchError};
+use crate::search::{Place, Search, SearchError};
 use crate::source::Source;
 use crate::trust::{Damage, Trust, check, missing_end};
 use crate::without_ends::is_finished;
@@ -56,16 +56,30 @@ pub struct Site {
 /// The states of a run, once they were asked for; one request at a time looks at them.
 pub(crate) type SharedFold = Arc<Mutex<Option<Fold>>>;
 
-/// A roll, and whether it is being read.
+/// A roll, and how far reading it has come.
 pub(crate) struct RollSlot {
     roll: RwLock<Roll>,
-    is_reading: Mutex<bool>,
+    reading: Mutex<Reading>,
     stopped: Condvar,
+}
+
+/// Whether a roll is being read.
+#[derive(Default)]
+struct Reading {
+    is_running: bool,
+    /// The end of the run when it was last read as far as it can be: of a damaged one, not every event is.
+    done: Option<Seq>,
 }
 
 impl RollSlot {
     pub(crate) fn roll(&self) -> RwLockReadGuard<'_, Roll> {
         self.roll.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether everything is read that can be read of a run.
+    pub(crate) fn is_read(&self, head: &RunHead) -> bool {
+        let end = self.roll().end();
+        end >= head.head.seq && end > Seq(0) || locked(&self.reading).done == Some(head.head.seq)
     }
 }
 
@@ -99,6 +113,12 @@ impl Site {
             cache,
             parser_files: named(parser_files),
         }
+    }
+
+    /// Removes what was written for reading alone, before the program ends: threads in the background do not
+    /// come to it.
+    pub fn end(&self) {
+        self.source.remove_copy();
     }
 
     /// The names of the parser files, as addresses have them.
@@ -161,7 +181,7 @@ impl Site {
             let found = at.map(|at| rolls.remove(at)).unwrap_or_else(|| {
                 let slot = RollSlot {
                     roll: RwLock::default(),
-                    is_reading: Mutex::new(false),
+                    reading: Mutex::default(),
                     stopped: Condvar::new(),
                 };
                 (head.run, Arc::new(slot))
@@ -174,23 +194,24 @@ impl Site {
             }
             slot
         };
-        let end = slot.roll().end();
         // The head of a run that is cut off may be unknown.
-        if end < head.head.seq || end == Seq(0) {
-            let mut is_reading = locked(&slot.is_reading);
-            if !*is_reading {
-                *is_reading = true;
-                let (site, slot, run) = (self.clone(), slot.clone(), head.run);
+        if !slot.is_read(head) {
+            let mut reading = locked(&slot.reading);
+            if !reading.is_running {
+                reading.is_running = true;
+                let (site, slot, run, end) = (self.clone(), slot.clone(), head.run, head.head.seq);
                 std::thread::spawn(move || {
-                    if let Err(error) = site.read_on(&slot, run) {
+                    let read = site.read_on(&slot, run);
+                    if let Err(error) = &read {
                         tracing::warn!(%error, "a run could not be read");
                     }
-                    *locked(&slot.is_reading) = false;
+                    let done = read.is_ok().then_some(end);
+                    *locked(&slot.reading) = Reading { is_running: false, done };
                     slot.stopped.notify_all();
                 });
             }
-            let waited =
-                slot.stopped.wait_timeout_while(is_reading, PATIENCE, |is_reading| *is_reading);
+            let is_running = |reading: &mut Reading| reading.is_running;
+            let waited = slot.stopped.wait_timeout_while(reading, PATIENCE, is_running);
             drop(waited.unwrap_or_else(PoisonError::into_inner));
         }
         slot
@@ -272,7 +293,12 @@ impl Site {
         let indexed = self.indexed.of((run, head.head.seq), move |progress| {
             let mut search = locked(&site.search);
             if search.is_none() {
-                let place = site.source.place_for_search(site.cache.clone());
+                // Nothing is written beside a log that was tampered with.
+                let found = check(&site.source, run).map_err(|error| error.to_string())?;
+                let place = match found.is_damaged() {
+                    true => Place::Memory,
+                    false => site.source.place_for_search(site.cache.clone()),
+                };
                 *search = Some(Search::open(&place).map_err(|error| error.to_string())?);
             }
             let Some(search) = search.as_mut() else { return Ok(()) };

@@ -223,6 +223,17 @@ impl Source {
         }
     }
 
+    /// Removes the private copy that is read, if there is one. Threads that still read it keep what they
+    /// have open, so that a program can end without waiting for them.
+    pub fn remove_copy(&self) {
+        if let Kind::File { opened, .. } = &self.kind
+            && let Some(copy) = locked(opened).as_ref().and_then(|opened| opened._copy.clone())
+        {
+            // What cannot be removed now is removed with its last reader.
+            let _ = std::fs::remove_dir_all(copy.path());
+        }
+    }
+
     fn forget(&self) {
         if let Kind::File { opened, .. } = &self.kind {
             *locked(opened) = None;
@@ -295,6 +306,19 @@ fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<
     if let Some(before) = before.filter(|before| before.stamp == stamp) {
         return Ok(Opened { when: Stopwatch::start(), ..before });
     }
+    match open_now(path, options, stamp) {
+        // It is not a log any more, and the mark beside it knows that it was one.
+        Err(LogError::NotALog { reason: why, .. } | LogError::Lost { what: why, .. })
+            if !marks(path).is_empty() =>
+        {
+            Ok(Opened::of(nothing_left(path, &why, None), stamp))
+        }
+        opened => opened,
+    }
+}
+
+/// Opens a log of which nothing is known yet.
+fn open_now(path: &Path, options: &SqliteOptions, stamp: Stamp) -> Result<Opened, LogError> {
     // A process that was killed before its first event leaves a log without runs.
     if SqliteBackend::is_only_begun(path) {
         let has_bytes = std::fs::metadata(path).is_ok_and(|found| found.len() > 0);
@@ -329,7 +353,9 @@ fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<
         (Ok((backend, is_cut)), _) if !is_cut || has_runs(&backend) => (backend, is_cut),
         (opened, Some(cut)) => {
             let left = opened.ok().map(|(backend, _)| backend);
-            let opened = Opened::of(nothing_left(path, cut, left.as_ref()), stamp);
+            let (has, of) = cut;
+            let why = format!("the file was cut off: it has {has} of {of} bytes");
+            let opened = Opened::of(nothing_left(path, &why, left.as_ref()), stamp);
             return Ok(Opened { cut: Some(cut), ..opened });
         }
         (Ok(opened), None) => opened,
@@ -365,9 +391,9 @@ fn has_runs(backend: &SqliteBackend) -> bool {
     runs.is_ok_and(|runs| !runs.is_empty())
 }
 
-/// A log that was cut off before its list of runs, with the runs that the mark beside it and what is left
+/// A log of which not even the list of runs is left, with the runs that the mark beside it and what is left
 /// of the ledger know.
-fn nothing_left(path: &Path, (has, of): (u64, u64), left: Option<&SqliteBackend>) -> SharedBackend {
+fn nothing_left(path: &Path, why: &str, left: Option<&SqliteBackend>) -> SharedBackend {
     let mut lost: Vec<Problem> = marks(path).iter().map(|mark| mark.missing_after(None)).collect();
     let ledger = left.and_then(|left| Ledger::read(left.reader().ok()?.as_mut()).ok()?);
     let ledger = ledger.unwrap_or_default();
@@ -377,9 +403,7 @@ fn nothing_left(path: &Path, (has, of): (u64, u64), left: Option<&SqliteBackend>
             lost.push(Problem { seq: Some(Seq(1)), ..gone });
         }
     }
-    let why = format!(
-        "the file was cut off: it has {has} of {of} bytes, and of its runs nothing is left from event 1 on"
-    );
+    let why = format!("{why}, and of its runs nothing is left from event 1 on");
     NothingLeft::of(path.display().to_string(), why, lost)
 }
 

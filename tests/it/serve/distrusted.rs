@@ -135,3 +135,58 @@ fn a_run_without_one_of_its_events_has_states_and_events_up_to_there() {
     drop(db);
     checked(&place, "retold.db", 100);
 }
+
+/// A forged number makes a run look as long as a number can be.
+#[test]
+fn an_event_with_a_number_far_off_is_neither_waited_for_nor_makes_room_for_all_before_it() {
+    for change in ["", "UPDATE events SET time = time + 1 WHERE id = (2 << 32) + 20"] {
+        let place = two();
+        let db = Connection::open(place.path("retold.db")).unwrap();
+        let last = "SELECT max(id) & 4294967295 FROM events WHERE id < 3 << 32";
+        let last: i64 = db.query_row(last, [], |row| row.get(0)).unwrap();
+        let forged = "INSERT INTO events
+            SELECT (2 << 32) + 4000000000, kind, time, call, sample, request, cause, content, body, hash
+            FROM events WHERE id = (2 << 32) + 5";
+        let sql = format!("{forged}; {change}");
+        without_triggers(&db, |db| db.execute_batch(&sql)).unwrap();
+        drop(db);
+        let due = if change.is_empty() { last as u64 + 1 } else { 20 };
+        for command in ["show latest 2", "show latest --at 10", "log latest --at 10"] {
+            let said = place.run(command);
+            assert_eq!(said.code, 1, "{command}: {}{}", said.out, said.err);
+            let banner = format!("DAMAGED: from event {due} on");
+            assert!(said.out.starts_with(&banner), "{command}: {}", said.out);
+        }
+        let served = Served::log(&place, "retold.db");
+        for page in ["/participants", "?kind=DecisionMade", "?q=vote"] {
+            let (status, page, from) = warned(&served, &format!("/run/latest{page}"));
+            assert_eq!((status, from), (200, due), "{page}");
+        }
+        let beside = fs::exists(place.path("retold.db-search")).unwrap();
+        assert!(!beside, "words are indexed beside a log that was tampered with");
+    }
+}
+
+/// Looking at a damaged log leaves no copy of it.
+#[test]
+fn a_private_copy_is_removed_when_the_server_ends() {
+    let place = two();
+    let whole = fs::read(place.path("retold.db")).unwrap();
+    place.write("cut.db", &whole[..whole.len() - 20_000]);
+    let copies = tempfile::tempdir().unwrap();
+    let mut command = place.command();
+    command.args(["--log", "cut.db", "serve", "--listen", "127.0.0.1:0", "--quiet"]);
+    let mut child =
+        command.env("TMPDIR", copies.path()).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    std::io::BufRead::read_line(
+        &mut std::io::BufReader::new(child.stdout.take().unwrap()),
+        &mut line,
+    )
+    .unwrap();
+    assert!(fs::read_dir(copies.path()).unwrap().next().is_some(), "a copy is read");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(fs::read_dir(copies.path()).unwrap().count(), 0, "the copy is still there");
+}

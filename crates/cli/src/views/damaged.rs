@@ -21,10 +21,17 @@ const MOST_CHECKED: u64 = 20_000;
 /// The first event of a run that cannot be trusted. Of a run that is too long to be checked, only a
 /// missing end is noticed; damage within it is when it is read.
 pub(crate) fn first(log: &Log, run: RunId) -> Result<Option<Damage>, CliError> {
-    Ok(match last(log, run)?.filter(|last| last.0 > MOST_CHECKED) {
+    let last = last(log, run)?.filter(|last| last.0 > MOST_CHECKED);
+    Ok(match last.filter(|_| is_long(log, run)) {
         Some(last) => missing_end(log.backend().as_ref(), run, last)?,
         None => first_untrusted(log.backend().as_ref(), run)?,
     })
+}
+
+/// Whether a run has so many events, and not only one with so high a number.
+fn is_long(log: &Log, run: RunId) -> bool {
+    let after = log.reader().and_then(|mut reader| reader.events(run, Seq(MOST_CHECKED), 1));
+    after.is_ok_and(|after| after.first().is_some_and(|event| event.seq.0 == MOST_CHECKED + 1))
 }
 
 /// The first event that is missing at the end of a run, if its end is.

@@ -167,7 +167,8 @@ impl Asked<'_> {
         let (notices, info) = match of {
             // A log that cannot be read is what the error is about.
             Some((head, info)) => (notices(self.site, Some(&head)).unwrap_or_default(), Some(info)),
-            None => (Vec::new(), None),
+            // What a page is about may be what a damaged log has lost.
+            None => (notices(self.site, None).unwrap_or_default(), None),
         };
         let data = Failure { error: error.to_string(), status, last_good: state.map(|seq| seq.0) };
         self.page(status, "error", title.to_owned(), info, notices, is_pending, data)

@@ -103,8 +103,8 @@ pub(super) fn list(of: OfRun<'_>) -> Result<Reply, PageError> {
     let (q, from) = (query.text("q")?, query.parsed::<usize>("from")?.unwrap_or(0));
     let lane = lane(&of);
     let slot = of.asked.site.roll(&of.head);
+    let unfinished = !slot.is_read(&of.head);
     let roll = slot.roll();
-    let unfinished = roll.end() < of.head.head.seq;
     let mut found: BTreeMap<String, (usize, usize, u32, u32)> = BTreeMap::new();
     for (call, asked) in roll.calls() {
         let name = match lane {
@@ -148,8 +148,8 @@ pub(super) fn page(mut of: OfRun<'_>, name: &str) -> Result<Reply, PageError> {
     let after = of.asked.query.parsed::<u64>("after")?.unwrap_or(0);
     let untrusted = of.asked.site.untrusted(&of.head);
     let slot = of.asked.site.roll(&of.head);
+    let unfinished = !slot.is_read(&of.head);
     let roll = slot.roll();
-    let unfinished = roll.end() < of.head.head.seq;
     let lane = lane(&of);
     // A participant's own page is found by any part of its calls, too.
     let by_part = EventFilter { call: CallPath::new(name).ok(), ..EventFilter::default() };

@@ -123,6 +123,7 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
     let is_on = filter.is_on() || q.is_some();
     let untrusted = of.asked.site.untrusted(&of.head);
     let slot = of.asked.site.roll(&of.head);
+    let is_read = slot.is_read(&of.head);
     let roll = slot.roll();
     let belonging = filter.call.is_some().then(|| roll.belonging(&filter));
     let both = match (&belonging, &hits) {
@@ -131,7 +132,6 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
     };
     let only = both.as_ref().or(belonging.as_ref()).or(hits.as_deref());
     let end = of.head.head.seq.max(roll.end());
-    let is_read = roll.end() >= end;
     let after = query.parsed::<u64>("after")?;
     let before = query.parsed::<u64>("before")?;
     // One more than is shown says whether there are more.
