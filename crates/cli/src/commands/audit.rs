@@ -59,7 +59,7 @@ fn audited(
     let Some(decision) = decision else {
         return views::independence::show(selected, output);
     };
-    let read = |of: &Selected| views::audit::read(of, &decision, global);
+    let read = |of: &Selected, end| Ok(views::audit::read(of, &decision, global)?.before(end));
     let mut shown = damaged::before(selected, damage, read)?;
     if let Some(file) = proof {
         let if_exists = if force { IfExists::Replace } else { IfExists::Refuse };

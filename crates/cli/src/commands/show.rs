@@ -86,9 +86,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let error = damaged::error(selected.run, damage.clone());
         // A part is shown even if another one is damaged, but not as if nothing had happened.
         let of_part = part.is_some() || at.is_some();
-        let show = |of: &Selected| shown_of(of, part.clone(), (at, Some(damage)), global, output);
+        let show = |of: &Selected, end| {
+            shown_of(of, part.clone(), (at, Some(damage)), end, global, output)
+        };
         let shown = of_part.then(|| match at {
-            Some(_) => show(&selected),
+            Some(_) => show(&selected, None),
             None => damaged::before(&selected, Some(damage), show),
         });
         match shown {
@@ -105,7 +107,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Ok(Status::Difference);
     }
     let doubt = damaged::doubted(&selected.log, selected.run, output)?;
-    let shown = match shown_of(&selected, part.clone(), (at, None), global, output) {
+    let shown = match shown_of(&selected, part.clone(), (at, None), None, global, output) {
         // In a long run, damage is noticed when it is read. What is left is shown nevertheless.
         Err(error) if matches!(error.status, Status::Difference | Status::Io) => {
             let shown = damaged::show(&selected, None, part.as_ref(), output)?;
@@ -122,6 +124,7 @@ fn shown_of(
     selected: &Selected,
     part: Option<Target>,
     (at, damage): (Option<u64>, Option<&Damage>),
+    end: Option<Seq>,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
@@ -150,7 +153,7 @@ fn shown_of(
                 return show_story(&reader, selected.run, (story, simulated), &in_force, output);
             }
             drop(reader);
-            audit::read(selected, &target, global)?.show(output)
+            audit::read(selected, &target, global)?.before(end).show(output)
         }
     }
 }

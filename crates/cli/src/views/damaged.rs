@@ -50,19 +50,20 @@ fn last(log: &Log, run: RunId) -> Result<Option<Seq>, CliError> {
 }
 
 /// Shows something of a run. If it cannot be read to its end, which an index of it wants, the run is
-/// read up to the damage: what is asked for may come before it.
+/// read up to the damage: what is asked for may come before it. Then `show` gets the first event that is not
+/// read, since what is missing may be there.
 pub(crate) fn before<T>(
     selected: &Selected,
     damage: Option<&Damage>,
-    mut show: impl FnMut(&Selected) -> Result<T, CliError>,
+    mut show: impl FnMut(&Selected, Option<Seq>) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
-    show(selected).or_else(|error| {
+    show(selected, None).or_else(|error| {
         let is_damage = matches!(error.status, Status::Difference | Status::Io);
         match damage.and_then(Damage::last_good).filter(|_| is_damage) {
             Some(last) => {
                 let log = selected.log.until(selected.run, last);
                 // What does not come before the damage is not shown because of it.
-                show(&Selected { log, run: selected.run }).map_err(|_| error)
+                show(&Selected { log, run: selected.run }, Some(last.next())).map_err(|_| error)
             }
             None => Err(error),
         }

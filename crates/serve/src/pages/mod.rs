@@ -89,6 +89,8 @@ struct OfRun<'a> {
     info: RunInfo,
     /// How many runs the log has.
     runs: usize,
+    /// Of a damaged run, the first event that is not read.
+    end: Option<Seq>,
 }
 
 /// A page about an event of a run.
@@ -181,7 +183,7 @@ impl Asked<'_> {
         // A list that cannot be read is reported by the page of all runs.
         let runs = reader.runs().map_or(0, |runs| runs.len());
         self.site.check_runs([&head], reader.as_mut());
-        Ok(OfRun { asked: self, reader, head, info, runs })
+        Ok(OfRun { asked: self, reader, head, info, runs, end: None })
     }
 
     /// A page about an event of a run. If the run cannot be read to its end, it is made from what comes
@@ -202,6 +204,7 @@ impl Asked<'_> {
         match known.and_then(|damaged| damaged.0.checked_sub(1)).filter(|last| seq.0 <= *last) {
             Some(last) => {
                 of.reader = Box::new(ReaderUntil::new(of.reader, of.head.run, Seq(last)));
+                of.end = Some(Seq(last + 1));
                 page(of, seq)
             }
             None => Err(PageError::Untrusted { message: error.to_string(), last_good: None }),
@@ -259,6 +262,12 @@ impl OfRun<'_> {
         let unfinished = unfinished || self.asked.site.is_being_checked(self.head.run);
         let mut notices = notices(self.asked.site, Some(&self.head))?;
         notices.extend(more);
+        if let Some(end) = self.end {
+            let text = format!(
+                "This page shows what comes before event {end}. What follows cannot be read."
+            );
+            notices.push(Notice::warning(text));
+        }
         notices.extend(in_force(self.asked.site, &self.head, self.runs));
         if self.info.simulated {
             let text = "Simulated: a program made these answers up. They are not data.";

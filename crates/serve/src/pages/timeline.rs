@@ -251,7 +251,8 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
         rows,
     };
     drop(roll);
-    let unfinished = data.is_filtered && (!is_read || data.indexed.is_some());
+    // Without a filter, the rows are complete, but not the counts above them.
+    let unfinished = !is_read || data.indexed.is_some();
     let title = format!("{} {}", of.info.experiment, of.info.short);
     of.page("timeline", title, unfinished, data)
 }

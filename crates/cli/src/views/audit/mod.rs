@@ -17,7 +17,7 @@ use retold::audit::{Audit, Declared, Link, MadeFrom, Match, Origin, Part, Target
 use retold::content::Content;
 use retold::decide::PARSER_FILE;
 use retold::event::{DecisionMade, Event, ResponseDetails};
-use retold::id::RunId;
+use retold::id::{RunId, Seq};
 use retold::in_force::InForce;
 use retold::inert::inert;
 use retold::log::Reader;
@@ -45,6 +45,15 @@ pub(crate) struct Shown {
     since: Option<(RunId, Link<DecisionMade>)>,
     /// For a run of accepted decisions: which of them are in force.
     in_force: InForce,
+    /// Of a damaged run, the first event that was not read.
+    end: Option<Seq>,
+}
+
+impl Shown {
+    /// The same of a damaged run that was read only up to an event.
+    pub(crate) fn before(self, end: Option<Seq>) -> Self {
+        Shown { end, ..self }
+    }
 }
 
 /// Reads how a decision of a run came about, back to its prompt.
@@ -59,7 +68,16 @@ pub(crate) fn read(
     let audit = audit(&mut reader, run, decision, parsers)?;
     let in_force = in_force::of(selected)?;
     let since = since(&mut selected.checked()?, &audit, &in_force, parsers)?;
-    Ok(Shown { audit, run, simulated, checked: reader.checked(), proof: None, since, in_force })
+    Ok(Shown {
+        audit,
+        run,
+        simulated,
+        checked: reader.checked(),
+        proof: None,
+        since,
+        in_force,
+        end: None,
+    })
 }
 
 /// The decision about the same answer that was accepted last.
@@ -83,7 +101,7 @@ fn since(
 impl Shown {
     /// Prints it.
     pub(crate) fn show(&self, output: &Output) -> Result<Status, CliError> {
-        let Shown { audit, run, simulated, checked, proof, since, in_force } = self;
+        let Shown { audit, run, simulated, checked, proof, since, in_force, end } = self;
         if output.is_json() {
             let mut object = object(audit);
             object["simulated"] = (*simulated).into();
@@ -94,6 +112,9 @@ impl Shown {
             }
             if in_force.decides_about.is_some() {
                 object["decisions_in_force"] = json!(in_force);
+            }
+            if let Some(end) = end {
+                object["read_before"] = json!(end);
             }
             if let Some((file, Proved { root, head, events, .. })) = proof {
                 let file = file.display().to_string();
@@ -118,7 +139,7 @@ impl Shown {
             } else if self.in_force.decides_about.is_some() {
                 in_force = in_force::text(&self.in_force);
             }
-            output.text(&format!("{said}{in_force}{}{checked}{proof}", text(audit)))?;
+            output.text(&format!("{said}{in_force}{}{checked}{proof}", text(audit, *end)))?;
         }
         Ok(Status::Fine)
     }
@@ -224,7 +245,18 @@ fn parser(out: &mut String, parser: &Value) {
     let _ = writeln!(out, "  defined  {}", from["parser"]);
 }
 
-fn text(audit: &Audit) -> String {
+/// A line about what was not found; `end` is the first event that was not read, if a damaged run was not read
+/// to its end.
+fn nothing(what: &str, end: Option<Seq>) -> String {
+    match end {
+        None => format!("\nno {what}\n"),
+        Some(end) => {
+            format!("\nno {what} before event {end}, from which on the run cannot be trusted\n")
+        }
+    }
+}
+
+fn text(audit: &Audit, end: Option<Seq>) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(out, "run {}  call {}  sample {}", audit.run, audit.call, audit.sample);
@@ -247,7 +279,7 @@ fn text(audit: &Audit) -> String {
                 let _ = writeln!(out, "  reasoning\n{}", indented(reasoning));
             }
         }
-        None => out.push_str("\nno decision was made on this call\n"),
+        None => out.push_str(&nothing("decision was made on this call", end)),
     }
     if !audit.others.is_empty() {
         out.push_str("\nother decisions on the same answer (`retold audit RUN SEQ` follows one)\n");
@@ -277,7 +309,7 @@ fn text(audit: &Audit) -> String {
             }
             out.push_str(&parts);
         }
-        None => out.push_str("\nno answer was received\n"),
+        None => out.push_str(&nothing("answer was received", end)),
     }
     for Link { seq, hash, event } in &audit.attempts {
         if let Event::AttemptFailed(failed) = event {

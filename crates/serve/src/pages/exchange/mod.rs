@@ -44,6 +44,8 @@ struct Exchange {
     state: Option<String>,
     previous: Option<String>,
     next: Option<String>,
+    /// Of a damaged run, the first event that is not read.
+    end: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -120,6 +122,7 @@ pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
         facts: facts.iter().map(|fact| row(run, fact, untrusted)).collect(),
         previous,
         next,
+        end: of.end.map(|end| end.0),
     };
     of.page("exchange", format!("{call_text}#{sample}"), false, data)
 }
