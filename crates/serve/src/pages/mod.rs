@@ -128,16 +128,16 @@ impl Asked<'_> {
             ["compare"] => compare::page(self),
             ["run", run, rest @ ..] => {
                 let of = self.of_run(run)?;
-                let before = |seq: &str, page| self.before_damage(run, seq_of(seq)?, page);
+                let before = |of, seq: &str, page| self.before_damage(of, seq_of(seq)?, page);
                 let (head, info) = (of.head.clone(), of.info.clone());
                 let page = match rest {
                     [] => timeline::page(of),
                     ["live"] => live::page(&of),
                     ["event", seq] => event::page(of, seq_of(seq)?),
-                    ["exchange", seq] => before(seq, exchange::page),
-                    ["exchange", seq, "prompt"] => before(seq, exchange::prompt),
-                    ["exchange", seq, "answer"] => before(seq, exchange::answer),
-                    ["chain", seq] => before(seq, chain::page),
+                    ["exchange", seq] => before(of, seq, exchange::page),
+                    ["exchange", seq, "prompt"] => before(of, seq, exchange::prompt),
+                    ["exchange", seq, "answer"] => before(of, seq, exchange::answer),
+                    ["chain", seq] => before(of, seq, chain::page),
                     ["participants"] => participants::list(of),
                     ["participant", name @ ..] if !name.is_empty() => {
                         participants::page(of, &name.join("/"))
@@ -188,10 +188,9 @@ impl Asked<'_> {
 
     /// A page about an event of a run. If the run cannot be read to its end, it is made from what comes
     /// before the damage, as far as it is about that.
-    fn before_damage(&self, run: &str, seq: Seq, page: PageOf) -> Result<Reply, PageError> {
-        let mut of = self.of_run(run)?;
-        let again = self.of_run(run)?;
-        let error = match page(again, seq) {
+    fn before_damage(&self, of: OfRun<'_>, seq: Seq, page: PageOf) -> Result<Reply, PageError> {
+        let head = of.head.clone();
+        let error = match page(of, seq) {
             Err(PageError::Log(error @ (LogError::Corrupt { .. } | LogError::Damaged { .. }))) => {
                 error
             }
@@ -199,10 +198,11 @@ impl Asked<'_> {
         };
         let known = match &error {
             LogError::Corrupt { seq, .. } => Some(*seq),
-            _ => self.site.untrusted(&of.head).map(Seq),
+            _ => self.site.untrusted(&head).map(Seq),
         };
         match known.and_then(|damaged| damaged.0.checked_sub(1)).filter(|last| seq.0 <= *last) {
             Some(last) => {
+                let mut of = self.of_run(&head.run.to_string())?;
                 of.reader = Box::new(ReaderUntil::new(of.reader, of.head.run, Seq(last)));
                 of.end = Some(Seq(last + 1));
                 page(of, seq)
