@@ -31,6 +31,7 @@
 
 mod containers;
 mod cursor;
+mod depth;
 mod edition;
 mod literal;
 mod members;

@@ -4,9 +4,13 @@ use memchr::memchr2;
 use serde_json::Value;
 
 use super::cursor::Cursor;
+use super::depth::cut;
 use super::string::Place;
 use super::unclosed::Unclosed;
-use super::{Embedded, Repair, RepairEdition, Repaired};
+use super::{Embedded, MAX_DEPTH, Repair, RepairEdition, Repaired};
+
+/// How deeply nested JSON serde_json reads.
+const DEEPEST: usize = 127;
 
 /// Repairs a text: returns the value that it was most likely meant to be, and the problems.
 ///
@@ -36,7 +40,13 @@ pub(super) fn repaired(text: &str, edition: RepairEdition) -> Repaired {
             repairs.push(*repair);
         }
     }
-    Repaired { value: Some(combine(text, found)), repairs }
+    let are_several = found.len() > 1;
+    let mut value = combine(text, found);
+    if are_several {
+        // Each value can be read again, and so must be a list of them.
+        shallow(&mut value, DEEPEST - 1, &mut repairs);
+    }
+    Repaired { value: Some(value), repairs }
 }
 
 /// Every object and array in a text that is not inside another one, in order.
@@ -93,19 +103,31 @@ fn read(text: &str, start: usize, unclosed: &mut Unclosed, edition: RepairEditio
     if let Some(Ok(value)) = strict.next() {
         let end = start + strict.byte_offset();
         let mut cursor = Cursor::new(text, end, unclosed, edition);
-        let value = resume(&mut cursor, value);
+        let mut value = resume(&mut cursor, value);
         let end = cursor.pos;
-        return Embedded { value, repairs: cursor.take_repairs(), start, end };
+        let mut repairs = cursor.take_repairs();
+        if !repairs.is_empty() {
+            shallow(&mut value, MAX_DEPTH, &mut repairs);
+        }
+        return Embedded { value, repairs, start, end };
     }
     let mut cursor = Cursor::new(text, start, unclosed, edition);
     let value = cursor.value(Place::Value).unwrap_or(Value::Null);
-    let value = resume(&mut cursor, value);
+    let mut value = resume(&mut cursor, value);
     let mut repairs = cursor.take_repairs();
+    shallow(&mut value, MAX_DEPTH, &mut repairs);
     if repairs.is_empty() {
         // It was not JSON, so something was left out.
         repairs.push(Repair::Garbage);
     }
     Embedded { value, end: cursor.pos, repairs, start }
+}
+
+/// Cuts what is nested too deeply, and says so.
+fn shallow(value: &mut Value, most: usize, repairs: &mut Vec<Repair>) {
+    if cut(value, most) && !repairs.contains(&Repair::TooDeep) {
+        repairs.push(Repair::TooDeep);
+    }
 }
 
 /// Continues an object that is followed by another key after its closing brace: it was closed too

@@ -67,6 +67,32 @@ fn deep_nesting_is_cut() {
     }
 }
 
+/// Where brackets are missing, a value is nested more deeply than its text. It must be read again all the
+/// same, as from a log: found by fuzzing.
+#[test]
+fn what_is_repaired_is_never_nested_too_deeply_to_be_read() {
+    // Each object is followed by another that makes a list of the two.
+    let lists = "{\"a\":".repeat(100) + "1" + &"}{\"b\":1}".repeat(100);
+    let crash = "\"{}{<R\0\0{\u{126}{{}{\u{4a6}{{}{<R\0{{>{}(basic){\0}".repeat(40);
+    let strict = "[".repeat(127) + &"]".repeat(127);
+    let several = format!("{strict} and {{\"a\": 1}}");
+    for (name, text) in [("lists", &lists), ("crash", &crash), ("several", &several)] {
+        for edition in [RepairEdition::First, RepairEdition::Second] {
+            let repaired = edition.repair(text);
+            let value = repaired.value.unwrap_or_default();
+            let written = serde_json::to_string(&value).unwrap();
+            let read: Value = serde_json::from_str(&written).unwrap();
+            assert_eq!(read, value, "{name}");
+        }
+    }
+    let deep = repair(&lists);
+    assert!(deep.repairs.contains(&Repair::TooDeep), "{:?}", deep.repairs);
+    // One more, because there are several values.
+    assert_eq!(depth(&deep.value.unwrap_or_default()), MAX_DEPTH + 2);
+    // Valid JSON in prose keeps its value.
+    assert_eq!(depth(&value(&format!("So: {strict}."))), 127);
+}
+
 fn depth(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),

@@ -1,0 +1,21 @@
+//! How deeply a repaired value is nested.
+
+use serde_json::Value;
+
+/// Empties containers inside more than `most` others; returns whether anything was lost. What was read with
+/// repairs can be nested more deeply than the text: where brackets are missing, they are added. A value that
+/// is stored must be read again, and serde_json reads 127 levels.
+pub(super) fn cut(value: &mut Value, most: usize) -> bool {
+    let inside = most.checked_sub(1);
+    match (value, inside) {
+        (Value::Array(items), None) => !std::mem::take(items).is_empty(),
+        (Value::Object(members), None) => !std::mem::take(members).is_empty(),
+        (Value::Array(items), Some(most)) => {
+            items.iter_mut().fold(false, |lost, item| cut(item, most) || lost)
+        }
+        (Value::Object(members), Some(most)) => {
+            members.values_mut().fold(false, |lost, member| cut(member, most) || lost)
+        }
+        _ => false,
+    }
+}
