@@ -7,15 +7,17 @@ use serde_json::Value;
 /// is stored must be read again, and serde_json reads 127 levels.
 pub(super) fn cut(value: &mut Value, most: usize) -> bool {
     let inside = most.checked_sub(1);
+    let mut lost = false;
     match (value, inside) {
-        (Value::Array(items), None) => !std::mem::take(items).is_empty(),
-        (Value::Object(members), None) => !std::mem::take(members).is_empty(),
+        (Value::Array(items), None) => lost = !std::mem::take(items).is_empty(),
+        (Value::Object(members), None) => lost = !std::mem::take(members).is_empty(),
         (Value::Array(items), Some(most)) => {
-            items.iter_mut().fold(false, |lost, item| cut(item, most) || lost)
+            items.iter_mut().for_each(|item| lost |= cut(item, most));
         }
         (Value::Object(members), Some(most)) => {
-            members.values_mut().fold(false, |lost, member| cut(member, most) || lost)
+            members.values_mut().for_each(|member| lost |= cut(member, most));
         }
-        _ => false,
+        _ => {}
     }
+    lost
 }
