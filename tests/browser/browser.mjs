@@ -10,6 +10,9 @@ const lines = input[Symbol.asyncIterator]();
 // a test of what a page says must not fail for that.
 const PATIENCE = 600_000;
 
+// How long after a page its script comes, in milliseconds.
+const LATE = 200;
+
 /** Has events added to the run that is recorded; returns the seq of the last. */
 export async function add(what) {
   console.log(what);
@@ -30,6 +33,11 @@ export async function browse(options, act) {
   try {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     context.setDefaultTimeout(PATIENCE);
+    // The script comes late, as on a busy machine: what is done before that must not be lost.
+    await context.route("**/*.js", async (route) => {
+      await new Promise((done) => setTimeout(done, LATE));
+      await route.continue();
+    });
     const page = await context.newPage();
     page.on("console", (message) => {
       if (message.type() === "error" || message.type() === "warning") wrong.push(`console: ${message.text()} at ${page.url()}`);
@@ -56,6 +64,11 @@ export async function json(page, address) {
     const answer = await page.request.get(address, { headers: { accept: "application/json" }, timeout: PATIENCE });
     if (answer.status() !== 202) return answer.json();
   }
+}
+
+/** Waits until the page's script has started: keys do nothing before that. */
+export async function started(page) {
+  await page.waitForFunction(() => document.documentElement.classList.contains("js"));
 }
 
 /** Waits until the page has been made completely. */

@@ -1,9 +1,10 @@
 // The way of mouse.mjs by keyboard alone.
 
-import { add, browse, check, settled } from "./browser.mjs";
+import { add, browse, check, settled, started } from "./browser.mjs";
 
 await browse({}, async (page, base) => {
   const press = async (...keys) => {
+    await started(page);
     for (const key of keys) await page.keyboard.press(key);
   };
   const focused = () => page.evaluate(() => document.activeElement.closest("[data-row]")?.innerText ?? "");
@@ -34,7 +35,18 @@ await browse({}, async (page, base) => {
   // A letter in a field is a letter.
   await press("j");
   check((await page.locator("#call").inputValue()) === "j", "the field takes letters");
-  await press("Backspace", "Escape", "f");
+  await press("Backspace", "Escape");
+  // A page that is not complete yet is loaded again, and what is being written on it stays.
+  await page.route(page.url(), async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, body: (await answer.text()).replace("<body ", "<body data-unfinished ") });
+  }, { times: 1 });
+  await page.reload();
+  await press("/", "p");
+  await settled(page);
+  await press("_");
+  check((await page.locator("#call").inputValue()) === "p_", "what is written stays");
+  await press("Backspace", "Backspace", "Escape", "f");
   await page.waitForURL(/failed=1/);
   await settled(page);
   await press("ArrowDown");

@@ -81,10 +81,11 @@
     if (event.target.closest("[data-help]")) help();
   });
 
+  // What is chosen is followed at once, except where two choices belong together.
+  const choices = "body:not([data-page=compare]) .filters :is(select, input[type=checkbox])";
+
   document.addEventListener("change", (event) => {
-    if (event.target.closest(".filters select, .filters input[type=checkbox]") && !event.target.closest("[data-page=compare] .filters")) {
-      event.target.form.requestSubmit();
-    }
+    if (event.target.closest(choices)) event.target.form.requestSubmit();
   });
 
   // Empty fields need not be in the address.
@@ -95,6 +96,10 @@
   // Parts of a page that are loaded again, without losing the rest
 
   let loading = null;
+
+  const isWritten = (form) =>
+    form.contains(document.activeElement) ||
+    [...form.querySelectorAll("input:not([type=checkbox])")].some((field) => field.value !== field.defaultValue);
 
   const swap = async (address, keep) => {
     if (loading) loading.abort();
@@ -130,6 +135,9 @@
         other.replaceWith(slider);
       }
     }
+    // What is being written in a filter stays.
+    const [form, other] = [one("form.filters"), fresh.querySelector("form.filters")];
+    if (form && other && isWritten(form)) other.replaceWith(form);
     one("main").replaceWith(document.adoptNode(fresh));
     if (focused) {
       const again = document.getElementById(focused);
@@ -153,9 +161,7 @@
 
   let moved = 0;
 
-  document.addEventListener("input", (event) => {
-    const slider = event.target.closest("[data-scrub] input[type=range]");
-    if (!slider) return;
+  const scrub = (slider) => {
     one("[data-at]").textContent = Number(slider.value).toLocaleString("en");
     clearTimeout(moved);
     moved = setTimeout(() => {
@@ -164,6 +170,11 @@
       history.replaceState(null, "", address);
       swap(address.href, true);
     }, 60);
+  };
+
+  document.addEventListener("input", (event) => {
+    const slider = event.target.closest("[data-scrub] input[type=range]");
+    if (slider) scrub(slider);
   });
 
   // What is said about a whole run, counted again: at most once at a time, and once more for what came since
@@ -241,6 +252,17 @@
     listen();
   };
 
+  // What was chosen before this script came
+
+  const isMoved = (field) => {
+    if (field.type === "checkbox") return field.checked !== field.defaultChecked;
+    if (field.type === "range") return field.value !== field.defaultValue;
+    return field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected));
+  };
+
   window.addEventListener("pagehide", () => source && source.close());
   begin();
+  const slider = one("[data-scrub] input[type=range]");
+  if (slider && isMoved(slider)) scrub(slider);
+  all(choices).find(isMoved)?.form.requestSubmit();
 })();
