@@ -43,13 +43,7 @@ pub fn verify_run(
         Ok(Some(mut ledger)) => {
             // Other processes may have written meanwhile.
             ledger.read_on(reader)?;
-            let is_sound = verified.problem.is_none();
             compare(&ledger, &mut verified, &milestones, reader)?;
-            // A ledger that is not as it was written does not show which event is wrong.
-            if is_sound && verified.problem.is_some() {
-                let whole = |what| Problem { run: Some(run), seq: None, what };
-                verified.problem = ledger.doubt(run).map(whole).or(verified.problem);
-            }
         }
         // Its events are what they are; whether there were more is not known.
         Err(LogError::Damaged { what, .. }) => {
@@ -62,15 +56,19 @@ pub fn verify_run(
     Ok(verified)
 }
 
-/// Adds problems that only the ledger shows.
+/// Adds a problem that only the ledger shows. One that is not as it was written does not show which event
+/// is wrong.
 fn compare(
     ledger: &Ledger,
     verified: &mut Verification,
     milestones: &[Milestone],
     reader: &mut dyn Reader,
 ) -> Result<(), LogError> {
-    if verified.problem.is_none() {
-        verified.problem = ledger.compare(verified, milestones, reader)?;
+    if verified.problem.is_none()
+        && let Some(found) = ledger.compare(verified, milestones, reader)?
+    {
+        let whole = |what| Problem { run: Some(verified.run), seq: None, what };
+        verified.problem = Some(ledger.doubt(verified.run).map_or(found, whole));
     }
     Ok(())
 }

@@ -11,9 +11,10 @@ use retold::check::CheckError;
 use retold::decide::{AgainError, DecideError, FilterError, ParamsError};
 use retold::exchange::ImportError;
 use retold::explain::explain;
+use retold::id::RunId;
 use retold::inert::inert_lines;
 use retold::jsonl::{JsonlError, JsonlProblem};
-use retold::log::LogError;
+use retold::log::{LogError, Problem};
 use retold::model::openai::OpenAiError;
 use retold::parse::registry::RegistryError;
 use retold::run::{AbandonError, OutputError, OverBudget, Stop};
@@ -73,8 +74,8 @@ pub(crate) struct CliError {
     pub(crate) status: Status,
     pub(crate) message: String,
     pub(crate) hints: Vec<String>,
-    /// For a run of which nothing is left: what the banner says.
-    pub(crate) damage: Option<Damage>,
+    /// For a run of which nothing is left: what the banner says, with the run if it is known.
+    pub(crate) damage: Option<Problem>,
 }
 
 impl CliError {
@@ -92,8 +93,8 @@ impl CliError {
     }
 
     /// The error is about a run that is damaged.
-    pub(crate) fn damage(self, damage: Damage) -> Self {
-        CliError { damage: Some(damage), ..self }
+    pub(crate) fn damage(self, run: Option<RunId>, Damage { seq, what }: Damage) -> Self {
+        CliError { damage: Some(Problem { run, seq: Some(seq), what }), ..self }
     }
 
     /// The JSON that `--json` prints.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use retold::inert::{inert_json, inert_lines};
+use retold::log::Problem;
 use retold_serve::Damage;
 
 pub(crate) use retold::counted::{counted, grouped};
@@ -35,9 +36,9 @@ impl Output {
     /// With `--json`: prints an error as the single object, unless something has already been
     /// printed. A program that reads the output therefore always finds one object.
     pub(crate) fn error(&self, error: &CliError) {
-        if let Some(damage) = &error.damage {
+        if let Some(Problem { seq: Some(seq), what, .. }) = &error.damage {
             // If this fails, the error still goes to stderr.
-            let _ = self.damaged(damage);
+            let _ = self.damaged(&Damage { seq: *seq, what: what.clone() });
         }
         if self.json && !self.begun.get() {
             // If this fails, the error still goes to stderr.

@@ -248,7 +248,10 @@ fn answers_of(selected: Selected) -> Result<Source, CliError> {
     let simulated = match started(log.reader()?.as_mut(), run) {
         Ok(started) => started.is_simulated(),
         Err(error) => {
-            return Err(CliError { damage: damaged::first(&log, run)?, ..error });
+            return Err(match damaged::first(&log, run)? {
+                Some(damage) => error.damage(Some(run), damage),
+                None => error,
+            });
         }
     };
     Ok(Source { log, run, file: None, simulated })
@@ -280,7 +283,7 @@ pub(crate) fn to_serve(name: &str) -> Result<retold_serve::Source, CliError> {
     let name = name.to_owned();
     match read {
         Ok(log) => Ok(retold_serve::Source::read(name, log)),
-        Err(CliError { damage: Some(Damage { what, .. }), .. }) => {
+        Err(CliError { damage: Some(Problem { what, .. }), .. }) => {
             Ok(retold_serve::Source::nothing_left(name, what))
         }
         Err(error) => Err(error),
@@ -327,7 +330,9 @@ fn damaged_recording(error: ImportError) -> CliError {
 fn without_events(error: ImportError) -> CliError {
     let what = error.to_string();
     match damaged_recording(error) {
-        error if error.status == Status::Difference => error.damage(Damage { seq: Seq(1), what }),
+        error if error.status == Status::Difference => {
+            error.damage(None, Damage { seq: Seq(1), what })
+        }
         error => error,
     }
 }
@@ -355,7 +360,7 @@ pub(crate) fn find(log: &Log, name: &str, path: &Path) -> Result<RunHead, CliErr
         let damage = Damage { seq: Seq(1), what: problem.what.clone() };
         CliError::new(Status::Difference, format!("{}: {problem}", path.display()))
             .hint("`retold verify` names everything that is damaged")
-            .damage(damage)
+            .damage(problem.run, damage)
     };
     let mut reader = log.reader()?;
     let reader = reader.as_mut();
@@ -373,7 +378,7 @@ pub(crate) fn find(log: &Log, name: &str, path: &Path) -> Result<RunHead, CliErr
     // A log without runs that is known to be damaged had some.
     let nothing_left = damaged.filter(|_| runs.is_empty()).map(|problem| {
         let damage = Damage { seq: Seq(1), what: problem.what.clone() };
-        CliError::new(Status::Difference, format!("{log}: {problem}")).damage(damage)
+        CliError::new(Status::Difference, format!("{log}: {problem}")).damage(None, damage)
     });
     if name == "latest" {
         let none = || CliError::usage(format!("there is no run in {log} yet"));

@@ -144,6 +144,14 @@ pub(crate) fn run_info(reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
     }
 }
 
+/// The runs of the log; a list that cannot be read is a notice.
+pub(crate) fn listed(reader: &mut dyn Reader, notices: &mut Vec<Notice>) -> Vec<RunHead> {
+    reader.runs().unwrap_or_else(|error| {
+        notices.push(Notice::danger(format!("The runs cannot be read: {error}")));
+        Vec::new()
+    })
+}
+
 /// What is wrong with the log or a run, as far as it is known by now, and the first event that
 /// cannot be trusted.
 pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<Notice>, LogError> {

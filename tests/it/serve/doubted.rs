@@ -47,6 +47,9 @@ fn a_run_is_doubted_if_the_ledger_does_not_fit() {
             assert_eq!((code, &shown["damaged"]["from"]), (1, &Value::Null), "{shown}");
             assert!(shown["report"].is_object(), "what there is is shown: {shown}");
         }
+        let all = place.run("verify");
+        assert!(all.code == 1 && all.out.contains(said), "{change}: {}", all.out);
+        assert!(!all.out.contains(", seq "), "{change}: no event is wrong: {}", all.out);
         let served = Served::log(&place, "retold.db");
         let about_log = if change.ends_with("ledger") { "names none of the runs" } else { said };
         for path in ["/".to_owned(), format!("/run/{}", runs[0]), format!("/run/{}/stats", runs[1])]

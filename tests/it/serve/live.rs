@@ -3,10 +3,12 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 
+use rusqlite::Connection;
 use serde_json::Value;
 
-use super::{Feeding, Served};
+use super::{Feeding, Served, recording};
 use crate::support::cli::Place;
+use crate::support::tamper::without_triggers;
 
 /// A stream of server-sent events.
 struct Stream(BufReader<TcpStream>);
@@ -105,4 +107,24 @@ fn what_is_in_memory_grows_with_the_run() {
     let after = (facts("/run/latest/state"), matching());
     assert!(after.0 > before.0 && after.1 > before.1, "{before:?} {after:?}");
     assert_eq!(served.json("/run/latest/participants")["all"], 16);
+}
+
+/// An event is changed, and what a later one says is lost: only the latter cannot be read.
+#[test]
+fn a_damaged_run_is_not_followed_without_saying_where_its_damage_begins() {
+    let place = Place::new();
+    place.ok(&format!("import {}", recording("game24_small.jsonl")));
+    let db = Connection::open(place.path("retold.db")).unwrap();
+    let change = "UPDATE events SET time = time + 1 WHERE id = (1 << 32) + 8;
+        DELETE FROM contents WHERE id = (SELECT content FROM events WHERE id > (1 << 32) + 12
+            AND content IS NOT NULL ORDER BY id LIMIT 1)";
+    without_triggers(&db, |db| db.execute_batch(change)).unwrap();
+    drop(db);
+    let (found, _) = place.json("verify");
+    assert_eq!(found["problems"][0]["seq"], 8, "{found}");
+    let served = Served::log(&place, "retold.db");
+    let stream = Stream::open(&served, "/run/latest/live?after=0", "");
+    let mut lines = stream.0.lines().map(Result::unwrap);
+    let trouble = lines.find(|line| line.contains("\"error\"")).unwrap();
+    assert!(trouble.contains("is damaged at seq 8: "), "{trouble}");
 }

@@ -118,6 +118,7 @@ fn checked(place: &Place, name: &str, runs: &[String]) -> (usize, usize) {
             on_list.insert(run.to_owned(), from);
         }
     }
+    assert_eq!(served.get("/compare").status, 200, "{name}");
     let (mut intact, mut damaged) = (0, 0);
     for run in runs {
         if !listed.contains(&run.as_str()) {
@@ -143,6 +144,10 @@ fn checked(place: &Place, name: &str, runs: &[String]) -> (usize, usize) {
             assert_eq!(banner, due, "{name}: {command}: {object}");
             assert_eq!(code, i32::from(due.is_some()), "{name}: {command}: {object}");
         }
+        // Decisions may differ in a sound run as well.
+        let (object, code) = place.json(&format!("--log {name} check {run}"));
+        assert_eq!(object["damaged"]["from"].as_u64(), due, "{name}: check {run}: {object}");
+        assert!(due.is_none() || code == 1, "{name}: check {run}: {object}");
         let (alone, code) = place.json(&format!("--log {name} verify {run}"));
         let named =
             alone["problems"].as_array().unwrap().iter().filter_map(|one| one["seq"].as_u64());
@@ -328,6 +333,13 @@ fn a_deleted_run_has_a_page_with_the_banner() {
             assert_eq!(page["run"]["outcome"], "damaged", "{path}: {page}");
         }
         assert_eq!(served.get("/run/0000000000000000").status, 404);
+        let (found, code) = place.json(&format!("verify {deleted}"));
+        let problem = &found["problems"][0];
+        assert_eq!(
+            (code, &found["run"], &problem["run"]),
+            (1, &list["runs"][1]["run"], &found["run"])
+        );
+        assert_eq!(problem["seq"], 1, "{found}");
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::to_read(global, &args.run)?;
-    damaged::with_banner(&[&selected], output, |damage| {
+    damaged::with_banner([(&selected.log, selected.run)], output, |damage| {
         audited(&selected, damage, args, global, output)
     })
 }

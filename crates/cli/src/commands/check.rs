@@ -16,14 +16,16 @@ use crate::run_id::new_run_id;
 use crate::runs::refold::{Refolded, refold, refoldable};
 use crate::select::{self, Source};
 use crate::views::changed::{list, side};
+use crate::views::damaged;
 use crate::views::left::{left_alone, left_as_json, nothing};
 use retold::check::{Checked, DecisionPart, New, Side, check};
-use retold::decide::{Again, Decided, Redecided, Selection};
+use retold::decide::{Again, Decided, Decider, Params, Redecided, Selection};
 use retold::event::{DecidedBy, DecisionDetails};
 use retold::exchange::{Accepted, AcceptedDecision, accepted_about};
 use retold::id::{CallPath, RunId, Sample};
-use retold::log::{Backend, LogError, Reader, SqliteBackend};
+use retold::log::{Backend, Log, LogError, Reader, SqliteBackend};
 use retold::run::{OtherDecision, clock};
+use retold_study::parser_file::ParserFile;
 
 /// Parse recorded answers again and report which decisions change: value, method, reasoning or
 /// warnings.
@@ -121,10 +123,10 @@ struct Done {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let parsers = global.studies.parsers();
-    let mut decider = args.parser.decider(parsers)?;
+    let decider = args.parser.decider(parsers)?;
     let file = args.parsers.as_deref().map(|path| parser_file(path, parsers)).transpose()?;
     let params = args.parser.params(Some(&args.params_from))?;
-    let mut all = Vec::new();
+    let mut sources = Vec::new();
     for name in &args.runs {
         // What is accepted is written to the log.
         let source = match args.accept {
@@ -134,6 +136,25 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         if args.refold {
             refoldable(&source)?;
         }
+        sources.push(source);
+    }
+    let runs: Vec<(Log, RunId)> = sources.iter().map(|of| (of.log.clone(), of.run)).collect();
+    damaged::with_banner(runs.iter().map(|(log, run)| (log, *run)), output, |_| {
+        check_all(sources, (decider, file, params), &args, global, output)
+    })
+}
+
+/// Checks runs, and shows what was found.
+fn check_all(
+    sources: Vec<Source>,
+    (mut decider, file, params): (Option<Box<dyn Decider>>, Option<ParserFile>, Params),
+    args: &Args,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let parsers = global.studies.parsers();
+    let mut all = Vec::new();
+    for source in sources {
         let accepted = args.accept.then(|| accepting(&source)).transpose()?;
         let by = match (&mut decider, &file) {
             (Some(decider), _) => Again::By(decider.as_mut()),
@@ -197,7 +218,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         output.text(&text)?;
     }
-    let fails = found.iter().any(|found| found.fails(&args));
+    let fails = found.iter().any(|found| found.fails(args));
     Ok(if fails { Status::Difference } else { Status::Fine })
 }
 

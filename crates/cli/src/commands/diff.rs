@@ -68,7 +68,7 @@ struct Shown {
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { one, other, most } = args;
     let (one, other) = (select::to_read(global, &one)?, select::to_read(global, &other)?);
-    damaged::with_banner(&[&one, &other], output, |_| {
+    damaged::with_banner([&one, &other].map(|of| (&of.log, of.run)), output, |_| {
         let compared = compared(global.studies, &one, &other)?;
         if output.is_json() {
             output.object(&compared.json()?)?;

@@ -50,7 +50,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     for Selected { log, run } in &selected {
         if let Some(damage) = damaged::first(log, *run)? {
             let error = damaged::error(*run, damage.clone()).hint("no report was written");
-            return Err(error.damage(damage));
+            return Err(error.damage(Some(*run), damage));
         }
     }
     of_one_experiment(&selected)?;

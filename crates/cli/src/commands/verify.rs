@@ -210,10 +210,13 @@ fn object(problem: &Problem) -> serde_json::Value {
 /// Reports that a recording or a log is not as it was written.
 fn unreadable(error: &CliError, output: &Output) -> Result<Status, CliError> {
     let problem = &error.message;
-    let seq = error.damage.as_ref().map(|damage| damage.seq);
+    let (run, seq) = match &error.damage {
+        Some(Problem { run, seq, .. }) => (*run, *seq),
+        None => (None, None),
+    };
     if output.is_json() {
-        output.object(&json!({"run": null, "ok": false, "events": 0, "head": null,
-            "problem": problem, "problems": [{"run": null, "seq": seq, "what": problem}],
+        output.object(&json!({"run": run, "ok": false, "events": 0, "head": null,
+            "problem": problem, "problems": [{"run": run, "seq": seq, "what": problem}],
             "runs": []}))?
     } else {
         output.text(&format!("{problem}\nNOT OK: 1 problem\n"))?

@@ -11,26 +11,28 @@ use crate::select::Selected;
 use crate::views::event::as_json;
 use retold::audit::Target;
 use retold::id::{RunId, Seq};
-use retold::log::{Log, LogError};
+use retold::log::{Log, LogError, Reader};
 use retold_serve::{Damage, Remains, doubt, first_untrusted, missing_end, remains};
 
-/// The longest run that is checked as a whole before a part of it is shown, in events: this takes a
-/// fifth of a second.
-const MOST_CHECKED: u64 = 20_000;
+/// The longest run that is checked as a whole before a part of it is shown, in events: this takes less
+/// than half a second.
+const MOST_CHECKED: u64 = 100_000;
 
 /// The first event of a run that cannot be trusted. Of a run that is too long to be checked, only a
 /// missing end is noticed; damage within it is when it is read.
 pub(crate) fn first(log: &Log, run: RunId) -> Result<Option<Damage>, CliError> {
     let last = last(log, run)?.filter(|last| last.0 > MOST_CHECKED);
-    Ok(match last.filter(|_| is_long(log, run)) {
+    let is_long = last.is_some() && is_long(log.reader()?.as_mut(), run);
+    Ok(match last.filter(|_| is_long) {
         Some(last) => missing_end(log.backend().as_ref(), run, last)?,
         None => first_untrusted(log.backend().as_ref(), run)?,
     })
 }
 
-/// Whether a run has so many events, and not only one with so high a number.
-fn is_long(log: &Log, run: RunId) -> bool {
-    let after = log.reader().and_then(|mut reader| reader.events(run, Seq(MOST_CHECKED), 1));
+/// Whether a run has so many events, and not only one with so high a number, that it is not checked as a
+/// whole before a part of it is shown.
+pub(crate) fn is_long(reader: &mut dyn Reader, run: RunId) -> bool {
+    let after = reader.events(run, Seq(MOST_CHECKED), 1);
     after.is_ok_and(|after| after.first().is_some_and(|event| event.seq.0 == MOST_CHECKED + 1))
 }
 
@@ -102,19 +104,19 @@ pub(crate) fn ended(status: Status, doubt: Option<CliError>) -> Status {
 
 /// Does something with runs. If one of them is damaged, this is said first, and the exit code is that
 /// of a difference. The work gets the damage of the first that is damaged.
-pub(crate) fn with_banner(
-    runs: &[&Selected],
+pub(crate) fn with_banner<'a>(
+    runs: impl IntoIterator<Item = (&'a Log, RunId)>,
     output: &Output,
     work: impl FnOnce(Option<&Damage>) -> Result<Status, CliError>,
 ) -> Result<Status, CliError> {
     let (mut damaged, mut found) = (None, None);
-    for Selected { log, run } in runs {
-        if let Some(damage) = first(log, *run)? {
+    for (log, run) in runs {
+        if let Some(damage) = first(log, run)? {
             output.damaged(&damage)?;
-            damaged = damaged.or(Some(error(*run, damage.clone())));
+            damaged = damaged.or(Some(error(run, damage.clone())));
             found = found.or(Some(damage));
         } else if damaged.is_none() {
-            damaged = doubted(log, *run, output)?;
+            damaged = doubted(log, run, output)?;
         }
     }
     match (work(found.as_ref()), damaged) {

@@ -18,7 +18,7 @@ use super::{Asked, Reply};
 use crate::error::PageError;
 use crate::figures::figures;
 use crate::job::Stand;
-use crate::runs::{Notice, RunInfo, dangers, run_info};
+use crate::runs::{Notice, RunInfo, dangers, listed, notices, run_info};
 
 /// Rows on one page.
 const MOST: usize = 60;
@@ -149,16 +149,17 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
     let (first, second) = (asked.query.text("a")?, asked.query.text("b")?);
     let title = "Two runs".to_owned();
     let mut data = Page::default();
-    let heads = reader.runs()?;
+    let mut notices = notices(asked.site, None)?;
+    let heads = listed(reader.as_mut(), &mut notices);
     let recent = heads.iter().rev().take(100);
     data.runs = recent.map(|head| run_info(reader.as_mut(), head)).collect();
     let (Some(first), Some(second)) = (first, second) else {
-        return asked.page(200, "compare", title, None, Vec::new(), false, data);
+        return asked.page(200, "compare", title, None, notices, false, data);
     };
     let first = asked.site.find(reader.as_mut(), &first)?;
     let second = asked.site.find(reader.as_mut(), &second)?;
     asked.site.check_runs([&first, &second], reader.as_mut());
-    let mut notices = dangers(asked.site, [&first, &second]);
+    notices.extend(dangers(asked.site, [&first, &second]));
     let is_pending = [&first, &second].iter().any(|head| asked.site.is_being_checked(head.run));
     if is_pending {
         notices.push(Notice::warning("These runs are still being checked, event by event."));

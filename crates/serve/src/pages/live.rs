@@ -5,7 +5,7 @@ use std::sync::Arc;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
 use retold::inert::inert_json;
-use retold::log::{EventFilter, Filtering};
+use retold::log::{EventFilter, Filtering, LogError};
 use serde::Serialize;
 use serde_json::json;
 
@@ -14,6 +14,7 @@ use super::{OfRun, Reply};
 use crate::error::PageError;
 use crate::render::render;
 use crate::site::Site;
+use crate::trust::Damage;
 
 /// The most events of one message.
 const MOST: usize = 200;
@@ -49,9 +50,25 @@ impl Follow {
             Ok(news) => news,
             Err(error) => {
                 self.is_over = true;
-                let message = inert_json(&json!({"error": error.to_string()}).to_string());
+                let message = self.trouble(site, &error);
+                let message = inert_json(&json!({"error": message}).to_string());
                 Some(format!("event: trouble\ndata: {message}\n\n"))
             }
+        }
+    }
+
+    /// Why the run is not followed any more. Damage that was found before comes first.
+    fn trouble(&self, site: &Arc<Site>, error: &PageError) -> String {
+        let head = site
+            .reader()
+            .ok()
+            .and_then(|mut reader| site.find(reader.as_mut(), &self.run.to_string()).ok());
+        let known = head.and_then(|head| site.checked(&head).from);
+        match known {
+            Some(Damage { seq, what }) => {
+                LogError::Corrupt { run: self.run, seq, what }.to_string()
+            }
+            None => error.to_string(),
         }
     }
 

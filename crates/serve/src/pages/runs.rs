@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{Asked, Reply};
 use crate::error::PageError;
-use crate::runs::{Notice, RunInfo, dangers, notices, run_info};
+use crate::runs::{Notice, RunInfo, dangers, listed, notices, run_info};
 
 /// Runs on one page.
 const MOST: usize = 100;
@@ -26,13 +26,7 @@ struct Runs {
 pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
     let mut reader = asked.site.reader()?;
     let mut notices = notices(asked.site, None)?;
-    let heads = match reader.runs() {
-        Ok(heads) => heads,
-        Err(error) => {
-            notices.push(Notice::danger(format!("The runs cannot be read: {error}")));
-            Vec::new()
-        }
-    };
+    let heads = listed(reader.as_mut(), &mut notices);
     let all = heads.len();
     // The last run first. Runs keep their numbers while others are added.
     let before = asked.query.parsed::<usize>("before")?.unwrap_or(all).min(all);

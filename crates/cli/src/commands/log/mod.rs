@@ -117,7 +117,7 @@ fn events(
     let is_on = EventFilter::from(&args.filter).is_on() || only.is_some();
     let (mut after, mut left) = (Seq(args.after), args.most);
     let mut list: Vec<Value> = Vec::new();
-    let mut text = String::new();
+    let (mut text, mut checked) = (String::new(), 0);
     let filter = EventFilter::from(&args.filter);
     let mut filtering = Filtering::by(&filter);
     'all: while left > 0 {
@@ -128,6 +128,7 @@ fn events(
         if batch.is_empty() {
             break;
         }
+        checked += batch.len() as u64;
         for event in &batch {
             if left == 0 {
                 break 'all;
@@ -169,6 +170,9 @@ fn events(
         if !never.is_empty() {
             object["never"] = never.iter().map(Never::json).collect();
         }
+        if damage.is_none() {
+            object["checked_events"] = checked.into();
+        }
         if let Some(state) = &state {
             state.add_to(&mut object);
         }
@@ -180,6 +184,9 @@ fn events(
         }
         if let Some(state) = &state {
             let _ = write!(text, "\n{}", state.text());
+        }
+        if damage.is_none() && damaged::is_long(reader, run) {
+            text.push_str(&select::checked(checked, run));
         }
         output.text(&text)?;
     }
