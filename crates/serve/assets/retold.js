@@ -97,9 +97,15 @@
 
   let loading = null;
 
+  const isMoved = (field) => {
+    if (field.matches("[type=checkbox]")) return field.checked !== field.defaultChecked;
+    if (field.matches("input")) return field.value !== field.defaultValue;
+    const chosen = [...field.options].findIndex((option) => option.defaultSelected);
+    return field.selectedIndex !== Math.max(0, chosen);
+  };
+
   const isWritten = (form) =>
-    form.contains(document.activeElement) ||
-    [...form.querySelectorAll("input:not([type=checkbox])")].some((field) => field.value !== field.defaultValue);
+    form.contains(document.activeElement) || [...form.querySelectorAll("input, select")].some(isMoved);
 
   const swap = async (address, keep) => {
     if (loading) loading.abort();
@@ -252,16 +258,9 @@
     listen();
   };
 
-  // What was chosen before this script came
-
-  const isMoved = (field) => {
-    if (field.type === "checkbox") return field.checked !== field.defaultChecked;
-    if (field.type === "range") return field.value !== field.defaultValue;
-    return field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected));
-  };
-
   window.addEventListener("pagehide", () => source && source.close());
   begin();
+  // What was chosen before this script came is followed now.
   const slider = one("[data-scrub] input[type=range]");
   if (slider && isMoved(slider)) scrub(slider);
   all(choices).find(isMoved)?.form.requestSubmit();
