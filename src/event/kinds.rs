@@ -187,6 +187,10 @@ pub struct AttemptDetails {
     pub gave_up: bool,
     /// The kind of failure.
     pub failure: String,
+    /// For a failure that a fork shares with its parent, which is no attempt of its own: where it was
+    /// recorded. Earlier releases ignore it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<SharedFailure>,
     /// For a program's own request: what it was sent instead of an answer, as `extra.http` of an
     /// answer has it. Earlier releases ignore it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -197,6 +201,15 @@ pub struct AttemptDetails {
     /// The HTTP status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
+}
+
+/// Where a failure that a fork shares was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedFailure {
+    /// The run.
+    pub run: RunId,
+    /// The event there.
+    pub seq: Seq,
 }
 
 /// A recorded answer was used.

@@ -30,7 +30,7 @@ pub(crate) use kind::KINDS;
 pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, DecidedBy, DecisionDetails, DecisionMade, Event,
     ForkedFrom, Occurred, REPORTED, RequestSent, ResponseDetails, ResponseReceived, RunResumed,
-    RunStarted,
+    RunStarted, SharedFailure,
 };
 pub(crate) use line::EventLine;
 pub use merkle::{MerkleTree, inclusion_paths, root_at_end};

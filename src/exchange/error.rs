@@ -85,6 +85,18 @@ pub enum ImportError {
         /// The number of events found.
         found: u64,
     },
+    /// A recording whose first line announces another end than it has.
+    #[error(
+        "{path} does not end as its first line announces ({due} events and the hash of the last): it has {found} events"
+    )]
+    OtherHead {
+        /// The file.
+        path: String,
+        /// The number of events in the first line.
+        due: u64,
+        /// The number of events found.
+        found: u64,
+    },
     /// A recording without events.
     #[error("{path} has no events")]
     Empty {

@@ -102,6 +102,7 @@ fn attempt(error: ExchangeError) -> AttemptDetails {
         error: message,
         gave_up: true,
         failure: kind,
+        from: None,
         http: None,
         retry_after_ms: None,
         status,

@@ -31,14 +31,11 @@ pub fn export_recording<E: From<LogError>>(
     whole(reader, run)?;
     let (major, minor) = FORMAT;
     // A run that is being written continues meanwhile; later events are left out.
-    let head = reader.runs()?.into_iter().find(|r| r.run == run).map(|r| r.head);
-    let end = head.as_ref().map_or(Seq(u64::MAX), |h| h.seq);
-    let mut header =
-        json!({"format": format!("{major}.{minor}"), "recording": "retold", "run": run});
-    if let Some(head) = head {
-        header["events"] = json!(head.seq);
-        header["head"] = json!(head.hash);
-    }
+    let head = reader.runs()?.into_iter().find(|r| r.run == run).map_or(Head::START, |r| r.head);
+    let end = head.seq;
+    let format = format!("{major}.{minor}");
+    let header = json!({"events": end, "format": format, "head": head.hash, "recording": "retold",
+        "run": run});
     line(&header.to_string())?;
     let mut given = Given::default();
     let mut after = Head::START;

@@ -56,11 +56,9 @@ pub struct Recording {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
-    #[serde(default)]
-    events: Option<u64>,
+    events: u64,
     format: String,
-    #[serde(default)]
-    head: Option<EventHash>,
+    head: EventHash,
     recording: String,
     run: RunId,
 }
@@ -138,9 +136,8 @@ pub fn read_recording_to_damage(
         return Err(wrong);
     }
     let seq = match wrong {
-        // The head in its first line is that of another history, which may be another from its
-        // beginning.
-        ImportError::CutOff { due, .. } if due <= last.0 => Seq(1),
+        // The other history may be another from its beginning.
+        ImportError::OtherHead { .. } => Seq(1),
         _ => last.next(),
     };
     let problem = Problem { run: Some(run), seq: Some(seq), what: wrong.to_string() };
@@ -189,11 +186,14 @@ fn read(mut lines: JsonlReader) -> Result<(Reading, Option<ImportError>), Import
     }
     let head = reading.scratch.head();
     let found = head.seq.0;
-    let wrong = if header.head.is_some_and(|due| found == 0 || head.hash != due) {
-        let due = header.events.unwrap_or(0);
-        Some(ImportError::CutOff { path: name, due, found })
-    } else {
-        (found == 0).then_some(ImportError::Empty { path: name })
+    let due = header.events;
+    let wrong = match (found, head.hash == header.head) {
+        _ if due > found => Some(ImportError::CutOff { path: name, due, found }),
+        (0, _) => Some(ImportError::Empty { path: name }),
+        (_, is_head) if due < found || !is_head => {
+            Some(ImportError::OtherHead { path: name, due, found })
+        }
+        _ => None,
     };
     Ok((reading, wrong))
 }

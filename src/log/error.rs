@@ -210,6 +210,17 @@ pub enum LogError {
 }
 
 impl LogError {
+    /// Whether something that is stored is not as it was written.
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            LogError::Damaged { .. }
+                | LogError::Corrupt { .. }
+                | LogError::CorruptLedger { .. }
+                | LogError::CorruptRequest { .. }
+        )
+    }
+
     /// The file or folder at a path cannot be opened or written.
     pub(crate) fn cannot_open(
         path: impl Into<String>,

@@ -91,6 +91,9 @@ impl Rehearsal {
 
     /// The tokens of a new call: of its request and of its answer.
     fn tokens(&self, call: &NewCall) -> Option<(u64, u64)> {
+        if call.failed {
+            return Some((0, 0));
+        }
         let part = |tokens: u64, of: u64| {
             let share = call.bytes as f64 / of.max(1) as f64;
             #[expect(

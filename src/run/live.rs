@@ -12,7 +12,9 @@ use super::network::{Blamed, Turn, Verdict};
 use super::question::{Asked, CallFailed, Reuse};
 use super::recorder::{attempt_details, received};
 use super::stop::Stop;
-use crate::event::{AnswerReused, AttemptFailed, Because, Event, RequestSent};
+use crate::event::{
+    AnswerReused, AttemptDetails, AttemptFailed, Because, Event, RequestSent, SharedFailure,
+};
 use crate::id::{RunId, Seq};
 use crate::log::Durable;
 use crate::model::{
@@ -71,7 +73,11 @@ impl Core {
             // It fails as it failed there; otherwise the beginning would not be shared.
             Err(failure) => {
                 let sent = self.sent(asked)?;
-                self.fail(sent, 0, &failure, true)?.wait().await?;
+                let details = AttemptDetails {
+                    from: Some(SharedFailure { run: from, seq }),
+                    ..attempt_details(0, &failure, true)
+                };
+                self.fail(sent, details)?.wait().await?;
                 Ok(Err(call_failed(asked, failure)))
             }
         }
@@ -153,7 +159,7 @@ impl Core {
                 Verdict::OfTheCall => retry.after(&failure),
             };
             let gave_up = verdict == Verdict::OfTheCall && !stops && wait.is_none();
-            let durable = self.fail(sent, attempt, &failure, gave_up)?;
+            let durable = self.fail(sent, attempt_details(attempt, &failure, gave_up))?;
             match wait {
                 Some(wait) => {
                     self.say_outage(&failure, verdict);
@@ -272,14 +278,7 @@ impl Core {
         self.submit(&sent, Some(request.clone()))
     }
 
-    fn fail(
-        &self,
-        request: Seq,
-        attempt: u32,
-        failure: &Failure,
-        gave_up: bool,
-    ) -> Result<Durable, Stop> {
-        let details = attempt_details(attempt, failure, gave_up);
+    fn fail(&self, request: Seq, details: AttemptDetails) -> Result<Durable, Stop> {
         let failed = Event::AttemptFailed(AttemptFailed { request, details });
         Ok(self.submit_durable(&failed)?.1)
     }

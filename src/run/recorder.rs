@@ -43,6 +43,7 @@ pub(super) fn attempt_details(attempt: u32, failure: &Failure, gave_up: bool) ->
         error: failure.message.clone(),
         gave_up,
         failure: failure.kind.as_str().to_owned(),
+        from: None,
         http: None,
         retry_after_ms: wait,
         status: failure.status,

@@ -158,6 +158,8 @@ pub struct NewCall {
     pub bytes: u64,
     /// What is recorded in its place, or in that of its stand-in.
     pub instead: Option<Instead>,
+    /// Whether the model that was asked failed for good, so that the call uses no tokens.
+    pub failed: bool,
 }
 
 /// What is recorded in the place of a new call.
@@ -252,6 +254,7 @@ impl Rehearsing {
                 model: asked.request.model().map(str::to_owned),
                 bytes: asked.request.canonical().len() as u64,
                 instead,
+                failed: false,
             });
         }
         let found = found?;

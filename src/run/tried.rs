@@ -38,6 +38,7 @@ impl Rehearsing {
             model: asked.request.model().map(str::to_owned),
             bytes: asked.request.canonical().len() as u64,
             instead: None,
+            failed: false,
         });
         None
     }
@@ -45,14 +46,26 @@ impl Rehearsing {
     /// Notes what the model's answer to a question used; the places of question and answer.
     fn answered(&mut self, asked: &Asked, used: Option<Usage>) -> (Seq, Seq) {
         self.count_use(asked, used.as_ref());
-        let address = (asked.call.clone(), asked.sample);
-        let place = self.put_to_model.get(&address).copied();
-        if let Some(call) = place.and_then(|place| self.found.new.get_mut(place)) {
+        if let Some(call) = self.new_call(asked) {
             call.instead = Some(Instead { prompt: asked.prompt(), bytes: 0, usage: used });
         }
+        let address = (asked.call.clone(), asked.sample);
         let (request, answer) = self.new_places();
         self.addresses.insert(answer, address);
         (request, answer)
+    }
+
+    /// The new call of a question that was put to the model.
+    fn new_call(&mut self, asked: &Asked) -> Option<&mut NewCall> {
+        let place = self.put_to_model.get(&(asked.call.clone(), asked.sample)).copied()?;
+        self.found.new.get_mut(place)
+    }
+
+    /// Notes that the model gave no answer to a question.
+    fn failed(&mut self, asked: &Asked) {
+        if let Some(call) = self.new_call(asked) {
+            call.failed = true;
+        }
     }
 
     /// Takes a question back, because an earlier answer is shared with it.
@@ -87,7 +100,10 @@ impl Core {
                     return Ok(Ok(Answered { request, seq, content, beside }));
                 }
                 Err(failure) if retry.after(&failure).is_some() => attempt += 1,
-                Err(failure) => return Ok(Err(call_failed(asked, failure))),
+                Err(failure) => {
+                    self.rehearsing.borrow_mut().failed(asked);
+                    return Ok(Err(call_failed(asked, failure)));
+                }
             }
         }
     }

@@ -224,7 +224,8 @@ impl Totals {
                     // The question has been answered already.
                     None => self.asked(failed.request, &none, reader)?,
                 };
-                if let Some(of) = of {
+                // What is shared with another run is no attempt of this one.
+                if let Some(of) = of.filter(|_| failed.details.from.is_none()) {
                     self.each_part(&of, |part| part.failed(&failed.details));
                 }
             }

@@ -86,6 +86,7 @@ impl Written {
             error: format!("\u{1b}[31m{failure}"),
             gave_up,
             failure: failure.to_owned(),
+            from: None,
             http,
             retry_after_ms: None,
             status,

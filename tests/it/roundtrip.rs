@@ -139,6 +139,7 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
                     error,
                     gave_up,
                     failure,
+                    from: None,
                     http: http.map(|body| json!({"body": body, "status": 503})),
                     retry_after_ms: None,
                     status,

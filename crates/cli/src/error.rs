@@ -290,7 +290,9 @@ impl From<ImportError> for CliError {
             ImportError::NewerFormat { .. } => CliError::usage(error.to_string())
                 .hint("install the release of retold that wrote it, or a later one")
                 .hint(NOTHING_IMPORTED),
-            ImportError::BrokenChain { .. } | ImportError::CutOff { .. } => {
+            ImportError::BrokenChain { .. }
+            | ImportError::CutOff { .. }
+            | ImportError::OtherHead { .. } => {
                 CliError::new(Status::Difference, error.to_string()).hint(NOTHING_IMPORTED)
             }
             other => CliError::usage(other.to_string()).hint(NOTHING_IMPORTED),

@@ -162,11 +162,11 @@ pub(crate) fn run_of(log: Log, global: &Global, name: &str) -> Result<Selected, 
     Ok(Selected { log, run })
 }
 
-/// The run that a user names, in the log or in a recording.
+/// The run that a user names, in the log or in a recording, which must be whole. Neither is changed.
 pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<Selected, CliError> {
     match looks_like_a_file(name) {
         true => recorded(name),
-        false => run(global, name),
+        false => run_of(open_to_read(global)?, global, name),
     }
 }
 
@@ -319,6 +319,7 @@ fn damaged_recording(error: ImportError) -> CliError {
         | ImportError::Line { .. }
         | ImportError::BrokenChain { .. }
         | ImportError::CutOff { .. }
+        | ImportError::OtherHead { .. }
         | ImportError::Empty { .. } => true,
         _ => false,
     };

@@ -110,17 +110,26 @@ impl Search {
         mut each: impl FnMut(Seq),
     ) -> Result<(), SearchError> {
         let (no, mut at) = self.run(reader, run)?;
-        loop {
-            let events = match reader.events(run, at, BATCH) {
+        let mut most = BATCH;
+        'read: loop {
+            let events = match reader.events(run, at, most) {
                 Ok(events) => events,
                 // What comes after damage is not searched.
-                Err(LogError::Corrupt { .. } | LogError::Damaged { .. }) => return Ok(()),
+                Err(error) if error.is_damage() => return Ok(()),
                 Err(error) => return Err(error.into()),
             };
             let Some(last) = events.last() else { return Ok(()) };
             let write = self.0.transaction()?;
-            for stored in &events {
-                add(&write, reader, no, stored)?;
+            for (good, stored) in events.iter().enumerate() {
+                match add(&write, reader, no, stored) {
+                    Ok(()) => {}
+                    Err(SearchError::Log(error)) if error.is_damage() && good == 0 => return Ok(()),
+                    Err(SearchError::Log(error)) if error.is_damage() => {
+                        most = good;
+                        continue 'read;
+                    }
+                    Err(error) => return Err(error),
+                }
             }
             let end = "UPDATE runs SET seq = ?2, hash = ?3 WHERE no = ?1";
             write.execute(end, params![no, signed(last.seq), last.hash.as_bytes()])?;

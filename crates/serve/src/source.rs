@@ -155,9 +155,13 @@ impl Source {
     /// # Errors
     /// [`LogError`]: see [`SqliteBackend::backup`].
     pub fn backup(&self, to: &Path) -> Result<BackedUp, LogError> {
-        let Opened { sqlite, _copy, .. } = self.opened()?;
+        let Opened { sqlite, backend, _copy, .. } = self.opened()?;
+        let none = || match backend.damaged() {
+            Some(Problem { what, .. }) => LogError::Damaged { path: self.name.clone(), what },
+            None => self.refused(),
+        };
         // The private copy, if there is one, is needed until the end.
-        sqlite.ok_or_else(|| self.refused())?.backup(to)
+        sqlite.ok_or_else(none)?.backup(to)
     }
 
     /// Its name, for people.
@@ -311,6 +315,10 @@ fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<
         Err(LogError::NotALog { reason: why, .. } | LogError::Lost { what: why, .. })
             if !marks(path).is_empty() =>
         {
+            Ok(Opened::of(nothing_left(path, &format!("{why}, {NOTHING_LEFT}"), None), stamp))
+        }
+        Err(LogError::Damaged { what, .. }) => {
+            let why = format!("{what}, and of its runs nothing can be read from event 1 on");
             Ok(Opened::of(nothing_left(path, &why, None), stamp))
         }
         opened => opened,
@@ -354,7 +362,7 @@ fn open_now(path: &Path, options: &SqliteOptions, stamp: Stamp) -> Result<Opened
         (opened, Some(cut)) => {
             let left = opened.ok().map(|(backend, _)| backend);
             let (has, of) = cut;
-            let why = format!("the file was cut off: it has {has} of {of} bytes");
+            let why = format!("the file was cut off: it has {has} of {of} bytes, {NOTHING_LEFT}");
             let opened = Opened::of(nothing_left(path, &why, left.as_ref()), stamp);
             return Ok(Opened { cut: Some(cut), ..opened });
         }
@@ -391,6 +399,9 @@ fn has_runs(backend: &SqliteBackend) -> bool {
     runs.is_ok_and(|runs| !runs.is_empty())
 }
 
+/// What is said of the runs of a log of which not even the list of runs is left.
+const NOTHING_LEFT: &str = "and of its runs nothing is left from event 1 on";
+
 /// A log of which not even the list of runs is left, with the runs that the mark beside it and what is left
 /// of the ledger know.
 fn nothing_left(path: &Path, why: &str, left: Option<&SqliteBackend>) -> SharedBackend {
@@ -403,8 +414,7 @@ fn nothing_left(path: &Path, why: &str, left: Option<&SqliteBackend>) -> SharedB
             lost.push(Problem { seq: Some(Seq(1)), ..gone });
         }
     }
-    let why = format!("{why}, and of its runs nothing is left from event 1 on");
-    NothingLeft::of(path.display().to_string(), why, lost)
+    NothingLeft::of(path.display().to_string(), why.to_owned(), lost)
 }
 
 /// The log, and whether the end of a run is missing.

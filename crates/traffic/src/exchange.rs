@@ -81,6 +81,7 @@ pub(crate) fn unanswered(kind: FailureKind, code: &str, message: &str) -> Answer
         error: format!("{code}: {message}"),
         failure: kind.as_str().to_owned(),
         gave_up: false,
+        from: None,
         http: Some(json!(kept)),
         retry_after_ms: None,
         status: None,

@@ -96,6 +96,7 @@ impl Elsewhere {
             error: failure.message,
             failure: failure.kind.as_str().to_owned(),
             gave_up: !reopens,
+            from: None,
             http: Some(json!(kept)),
             retry_after_ms: wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
             status: failure.status,

@@ -69,6 +69,9 @@ impl SqliteBackend {
     }
 }
 
+/// How SQLite's message about an entry of the schema that it cannot read begins.
+pub(super) const MALFORMED_SCHEMA: &str = "malformed database schema";
+
 /// Whether an error shows that the file is damaged: our queries are valid for every well-formed log.
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), None | Some(ErrorCode::DatabaseCorrupt))

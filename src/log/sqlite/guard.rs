@@ -27,6 +27,12 @@ const STEPS_PER_BYTE: i64 = 20;
 /// How often the steps are counted.
 const COUNTED: i32 = 10_000;
 
+/// Lets SQLite read a file although it cannot read all entries of its schema, which it leaves out. The
+/// schema still cannot be changed: see [`restrict`], which must come afterwards.
+pub(super) fn skip_malformed(db: &Connection) -> rusqlite::Result<()> {
+    db.pragma_update(None, "writable_schema", true)
+}
+
 /// Sets up a connection before anything is read.
 pub(super) fn restrict(db: &Connection) -> rusqlite::Result<()> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;

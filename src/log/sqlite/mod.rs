@@ -92,6 +92,8 @@ pub struct SqliteBackend {
     is_scratch: bool,
     /// Whether the file, its WAL and its folder are left as they are.
     only_looks: bool,
+    /// What is wrong with its schema, if that does not keep it from being read.
+    malformed: Option<Arc<str>>,
 }
 
 impl SqliteBackend {
@@ -107,6 +109,7 @@ impl SqliteBackend {
             has_lost_tables_if_none: false,
             is_scratch: false,
             only_looks: false,
+            malformed: None,
         }
     }
 
@@ -164,7 +167,9 @@ impl SqliteBackend {
         // are created now.
         let backend = SqliteBackend::at(path, options);
         backend.refuse_special_files()?;
-        backend.begin(false, |backend| backend.to_read(|db| backend.make(db)))
+        backend.although_malformed(|backend| {
+            backend.begin(false, |backend| backend.to_read(|db| backend.make(db)))
+        })
     }
 
     /// Opens an existing log to be looked at, perhaps while others write to it: nothing is written to
@@ -179,7 +184,7 @@ impl SqliteBackend {
         }
         let backend = SqliteBackend { only_looks: true, ..SqliteBackend::at(path, options) };
         backend.refuse_special_files()?;
-        backend.begin(false, SqliteBackend::only_reading)
+        backend.although_malformed(|backend| backend.begin(false, SqliteBackend::only_reading))
     }
 
     /// Opens a private copy of a log to be read. What is beside it is not copied once more, and
@@ -188,9 +193,24 @@ impl SqliteBackend {
     /// # Errors
     /// [`LogError`]: it is not a log, or has a newer format.
     pub fn open_copy(copy: &Path, of: &Path, options: SqliteOptions) -> Result<Self, LogError> {
-        let beside = FilesBeside::read(copy, false)?;
-        let backend = SqliteBackend::at_copy(copy, of, options);
-        backend.begin_with(beside, false, |backend| backend.to_read(|db| backend.ready(db)))
+        SqliteBackend::at_copy(copy, of, options).although_malformed(|backend| {
+            let beside = FilesBeside::read(copy, false)?;
+            backend.begin_with(beside, false, |backend| backend.to_read(|db| backend.ready(db)))
+        })
+    }
+
+    /// Opens a file. If what is wrong with it is an entry of its schema, such as the text of a trigger,
+    /// it is opened without that: the tables may be as they were.
+    fn although_malformed(
+        self,
+        open: impl Fn(Self) -> Result<Self, LogError>,
+    ) -> Result<Self, LogError> {
+        match open(self.clone()) {
+            Err(LogError::Damaged { what, .. }) if what.starts_with(faults::MALFORMED_SCHEMA) => {
+                open(SqliteBackend { malformed: Some(what.into()), ..self })
+            }
+            opened => opened,
+        }
     }
 
     /// Refuses what SQLite would take for something else: a pipe or a device for a failing disk, and
@@ -199,7 +219,10 @@ impl SqliteBackend {
         let refused =
             |reason: &str| Err(LogError::NotALog { path: self.name(), reason: reason.to_owned() });
         match std::fs::metadata(&self.path) {
-            Ok(found) if !found.is_file() && !found.is_dir() => refused("it is not a regular file"),
+            Ok(found) if found.is_dir() => {
+                Err(LogError::cannot_open(self.name(), "it is a folder"))
+            }
+            Ok(found) if !found.is_file() => refused("it is not a regular file"),
             Ok(found) if found.is_file() && found.len() == 1 => refused("it has a single byte"),
             _ => Ok(()),
         }
@@ -219,6 +242,9 @@ impl SqliteBackend {
     fn open_file(&self, path: &Path, flags: OpenFlags) -> Result<Connection, LogError> {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut db = Connection::open_with_flags(path, flags).map_err(|e| self.error(e))?;
+        if self.malformed.is_some() {
+            guard::skip_malformed(&db).map_err(|e| self.error(e))?;
+        }
         let guarded = guard::restrict(&db).and_then(|()| Fuel::of(&mut db, self.bytes()));
         guarded.map_err(|e| self.error(e))?;
         turns::take_turns(&mut db, self.busy()).map_err(|e| self.error(e))?;
@@ -279,6 +305,9 @@ impl SqliteBackend {
     fn can_be_written(&self, db: &Connection) -> Result<(), LogError> {
         if let Some(damaged) = self.header_is_damaged() {
             return Err(damaged);
+        }
+        if let Some(what) = &self.malformed {
+            return Err(LogError::Damaged { path: self.name(), what: what.to_string() });
         }
         let stranger = || schema::stranger_to_writers(db).map_err(|e| self.error(e));
         if let Some(what) = unsealed(db).map_or_else(stranger, |what| Ok(Some(what)))? {
@@ -410,7 +439,8 @@ impl Backend for SqliteBackend {
     fn damaged(&self) -> Option<Problem> {
         // What cannot be opened is reported where it is opened.
         let unsealed = || unsealed(&self.to_read(|db| self.ready(db)).ok()?);
-        let what = header::damage(&self.path).or_else(unsealed)?;
+        let malformed = || self.malformed.as_deref().map(str::to_owned);
+        let what = header::damage(&self.path).or_else(malformed).or_else(unsealed)?;
         Some(Problem { run: None, seq: None, what })
     }
 

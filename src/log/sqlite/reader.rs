@@ -10,7 +10,7 @@ use super::ends;
 use super::faults::is_damage;
 use super::guard::Fuel;
 use super::requests::{RequestFault, Requests, Stored};
-use super::rows::{self, Damage, UNKNOWN_KIND, in_order, stored};
+use super::rows::{self, Damage, UNKNOWN_KIND, stored};
 use super::{SqliteBackend, ledger};
 use crate::content::Content;
 use crate::event::chain::Head;
@@ -215,7 +215,7 @@ impl Reader for SqliteReader {
                             break;
                         }
                     };
-                    match stored(row, run, started, &self.kinds).and_then(|e| in_order(e, last)) {
+                    match stored(row, (run, no, started), last, &self.kinds) {
                         Ok(event) => {
                             bytes += size(&event);
                             last = event.seq;

@@ -38,24 +38,23 @@ pub(super) struct Damage {
     pub(super) what: &'static str,
 }
 
-/// SQLite assumes that rows are in order. In a damaged file they need not be, and continuing from
-/// an earlier one would never end.
-pub(super) fn in_order(event: StoredEvent, last: Seq) -> Result<StoredEvent, Damage> {
-    let what = "another event is in its place";
-    if event.seq > last { Ok(event) } else { Err(Damage { seq: last.next(), what }) }
-}
-
 pub(super) const UNKNOWN_KIND: &str = "its kind is not in the table kinds";
 
+/// The event of a row that comes after the event `last` of a run, which is given with its number and start.
 pub(super) fn stored(
     row: &Row<'_>,
-    run: RunId,
-    started: Time,
+    (run, no, started): (RunId, i64, Time),
+    last: Seq,
     kinds: &BTreeMap<i64, (Cow<'static, str>, u32)>,
 ) -> Result<StoredEvent, Damage> {
-    let id: i64 =
-        row.get(0).map_err(|_| Damage { seq: Seq(0), what: "its id is not an integer" })?;
+    let not_next = |what| Damage { seq: last.next(), what };
+    let id: i64 = row.get(0).map_err(|_| not_next("its id is not an integer"))?;
     let seq = Seq((id & 0xffff_ffff) as u64);
+    // SQLite assumes that rows are in order. In a damaged file they need not be, and continuing from
+    // an earlier one would never end.
+    if seq <= last || id >> 32 != no {
+        return Err(not_next("another event is in its place"));
+    }
     let bad = |what| Damage { seq, what };
     let integer = |column, what| row.get::<_, i64>(column).map_err(|_| bad(what));
     let optional = |column, what| row.get::<_, Option<i64>>(column).map_err(|_| bad(what));

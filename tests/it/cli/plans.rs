@@ -123,12 +123,48 @@ fn a_simulated_fork_with_dialogues_of_any_length_is_known_exactly() {
         let fork = fork["run"].as_str().unwrap();
         let tried = tried(&place, [fork, &parent, &call]);
         assert!(known.len() > 30 && known == tried.calls, "{settings}: {known:?} {tried:?}");
-        if !settings.contains("failure") {
-            let used = |name: &str| plan["forecast"][name].as_i64().unwrap();
-            let planned = [used("prompt_tokens"), used("completion_tokens")];
-            assert_eq!(planned, tried.tokens, "{settings}");
-        }
+        let used = |name: &str| plan["forecast"][name].as_i64().unwrap();
+        let planned = [used("prompt_tokens"), used("completion_tokens")];
+        assert_eq!(planned, tried.tokens, "{settings}");
     }
+}
+
+/// A call that fails again, or for good, uses no tokens.
+#[test]
+fn a_plan_knows_which_calls_will_fail() {
+    let place = Place::new();
+    let config = concat!(env!("RETOLD_ROOT"), "/config/society_small.yaml");
+    place.ok(&format!("run {config} -q --no-outputs --set model.rates.failure=0.1"));
+    let parent = place.json("show latest").0["run"].as_str().unwrap().to_owned();
+    for options in ["--retry-failed", "--at 60", "--at 60 --retry-failed"] {
+        let (plan, _) = place.json(&format!("plan --against {parent} {options}"));
+        place.ok(&format!("fork {parent} {options} -q"));
+        let (stats, _) = place.json("stats latest");
+        let planned = |name: &str| plan["forecast"][name].as_u64().unwrap();
+        let used = |name: &str| stats["tokens"][name].as_u64().unwrap_or(0);
+        assert_eq!(plan["exact"], true, "{options}: {plan}");
+        assert_eq!(planned("prompt_tokens"), used("prompt"), "{options}: {stats}");
+        assert_eq!(planned("completion_tokens"), used("completion"), "{options}: {stats}");
+    }
+}
+
+/// What failed in the parent and is not asked again is no attempt of the fork.
+#[test]
+fn a_fork_has_only_its_own_attempts() {
+    let place = Place::new();
+    let config = concat!(env!("RETOLD_ROOT"), "/config/society_small.yaml");
+    place.ok(&format!("run {config} -q --no-outputs --set model.rates.failure=0.1"));
+    place.ok("fork latest --at 60 -q");
+    let (failed, _) = place.json("log latest --failed");
+    let events = failed["events"].as_array().unwrap().iter();
+    let (shared, own): (Vec<&Value>, Vec<&Value>) =
+        events.partition(|event| event["body"]["from"].is_object());
+    assert!(!shared.is_empty() && !own.is_empty(), "{failed}");
+    let (fork, _) = place.json("stats latest");
+    assert_eq!(fork["attempts"]["failed"], own.len(), "{fork}");
+    let given_up = |events: &[&Value]| events.iter().filter(|e| e["body"]["final"] == true).count();
+    assert_eq!(fork["calls"]["failed"], given_up(&shared) + given_up(&own), "{fork}");
+    place.ok("replay latest");
 }
 
 /// A recorded model cannot be asked in a plan: what follows from new answers is foretold.

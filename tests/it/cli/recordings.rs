@@ -74,8 +74,12 @@ fn what_was_recorded_later_is_added() {
     let whole = place.read("whole.jsonl");
     // A recording of the same run that was made before its end.
     let kept: Vec<&str> = whole.lines().take(12).collect();
-    let header: serde_json::Value = serde_json::from_str(kept[0]).unwrap();
-    let header = serde_json::json!({"format": "1.0", "recording": "retold", "run": header["run"]});
+    let mut header: serde_json::Value = serde_json::from_str(kept[0]).unwrap();
+    let events: Vec<serde_json::Value> =
+        kept[1..].iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let last = events.iter().rfind(|line| line["seq"].is_u64()).unwrap();
+    header["events"] = last["seq"].clone();
+    header["head"] = last["hash"].clone();
     place.write("begun.jsonl", format!("{header}\n{}\n", kept[1..].join("\n")));
     place.ok("import begun.jsonl --log new.db");
     place.ok("import whole.jsonl --log new.db");

@@ -30,6 +30,37 @@ fn verified(place: &Place, files: &[String]) -> Vec<String> {
     said.lines().map(str::to_owned).collect()
 }
 
+/// A recording without a field of its first line.
+fn without(recording: &str, field: &str) -> String {
+    let (first, rest) = recording.split_once('\n').unwrap();
+    let mut first: Value = serde_json::from_str(first).unwrap();
+    first.as_object_mut().unwrap().remove(field).unwrap();
+    format!("{first}\n{rest}")
+}
+
+/// A proof with other parts than it should have, each of which is in the run or without a meaning.
+fn altered(proof: &Value) -> Vec<Value> {
+    let change = |change: &dyn Fn(&mut Value)| {
+        let mut changed = proof.clone();
+        change(&mut changed);
+        changed
+    };
+    let mut altered = vec![
+        change(&|proof| proof["start"]["x"] = 1.into()),
+        change(&|proof| proof["question"]["x"] = 1.into()),
+        change(&|proof| proof["end"]["path"] = Value::Array(Vec::new())),
+        change(&|proof| {
+            proof["contents"].as_object_mut().unwrap().values_mut().next().unwrap()["x"] = 1.into();
+        }),
+        change(&|proof| proof["start"] = proof["question"].clone()),
+        change(&|proof| proof["answer"] = proof["start"].clone()),
+    ];
+    if proof["decision"].is_object() {
+        altered.push(change(&|proof| proof["answer"] = proof["decision"].clone()));
+    }
+    altered
+}
+
 #[test]
 #[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
 fn recordings_hold_and_changed_ones_do_not() {
@@ -41,8 +72,11 @@ fn recordings_hold_and_changed_ones_do_not() {
         place.ok(&format!("export {run} {run}.jsonl"));
         files.push((format!("{run}.jsonl"), format!("ok: run {run}: ok")));
         let text = place.read(&format!("{run}.jsonl"));
-        // An answer, a link of the chain, and the end.
+        // An answer, a link of the chain, the first line, another field, and the end.
         let changed = [
+            ("events", text.replacen("\"events\":", "\"events\":1", 1)),
+            ("head", without(&text, "head")),
+            ("field", text.replacen(",\"text\":", ",\"x\":1,\"text\":", 1)),
             ("text", text.replacen("\"text\":\"", "\"text\":\"x", 1)),
             ("seq", text.replacen("\"seq\":3,", "\"seq\":4,", 1)),
             (
@@ -58,6 +92,8 @@ fn recordings_hold_and_changed_ones_do_not() {
         ];
         for (name, text) in changed {
             place.write(&format!("{run}-{name}.jsonl"), text);
+            let ours = place.run(&format!("verify {run}-{name}.jsonl"));
+            assert_eq!(ours.code, 1, "{name}: {}{}", ours.out, ours.err);
             files.push((format!("{run}-{name}.jsonl"), "no: ".to_owned()));
         }
     }
@@ -92,6 +128,13 @@ fn proofs_hold_and_changed_ones_do_not() {
             files.push("reversed.json".to_owned());
             reordered += 1;
         }
+        let proof: Value = serde_json::from_str(text.trim_end()).unwrap();
+        for (n, altered) in altered(&proof).iter().enumerate() {
+            let name = format!("altered-{n}.json");
+            place.write(&name, retold::prompt::canonical(altered).unwrap() + "\n");
+            assert_eq!(place.run(&format!("verify-proof {name}")).code, 1, "{name}");
+            files.push(name);
+        }
         let said = verified(&place, &files);
         assert_eq!(said.len(), files.len());
         assert!(
@@ -104,4 +147,18 @@ fn proofs_hold_and_changed_ones_do_not() {
         assert!(wrong.is_empty(), "{wrong:?}");
     }
     assert!(reordered > 0, "no proof has other events");
+}
+
+/// A call can be named anything but a control character; nothing of it reaches a terminal as it is.
+#[test]
+#[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
+fn what_a_file_says_is_shown_inert() {
+    let place = Place::new();
+    place.write(
+        "\u{202e}.jsonl",
+        "{\"events\":1,\"format\":\"2.0\",\"head\":\"\u{1b}[2J\",\"recording\":\"retold\",\"run\":\"\u{202e}\"}\n",
+    );
+    let said = verified(&place, &["\u{202e}.jsonl".to_owned()]);
+    assert!(said[0].starts_with("no: ") && said[0].contains("\\u202e"), "{said:?}");
+    assert!(said[0].is_ascii(), "{said:?}");
 }

@@ -43,6 +43,20 @@ fn a_run_is_doubted_if_the_ledger_does_not_fit() {
                 let is_first = found.out.starts_with("DAMAGED: ") || command == "verify";
                 assert!(is_first, "{change}: {command}: {all}");
             }
+            let elsewhere = tempfile::tempdir().unwrap();
+            let report = elsewhere.path().join("report.html");
+            for command in [
+                format!("report {run} -o {}", report.display()),
+                format!("check {run}"),
+                format!("replay {run}"),
+                format!("plan --against {run} --at 3"),
+            ] {
+                let found = place.run(&command);
+                let all = format!("{change}: {command}: {}{}", found.out, found.err);
+                assert!(found.code == 1 && found.out.starts_with("DAMAGED: "), "{all}");
+                assert!(found.out.contains(said), "{all}");
+            }
+            assert!(!report.exists(), "{change}");
             let (shown, code) = place.json(&format!("show {run}"));
             assert_eq!((code, &shown["damaged"]["from"]), (1, &Value::Null), "{shown}");
             assert!(shown["report"].is_object(), "what there is is shown: {shown}");

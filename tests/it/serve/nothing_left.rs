@@ -173,3 +173,67 @@ fn a_recording_without_its_first_event_is_damaged_from_event_1_on() {
         assert!(said.err.contains("is not a recording"), "{}", said.err);
     }
 }
+
+/// A log in one file, with other bytes in the place of some.
+fn with_bytes(from: &str, to: &str) -> (Place, Vec<String>) {
+    let (place, runs) = two();
+    let mut file = fs::read(place.path("retold.db")).unwrap();
+    let at = file.windows(from.len()).position(|bytes| bytes == from.as_bytes()).unwrap();
+    file[at..][..to.len()].copy_from_slice(to.as_bytes());
+    place.write("retold.db", file);
+    (place, runs)
+}
+
+#[test]
+fn an_entry_of_the_schema_that_cannot_be_read_hides_no_run() {
+    let (place, runs) = with_bytes("CREATE TRIGGER events_no_update", "CREATE TRIGGES");
+    let before = files(place.root());
+    for run in &runs {
+        for command in ["show", "log", "stats", "verify"] {
+            let said = place.run(&format!("{command} {run}"));
+            assert_eq!(said.code, 0, "{command}: {}{}", said.out, said.err);
+            assert!(said.err.contains("malformed database schema"), "{command}: {}", said.err);
+        }
+    }
+    let all = place.run("verify");
+    assert!(all.code == 1 && all.out.contains("events_no_update"), "{}", all.out);
+    assert_eq!(place.run("resume latest").code, 1, "nothing is written to it");
+    let served = Served::log(&place, "retold.db");
+    let page = served.json("/");
+    assert_eq!(page["runs"].as_array().unwrap().len(), 2, "{page}");
+    assert!(dangers(&page).contains("malformed database schema"), "{page}");
+    assert_eq!(served.get(&format!("/run/{}", runs[0])).status, 200);
+    drop(served);
+    assert!(files(place.root()) == before, "the folder was changed");
+}
+
+#[test]
+fn a_log_whose_tables_cannot_be_read_is_damaged_from_event_1_on() {
+    for table in ["events", "ledger", "meta", "run_ids", "kinds", "contents"] {
+        let (place, runs) = with_bytes(&format!("CREATE TABLE {table}"), "CREATE TABLF");
+        let before = files(place.root());
+        for has_mark in [true, false] {
+            if !has_mark {
+                fs::remove_file(place.path("retold.db-mark")).unwrap();
+            }
+            for command in ["show latest", "log latest", "stats latest"] {
+                let said = place.run(command);
+                let all = format!("{table}, {has_mark}, {command}: {}{}", said.out, said.err);
+                assert_eq!(said.code, 1, "{all}");
+                assert!(said.out.starts_with("DAMAGED: from event 1 on"), "{all}");
+                assert!(said.out.contains("nothing can be read from event 1 on"), "{all}");
+            }
+            for command in ["log", "verify", "backup copy.db"] {
+                let said = place.run(command);
+                assert_eq!(said.code, 1, "{table}: {command}: {}{}", said.out, said.err);
+            }
+            let served = Served::log(&place, "retold.db");
+            let said = dangers(&served.json("/"));
+            assert!(said.contains("nothing can be read from event 1 on"), "{table}: {said}");
+            assert!(!has_mark || runs.iter().all(|run| said.contains(run)), "{table}: {said}");
+        }
+        let mut after = files(place.root());
+        after.insert("retold.db-mark".to_owned(), before["retold.db-mark"].clone());
+        assert!(after == before, "{table}: the folder was changed");
+    }
+}

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{Feeding, Served, recorded, run_of};
 use crate::support::cli::{Place, assert_said};
+use crate::support::tamper::without_triggers;
 
 fn seqs(rows: &Value) -> BTreeSet<u64> {
     rows.as_array().unwrap().iter().map(|row| row["seq"].as_u64().unwrap()).collect()
@@ -125,4 +126,37 @@ fn a_search_without_a_word_is_refused() {
     assert_said!("serve_search", said);
     let served = Served::log(&place, "retold.db");
     assert_eq!(served.get("/run/latest?q=***").status, 400);
+}
+
+/// The text of a prompt is lost. What comes before its first question is found, and nothing after it.
+#[test]
+fn what_comes_before_damage_is_found() {
+    let place = recorded();
+    let served = Served::log(&place, "all.db");
+    let run = run_of(&served, "society");
+    let all = on_the_page(&served, &run, "q=the");
+    drop(served);
+    let db = Connection::open(place.path("all.db")).unwrap();
+    let change = format!(
+        "UPDATE requests SET skeleton = '[]' WHERE id = (SELECT request FROM events
+            WHERE id >> 32 = (SELECT no FROM run_ids WHERE lower(hex(id)) = '{run}')
+              AND id & 4294967295 > 40 AND request IS NOT NULL ORDER BY id LIMIT 1)"
+    );
+    without_triggers(&db, |db| db.execute_batch(&change)).unwrap();
+    drop(db);
+    let (found, _) = place.json(&format!("--log all.db verify {run}"));
+    let first = found["problems"][0]["seq"].as_u64().unwrap();
+    let due: BTreeSet<u64> = all.into_iter().filter(|seq| *seq < first).collect();
+    assert!(!due.is_empty(), "{found}");
+    let command = format!("--log all.db log {run} --search the --most 9999");
+    let said = place.run(&command);
+    assert!(
+        said.code == 1 && said.out.starts_with("DAMAGED: from event "),
+        "{}{}",
+        said.out,
+        said.err
+    );
+    assert_eq!(seqs(&place.json(&command).0["events"]), due);
+    let served = Served::log(&place, "all.db");
+    assert_eq!(on_the_page(&served, &run, "q=the"), due);
 }

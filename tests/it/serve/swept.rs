@@ -131,6 +131,17 @@ fn checked(place: &Place, name: &str, runs: &[String]) -> (usize, usize) {
         let page = served.json(&format!("/run/{run}"));
         let on_page = dangers(&page).iter().filter_map(|(_, from)| *from).min();
         assert_eq!(on_page, due, "{name}: the page of {run}: {}", page["notices"]);
+        let mut pages: Vec<String> = PAGES.iter().map(|page| format!("/run/{run}{page}")).collect();
+        let people = served.json(&format!("/run/{run}/participants"));
+        let people = people["participants"].as_array().into_iter().flatten();
+        pages.extend(people.take(3).map(|one| one["href"].as_str().unwrap().to_owned()));
+        let decisions = served.json(&format!("/run/{run}?kind=DecisionMade"));
+        let rows = decisions["rows"].as_array().into_iter().flatten();
+        pages.extend(rows.step_by(9).map(|row| format!("/run/{run}/chain/{}", row["seq"])));
+        for path in pages {
+            let status = served.get(&path).status;
+            assert!(status < 500, "{name}: {path}: {status}");
+        }
         let report = elsewhere.path().join(format!("{name}{run}.html"));
         for command in [
             format!("show {run}"),
@@ -238,10 +249,15 @@ fn a_zeroed_page_is_damage_from_the_same_event_on_everywhere() {
     let leaves = leaves(&fs::read(place.path("retold.db")).unwrap());
     let mut random = Lengths(29);
     let mut damaged = 0;
-    for _ in 0..cuts().div_ceil(2) {
+    for n in 0..cuts() {
         let page = leaves[random.next(leaves.len())];
-        let name = format!("zeroed{page}.db");
-        damaged += changed(&place, &name, |file| file[page * PAGE..][..PAGE].fill(0)).1;
+        // A page of the log, or of the disk: then rows have the number 0.
+        let (at, of) = match n % 2 {
+            0 => (0, PAGE),
+            _ => (random.next(4) * PAGE / 4, PAGE / 4),
+        };
+        let name = format!("zeroed{page}_{at}.db");
+        damaged += changed(&place, &name, |file| file[page * PAGE + at..][..of].fill(0)).1;
     }
     assert!(damaged > 0);
 }
@@ -278,6 +294,7 @@ fn a_deleted_row_is_damage_from_the_same_event_on_everywhere() {
             AND content IS NOT NULL ORDER BY id LIMIT 1)",
         "DELETE FROM requests WHERE id = (SELECT request FROM events WHERE id > (1 << 32) + 90
             AND request IS NOT NULL ORDER BY id LIMIT 1)",
+        "UPDATE contents SET body = body || 'x' WHERE id % 7 = 3 AND typeof(body) = 'text'",
         "DROP TABLE requests",
     ]
     .iter()

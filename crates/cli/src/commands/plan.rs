@@ -15,6 +15,7 @@ use crate::runs::person::is_played;
 use crate::runs::session::{self, Session};
 use crate::runs::settings::{as_json, settings_of};
 use crate::select::{self, Selected};
+use crate::views::damaged;
 use crate::views::departures::{departures_json, departures_text};
 use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
 use retold::audit::Target;
@@ -76,7 +77,19 @@ struct Plan {
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::to_read(global, &args.against)?;
     let prices = prices(args.prices.as_deref())?;
-    let Plan { started, settings, rehearsal } = planned(&args, &selected, global)?;
+    let (log, run) = (selected.log.clone(), selected.run);
+    damaged::with_banner([(&log, run)], output, |_| show(selected, &args, &prices, global, output))
+}
+
+/// Shows what a run would ask.
+fn show(
+    selected: Selected,
+    args: &Args,
+    prices: &Prices,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let Plan { started, settings, rehearsal } = planned(args, &selected, global)?;
     let Selected { log, run } = selected;
     let simulated = started.is_simulated();
     let mode = Mode::Rehearse;
@@ -90,9 +103,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         Finish::Stopped(stop) => return Err(stop.into()),
         Finish::Finished | Finish::EndOfRecord | Finish::Closed(_) => Rehearsal::default(),
     };
-    let forecast = found.forecast(&prices);
+    let forecast = found.forecast(prices);
     if output.is_json() {
-        output.object(&object(&args, run.to_string().as_str(), &found, &forecast, simulated))?;
+        output.object(&object(args, run.to_string().as_str(), &found, &forecast, simulated))?;
     } else {
         let of = match &args.config {
             Some(config) => format!("{} ({experiment})", config.display()),

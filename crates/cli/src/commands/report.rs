@@ -52,6 +52,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             let error = damaged::error(*run, damage.clone()).hint("no report was written");
             return Err(error.damage(Some(*run), damage));
         }
+        if let Some(error) = damaged::doubted(log, *run, output)? {
+            return Err(error.hint("no report was written"));
+        }
     }
     of_one_experiment(&selected)?;
     let mut parts = Vec::new();

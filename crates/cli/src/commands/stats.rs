@@ -66,7 +66,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         Some(_) => None,
     };
     // Only what is before the damage is counted.
-    let until = damage.as_ref().map(|damage| source.log.until(run, Seq(damage.seq.0 - 1)));
+    let last = |damage: &Damage| damage.last_good().unwrap_or(Seq(0));
+    let until = damage.as_ref().map(|damage| source.log.until(run, last(damage)));
     let mut reader = CheckedReader::new(until.as_ref().unwrap_or(&source.log).reader()?);
     let started = select::started(&mut source.checked()?, run)?;
     let mut totals = Totals::of(run);
@@ -75,11 +76,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             Ok(true) => {}
             Ok(false) => break,
             // In a long run, damage is noticed when it is read.
-            Err(
-                error @ (LogError::Corrupt { .. }
-                | LogError::CorruptRequest { .. }
-                | LogError::Damaged { .. }),
-            ) => {
+            Err(error) if error.is_damage() => {
                 let found = match error {
                     LogError::Corrupt { seq, what, .. } => Damage { seq, what },
                     other => Damage { seq: totals.end().next(), what: other.to_string() },

@@ -159,6 +159,8 @@ fn verified(
         let mut lost = others(log.backend().lost(), &runs);
         lost.retain(|lost| !is_named(lost, &problems));
         problems.extend(lost);
+        // Of a log that cannot be read, there is nothing to verify.
+        problems.splice(0..0, log.backend().damaged().filter(|_| runs.is_empty()));
         if let Some((has, of)) = cut_off {
             let what = format!("the file was cut off: it has {has} of {of} bytes");
             problems.insert(0, Problem { run: None, seq: None, what });
@@ -219,7 +221,9 @@ fn unreadable(error: &CliError, output: &Output) -> Result<Status, CliError> {
             "problem": problem, "problems": [{"run": run, "seq": seq, "what": problem}],
             "runs": []}))?
     } else {
-        output.text(&format!("{problem}\nNOT OK: 1 problem\n"))?
+        // A message about a run names the event.
+        let at = seq.filter(|_| run.is_none()).map(|seq| format!("seq {seq}: "));
+        output.text(&format!("{}{problem}\nNOT OK: 1 problem\n", at.unwrap_or_default()))?
     }
     Ok(Status::Difference)
 }

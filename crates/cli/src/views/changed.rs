@@ -36,7 +36,7 @@ pub(crate) fn list(out: &mut String, heading: &str, changes: &[Change], most: us
         }
         out.push('\n');
     }
-    if changes.len() > most {
+    if most > 0 && changes.len() > most {
         let more = grouped((changes.len() - most) as u64);
         let _ = writeln!(out, "  and {more} more; --most N or --json lists them");
     }

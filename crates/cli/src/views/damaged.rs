@@ -130,6 +130,37 @@ pub(crate) fn with_banner<'a>(
     }
 }
 
+/// Does something that reads a run and checks what it reads. If its end is missing, or what is read is
+/// damaged, the banner names the first event that cannot be trusted, and the exit code is that of a difference.
+pub(crate) fn with_banner_if_met(
+    log: &Log,
+    run: RunId,
+    output: &Output,
+    work: impl FnOnce() -> Result<Status, CliError>,
+) -> Result<Status, CliError> {
+    let end = end(&Selected { log: log.clone(), run })?;
+    let doubt = match &end {
+        Some(damage) => {
+            output.damaged(damage)?;
+            None
+        }
+        None => doubted(log, run, output)?,
+    };
+    match work() {
+        Ok(status) => Ok(ended(status, end.map(|damage| error(run, damage)).or(doubt))),
+        Err(error) if matches!(error.status, Status::Difference | Status::Io) => {
+            match first(log, run)? {
+                Some(damage) => {
+                    output.damaged(&damage)?;
+                    Err(CliError { status: Status::Difference, ..error })
+                }
+                None => Err(error),
+            }
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// Shows what is left of a run: one that is `known` to be damaged, or found to be when it is read.
 /// `None` if it is not damaged.
 pub(crate) fn show(

@@ -93,8 +93,8 @@ struct OfRun<'a> {
     end: Option<Seq>,
 }
 
-/// A page about an event of a run.
-type PageOf = fn(OfRun<'_>, Seq) -> Result<Reply, PageError>;
+/// A page about something in a run: an event, or a participant.
+type PageOf<T> = fn(OfRun<'_>, T) -> Result<Reply, PageError>;
 
 #[derive(Serialize)]
 struct Failure {
@@ -128,7 +128,10 @@ impl Asked<'_> {
             ["compare"] => compare::page(self),
             ["run", run, rest @ ..] => {
                 let of = self.of_run(run)?;
-                let before = |of, seq: &str, page| self.before_damage(of, seq_of(seq)?, page);
+                let before = |of, seq: &str, page: PageOf<Seq>| {
+                    let seq = seq_of(seq)?;
+                    self.before_damage(of, (seq, seq), page)
+                };
                 let (head, info) = (of.head.clone(), of.info.clone());
                 let page = match rest {
                     [] => timeline::page(of),
@@ -140,7 +143,8 @@ impl Asked<'_> {
                     ["chain", seq] => before(of, seq, chain::page),
                     ["participants"] => participants::list(of),
                     ["participant", name @ ..] if !name.is_empty() => {
-                        participants::page(of, &name.join("/"))
+                        let name = name.join("/");
+                        self.before_damage(of, (&*name, Seq(1)), participants::page)
                     }
                     ["state"] => state::page(of),
                     ["check"] => check::page(of),
@@ -186,15 +190,21 @@ impl Asked<'_> {
         Ok(OfRun { asked: self, reader, head, info, runs, end: None })
     }
 
-    /// A page about an event of a run. If the run cannot be read to its end, it is made from what comes
-    /// before the damage, as far as it is about that.
-    fn before_damage(&self, of: OfRun<'_>, seq: Seq, page: PageOf) -> Result<Reply, PageError> {
+    /// A page about something in a run that begins with an event. If the run cannot be read to its end, the
+    /// page is made from what comes before the damage, as far as it is about that.
+    fn before_damage<T: Copy>(
+        &self,
+        of: OfRun<'_>,
+        (what, seq): (T, Seq),
+        page: PageOf<T>,
+    ) -> Result<Reply, PageError> {
         let head = of.head.clone();
-        let error = match page(of, seq) {
-            Err(PageError::Log(error @ (LogError::Corrupt { .. } | LogError::Damaged { .. }))) => {
-                error
-            }
+        let error = match page(of, what) {
+            Err(PageError::Log(error)) if error.is_damage() => error,
             done => return done,
+        };
+        let untrusted = |error: LogError| {
+            Err(PageError::Untrusted { message: error.to_string(), last_good: None })
         };
         let known = match &error {
             LogError::Corrupt { seq, .. } => Some(*seq),
@@ -205,9 +215,12 @@ impl Asked<'_> {
                 let mut of = self.of_run(&head.run.to_string())?;
                 of.reader = Box::new(ReaderUntil::new(of.reader, of.head.run, Seq(last)));
                 of.end = Some(Seq(last + 1));
-                page(of, seq)
+                match page(of, what) {
+                    Err(PageError::Log(error)) if error.is_damage() => untrusted(error),
+                    done => done,
+                }
             }
-            None => Err(PageError::Untrusted { message: error.to_string(), last_good: None }),
+            None => untrusted(error),
         }
     }
 

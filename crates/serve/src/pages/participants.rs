@@ -167,6 +167,7 @@ pub(super) fn page(mut of: OfRun<'_>, name: &str) -> Result<Reply, PageError> {
     if asked.is_empty() && by_part.call.is_some() {
         asked = collect(&|call| by_part.is_call(call));
     }
+    asked.retain(|seq| of.end.is_none_or(|end| u64::from(*seq) < end.0));
     let questions = asked.len();
     if questions == 0 && !unfinished {
         let instead = format!("{} lists them", of.href("/participants"));

@@ -15,7 +15,8 @@ use crate::runs::continuation;
 use crate::runs::program::{self, InterceptArgs, PlayingArgs};
 use crate::runs::session::{self, Session};
 use crate::runs::settings::{experiment_of, settings_of};
-use crate::select;
+use crate::select::{self, Selected};
+use crate::views::damaged;
 use retold::id::RunId;
 use retold::log::Log;
 use retold::model::Prices;
@@ -62,6 +63,16 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return program::replay(&args.run, args.playing, &args.intercept, args.command, global);
     }
     let selected = select::run_or_file(global, &args.run)?;
+    let (log, run) = (selected.log.clone(), selected.run);
+    damaged::with_banner_if_met(&log, run, output, || replayed(selected, args, global, output))
+}
+
+fn replayed(
+    selected: Selected,
+    args: Args,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
     if let Some(folder) = &args.prompts {
         return prompts::run(selected, folder, global, output);
     }
