@@ -319,7 +319,12 @@ fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<
         }
         Err(LogError::Damaged { what, .. }) => {
             let why = format!("{what}, and of its runs nothing can be read from event 1 on");
-            Ok(Opened::of(nothing_left(path, &why, None), stamp))
+            let unread = marks(path).into_iter().map(|mark| Problem {
+                what: format!("it cannot be read; its high-water mark is seq {}", mark.head.seq),
+                ..mark.missing_after(None)
+            });
+            let name = path.display().to_string();
+            Ok(Opened::of(NothingLeft::of(name, why, unread.collect()), stamp))
         }
         opened => opened,
     }

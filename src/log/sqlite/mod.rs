@@ -206,8 +206,10 @@ impl SqliteBackend {
         open: impl Fn(Self) -> Result<Self, LogError>,
     ) -> Result<Self, LogError> {
         match open(self.clone()) {
-            Err(LogError::Damaged { what, .. }) if what.starts_with(faults::MALFORMED_SCHEMA) => {
-                open(SqliteBackend { malformed: Some(what.into()), ..self })
+            Err(LogError::Damaged { path, what }) if what.starts_with(faults::MALFORMED_SCHEMA) => {
+                let malformed = Some(what.as_str().into());
+                open(SqliteBackend { malformed, ..self })
+                    .map_err(|_| LogError::Damaged { path, what })
             }
             opened => opened,
         }
