@@ -7,10 +7,9 @@ use serde::Serialize;
 
 use crate::compare::{CallCounts, Side, compare, usual_lane};
 use crate::counted::{counted, grouped};
-use crate::exchange::{accepted_about, decides_about};
+use crate::exchange::{accepted_about, read_decides_about};
 use crate::id::{CallPath, RunId, Sample};
 use crate::log::{LogError, Reader, RunEvents};
-use crate::run::started;
 
 /// The longest run whose accepted decisions are compared with its own, in events.
 const MOST_COMPARED: u64 = 100_000;
@@ -53,9 +52,8 @@ pub fn in_force(
     others: &mut dyn Reader,
     run: RunId,
 ) -> Result<InForce, LogError> {
-    let first = started(reader, run)?;
     let mut found = InForce::default();
-    if let Some(of) = decides_about(&first) {
+    if let Some(of) = read_decides_about(reader, run)? {
         found.is_elsewhere = !reader.runs()?.iter().any(|head| head.run == of);
         let accepted = accepted_about(others, of)?;
         let mut counts = counts_in_force(others, &accepted)?.into_iter();

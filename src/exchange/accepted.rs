@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::import::{append, with_root};
 use crate::content::Content;
@@ -29,6 +29,22 @@ pub fn decides_about(started: &RunStarted) -> Option<RunId> {
     of.parse().ok().filter(|_| started.experiment == DECISIONS)
 }
 
+/// The same of a run in a log. The settings of other runs, which may be long, are not parsed.
+///
+/// # Errors
+/// [`LogError`] if the run's first event cannot be read.
+pub(crate) fn read_decides_about(
+    reader: &mut dyn Reader,
+    run: RunId,
+) -> Result<Option<RunId>, LogError> {
+    let first = reader.events(run, Seq(0), 1)?.pop();
+    let body = first.and_then(|first| serde_json::from_str::<Value>(&first.body).ok());
+    match body {
+        Some(body) if body["experiment"] != DECISIONS => Ok(None),
+        _ => Ok(decides_about(&started(reader, run)?)),
+    }
+}
+
 /// The runs of accepted decisions about the answers of a run, in the order in which they were accepted.
 ///
 /// # Errors
@@ -36,7 +52,7 @@ pub fn decides_about(started: &RunStarted) -> Option<RunId> {
 pub fn accepted_about(reader: &mut dyn Reader, of: RunId) -> Result<Vec<RunId>, LogError> {
     // A damaged run is reported by commands that are about it.
     let heads = reader.runs()?;
-    let mut is_about = |run: RunId| started(reader, run).ok().as_ref().and_then(decides_about);
+    let mut is_about = |run: RunId| read_decides_about(reader, run).ok().flatten();
     Ok(heads.iter().map(|head| head.run).filter(|run| is_about(*run) == Some(of)).collect())
 }
 

@@ -17,6 +17,7 @@ mod recording;
 mod requests;
 mod stash;
 
+pub(crate) use accepted::read_decides_about;
 pub use accepted::{Accepted, AcceptedDecision, DECISIONS, accepted_about, decides_about};
 pub use collected::{Collected, Collector};
 pub use error::ImportError;
