@@ -187,8 +187,8 @@ pub struct AttemptDetails {
     pub gave_up: bool,
     /// The kind of failure.
     pub failure: String,
-    /// For a failure that a fork shares with its parent, which is no attempt of its own: where it was
-    /// recorded. Earlier releases ignore it.
+    /// Where the failure was recorded, if a fork took it over from its parent instead of asking again. It
+    /// does not count as an attempt of the fork. Earlier releases ignore this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<SharedFailure>,
     /// For a program's own request: what it was sent instead of an answer, as `extra.http` of an

@@ -224,7 +224,7 @@ impl Totals {
                     // The question has been answered already.
                     None => self.asked(failed.request, &none, reader)?,
                 };
-                // What is shared with another run is no attempt of this one.
+                // A failure taken over from another run is not an attempt of this run.
                 if let Some(of) = of.filter(|_| failed.details.from.is_none()) {
                     self.each_part(&of, |part| part.failed(&failed.details));
                 }

@@ -148,7 +148,7 @@ fn a_plan_knows_which_calls_will_fail() {
     }
 }
 
-/// What failed in the parent and is not asked again is no attempt of the fork.
+/// Failures taken over from the parent do not count as attempts of the fork.
 #[test]
 fn a_fork_has_only_its_own_attempts() {
     let place = Place::new();
