@@ -1,5 +1,6 @@
 //! The storage interface for events.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::error::LogError;
@@ -46,6 +47,11 @@ use crate::prompt::Request;
 pub trait Backend: Send + Sync {
     /// The name of the store, for messages.
     fn name(&self) -> String;
+
+    /// The file that is read, if it is one that others can change.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
 
     /// The format of what is written: the newest, unless the file was created in an older one.
     fn format(&self) -> Format {

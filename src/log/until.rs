@@ -1,5 +1,7 @@
 //! A log as it was when one of its runs had come to a certain event.
 
+use std::path::Path;
+
 use super::backend::{Backend, Committer, Lease, Reader, RunHead, SharedBackend};
 use super::error::LogError;
 use super::format::Format;
@@ -37,6 +39,10 @@ impl Until {
 impl Backend for Until {
     fn name(&self) -> String {
         self.inner.name()
+    }
+
+    fn file(&self) -> Option<&Path> {
+        self.inner.file()
     }
 
     fn format(&self) -> Format {

@@ -10,6 +10,7 @@ mod catalogue;
 mod commands;
 mod error;
 mod global;
+mod keeping;
 mod limits;
 mod model;
 mod output;

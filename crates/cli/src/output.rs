@@ -6,8 +6,10 @@ use std::io::Write as _;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::again::typed;
 use crate::error::{CliError, Status};
 use crate::global::Global;
+use retold::id::{RunId, Seq};
 use retold::inert::{inert_json, inert_lines};
 use retold::log::Problem;
 use retold_serve::Damage;
@@ -21,11 +23,22 @@ pub(crate) struct Output {
     begun: Cell<bool>,
     /// What is damaged, if that was said.
     damage: RefCell<Option<Value>>,
+    /// The run that is not verified, and its last event, if that is to be said.
+    not_verified: Cell<Option<(RunId, Seq)>>,
 }
 
 impl Output {
     pub(crate) fn new(global: &Global) -> Self {
-        Output { json: global.json, begun: Cell::new(false), damage: RefCell::default() }
+        Output::of(global.json)
+    }
+
+    fn of(json: bool) -> Self {
+        Output {
+            json,
+            begun: Cell::new(false),
+            damage: RefCell::default(),
+            not_verified: Cell::default(),
+        }
     }
 
     /// Whether one JSON object is asked for.
@@ -48,6 +61,12 @@ impl Output {
 
     /// Prints text. Models and files cannot control the terminal.
     pub(crate) fn text(&self, text: &str) -> Result<(), CliError> {
+        if let Some((run, Seq(last))) = self.not_verified.take() {
+            let (events, run) = (counted(last, "event"), run.short(8));
+            self.write(typed(&format!(
+                "NOT VERIFIED: of the {events} of this run, only those that are read for this are checked; `retold verify {run}` checks all, and what it finds is known here until the log changes\n"
+            )).as_bytes())?;
+        }
         self.write(inert_lines(text).as_bytes())
     }
 
@@ -65,6 +84,7 @@ impl Output {
             return Ok(());
         }
         *self.damage.borrow_mut() = Some(json!({"from": from, "why": what}));
+        self.not_verified.set(None);
         match self.json {
             true => Ok(()),
             false => self.text(&format!(
@@ -82,20 +102,29 @@ impl Output {
         }
     }
 
+    /// Says before anything else that a run is too long to be verified now: as the first line, or as
+    /// `not_verified` in the object, unless it turns out to be damaged.
+    pub(crate) fn not_verified(&self, run: RunId, last: Seq) {
+        self.not_verified.set(Some((run, last)));
+    }
+
     /// Prints one JSON object.
     pub(crate) fn object(&self, value: &impl Serialize) -> Result<(), CliError> {
         let cannot = |e: serde_json::Error| {
             CliError::new(Status::Io, format!("the result cannot be written as JSON: {e}"))
         };
-        let text = match &*self.damage.borrow() {
-            None => serde_json::to_string(value).map_err(cannot)?,
-            Some(damage) => {
-                let mut value = serde_json::to_value(value).map_err(cannot)?;
-                if let Value::Object(fields) = &mut value {
-                    fields.insert("damaged".to_owned(), damage.clone());
-                }
-                value.to_string()
+        let damaged = self.damage.borrow().clone().map(|damage| ("damaged", damage));
+        let not_verified =
+            self.not_verified.get().map(|(_, last)| ("not_verified", json!({"events": last})));
+        let said: Vec<(&str, Value)> = damaged.into_iter().chain(not_verified).collect();
+        let text = if said.is_empty() {
+            serde_json::to_string(value).map_err(cannot)?
+        } else {
+            let mut value = serde_json::to_value(value).map_err(cannot)?;
+            if let Value::Object(fields) = &mut value {
+                fields.extend(said.into_iter().map(|(key, said)| (key.to_owned(), said)));
             }
+            value.to_string()
         };
         self.write(format!("{}\n", inert_json(&text)).as_bytes())
     }
@@ -108,7 +137,7 @@ impl Output {
 
 /// With `--json` and an invalid command: prints the error as the single object.
 pub(crate) fn usage_error(message: &str) {
-    let output = Output { json: true, begun: Cell::new(false), damage: RefCell::default() };
+    let output = Output::of(true);
     output.error(&CliError::usage(message.trim()));
 }
 

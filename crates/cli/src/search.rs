@@ -11,7 +11,8 @@ use retold::id::Seq;
 use retold_serve::Source;
 use retold_serve::search::{Place, Search, SearchError};
 
-/// The folder for indexes that cannot be beside their logs.
+/// The program's folder in the user's cache: for indexes that cannot be beside their logs, and for what was
+/// found when long runs were verified.
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
 pub(crate) fn cache() -> Option<PathBuf> {
     let named = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());

@@ -10,6 +10,7 @@
 //! - `roll`: what filters and counts need of each event of a run, in memory.
 //! - [`search`]: full-text search over prompts and answers.
 //! - [`first_untrusted`]: from which event on a run cannot be trusted.
+//! - [`recall`]: what was found when a long run was last verified.
 //! - `span`: the part of an answer that a decision was made from.
 
 mod as_of;
@@ -35,6 +36,7 @@ mod span;
 mod text;
 mod tree;
 mod trust;
+mod verified;
 mod without_ends;
 
 pub use as_of::{AsOf, as_of};
@@ -47,4 +49,5 @@ pub use site::Site;
 pub use source::Source;
 pub use tree::Node;
 pub use trust::{Damage, doubt, first_untrusted, missing_end};
+pub use verified::{Verified, Verifying, is_long, recall};
 pub use without_ends::WithoutEnds;

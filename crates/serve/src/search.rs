@@ -76,11 +76,7 @@ impl Search {
     pub fn open(place: &Place) -> Result<Self, SearchError> {
         if let Place::Beside { log, cache } = place {
             let whole = std::fs::canonicalize(log).unwrap_or_else(|_| log.clone());
-            let cached = cache.as_ref().map(|folder| {
-                let name = hash_of(whole.as_os_str().as_encoded_bytes());
-                let digits = name.iter().take(16).map(|byte| format!("{byte:02x}"));
-                folder.join(format!("{}.search", digits.collect::<String>()))
-            });
+            let cached = cache.as_ref().map(|folder| in_cache(folder, &whole, "search"));
             // Links and files of others are refused.
             if beside::open(&whole, "-search").is_ok()
                 && let Ok(search) = in_file(&beside::path(&whole, "-search"))
@@ -241,6 +237,13 @@ fn add(
         write.prepare_cached(sql)?.execute(params![row, new])?;
     }
     Ok(())
+}
+
+/// The file about a log in the user's cache.
+pub(crate) fn in_cache(cache: &Path, log: &Path, extension: &str) -> PathBuf {
+    let name = hash_of(log.as_os_str().as_encoded_bytes());
+    let digits = name.iter().take(16).map(|byte| format!("{byte:02x}"));
+    cache.join(format!("{}.{extension}", digits.collect::<String>()))
 }
 
 /// Whether there is a file in the user's cache, which is made if not.

@@ -8,7 +8,7 @@ use minijinja::Environment;
 use retold::check::Checked;
 use retold::id::{RunId, Seq, Time};
 use retold::in_force::{InForce, in_force};
-use retold::log::{AskedModels, Head, LogError, Reader, RunHead, deleted_runs};
+use retold::log::{AskedModels, Backend as _, Head, LogError, Reader, RunHead, deleted_runs};
 use retold::model::Prices;
 use retold_study::parser_file::ParserFile;
 use retold_study::studies::Studies;
@@ -22,8 +22,9 @@ use crate::pages::stats::Counted;
 use crate::render;
 use crate::roll::{Careful, Roll};
 use crate::search::{Place, Search, SearchError};
-use crate::source::Source;
-use crate::trust::{Damage, Trust, check, missing_end};
+use crate::source::{FRESH, Source};
+use crate::trust::{Damage, Trust, doubt, missing_end, read_whole, with_lost};
+use crate::verified::{Verified, Verifying, is_long, recall};
 use crate::without_ends::is_finished;
 
 /// How many runs are kept in memory, for filters and counts.
@@ -244,7 +245,28 @@ impl Site {
             is_over: is_finished(reader, *run, head.seq),
         });
         let site = self.clone();
-        self.trusted.await_all(due.collect(), move |run| check(&site.source, run));
+        self.trusted.await_all(due.collect(), move |run| site.verify(run));
+    }
+
+    /// Verifies a run. Of a long one, what was found when it was last verified is kept, so that the next
+    /// command or page that shows it knows at once.
+    fn verify(&self, run: RunId) -> Result<Trust, LogError> {
+        let is_long = is_long(self.reader()?.as_mut(), run);
+        let kept = self.cache.as_deref().zip(self.source.file()).filter(|_| is_long);
+        if let Some((cache, log)) = kept
+            && let Some(Verified { damage: from }) = recall(cache, log, run)
+        {
+            let whole = if from.is_none() { doubt(&self.source, run)? } else { None };
+            return Ok(with_lost(&self.source, run, Trust { from, whole }));
+        }
+        let verifying = kept.and_then(|(cache, log)| Verifying::since(cache, log, FRESH));
+        let found = read_whole(&self.source, run)?;
+        if let Some(verifying) = verifying.filter(|_| found.whole.is_none())
+            && let Err(error) = verifying.keep([(run, Verified { damage: found.from.clone() })])
+        {
+            tracing::warn!(%error, "what was found in a run cannot be kept");
+        }
+        Ok(with_lost(&self.source, run, found))
     }
 
     /// What is wrong with a run, as far as this is known by now.
@@ -294,7 +316,7 @@ impl Site {
             let mut search = locked(&site.search);
             if search.is_none() {
                 // Nothing is written beside a log that was tampered with.
-                let found = check(&site.source, run).map_err(|error| error.to_string())?;
+                let found = site.verify(run).map_err(|error| error.to_string())?;
                 let place = match found.is_damaged() {
                     true => Place::Memory,
                     false => site.source.place_for_search(site.cache.clone()),

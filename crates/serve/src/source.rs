@@ -21,7 +21,7 @@ use crate::search::Place;
 use crate::without_ends::{Ends, WithoutEnds};
 
 /// For how long what is beside a log is not looked at again.
-const FRESH: Duration = Duration::from_secs(1);
+pub(crate) const FRESH: Duration = Duration::from_secs(1);
 
 /// What is shown: a log's file, or runs that were read from a file.
 pub struct Source {
@@ -267,6 +267,13 @@ impl Source {
 impl Backend for Source {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn file(&self) -> Option<&Path> {
+        match &self.kind {
+            Kind::File { path, .. } => Some(path),
+            Kind::Read { .. } => None,
+        }
     }
 
     fn format(&self) -> Format {

@@ -3,9 +3,10 @@
 use retold::id::{RunId, Seq};
 use retold::log::ledger::Ledger;
 use retold::log::{Backend, LogError, Problem, deleted_runs, verify_run};
+use serde::{Deserialize, Serialize};
 
 /// Why a run cannot be trusted from an event on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
     /// The first event that is missing, or not as it was written.
     pub seq: Seq,
@@ -62,6 +63,11 @@ pub fn first_untrusted(log: &dyn Backend, run: RunId) -> Result<Option<Damage>, 
 
 /// Checks a whole run.
 pub(crate) fn check(log: &dyn Backend, run: RunId) -> Result<Trust, LogError> {
+    Ok(with_lost(log, run, read_whole(log, run)?))
+}
+
+/// What is found when a whole run is read.
+pub(crate) fn read_whole(log: &dyn Backend, run: RunId) -> Result<Trust, LogError> {
     let mut checked = Trust::default();
     let verified = verify_run(log.reader()?.as_mut(), run, None)?;
     if let Some(problem) = verified.problem {
@@ -76,10 +82,14 @@ pub(crate) fn check(log: &dyn Backend, run: RunId) -> Result<Trust, LogError> {
     if checked.from.is_none() {
         checked.whole = doubt(log, run)?.or(checked.whole);
     }
+    Ok(checked)
+}
+
+/// The same with what the log is known to have lost.
+pub(crate) fn with_lost(log: &dyn Backend, run: RunId, Trust { from, whole }: Trust) -> Trust {
     let lost = log.lost().into_iter().filter(|problem| problem.run == Some(run));
     let lost = lost.filter_map(|problem| Some(Damage { seq: problem.seq?, what: problem.what }));
-    checked.from = checked.from.into_iter().chain(lost).min_by_key(|damage| damage.seq);
-    Ok(checked)
+    Trust { from: from.into_iter().chain(lost).min_by_key(|damage| damage.seq), whole }
 }
 
 /// What is known about a run of which the log has nothing.

@@ -2,6 +2,7 @@
 //! what is left of it is an error at the first event that is missing.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use retold::event::StoredEvent;
@@ -115,6 +116,10 @@ pub(crate) fn is_finished(reader: &mut dyn Reader, run: RunId, last: Seq) -> boo
 impl Backend for WithoutEnds {
     fn name(&self) -> String {
         self.log.name()
+    }
+
+    fn file(&self) -> Option<&Path> {
+        self.log.file()
     }
 
     fn format(&self) -> Format {

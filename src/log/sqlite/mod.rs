@@ -426,6 +426,10 @@ impl Backend for SqliteBackend {
         self.copy_of.as_ref().unwrap_or(&self.path).display().to_string()
     }
 
+    fn file(&self) -> Option<&Path> {
+        Some(self.copy_of.as_ref().unwrap_or(&self.path))
+    }
+
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
         lease::take(&self.path, run)
     }

@@ -409,39 +409,3 @@ fn a_half_written_log_is_read_by_every_command_and_left_as_it_is() {
         }
     }
 }
-
-/// A run that is too long to be checked before a part of it is shown: what is damaged in its middle is
-/// named as soon as it is read, and until then it is said how much was checked.
-#[test]
-fn a_long_run_says_how_much_of_it_was_checked() {
-    let place = Place::new();
-    let mut feeding = Feeding::new("society_small.jsonl", &place.path("retold.db"));
-    let last = feeding.feed(60);
-    drop(feeding);
-    let db = Connection::open(place.path("retold.db")).unwrap();
-    let many = format!(
-        "WITH RECURSIVE n(seq) AS (VALUES ({last} + 1) UNION ALL SELECT seq + 1 FROM n WHERE seq < 120000)
-        INSERT INTO events SELECT (1 << 32) + n.seq, kind, time, call, sample, request, cause, content, body, hash
-            FROM n, events WHERE id = (1 << 32) + {last}"
-    );
-    without_triggers(&db, |db| db.execute_batch(&many)).unwrap();
-    drop(db);
-    let first = last + 1;
-    let (found, _) = place.json("verify latest");
-    assert_eq!(found["problems"][0]["seq"], first, "{found}");
-    for (command, checked) in [("show latest 3", 1), ("log latest --most 20", 20)] {
-        let said = place.run(command);
-        let line = format!("checked: {} read for this", retold::counted::counted(checked, "event"));
-        assert!(said.code == 0 && said.out.contains(&line), "{command}: {}{}", said.out, said.err);
-        assert!(said.out.contains(" checks all\n"), "{command}: {}", said.out);
-        let (object, _) = place.json(command);
-        assert_eq!(object["checked_events"], checked, "{command}: {object}");
-    }
-    let banner = format!("DAMAGED: from event {first} on, this run cannot be trusted");
-    for command in
-        ["log latest".to_owned(), format!("show latest {first}"), "stats latest".to_owned()]
-    {
-        let said = place.run(&command);
-        assert!(said.code == 1 && said.out.starts_with(&banner), "{command}: {}", said.out);
-    }
-}

@@ -34,6 +34,7 @@ retry:
 pub(crate) struct Place(tempfile::TempDir);
 
 /// What a command printed, and its exit code.
+#[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) code: i32,
     pub(crate) out: String,

@@ -6,7 +6,8 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
 use crate::select::{self, Selected};
-use crate::views::{self, damaged};
+use crate::views::damaged::{self, Reads};
+use crate::views::{self};
 use retold::audit::Target;
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold::proof::{ProveError, prove, verify};
@@ -42,7 +43,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::to_read(global, &args.run)?;
-    damaged::with_banner([(&selected.log, selected.run)], output, |damage| {
+    let runs = [(&selected.log, selected.run)];
+    let reads = if args.independence { Reads::Whole } else { Reads::Part };
+    damaged::with_banner(runs, reads, output, |damage| {
         audited(&selected, damage, args, global, output)
     })
 }

@@ -13,8 +13,9 @@ use crate::runs::continuation;
 use crate::runs::in_force;
 use crate::runs::settings::experiment_of;
 use crate::select::{self, Selected, Until};
+use crate::views::audit;
+use crate::views::damaged::{self, Known};
 use crate::views::event::as_json;
-use crate::views::{audit, damaged};
 use crate::views::{program, state};
 use retold::audit::Target;
 use retold::id::{RunId, Seq};
@@ -80,9 +81,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         Err(e) => return Err(e),
     };
-    let known = damaged::first(&selected.log, selected.run)?;
+    let state = Known::of(&selected.log, selected.run)?;
+    let doubt = state.say(&selected.log, selected.run, output)?;
+    state.say_unless_verified(selected.run, output);
+    let known = state.damage;
     if let Some(damage) = &known {
-        output.damaged(damage)?;
         let error = damaged::error(selected.run, damage.clone());
         // A part is shown even if another one is damaged, but not as if nothing had happened.
         let of_part = part.is_some() || at.is_some();
@@ -106,7 +109,6 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         error.print();
         return Ok(Status::Difference);
     }
-    let doubt = damaged::doubted(&selected.log, selected.run, output)?;
     let shown = match shown_of(&selected, part.clone(), (at, None), None, global, output) {
         // In a long run, damage is noticed when it is read. What is left is shown nevertheless.
         Err(error) if matches!(error.status, Status::Difference | Status::Io) => {

@@ -6,14 +6,16 @@ use serde_json::json;
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
+use crate::keeping::Keeping;
 use crate::output::{Output, counted};
 use crate::seal::Seal;
 use crate::select;
-use retold::id::{EventHash, LedgerHash};
+use retold::id::{EventHash, LedgerHash, RunId};
 use retold::log::ledger::{Checkpoint, Ledger};
 use retold::log::{
-    Backend, LogError, Problem, SqliteBackend, Verification, verify_all, verify_run,
+    Backend, LogError, Problem, Reader, SqliteBackend, Verification, verify_all, verify_run,
 };
+use retold_serve::Verified;
 
 /// Recompute the hash chains and the ledger: report the first event of each run that is not as it
 /// was written, and every run that was deleted, truncated or added without retold.
@@ -21,6 +23,10 @@ use retold::log::{
 /// Exit code 1 if anything is wrong. Anyone who can write to the file can also forge a ledger that
 /// matches what is left. This can only be detected with a hash that is stored elsewhere: pass one
 /// that `retold head` printed as --checkpoint, or the former head of a run as --head.
+///
+/// What is found in a run of more than 100,000 events is kept in your cache until the log's file
+/// changes: `show`, `log` and `audit`, which read only a part of it, know it then. `verify` itself
+/// always reads everything.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A run (first digits of its id, or `latest`) or a recording's file; the whole log if left
@@ -52,11 +58,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     let seal = args.seal.as_deref().map(|file| Seal::read(file, args.signer.as_deref()));
     let seal = seal.transpose()?;
-    let (runs, mut problems) = match verified(&args, seal.as_ref().map(|(seal, _)| seal), global) {
-        // If damage prevents reading, that is the result.
-        Err(e) if e.status == Status::Difference => return unreadable(&e, output),
-        other => other?,
-    };
+    let is_file = args.run.as_deref().is_some_and(select::looks_like_a_file);
+    let keeping = if is_file { Keeping::Nothing } else { Keeping::begin(&global.log) };
+    let (Found { runs, long }, mut problems) =
+        match verified(&args, seal.as_ref().map(|(seal, _)| seal), global) {
+            // If damage prevents reading, that is the result.
+            Err(e) if e.status == Status::Difference => return unreadable(&e, output),
+            other => other?,
+        };
+    keeping.keep(long);
     let mut checkpoint = None;
     if let Some(hash) = args.checkpoint {
         checkpoint = find(hash, global)?;
@@ -144,15 +154,30 @@ fn find(checkpoint: LedgerHash, global: &Global) -> Result<Option<Checkpoint>, C
     Ok(found)
 }
 
+/// What was verified.
+struct Found {
+    runs: Vec<Verification>,
+    /// What was found in the runs that are too long to be verified each time.
+    long: Vec<(RunId, Verified)>,
+}
+
+impl Found {
+    fn of(runs: Vec<Verification>, reader: &mut dyn Reader) -> Self {
+        let long = runs.iter().filter_map(|run| Verified::of_long(run, reader)).collect();
+        Found { runs, long }
+    }
+}
+
 /// What is verified, and the problems of the file.
 fn verified(
     args: &Args,
     seal: Option<&Seal>,
     global: &Global,
-) -> Result<(Vec<Verification>, Vec<Problem>), CliError> {
+) -> Result<(Found, Vec<Problem>), CliError> {
     let Some(name) = &args.run else {
         let select::Opened { log, cut_off } = select::open_to_read_silently(global)?;
-        let (runs, mut problems) = verify_all(log.reader()?.as_mut())?;
+        let mut reader = log.reader()?;
+        let (runs, mut problems) = verify_all(reader.as_mut())?;
         let is_named = |lost: &Problem, all: &[Problem]| {
             all.iter().any(|one| lost.run.is_some() && (one.run, one.seq) == (lost.run, lost.seq))
         };
@@ -165,7 +190,7 @@ fn verified(
             let what = format!("the file was cut off: it has {has} of {of} bytes");
             problems.insert(0, Problem { run: None, seq: None, what });
         }
-        return Ok((runs, problems));
+        return Ok((Found::of(runs, reader.as_mut()), problems));
     };
     let selected = if select::looks_like_a_file(name) {
         // Reading a recording verifies it, whatever is wrong with it.
@@ -192,7 +217,7 @@ fn verified(
     {
         problems.push(Problem { run: Some(run), seq: None, what });
     }
-    Ok((vec![verified], problems))
+    Ok((Found::of(vec![verified], reader.as_mut()), problems))
 }
 
 /// What was lost, but for what verification found as well: the end of a run that is missing.

@@ -7,33 +7,70 @@ use serde_json::json;
 use crate::again::typed;
 use crate::error::{CliError, Status};
 use crate::output::{Output, counted};
+use crate::search::cache;
 use crate::select::Selected;
 use crate::views::event::as_json;
 use retold::audit::Target;
 use retold::id::{RunId, Seq};
-use retold::log::{Log, LogError, Reader};
-use retold_serve::{Damage, Remains, doubt, first_untrusted, missing_end, remains};
+use retold::log::{Log, LogError};
+use retold_serve::{
+    Damage, Remains, Verified, doubt, first_untrusted, is_long, missing_end, recall, remains,
+};
 
-/// The longest run that is checked as a whole before a part of it is shown, in events: this takes less
-/// than half a second.
-const MOST_CHECKED: u64 = 100_000;
-
-/// The first event of a run that cannot be trusted. Of a run that is too long to be checked, only a
-/// missing end is noticed; damage within it is when it is read.
-pub(crate) fn first(log: &Log, run: RunId) -> Result<Option<Damage>, CliError> {
-    let last = last(log, run)?.filter(|last| last.0 > MOST_CHECKED);
-    let is_long = last.is_some() && is_long(log.reader()?.as_mut(), run);
-    Ok(match last.filter(|_| is_long) {
-        Some(last) => missing_end(log.backend().as_ref(), run, last)?,
-        None => first_untrusted(log.backend().as_ref(), run)?,
-    })
+/// What is known of a run before a part of it is shown.
+pub(crate) struct Known {
+    /// The first event that cannot be trusted.
+    pub(crate) damage: Option<Damage>,
+    /// How many events it has, if it is too long to be verified now and was not since the log was changed.
+    pub(crate) unverified: Option<Seq>,
 }
 
-/// Whether a run has so many events, and not only one with so high a number, that it is not checked as a
-/// whole before a part of it is shown.
-pub(crate) fn is_long(reader: &mut dyn Reader, run: RunId) -> bool {
-    let after = reader.events(run, Seq(MOST_CHECKED), 1);
-    after.is_ok_and(|after| after.first().is_some_and(|event| event.seq.0 == MOST_CHECKED + 1))
+impl Known {
+    /// A run is verified, unless it is long: then what was found when it was last verified is known. Without
+    /// that, only a missing end is noticed at once, and damage within the run when it is read.
+    pub(crate) fn of(log: &Log, run: RunId) -> Result<Self, CliError> {
+        let backend = log.backend().as_ref();
+        if !is_long(log.reader()?.as_mut(), run) {
+            return Ok(Known { damage: first_untrusted(backend, run)?, unverified: None });
+        }
+        let last = last(log, run)?.unwrap_or_default();
+        let end = missing_end(backend, run, last)?;
+        // What was read into memory was verified then.
+        let Some(file) = backend.file() else {
+            return Ok(Known { damage: end, unverified: None });
+        };
+        Ok(match cache().and_then(|cache| recall(&cache, file, run)) {
+            Some(Verified { damage }) => {
+                Known { damage: Damage::first(damage, end), unverified: None }
+            }
+            None => Known { unverified: Some(last).filter(|_| end.is_none()), damage: end },
+        })
+    }
+
+    /// Says before anything else that a run is damaged, or that it is not known whether it is whole; returns
+    /// the error to end with.
+    pub(crate) fn say(
+        &self,
+        log: &Log,
+        run: RunId,
+        output: &Output,
+    ) -> Result<Option<CliError>, CliError> {
+        let Some(damage) = &self.damage else { return doubted(log, run, output) };
+        output.damaged(damage)?;
+        Ok(Some(error(run, damage.clone())))
+    }
+
+    /// Says before anything else that a run is not verified, if only a part of it is read.
+    pub(crate) fn say_unless_verified(&self, run: RunId, output: &Output) {
+        if let Some(last) = self.unverified {
+            output.not_verified(run, last);
+        }
+    }
+}
+
+/// The first event of a run that cannot be trusted, as far as this is known without reading a long one.
+pub(crate) fn first(log: &Log, run: RunId) -> Result<Option<Damage>, CliError> {
+    Ok(Known::of(log, run)?.damage)
 }
 
 /// The first event that is missing at the end of a run, if its end is.
@@ -102,24 +139,40 @@ pub(crate) fn ended(status: Status, doubt: Option<CliError>) -> Status {
     }
 }
 
+/// How much of its runs a command reads.
+#[derive(Clone, Copy)]
+pub(crate) enum Reads {
+    /// Only a part, so that it is said if the whole is not verified.
+    Part,
+    /// All events, each compared with its hash.
+    Whole,
+}
+
 /// Does something with runs. If one of them is damaged, this is said first, and the exit code is that
 /// of a difference. The work gets the damage of the first that is damaged.
 pub(crate) fn with_banner<'a>(
     runs: impl IntoIterator<Item = (&'a Log, RunId)>,
+    reads: Reads,
     output: &Output,
     work: impl FnOnce(Option<&Damage>) -> Result<Status, CliError>,
 ) -> Result<Status, CliError> {
-    let (mut damaged, mut found) = (None, None);
+    let (mut damaged, mut found, mut unverified) = (None, None, Vec::new());
     for (log, run) in runs {
-        if let Some(damage) = first(log, run)? {
-            output.damaged(&damage)?;
-            damaged = damaged.or(Some(error(run, damage.clone())));
-            found = found.or(Some(damage));
-        } else if damaged.is_none() {
-            damaged = doubted(log, run, output)?;
+        let known = Known::of(log, run)?;
+        if known.damage.is_some() || damaged.is_none() {
+            let said = known.say(log, run, output)?;
+            damaged = damaged.or(said);
         }
+        if let Reads::Part = reads {
+            known.say_unless_verified(run, output);
+        }
+        found = found.or(known.damage);
+        unverified.extend(known.unverified.map(|_| (log, run)));
     }
     match (work(found.as_ref()), damaged) {
+        (Err(error), None) if matches!(error.status, Status::Difference | Status::Io) => {
+            met(unverified, error, output)
+        }
         (done, None) => done,
         (Ok(_), Some(error)) => {
             error.print();
@@ -149,16 +202,25 @@ pub(crate) fn with_banner_if_met(
     match work() {
         Ok(status) => Ok(ended(status, end.map(|damage| error(run, damage)).or(doubt))),
         Err(error) if matches!(error.status, Status::Difference | Status::Io) => {
-            match first(log, run)? {
-                Some(damage) => {
-                    output.damaged(&damage)?;
-                    Err(CliError { status: Status::Difference, ..error })
-                }
-                None => Err(error),
-            }
+            met([(log, run)], error, output)
         }
         Err(error) => Err(error),
     }
+}
+
+/// Ends with an error after the banner, if one of the runs that were read is damaged.
+fn met<'a>(
+    runs: impl IntoIterator<Item = (&'a Log, RunId)>,
+    error: CliError,
+    output: &Output,
+) -> Result<Status, CliError> {
+    for (log, run) in runs {
+        if let Some(damage) = first_untrusted(log.backend().as_ref(), run)? {
+            output.damaged(&damage)?;
+            return Err(CliError { status: Status::Difference, ..error });
+        }
+    }
+    Err(error)
 }
 
 /// Shows what is left of a run: one that is `known` to be damaged, or found to be when it is read.

@@ -15,7 +15,7 @@ use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::select::{Selected, Until};
-use crate::views::damaged;
+use crate::views::damaged::{self, Known};
 use crate::views::event::as_json;
 use crate::views::state::{self, RunState};
 use crate::{search, select};
@@ -26,7 +26,7 @@ use retold::id::{RunId, Seq};
 use retold::inert::inert;
 use retold::log::{EventFilter, Filtering, Reader, is_being_written};
 use retold::run::how_it_ended;
-use retold_serve::{Careful, Damage};
+use retold_serve::{Careful, Damage, is_long};
 use retold_wire::PROGRAM;
 
 /// Events in one read.
@@ -81,14 +81,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 return follow(&selected, can_grow, &args, global, output);
             }
             let run = selected.run;
-            let damage = damaged::first(&selected.log, run)?;
-            let doubt = match &damage {
-                Some(damage) => {
-                    output.damaged(damage)?;
-                    None
-                }
-                None => damaged::doubted(&selected.log, run, output)?,
-            };
+            let known = Known::of(&selected.log, run)?;
+            let said = known.say(&selected.log, run, output)?;
+            known.say_unless_verified(run, output);
+            let damage = known.damage;
+            // The events are listed up to the damage, which ends the list.
+            let doubt = said.filter(|_| damage.is_none());
             let until = args.at.map(|at| selected.until(at, damage.as_ref())).transpose()?;
             let shown = until.as_ref().map_or(&selected, |until| &until.selected);
             let mut reader = shown.log.reader()?;
@@ -185,7 +183,7 @@ fn events(
         if let Some(state) = &state {
             let _ = write!(text, "\n{}", state.text());
         }
-        if damage.is_none() && damaged::is_long(reader, run) {
+        if damage.is_none() && is_long(reader, run) {
             text.push_str(&select::checked(checked, run));
         }
         output.text(&text)?;

@@ -1,0 +1,49 @@
+//! Keeps what `verify` finds in long runs, so that a command that shows a part of one knows it at once.
+
+use std::path::Path;
+
+use crate::again::typed;
+use crate::error::write_err;
+use crate::search::cache;
+use retold::id::RunId;
+use retold_serve::{Verified, Verifying};
+
+/// What is to be kept about a log.
+pub(crate) enum Keeping {
+    /// Nothing: it is small, or it is not a log.
+    Nothing,
+    /// What is found, if it does not change meanwhile.
+    Begun(Verifying),
+    /// What is found cannot be kept.
+    Failed(String),
+}
+
+impl Keeping {
+    /// To be called before the log is opened.
+    pub(crate) fn begin(log: &Path) -> Self {
+        let Some(cache) = cache() else {
+            return Keeping::Failed("neither XDG_CACHE_HOME nor HOME is set".to_owned());
+        };
+        match Verifying::soon(&cache, log) {
+            Ok(Some(begun)) => Keeping::Begun(begun),
+            // A log that cannot be read is reported where it is read.
+            Ok(None) | Err(_) => Keeping::Nothing,
+        }
+    }
+
+    /// Keeps what was found. If that cannot be done, the commands that would know it say that the run is not
+    /// verified, and this says why.
+    pub(crate) fn keep(self, found: Vec<(RunId, Verified)>) {
+        let failed = match self {
+            _ if found.is_empty() => None,
+            Keeping::Nothing => None,
+            Keeping::Begun(verifying) => verifying.keep(found).err().map(|error| error.to_string()),
+            Keeping::Failed(why) => Some(why),
+        };
+        if let Some(why) = failed {
+            write_err(&typed(&format!(
+                "warning: what was found is not kept: {why}\n  hint: until it is, `retold show` of a part of a long run says that it is not verified: name a folder that can be written with XDG_CACHE_HOME\n"
+            )));
+        }
+    }
+}

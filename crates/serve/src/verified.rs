@@ -1,0 +1,334 @@
+//! What was found when long runs were last verified, in the user's cache.
+//!
+//! To verify a run of a million answers takes seconds, and a command that shows one of them answers at
+//! once. So what `retold verify` or a page found is kept, one small file for each log, and holds as long
+//! as the log's file and its WAL are as they were then: the same files, with the same size and times.
+//! A change within one tick of the file system's clock would not be seen in these, so nothing is kept
+//! about files that were changed just before. Whoever can set the machine's clock or write in the
+//! user's cache can deceive what is kept, but not `retold verify`, which always reads everything.
+
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use retold::id::{RunId, Seq};
+use retold::log::{Problem, Reader, Verification};
+use retold::run::clock;
+use retold::{PROGRAM, beside};
+use serde::{Deserialize, Serialize};
+
+use crate::search::in_cache;
+use crate::trust::Damage;
+
+/// The longest run that is verified each time before a part of it is shown, in events: this takes less
+/// than half a second. Only of longer ones is anything kept.
+const MOST_CHECKED: u64 = 100_000;
+
+/// The smallest log that can have a longer run, in bytes.
+const LEAST_BYTES: u64 = 4 << 20;
+
+/// More than a tick of the clock of any file system with a journal.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The most bytes that are read of what is kept.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Whether a run has so many events, and not only one with so high a number, that it is not verified
+/// before a part of it is shown.
+pub fn is_long(reader: &mut dyn Reader, run: RunId) -> bool {
+    let after = reader.events(run, Seq(MOST_CHECKED), 1);
+    after.is_ok_and(|after| after.first().is_some_and(|event| event.seq.0 == MOST_CHECKED + 1))
+}
+
+/// What was found when a run was verified: the first event that could not be trusted, if there was one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verified {
+    /// It.
+    pub damage: Option<Damage>,
+}
+
+impl Verified {
+    /// What was found in a run, if it is long. A problem of the run as a whole is not kept: it is noticed without
+    /// reading its events.
+    pub fn of_long(found: &Verification, reader: &mut dyn Reader) -> Option<(RunId, Self)> {
+        let damage = match &found.problem {
+            None => (found.events > MOST_CHECKED).then_some(None)?,
+            Some(Problem { seq, what, .. }) => {
+                let damage = Damage { seq: (*seq)?, what: what.clone() };
+                is_long(reader, found.run).then_some(Some(damage))?
+            }
+        };
+        Some((found.run, Verified { damage }))
+    }
+}
+
+/// What is kept about a log.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    /// The release that verified: another one may see more.
+    program: String,
+    log: String,
+    files: Files,
+    runs: BTreeMap<RunId, Verified>,
+}
+
+/// A log's file and its WAL, if that has anything in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Files {
+    log: FileState,
+    wal: Option<FileState>,
+}
+
+/// Which file it is, and when it was changed: not to be had again by writing to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct FileState {
+    /// Device and number; 0 where there is no such thing.
+    id: (u64, u64),
+    bytes: u64,
+    /// When its contents were changed, in nanoseconds since 1970.
+    modified: u64,
+    /// When anything about it was changed, which no program can set; 0 where there is no such thing.
+    changed: u64,
+}
+
+impl FileState {
+    fn of(found: &Metadata) -> io::Result<Self> {
+        let modified = nanoseconds(found.modified()?);
+        #[cfg(unix)]
+        let (id, changed) = {
+            use std::os::unix::fs::MetadataExt;
+            let seconds = Duration::from_secs(u64::try_from(found.ctime()).unwrap_or(0));
+            let rest = Duration::from_nanos(u64::try_from(found.ctime_nsec()).unwrap_or(0));
+            ((found.dev(), found.ino()), nanoseconds(UNIX_EPOCH + seconds + rest))
+        };
+        #[cfg(not(unix))]
+        let (id, changed) = ((0, 0), 0);
+        Ok(FileState { id, bytes: found.len(), modified, changed })
+    }
+}
+
+fn nanoseconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Files {
+    fn of(log: &Path) -> io::Result<Self> {
+        let wal = match std::fs::metadata(beside::path(log, "-wal")) {
+            Ok(found) if found.len() > 0 => Some(FileState::of(&found)?),
+            Ok(_) => None,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Files { log: FileState::of(&std::fs::metadata(log)?)?, wal })
+    }
+
+    /// How long ago they were last changed. `None` if that is in the future: then the clocks differ.
+    fn age(&self) -> Option<Duration> {
+        let states = [Some(&self.log), self.wal.as_ref()].into_iter().flatten();
+        let last = states.map(|state| state.modified.max(state.changed)).max()?;
+        let now = Duration::from_millis(u64::try_from(clock::now().0).ok()?);
+        now.checked_sub(Duration::from_nanos(last))
+    }
+}
+
+/// What was found when a run of a log was last verified, if the log is as it was then.
+pub fn recall(cache: &Path, log: &Path, run: RunId) -> Option<Verified> {
+    let log = std::fs::canonicalize(log).ok()?;
+    let kept = read(&place(cache, &log))?;
+    let is_it = kept.program == PROGRAM && kept.files == Files::of(&log).ok()?;
+    let mut runs = kept.runs;
+    runs.remove(&run).filter(|_| is_it)
+}
+
+fn place(cache: &Path, log: &Path) -> PathBuf {
+    in_cache(cache, log, "verified")
+}
+
+fn read(place: &Path) -> Option<Kept> {
+    let found = place.symlink_metadata().ok()?;
+    let is_readable = found.is_file() && found.len() <= MOST_BYTES;
+    let text = is_readable.then(|| std::fs::read(place).ok())??;
+    // What is not ours, or of another release, is as if it were not there.
+    serde_json::from_slice(&text).ok()
+}
+
+/// The files of a log as they were before its runs were verified.
+pub struct Verifying {
+    place: PathBuf,
+    log: PathBuf,
+    files: Files,
+}
+
+impl Verifying {
+    /// To be called before the log is opened. Waits for a moment if it was changed just now. `None` if there is
+    /// nothing to keep about it.
+    ///
+    /// # Errors
+    /// The file cannot be looked at.
+    pub fn soon(cache: &Path, log: &Path) -> io::Result<Option<Self>> {
+        let log = std::fs::canonicalize(log)?;
+        let files = Files::of(&log)?;
+        if files.log.bytes + files.wal.as_ref().map_or(0, |wal| wal.bytes) < LEAST_BYTES {
+            return Ok(None);
+        }
+        let Some(age) = files.age() else { return Ok(None) };
+        if let Some(left) = TICK.checked_sub(age) {
+            std::thread::sleep(left);
+            let now = Files::of(&log)?;
+            return Ok((now == files).then(|| Self::of(cache, log, files)));
+        }
+        Ok(Some(Self::of(cache, log, files)))
+    }
+
+    /// The same for a log that was opened up to `before` ago: `None` if it may have been changed since.
+    pub(crate) fn since(cache: &Path, log: &Path, before: Duration) -> Option<Self> {
+        let log = std::fs::canonicalize(log).ok()?;
+        let files = Files::of(&log).ok()?;
+        let is_settled = files.age()? > before + TICK;
+        is_settled.then(|| Self::of(cache, log, files))
+    }
+
+    fn of(cache: &Path, log: PathBuf, files: Files) -> Self {
+        Verifying { place: place(cache, &log), log, files }
+    }
+
+    /// Keeps what was found, if the log is still as it was.
+    ///
+    /// # Errors
+    /// The cache cannot be written.
+    pub fn keep(self, found: impl IntoIterator<Item = (RunId, Verified)>) -> io::Result<()> {
+        let Verifying { place, log, files } = self;
+        let mut runs: BTreeMap<RunId, Verified> = found.into_iter().collect();
+        if runs.is_empty() || !Files::of(&log).is_ok_and(|now| now == files) {
+            return Ok(());
+        }
+        if let Some(before) = read(&place)
+            && before.program == PROGRAM
+            && before.files == files
+        {
+            let known = before.runs.into_iter().filter(|(run, _)| !runs.contains_key(run));
+            runs.extend(known.collect::<Vec<_>>());
+        }
+        let kept =
+            Kept { program: PROGRAM.to_owned(), log: log.display().to_string(), files, runs };
+        let cannot = |error: io::Error| {
+            io::Error::new(error.kind(), format!("cannot write {}: {error}", place.display()))
+        };
+        write(&place, &kept).map_err(cannot)
+    }
+}
+
+/// Writes a file so that a reader finds the whole of it, or what was there before.
+fn write(place: &Path, kept: &Kept) -> io::Result<()> {
+    let folder = place.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(&serde_json::to_vec(kept)?)?;
+    file.persist(place)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RUN: RunId = RunId([7; 8]);
+
+    fn damage(seq: u64) -> Verified {
+        Verified { damage: Some(Damage { seq: Seq(seq), what: "as found".to_owned() }) }
+    }
+
+    /// A folder with a log of the least size; `verify` says that a run was verified.
+    fn log() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("a.db");
+        std::fs::write(&log, vec![1; LEAST_BYTES as usize]).unwrap();
+        (folder, log)
+    }
+
+    fn verify(folder: &Path, log: &Path, found: Verified) {
+        let verifying = Verifying::soon(folder, log).unwrap().expect("a large log");
+        verifying.keep([(RUN, found)]).unwrap();
+    }
+
+    #[test]
+    fn what_was_found_holds_until_the_log_or_its_wal_is_changed() {
+        let (folder, log) = log();
+        let cache = folder.path().join("cache");
+        assert_eq!(recall(&cache, &log, RUN), None);
+        verify(&cache, &log, damage(5));
+        assert_eq!(recall(&cache, &log, RUN), Some(damage(5)));
+        assert_eq!(recall(&cache, &log, RunId([8; 8])), None);
+        // A WAL without anything in it comes and goes with readers.
+        std::fs::write(beside::path(&log, "-wal"), b"").unwrap();
+        assert_eq!(recall(&cache, &log, RUN), Some(damage(5)));
+        std::fs::write(beside::path(&log, "-wal"), b"x").unwrap();
+        assert_eq!(recall(&cache, &log, RUN), None);
+        std::fs::remove_file(beside::path(&log, "-wal")).unwrap();
+        assert_eq!(recall(&cache, &log, RUN), Some(damage(5)));
+        // Changed and given its old time again.
+        let before = std::fs::metadata(&log).unwrap().modified().unwrap();
+        let file = std::fs::File::options().write(true).open(&log).unwrap();
+        (&file).write_all(b"2").unwrap();
+        file.set_modified(before).unwrap();
+        assert_eq!(std::fs::metadata(&log).unwrap().modified().unwrap(), before);
+        assert_eq!(recall(&cache, &log, RUN), None);
+    }
+
+    #[test]
+    fn another_file_of_the_same_name_is_another_log() {
+        let (folder, log) = log();
+        verify(folder.path(), &log, damage(5));
+        let other = folder.path().join("other");
+        std::fs::copy(&log, &other).unwrap();
+        std::fs::rename(&other, &log).unwrap();
+        assert_eq!(recall(folder.path(), &log, RUN), None);
+    }
+
+    #[test]
+    fn a_log_that_is_changed_while_it_is_verified_is_not_kept() {
+        let (folder, log) = log();
+        let verifying = Verifying::soon(folder.path(), &log).unwrap().unwrap();
+        std::fs::write(&log, vec![2; LEAST_BYTES as usize]).unwrap();
+        verifying.keep([(RUN, damage(5))]).unwrap();
+        assert_eq!(recall(folder.path(), &log, RUN), None);
+        // Nor is one that may have been changed after it was opened.
+        assert!(Verifying::since(folder.path(), &log, Duration::from_secs(3600)).is_none());
+    }
+
+    #[test]
+    fn the_other_runs_of_a_log_stay_known() {
+        let (folder, log) = log();
+        verify(folder.path(), &log, damage(5));
+        let verifying = Verifying::soon(folder.path(), &log).unwrap().unwrap();
+        verifying.keep([(RunId([8; 8]), Verified { damage: None })]).unwrap();
+        assert_eq!(recall(folder.path(), &log, RUN), Some(damage(5)));
+        assert_eq!(recall(folder.path(), &log, RunId([8; 8])), Some(Verified { damage: None }));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_as_if_it_were_not_there() {
+        let (folder, log) = log();
+        verify(folder.path(), &log, damage(5));
+        let place = place(folder.path(), &log.canonicalize().unwrap());
+        let text = std::fs::read_to_string(&place).unwrap();
+        for other in ["", "{", &text.replace(PROGRAM, "retold 0.0.9"), &text[..text.len() - 1]] {
+            std::fs::write(&place, other).unwrap();
+            assert_eq!(recall(folder.path(), &log, RUN), None, "{other}");
+        }
+        verify(folder.path(), &log, damage(6));
+        assert_eq!(recall(folder.path(), &log, RUN), Some(damage(6)));
+    }
+
+    #[test]
+    fn a_cache_that_cannot_be_written_is_an_error() {
+        let (folder, log) = log();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "x").unwrap();
+        let verifying = Verifying::soon(&file.join("cache"), &log).unwrap().unwrap();
+        assert!(verifying.keep([(RUN, damage(5))]).is_err());
+    }
+}

@@ -1,0 +1,148 @@
+//! Runs that are too long to be verified each time before a part of them is shown.
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use super::damaged::dangers;
+use super::{Feeding, Served, recording};
+use crate::support::cli::{Place, Said, assert_said};
+use crate::support::tamper::without_triggers;
+use crate::support::waiting::soon;
+
+/// The events of the long run, and one in the middle that is no part of what is shown.
+const EVENTS: u64 = 120_000;
+const CHANGED: u64 = 110_000;
+
+/// Commands that show a part of it.
+const PARTS: [&str; 4] = [
+    "show latest 3",
+    "log latest --most 20",
+    "audit latest day/1/agent/1#0",
+    "show latest --at 20",
+];
+
+/// A folder with a log of one long run.
+fn with_long_run() -> Place {
+    let place = Place::new();
+    let mut feeding = Feeding::new("society_small.jsonl", &place.path("retold.db"));
+    feeding.feed(60);
+    feeding.occur(EVENTS);
+    place
+}
+
+/// Changes an event in the middle.
+fn change(place: &Place) {
+    let db = Connection::open(place.path("retold.db")).unwrap();
+    let change = format!("UPDATE events SET time = time + 1 WHERE id & 4294967295 = {CHANGED}");
+    assert_eq!(without_triggers(&db, |db| db.execute(&change, [])).unwrap(), 1);
+}
+
+fn banner() -> String {
+    format!("DAMAGED: from event {CHANGED} on, this run cannot be trusted: its hash does not match")
+}
+
+/// Whether a command says first that the run is not verified; it must not fail.
+fn says_that_it_is_not_verified(place: &Place, command: &str) -> bool {
+    let Said { code, out, err } = place.run(command);
+    assert_eq!((code, err.as_str()), (0, ""), "{command}: {out}");
+    let (object, code) = place.json(command);
+    assert_eq!(code, 0, "{command}: {object}");
+    let says = out.starts_with("NOT VERIFIED: of the 120,000 events of this run, ");
+    let events = says.then_some(EVENTS);
+    assert_eq!(object["not_verified"]["events"].as_u64(), events, "{command}: {object}");
+    assert!(says || !out.contains("NOT VERIFIED"), "{command}: {out}");
+    says
+}
+
+#[test]
+fn a_part_of_a_long_run_is_shown_with_what_was_found_when_it_was_verified() {
+    let place = with_long_run();
+    for command in PARTS {
+        assert!(says_that_it_is_not_verified(&place, command), "{command}");
+    }
+    assert!(!place.path(".cache").exists(), "showing a part keeps nothing");
+    assert_eq!(place.run("verify latest").err, "");
+    for command in PARTS {
+        assert!(!says_that_it_is_not_verified(&place, command), "{command}");
+    }
+    // What is kept about another run, another file or another state of this one says nothing of it.
+    place.ok(&format!("import {}", recording("game24_small.jsonl")));
+    assert!(says_that_it_is_not_verified(&place, &format!("show {} 3", long(&place))));
+}
+
+/// The id of the long run.
+fn long(place: &Place) -> String {
+    let (list, _) = place.json("log");
+    let runs = list["runs"].as_array().unwrap();
+    let long = runs.iter().find(|run| run["events"] == EVENTS).unwrap();
+    long["run"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_long_run_that_is_damaged_is_shown_with_the_banner_once_this_is_known() {
+    let place = with_long_run();
+    change(&place);
+    // Until then it is said that this is not known, unless what is damaged is met.
+    for command in PARTS {
+        assert!(says_that_it_is_not_verified(&place, command), "{command}");
+    }
+    let meeting =
+        ["stats latest", "diff latest latest", "check latest", "log latest --most 200000"];
+    let shown = format!("show latest {CHANGED}");
+    for command in meeting.into_iter().chain([shown.as_str()]) {
+        let said = place.run(command);
+        assert!(said.code == 1 && said.out.starts_with(&banner()), "{command}: {said:?}");
+    }
+    for verify in ["verify", "verify latest"] {
+        let (found, code) = place.json(verify);
+        assert_eq!((code, found["problems"][0]["seq"].as_u64()), (1, Some(CHANGED)), "{found}");
+        for command in PARTS.into_iter().chain(meeting) {
+            let said = place.run(command);
+            assert!(said.code == 1 && said.out.starts_with(&banner()), "{command}: {said:?}");
+            let (object, code) = place.json(command);
+            let from = object["damaged"]["from"].as_u64();
+            assert_eq!((code, from), (1, Some(CHANGED)), "{command}: {object}");
+            assert_eq!(object["not_verified"], Value::Null, "{command}: {object}");
+        }
+        std::fs::remove_dir_all(place.path(".cache")).unwrap();
+    }
+}
+
+#[test]
+fn what_a_page_finds_in_a_long_run_is_known_to_commands_and_to_the_next_page() {
+    let place = with_long_run();
+    change(&place);
+    // A page does not trust the times of a file that was changed just before it was opened.
+    let kept = || std::fs::read_dir(place.path(".cache/retold")).is_ok_and(|all| all.count() > 0);
+    soon("what was found is kept", || {
+        let served = Served::log(&place, "retold.db");
+        soon("a warning", || {
+            let found = dangers(&served.json("/run/latest"));
+            found.iter().any(|(_, from)| *from == Some(CHANGED)).then_some(())
+        });
+        kept().then_some(())
+    });
+    for command in PARTS {
+        let said = place.run(command);
+        assert!(said.code == 1 && said.out.starts_with(&banner()), "{command}: {said:?}");
+    }
+    let served = Served::log(&place, "retold.db");
+    assert_eq!(dangers(&served.json("/run/latest"))[0].1, Some(CHANGED), "at once");
+}
+
+#[test]
+fn what_cannot_be_kept_is_said() {
+    let place = with_long_run();
+    let verified = |home: &str| {
+        let said = Said::ended(place.command().env("HOME", place.path(home)).args(["verify"]));
+        place.shown("verify", &Said { out: String::new(), ..said })
+    };
+    place.write("file", "");
+    let without = Said::ended(place.command().env_remove("HOME").args(["verify"]));
+    let without = place.shown("verify", &Said { out: String::new(), ..without });
+    // The name of the file is a hash of where the log is.
+    let said = verified("file");
+    let hash = said.split("retold/").nth(1).and_then(|rest| rest.split('.').next()).unwrap();
+    assert_said!("verified_not_kept", said.replace(hash, "[hash]") + &without);
+    assert!(says_that_it_is_not_verified(&place, "show latest 3"));
+}
