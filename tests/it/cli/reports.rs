@@ -1,10 +1,12 @@
 //! `retold report`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
 
 use data_encoding::BASE64;
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::cli::{Place, assert_said};
@@ -164,6 +166,8 @@ fn two_runs_on_a_page() {
     let (said, code) = place.json("report latest -o third.html");
     assert_eq!((code, &said["plots"], &said["simulated"]), (0, &3.into(), &true.into()));
     assert!(place.read("third.html").len() as u64 == said["bytes"]);
+    assert_eq!(place.ok("report latest -o -"), place.read("third.html"));
+    assert!(!place.path("-").exists());
     let config = concat!(env!("RETOLD_ROOT"), "/config/public_goods_small.yaml");
     place.ok(&format!("run {config} -q --no-outputs --set games=2 --set game_length=2"));
     let shown = place.session(&[
@@ -171,9 +175,27 @@ fn two_runs_on_a_page() {
         "report latest -o page.html",
         "report latest -o no/page.html",
         "report ffff -o new.html",
+        "report latest -o - --json",
         "report latest",
     ]);
     assert_said!("reports_wrong", shown);
+}
+
+#[test]
+fn a_page_that_cannot_be_written_to_its_end_leaves_the_one_before() {
+    let place = Place::with_run();
+    place.ok("report latest -o page.html");
+    let before = place.read("page.html");
+    place.ok("fork latest --set parser=game24@1 -q");
+    // The process may write files of at most 8 KB: it is ended when it writes more.
+    let limited = "ulimit -f 16; exec \"$0\" report latest -o page.html --force";
+    let mut command = Command::new("sh");
+    command.args(["-c", limited, env!("CARGO_BIN_EXE_retold")]);
+    place.shut_off(&mut command);
+    assert_eq!(command.status().unwrap().signal(), Some(Signal::XFSZ.as_raw()));
+    assert!(place.read("page.html") == before, "the page was changed");
+    place.ok("report latest -o page.html --force");
+    assert!(place.read("page.html") != before);
 }
 
 /// Of answers whose tokens nobody counted, their number is unknown and not 0, and the report and

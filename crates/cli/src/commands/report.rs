@@ -1,5 +1,6 @@
 //! `retold report`.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -12,6 +13,7 @@ use crate::runs::in_force;
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, Selected};
 use crate::views::{damaged, program};
+use retold::draft::Draft;
 use retold::inert::inert;
 use retold::run::RunRecord;
 use retold_report::{Page, RunPart, Summary};
@@ -30,7 +32,7 @@ pub(crate) struct Args {
     /// it with.
     #[arg(required = true, num_args = 1..=2, value_name = "RUN")]
     runs: Vec<String>,
-    /// The file.
+    /// The file, or `-` for stdout.
     #[arg(short, long, value_name = "FILE.html")]
     output: PathBuf,
     /// Replace the file if it exists.
@@ -40,7 +42,12 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { runs, output: file, force } = args;
-    if file.exists() && !force {
+    let is_stdout = file == Path::new("-");
+    if is_stdout && output.is_json() {
+        return Err(CliError::usage("--json and -o - both write to stdout")
+            .hint("name a file for the page"));
+    }
+    if !is_stdout && file.exists() && !force {
         return Err(CliError::usage(format!("{}: the file exists", file.display()))
             .hint("--force replaces it"));
     }
@@ -71,6 +78,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let simulated = parts.iter().any(|part| part.summary.started.is_simulated());
     let page = Page { runs: parts, paired };
     let html = page.html().map_err(|e| CliError::usage(format!("a plot cannot be drawn: {e}")))?;
+    if is_stdout {
+        output.raw(html.as_bytes())?;
+        return Ok(Status::Fine);
+    }
     write(&file, &html)?;
     let of: Vec<String> = page.runs.iter().map(|part| part.summary.run.to_string()).collect();
     if output.is_json() {
@@ -107,9 +118,20 @@ fn of_one_experiment(selected: &[Selected]) -> Result<(), CliError> {
     }
 }
 
-fn write(file: &Path, html: &str) -> Result<(), CliError> {
-    std::fs::write(file, html)
-        .map_err(|e| CliError::new(Status::Io, format!("{}: cannot write it: {e}", file.display())))
+/// Writes the page as a whole or not at all, unless the file is a device or a link: these are written to as
+/// they are.
+fn write(path: &Path, html: &str) -> Result<(), CliError> {
+    let write = || -> io::Result<()> {
+        if path.symlink_metadata().is_ok_and(|there| !there.is_file()) {
+            return std::fs::write(path, html);
+        }
+        let (draft, mut file) = Draft::file(path)?;
+        file.write_all(html.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(draft.path(), path)
+    };
+    write()
+        .map_err(|e| CliError::new(Status::Io, format!("{}: cannot write it: {e}", path.display())))
 }
 
 /// What is reported about a run, and its figures.
