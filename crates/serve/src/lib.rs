@@ -19,6 +19,7 @@ mod checks;
 mod error;
 mod facts;
 mod figures;
+mod files;
 mod guard;
 mod http;
 mod job;

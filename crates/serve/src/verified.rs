@@ -8,17 +8,16 @@
 //! user's cache can deceive what is kept, but not `retold verify`, which always reads everything.
 
 use std::collections::BTreeMap;
-use std::fs::Metadata;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
+use retold::PROGRAM;
 use retold::id::{RunId, Seq};
 use retold::log::{Problem, Reader, Verification};
-use retold::run::clock;
-use retold::{PROGRAM, beside};
 use serde::{Deserialize, Serialize};
 
+use crate::files::Files;
 use crate::search::in_cache;
 use crate::trust::Damage;
 
@@ -74,66 +73,6 @@ struct Kept {
     runs: BTreeMap<RunId, Verified>,
 }
 
-/// A log's file and its WAL, if that has anything in it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Files {
-    log: FileState,
-    wal: Option<FileState>,
-}
-
-/// Which file it is, and when it was changed: not to be had again by writing to it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct FileState {
-    /// Device and number; 0 where there is no such thing.
-    id: (u64, u64),
-    bytes: u64,
-    /// When its contents were changed, in nanoseconds since 1970.
-    modified: u64,
-    /// When anything about it was changed, which no program can set; 0 where there is no such thing.
-    changed: u64,
-}
-
-impl FileState {
-    fn of(found: &Metadata) -> io::Result<Self> {
-        let modified = nanoseconds(found.modified()?);
-        #[cfg(unix)]
-        let (id, changed) = {
-            use std::os::unix::fs::MetadataExt;
-            let seconds = Duration::from_secs(u64::try_from(found.ctime()).unwrap_or(0));
-            let rest = Duration::from_nanos(u64::try_from(found.ctime_nsec()).unwrap_or(0));
-            ((found.dev(), found.ino()), nanoseconds(UNIX_EPOCH + seconds + rest))
-        };
-        #[cfg(not(unix))]
-        let (id, changed) = ((0, 0), 0);
-        Ok(FileState { id, bytes: found.len(), modified, changed })
-    }
-}
-
-fn nanoseconds(time: SystemTime) -> u64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
-}
-
-impl Files {
-    fn of(log: &Path) -> io::Result<Self> {
-        let wal = match std::fs::metadata(beside::path(log, "-wal")) {
-            Ok(found) if found.len() > 0 => Some(FileState::of(&found)?),
-            Ok(_) => None,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
-        };
-        Ok(Files { log: FileState::of(&std::fs::metadata(log)?)?, wal })
-    }
-
-    /// How long ago they were last changed. `None` if that is in the future: then the clocks differ.
-    fn age(&self) -> Option<Duration> {
-        let states = [Some(&self.log), self.wal.as_ref()].into_iter().flatten();
-        let last = states.map(|state| state.modified.max(state.changed)).max()?;
-        let now = Duration::from_millis(u64::try_from(clock::now().0).ok()?);
-        now.checked_sub(Duration::from_nanos(last))
-    }
-}
-
 /// What was found when a run of a log was last verified, if the log is as it was then.
 pub fn recall(cache: &Path, log: &Path, run: RunId) -> Option<Verified> {
     let log = std::fs::canonicalize(log).ok()?;
@@ -171,7 +110,7 @@ impl Verifying {
     pub fn soon(cache: &Path, log: &Path) -> io::Result<Option<Self>> {
         let log = std::fs::canonicalize(log)?;
         let files = Files::of(&log)?;
-        if files.log.bytes + files.wal.as_ref().map_or(0, |wal| wal.bytes) < LEAST_BYTES {
+        if files.bytes() < LEAST_BYTES {
             return Ok(None);
         }
         let Some(age) = files.age() else { return Ok(None) };
@@ -233,6 +172,8 @@ fn write(place: &Path, kept: &Kept) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use retold::beside;
+
     use super::*;
 
     const RUN: RunId = RunId([7; 8]);
