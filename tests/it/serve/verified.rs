@@ -108,6 +108,32 @@ fn a_long_run_that_is_damaged_is_shown_with_the_banner_once_this_is_known() {
     }
 }
 
+/// What is missing at the end is known at once, but something before it may be damaged as well.
+#[test]
+fn a_long_run_in_a_log_that_was_cut_off_is_verified() {
+    let place = with_long_run();
+    let lasts = ["first", "second"].map(|name| {
+        let whole = std::fs::read(place.path("retold.db")).unwrap();
+        let log = format!("{name}.db");
+        place.write(&log, &whole[..whole.len() / 100 * 99]);
+        std::fs::copy(place.path("retold.db-mark"), place.path(&format!("{log}-mark"))).unwrap();
+        let (found, code) = place.json(&format!("--log {log} verify latest"));
+        let first = found["problems"][0]["seq"].as_u64().unwrap();
+        assert_eq!(code, 1, "{found}");
+        std::fs::remove_dir_all(place.path(".cache")).unwrap();
+        let banner = format!("DAMAGED: from event {first} on");
+        let whole = ["stats latest", "check latest", "diff latest latest", "replay latest"];
+        for command in PARTS.into_iter().chain(whole) {
+            let said = place.run(&format!("--log {log} {command}"));
+            assert!(said.code == 1 && said.out.starts_with(&banner), "{name}: {command}: {said:?}");
+        }
+        change(&place);
+        first
+    });
+    // The end was missing, and then something before it was changed as well.
+    assert!(CHANGED < lasts[0] && lasts[0] < EVENTS && lasts[1] == CHANGED, "{lasts:?}");
+}
+
 #[test]
 fn what_a_page_finds_in_a_long_run_is_known_to_commands_and_to_the_next_page() {
     let place = with_long_run();

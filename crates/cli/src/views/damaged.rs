@@ -26,12 +26,13 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// A run is verified, unless it is long: then what was found when it was last verified is known. Without
-    /// that, only a missing end is noticed at once, and damage within the run when it is read.
+    /// A run is verified, unless it is long and nothing is known to be wrong with its log: then what was found
+    /// when it was last verified is known, or else damage is noticed when it is read.
     pub(crate) fn of(log: &Log, run: RunId) -> Result<Self, CliError> {
         let backend = log.backend().as_ref();
+        let verified = || Ok(Known { damage: first_untrusted(backend, run)?, unverified: None });
         if !is_long(log.reader()?.as_mut(), run) {
-            return Ok(Known { damage: first_untrusted(backend, run)?, unverified: None });
+            return verified();
         }
         let last = last(log, run)?.unwrap_or_default();
         let end = missing_end(backend, run, last)?;
@@ -39,12 +40,15 @@ impl Known {
         let Some(file) = backend.file() else {
             return Ok(Known { damage: end, unverified: None });
         };
-        Ok(match cache().and_then(|cache| recall(&cache, file, run)) {
-            Some(Verified { damage }) => {
-                Known { damage: Damage::first(damage, end), unverified: None }
-            }
-            None => Known { unverified: Some(last).filter(|_| end.is_none()), damage: end },
-        })
+        if let Some(Verified { damage }) = cache().and_then(|cache| recall(&cache, file, run)) {
+            return Ok(Known { damage: Damage::first(damage, end), unverified: None });
+        }
+        // Where something is missing, something before it may be damaged too.
+        let is_damaged = end.is_some()
+            || backend.is_cut_off()
+            || backend.damaged().is_some()
+            || !backend.lost().is_empty();
+        if is_damaged { verified() } else { Ok(Known { damage: None, unverified: Some(last) }) }
     }
 
     /// Says before anything else that a run is damaged, or that it is not known whether it is whole; returns
@@ -192,6 +196,8 @@ pub(crate) fn with_banner_if_met(
     work: impl FnOnce() -> Result<Status, CliError>,
 ) -> Result<Status, CliError> {
     let end = end(&Selected { log: log.clone(), run })?;
+    // Something before the end that is missing may be damaged too.
+    let end = if end.is_some() { first(log, run)? } else { None };
     let doubt = match &end {
         Some(damage) => {
             output.damaged(damage)?;
