@@ -29,7 +29,7 @@ use serde_json::Value;
 use crate::support::cli::Place;
 use crate::support::logs::again;
 use crate::support::studies::STUDIES;
-use crate::support::waiting::soon;
+use crate::support::waiting::{end, soon};
 
 /// A server, stopped when dropped.
 pub(crate) struct Served {
@@ -110,8 +110,8 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        // As by Ctrl-C: it removes what it has made to read a damaged log.
+        end(&mut self.child);
     }
 }
 

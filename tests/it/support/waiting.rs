@@ -22,6 +22,19 @@ pub(crate) fn soon<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+/// Ends a process that runs until it is interrupted; one that hangs is killed.
+#[expect(clippy::disallowed_methods, reason = "a test must end")]
+pub(crate) fn end(child: &mut Child) {
+    let begin = Instant::now();
+    let asked = kill_process(Pid::from_child(child), Signal::INT).is_ok();
+    while asked && begin.elapsed() < PATIENCE && matches!(child.try_wait(), Ok(None)) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // It has ended, or never will.
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
 /// What a process has said once it has ended; one that hangs is killed, and the test fails.
 pub(crate) fn ended(child: Child) -> Output {
     let (end, has_ended) = channel::<()>();
