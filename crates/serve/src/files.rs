@@ -1,7 +1,7 @@
 //! Whether the files of a log are as they were.
 
-use std::fs::Metadata;
-use std::io;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,11 +9,36 @@ use retold::beside;
 use retold::run::clock;
 use serde::{Deserialize, Serialize};
 
-/// A log's file and its WAL, if that has anything in it.
+/// The longest WAL that is looked at, in bytes: it is merged into the log when it has 4 MB, unless a reader
+/// keeps it from that.
+const LONGEST_WAL: u64 = 64 << 20;
+
+/// A log's file, and its WAL if that has anything in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Files {
     log: FileState,
-    wal: Option<FileState>,
+    wal: Option<WalState>,
+}
+
+/// What a WAL holds: its times do not say whether it was changed, since SQLite gives it to the owner of
+/// the log each time that root opens it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct WalState {
+    bytes: u64,
+    /// BLAKE3 of all of it.
+    hash: String,
+}
+
+impl WalState {
+    fn of(wal: &Path, found: &Metadata) -> io::Result<Self> {
+        let bytes = found.len();
+        if !found.is_file() || bytes > LONGEST_WAL {
+            return Err(io::Error::other("the WAL cannot be looked at"));
+        }
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(File::open(wal)?.take(LONGEST_WAL))?;
+        Ok(WalState { bytes, hash: hasher.finalize().to_hex().to_string() })
+    }
 }
 
 /// Which file it is, and when it was changed: not to be had again by writing to it.
@@ -51,8 +76,9 @@ fn nanoseconds(time: SystemTime) -> u64 {
 
 impl Files {
     pub(crate) fn of(log: &Path) -> io::Result<Self> {
-        let wal = match std::fs::metadata(beside::path(log, "-wal")) {
-            Ok(found) if found.len() > 0 => Some(FileState::of(&found)?),
+        let wal = beside::path(log, "-wal");
+        let wal = match std::fs::metadata(&wal) {
+            Ok(found) if found.len() > 0 => Some(WalState::of(&wal, &found)?),
             Ok(_) => None,
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
@@ -62,17 +88,16 @@ impl Files {
 
     /// How large they are together.
     pub(crate) fn bytes(&self) -> u64 {
-        self.states().map(|state| state.bytes).sum()
+        self.log.bytes + self.wal.as_ref().map_or(0, |wal| wal.bytes)
     }
 
-    fn states(&self) -> impl Iterator<Item = &FileState> {
-        std::iter::once(&self.log).chain(&self.wal)
-    }
-
-    /// How long ago they were last changed. `None` if that is in the future: then the clocks differ.
-    pub(crate) fn age(&self) -> Option<Duration> {
-        let last = self.states().map(|state| state.modified.max(state.changed)).max()?;
-        let now = Duration::from_millis(u64::try_from(clock::now().0).ok()?);
+    /// How long ago what a log's files hold was last changed. `None` if that is in the future: then the clocks
+    /// differ.
+    pub(crate) fn age(&self, log: &Path) -> Option<Duration> {
+        let wal = std::fs::metadata(beside::path(log, "-wal")).and_then(|found| found.modified());
+        let last = self.log.modified.max(self.log.changed).max(wal.map_or(0, nanoseconds));
+        // The end of this millisecond: a change in it is not in the future.
+        let now = Duration::from_millis(u64::try_from(clock::now().0).ok()? + 1);
         now.checked_sub(Duration::from_nanos(last))
     }
 }

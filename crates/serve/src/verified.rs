@@ -2,9 +2,9 @@
 //!
 //! To verify a run of a million answers takes seconds, and a command that shows one of them answers at
 //! once. So what `retold verify` or a page found is kept, one small file for each log, and holds as long
-//! as the log's file and its WAL are as they were then: the same files, with the same size and times.
-//! A change within one tick of the file system's clock would not be seen in these, so nothing is kept
-//! about files that were changed just before. Whoever can set the machine's clock or write in the
+//! as the log's file is as it was then (the same file, with the same size and times), and its WAL holds what it
+//! held. A change within one tick of the file system's clock would not be seen in the times, so nothing is kept
+//! about a file that was changed just before. Whoever can set the machine's clock or write in the
 //! user's cache can deceive what is kept, but not `retold verify`, which always reads everything.
 
 use std::collections::BTreeMap;
@@ -113,7 +113,7 @@ impl Verifying {
         if files.bytes() < LEAST_BYTES {
             return Ok(None);
         }
-        let Some(age) = files.age() else { return Ok(None) };
+        let Some(age) = files.age(&log) else { return Ok(None) };
         if let Some(left) = TICK.checked_sub(age) {
             std::thread::sleep(left);
             let now = Files::of(&log)?;
@@ -126,7 +126,7 @@ impl Verifying {
     pub(crate) fn since(cache: &Path, log: &Path, before: Duration) -> Option<Self> {
         let log = std::fs::canonicalize(log).ok()?;
         let files = Files::of(&log).ok()?;
-        let is_settled = files.age()? > before + TICK;
+        let is_settled = files.age(&log)? > before + TICK;
         is_settled.then(|| Self::of(cache, log, files))
     }
 
@@ -208,8 +208,15 @@ mod tests {
         assert_eq!(recall(&cache, &log, RUN), Some(damage(5)));
         std::fs::write(beside::path(&log, "-wal"), b"x").unwrap();
         assert_eq!(recall(&cache, &log, RUN), None);
+        verify(&cache, &log, damage(6));
+        assert_eq!(recall(&cache, &log, RUN), Some(damage(6)));
+        // Root gives a WAL to its owner each time it opens it.
+        std::fs::write(beside::path(&log, "-wal"), b"x").unwrap();
+        assert_eq!(recall(&cache, &log, RUN), Some(damage(6)));
+        std::fs::write(beside::path(&log, "-wal"), b"y").unwrap();
+        assert_eq!(recall(&cache, &log, RUN), None);
         std::fs::remove_file(beside::path(&log, "-wal")).unwrap();
-        assert_eq!(recall(&cache, &log, RUN), Some(damage(5)));
+        verify(&cache, &log, damage(5));
         // Changed and given its old time again.
         let before = std::fs::metadata(&log).unwrap().modified().unwrap();
         let file = std::fs::File::options().write(true).open(&log).unwrap();
