@@ -70,6 +70,22 @@ fn a_part_of_a_long_run_is_shown_with_what_was_found_when_it_was_verified() {
     assert!(says_that_it_is_not_verified(&place, &format!("show {} 3", long(&place))));
 }
 
+#[test]
+fn a_long_run_whose_last_events_are_in_a_wal_is_known_as_well() {
+    let place = Place::new();
+    let mut feeding = Feeding::new("society_small.jsonl", &place.path("retold.db"));
+    feeding.feed(60);
+    feeding.occur(EVENTS - 1);
+    feeding.occur(EVENTS);
+    assert!(std::fs::metadata(place.path("retold.db-wal")).unwrap().len() > 0);
+    assert!(says_that_it_is_not_verified(&place, "show latest 3"));
+    place.ok("verify");
+    assert!(!says_that_it_is_not_verified(&place, "show latest 3"));
+    feeding.occur(EVENTS + 1);
+    let said = place.ok("show latest 3");
+    assert!(said.starts_with("NOT VERIFIED: of the 120,001 events"), "{said}");
+}
+
 /// The id of the long run.
 fn long(place: &Place) -> String {
     let (list, _) = place.json("log");
