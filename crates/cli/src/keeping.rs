@@ -26,8 +26,9 @@ impl Keeping {
         };
         match Verifying::soon(&cache, log) {
             Ok(Some(begun)) => Keeping::Begun(begun),
-            // A log that cannot be read is reported where it is read.
-            Ok(None) | Err(_) => Keeping::Nothing,
+            Ok(None) => Keeping::Nothing,
+            // Nothing is found in a log that cannot be read.
+            Err(error) => Keeping::Failed(error.to_string()),
         }
     }
 
@@ -42,7 +43,7 @@ impl Keeping {
         };
         if let Some(why) = failed {
             write_err(&typed(&format!(
-                "warning: what was found is not kept: {why}\n  hint: until it is, `retold show` of a part of a long run says that it is not verified: name a folder that can be written with XDG_CACHE_HOME\n"
+                "warning: what was found is not kept: {why}\n  hint: until it is, `retold show` of a part of a long run says that it is not verified\n"
             )));
         }
     }

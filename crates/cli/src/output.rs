@@ -64,7 +64,7 @@ impl Output {
         if let Some((run, Seq(last))) = self.not_verified.take() {
             let (events, run) = (counted(last, "event"), run.short(8));
             self.write(typed(&format!(
-                "NOT VERIFIED: of the {events} of this run, only those that are read for this are checked; `retold verify {run}` checks all, and what it finds is known here until the log changes\n"
+                "NOT VERIFIED: of the {events} of this run, only those that are read for this are checked; `retold verify {run}` checks all of them, and what it finds is kept until the log's file changes\n"
             )).as_bytes())?;
         }
         self.write(inert_lines(text).as_bytes())
@@ -105,7 +105,9 @@ impl Output {
     /// Says before anything else that a run is too long to be verified now: as the first line, or as
     /// `not_verified` in the object, unless it turns out to be damaged.
     pub(crate) fn not_verified(&self, run: RunId, last: Seq) {
-        self.not_verified.set(Some((run, last)));
+        if self.damage.borrow().is_none() {
+            self.not_verified.set(Some((run, last)));
+        }
     }
 
     /// Prints one JSON object.

@@ -8,7 +8,6 @@ use crate::again::typed;
 use crate::error::{CliError, LOST, Status, write_err};
 use crate::global::Global;
 use crate::output::counted;
-use crate::views::damaged;
 use retold::event::RunStarted;
 use retold::exchange::{
     ImportError, is_recording, read_exchanges, read_recording, read_recording_to_damage,
@@ -20,7 +19,7 @@ use retold::log::{
     Verification, deleted_runs, verify_run,
 };
 use retold::run::clock;
-use retold_serve::{Damage, WithoutEnds};
+use retold_serve::{Damage, WithoutEnds, first_untrusted};
 use retold_wire::PROGRAM;
 
 /// Opens an existing log; lost events and damage to the file are reported on stderr.
@@ -248,7 +247,7 @@ fn answers_of(selected: Selected) -> Result<Source, CliError> {
     let simulated = match started(log.reader()?.as_mut(), run) {
         Ok(started) => started.is_simulated(),
         Err(error) => {
-            return Err(match damaged::first(&log, run)? {
+            return Err(match first_untrusted(log.backend().as_ref(), run)? {
                 Some(damage) => error.damage(Some(run), damage),
                 None => error,
             });
@@ -304,6 +303,17 @@ pub(crate) fn is_log(name: &str) -> bool {
     let mut begin = Vec::new();
     let mut read = || std::fs::File::open(name)?.take(100).read_to_end(&mut begin);
     Path::new(name).is_file() && read().is_ok() && begin.starts_with(b"SQLite format 3\0")
+}
+
+/// Refuses to write a file in the place of a log, whatever `--force` says.
+pub(crate) fn is_no_log(file: &Path) -> Result<(), CliError> {
+    match file.to_str().is_some_and(is_log) {
+        true => {
+            let message = format!("{} is a log: it is never replaced", file.display());
+            Err(CliError::usage(message).hint("name another file"))
+        }
+        false => Ok(()),
+    }
 }
 
 /// A recording that is not as it was written has the exit code of a difference. A file whose first line

@@ -2,7 +2,8 @@
 //!
 //! A run is checked when it is first shown. One that grows while it is shown is checked again when it
 //! is twice as long, and when it has ended: what it gets in between is compared with its hashes where
-//! it is read (see `roll`), so that a long run that is being recorded is not read again and again.
+//! it is read (see `roll`), so that a long run that is being recorded is not read again and again. One that
+//! has ended is checked again when the log's files were changed.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,6 +15,7 @@ use retold::id::{RunId, Seq};
 use retold::log::LogError;
 use retold::run::clock::Stopwatch;
 
+use crate::files::Files;
 use crate::job::{PATIENCE, locked};
 use crate::trust::Trust;
 
@@ -23,14 +25,19 @@ const LONGER: Duration = Duration::from_secs(2);
 /// The most events whose check is waited for so long.
 const MOST_AWAITED: u64 = 20_000;
 
+/// How many times as long as a check took it is not repeated because the log was changed.
+const PAUSE: u32 = 10;
+
 /// A run that is to be checked.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Due {
     pub(crate) run: RunId,
     /// Its last event.
     pub(crate) last: Seq,
     /// Whether that is its end.
     pub(crate) is_over: bool,
+    /// The log's files, if it is in files.
+    pub(crate) files: Option<Files>,
 }
 
 /// What is known about a run by now.
@@ -59,20 +66,36 @@ struct Slot {
 #[derive(Default)]
 struct Stand {
     is_running: bool,
-    /// The end of the run when it was last checked, and whether it was over.
-    checked: Option<(Seq, bool)>,
+    /// What was due when it was last checked.
+    checked: Option<Checked>,
     trust: Trust,
 }
 
+/// A check that has ended.
+struct Checked {
+    due: Due,
+    took: Duration,
+    ended: Stopwatch,
+}
+
+impl Checked {
+    /// Whether the run is to be checked once more although it has not grown: the log was changed, by whomever.
+    /// While other runs are written to it, this takes a part of the time.
+    fn is_stale(&self, due: &Due) -> bool {
+        due.files != self.due.files && self.ended.elapsed() > self.took * PAUSE
+    }
+}
+
 impl Stand {
-    fn is_due(&self, due: Due) -> bool {
-        match self.checked {
-            _ if self.is_running => false,
-            None => true,
-            Some((_, was_over)) if due.is_over && !was_over => true,
+    fn is_due(&self, due: &Due) -> bool {
+        let Some(checked) = &self.checked else { return !self.is_running };
+        let before = &checked.due;
+        match self.is_running {
+            true => false,
+            _ if due.is_over && (!before.is_over || checked.is_stale(due)) => true,
             // What was damaged may have been mended.
-            Some((last, _)) if self.trust.is_damaged() => due.last != last,
-            Some((last, _)) => due.last.0 >= last.0.saturating_mul(2).max(1),
+            _ if self.trust.is_damaged() => due.last != before.last || checked.is_stale(due),
+            _ => due.last.0 >= before.last.0.saturating_mul(2).max(1),
         }
     }
 }
@@ -114,7 +137,7 @@ impl Checks {
         all: Vec<Due>,
         check: impl Fn(RunId) -> Result<Trust, LogError> + Send + 'static,
     ) {
-        let is_due = |due: &Due| locked(&self.slot(due.run).stand).is_due(*due);
+        let is_due = |due: &Due| locked(&self.slot(due.run).stand).is_due(due);
         if !all.iter().any(is_due) {
             return;
         }
@@ -140,11 +163,12 @@ impl Slot {
     fn check(&self, due: Due, check: &impl Fn(RunId) -> Result<Trust, LogError>) {
         {
             let mut stand = locked(&self.stand);
-            if !stand.is_due(due) {
+            if !stand.is_due(&due) {
                 return;
             }
             stand.is_running = true;
         }
+        let begun = Stopwatch::start();
         // A page must not wait forever for a check that has panicked.
         let found = catch_unwind(AssertUnwindSafe(|| check(due.run)));
         let failed = match found {
@@ -157,7 +181,8 @@ impl Slot {
             from: None,
         });
         let mut stand = locked(&self.stand);
-        *stand = Stand { is_running: false, checked: Some((due.last, due.is_over)), trust };
+        let checked = Checked { due, took: begun.elapsed(), ended: Stopwatch::start() };
+        *stand = Stand { is_running: false, checked: Some(checked), trust };
         drop(stand);
         self.changed.notify_all();
     }
@@ -172,7 +197,7 @@ mod tests {
     const RUN: RunId = RunId([7; 8]);
 
     fn due(last: u64, is_over: bool) -> Due {
-        Due { run: RUN, last: Seq(last), is_over }
+        Due { run: RUN, last: Seq(last), is_over, files: None }
     }
 
     /// How often a run is checked that is looked at each time it has one event more.
@@ -191,8 +216,10 @@ mod tests {
             look(due(last, false));
         }
         // At 100 and at 200, or a little later if the first check took that long.
-        let settled =
-            || locked(&checks.slot(RUN).stand).checked.is_some_and(|(last, _)| last.0 >= 200);
+        let settled = || {
+            let slot = checks.slot(RUN);
+            locked(&slot.stand).checked.as_ref().is_some_and(|checked| checked.due.last.0 >= 200)
+        };
         let begun = Stopwatch::start();
         while !settled() && begun.elapsed() < Duration::from_secs(300) {
             std::thread::sleep(Duration::from_millis(5));

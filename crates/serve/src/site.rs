@@ -16,6 +16,7 @@ use retold_study::studies::Studies;
 use crate::checks::{Checks, Due, Known};
 use crate::error::PageError;
 use crate::facts::Fold;
+use crate::files::Files;
 use crate::job::{Jobs, PATIENCE, Stand, locked};
 use crate::pages::compare::Compared;
 use crate::pages::stats::Counted;
@@ -239,10 +240,12 @@ impl Site {
         heads: impl IntoIterator<Item = &'a RunHead>,
         reader: &mut dyn Reader,
     ) {
+        let files = self.source.file().and_then(|log| Files::of(log).ok());
         let due = heads.into_iter().map(|RunHead { run, head, .. }| Due {
             run: *run,
             last: head.seq,
             is_over: is_finished(reader, *run, head.seq),
+            files: files.clone(),
         });
         let site = self.clone();
         self.trusted.await_all(due.collect(), move |run| site.verify(run));

@@ -4,8 +4,8 @@
 //! once. So what `retold verify` or a page found is kept, one small file for each log, and holds as long
 //! as the log's file is as it was then (the same file, with the same size and times), and its WAL holds what it
 //! held. A change within one tick of the file system's clock would not be seen in the times, so nothing is kept
-//! about a file that was changed just before. Whoever can set the machine's clock or write in the
-//! user's cache can deceive what is kept, but not `retold verify`, which always reads everything.
+//! about a file that was changed just before. Whoever can set the machine's clock, write in the
+//! user's cache or has mapped the file into memory can deceive what is kept, but not `retold verify`, which always reads everything.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -106,18 +106,21 @@ impl Verifying {
     /// nothing to keep about it.
     ///
     /// # Errors
-    /// The file cannot be looked at.
+    /// The file cannot be looked at, or is being changed.
     pub fn soon(cache: &Path, log: &Path) -> io::Result<Option<Self>> {
         let log = std::fs::canonicalize(log)?;
         let files = Files::of(&log)?;
         if files.bytes() < LEAST_BYTES {
             return Ok(None);
         }
-        let Some(age) = files.age(&log) else { return Ok(None) };
+        let Some(age) = files.age(&log) else {
+            return Err(io::Error::other("by its time, the log is changed in the future"));
+        };
         if let Some(left) = TICK.checked_sub(age) {
             std::thread::sleep(left);
-            let now = Files::of(&log)?;
-            return Ok((now == files).then(|| Self::of(cache, log, files)));
+            if Files::of(&log)? != files {
+                return Err(changed());
+            }
         }
         Ok(Some(Self::of(cache, log, files)))
     }
@@ -134,15 +137,18 @@ impl Verifying {
         Verifying { place: place(cache, &log), log, files }
     }
 
-    /// Keeps what was found, if the log is still as it was.
+    /// Keeps what was found.
     ///
     /// # Errors
-    /// The cache cannot be written.
+    /// The log is not as it was, or the cache cannot be written.
     pub fn keep(self, found: impl IntoIterator<Item = (RunId, Verified)>) -> io::Result<()> {
         let Verifying { place, log, files } = self;
         let mut runs: BTreeMap<RunId, Verified> = found.into_iter().collect();
-        if runs.is_empty() || !Files::of(&log).is_ok_and(|now| now == files) {
+        if runs.is_empty() {
             return Ok(());
+        }
+        if !Files::of(&log).is_ok_and(|now| now == files) {
+            return Err(changed());
         }
         if let Some(before) = read(&place)
             && before.program == PROGRAM
@@ -160,6 +166,10 @@ impl Verifying {
     }
 }
 
+fn changed() -> io::Error {
+    io::Error::other("the log was changed meanwhile")
+}
+
 /// Writes a file so that a reader finds the whole of it, or what was there before.
 fn write(place: &Path, kept: &Kept) -> io::Result<()> {
     let folder = place.parent().unwrap_or(Path::new("."));
@@ -172,6 +182,8 @@ fn write(place: &Path, kept: &Kept) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use retold::beside;
 
     use super::*;
@@ -227,6 +239,14 @@ mod tests {
     }
 
     #[test]
+    fn a_log_with_a_time_in_the_future_is_not_kept() {
+        let (folder, log) = log();
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(32_503_680_000);
+        std::fs::File::options().write(true).open(&log).unwrap().set_modified(time).unwrap();
+        assert!(Verifying::soon(folder.path(), &log).is_err());
+    }
+
+    #[test]
     fn another_file_of_the_same_name_is_another_log() {
         let (folder, log) = log();
         verify(folder.path(), &log, damage(5));
@@ -241,7 +261,7 @@ mod tests {
         let (folder, log) = log();
         let verifying = Verifying::soon(folder.path(), &log).unwrap().unwrap();
         std::fs::write(&log, vec![2; LEAST_BYTES as usize]).unwrap();
-        verifying.keep([(RUN, damage(5))]).unwrap();
+        assert!(verifying.keep([(RUN, damage(5))]).is_err());
         assert_eq!(recall(folder.path(), &log, RUN), None);
         // Nor is one that may have been changed after it was opened.
         assert!(Verifying::since(folder.path(), &log, Duration::from_secs(3600)).is_none());

@@ -120,6 +120,14 @@ impl SqliteReader {
         }
     }
 
+    /// The last event of a run, sought from its end.
+    fn last_seq(&self, no: i64) -> rusqlite::Result<Seq> {
+        let sql = "SELECT max(id) FROM events WHERE id > ?1 << 32 AND id < (?1 + 1) << 32";
+        let mut select = self.db.prepare_cached(sql)?;
+        let last: Option<i64> = select.query_row([no], |r| r.get(0))?;
+        Ok(Seq((last.unwrap_or(0) & 0xffff_ffff) as u64))
+    }
+
     fn load_kinds(&mut self) -> rusqlite::Result<()> {
         let mut select = self.db.prepare_cached("SELECT id, name, version FROM kinds")?;
         let mut rows = select.query([])?;
@@ -191,7 +199,7 @@ impl Reader for SqliteReader {
         };
         self.statement = Some(statement.clone());
         let from = after;
-        let (mut reread, mut met) = (false, None);
+        let (mut reread, mut met, mut sought) = (false, None, false);
         loop {
             let mut read = || -> rusqlite::Result<Result<Vec<StoredEvent>, Damage>> {
                 let mut select = self.db.prepare_cached(&statement)?;
@@ -233,6 +241,18 @@ impl Reader for SqliteReader {
                     if let (Some(error), Some(last)) = (met.take(), events.last()) {
                         let error = self.cannot_read(run, last.seq.next(), error);
                         self.unreadable = Some((run, last.seq, error));
+                    }
+                    // A damaged key ends a scan early. Another process may have added events since.
+                    if events.is_empty() && limit > 0 {
+                        let end = self.last_seq(no).map_err(|e| self.cannot_read(run, next, e))?;
+                        if end > after && sought {
+                            let what = "it cannot be found, and there are later events".to_owned();
+                            return Err(LogError::Corrupt { run, seq: next, what });
+                        }
+                        if end > after {
+                            sought = true;
+                            continue;
+                        }
                     }
                     return Ok(events);
                 }

@@ -182,6 +182,20 @@ fn two_runs_on_a_page() {
 }
 
 #[test]
+fn a_log_is_never_replaced() {
+    let place = Place::with_run();
+    let before = std::fs::read(place.path("retold.db")).unwrap();
+    for args in
+        ["report latest -o retold.db --force", "audit latest solve/0#0 --proof ./retold.db --force"]
+    {
+        let said = place.run(args);
+        let why = "retold.db is a log: it is never replaced\n  hint: name another file\n";
+        assert!(said.code == 2 && said.err.contains(why), "{args}: {said:?}");
+        assert!(std::fs::read(place.path("retold.db")).unwrap() == before, "{args}");
+    }
+}
+
+#[test]
 fn a_page_that_cannot_be_written_to_its_end_leaves_the_one_before() {
     let place = Place::with_run();
     place.ok("report latest -o page.html");

@@ -6,8 +6,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
 use crate::select::{self, Selected};
-use crate::views::damaged::{self, Reads};
-use crate::views::{self};
+use crate::views::{self, damaged};
 use retold::audit::Target;
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold::proof::{ProveError, prove, verify};
@@ -43,9 +42,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::to_read(global, &args.run)?;
-    let runs = [(&selected.log, selected.run)];
-    let reads = if args.independence { Reads::Whole } else { Reads::Part };
-    damaged::with_banner(runs, reads, output, |damage| {
+    damaged::with_banner([(&selected.log, selected.run)], output, |damage| {
         audited(&selected, damage, args, global, output)
     })
 }
@@ -65,6 +62,7 @@ fn audited(
     let read = |of: &Selected, end| Ok(views::audit::read(of, &decision, global)?.before(end));
     let mut shown = damaged::before(selected, damage, read)?;
     if let Some(file) = proof {
+        select::is_no_log(&file)?;
         let if_exists = if force { IfExists::Replace } else { IfExists::Refuse };
         // Before the run is read: a file that cannot be written is said at once.
         let mut writer = JsonlWriter::create(&file, if_exists)?;

@@ -16,7 +16,7 @@ use crate::run_id::new_run_id;
 use crate::runs::refold::{Refolded, refold, refoldable};
 use crate::select::{self, Source};
 use crate::views::changed::{list, side};
-use crate::views::damaged::{self, Reads};
+use crate::views::damaged;
 use crate::views::left::{left_alone, left_as_json, nothing};
 use retold::check::{Checked, DecisionPart, New, Side, check};
 use retold::decide::{Again, Decided, Decider, Params, Redecided, Selection};
@@ -139,7 +139,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         sources.push(source);
     }
     let runs: Vec<(Log, RunId)> = sources.iter().map(|of| (of.log.clone(), of.run)).collect();
-    damaged::with_banner(runs.iter().map(|(log, run)| (log, *run)), Reads::Whole, output, |_| {
+    damaged::with_banner(runs.iter().map(|(log, run)| (log, *run)), output, |_| {
         check_all(sources, (decider, file, params), &args, global, output)
     })
 }

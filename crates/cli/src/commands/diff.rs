@@ -11,7 +11,7 @@ use crate::runs::figures::figures_of;
 use crate::runs::settings::settings_of;
 use crate::select::{self, Selected};
 use crate::views::alike::{alike, and_others, shortened};
-use crate::views::damaged::{self, Reads};
+use crate::views::damaged;
 use crate::views::differing::where_they_differ;
 use crate::views::facts::{EXCERPT, facts_text, more};
 use crate::views::figures::{methods, paired_table};
@@ -68,7 +68,7 @@ struct Shown {
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { one, other, most } = args;
     let (one, other) = (select::to_read(global, &one)?, select::to_read(global, &other)?);
-    damaged::with_banner([&one, &other].map(|of| (&of.log, of.run)), Reads::Whole, output, |_| {
+    damaged::with_banner([&one, &other].map(|of| (&of.log, of.run)), output, |_| {
         let compared = compared(global.studies, &one, &other)?;
         if output.is_json() {
             output.object(&compared.json()?)?;

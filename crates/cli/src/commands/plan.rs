@@ -15,7 +15,7 @@ use crate::runs::person::is_played;
 use crate::runs::session::{self, Session};
 use crate::runs::settings::{as_json, settings_of};
 use crate::select::{self, Selected};
-use crate::views::damaged::{self, Reads};
+use crate::views::damaged;
 use crate::views::departures::{departures_json, departures_text};
 use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
 use retold::audit::Target;
@@ -78,9 +78,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let selected = select::to_read(global, &args.against)?;
     let prices = prices(args.prices.as_deref())?;
     let (log, run) = (selected.log.clone(), selected.run);
-    damaged::with_banner([(&log, run)], Reads::Whole, output, |_| {
-        show(selected, &args, &prices, global, output)
-    })
+    damaged::with_banner([(&log, run)], output, |_| show(selected, &args, &prices, global, output))
 }
 
 /// Shows what a run would ask.

@@ -47,6 +47,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage("--json and -o - both write to stdout")
             .hint("name a file for the page"));
     }
+    select::is_no_log(&file)?;
     if !is_stdout && file.exists() && !force {
         return Err(CliError::usage(format!("{}: the file exists", file.display()))
             .hint("--force replaces it"));

@@ -24,7 +24,7 @@ use retold::inert::inert;
 use retold::log::{CheckedReader, Reader};
 use retold::prompt::Request;
 use retold::run::{Parent, Report, RunRecord, Shortcomings};
-use retold_serve::Damage;
+use retold_serve::{Damage, first_untrusted};
 use retold_study::studies::Studies;
 use retold_wire::PROGRAM;
 
@@ -112,7 +112,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let shown = match shown_of(&selected, part.clone(), (at, None), None, global, output) {
         // In a long run, damage is noticed when it is read. What is left is shown nevertheless.
         Err(error) if matches!(error.status, Status::Difference | Status::Io) => {
-            let shown = damaged::show(&selected, None, part.as_ref(), output)?;
+            let known = first_untrusted(selected.log.backend().as_ref(), selected.run)?;
+            let shown = damaged::show(&selected, known, part.as_ref(), output)?;
             let Some(status) = shown else { return Err(error) };
             error.print();
             Ok(status)

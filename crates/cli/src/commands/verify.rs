@@ -217,7 +217,12 @@ fn verified(
     {
         problems.push(Problem { run: Some(run), seq: None, what });
     }
-    Ok((Found::of(vec![verified], reader.as_mut()), problems))
+    let mut found = Found::of(vec![verified], reader.as_mut());
+    // Without the head that was named there may be no problem.
+    if args.head.is_some() {
+        found.long.retain(|(_, verified)| verified.damage.is_none());
+    }
+    Ok((found, problems))
 }
 
 /// What was lost, but for what verification found as well: the end of a run that is missing.

@@ -143,20 +143,10 @@ pub(crate) fn ended(status: Status, doubt: Option<CliError>) -> Status {
     }
 }
 
-/// How much of its runs a command reads.
-#[derive(Clone, Copy)]
-pub(crate) enum Reads {
-    /// Only a part, so that it is said if the whole is not verified.
-    Part,
-    /// All events, each compared with its hash.
-    Whole,
-}
-
 /// Does something with runs. If one of them is damaged, this is said first, and the exit code is that
 /// of a difference. The work gets the damage of the first that is damaged.
 pub(crate) fn with_banner<'a>(
     runs: impl IntoIterator<Item = (&'a Log, RunId)>,
-    reads: Reads,
     output: &Output,
     work: impl FnOnce(Option<&Damage>) -> Result<Status, CliError>,
 ) -> Result<Status, CliError> {
@@ -167,9 +157,7 @@ pub(crate) fn with_banner<'a>(
             let said = known.say(log, run, output)?;
             damaged = damaged.or(said);
         }
-        if let Reads::Part = reads {
-            known.say_unless_verified(run, output);
-        }
+        known.say_unless_verified(run, output);
         found = found.or(known.damage);
         unverified.extend(known.unverified.map(|_| (log, run)));
     }
@@ -184,33 +172,6 @@ pub(crate) fn with_banner<'a>(
         }
         // What is asked for may be what is missing.
         (Err(error), Some(_)) => Err(CliError { status: Status::Difference, ..error }),
-    }
-}
-
-/// Does something that reads a run and checks what it reads. If its end is missing, or what is read is
-/// damaged, the banner names the first event that cannot be trusted, and the exit code is that of a difference.
-pub(crate) fn with_banner_if_met(
-    log: &Log,
-    run: RunId,
-    output: &Output,
-    work: impl FnOnce() -> Result<Status, CliError>,
-) -> Result<Status, CliError> {
-    let end = end(&Selected { log: log.clone(), run })?;
-    // Something before the end that is missing may be damaged too.
-    let end = if end.is_some() { first(log, run)? } else { None };
-    let doubt = match &end {
-        Some(damage) => {
-            output.damaged(damage)?;
-            None
-        }
-        None => doubted(log, run, output)?,
-    };
-    match work() {
-        Ok(status) => Ok(ended(status, end.map(|damage| error(run, damage)).or(doubt))),
-        Err(error) if matches!(error.status, Status::Difference | Status::Io) => {
-            met([(log, run)], error, output)
-        }
-        Err(error) => Err(error),
     }
 }
 

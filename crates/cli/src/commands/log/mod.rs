@@ -24,9 +24,9 @@ use never::{Never, never};
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq};
 use retold::inert::inert;
-use retold::log::{EventFilter, Filtering, Reader, is_being_written};
+use retold::log::{EventFilter, Filtering, Log, Reader, is_being_written};
 use retold::run::how_it_ended;
-use retold_serve::{Careful, Damage, is_long};
+use retold_serve::{Careful, Damage, first_untrusted, is_long};
 use retold_wire::PROGRAM;
 
 /// Events in one read.
@@ -76,14 +76,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             let selected = select::to_read(global, name)?;
             let only = args.search.as_ref();
             let only = only.map(|text| search::found(&selected, name, text, global)).transpose()?;
-            if args.follow {
-                let can_grow = !select::looks_like_a_file(name);
-                return follow(&selected, can_grow, &args, global, output);
-            }
             let run = selected.run;
             let known = Known::of(&selected.log, run)?;
             let said = known.say(&selected.log, run, output)?;
             known.say_unless_verified(run, output);
+            if args.follow {
+                let can_grow = !select::looks_like_a_file(name);
+                let followed = follow(&selected, can_grow, &args, global, output)?;
+                return Ok(damaged::ended(followed, said));
+            }
             let damage = known.damage;
             // The events are listed up to the damage, which ends the list.
             let doubt = said.filter(|_| damage.is_none());
@@ -99,19 +100,21 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 None => None,
             };
             let found = (only.as_ref(), state);
-            let listed = events((reader.as_mut(), listed, damage), run, &args, found, output)?;
+            let of = (&selected.log, run);
+            let listed = events((reader.as_mut(), listed, damage), of, &args, found, output)?;
             Ok(damaged::ended(listed, doubt))
         }
     }
 }
 
 fn events(
-    (reader, mut listed, mut damage): (&mut dyn Reader, Careful, Option<Damage>),
-    run: RunId,
+    (reader, mut listed, known): (&mut dyn Reader, Careful, Option<Damage>),
+    (log, run): (&Log, RunId),
     args: &Args,
     (only, state): (Option<&BTreeSet<Seq>>, Option<RunState>),
     output: &Output,
 ) -> Result<Status, CliError> {
+    let mut damage = known.clone();
     let is_on = EventFilter::from(&args.filter).is_on() || only.is_some();
     let (mut after, mut left) = (Seq(args.after), args.most);
     let mut list: Vec<Value> = Vec::new();
@@ -158,6 +161,10 @@ fn events(
         let _ = writeln!(text, "no event is after {}: the run has {events}{until}", args.after);
     }
     never.iter().for_each(|never| text.push_str(&never.text()));
+    if let (Some(met), None) = (&damage, &known) {
+        // Something before it may be damaged that is not read for a list, such as a prompt.
+        damage = Damage::first(Some(met.clone()), first_untrusted(log.backend().as_ref(), run)?);
+    }
     if let Some(damage) = &damage {
         output.damaged(damage)?;
     }

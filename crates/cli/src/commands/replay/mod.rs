@@ -64,7 +64,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     let selected = select::run_or_file(global, &args.run)?;
     let (log, run) = (selected.log.clone(), selected.run);
-    damaged::with_banner_if_met(&log, run, output, || replayed(selected, args, global, output))
+    damaged::with_banner([(&log, run)], output, |_| replayed(selected, args, global, output))
 }
 
 fn replayed(
