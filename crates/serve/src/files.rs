@@ -33,7 +33,7 @@ impl WalState {
     fn of(wal: &Path, found: &Metadata) -> io::Result<Self> {
         let bytes = found.len();
         if !found.is_file() || bytes > LONGEST_WAL {
-            return Err(io::Error::other("the WAL cannot be looked at"));
+            return Err(io::Error::other("its WAL is too large, or is not a file"));
         }
         let mut hasher = blake3::Hasher::new();
         hasher.update_reader(File::open(wal)?.take(LONGEST_WAL))?;
@@ -41,15 +41,16 @@ impl WalState {
     }
 }
 
-/// Which file it is, and when it was changed: not to be had again by writing to it.
+/// Which file it is, and when it was last changed. Whoever writes to the file cannot restore all of this.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct FileState {
-    /// Device and number; 0 where there is no such thing.
+    /// The numbers of its device and inode; 0 on systems that have none.
     id: (u64, u64),
     bytes: u64,
     /// When its contents were changed, in nanoseconds since 1970.
     modified: u64,
-    /// When anything about it was changed, which no program can set; 0 where there is no such thing.
+    /// When its contents or its metadata were last changed: a time that programs cannot set. 0 on systems that
+    /// have none.
     changed: u64,
 }
 

@@ -2,10 +2,10 @@
 //!
 //! To verify a run of a million answers takes seconds, and a command that shows one of them answers at
 //! once. So what `retold verify` or a page found is kept, one small file for each log, and holds as long
-//! as the log's file is as it was then (the same file, with the same size and times), and its WAL holds what it
-//! held. A change within one tick of the file system's clock would not be seen in the times, so nothing is kept
-//! about a file that was changed just before. Whoever can set the machine's clock, write in the
-//! user's cache or has mapped the file into memory can deceive what is kept, but not `retold verify`, which always reads everything.
+//! as the log's file is the same, with the same size and times, and its WAL has the same contents. The times do
+//! not show a second change within one tick of the file system's clock, so nothing is kept about a file that has
+//! only just been changed. Anyone who can set the machine's clock, write to the user's cache or map the file into
+//! memory can defeat this. They cannot defeat `retold verify`, which always reads everything.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -41,10 +41,10 @@ pub fn is_long(reader: &mut dyn Reader, run: RunId) -> bool {
     after.is_ok_and(|after| after.first().is_some_and(|event| event.seq.0 == MOST_CHECKED + 1))
 }
 
-/// What was found when a run was verified: the first event that could not be trusted, if there was one.
+/// What was found when a run was verified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verified {
-    /// It.
+    /// The first event that could not be trusted, if there was one.
     pub damage: Option<Damage>,
 }
 
@@ -114,7 +114,7 @@ impl Verifying {
             return Ok(None);
         }
         let Some(age) = files.age(&log) else {
-            return Err(io::Error::other("by its time, the log is changed in the future"));
+            return Err(io::Error::other("the log's time of last change is in the future"));
         };
         if let Some(left) = TICK.checked_sub(age) {
             std::thread::sleep(left);

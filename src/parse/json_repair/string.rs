@@ -277,8 +277,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// The character written as `\uXXXX`; one beyond U+FFFF takes two such escapes, a surrogate pair
-    /// (RFC 8259, section 7).
+    /// The character written as `\uXXXX`. A character beyond U+FFFF is written as two such escapes, a
+    /// surrogate pair (RFC 8259, section 7).
     fn unicode(&mut self, out: &mut String) {
         let Some(high) = self.four_digits() else {
             self.note(Repair::BadEscape);

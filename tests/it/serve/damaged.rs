@@ -409,3 +409,39 @@ fn a_half_written_log_is_read_by_every_command_and_left_as_it_is() {
         }
     }
 }
+
+/// The key of an event in the file, as SQLite writes it: 7 bits in each byte.
+fn key_of(seq: u64) -> Vec<u8> {
+    let id = (1_u64 << 32) + seq;
+    (0..5).rev().map(|n| (id >> (7 * n)) as u8 & 0x7f | if n > 0 { 0x80 } else { 0 }).collect()
+}
+
+/// A damaged key ends a scan of the events early: what follows is not there for it.
+#[test]
+fn a_run_whose_scan_ends_early_is_not_taken_for_whole() {
+    let place = with_log();
+    let mut bytes = fs::read(place.path("retold.db")).unwrap();
+    let key = key_of(201);
+    let at: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(&key)).collect();
+    assert_eq!(at.len(), 1, "the key is in one place");
+    bytes[at[0]] ^= 0x20;
+    place.write("retold.db", &bytes);
+    for command in ["verify latest", "show latest", "replay latest", "export latest out.jsonl"] {
+        let said = place.run(command);
+        let names = said.out.contains("201") || said.err.contains("201");
+        assert!(said.code == 1 && names, "{command}: {said:?}");
+    }
+    assert!(!place.path("out.jsonl").exists());
+}
+
+#[test]
+fn a_run_that_is_tampered_with_after_its_page_was_shown_is_checked_again() {
+    let place = with_log();
+    let served = Served::log(&place, "retold.db");
+    assert_eq!(dangers(&served.json("/run/latest")), []);
+    let db = Connection::open(place.path("retold.db")).unwrap();
+    let change = "UPDATE events SET time = time + 1 WHERE id & 4294967295 = 301";
+    assert_eq!(without_triggers(&db, |db| db.execute(change, [])).unwrap(), 1);
+    drop(db);
+    assert_eq!(warned(&served, "/run/latest")[0].1, Some(301));
+}

@@ -9,7 +9,7 @@ use crate::support::cli::{Place, Said, assert_said};
 use crate::support::tamper::without_triggers;
 use crate::support::waiting::soon;
 
-/// The events of the long run, and one in the middle that is no part of what is shown.
+/// How many events the long run has, and which of them is changed: one that none of the commands below shows.
 const EVENTS: u64 = 120_000;
 const CHANGED: u64 = 110_000;
 
@@ -84,6 +84,15 @@ fn a_long_run_whose_last_events_are_in_a_wal_is_known_as_well() {
     feeding.occur(EVENTS + 1);
     let said = place.ok("show latest 3");
     assert!(said.starts_with("NOT VERIFIED: of the 120,001 events"), "{said}");
+}
+
+/// A head that the user named by mistake says nothing about the log.
+#[test]
+fn a_head_that_does_not_match_is_not_kept_as_damage() {
+    let place = with_long_run();
+    let said = place.run(&format!("verify latest --head {}", "0".repeat(64)));
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(says_that_it_is_not_verified(&place, "show latest 3"));
 }
 
 /// The id of the long run.

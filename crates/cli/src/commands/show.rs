@@ -83,7 +83,6 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     let state = Known::of(&selected.log, selected.run)?;
     let doubt = state.say(&selected.log, selected.run, output)?;
-    state.say_unless_verified(selected.run, output);
     let known = state.damage;
     if let Some(damage) = &known {
         let error = damaged::error(selected.run, damage.clone());

@@ -21,7 +21,7 @@ use retold_serve::{
 pub(crate) struct Known {
     /// The first event that cannot be trusted.
     pub(crate) damage: Option<Damage>,
-    /// How many events it has, if it is too long to be verified now and was not since the log was changed.
+    /// Its last event, if it is too long to be verified now and has not been since the log was changed.
     pub(crate) unverified: Option<Seq>,
 }
 
@@ -51,28 +51,27 @@ impl Known {
         if is_damaged { verified() } else { Ok(Known { damage: None, unverified: Some(last) }) }
     }
 
-    /// Says before anything else that a run is damaged, or that it is not known whether it is whole; returns
-    /// the error to end with.
+    /// Says before anything else that a run is damaged, that it is not known whether it is whole, or that it is
+    /// not verified; returns the error to end with.
     pub(crate) fn say(
         &self,
         log: &Log,
         run: RunId,
         output: &Output,
     ) -> Result<Option<CliError>, CliError> {
-        let Some(damage) = &self.damage else { return doubted(log, run, output) };
-        output.damaged(damage)?;
-        Ok(Some(error(run, damage.clone())))
-    }
-
-    /// Says before anything else that a run is not verified, if only a part of it is read.
-    pub(crate) fn say_unless_verified(&self, run: RunId, output: &Output) {
+        if let Some(damage) = &self.damage {
+            output.damaged(damage)?;
+            return Ok(Some(error(run, damage.clone())));
+        }
+        let doubt = doubted(log, run, output)?;
         if let Some(last) = self.unverified {
             output.not_verified(run, last);
         }
+        Ok(doubt)
     }
 }
 
-/// The first event of a run that cannot be trusted, as far as this is known without reading a long one.
+/// The first event of a run that cannot be trusted, as far as [`Known::of`] looks.
 pub(crate) fn first(log: &Log, run: RunId) -> Result<Option<Damage>, CliError> {
     Ok(Known::of(log, run)?.damage)
 }
@@ -157,7 +156,6 @@ pub(crate) fn with_banner<'a>(
             let said = known.say(log, run, output)?;
             damaged = damaged.or(said);
         }
-        known.say_unless_verified(run, output);
         found = found.or(known.damage);
         unverified.extend(known.unverified.map(|_| (log, run)));
     }

@@ -79,7 +79,6 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             let run = selected.run;
             let known = Known::of(&selected.log, run)?;
             let said = known.say(&selected.log, run, output)?;
-            known.say_unless_verified(run, output);
             if args.follow {
                 let can_grow = !select::looks_like_a_file(name);
                 let followed = follow(&selected, can_grow, &args, global, output)?;
