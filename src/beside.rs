@@ -6,7 +6,7 @@
 //! is opened, and only if its owner is allowed to write to the user's file.
 
 use std::fs::{File, OpenOptions};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// Why a file beside another one is not used.
@@ -56,6 +56,42 @@ pub fn path(of: &Path, suffix: &str) -> PathBuf {
     let mut name = of.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
+}
+
+/// What the names of the files of a log end in after the log's own name, but for leases and kept WALs.
+const OF_A_LOG: &[&str] = &["-mark", "-wal", "-shm", "-journal", "-search"];
+
+/// Whether a file is a log, or would belong to one by its name and folder. Links are followed.
+pub fn is_of_log(path: &Path) -> bool {
+    // By its canonical name, as the files beside a log are named.
+    let whole = path.canonicalize().or_else(|_| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize()?;
+        Ok::<_, std::io::Error>(path.file_name().map_or(folder.clone(), |name| folder.join(name)))
+    });
+    let Ok(whole) = whole else { return false };
+    if is_log(&whole) {
+        return true;
+    }
+    let Some(name) = whole.file_name().and_then(|name| name.to_str()) else { return false };
+    let of = |log: &str| !log.is_empty() && is_log(&whole.with_file_name(log));
+    let lease = || name.strip_suffix(".lease").and_then(|name| name.rsplit_once('-'));
+    OF_A_LOG.iter().filter_map(|ending| name.strip_suffix(ending)).any(of)
+        || name.rsplit_once("-wal.lost-").or_else(lease).is_some_and(|(log, _)| of(log))
+}
+
+/// Whether a file begins like a log, or its high-water marks are beside it: it may be damaged.
+fn is_log(path: &Path) -> bool {
+    // Not a pipe or a device: what is read of one is gone.
+    if !path.is_file() {
+        return false;
+    }
+    let begins = || -> std::io::Result<bool> {
+        let mut begin = [0; 16];
+        File::open(path)?.read_exact(&mut begin)?;
+        Ok(&begin == b"SQLite format 3\0")
+    };
+    self::path(path, "-mark").is_file() || begins().unwrap_or(false)
 }
 
 /// Opens the file beside another one for reading and writing, and creates it, empty and with the
@@ -247,6 +283,28 @@ mod tests {
             assert!(!folder.path().join("new").exists());
         }
         insta::assert_snapshot!(said.join("\n"));
+    }
+
+    #[test]
+    fn the_files_of_a_log_are_known_by_name_and_through_links() {
+        let (folder, log) = log();
+        let at = |name: &str| folder.path().join(name);
+        assert!(!is_of_log(&log) && !is_of_log(&path(&log, "-mark")), "it is not a log yet");
+        fs::write(&log, b"SQLite format 3\0...").expect("written");
+        let kept =
+            ["", "-mark", "-wal", "-shm", "-journal", "-search", "-wal.lost-2", "-00ff.lease"];
+        for ending in kept {
+            assert!(is_of_log(&path(&log, ending)), "{ending}");
+        }
+        for other in ["log.db.jsonl", "log.db-export.jsonl", "other.db-mark", "-mark", "new"] {
+            assert!(!is_of_log(&at(other)), "{other}");
+        }
+        fs::write(path(&log, "-mark"), "marks").expect("written");
+        symlink(path(&log, "-mark"), at("link")).expect("made");
+        assert!(is_of_log(&at("link")));
+        // A log whose first page was lost is known by its marks.
+        fs::write(&log, [0; 100]).expect("written");
+        assert!(is_of_log(&log) && is_of_log(&path(&log, "-wal")));
     }
 
     #[test]

@@ -10,6 +10,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::beside::is_of_log;
+
 /// A draft that was touched more recently than this may be new and not locked yet.
 const SETTLED: Duration = Duration::from_secs(10);
 
@@ -22,7 +24,13 @@ pub struct Draft {
 
 impl Draft {
     /// Creates the draft of a file for `path`, open for writing.
+    ///
+    /// # Errors
+    /// It cannot be created, or [`OfLog`].
     pub fn file(path: &Path) -> io::Result<(Draft, File)> {
+        if is_of_log(path) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, OfLog));
+        }
         let draft = new_name(path)?;
         let file = OpenOptions::new().write(true).create_new(true).open(&draft)?;
         let lock = file.try_clone().ok().filter(|lock| lock.try_lock().is_ok());
@@ -49,6 +57,11 @@ impl Draft {
         &self.path
     }
 }
+
+/// A file cannot be written in the place of a log, or of a file that belongs to one.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("it is a log or a file of one, which is never replaced")]
+pub struct OfLog;
 
 impl Drop for Draft {
     fn drop(&mut self) {

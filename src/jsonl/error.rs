@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::draft::OfLog;
+
 /// A file that cannot be read or written: which one, where in it, and why.
 #[derive(Debug, thiserror::Error)]
 pub struct JsonlError {
@@ -111,6 +113,9 @@ pub enum JsonlProblem {
     /// A folder, link or device is at the path.
     #[error("it is not a regular file, so it is not replaced: choose another name")]
     NotAFile,
+    /// A log, or a file of one, is at the path.
+    #[error(transparent)]
+    OfLog(OfLog),
 }
 
 impl JsonlError {

@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use super::Packing;
 use super::error::{JsonlError, JsonlProblem};
-use crate::draft::{Draft, folder_of};
+use crate::beside::is_of_log;
+use crate::draft::{Draft, OfLog, folder_of};
 
 /// What to do when the file already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,10 +65,13 @@ impl JsonlWriter {
     ///
     /// # Errors
     /// [`JsonlProblem::Exists`] if it exists and may not be replaced; [`JsonlProblem::Open`]
-    /// otherwise.
+    /// otherwise, [`JsonlProblem::OfLog`] and [`JsonlProblem::NotAFile`] for what is never replaced.
     pub fn create(path: impl AsRef<Path>, if_exists: IfExists) -> Result<Self, JsonlError> {
         let path = path.as_ref();
         let failed = |problem| JsonlError::new(path, None, problem);
+        if is_of_log(path) {
+            return Err(failed(JsonlProblem::OfLog(OfLog)));
+        }
         if if_exists == IfExists::Refuse && path.symlink_metadata().is_ok() {
             return Err(failed(JsonlProblem::Exists));
         }

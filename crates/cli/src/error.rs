@@ -277,6 +277,7 @@ impl From<JsonlError> for CliError {
             }
             JsonlProblem::Exists => CliError::usage(message)
                 .hint("choose another name, or add --force to replace the file"),
+            JsonlProblem::OfLog(_) => CliError::usage(message).hint("name another file"),
             _ => CliError::usage(message),
         }
     }

@@ -305,17 +305,6 @@ pub(crate) fn is_log(name: &str) -> bool {
     Path::new(name).is_file() && read().is_ok() && begin.starts_with(b"SQLite format 3\0")
 }
 
-/// Refuses to write a file in the place of a log, whatever `--force` says.
-pub(crate) fn is_no_log(file: &Path) -> Result<(), CliError> {
-    match file.to_str().is_some_and(is_log) {
-        true => {
-            let message = format!("{} is a log: it is never replaced", file.display());
-            Err(CliError::usage(message).hint("name another file"))
-        }
-        false => Ok(()),
-    }
-}
-
 /// A recording that is not as it was written has the exit code of a difference. A file whose first line
 /// cannot be read is not known to be a recording, unless it is packed.
 fn damaged_recording(error: ImportError) -> CliError {

@@ -182,17 +182,32 @@ fn two_runs_on_a_page() {
 }
 
 #[test]
-fn a_log_is_never_replaced() {
+fn a_log_is_never_replaced_nor_a_file_of_one() {
     let place = Place::with_run();
-    let before = std::fs::read(place.path("retold.db")).unwrap();
-    for args in
-        ["report latest -o retold.db --force", "audit latest solve/0#0 --proof ./retold.db --force"]
-    {
-        let said = place.run(args);
-        let why = "retold.db is a log: it is never replaced\n  hint: name another file\n";
-        assert!(said.code == 2 && said.err.contains(why), "{args}: {said:?}");
-        assert!(std::fs::read(place.path("retold.db")).unwrap() == before, "{args}");
+    std::os::unix::fs::symlink(place.path("retold.db-mark"), place.path("link")).unwrap();
+    let files = ["retold.db", "./retold.db-mark", "link", "retold.db-wal", "retold.db-search"];
+    let all = || files.map(|file| std::fs::read(place.path(file)).ok());
+    let before = all();
+    let why = "it is a log or a file of one, which is never replaced\n  hint: name another file\n";
+    for file in files {
+        for args in [
+            format!("report latest --force -o {file}"),
+            format!("export latest --force {file}"),
+            format!("audit latest solve/0#0 --force --proof {file}"),
+        ] {
+            let said = place.run(&args);
+            // Of some names, `export` says that it does not write such files.
+            let is_said = said.err.contains(why) || said.err.contains("exports are JSON Lines");
+            assert!(said.code == 2 && is_said, "{args}: {said:?}");
+            assert!(all() == before, "{args}");
+        }
     }
+    // A log that was damaged is known by the marks beside it.
+    place.ok("backup other.db");
+    std::fs::write(place.path("retold.db"), [0; 4096]).unwrap();
+    let said = place.run("report latest --force -o retold.db --log other.db");
+    assert!(said.code == 2 && said.err.contains(why), "{said:?}");
+    assert!(std::fs::read(place.path("retold.db")).unwrap() == [0; 4096]);
 }
 
 #[test]

@@ -62,7 +62,6 @@ fn audited(
     let read = |of: &Selected, end| Ok(views::audit::read(of, &decision, global)?.before(end));
     let mut shown = damaged::before(selected, damage, read)?;
     if let Some(file) = proof {
-        select::is_no_log(&file)?;
         let if_exists = if force { IfExists::Replace } else { IfExists::Refuse };
         // Before the run is read: a file that cannot be written is said at once.
         let mut writer = JsonlWriter::create(&file, if_exists)?;

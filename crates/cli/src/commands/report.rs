@@ -13,7 +13,8 @@ use crate::runs::in_force;
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, Selected};
 use crate::views::{damaged, program};
-use retold::draft::Draft;
+use retold::beside::is_of_log;
+use retold::draft::{Draft, OfLog};
 use retold::inert::inert;
 use retold::run::RunRecord;
 use retold_report::{Page, RunPart, Summary};
@@ -47,7 +48,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage("--json and -o - both write to stdout")
             .hint("name a file for the page"));
     }
-    select::is_no_log(&file)?;
+    if !is_stdout && is_of_log(&file) {
+        let message = format!("{}: {OfLog}", file.display());
+        return Err(CliError::usage(message).hint("name another file"));
+    }
     if !is_stdout && file.exists() && !force {
         return Err(CliError::usage(format!("{}: the file exists", file.display()))
             .hint("--force replaces it"));
