@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::backend::{Reader, RunHead};
 use super::checked::gap;
 use super::error::LogError;
+use super::index::Comparison;
 use super::ledger::{Ledger, Milestone, milestone};
 use super::problem::Problem;
 use crate::event::chain::{ChainLink, Head};
@@ -37,13 +38,13 @@ pub fn verify_run(
     expected: Option<EventHash>,
 ) -> Result<Verification, LogError> {
     let ledger = Ledger::read(reader);
-    let (mut verified, milestones) = verify_chain(reader, run, expected)?;
+    let (mut verified, read) = verify_chain(reader, run, expected)?;
     match ledger {
         Ok(None) => {}
         Ok(Some(mut ledger)) => {
             // Other processes may have written meanwhile.
             ledger.read_on(reader)?;
-            compare(&ledger, &mut verified, &milestones, reader)?;
+            compare(&ledger, &mut verified, &read, reader)?;
         }
         // Its events are what they are; whether there were more is not known.
         Err(LogError::Damaged { what, .. }) => {
@@ -53,7 +54,23 @@ pub fn verify_run(
         }
         Err(error) => return Err(error),
     }
+    verified.problem = verified.problem.or_else(|| read.index(run));
     Ok(verified)
+}
+
+/// What was noticed while the events of a run were read, besides the first that is wrong.
+struct Read {
+    /// What the ledger must contain about the run.
+    milestones: Vec<Milestone>,
+    /// What is wrong with its index.
+    index: Option<String>,
+}
+
+impl Read {
+    /// The problem of the index: it does not concern one event.
+    fn index(self, run: RunId) -> Option<Problem> {
+        self.index.map(|what| Problem { run: Some(run), seq: None, what })
+    }
 }
 
 /// Adds a problem that only the ledger shows. One that is not as it was written does not show which event
@@ -61,11 +78,11 @@ pub fn verify_run(
 fn compare(
     ledger: &Ledger,
     verified: &mut Verification,
-    milestones: &[Milestone],
+    read: &Read,
     reader: &mut dyn Reader,
 ) -> Result<(), LogError> {
     if verified.problem.is_none()
-        && let Some(found) = ledger.compare(verified, milestones, reader)?
+        && let Some(found) = ledger.compare(verified, &read.milestones, reader)?
     {
         let whole = |what| Problem { run: Some(verified.run), seq: None, what };
         verified.problem = Some(ledger.doubt(verified.run).map_or(found, whole));
@@ -80,8 +97,9 @@ fn verify_chain(
     reader: &mut dyn Reader,
     run: RunId,
     expected: Option<EventHash>,
-) -> Result<(Verification, Vec<Milestone>), LogError> {
+) -> Result<(Verification, Read), LogError> {
     let mut chain = Chain::new(run);
+    let mut index = Comparison::of(reader, run)?;
     let mut problem = None;
     'run: loop {
         let events = match reader.events(run, chain.head.seq, BATCH) {
@@ -104,6 +122,7 @@ fn verify_chain(
                 problem = Some(found);
                 break 'run;
             }
+            index.add(reader, event)?;
         }
     }
     if problem.is_none() && chain.head.seq == Seq(0) {
@@ -126,8 +145,10 @@ fn verify_chain(
         };
         problem = Some(Problem { run: Some(run), seq: Some(chain.head.seq), what });
     }
+    // Of a run that was not read to its end, the pieces after that are not compared.
+    let index = if problem.is_none() { index.end() } else { None };
     let verified = Verification { run, events: chain.head.seq.0, head: chain.head, problem };
-    Ok((verified, chain.milestones))
+    Ok((verified, Read { milestones: chain.milestones, index }))
 }
 
 /// Verifies every run, the ledger, and what no chain covers. The second value lists the problems of
@@ -154,8 +175,8 @@ pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Pro
             }
             if let Some(ledger) = &mut ledger {
                 ledger.read_on(reader)?;
-                for (verified, milestones) in &mut runs {
-                    compare(ledger, verified, milestones, reader)?;
+                for (verified, read) in &mut runs {
+                    compare(ledger, verified, read, reader)?;
                 }
                 let held: BTreeSet<RunId> = runs.iter().map(|(verified, _)| verified.run).collect();
                 problems.extend(ledger.deleted(|run| held.contains(&run)));
@@ -168,7 +189,11 @@ pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Pro
     }
     problems.extend(ledger.iter().flat_map(Ledger::problems).cloned());
     problems.extend(reader.integrity()?.into_iter().map(whole));
-    Ok((runs.into_iter().map(|(verified, _)| verified).collect(), problems))
+    let with_index = |(verified, read): (Verification, Read)| {
+        let Verification { run, problem, .. } = verified;
+        Verification { problem: problem.or_else(|| read.index(run)), ..verified }
+    };
+    Ok((runs.into_iter().map(with_index).collect(), problems))
 }
 
 /// The root of a Merkle tree over the events that a run has so far: see [`MerkleTree`].

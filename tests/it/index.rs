@@ -11,7 +11,7 @@ use retold::id::{CallPath, PromptHash, RunId, Seq, Time};
 use retold::log::ledger::LedgerEntry;
 use retold::log::{
     Append, Backend, Census, Head, Index, LogError, MemoryBackend, Reader, RunHead, Section,
-    SqliteBackend, SqliteOptions, Table,
+    SqliteBackend, SqliteOptions, Table, verify_run,
 };
 use retold::parse::Parsers;
 use retold::prompt::Request;
@@ -331,15 +331,35 @@ fn damage_to_the_index_is_reported() {
     let log = folder.log();
     append(log.backend().as_ref(), RUN, &study(4000, 8), &[4000]);
     assert_sound(&log);
+    let due = scanned(&events(log.reader().unwrap().as_mut(), RUN));
+    // Whether a look-up notices it, and whether it is a piece of the run that is damaged.
     let broken = [
-        "UPDATE event_index SET entries = zeroblob(length(entries)) WHERE id & 8191 = 3 AND id & 4294967295 < 8192",
-        "UPDATE event_index SET entries = 'text' WHERE id & 8191 = 1 AND id & 4294967295 < 8192",
-        "DELETE FROM event_index WHERE id & 8191 = 4 AND id & 4294967295 < 8192",
-        "INSERT INTO event_index (id, entries) VALUES ((9 << 32) + 1, x'00')",
-        "INSERT INTO event_index (id, entries) VALUES ((1 << 32) + 7, x'00')",
-        "INSERT INTO event_index SELECT id + 1024 * 8192, entries FROM event_index",
+        (
+            "UPDATE event_index SET entries = zeroblob(length(entries)) WHERE id & 8191 = 3 AND id & 4294967295 < 8192",
+            false,
+            true,
+        ),
+        (
+            "UPDATE event_index SET entries = x'ffffffffffffffffffffff' WHERE id & 8191 BETWEEN 2 AND 5 AND id & 4294967295 < 8192",
+            true,
+            true,
+        ),
+        (
+            "UPDATE event_index SET entries = entries || x'80' WHERE id & 4294967295 < 8192",
+            true,
+            true,
+        ),
+        (
+            "UPDATE event_index SET entries = 'text' WHERE id & 8191 = 1 AND id & 4294967295 < 8192",
+            true,
+            true,
+        ),
+        ("DELETE FROM event_index WHERE id & 8191 = 4 AND id & 4294967295 < 8192", true, true),
+        ("INSERT INTO event_index (id, entries) VALUES ((9 << 32) + 1, x'00')", true, false),
+        ("INSERT INTO event_index (id, entries) VALUES ((1 << 32) + 7, x'00')", true, false),
+        ("INSERT INTO event_index SELECT id + 1024 * 8192, entries FROM event_index", false, true),
     ];
-    for sql in broken {
+    for (sql, is_noticed, names_run) in broken {
         let copy = Folder::new();
         folder.sql().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
         std::fs::copy(folder.path(), copy.path()).unwrap();
@@ -358,13 +378,23 @@ fn damage_to_the_index_is_reported() {
         let found = problems(open(&copy.path()).reader().unwrap().as_mut());
         let text = found.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
         assert!(text.contains("index"), "{sql}: {text}");
-        // Results that can still be read are correct; everything else is an error, not a panic.
         let log = open(&copy.path());
         let mut reader = log.reader().unwrap();
-        let index = Index::open(reader.as_mut(), RUN).unwrap();
-        let _ = index.calls(reader.as_mut(), &CallPath::new("summary").unwrap());
-        let _ = index.caused_by(reader.as_mut(), &BTreeSet::from([Seq(2)]));
-        let _ = index.census(reader.as_mut());
+        if is_noticed {
+            // What cannot be read is made again from the events.
+            assert_eq!(said(reader.as_mut(), RUN), due, "{sql}");
+        } else {
+            // It is read as it is, without a panic.
+            let index = Index::open(reader.as_mut(), RUN).unwrap();
+            let _ = index.calls(reader.as_mut(), &CallPath::new("summary").unwrap());
+            let _ = index.caused_by(reader.as_mut(), &BTreeSet::from([Seq(2)]));
+            let _ = index.census(reader.as_mut());
+        }
+        let verified = verify_run(reader.as_mut(), RUN, None).unwrap();
+        let named = verified.problem.map(|problem| (problem.seq, problem.what));
+        let fits = |what: &str| what.starts_with("the index of its events ");
+        let named = named.map(|(seq, what)| seq.is_none() && fits(&what));
+        assert_eq!(named, names_run.then_some(true), "{sql}");
     }
 }
 

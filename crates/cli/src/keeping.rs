@@ -6,7 +6,7 @@ use crate::again::typed;
 use crate::error::write_err;
 use crate::search::cache;
 use retold::id::RunId;
-use retold_serve::{Verified, Verifying};
+use retold_serve::{Trust, Verifying};
 
 /// What is to be kept about a log.
 pub(crate) enum Keeping {
@@ -34,7 +34,7 @@ impl Keeping {
 
     /// Keeps what was found. If that cannot be done, the commands that would know it say that the run is not
     /// verified, and this says why.
-    pub(crate) fn keep(self, found: Vec<(RunId, Verified)>) {
+    pub(crate) fn keep(self, found: Vec<(RunId, Trust)>) {
         let failed = match self {
             _ if found.is_empty() => None,
             Keeping::Nothing => None,

@@ -19,6 +19,8 @@ pub(crate) use retold::counted::{counted, grouped};
 /// Where results go.
 pub(crate) struct Output {
     json: bool,
+    /// Whether stdout is a page or a recording, which nothing else may be written into.
+    document: Cell<bool>,
     /// Whether anything was printed.
     begun: Cell<bool>,
     /// What is damaged, if that was said.
@@ -35,6 +37,7 @@ impl Output {
     fn of(json: bool) -> Self {
         Output {
             json,
+            document: Cell::new(false),
             begun: Cell::new(false),
             damage: RefCell::default(),
             not_verified: Cell::default(),
@@ -44,6 +47,12 @@ impl Output {
     /// Whether one JSON object is asked for.
     pub(crate) fn is_json(&self) -> bool {
         self.json
+    }
+
+    /// Stdout is a page or a recording: what is wrong with a run is only said by the error that the command
+    /// ends with, on stderr.
+    pub(crate) fn is_a_document(&self) {
+        self.document.set(true);
     }
 
     /// With `--json`: prints an error as the single object, unless something has already been
@@ -85,7 +94,7 @@ impl Output {
         }
         *self.damage.borrow_mut() = Some(json!({"from": from, "why": what}));
         self.not_verified.set(None);
-        match self.json {
+        match self.json || self.document.get() {
             true => Ok(()),
             false => self.text(&format!(
                 "DAMAGED: from event {from} on, this run cannot be trusted: {what}\n"
@@ -95,8 +104,12 @@ impl Output {
 
     /// Says before anything else that it is not known whether a run is whole.
     pub(crate) fn doubted(&self, what: &str) -> Result<(), CliError> {
+        let is_new = self.damage.borrow().is_none();
+        if !is_new {
+            return Ok(());
+        }
         *self.damage.borrow_mut() = Some(json!({"from": null, "why": what}));
-        match self.json {
+        match self.json || self.document.get() {
             true => Ok(()),
             false => self.text(&format!("DAMAGED: {what}\n")),
         }

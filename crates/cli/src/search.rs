@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use crate::error::CliError;
 use crate::global::Global;
-use crate::select::{self, Selected};
-use crate::views::damaged;
+use crate::select::Selected;
+use crate::views::damaged::Known;
+use retold::beside;
 use retold::id::Seq;
 use retold_serve::Source;
 use retold_serve::search::{Place, Search, SearchError};
@@ -20,20 +21,26 @@ pub(crate) fn cache() -> Option<PathBuf> {
     Some(cache.join("retold"))
 }
 
-/// The questions and answers of a run that have all words of a text. `name` is what the user called
-/// the run.
+/// What is known of a run before it is searched. One without an index is read as a whole, and then verified,
+/// since nothing is written beside a damaged log.
+pub(crate) fn known(selected: &Selected) -> Result<Known, CliError> {
+    let (log, run) = (&selected.log, selected.run);
+    let is_indexed = log.backend().file().is_some_and(|log| beside::path(log, "-search").exists());
+    if is_indexed { Known::of(log, run) } else { Known::of_all(log, run) }
+}
+
+/// The questions and answers of a run that have all words of a text.
 pub(crate) fn found(
     selected: &Selected,
-    name: &str,
+    known: &Known,
     text: &str,
     global: &Global,
 ) -> Result<BTreeSet<Seq>, CliError> {
-    // Nothing is written beside a damaged log.
-    let is_elsewhere =
-        select::looks_like_a_file(name) || damaged::first(&selected.log, selected.run)?.is_some();
-    let place = match is_elsewhere {
-        true => Place::Memory,
-        false => Source::file(&global.log, global.sqlite())?.place_for_search(cache()),
+    let place = match selected.log.backend().file() {
+        Some(_) if known.trust.from.is_none() => {
+            Source::file(&global.log, global.sqlite())?.place_for_search(cache())
+        }
+        _ => Place::Memory,
     };
     let mut search = Search::open(&place)?;
     search.read_on(selected.log.reader()?.as_mut(), selected.run, |_| {})?;

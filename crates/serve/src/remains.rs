@@ -9,6 +9,7 @@ use retold::log::{Backend, LogError};
 
 use crate::roll::Careful;
 use crate::trust::Damage;
+use crate::verified::is_long;
 
 /// Events in one read.
 const BATCH: usize = 1024;
@@ -18,12 +19,20 @@ const BATCH: usize = 1024;
 pub struct Remains {
     /// The first event that cannot be trusted.
     pub damage: Damage,
-    /// The events before it, by kind: their hashes match.
-    pub trusted: BTreeMap<String, u64>,
-    /// How many events after it can still be read.
-    pub after: u64,
+    /// What can be read of it; not counted in a long run that is known to be damaged, since all of it would have
+    /// to be read.
+    pub counted: Option<Counted>,
     /// The event that was asked for, if it can be read.
     pub event: Option<StoredEvent>,
+}
+
+/// How many events of a damaged run can be read.
+#[derive(Debug)]
+pub struct Counted {
+    /// Those before the damage, by kind: their hashes match.
+    pub trusted: BTreeMap<String, u64>,
+    /// How many after it.
+    pub after: u64,
 }
 
 /// What is left of a run of which something is `known` to be damaged, or found to be when it is read;
@@ -38,6 +47,16 @@ pub fn remains(
     seq: Option<Seq>,
 ) -> Result<Option<Remains>, LogError> {
     let mut reader = Careful::new(log.reader()?, log.reader()?);
+    if let Some(damage) = &known
+        && is_long(log.reader()?.as_mut(), run)
+    {
+        let event = match seq {
+            Some(seq) => reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?.0.pop(),
+            None => None,
+        };
+        let event = event.filter(|event| Some(event.seq) == seq);
+        return Ok(Some(Remains { damage: damage.clone(), counted: None, event }));
+    }
     let (mut found, mut event) = (known, None);
     let mut left: Vec<(Seq, Cow<'static, str>)> = Vec::new();
     let mut at = Seq(0);
@@ -62,5 +81,5 @@ pub fn remains(
             false => after += 1,
         }
     }
-    Ok(Some(Remains { damage, trusted, after, event }))
+    Ok(Some(Remains { damage, counted: Some(Counted { trusted, after }), event }))
 }

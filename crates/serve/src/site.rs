@@ -25,7 +25,7 @@ use crate::roll::{Careful, Roll};
 use crate::search::{Place, Search, SearchError};
 use crate::source::{FRESH, Source};
 use crate::trust::{Damage, Trust, doubt, missing_end, read_whole, with_lost};
-use crate::verified::{Verified, Verifying, is_long, recall};
+use crate::verified::{Verifying, is_long, recall};
 use crate::without_ends::is_finished;
 
 /// How many runs are kept in memory, for filters and counts.
@@ -257,15 +257,16 @@ impl Site {
         let is_long = is_long(self.reader()?.as_mut(), run);
         let kept = self.cache.as_deref().zip(self.source.file()).filter(|_| is_long);
         if let Some((cache, log)) = kept
-            && let Some(Verified { damage: from }) = recall(cache, log, run)
+            && let Some(kept) = recall(cache, log, run)
         {
-            let whole = if from.is_none() { doubt(&self.source, run)? } else { None };
-            return Ok(with_lost(&self.source, run, Trust { from, whole }));
+            let doubt = if kept.from.is_none() { doubt(&self.source, run)? } else { None };
+            let whole = doubt.or(kept.whole);
+            return Ok(with_lost(&self.source, run, Trust { whole, ..kept }));
         }
         let verifying = kept.and_then(|(cache, log)| Verifying::since(cache, log, FRESH));
         let found = read_whole(&self.source, run)?;
-        if let Some(verifying) = verifying.filter(|_| found.whole.is_none())
-            && let Err(error) = verifying.keep([(run, Verified { damage: found.from.clone() })])
+        if let Some(verifying) = verifying
+            && let Err(error) = verifying.keep([(run, found.clone())])
         {
             tracing::warn!(%error, "what was found in a run cannot be kept");
         }

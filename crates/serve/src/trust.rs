@@ -37,17 +37,17 @@ impl Damage {
 }
 
 /// What a check of a whole run found.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Trust {
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trust {
     /// The first event that cannot be trusted.
-    pub(crate) from: Option<Damage>,
-    /// What is wrong with the run as a whole.
-    pub(crate) whole: Option<String>,
+    pub from: Option<Damage>,
+    /// What is wrong with the run as a whole: its index, or whether it once had more events.
+    pub whole: Option<String>,
 }
 
 impl Trust {
     /// Whether anything is wrong.
-    pub(crate) fn is_damaged(&self) -> bool {
+    pub fn is_damaged(&self) -> bool {
         self.from.is_some() || self.whole.is_some()
     }
 }
@@ -58,11 +58,14 @@ impl Trust {
 /// # Errors
 /// [`LogError`] if the log cannot be read for another reason than damage.
 pub fn first_untrusted(log: &dyn Backend, run: RunId) -> Result<Option<Damage>, LogError> {
-    Ok(check(log, run)?.from)
+    Ok(trust(log, run)?.from)
 }
 
-/// Checks a whole run.
-pub(crate) fn check(log: &dyn Backend, run: RunId) -> Result<Trust, LogError> {
+/// What is wrong with a run: see [`first_untrusted`].
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read for another reason than damage.
+pub fn trust(log: &dyn Backend, run: RunId) -> Result<Trust, LogError> {
     Ok(with_lost(log, run, read_whole(log, run)?))
 }
 

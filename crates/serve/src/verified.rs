@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::Files;
 use crate::search::in_cache;
-use crate::trust::Damage;
+use crate::trust::{Damage, Trust};
 
 /// The longest run that is verified each time before a part of it is shown, in events: this takes less
 /// than half a second. Only of longer ones is anything kept.
@@ -41,26 +41,20 @@ pub fn is_long(reader: &mut dyn Reader, run: RunId) -> bool {
     after.is_ok_and(|after| after.first().is_some_and(|event| event.seq.0 == MOST_CHECKED + 1))
 }
 
-/// What was found when a run was verified.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verified {
-    /// The first event that could not be trusted, if there was one.
-    pub damage: Option<Damage>,
-}
-
-impl Verified {
-    /// What was found in a run, if it is long. A problem of the run as a whole is not kept: it is noticed without
-    /// reading its events.
-    pub fn of_long(found: &Verification, reader: &mut dyn Reader) -> Option<(RunId, Self)> {
-        let damage = match &found.problem {
-            None => (found.events > MOST_CHECKED).then_some(None)?,
-            Some(Problem { seq, what, .. }) => {
-                let damage = Damage { seq: (*seq)?, what: what.clone() };
-                is_long(reader, found.run).then_some(Some(damage))?
-            }
-        };
-        Some((found.run, Verified { damage }))
-    }
+/// What was found in a run, if it is long: what is kept about it.
+pub fn of_long(found: &Verification, reader: &mut dyn Reader) -> Option<(RunId, Trust)> {
+    let trust = match &found.problem {
+        None => Trust::default(),
+        Some(Problem { seq: Some(seq), what, .. }) => {
+            Trust { from: Some(Damage { seq: *seq, what: what.clone() }), whole: None }
+        }
+        Some(Problem { seq: None, what, .. }) => Trust { from: None, whole: Some(what.clone()) },
+    };
+    let is_long = match trust.from {
+        None => found.events > MOST_CHECKED,
+        Some(_) => is_long(reader, found.run),
+    };
+    is_long.then_some((found.run, trust))
 }
 
 /// What is kept about a log.
@@ -70,16 +64,23 @@ struct Kept {
     program: String,
     log: String,
     files: Files,
-    runs: BTreeMap<RunId, Verified>,
+    runs: BTreeMap<RunId, Trust>,
 }
 
 /// What was found when a run of a log was last verified, if the log is as it was then.
-pub fn recall(cache: &Path, log: &Path, run: RunId) -> Option<Verified> {
-    let log = std::fs::canonicalize(log).ok()?;
-    let kept = read(&place(cache, &log))?;
-    let is_it = kept.program == PROGRAM && kept.files == Files::of(&log).ok()?;
-    let mut runs = kept.runs;
-    runs.remove(&run).filter(|_| is_it)
+pub fn recall(cache: &Path, log: &Path, run: RunId) -> Option<Trust> {
+    recall_all(cache, log).remove(&run)
+}
+
+/// The same for all its runs of which this is known.
+pub fn recall_all(cache: &Path, log: &Path) -> BTreeMap<RunId, Trust> {
+    let kept = || {
+        let log = std::fs::canonicalize(log).ok()?;
+        let kept = read(&place(cache, &log))?;
+        let is_it = kept.program == PROGRAM && kept.files == Files::of(&log).ok()?;
+        is_it.then_some(kept.runs)
+    };
+    kept().unwrap_or_default()
 }
 
 fn place(cache: &Path, log: &Path) -> PathBuf {
@@ -141,9 +142,9 @@ impl Verifying {
     ///
     /// # Errors
     /// The log is not as it was, or the cache cannot be written.
-    pub fn keep(self, found: impl IntoIterator<Item = (RunId, Verified)>) -> io::Result<()> {
+    pub fn keep(self, found: impl IntoIterator<Item = (RunId, Trust)>) -> io::Result<()> {
         let Verifying { place, log, files } = self;
-        let mut runs: BTreeMap<RunId, Verified> = found.into_iter().collect();
+        let mut runs: BTreeMap<RunId, Trust> = found.into_iter().collect();
         if runs.is_empty() {
             return Ok(());
         }
@@ -190,8 +191,8 @@ mod tests {
 
     const RUN: RunId = RunId([7; 8]);
 
-    fn damage(seq: u64) -> Verified {
-        Verified { damage: Some(Damage { seq: Seq(seq), what: "as found".to_owned() }) }
+    fn damage(seq: u64) -> Trust {
+        Trust { from: Some(Damage { seq: Seq(seq), what: "as found".to_owned() }), whole: None }
     }
 
     /// A folder with a log of the least size; `verify` says that a run was verified.
@@ -202,7 +203,7 @@ mod tests {
         (folder, log)
     }
 
-    fn verify(folder: &Path, log: &Path, found: Verified) {
+    fn verify(folder: &Path, log: &Path, found: Trust) {
         let verifying = Verifying::soon(folder, log).unwrap().expect("a large log");
         verifying.keep([(RUN, found)]).unwrap();
     }
@@ -272,9 +273,9 @@ mod tests {
         let (folder, log) = log();
         verify(folder.path(), &log, damage(5));
         let verifying = Verifying::soon(folder.path(), &log).unwrap().unwrap();
-        verifying.keep([(RunId([8; 8]), Verified { damage: None })]).unwrap();
+        verifying.keep([(RunId([8; 8]), Trust::default())]).unwrap();
         assert_eq!(recall(folder.path(), &log, RUN), Some(damage(5)));
-        assert_eq!(recall(folder.path(), &log, RunId([8; 8])), Some(Verified { damage: None }));
+        assert_eq!(recall(folder.path(), &log, RunId([8; 8])), Some(Trust::default()));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Looking things up.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::Deserialize;
 
@@ -58,22 +59,12 @@ impl Index {
 
     /// Makes a piece from its events; returns whether it is complete.
     fn make(&mut self, reader: &mut dyn Reader, piece: u64) -> Result<bool, LogError> {
-        let (mut builder, mut after, end) =
-            (Builder::default(), Seq(first(piece).0 - 1), last(piece));
-        let begun = after;
-        while after < end {
-            let limit = BATCH.min(usize::try_from(end.0 - after.0).unwrap_or(BATCH));
-            let events = reader.events(self.run, after, limit)?;
-            let events: Vec<_> = events.into_iter().take_while(|e| e.seq <= end).collect();
-            let Some(newest) = events.last() else { break };
-            after = newest.seq;
-            events.iter().for_each(|event| builder.add(event.seq, Entry::from(event)));
+        let (made, end) = of_events(reader, self.run, piece)?;
+        if end >= first(piece) {
+            self.end = end;
+            self.made.push((piece, made));
         }
-        if after > begun {
-            self.end = after;
-            self.made.push((piece, builder.finish()));
-        }
-        Ok(after == end)
+        Ok(end == last(piece))
     }
 
     /// The last event that it covers.
@@ -87,12 +78,14 @@ impl Index {
     /// [`LogError`] if the index cannot be read.
     pub fn census(&self, reader: &mut dyn Reader) -> Result<Census, LogError> {
         let mut all = Census::default();
-        self.each(reader, Section::Census, 0, |_, bytes| {
-            let Census { calls, events } = census_of(bytes)?;
+        let counted = |_, bytes: &[u8], found: &mut Vec<_>| {
+            found.push(census_of(bytes)?);
+            Ok(())
+        };
+        for Census { calls, events } in self.each(reader, Section::Census, 0, counted)? {
             calls.into_iter().for_each(|(kind, n)| *all.calls.entry(kind).or_default() += n);
             events.into_iter().for_each(|(kind, n)| *all.events.entry(kind).or_default() += n);
-            Ok(())
-        })?;
+        }
         Ok(all)
     }
 
@@ -101,14 +94,12 @@ impl Index {
     /// # Errors
     /// [`LogError`] if the index cannot be read.
     pub fn facts(&self, reader: &mut dyn Reader) -> Result<Vec<Seq>, LogError> {
-        let mut facts = Vec::new();
-        self.each(reader, Section::Facts, 0, |piece, bytes| {
+        self.each(reader, Section::Facts, 0, |piece, bytes, facts| {
             each_row(bytes, |at, []| {
                 facts.push(seq(piece, at));
                 true
             })
-        })?;
-        Ok(facts)
+        })
     }
 
     /// Where a call may be, or one with the same parts in another order; sorted.
@@ -120,11 +111,10 @@ impl Index {
         let kind = sorted_parts(&kind);
         let mut met: BTreeMap<Seq, usize> = BTreeMap::new();
         let same = |other: &str| sorted_parts(other) == kind;
-        self.each_call(reader, &same, |seq, _, hash| {
-            if parts.contains(&hash) {
-                *met.entry(seq).or_default() += 1;
-            }
-        })?;
+        let with = |seq, _: &Arc<str>, hash| parts.contains(&hash).then_some(seq);
+        for seq in self.each_call(reader, &same, with)? {
+            *met.entry(seq).or_default() += 1;
+        }
         Ok(met.into_iter().filter(|(_, n)| *n == parts.len()).map(|(seq, _)| seq).collect())
     }
 
@@ -137,49 +127,43 @@ impl Index {
         reader: &mut dyn Reader,
         part: &str,
     ) -> Result<(Vec<Seq>, usize), LogError> {
-        let (mut found, mut kinds) = (Vec::new(), BTreeSet::new());
         let (wanted, any) = (hash(part.as_bytes()), !is_numbered(part));
         let with = |kind: &str| is_numbered(part) || kind.split('/').any(|p| p == part);
-        self.each_call(reader, &with, |seq, kind, hash| {
-            if any || hash == wanted {
-                found.push(seq);
-                if !kinds.contains(kind) {
-                    kinds.insert(kind.to_owned());
-                }
-            }
+        let calls = self.each_call(reader, &with, |seq, kind, hash| {
+            (any || hash == wanted).then(|| (seq, kind.clone()))
         })?;
+        let kinds: BTreeSet<&str> = calls.iter().map(|(_, kind)| &**kind).collect();
+        let mut found: Vec<Seq> = calls.iter().map(|(seq, _)| *seq).collect();
         found.sort_unstable();
         found.dedup();
         Ok((found, kinds.len()))
     }
 
     /// Passes on each part by which a call of the given kinds is found: its position, kind and
-    /// hash.
-    fn each_call(
+    /// hash. Returns what `each` makes of them.
+    fn each_call<T>(
         &self,
         reader: &mut dyn Reader,
         wanted: &dyn Fn(&str) -> bool,
-        mut each: impl FnMut(Seq, &str, u32),
-    ) -> Result<(), LogError> {
-        // The numbers in a piece refer to its own census.
-        let mut kinds: BTreeMap<u64, Vec<(String, bool)>> = BTreeMap::new();
-        self.each(reader, Section::Census, 0, |piece, bytes| {
+        mut each: impl FnMut(Seq, &Arc<str>, u32) -> Option<T>,
+    ) -> Result<Vec<T>, LogError> {
+        // The numbers in a piece refer to its own census: the kinds, and whether each is wanted.
+        let of_piece = |piece, bytes: &[u8], found: &mut Vec<(u64, Vec<_>)>| {
             let calls = census_of(bytes)?.calls.into_keys();
-            let calls: Vec<_> = calls.map(|kind| (wanted(&kind), kind)).collect();
+            let calls: Vec<_> = calls.map(|kind| (wanted(&kind), Arc::<str>::from(kind))).collect();
             if calls.iter().any(|(wanted, _)| *wanted) {
-                kinds.insert(
-                    piece,
-                    calls.into_iter().map(|(wanted, kind)| (kind, wanted)).collect(),
-                );
+                found.push((piece, calls));
             }
             Ok(())
-        })?;
-        self.each_of(reader, Section::Calls, kinds.keys().copied(), |piece, bytes| {
+        };
+        let kinds = self.each(reader, Section::Census, 0, of_piece)?;
+        let kinds: BTreeMap<u64, Vec<(bool, Arc<str>)>> = kinds.into_iter().collect();
+        self.each_of(reader, Section::Calls, kinds.keys().copied(), |piece, bytes, found| {
             let Some(kinds) = kinds.get(&piece) else { return Ok(()) };
             each_row(bytes, |hash, [kind, at]| {
                 let kind = usize::try_from(kind).ok().and_then(|kind| kinds.get(kind));
-                if let Some((kind, true)) = kind {
-                    each(seq(piece, at), kind, hash as u32);
+                if let Some((true, kind)) = kind {
+                    found.extend(each(seq(piece, at), kind, hash as u32));
                 }
                 true
             })
@@ -199,19 +183,21 @@ impl Index {
         let (Some(earliest), Some(latest)) = (causes.first(), causes.last()) else {
             return Ok(found);
         };
-        self.each(reader, Section::Causes, place(*earliest).0, |piece, bytes| {
+        let from = place(*earliest).0;
+        let caused = self.each(reader, Section::Causes, from, |piece, bytes, caused| {
             each_row(bytes, |from, [more, at]| {
                 let to = Seq(from.saturating_add(more));
                 // The rows are sorted by the first cause.
                 if Seq(from) > *latest {
                     return false;
                 }
-                for cause in causes.range(Seq(from)..=to) {
-                    found.entry(*cause).or_default().push(seq(piece, at));
-                }
+                caused.extend(causes.range(Seq(from)..=to).map(|cause| (*cause, seq(piece, at))));
                 true
             })
         })?;
+        for (cause, seq) in caused {
+            found.entry(cause).or_default().push(seq);
+        }
         found.values_mut().for_each(|seqs| seqs.sort_unstable());
         Ok(found)
     }
@@ -225,8 +211,7 @@ impl Index {
         reader: &mut dyn Reader,
         texts: &TextKeys,
     ) -> Result<Vec<Seq>, LogError> {
-        let mut found = Vec::new();
-        self.each(reader, Section::Texts, 0, |piece, bytes| {
+        let mut found = self.each(reader, Section::Texts, 0, |piece, bytes, found| {
             each_row(bytes, |key, [at]| {
                 if texts.contains(key as u32) {
                     found.push(seq(piece, at));
@@ -239,14 +224,15 @@ impl Index {
         Ok(found)
     }
 
-    /// Passes on a section of each piece, starting at the given piece.
-    pub(super) fn each(
+    /// Passes on a section of each piece, starting at the given piece, and returns what `each` adds to a
+    /// list.
+    pub(super) fn each<T>(
         &self,
         reader: &mut dyn Reader,
         section: Section,
         from: u64,
-        each: impl FnMut(u64, &[u8]) -> Result<(), Malformed>,
-    ) -> Result<(), LogError> {
+        each: impl FnMut(u64, &[u8], &mut Vec<T>) -> Result<(), Malformed>,
+    ) -> Result<Vec<T>, LogError> {
         let made = self.made.iter().map(|(piece, _)| *piece);
         let mut pieces: Vec<u64> = self.stored.iter().copied().chain(made).collect();
         pieces.retain(|piece| *piece >= from);
@@ -254,29 +240,50 @@ impl Index {
         self.each_of(reader, section, pieces.into_iter(), each)
     }
 
-    fn each_of(
+    /// A stored piece that is damaged is made again from its events: it only saves time.
+    fn each_of<T>(
         &self,
         reader: &mut dyn Reader,
         section: Section,
         pieces: impl Iterator<Item = u64>,
-        mut each: impl FnMut(u64, &[u8]) -> Result<(), Malformed>,
-    ) -> Result<(), LogError> {
+        mut each: impl FnMut(u64, &[u8], &mut Vec<T>) -> Result<(), Malformed>,
+    ) -> Result<Vec<T>, LogError> {
+        let mut found = Vec::new();
         for number in pieces {
+            let before = found.len();
             let read = match self.made.binary_search_by_key(&number, |(piece, _)| *piece) {
-                Ok(i) => each(number, self.made[i].1.section(section)),
-                Err(_) => match reader.piece(self.run, number, section)? {
-                    Some(bytes) => each(number, &bytes),
-                    None => Err(Malformed),
+                Ok(i) => each(number, self.made[i].1.section(section), &mut found),
+                Err(_) => match reader.piece(self.run, number, section) {
+                    Ok(Some(bytes)) => each(number, &bytes, &mut found),
+                    Ok(None) | Err(LogError::Damaged { .. }) => Err(Malformed),
+                    Err(error) => return Err(error),
                 },
             };
-            read.map_err(|Malformed| LogError::Corrupt {
-                run: self.run,
-                seq: first(number),
-                what: format!("the index of it and the events up to {} is damaged", last(number)),
+            let Err(Malformed) = read else { continue };
+            found.truncate(before);
+            let (made, _) = of_events(reader, self.run, number)?;
+            each(number, made.section(section), &mut found).map_err(|Malformed| {
+                let of = format!("the index of it and the events up to {}", last(number));
+                let what = format!("{of} cannot be made");
+                LogError::Corrupt { run: self.run, seq: first(number), what }
             })?;
         }
-        Ok(())
+        Ok(found)
     }
+}
+
+/// A piece from the events that there are of it, and the last of them.
+fn of_events(reader: &mut dyn Reader, run: RunId, piece: u64) -> Result<(Piece, Seq), LogError> {
+    let (mut builder, mut after, end) = (Builder::default(), Seq(first(piece).0 - 1), last(piece));
+    while after < end {
+        let limit = BATCH.min(usize::try_from(end.0 - after.0).unwrap_or(BATCH));
+        let events = reader.events(run, after, limit)?;
+        let events: Vec<_> = events.into_iter().take_while(|e| e.seq <= end).collect();
+        let Some(newest) = events.last() else { break };
+        after = newest.seq;
+        events.iter().for_each(|event| builder.add(event.seq, Entry::from(event)));
+    }
+    Ok((builder.finish(), after))
 }
 
 /// Passes on the rows of a section that is sorted by the first number, until `each` stops it.

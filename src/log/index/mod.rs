@@ -14,10 +14,12 @@
 //! - [`Builder`]: makes a piece from events.
 //! - [`Index`]: looks things up; [`each_event_at`] reads what it names. [`Table`]: its calls and
 //!   causes, in memory.
+//! - [`Comparison`]: whether the stored pieces are those that the events give.
 
 mod at;
 mod builder;
 mod codec;
+mod compare;
 mod lookup;
 mod strings;
 mod table;
@@ -25,6 +27,7 @@ mod table;
 pub use at::each_event_at;
 #[cfg(feature = "sqlite")]
 pub(super) use builder::{Builder, Entry, Piece};
+pub(super) use compare::Comparison;
 pub use lookup::{Census, Index};
 pub(crate) use strings::TextKeys;
 pub use table::Table;

@@ -24,22 +24,22 @@ impl Table {
     /// # Errors
     /// [`LogError`] if the index cannot be read.
     pub fn read(index: &Index, reader: &mut dyn Reader) -> Result<Self, LogError> {
-        let mut table = Table::default();
-        index.each(reader, Section::Calls, 0, |piece, bytes| {
+        let calls = index.each(reader, Section::Calls, 0, |piece, bytes, calls| {
             each_row(bytes, |hash, [_, at]| {
-                table.calls.extend(short(seq(piece, at)).map(|at| (hash as u32, at)));
+                calls.extend(short(seq(piece, at)).map(|at| (hash as u32, at)));
                 true
             })
         })?;
-        index.each(reader, Section::Causes, 0, |piece, bytes| {
+        let causes = index.each(reader, Section::Causes, 0, |piece, bytes, causes| {
             each_row(bytes, |cause, [more, at]| {
                 if let (0, Some(cause), Some(at)) = (more, short(Seq(cause)), short(seq(piece, at)))
                 {
-                    table.causes.push((cause, at));
+                    causes.push((cause, at));
                 }
                 true
             })
         })?;
+        let mut table = Table { calls, causes };
         // The pieces are sorted already, which a stable sort makes use of.
         table.calls.sort();
         table.causes.sort();

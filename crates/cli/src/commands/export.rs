@@ -129,6 +129,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let is_json = file.as_deref().is_some_and(|path| path.extension() == Some("json".as_ref()));
     let form = if is_json { CassetteForm::Json } else { CassetteForm::Yaml };
     let upstreams = named(&upstreams)?;
+    if file.is_none() {
+        output.is_a_document();
+    }
     let selected = select::run_of(select::open_to_read(global)?, global, &run)?;
     let end = damaged::end(&selected)?;
     // What is left of a run without its end can be saved; it is as it was written.

@@ -12,7 +12,8 @@ use crate::runs::figures::figures_of;
 use crate::runs::in_force;
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, Selected};
-use crate::views::{damaged, program};
+use crate::views::damaged::Known;
+use crate::views::program;
 use retold::beside::is_of_log;
 use retold::draft::{Draft, OfLog};
 use retold::inert::inert;
@@ -48,6 +49,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage("--json and -o - both write to stdout")
             .hint("name a file for the page"));
     }
+    if is_stdout {
+        output.is_a_document();
+    }
     if !is_stdout && is_of_log(&file) {
         let message = format!("{}: {OfLog}", file.display());
         return Err(CliError::usage(message).hint("name another file"));
@@ -60,11 +64,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let selected = selected.collect::<Result<Vec<_>, CliError>>()?;
     // A page is passed on without the log, so that it is only made from sound runs.
     for Selected { log, run } in &selected {
-        if let Some(damage) = damaged::first(log, *run)? {
-            let error = damaged::error(*run, damage.clone()).hint("no report was written");
-            return Err(error.damage(Some(*run), damage));
-        }
-        if let Some(error) = damaged::doubted(log, *run, output)? {
+        let known = Known::of_all(log, *run)?;
+        let said = known.error(*run);
+        if let Some(error) = said {
+            known.say(*run, output)?;
             return Err(error.hint("no report was written"));
         }
     }

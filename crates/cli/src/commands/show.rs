@@ -82,8 +82,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         Err(e) => return Err(e),
     };
     let state = Known::of(&selected.log, selected.run)?;
-    let doubt = state.say(&selected.log, selected.run, output)?;
-    let known = state.damage;
+    let doubt = state.say(selected.run, output)?;
+    let known = state.trust.from;
     if let Some(damage) = &known {
         let error = damaged::error(selected.run, damage.clone());
         // A part is shown even if another one is damaged, but not as if nothing had happened.

@@ -9,7 +9,7 @@ use crate::global::Global;
 use crate::limits::prices;
 use crate::output::Output;
 use crate::select::{self, Source};
-use crate::views::damaged;
+use crate::views::damaged::{self, Known};
 use crate::views::stats::text;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
@@ -57,13 +57,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let prices = prices(args.prices.as_deref())?;
     let source = select::source_to_read(global, &args.run)?;
     let Source { run, .. } = source;
-    let mut damage = damaged::first(&source.log, run)?;
-    if let Some(damage) = &damage {
-        output.damaged(&counted_before(damage))?;
-    }
+    let mut known = Known::of(&source.log, run)?;
+    let mut damage = known.trust.from.take();
     let doubt = match &damage {
-        None => damaged::doubted(&source.log, run, output)?,
-        Some(_) => None,
+        Some(damage) => {
+            output.damaged(&counted_before(damage))?;
+            None
+        }
+        // Everything is read for this.
+        None => Known { unverified: None, ..known }.say(run, output)?,
     };
     // Only what is before the damage is counted.
     let last = |damage: &Damage| damage.last_good().unwrap_or(Seq(0));

@@ -15,7 +15,7 @@ use retold::log::ledger::{Checkpoint, Ledger};
 use retold::log::{
     Backend, LogError, Problem, Reader, SqliteBackend, Verification, verify_all, verify_run,
 };
-use retold_serve::Verified;
+use retold_serve::Trust;
 
 /// Recompute the hash chains and the ledger: report the first event of each run that is not as it
 /// was written, and every run that was deleted, truncated or added without retold.
@@ -158,12 +158,12 @@ fn find(checkpoint: LedgerHash, global: &Global) -> Result<Option<Checkpoint>, C
 struct Found {
     runs: Vec<Verification>,
     /// What was found in the runs that are too long to be verified each time.
-    long: Vec<(RunId, Verified)>,
+    long: Vec<(RunId, Trust)>,
 }
 
 impl Found {
     fn of(runs: Vec<Verification>, reader: &mut dyn Reader) -> Self {
-        let long = runs.iter().filter_map(|run| Verified::of_long(run, reader)).collect();
+        let long = runs.iter().filter_map(|run| retold_serve::of_long(run, reader)).collect();
         Found { runs, long }
     }
 }
@@ -220,7 +220,7 @@ fn verified(
     let mut found = Found::of(vec![verified], reader.as_mut());
     // Without the head that was named there may be no problem.
     if args.head.is_some() {
-        found.long.retain(|(_, verified)| verified.damage.is_none());
+        found.long.retain(|(_, found)| *found == Trust::default());
     }
     Ok((found, problems))
 }

@@ -14,13 +14,13 @@ use retold::audit::Target;
 use retold::id::{RunId, Seq};
 use retold::log::{Log, LogError};
 use retold_serve::{
-    Damage, Remains, Verified, doubt, first_untrusted, is_long, missing_end, recall, remains,
+    Damage, Remains, Trust, doubt, first_untrusted, is_long, missing_end, recall, remains, trust,
 };
 
 /// What is known of a run before a part of it is shown.
 pub(crate) struct Known {
-    /// The first event that cannot be trusted.
-    pub(crate) damage: Option<Damage>,
+    /// What is wrong with it.
+    pub(crate) trust: Trust,
     /// Its last event, if it is too long to be verified now and has not been since the log was changed.
     pub(crate) unverified: Option<Seq>,
 }
@@ -30,50 +30,65 @@ impl Known {
     /// when it was last verified is known, or else damage is noticed when it is read.
     pub(crate) fn of(log: &Log, run: RunId) -> Result<Self, CliError> {
         let backend = log.backend().as_ref();
-        let verified = || Ok(Known { damage: first_untrusted(backend, run)?, unverified: None });
+        let all = |trust| Ok(Known { trust, unverified: None });
         if !is_long(log.reader()?.as_mut(), run) {
-            return verified();
+            return all(trust(backend, run)?);
         }
         let last = last(log, run)?.unwrap_or_default();
         let end = missing_end(backend, run, last)?;
+        let whole = doubt(backend, run)?;
         // What was read into memory was verified then.
-        let Some(file) = backend.file() else {
-            return Ok(Known { damage: end, unverified: None });
-        };
-        if let Some(Verified { damage }) = cache().and_then(|cache| recall(&cache, file, run)) {
-            return Ok(Known { damage: Damage::first(damage, end), unverified: None });
+        let Some(file) = backend.file() else { return all(Trust { from: end, whole }) };
+        if let Some(kept) = cache().and_then(|cache| recall(&cache, file, run)) {
+            let from = Damage::first(kept.from, end);
+            return all(Trust { from, whole: whole.or(kept.whole) });
         }
         // Where something is missing, something before it may be damaged too.
         let is_damaged = end.is_some()
             || backend.is_cut_off()
             || backend.damaged().is_some()
             || !backend.lost().is_empty();
-        if is_damaged { verified() } else { Ok(Known { damage: None, unverified: Some(last) }) }
+        if is_damaged {
+            return all(trust(backend, run)?);
+        }
+        Ok(Known { trust: Trust { from: None, whole }, unverified: Some(last) })
+    }
+
+    /// The same for a command that reads the whole run anyway: however long it is, it is verified.
+    pub(crate) fn of_all(log: &Log, run: RunId) -> Result<Self, CliError> {
+        let known = Known::of(log, run)?;
+        match known.unverified {
+            Some(_) => Ok(Known { trust: trust(log.backend().as_ref(), run)?, unverified: None }),
+            None => Ok(known),
+        }
     }
 
     /// Says before anything else that a run is damaged, that it is not known whether it is whole, or that it is
     /// not verified; returns the error to end with.
-    pub(crate) fn say(
-        &self,
-        log: &Log,
-        run: RunId,
-        output: &Output,
-    ) -> Result<Option<CliError>, CliError> {
-        if let Some(damage) = &self.damage {
-            output.damaged(damage)?;
-            return Ok(Some(error(run, damage.clone())));
+    pub(crate) fn say(&self, run: RunId, output: &Output) -> Result<Option<CliError>, CliError> {
+        let error = self.error(run);
+        match &self.trust {
+            Trust { from: Some(damage), .. } => output.damaged(damage)?,
+            Trust { whole: Some(what), .. } => output.doubted(what)?,
+            _ => {}
         }
-        let doubt = doubted(log, run, output)?;
         if let Some(last) = self.unverified {
             output.not_verified(run, last);
         }
-        Ok(doubt)
+        Ok(error)
     }
-}
 
-/// The first event of a run that cannot be trusted, as far as [`Known::of`] looks.
-pub(crate) fn first(log: &Log, run: RunId) -> Result<Option<Damage>, CliError> {
-    Ok(Known::of(log, run)?.damage)
+    /// The error to end with after something of the run was shown, if anything is wrong with it.
+    pub(crate) fn error(&self, run: RunId) -> Option<CliError> {
+        match &self.trust {
+            Trust { from: Some(damage), .. } => Some(error(run, damage.clone())),
+            Trust { whole: Some(what), .. } => {
+                let error = CliError::new(Status::Difference, format!("run {run}: {what}"));
+                Some(error.hint("`retold verify` names everything that is damaged"))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// The first event that is missing at the end of a run, if its end is.
@@ -118,19 +133,6 @@ pub(crate) fn error(run: RunId, damage: Damage) -> CliError {
     LogError::Corrupt { run, seq, what }.into()
 }
 
-/// Says that it is not known any more whether a run once had more events, if the ledger does not fit;
-/// returns the error to end with.
-pub(crate) fn doubted(
-    log: &Log,
-    run: RunId,
-    output: &Output,
-) -> Result<Option<CliError>, CliError> {
-    let Some(what) = doubt(log.backend().as_ref(), run)? else { return Ok(None) };
-    output.doubted(&what)?;
-    let error = CliError::new(Status::Difference, format!("run {run}: {what}"));
-    Ok(Some(error.hint("`retold verify` names everything that is damaged")))
-}
-
 /// Ends with the error about a run that was shown nevertheless, if there is one.
 pub(crate) fn ended(status: Status, doubt: Option<CliError>) -> Status {
     match doubt {
@@ -152,11 +154,11 @@ pub(crate) fn with_banner<'a>(
     let (mut damaged, mut found, mut unverified) = (None, None, Vec::new());
     for (log, run) in runs {
         let known = Known::of(log, run)?;
-        if known.damage.is_some() || damaged.is_none() {
-            let said = known.say(log, run, output)?;
+        if known.trust.from.is_some() || damaged.is_none() {
+            let said = known.say(run, output)?;
             damaged = damaged.or(said);
         }
-        found = found.or(known.damage);
+        found = found.or(known.trust.from);
         unverified.extend(known.unverified.map(|_| (log, run)));
     }
     match (work(found.as_ref()), damaged) {
@@ -201,28 +203,38 @@ pub(crate) fn show(
         _ => None,
     };
     let (log, run) = (selected.log.backend().as_ref(), selected.run);
-    let Some(Remains { damage, trusted, after, event }) = remains(log, run, known, seq)? else {
+    let Some(Remains { damage, counted: left, event }) = remains(log, run, known, seq)? else {
         return Ok(None);
     };
-    let events: u64 = trusted.values().sum();
     output.damaged(&damage)?;
+    // All events before the first that is damaged are there.
+    let before = left.as_ref().map_or(damage.seq.0 - 1, |left| left.trusted.values().sum());
     if output.is_json() {
+        let (kinds, after) = (left.as_ref().map(|left| &left.trusted), left.as_ref());
         output.object(&json!({
-            "run": run, "trusted": {"events": events, "kinds": trusted}, "events_after": after,
-            "event": event.as_ref().map(as_json),
+            "run": run, "trusted": {"events": before, "kinds": kinds},
+            "events_after": after.map(|left| left.after), "event": event.as_ref().map(as_json),
         }))?;
         return Ok(Some(Status::Difference));
     }
     let mut text = format!("run {run}\n");
-    let kinds: Vec<String> = trusted.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
-    let before = match events {
+    let sound = match before {
         1 => "1 event that matches its hash".to_owned(),
         n => format!("{} that match their hashes", counted(n, "event")),
     };
+    let kinds = left.iter().flat_map(|left| &left.trusted);
+    let kinds: Vec<String> = kinds.map(|(kind, n)| format!("{n} {kind}")).collect();
     let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "before it: {before}{kinds}");
-    let _ = writeln!(text, "from it on: {} can still be read", counted(after, "event"));
+    let _ = writeln!(text, "before it: {sound}{kinds}");
+    let _ = match &left {
+        Some(left) => {
+            writeln!(text, "from it on: {} can still be read", counted(left.after, "event"))
+        }
+        None => {
+            writeln!(text, "from it on: in a run as long as this, what can be read is not counted")
+        }
+    };
     if let Some(event) = event {
         text.push('\n');
         for (key, value) in as_json(&event).as_object().into_iter().flatten() {

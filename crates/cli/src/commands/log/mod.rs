@@ -74,17 +74,22 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         None => runs::list(&select::open_to_read_silently(global)?.log, output),
         Some(name) => {
             let selected = select::to_read(global, name)?;
-            let only = args.search.as_ref();
-            let only = only.map(|text| search::found(&selected, name, text, global)).transpose()?;
             let run = selected.run;
-            let known = Known::of(&selected.log, run)?;
-            let said = known.say(&selected.log, run, output)?;
+            let (known, only) = match &args.search {
+                None => (Known::of(&selected.log, run)?, None),
+                Some(text) => {
+                    let known = search::known(&selected)?;
+                    let found = search::found(&selected, &known, text, global)?;
+                    (known, Some(found))
+                }
+            };
+            let said = known.say(run, output)?;
             if args.follow {
                 let can_grow = !select::looks_like_a_file(name);
                 let followed = follow(&selected, can_grow, &args, global, output)?;
                 return Ok(damaged::ended(followed, said));
             }
-            let damage = known.damage;
+            let damage = known.trust.from;
             // The events are listed up to the damage, which ends the list.
             let doubt = said.filter(|_| damage.is_none());
             let until = args.at.map(|at| selected.until(at, damage.as_ref())).transpose()?;

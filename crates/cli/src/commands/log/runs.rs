@@ -6,11 +6,13 @@ use serde_json::{Value, json};
 
 use crate::error::{CliError, LOST, Status};
 use crate::output::{Output, counted};
+use crate::search::cache;
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq, Time};
 use retold::inert::inert;
 use retold::log::ledger::Ledger;
 use retold::log::{Head, Log, LogError, Problem, Reader, RunHead, deleted_runs};
+use retold_serve::{Damage, Trust, recall_all};
 use retold_wire::PROGRAM;
 
 /// A line of the list.
@@ -36,8 +38,20 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
         },
         heads => heads?,
     };
+    let kept = log.backend().file().zip(cache());
+    let kept = kept.map(|(file, cache)| recall_all(&cache, file)).unwrap_or_default();
     for head in heads {
-        let (row, problem) = row(reader.as_mut(), head);
+        let (mut row, mut problem) = row(reader.as_mut(), head);
+        // What `verify` found in a long run.
+        let found = kept.get(&row.run).filter(|found| problem.is_none() && found.is_damaged());
+        if let Some(Trust { from, whole }) = found {
+            let (seq, what) = match from {
+                Some(Damage { seq, what }) => (Some(*seq), what.clone()),
+                None => (None, whole.clone().unwrap_or_default()),
+            };
+            row.outcome = "damaged".to_owned();
+            problem = Some(Problem { run: Some(row.run), seq, what });
+        }
         rows.push(row);
         problems.extend(problem);
     }

@@ -62,7 +62,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if !args.command.is_empty() {
         return program::replay(&args.run, args.playing, &args.intercept, args.command, global);
     }
-    let selected = select::run_or_file(global, &args.run)?;
+    let selected = select::to_read(global, &args.run)?;
     let (log, run) = (selected.log.clone(), selected.run);
     damaged::with_banner([(&log, run)], output, |_| replayed(selected, args, global, output))
 }
