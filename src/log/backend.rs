@@ -278,6 +278,15 @@ pub trait Reader: Send {
         Ok(None)
     }
 
+    /// The first event of a run up to `last` that is there but cannot be looked up by its seq, as behind a
+    /// damaged key in an inner page of a tree; `None` if the log has nothing of that kind.
+    ///
+    /// # Errors
+    /// [`LogError`] if the events cannot be read.
+    fn not_found(&mut self, _run: RunId, _last: Seq) -> Result<Option<Seq>, LogError> {
+        Ok(None)
+    }
+
     /// Checks what no chain covers: stray or damaged contents, requests and tables. Returns
     /// messages, or nothing if all is well.
     ///

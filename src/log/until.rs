@@ -158,6 +158,10 @@ impl Reader for ReaderUntil {
         self.inner.piece(run, piece, section)
     }
 
+    fn not_found(&mut self, run: RunId, last: Seq) -> Result<Option<Seq>, LogError> {
+        self.inner.not_found(run, last)
+    }
+
     fn integrity(&mut self) -> Result<Vec<String>, LogError> {
         self.inner.integrity()
     }

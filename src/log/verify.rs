@@ -125,6 +125,13 @@ fn verify_chain(
             index.add(reader, event)?;
         }
     }
+    if problem.is_none()
+        && let Some(seq) = reader.not_found(run, chain.head.seq)?
+    {
+        let what = "it is there but cannot be looked up: a key of the tree of events is damaged"
+            .to_owned();
+        problem = Some(Problem { run: Some(run), seq: Some(seq), what });
+    }
     if problem.is_none() && chain.head.seq == Seq(0) {
         let what = "it has no events".to_owned();
         problem = Some(Problem { run: Some(run), seq: Some(Seq(1)), what });

@@ -4,8 +4,8 @@
 //! once. So what `retold verify` or a page found is kept, one small file for each log, and holds as long
 //! as the log's file is the same, with the same size and times, and its WAL has the same contents. The times do
 //! not show a second change within one tick of the file system's clock, so nothing is kept about a file that has
-//! only just been changed. Anyone who can set the machine's clock, write to the user's cache or map the file into
-//! memory can defeat this. They cannot defeat `retold verify`, which always reads everything.
+//! only just been changed. Anyone who can set the machine's clock, write to the user's cache, map the file into
+//! memory, or switch a link to it there and back while it is opened can defeat this. They cannot defeat `retold verify`, which always reads everything.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -98,6 +98,8 @@ fn read(place: &Path) -> Option<Kept> {
 /// The files of a log as they were before its runs were verified.
 pub struct Verifying {
     place: PathBuf,
+    /// As the user named it: links on the way to it may be switched.
+    named: PathBuf,
     log: PathBuf,
     files: Files,
 }
@@ -108,8 +110,8 @@ impl Verifying {
     ///
     /// # Errors
     /// The file cannot be looked at, or is being changed.
-    pub fn soon(cache: &Path, log: &Path) -> io::Result<Option<Self>> {
-        let log = std::fs::canonicalize(log)?;
+    pub fn soon(cache: &Path, named: &Path) -> io::Result<Option<Self>> {
+        let log = std::fs::canonicalize(named)?;
         let files = Files::of(&log)?;
         if files.bytes() < LEAST_BYTES {
             return Ok(None);
@@ -123,19 +125,19 @@ impl Verifying {
                 return Err(changed());
             }
         }
-        Ok(Some(Self::of(cache, log, files)))
+        Ok(Some(Self::of(cache, named, log, files)))
     }
 
     /// The same for a log that was opened up to `before` ago: `None` if it may have been changed since.
-    pub(crate) fn since(cache: &Path, log: &Path, before: Duration) -> Option<Self> {
-        let log = std::fs::canonicalize(log).ok()?;
+    pub(crate) fn since(cache: &Path, named: &Path, before: Duration) -> Option<Self> {
+        let log = std::fs::canonicalize(named).ok()?;
         let files = Files::of(&log).ok()?;
         let is_settled = files.age(&log)? > before + TICK;
-        is_settled.then(|| Self::of(cache, log, files))
+        is_settled.then(|| Self::of(cache, named, log, files))
     }
 
-    fn of(cache: &Path, log: PathBuf, files: Files) -> Self {
-        Verifying { place: place(cache, &log), log, files }
+    fn of(cache: &Path, named: &Path, log: PathBuf, files: Files) -> Self {
+        Verifying { place: place(cache, &log), named: named.to_owned(), log, files }
     }
 
     /// Keeps what was found.
@@ -143,12 +145,13 @@ impl Verifying {
     /// # Errors
     /// The log is not as it was, or the cache cannot be written.
     pub fn keep(self, found: impl IntoIterator<Item = (RunId, Trust)>) -> io::Result<()> {
-        let Verifying { place, log, files } = self;
+        let Verifying { place, named, log, files } = self;
         let mut runs: BTreeMap<RunId, Trust> = found.into_iter().collect();
         if runs.is_empty() {
             return Ok(());
         }
-        if !Files::of(&log).is_ok_and(|now| now == files) {
+        let is_it = std::fs::canonicalize(named)? == log;
+        if !is_it || Files::of(&log)? != files {
             return Err(changed());
         }
         if let Some(before) = read(&place)
@@ -266,6 +269,24 @@ mod tests {
         assert_eq!(recall(folder.path(), &log, RUN), None);
         // Nor is one that may have been changed after it was opened.
         assert!(Verifying::since(folder.path(), &log, Duration::from_secs(3600)).is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_is_switched_while_a_log_is_verified_is_noticed() {
+        use std::os::unix::fs::symlink;
+        let (folder, log) = log();
+        let (other, link) = (folder.path().join("other.db"), folder.path().join("link.db"));
+        std::fs::copy(&log, &other).unwrap();
+        symlink(&log, &link).unwrap();
+        let verifying = Verifying::soon(folder.path(), &link).unwrap().unwrap();
+        std::fs::remove_file(&link).unwrap();
+        symlink(&other, &link).unwrap();
+        assert!(verifying.keep([(RUN, Trust::default())]).is_err());
+        assert_eq!(recall(folder.path(), &log, RUN), None);
+        // What is found through a link is known of the log.
+        verify(folder.path(), &link, damage(5));
+        assert_eq!(recall(folder.path(), &other, RUN), Some(damage(5)));
     }
 
     #[test]

@@ -328,6 +328,20 @@ impl Reader for SqliteReader {
         super::index::section(&self.db, no, piece, section).map_err(|e| self.error(e))
     }
 
+    fn not_found(&mut self, run: RunId, last: Seq) -> Result<Option<Seq>, LogError> {
+        let Some((no, _)) = self.run_row(run)? else { return Ok(None) };
+        self.fill();
+        // Read in order, the events come from the leaves of the tree, whatever its inner pages say. The plus sign
+        // makes SQLite look each of them up.
+        let sql = "SELECT e.id & 4294967295 FROM events e WHERE e.id > ?1 << 32 AND e.id <= (?1 << 32) + ?2
+            AND NOT EXISTS (SELECT 1 FROM events f WHERE f.id = +e.id) LIMIT 1";
+        let last = i64::from(u32::try_from(last.0).unwrap_or(u32::MAX));
+        let find = || -> rusqlite::Result<Option<i64>> {
+            self.db.prepare_cached(sql)?.query_row([no, last], |r| r.get(0)).optional()
+        };
+        Ok(find().map_err(|e| self.error(e))?.map(|seq| Seq(seq as u64)))
+    }
+
     fn integrity(&mut self) -> Result<Vec<String>, LogError> {
         super::integrity::check(self)
     }

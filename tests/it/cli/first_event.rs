@@ -202,6 +202,29 @@ fn a_page_that_claims_too_many_rows_is_damage_from_its_first_event_on() {
     }
 }
 
+/// Read in order, the events are all there; looked up one by one, those beside the key are not.
+#[test]
+fn an_event_that_cannot_be_looked_up_is_damage() {
+    let (place, run) = three();
+    let whole = fs::read(place.path("retold.db")).unwrap();
+    let root = root(&place, "events") * PAGE;
+    let two = |at: usize| usize::from(u16::from_be_bytes([whole[at], whole[at + 1]]));
+    let cells = two(root + 3);
+    // The key comes after the number of the page; the last of its five bytes has the last seven bits.
+    let key = root + two(root + 12 + 2 * (cells - 2)) + 4;
+    let last = whole[key..key + 5].iter().fold(0_u64, |key, byte| key << 7 | u64::from(byte & 127));
+    assert_eq!(last >> 32, 3, "the key of an event of the last run");
+    let (seq, low) = (last & 0xffff_ffff, whole[key + 4]);
+    assert!((1..120).contains(&low), "{low}");
+    for (changed, due) in [(low - 1, seq), (low + 3, seq + 1)] {
+        patch(&place, |file| file[key + 4] = changed);
+        all_name(&place, &run, due, &format!("the key {seq}"));
+        let said = place.run("verify");
+        assert!(said.code == 1 && said.out.contains(&format!(", seq {due}: ")), "{said:?}");
+        fs::write(place.path("retold.db"), &whole).unwrap();
+    }
+}
+
 /// The event after a missing one is as it was written.
 #[test]
 fn the_event_after_a_missing_one_is_not_named() {

@@ -112,9 +112,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         // In a long run, damage is noticed when it is read. What is left is shown nevertheless.
         Err(error) if matches!(error.status, Status::Difference | Status::Io) => {
             let known = first_untrusted(selected.log.backend().as_ref(), selected.run)?;
-            let shown = damaged::show(&selected, known, part.as_ref(), output)?;
+            let shown = damaged::show(&selected, known.clone(), part.as_ref(), output)?;
             let Some(status) = shown else { return Err(error) };
-            error.print();
+            known.map_or(error, |damage| damaged::error(selected.run, damage)).print();
             Ok(status)
         }
         done => done,

@@ -170,6 +170,10 @@ pub(crate) fn with_banner<'a>(
             error.print();
             Ok(Status::Difference)
         }
+        // What is read further on may be damaged too: the first event is the one to name.
+        (Err(error), Some(first)) if matches!(error.status, Status::Difference | Status::Io) => {
+            Err(first)
+        }
         // What is asked for may be what is missing.
         (Err(error), Some(_)) => Err(CliError { status: Status::Difference, ..error }),
     }
@@ -184,7 +188,7 @@ fn met<'a>(
     for (log, run) in runs {
         if let Some(damage) = first_untrusted(log.backend().as_ref(), run)? {
             output.damaged(&damage)?;
-            return Err(CliError { status: Status::Difference, ..error });
+            return Err(self::error(run, damage));
         }
     }
     Err(error)
