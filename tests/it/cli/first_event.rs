@@ -12,17 +12,16 @@ use crate::support::tamper::without_triggers;
 
 const PAGE: usize = 16_384;
 
+/// The study of the last run.
+const CONFIG: &str = concat!(env!("RETOLD_ROOT"), "/config/deliberation_small.yaml");
+
 /// A log of three runs in one file, and the id of the last one, which is the longest.
 fn three() -> (Place, String) {
     let place = Place::new();
     for name in ["game24_small.jsonl", "society_small.jsonl"] {
         place.ok(&format!("import {}", recording(name)));
     }
-    place.ok(concat!(
-        "run ",
-        env!("RETOLD_ROOT"),
-        "/config/deliberation_small.yaml --no-outputs --quiet"
-    ));
+    place.ok(&format!("run {CONFIG} --no-outputs --quiet"));
     merged(&place);
     let (list, _) = place.json("log");
     let last = list["runs"].as_array().unwrap().last().unwrap();
@@ -77,6 +76,10 @@ fn all_name(place: &Place, run: &str, due: u64, what: &str) {
         format!("stats {run}"),
         format!("log {run}"),
         format!("log {run} --kind DecisionMade"),
+        format!("log {run} --follow"),
+        format!("check {run}"),
+        format!("plan {CONFIG} --against {run}"),
+        format!("replay {run}"),
         format!("audit {run} {}", due + 2),
         format!("audit {run} wrongname"),
         format!("diff {run} {run}"),

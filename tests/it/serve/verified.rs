@@ -118,6 +118,16 @@ fn a_long_run_that_is_damaged_is_shown_with_the_banner_once_this_is_known() {
         let said = place.run(command);
         assert!(said.code == 1 && said.out.starts_with(&banner()), "{command}: {said:?}");
     }
+    // Nothing is written beside it, and nothing but a page is written to stdout.
+    let said = place.run("log latest --search water");
+    assert!(said.code == 1 && said.out.starts_with(&banner()), "{said:?}");
+    assert!(!place.path("retold.db-search").exists());
+    let no_page = || {
+        let said = place.run("report latest -o -");
+        let why = format!("is damaged at seq {CHANGED}: its hash does not match");
+        assert!(said.code == 1 && said.out.is_empty() && said.err.contains(&why), "{said:?}");
+    };
+    no_page();
     for verify in ["verify", "verify latest"] {
         let (found, code) = place.json(verify);
         assert_eq!((code, found["problems"][0]["seq"].as_u64()), (1, Some(CHANGED)), "{found}");
@@ -129,6 +139,16 @@ fn a_long_run_that_is_damaged_is_shown_with_the_banner_once_this_is_known() {
             assert_eq!((code, from), (1, Some(CHANGED)), "{command}: {object}");
             assert_eq!(object["not_verified"], Value::Null, "{command}: {object}");
         }
+        no_page();
+        // What is left is not counted, since all of it would have to be read.
+        let (run, code) = place.json("show latest");
+        let trusted = serde_json::json!({"events": CHANGED - 1, "kinds": null});
+        assert_eq!((code, &run["trusted"], &run["events_after"]), (1, &trusted, &Value::Null));
+        assert!(place.run("show latest").out.contains("before it: 109,999 events that match"));
+        let (list, code) = place.json("log");
+        let problem = &list["problems"][0];
+        assert_eq!((code, problem["seq"].as_u64()), (1, Some(CHANGED)), "{list}");
+        assert_eq!(list["runs"][0]["outcome"], "damaged", "{list}");
         std::fs::remove_dir_all(place.path(".cache")).unwrap();
     }
 }
