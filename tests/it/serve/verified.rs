@@ -153,6 +153,39 @@ fn a_long_run_that_is_damaged_is_shown_with_the_banner_once_this_is_known() {
     }
 }
 
+/// An index with fewer calls hides them from a look-up, and no event is damaged.
+#[test]
+fn a_changed_index_of_a_long_run_is_damage_of_the_run() {
+    let place = with_long_run();
+    let calls =
+        "UPDATE event_index SET entries = x'' WHERE id & 8191 = 3 AND id & 4294967295 < 8192";
+    let db = Connection::open(place.path("retold.db")).unwrap();
+    assert_eq!(without_triggers(&db, |db| db.execute(calls, [])).unwrap(), 1);
+    drop(db);
+    let hidden = "audit latest day/1/agent/1#0";
+    let said = place.run(hidden);
+    let hint = "hint: the run is not verified: `retold verify ";
+    assert!(said.code == 2 && said.err.contains(hint), "{said:?}");
+    let why = "the index of its events 1 to 8192 does not match them";
+    for verify in ["verify", "verify latest"] {
+        let (found, code) = place.json(verify);
+        let problem = &found["problems"][0];
+        assert_eq!((code, &problem["seq"], problem["what"].as_str()), (1, &Value::Null, Some(why)));
+        for command in
+            [hidden, "show latest day/1/agent/1#0", "show latest 3", "log latest --most 2"]
+        {
+            let said = place.run(command);
+            let banner = format!("DAMAGED: {why}");
+            assert!(said.code == 1 && said.out.starts_with(&banner), "{command}: {said:?}");
+        }
+        let served = Served::log(&place, "retold.db");
+        let found = dangers(&served.json("/run/latest"));
+        assert!(found.iter().any(|(text, from)| text.contains(why) && from.is_none()), "{found:?}");
+        std::fs::remove_dir_all(place.path(".cache")).unwrap();
+    }
+    assert!(place.run("report latest -o page.html").code == 1 && !place.path("page.html").exists());
+}
+
 /// What is missing at the end is known at once, but something before it may be damaged as well.
 #[test]
 fn a_long_run_in_a_log_that_was_cut_off_is_verified() {

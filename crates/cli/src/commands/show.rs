@@ -83,7 +83,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     let state = Known::of(&selected.log, selected.run)?;
     let doubt = state.say(selected.run, output)?;
-    let known = state.trust.from;
+    let known = state.trust.from.clone();
     if let Some(damage) = &known {
         let error = damaged::error(selected.run, damage.clone());
         // A part is shown even if another one is damaged, but not as if nothing had happened.
@@ -117,7 +117,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             known.map_or(error, |damage| damaged::error(selected.run, damage)).print();
             Ok(status)
         }
-        done => done,
+        done => done.map_err(|error| state.unsure(selected.run, error)),
     };
     shown.map(|status| damaged::ended(status, doubt))
 }

@@ -78,6 +78,18 @@ impl Known {
         Ok(error)
     }
 
+    /// An error about something that was not found in the run: damage may have hidden it.
+    pub(crate) fn unsure(&self, run: RunId, error: CliError) -> CliError {
+        let run = run.short(8);
+        match self.unverified {
+            Some(_) => {
+                error.hint(format!("the run is not verified: `retold verify {run}` checks it"))
+            }
+            None if self.trust.is_damaged() => CliError { status: Status::Difference, ..error },
+            None => error,
+        }
+    }
+
     /// The error to end with after something of the run was shown, if anything is wrong with it.
     pub(crate) fn error(&self, run: RunId) -> Option<CliError> {
         match &self.trust {
@@ -151,21 +163,27 @@ pub(crate) fn with_banner<'a>(
     output: &Output,
     work: impl FnOnce(Option<&Damage>) -> Result<Status, CliError>,
 ) -> Result<Status, CliError> {
-    let (mut damaged, mut found, mut unverified) = (None, None, Vec::new());
+    let (mut damaged, mut found) = (None, None);
+    let mut unverified: Vec<(&Log, RunId, Known)> = Vec::new();
     for (log, run) in runs {
         let known = Known::of(log, run)?;
         if known.trust.from.is_some() || damaged.is_none() {
             let said = known.say(run, output)?;
             damaged = damaged.or(said);
         }
-        found = found.or(known.trust.from);
-        unverified.extend(known.unverified.map(|_| (log, run)));
+        found = found.or(known.trust.from.clone());
+        if known.unverified.is_some() {
+            unverified.push((log, run, known));
+        }
     }
     match (work(found.as_ref()), damaged) {
         (Err(error), None) if matches!(error.status, Status::Difference | Status::Io) => {
-            met(unverified, error, output)
+            met(&unverified, error, output)
         }
-        (done, None) => done,
+        (done, None) => done.map_err(|error| match unverified.first() {
+            Some((_, run, known)) => known.unsure(*run, error),
+            None => error,
+        }),
         (Ok(_), Some(error)) => {
             error.print();
             Ok(Status::Difference)
@@ -180,15 +198,15 @@ pub(crate) fn with_banner<'a>(
 }
 
 /// Ends with an error after the banner, if one of the runs that were read is damaged.
-fn met<'a>(
-    runs: impl IntoIterator<Item = (&'a Log, RunId)>,
+fn met(
+    runs: &[(&Log, RunId, Known)],
     error: CliError,
     output: &Output,
 ) -> Result<Status, CliError> {
-    for (log, run) in runs {
-        if let Some(damage) = first_untrusted(log.backend().as_ref(), run)? {
+    for (log, run, _) in runs {
+        if let Some(damage) = first_untrusted(log.backend().as_ref(), *run)? {
             output.damaged(&damage)?;
-            return Err(self::error(run, damage));
+            return Err(self::error(*run, damage));
         }
     }
     Err(error)
