@@ -16,7 +16,7 @@ use crate::views::traffic::{as_json, named, said};
 use retold::exchange::{export_exchanges, export_recording};
 use retold::id::Seq;
 use retold::jsonl::{IfExists, JsonlWriter};
-use retold_serve::Damage;
+use retold_serve::{Damage, first_untrusted};
 use retold_traffic::{CassetteForm, ExportError, Notes, export_cassette, export_fine_tuning};
 use retold_wire::Settings;
 
@@ -82,7 +82,22 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
+    /// Writes the run; if it is damaged, the error names the first event that is.
     fn write(
+        &self,
+        line: &mut dyn FnMut(&str) -> Result<(), CliError>,
+    ) -> Result<(u64, Notes), CliError> {
+        let Selected { log, run } = &self.selected;
+        self.written(line).or_else(|error| match error.status {
+            Status::Difference => match first_untrusted(log.backend().as_ref(), *run)? {
+                Some(damage) => Err(damaged::error(*run, damage)),
+                None => Err(error),
+            },
+            _ => Err(error),
+        })
+    }
+
+    fn written(
         &self,
         line: &mut dyn FnMut(&str) -> Result<(), CliError>,
     ) -> Result<(u64, Notes), CliError> {
