@@ -28,8 +28,8 @@ impl Draft {
     /// # Errors
     /// It cannot be created, or [`OfLog`].
     pub fn file(path: &Path) -> io::Result<(Draft, File)> {
-        if is_of_log(path) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, OfLog));
+        if let Some(refused) = OfLog::at(path) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, refused));
         }
         let draft = new_name(path)?;
         let file = OpenOptions::new().write(true).create_new(true).open(&draft)?;
@@ -62,6 +62,13 @@ impl Draft {
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("it is a log or a file of one, which is never replaced")]
 pub struct OfLog;
+
+impl OfLog {
+    /// Whether a file at this path would be refused: see [`is_of_log`].
+    pub fn at(path: &Path) -> Option<Self> {
+        is_of_log(path).then_some(OfLog)
+    }
+}
 
 impl Drop for Draft {
     fn drop(&mut self) {

@@ -10,7 +10,6 @@ use serde::Serialize;
 
 use super::Packing;
 use super::error::{JsonlError, JsonlProblem};
-use crate::beside::is_of_log;
 use crate::draft::{Draft, OfLog, folder_of};
 
 /// What to do when the file already exists.
@@ -69,8 +68,8 @@ impl JsonlWriter {
     pub fn create(path: impl AsRef<Path>, if_exists: IfExists) -> Result<Self, JsonlError> {
         let path = path.as_ref();
         let failed = |problem| JsonlError::new(path, None, problem);
-        if is_of_log(path) {
-            return Err(failed(JsonlProblem::OfLog(OfLog)));
+        if let Some(refused) = OfLog::at(path) {
+            return Err(failed(JsonlProblem::OfLog(refused)));
         }
         if if_exists == IfExists::Refuse && path.symlink_metadata().is_ok() {
             return Err(failed(JsonlProblem::Exists));

@@ -10,7 +10,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("id", &[]),
     ("explain", &["inert"]),
     ("inert", &[]),
-    ("draft", &[]),
+    ("draft", &["beside"]),
     ("open", &[]),
     ("rank", &[]),
     ("unique", &[]),

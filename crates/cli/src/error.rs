@@ -92,6 +92,13 @@ impl CliError {
         self
     }
 
+    /// The same with the hints of another error, such as what was not done.
+    pub(crate) fn hints_of(mut self, other: CliError) -> Self {
+        let new = other.hints.into_iter().filter(|hint| !self.hints.contains(hint));
+        self.hints.extend(new.collect::<Vec<_>>());
+        self
+    }
+
     /// The error is about a run that is damaged.
     pub(crate) fn damage(self, run: Option<RunId>, Damage { seq, what }: Damage) -> Self {
         CliError { damage: Some(Problem { run, seq: Some(seq), what }), ..self }

@@ -171,7 +171,11 @@ impl Reader for SqliteReader {
         match read() {
             // A page with the end of a run must not hide the other runs.
             Err(error) if is_damage(&error) => {
-                ends::runs(&self.db, || self.refill()).map_err(|e| self.error(e))
+                let runs = ends::runs(&self.db, || self.refill()).map_err(|e| self.error(e));
+                // SQLite checks a page when it is first read, and not again while it is kept, even if it was
+                // damaged: what is read next must not depend on that.
+                self.db.release_memory().map_err(|e| self.error(e))?;
+                runs
             }
             read => read.map_err(|e| self.error(e)),
         }

@@ -98,6 +98,10 @@ fn all_name(place: &Place, run: &str, due: u64, what: &str) {
     }
     let (json, _) = place.json(&format!("verify {run}"));
     assert_eq!(json["problems"][0]["seq"], due, "{what}: {json}");
+    let (json, _) = place.json("verify");
+    let problems = json["problems"].as_array().unwrap();
+    let named = problems.iter().any(|one| one["run"] == run && one["seq"] == due);
+    assert!(named, "{what}: verify, not {due}: {json}");
     let (json, _) = place.json(&format!("show {run}"));
     assert_eq!(json["damaged"]["from"], due, "{what}: {json}");
     // What comes before it is shown, and counted.
@@ -203,6 +207,18 @@ fn a_page_that_claims_too_many_rows_is_damage_from_its_first_event_on() {
         all_name(&place, &run, from, &format!("page {page}"));
         fs::write(place.path("retold.db"), &whole).unwrap();
     }
+}
+
+/// SQLite checks a page when it is first read. After that, it takes the row for where it was.
+#[test]
+fn a_row_that_is_said_to_be_beyond_its_page_is_damage() {
+    let (place, run) = three();
+    let last = *pages_of_events(&place).last().unwrap();
+    // The place of the tenth row, which no page is large enough for.
+    patch(&place, |file| file[last * PAGE + 8 + 2 * 10] ^= 0x80);
+    let (json, _) = place.json(&format!("show {run}"));
+    let from = json["damaged"]["from"].as_u64().unwrap_or_else(|| panic!("{json}"));
+    all_name(&place, &run, from, &format!("page {last}"));
 }
 
 /// Read in order, the events are all there; looked up one by one, those beside the key are not.

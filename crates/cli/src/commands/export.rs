@@ -90,7 +90,7 @@ impl Export<'_> {
         let Selected { log, run } = &self.selected;
         self.written(line).or_else(|error| match error.status {
             Status::Difference => match first_untrusted(log.backend().as_ref(), *run)? {
-                Some(damage) => Err(damaged::error(*run, damage)),
+                Some(damage) => Err(damaged::error(*run, damage).hints_of(error)),
                 None => Err(error),
             },
             _ => Err(error),

@@ -14,7 +14,6 @@ use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, Selected};
 use crate::views::damaged::Known;
 use crate::views::program;
-use retold::beside::is_of_log;
 use retold::draft::{Draft, OfLog};
 use retold::inert::inert;
 use retold::run::RunRecord;
@@ -52,8 +51,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if is_stdout {
         output.is_a_document();
     }
-    if !is_stdout && is_of_log(&file) {
-        let message = format!("{}: {OfLog}", file.display());
+    if let Some(refused) = OfLog::at(&file).filter(|_| !is_stdout) {
+        let message = format!("{}: {refused}", file.display());
         return Err(CliError::usage(message).hint("name another file"));
     }
     if !is_stdout && file.exists() && !force {

@@ -114,7 +114,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             let known = first_untrusted(selected.log.backend().as_ref(), selected.run)?;
             let shown = damaged::show(&selected, known.clone(), part.as_ref(), output)?;
             let Some(status) = shown else { return Err(error) };
-            known.map_or(error, |damage| damaged::error(selected.run, damage)).print();
+            let error = match known {
+                Some(damage) => damaged::error(selected.run, damage).hints_of(error),
+                None => error,
+            };
+            error.print();
             Ok(status)
         }
         done => done.map_err(|error| state.unsure(selected.run, error)),

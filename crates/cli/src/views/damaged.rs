@@ -190,7 +190,7 @@ pub(crate) fn with_banner<'a>(
         }
         // What is read further on may be damaged too: the first event is the one to name.
         (Err(error), Some(first)) if matches!(error.status, Status::Difference | Status::Io) => {
-            Err(first)
+            Err(first.hints_of(error))
         }
         // What is asked for may be what is missing.
         (Err(error), Some(_)) => Err(CliError { status: Status::Difference, ..error }),
@@ -206,7 +206,7 @@ fn met(
     for (log, run, _) in runs {
         if let Some(damage) = first_untrusted(log.backend().as_ref(), *run)? {
             output.damaged(&damage)?;
-            return Err(self::error(*run, damage));
+            return Err(self::error(*run, damage).hints_of(error));
         }
     }
     Err(error)
