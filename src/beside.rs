@@ -61,15 +61,11 @@ pub fn path(of: &Path, suffix: &str) -> PathBuf {
 /// What the names of the files of a log end in after the log's own name, but for leases and kept WALs.
 const OF_A_LOG: &[&str] = &["-mark", "-wal", "-shm", "-journal", "-search"];
 
-/// Whether a file is a log, or would belong to one by its name and folder. Links are followed.
+/// Whether a file is a log, or would belong to one by its name and folder. Links are followed, also those that
+/// lead to nothing yet.
 pub fn is_of_log(path: &Path) -> bool {
     // By its canonical name, as the files beside a log are named.
-    let whole = path.canonicalize().or_else(|_| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new(".")).canonicalize()?;
-        Ok::<_, std::io::Error>(path.file_name().map_or(folder.clone(), |name| folder.join(name)))
-    });
-    let Ok(whole) = whole else { return false };
+    let Some(whole) = resolved(path) else { return false };
     if is_log(&whole) {
         return true;
     }
@@ -78,6 +74,26 @@ pub fn is_of_log(path: &Path) -> bool {
     let lease = || name.strip_suffix(".lease").and_then(|name| name.rsplit_once('-'));
     OF_A_LOG.iter().filter_map(|ending| name.strip_suffix(ending)).any(of)
         || name.rsplit_once("-wal.lost-").or_else(lease).is_some_and(|(log, _)| of(log))
+}
+
+/// The canonical path of what is written to at a path.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    let mut path = path.to_owned();
+    // Linux follows forty links.
+    for _ in 0..40 {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        path = match path.file_name() {
+            Some(name) => folder.join(name),
+            // It ends in `..`.
+            None => return path.canonicalize().ok(),
+        };
+        match path.read_link() {
+            Ok(target) => path = folder.join(target),
+            Err(_) => return Some(path),
+        }
+    }
+    None
 }
 
 /// Whether a file begins like a log, or its high-water marks are beside it: it may be damaged.
@@ -301,7 +317,15 @@ mod tests {
         }
         fs::write(path(&log, "-mark"), "marks").expect("written");
         symlink(path(&log, "-mark"), at("link")).expect("made");
-        assert!(is_of_log(&at("link")));
+        symlink("link", at("to link")).expect("made");
+        symlink("log.db-wal", at("dangling")).expect("made");
+        fs::create_dir(at("sub")).expect("made");
+        symlink("../dangling", at("sub").join("far")).expect("made");
+        symlink("loop", at("loop")).expect("made");
+        for link in ["link", "to link", "dangling", "sub/far", "sub/../log.db-shm"] {
+            assert!(is_of_log(&at(link)), "{link}");
+        }
+        assert!(!is_of_log(&at("loop")) && !is_of_log(&at("sub")));
         // A log whose first page was lost is known by its marks.
         fs::write(&log, [0; 100]).expect("written");
         assert!(is_of_log(&log) && is_of_log(&path(&log, "-wal")));

@@ -28,9 +28,7 @@ impl Draft {
     /// # Errors
     /// It cannot be created, or [`OfLog`].
     pub fn file(path: &Path) -> io::Result<(Draft, File)> {
-        if let Some(refused) = OfLog::at(path) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, refused));
-        }
+        refuse_log(path)?;
         let draft = new_name(path)?;
         let file = OpenOptions::new().write(true).create_new(true).open(&draft)?;
         let lock = file.try_clone().ok().filter(|lock| lock.try_lock().is_ok());
@@ -38,7 +36,11 @@ impl Draft {
     }
 
     /// Creates the draft of a folder for `path`.
+    ///
+    /// # Errors
+    /// It cannot be created, or [`OfLog`]: SQLite cannot open a log beside a folder of such a name.
     pub fn folder(path: &Path) -> io::Result<Draft> {
+        refuse_log(path)?;
         let draft = new_name(path)?;
         match fs::create_dir(&draft) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
@@ -58,7 +60,7 @@ impl Draft {
     }
 }
 
-/// A file cannot be written in the place of a log, or of a file that belongs to one.
+/// Nothing is written in the place of a log, or of a file that belongs to one.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("it is a log or a file of one, which is never replaced")]
 pub struct OfLog;
@@ -68,6 +70,11 @@ impl OfLog {
     pub fn at(path: &Path) -> Option<Self> {
         is_of_log(path).then_some(OfLog)
     }
+}
+
+fn refuse_log(path: &Path) -> io::Result<()> {
+    let refused = |refused| io::Error::new(io::ErrorKind::InvalidInput, refused);
+    OfLog::at(path).map_or(Ok(()), |of_log| Err(refused(of_log)))
 }
 
 impl Drop for Draft {

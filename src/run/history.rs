@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::details::Beside;
@@ -90,7 +91,9 @@ const BATCHES: usize = 2;
 
 /// The read-ahead record of one run.
 pub(super) struct History {
+    /// Dropped before the threads are waited for, which ends them.
     items: Receiver<Result<Vec<Item>, LogError>>,
+    _threads: [Joined; 2],
     exchanges: LookupMap<(CallPath, Sample), Found>,
     outcomes: VecDeque<RecordedOutcome>,
     finished: Option<crate::event::RunFinished>,
@@ -110,11 +113,12 @@ impl History {
     /// changed event would look as sound as the original.
     pub(super) fn read(reader: Box<dyn Reader>, run: RunId, last: Seq) -> Result<Self, LogError> {
         let (sender, batches) = sync_channel(BATCHES);
-        spawn("retold-reader", move || read_batches(reader, run, last, &sender))?;
+        let reading = spawn("retold-reader", move || read_batches(reader, run, last, &sender))?;
         let (sender, items) = sync_channel(BATCHES);
-        spawn("retold-history", move || check_batches(&batches, &sender))?;
+        let checking = spawn("retold-history", move || check_batches(&batches, &sender))?;
         Ok(History {
             items,
+            _threads: [reading, checking],
             exchanges: LookupMap::default(),
             outcomes: VecDeque::new(),
             finished: None,
@@ -211,9 +215,20 @@ impl History {
     }
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), LogError> {
+/// A thread that is waited for when this is dropped. A program that ended before it had closed the log would leave
+/// SQLite's files beside it.
+struct Joined(Option<JoinHandle<()>>);
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        // If it has panicked, the messages that it did not send have said so.
+        let _ = self.0.take().map(JoinHandle::join);
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<Joined, LogError> {
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-    thread.map(drop).map_err(|source| {
+    thread.map(|thread| Joined(Some(thread))).map_err(|source| {
         let words = format!("no thread to read with: {source}");
         LogError::failed("", Reworded { words, source })
     })

@@ -357,7 +357,12 @@ fn damage_to_the_index_is_reported() {
         ("DELETE FROM event_index WHERE id & 8191 = 4 AND id & 4294967295 < 8192", true, true),
         ("INSERT INTO event_index (id, entries) VALUES ((9 << 32) + 1, x'00')", true, false),
         ("INSERT INTO event_index (id, entries) VALUES ((1 << 32) + 7, x'00')", true, false),
-        ("INSERT INTO event_index SELECT id + 1024 * 8192, entries FROM event_index", false, true),
+        ("INSERT INTO event_index SELECT id + 1024 * 8192, entries FROM event_index", true, true),
+        (
+            "INSERT INTO event_index (id, entries) VALUES ((1 << 32) + 524287 * 8192 + 1, x'7b7d')",
+            true,
+            true,
+        ),
     ];
     for (sql, is_noticed, names_run) in broken {
         let copy = Folder::new();

@@ -49,9 +49,13 @@ impl Index {
         loop {
             if index.stored.binary_search(&piece).is_ok() {
                 index.end = last(piece);
-            } else if !index.make(reader, piece)? && index.stored.last().is_none_or(|s| *s < piece)
-            {
-                return Ok(index);
+            } else if !index.make(reader, piece)? {
+                // Where an event is missing, there may be later ones; behind the last, there is no piece.
+                let before = index.end.max(Seq(first(piece).0 - 1));
+                if reader.events(run, before, 1)?.is_empty() {
+                    index.stored.retain(|stored| *stored < piece);
+                    return Ok(index);
+                }
             }
             piece += 1;
         }

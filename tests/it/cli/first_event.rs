@@ -84,6 +84,8 @@ fn all_name(place: &Place, run: &str, due: u64, what: &str) {
         format!("audit {run} wrongname"),
         format!("diff {run} {run}"),
         format!("report {run} -o {}/OUT.html", elsewhere.path().display()),
+        format!("export {run} {}/OUT.jsonl", elsewhere.path().display()),
+        format!("outputs {run} --to {}/OUT", elsewhere.path().display()),
     ]
     .iter()
     .enumerate()
@@ -96,6 +98,8 @@ fn all_name(place: &Place, run: &str, due: u64, what: &str) {
         assert!(!named.is_empty(), "{what}: {command} names no event: {text}");
         assert!(named.iter().all(|seq| *seq == due), "{what}: {command}, not {due}: {text}");
     }
+    // A reader that is still open when a program ends would leave it.
+    assert!(!place.path("retold.db-wal").exists(), "{what}");
     let (json, _) = place.json(&format!("verify {run}"));
     assert_eq!(json["problems"][0]["seq"], due, "{what}: {json}");
     let (json, _) = place.json("verify");

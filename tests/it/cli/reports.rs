@@ -185,7 +185,17 @@ fn two_runs_on_a_page() {
 fn a_log_is_never_replaced_nor_a_file_of_one() {
     let place = Place::with_run();
     std::os::unix::fs::symlink(place.path("retold.db-mark"), place.path("link")).unwrap();
-    let files = ["retold.db", "./retold.db-mark", "link", "retold.db-wal", "retold.db-search"];
+    std::os::unix::fs::symlink("retold.db-shm", place.path("to-none")).unwrap();
+    let files = [
+        "retold.db",
+        "./retold.db-mark",
+        "link",
+        "to-none",
+        "retold.db-wal",
+        "retold.db-shm",
+        "retold.db-search",
+        "retold.db-journal",
+    ];
     let all = || files.map(|file| std::fs::read(place.path(file)).ok());
     let before = all();
     let why = "it is a log or a file of one, which is never replaced\n  hint: name another file\n";
@@ -194,10 +204,14 @@ fn a_log_is_never_replaced_nor_a_file_of_one() {
             format!("report latest --force -o {file}"),
             format!("export latest --force {file}"),
             format!("audit latest solve/0#0 --force --proof {file}"),
+            format!("outputs latest --to {file}"),
+            format!("backup {file}"),
         ] {
             let said = place.run(&args);
-            // Of some names, `export` says that it does not write such files.
-            let is_said = said.err.contains(why) || said.err.contains("exports are JSON Lines");
+            // Of some names, other reasons are said first.
+            let others = ["exports are JSON Lines", "already exists"];
+            let why = "it is a log or a file of one, which is never replaced\n";
+            let is_said = said.err.contains(why) || others.iter().any(|why| said.err.contains(why));
             assert!(said.code == 2 && is_said, "{args}: {said:?}");
             assert!(all() == before, "{args}");
         }

@@ -166,6 +166,7 @@ fn a_changed_index_of_a_long_run_is_damage_of_the_run() {
     let said = place.run(hidden);
     let hint = "hint: the run is not verified: `retold verify ";
     assert!(said.code == 2 && said.err.contains(hint), "{said:?}");
+    assert!(says_that_it_is_not_verified(&place, "stats latest"));
     let why = "the index of its events 1 to 8192 does not match them";
     for verify in ["verify", "verify latest"] {
         let (found, code) = place.json(verify);
@@ -184,6 +185,12 @@ fn a_changed_index_of_a_long_run_is_damage_of_the_run() {
         std::fs::remove_dir_all(place.path(".cache")).unwrap();
     }
     assert!(place.run("report latest -o page.html").code == 1 && !place.path("page.html").exists());
+    // Its events are as they were written.
+    let said = place.run("export latest run.jsonl");
+    assert!(
+        said.code == 1 && said.err.contains(why) && place.path("run.jsonl").exists(),
+        "{said:?}"
+    );
 }
 
 /// What is missing at the end is known at once, but something before it may be damaged as well.

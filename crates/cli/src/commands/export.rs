@@ -11,20 +11,19 @@ use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::runs::in_force;
 use crate::select::{self, Selected};
-use crate::views::damaged;
+use crate::views::damaged::{self, Known};
 use crate::views::traffic::{as_json, named, said};
 use retold::exchange::{export_exchanges, export_recording};
-use retold::id::Seq;
 use retold::jsonl::{IfExists, JsonlWriter};
-use retold_serve::{Damage, first_untrusted};
+use retold_serve::Damage;
 use retold_traffic::{CassetteForm, ExportError, Notes, export_cassette, export_fine_tuning};
 use retold_wire::Settings;
 
 /// Write a run to a file: a recording that can be replayed, only its exchanges, or a file for
 /// another tool. What that cannot hold is listed.
 ///
-/// A damaged run is not exported. If its last events were lost and the log does not know how many,
-/// what is left is written (exit code 1).
+/// A damaged run is not exported. If only its last events were lost, or if it is not known whether
+/// it had more, what is left is written (exit code 1).
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run: first digits of its id, or `latest`.
@@ -82,22 +81,7 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
-    /// Writes the run; if it is damaged, the error names the first event that is.
     fn write(
-        &self,
-        line: &mut dyn FnMut(&str) -> Result<(), CliError>,
-    ) -> Result<(u64, Notes), CliError> {
-        let Selected { log, run } = &self.selected;
-        self.written(line).or_else(|error| match error.status {
-            Status::Difference => match first_untrusted(log.backend().as_ref(), *run)? {
-                Some(damage) => Err(damaged::error(*run, damage).hints_of(error)),
-                None => Err(error),
-            },
-            _ => Err(error),
-        })
-    }
-
-    fn written(
         &self,
         line: &mut dyn FnMut(&str) -> Result<(), CliError>,
     ) -> Result<(u64, Notes), CliError> {
@@ -148,16 +132,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         output.is_a_document();
     }
     let selected = select::run_of(select::open_to_read(global)?, global, &run)?;
-    let end = damaged::end(&selected)?;
-    // What is left of a run without its end can be saved; it is as it was written.
-    let selected = match &end {
-        Some(Damage { seq: Seq(1), .. }) | None => selected,
-        Some(Damage { seq: Seq(first), .. }) => {
-            let Selected { log, run } = selected;
-            Selected { log: log.until(run, Seq(first - 1)), run }
-        }
-    };
-    let damaged = end.map(|damage| (damage.clone(), damaged::error(selected.run, damage)));
+    let known = Known::of_all(&selected.log, selected.run)?;
+    let damaged = known.error(selected.run);
+    let selected = left(selected, known.trust.from.as_ref())?;
     let export = Export { selected, format, form, upstreams: &upstreams };
     let Some(path) = file else {
         let (_, notes) = export.write(&mut |line| output.raw(format!("{line}\n").as_bytes()))?;
@@ -165,16 +142,14 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         said(&mut text, &notes);
         text.push_str(&in_force::text(&in_force::of(&export.selected)?));
         write_err(&text);
-        return Ok(ended(damaged.map(|(_, error)| error)));
+        return Ok(damaged::ended(Status::Fine, damaged));
     };
     let if_exists = if force { IfExists::Replace } else { IfExists::Refuse };
     let mut writer = JsonlWriter::create(&path, if_exists)?;
     let (count, notes) = export.write(&mut |line| Ok(writer.write_line(line)?))?;
     let lines = writer.finish()?;
     let in_force = in_force::of(&export.selected)?;
-    if let Some((damage, _)) = &damaged {
-        output.damaged(damage)?;
-    }
+    known.say(export.selected.run, output)?;
     let path = path.display();
     if output.is_json() {
         let mut object = json!({"run": export.selected.run, "file": path.to_string(),
@@ -192,14 +167,19 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         text.push_str(&in_force::text(&in_force));
         output.text(&text)?;
     }
-    Ok(ended(damaged.map(|(_, error)| error)))
+    Ok(damaged::ended(Status::Fine, damaged))
 }
 
-/// How the command ends if the end of the run is missing, or if it is not.
-fn ended(damaged: Option<CliError>) -> Status {
-    let Some(error) = damaged else { return Status::Fine };
-    error.print();
-    error.status
+/// What can be written of a run: of one without its end, what is left, which is as it was written; of one that is
+/// damaged before its end, nothing.
+fn left(selected: Selected, damage: Option<&Damage>) -> Result<Selected, CliError> {
+    let Some(damage) = damage else { return Ok(selected) };
+    let is_end = damaged::end(&selected)?.is_some_and(|end| end.seq == damage.seq);
+    let Selected { log, run } = selected;
+    match damage.last_good().filter(|_| is_end) {
+        Some(last) => Ok(Selected { log: log.until(run, last), run }),
+        None => Err(damaged::error(run, damage.clone())),
+    }
 }
 
 /// File endings of other formats, and how to get such a file instead.

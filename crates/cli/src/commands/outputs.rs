@@ -11,6 +11,7 @@ use crate::runs::folder;
 use crate::runs::in_force;
 use crate::runs::settings::experiment_of;
 use crate::select;
+use crate::views::damaged::Known;
 use retold::run::RunRecord;
 use retold_wire::PROGRAM;
 
@@ -32,7 +33,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let selected = select::to_read(global, &args.run)?;
     let mut reader = selected.log.reader()?;
     // The files are used elsewhere, without hashes, so they are only made from a sound run.
-    select::sound(reader.as_mut(), selected.run, "nothing was written")?;
+    if let Some(error) = Known::of_all(&selected.log, selected.run)?.error(selected.run) {
+        return Err(error.hint("nothing was written"));
+    }
     let mut record = RunRecord::read(reader.as_mut(), selected.run)?;
     if record.started.experiment == PROGRAM {
         let name = selected.run.short(8);

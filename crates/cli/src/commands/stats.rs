@@ -64,8 +64,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             output.damaged(&counted_before(damage))?;
             None
         }
-        // Everything is read for this.
-        None => Known { unverified: None, ..known }.say(run, output)?,
+        None => known.say(run, output)?,
     };
     // Only what is before the damage is counted.
     let last = |damage: &Damage| damage.last_good().unwrap_or(Seq(0));
