@@ -248,7 +248,11 @@ fn answers_of(selected: Selected) -> Result<Source, CliError> {
         Ok(started) => started.is_simulated(),
         Err(error) => {
             return Err(match first_untrusted(log.backend().as_ref(), run)? {
-                Some(damage) => error.damage(Some(run), damage),
+                Some(damage) => {
+                    let Damage { seq, what } = damage.clone();
+                    let first = CliError::from(LogError::Corrupt { run, seq, what });
+                    first.hints_of(error).damage(Some(run), damage)
+                }
                 None => error,
             });
         }
