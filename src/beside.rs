@@ -7,7 +7,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Why a file beside another one is not used.
 #[derive(Debug, thiserror::Error)]
@@ -58,42 +58,63 @@ pub fn path(of: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// The path without links and `..`, also of a file that is gone. The files beside a log are named after the file,
+/// not after a link to it.
+pub fn canonical(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path)
+        .ok()
+        .or_else(|| resolved(path, &mut MOST_LINKS.clone()))
+        .unwrap_or_else(|| path.to_owned())
+}
+
 /// What the names of the files of a log end in after the log's own name, but for leases and kept WALs.
 const OF_A_LOG: &[&str] = &["-mark", "-wal", "-shm", "-journal", "-search"];
 
-/// Whether a file is a log, or would belong to one by its name and folder. Links are followed, also those that
-/// lead to nothing yet.
+/// What comes between the log's name and the number of a WAL that was kept.
+const KEPT_WALS: &[&str] = &["-wal.damaged-", "-wal.lost-"];
+
+/// The most links that are followed, as on Linux.
+const MOST_LINKS: u32 = 40;
+
+/// Whether what is written to a path would be in the place of a log, or of a file that belongs to one by its
+/// name and folder, or would need a folder there. Links are followed, also those that lead to nothing yet.
 pub fn is_of_log(path: &Path) -> bool {
     // By its canonical name, as the files beside a log are named.
-    let Some(whole) = resolved(path) else { return false };
-    if is_log(&whole) {
+    let whole = resolved(path, &mut MOST_LINKS.clone());
+    whole.is_some_and(|whole| whole.ancestors().any(is_part_of_log))
+}
+
+fn is_part_of_log(whole: &Path) -> bool {
+    if is_log(whole) {
         return true;
     }
     let Some(name) = whole.file_name().and_then(|name| name.to_str()) else { return false };
     let of = |log: &str| !log.is_empty() && is_log(&whole.with_file_name(log));
-    let lease = || name.strip_suffix(".lease").and_then(|name| name.rsplit_once('-'));
-    OF_A_LOG.iter().filter_map(|ending| name.strip_suffix(ending)).any(of)
-        || name.rsplit_once("-wal.lost-").or_else(lease).is_some_and(|(log, _)| of(log))
+    let kept = KEPT_WALS.iter().filter_map(|between| Some(name.rsplit_once(between)?.0));
+    let lease = name.strip_suffix(".lease").and_then(|name| Some(name.rsplit_once('-')?.0));
+    let beside = OF_A_LOG.iter().filter_map(|ending| name.strip_suffix(ending));
+    beside.chain(kept).chain(lease).any(of)
 }
 
-/// The canonical path of what is written to at a path.
-fn resolved(path: &Path) -> Option<PathBuf> {
-    let mut path = path.to_owned();
-    // Linux follows forty links.
-    for _ in 0..40 {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
-        path = match path.file_name() {
-            Some(name) => folder.join(name),
-            // It ends in `..`.
-            None => return path.canonicalize().ok(),
-        };
-        match path.read_link() {
-            Ok(target) => path = folder.join(target),
-            Err(_) => return Some(path),
+/// The absolute path without links and `..`, whether or not there is anything; `None` if it has too many links.
+fn resolved(path: &Path, links: &mut u32) -> Option<PathBuf> {
+    let mut whole = Path::new(".").canonicalize().ok()?;
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(whole.pop()),
+            // An absolute path replaces what it is added to.
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
+                whole.push(component);
+            }
+        }
+        if let Ok(target) = whole.read_link() {
+            *links = links.checked_sub(1)?;
+            whole.pop();
+            whole = resolved(&whole.join(target), links)?;
         }
     }
-    None
+    Some(whole)
 }
 
 /// Whether a file begins like a log, or its high-water marks are beside it: it may be damaged.
@@ -307,8 +328,17 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         assert!(!is_of_log(&log) && !is_of_log(&path(&log, "-mark")), "it is not a log yet");
         fs::write(&log, b"SQLite format 3\0...").expect("written");
-        let kept =
-            ["", "-mark", "-wal", "-shm", "-journal", "-search", "-wal.lost-2", "-00ff.lease"];
+        let kept = [
+            "",
+            "-mark",
+            "-wal",
+            "-shm",
+            "-journal",
+            "-search",
+            "-wal.lost-2",
+            "-wal.damaged-1",
+            "-00ff.lease",
+        ];
         for ending in kept {
             assert!(is_of_log(&path(&log, ending)), "{ending}");
         }
@@ -322,8 +352,17 @@ mod tests {
         fs::create_dir(at("sub")).expect("made");
         symlink("../dangling", at("sub").join("far")).expect("made");
         symlink("loop", at("loop")).expect("made");
-        for link in ["link", "to link", "dangling", "sub/far", "sub/../log.db-shm"] {
-            assert!(is_of_log(&at(link)), "{link}");
+        let ways = [
+            "link",
+            "to link",
+            "dangling",
+            "sub/far",
+            "sub/../log.db-shm",
+            "none/../log.db-journal",
+            "log.db-journal/below/it",
+        ];
+        for way in ways {
+            assert!(is_of_log(&at(way)), "{way}");
         }
         assert!(!is_of_log(&at("loop")) && !is_of_log(&at("sub")));
         // A log whose first page was lost is known by its marks.

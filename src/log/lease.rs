@@ -63,8 +63,7 @@ pub(super) fn take(log: &Path, run: RunId) -> Result<Lease, LogError> {
 
 /// Whether a process holds the lease of a run of the log at a path. Nothing is written.
 pub fn is_being_written(log: &Path, run: RunId) -> bool {
-    let log = std::fs::canonicalize(log).unwrap_or_else(|_| log.to_owned());
-    match beside::read(&log, &format!("-{run}.lease")) {
+    match beside::read(&beside::canonical(log), &format!("-{run}.lease")) {
         Ok(None) => false,
         // It is released again when the file is closed.
         Ok(Some(file)) => !matches!(file.try_lock_shared(), Ok(())),

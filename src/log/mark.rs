@@ -24,7 +24,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::error::LogError;
 use super::problem::Problem;
@@ -126,16 +126,11 @@ pub fn damaged_slots(log: &Path) -> usize {
 /// The bytes of the file; empty if it does not exist or cannot be read.
 fn bytes_of(log: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
-    if let Ok(Some(file)) = beside::read(&canonical(log), ENDING) {
+    if let Ok(Some(file)) = beside::read(&beside::canonical(log), ENDING) {
         // Whatever was read before an error counts.
         let _ = file.take(SLOTS as u64 * SLOT as u64).read_to_end(&mut bytes);
     }
     bytes
-}
-
-/// The canonical path of the log: files beside it are named after the file, not after a link to it.
-pub(super) fn canonical(log: &Path) -> PathBuf {
-    std::fs::canonicalize(log).unwrap_or_else(|_| log.to_owned())
 }
 
 /// The mark file, as used by a writer of runs.
@@ -152,7 +147,7 @@ impl MarkFile {
     /// # Errors
     /// [`LogError`]: it cannot be opened, or is not ours.
     pub fn open(log: &Path) -> Result<Self, LogError> {
-        let file = beside::open(&canonical(log), ENDING)?;
+        let file = beside::open(&beside::canonical(log), ENDING)?;
         Ok(MarkFile { file, next: BTreeMap::new() })
     }
 
@@ -196,7 +191,7 @@ fn write_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
 
 /// Forgets the marks of some runs: for a log that is created again, or whose loss was accepted.
 pub(super) fn forget(log: &Path, which: impl Fn(&Mark) -> bool) -> io::Result<()> {
-    let log = canonical(log);
+    let log = beside::canonical(log);
     if beside::read(&log, ENDING).map_err(io::Error::other)?.is_none() {
         return Ok(());
     }
@@ -214,6 +209,8 @@ pub(super) fn forget(log: &Path, which: impl Fn(&Mark) -> bool) -> io::Result<()
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     fn mark(run: u8, seq: u64) -> Mark {

@@ -9,6 +9,7 @@ use crate::again::typed;
 use retold::audit::AuditError;
 use retold::check::CheckError;
 use retold::decide::{AgainError, DecideError, FilterError, ParamsError};
+use retold::draft::OfLog;
 use retold::exchange::ImportError;
 use retold::explain::explain;
 use retold::id::RunId;
@@ -90,6 +91,15 @@ impl CliError {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(typed(&hint.into()));
         self
+    }
+
+    /// Refuses to write a file or folder in the place of a log, or of a file that belongs to one.
+    pub(crate) fn refuse_log(path: &Path) -> Result<(), Self> {
+        match OfLog::at(path) {
+            Some(refused) => Err(CliError::usage(format!("{}: {refused}", path.display()))
+                .hint("choose another name")),
+            None => Ok(()),
+        }
     }
 
     /// The same with the hints of another error, such as what was not done.
@@ -284,7 +294,7 @@ impl From<JsonlError> for CliError {
             }
             JsonlProblem::Exists => CliError::usage(message)
                 .hint("choose another name, or add --force to replace the file"),
-            JsonlProblem::OfLog(_) => CliError::usage(message).hint("name another file"),
+            JsonlProblem::OfLog(_) => CliError::usage(message).hint("choose another name"),
             _ => CliError::usage(message),
         }
     }

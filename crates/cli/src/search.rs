@@ -25,7 +25,8 @@ pub(crate) fn cache() -> Option<PathBuf> {
 /// since nothing is written beside a damaged log.
 pub(crate) fn known(selected: &Selected) -> Result<Known, CliError> {
     let (log, run) = (&selected.log, selected.run);
-    let is_indexed = log.backend().file().is_some_and(|log| beside::path(log, "-search").exists());
+    let place = log.backend().file().map(|log| beside::path(&beside::canonical(log), "-search"));
+    let is_indexed = place.is_some_and(|place| place.exists());
     if is_indexed { Known::of(log, run) } else { Known::of_all(log, run) }
 }
 

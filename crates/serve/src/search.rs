@@ -75,7 +75,7 @@ impl Search {
     /// [`SearchError::Index`].
     pub fn open(place: &Place) -> Result<Self, SearchError> {
         if let Place::Beside { log, cache } = place {
-            let whole = std::fs::canonicalize(log).unwrap_or_else(|_| log.clone());
+            let whole = beside::canonical(log);
             let cached = cache.as_ref().map(|folder| in_cache(folder, &whole, "search"));
             // Links and files of others are refused.
             if beside::open(&whole, "-search").is_ok()

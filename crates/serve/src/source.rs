@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use retold::beside::{self, canonical};
 use retold::counted::counted;
 use retold::id::{RunId, Seq};
 use retold::log::ledger::{Ledger, LedgerEntry};
@@ -202,7 +203,7 @@ impl Source {
     /// usual: if somebody began to write it, this source would not see that at once.
     pub fn is_at_rest(&self) -> bool {
         let Kind::File { path, .. } = &self.kind else { return false };
-        let has_wal = beside(path, "-wal").exists();
+        let has_wal = beside::path(&canonical(path), "-wal").exists();
         let opened = self.opened();
         !has_wal && opened.is_ok_and(|opened| !opened.is_damaged && opened.note.is_none())
     }
@@ -445,10 +446,10 @@ fn copied(path: &Path, length: Option<u64>) -> Result<(TempDir, PathBuf), LogErr
         source: Box::<dyn std::error::Error + Send + Sync>::from(e).into(),
     };
     let folder = tempfile::tempdir().map_err(cannot)?;
-    let log = folder.path().join("log.db");
+    let (whole, log) = (canonical(path), folder.path().join("log.db"));
     for suffix in ["", "-wal", "-mark"] {
-        if let Some(mut from) = regular(&beside(path, suffix)) {
-            let mut to = File::create_new(beside(&log, suffix)).map_err(cannot)?;
+        if let Some(mut from) = regular(&beside::path(&whole, suffix)) {
+            let mut to = File::create_new(beside::path(&log, suffix)).map_err(cannot)?;
             copy(&mut from, &mut to).map_err(cannot)?;
             if let ("", Some(length)) = (suffix, length) {
                 to.set_len(length).map_err(cannot)?;
@@ -458,15 +459,10 @@ fn copied(path: &Path, length: Option<u64>) -> Result<(TempDir, PathBuf), LogErr
     Ok((folder, log))
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
 fn stamp(path: &Path) -> Stamp {
+    let whole = canonical(path);
     ["", "-wal", "-mark", "-shm"].map(|suffix| {
-        let path = beside(path, suffix);
+        let path = beside::path(&whole, suffix);
         let found = std::fs::metadata(path).ok()?;
         Some((found.len(), found.modified().ok()))
     })

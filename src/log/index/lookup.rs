@@ -50,7 +50,7 @@ impl Index {
             if index.stored.binary_search(&piece).is_ok() {
                 index.end = last(piece);
             } else if !index.make(reader, piece)? {
-                // Where an event is missing, there may be later ones; behind the last, there is no piece.
+                // A missing event may be followed by later ones. After the last event, there is nothing to index.
                 let before = index.end.max(Seq(first(piece).0 - 1));
                 if reader.events(run, before, 1)?.is_empty() {
                     index.stored.retain(|stored| *stored < piece);

@@ -10,6 +10,7 @@ use super::guard::Fuel;
 use super::identity::Identity;
 use super::known::Known;
 use super::ledger;
+use super::open_file::OpenFile;
 use super::space::Space;
 use super::stop::Aborted;
 use super::turns::Waited;
@@ -22,7 +23,7 @@ use crate::log::ledger::{LedgerChange, LedgerHead};
 use crate::log::mark::{Mark, MarkFile};
 
 pub(super) struct SqliteCommitter {
-    db: Connection,
+    db: OpenFile,
     backend: SqliteBackend,
     known: Known,
     marks: MarkFile,
@@ -87,7 +88,7 @@ struct Transaction {
 
 impl SqliteCommitter {
     pub(super) fn new(
-        db: Connection,
+        db: OpenFile,
         backend: SqliteBackend,
         marks: MarkFile,
         watch: Watch,

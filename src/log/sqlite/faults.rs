@@ -6,7 +6,6 @@ use super::{SqliteBackend, guard, header, turns, unwritable};
 use crate::beside::{self, BesideError};
 use crate::log::backend::Backend as _;
 use crate::log::error::{LogError, NoRoom, Reworded};
-use crate::log::mark;
 
 impl SqliteBackend {
     /// The error to report instead of anything that follows from it.
@@ -24,7 +23,7 @@ impl SqliteBackend {
 
     /// A link in place of one of SQLite's own files, which SQLite refuses without naming it.
     fn link_beside(&self) -> Option<LogError> {
-        let log = mark::canonical(&self.path);
+        let log = beside::canonical(&self.path);
         let path = ["-wal", "-shm", "-journal"]
             .map(|suffix| beside::path(&log, suffix))
             .into_iter()
@@ -37,7 +36,7 @@ impl SqliteBackend {
     pub(super) fn error(&self, error: rusqlite::Error) -> LogError {
         let path = self.name();
         // A file that must not change is named by a URI.
-        let uri = unwritable::immutable(&mark::canonical(&self.path));
+        let uri = unwritable::immutable(&beside::canonical(&self.path));
         let words = said(&error).replace(&uri, &path);
         if turns::is_locked(&error) {
             return LogError::Busy { path, seconds: self.busy().as_secs() };

@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::beside;
 use crate::log::error::LogError;
 
 /// The files of a log as they were when it was opened.
@@ -23,10 +24,8 @@ impl Identity {
     /// Must be called right after the file was opened.
     pub(super) fn of(log: &Path) -> Self {
         let name = log.to_owned();
-        let log = std::fs::canonicalize(log).unwrap_or_else(|_| log.to_owned());
-        let mut wal = log.clone().into_os_string();
-        wal.push("-wal");
-        let (wal, log_was) = (PathBuf::from(wal), id(&log));
+        let log = beside::canonical(log);
+        let (wal, log_was) = (beside::path(&log, "-wal"), id(&log));
         Identity { name, log, wal, log_was, wal_was: None }
     }
 

@@ -21,6 +21,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::header;
+use super::open_file::OpenFile;
 use super::schema;
 use super::wal::{Wal, examine};
 use super::{SqliteBackend, SqliteOptions};
@@ -28,7 +29,7 @@ use crate::beside;
 use crate::id::EventHash;
 use crate::log::backend::Backend;
 use crate::log::error::LogError;
-use crate::log::mark::{self, Mark, canonical, marks};
+use crate::log::mark::{self, Mark, marks};
 use crate::log::problem::Problem;
 
 /// The suffix of a damaged WAL that was set aside, and of one whose loss was accepted.
@@ -105,7 +106,7 @@ impl FilesBeside {
         let mut lost = Vec::new();
         match (self.wal.fault, &self.not_copied, self.aside.last()) {
             (Some(fault), None, Some(copy)) => {
-                let copy = beside::path(&canonical(log), copy);
+                let copy = beside::path(&beside::canonical(log), copy);
                 lost.push(file(format!(
                     "the WAL is damaged (copied to {}): {fault}",
                     copy.display()
@@ -129,7 +130,7 @@ impl FilesBeside {
 
 /// The problem to report about a WAL that was set aside.
 fn described(log: &Path, copy: &str) -> String {
-    let log = canonical(log);
+    let log = beside::canonical(log);
     let path = beside::path(&log, copy);
     match beside::read(&log, copy).ok().flatten().and_then(|file| examine(file).ok()?.fault) {
         Some(fault) => format!("{} is a copy of a damaged WAL: {fault}", path.display()),
@@ -193,12 +194,12 @@ fn wal_of(log: &Path) -> io::Result<Wal> {
 }
 
 fn wal_path(log: &Path) -> PathBuf {
-    beside::path(&canonical(log), "-wal")
+    beside::path(&beside::canonical(log), "-wal")
 }
 
 /// The suffixes of the numbered files beside a log.
 fn copies(log: &Path, kind: &str) -> Vec<String> {
-    let log = canonical(log);
+    let log = beside::canonical(log);
     let exists = |copy: &String| beside::path(&log, copy).symlink_metadata().is_ok();
     (1..=MOST_COPIES).map(|n| format!("{kind}{n}")).filter(exists).collect()
 }
@@ -206,7 +207,7 @@ fn copies(log: &Path, kind: &str) -> Vec<String> {
 /// Copies the WAL to a free name unless the newest copy is the same; returns the suffix if it
 /// copied.
 fn copy(log: &Path, newest: Option<&String>) -> io::Result<Option<String>> {
-    let log = canonical(log);
+    let log = beside::canonical(log);
     let mut wal = File::open(wal_path(&log))?;
     if let Some(newest) = newest
         && let Ok(Some(newest)) = beside::read(&log, newest)
@@ -267,7 +268,7 @@ impl SqliteBackend {
     pub(super) fn begin(
         self,
         is_new: bool,
-        connect: impl FnOnce(&Self) -> Result<Connection, LogError>,
+        connect: impl FnOnce(&Self) -> Result<OpenFile, LogError>,
     ) -> Result<Self, LogError> {
         let beside = FilesBeside::read(&self.path, !self.only_looks)?;
         self.begin_with(beside, is_new, connect)
@@ -278,7 +279,7 @@ impl SqliteBackend {
         mut self,
         mut beside: FilesBeside,
         is_new: bool,
-        connect: impl FnOnce(&Self) -> Result<Connection, LogError>,
+        connect: impl FnOnce(&Self) -> Result<OpenFile, LogError>,
     ) -> Result<Self, LogError> {
         if is_new {
             // They belong to a log that no longer exists.
@@ -391,7 +392,7 @@ impl SqliteBackend {
         let is_missed =
             |mark: &Mark| db.as_ref().is_none_or(|db| !matches!(missed(db, mark), Ok(None)));
         mark::forget(path, is_missed).map_err(cannot)?;
-        let whole = canonical(path);
+        let whole = beside::canonical(path);
         for damaged in copies(path, DAMAGED) {
             let damaged = beside::path(&whole, &damaged);
             rename(&damaged, &whole, ACCEPTED).map_err(cannot)?;

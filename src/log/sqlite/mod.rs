@@ -17,6 +17,7 @@ mod journal;
 mod known;
 mod ledger;
 mod loss;
+mod open_file;
 mod reader;
 mod requests;
 mod rows;
@@ -45,11 +46,13 @@ use super::format::{FORMAT, Format};
 use super::lease;
 use super::mark::{self, MarkFile};
 use super::problem::Problem;
+use crate::beside;
 use crate::id::RunId;
 use committer::Watch;
 use guard::Fuel;
 use identity::Identity;
 use loss::FilesBeside;
+use open_file::OpenFile;
 use space::Space;
 
 /// How long to wait for another program's lock on the file.
@@ -241,9 +244,10 @@ impl SqliteBackend {
         self.options.busy.unwrap_or(BUSY)
     }
 
-    fn open_file(&self, path: &Path, flags: OpenFlags) -> Result<Connection, LogError> {
+    fn open_file(&self, path: &Path, flags: OpenFlags) -> Result<OpenFile, LogError> {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut db = Connection::open_with_flags(path, flags).map_err(|e| self.error(e))?;
+        let db = Connection::open_with_flags(path, flags).map_err(|e| self.error(e))?;
+        let mut db = OpenFile::from(db);
         if self.malformed.is_some() {
             guard::skip_malformed(&db).map_err(|e| self.error(e))?;
         }
@@ -256,7 +260,7 @@ impl SqliteBackend {
     }
 
     /// Opens a file that we may write.
-    fn to_write(&self, flags: OpenFlags) -> Result<Connection, LogError> {
+    fn to_write(&self, flags: OpenFlags) -> Result<OpenFile, LogError> {
         let db = self.open_file(&self.path, flags)?;
         if self.is_read_only(&db)? {
             Err(self
@@ -270,8 +274,8 @@ impl SqliteBackend {
     /// A connection that can read, set up like one that can write if we may write.
     fn to_read(
         &self,
-        ready: impl FnOnce(Connection) -> Result<Connection, LogError>,
-    ) -> Result<Connection, LogError> {
+        ready: impl FnOnce(OpenFile) -> Result<OpenFile, LogError>,
+    ) -> Result<OpenFile, LogError> {
         if self.reads_alone {
             return self.alone();
         }
@@ -291,9 +295,8 @@ impl SqliteBackend {
 
     /// The size of the log, including its WAL.
     fn bytes(&self) -> u64 {
-        let mut wal = self.path.clone().into_os_string();
-        wal.push("-wal");
-        let files = [self.path.clone(), PathBuf::from(wal)];
+        let whole = beside::canonical(&self.path);
+        let files = [beside::path(&whole, "-wal"), whole];
         files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len()).sum()
     }
 
@@ -328,7 +331,7 @@ impl SqliteBackend {
     }
 
     /// Turns a file into a log, unless it is one.
-    fn make(&self, mut db: Connection) -> Result<Connection, LogError> {
+    fn make(&self, mut db: OpenFile) -> Result<OpenFile, LogError> {
         if self.has_lost_tables_if_none {
             let tables = "SELECT count(*) FROM sqlite_schema";
             let tables: i64 = db.query_row(tables, [], |r| r.get(0)).map_err(|e| self.error(e))?;
@@ -344,7 +347,7 @@ impl SqliteBackend {
     }
 
     /// Makes sure that the file is a log, and sets up what all connections share.
-    fn ready(&self, db: Connection) -> Result<Connection, LogError> {
+    fn ready(&self, db: OpenFile) -> Result<OpenFile, LogError> {
         let ready = || -> rusqlite::Result<Result<(), LogError>> {
             if let Err(wrong) = self.check(&db)? {
                 return Ok(Err(wrong));
@@ -444,7 +447,7 @@ impl Backend for SqliteBackend {
 
     fn damaged(&self) -> Option<Problem> {
         // What cannot be opened is reported where it is opened.
-        let unsealed = || unsealed(&self.to_read(|db| self.ready(db)).ok()?);
+        let unsealed = || unsealed(&*self.to_read(|db| self.ready(db)).ok()?);
         let malformed = || self.malformed.as_deref().map(str::to_owned);
         let what = header::damage(&self.path).or_else(malformed).or_else(unsealed)?;
         Some(Problem { run: None, seq: None, what })

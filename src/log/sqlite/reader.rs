@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::ends;
 use super::faults::is_damage;
 use super::guard::Fuel;
+use super::open_file::OpenFile;
 use super::requests::{RequestFault, Requests, Stored};
 use super::rows::{self, Damage, UNKNOWN_KIND, stored};
 use super::{SqliteBackend, ledger};
@@ -23,7 +24,7 @@ use crate::log::ledger::LedgerEntry;
 use crate::prompt::Request;
 
 pub(super) struct SqliteReader {
-    pub(super) db: Connection,
+    pub(super) db: OpenFile,
     pub(super) backend: SqliteBackend,
     fuel: Fuel,
     kinds: BTreeMap<i64, (Cow<'static, str>, u32)>,
@@ -38,7 +39,7 @@ pub(super) struct SqliteReader {
 }
 
 impl SqliteReader {
-    pub(super) fn new(db: Connection, backend: SqliteBackend, fuel: Fuel) -> Self {
+    pub(super) fn new(db: OpenFile, backend: SqliteBackend, fuel: Fuel) -> Self {
         let requests = Requests::new(backend.format);
         SqliteReader {
             db,

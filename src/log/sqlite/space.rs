@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::stop::Aborted;
+use crate::beside;
 use crate::log::error::{LogError, NoRoom};
 
 /// The bytes of a WAL frame besides its page.
@@ -33,11 +34,8 @@ pub(super) struct Space {
 impl Space {
     pub(super) fn of(log: &Path, most: u64, db: &Connection) -> rusqlite::Result<Self> {
         let page: i64 = db.pragma_query_value(None, "page_size", |r| r.get(0))?;
-        // The WAL is beside the file, not beside a link to it.
-        let whole = std::fs::canonicalize(log).unwrap_or_else(|_| log.to_owned());
-        let mut wal = whole.into_os_string();
-        wal.push("-wal");
-        let (name, wal) = (log.to_owned(), PathBuf::from(wal));
+        let wal = beside::path(&beside::canonical(log), "-wal");
+        let name = log.to_owned();
         Ok(Space { name, wal, most, page: page.unsigned_abs(), began_with: 0, inside: 0 })
     }
 

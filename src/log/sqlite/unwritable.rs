@@ -6,11 +6,13 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::OpenFlags;
 
 use super::SqliteBackend;
+use super::open_file::OpenFile;
+use crate::beside::{self, canonical};
 use crate::log::error::LogError;
 
 /// What is beside a file that we only read.
@@ -26,11 +28,11 @@ enum WalBeside {
 
 impl SqliteBackend {
     /// A connection that reads and never writes.
-    pub(super) fn only_reading(&self) -> Result<Connection, LogError> {
+    pub(super) fn only_reading(&self) -> Result<OpenFile, LogError> {
         // By its canonical path: the other files are beside the file, not beside a link to it.
-        let whole = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let whole = canonical(&self.path);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
-        match beside(&whole) {
+        match wal_beside(&whole) {
             WalBeside::Shared => self.ready(self.open_file(&whole, flags)?),
             WalBeside::Unmerged => Err(LogError::Unmerged { path: whole.display().to_string() }),
             // If another user begins to write now, we do not see it.
@@ -39,19 +41,15 @@ impl SqliteBackend {
     }
 
     /// A connection that reads the file as if there were nothing beside it.
-    pub(super) fn alone(&self) -> Result<Connection, LogError> {
-        let whole = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+    pub(super) fn alone(&self) -> Result<OpenFile, LogError> {
+        let whole = canonical(&self.path);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         self.ready(self.open_file(Path::new(&immutable(&whole)), flags)?)
     }
 }
 
-fn beside(log: &Path) -> WalBeside {
-    let named = |end: &str| {
-        let mut name = log.as_os_str().to_owned();
-        name.push(end);
-        fs::metadata(PathBuf::from(name))
-    };
+fn wal_beside(log: &Path) -> WalBeside {
+    let named = |suffix: &str| fs::metadata(beside::path(log, suffix));
     match (named("-wal"), named("-shm")) {
         (Ok(_), Ok(_)) => WalBeside::Shared,
         (Ok(wal), Err(_)) if wal.len() > 0 => WalBeside::Unmerged,

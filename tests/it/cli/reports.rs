@@ -195,25 +195,29 @@ fn a_log_is_never_replaced_nor_a_file_of_one() {
         "retold.db-shm",
         "retold.db-search",
         "retold.db-journal",
+        "retold.db-wal.damaged-1",
     ];
     let all = || files.map(|file| std::fs::read(place.path(file)).ok());
     let before = all();
-    let why = "it is a log or a file of one, which is never replaced\n  hint: name another file\n";
+    let why =
+        "it is a log or a file of one, which is never replaced\n  hint: choose another name\n";
     for file in files {
         for args in [
             format!("report latest --force -o {file}"),
             format!("export latest --force {file}"),
             format!("audit latest solve/0#0 --force --proof {file}"),
             format!("outputs latest --to {file}"),
+            format!("outputs latest --to none/../{file}"),
             format!("backup {file}"),
+            format!("snapshot latest {file}"),
+            format!("snapshot latest {file}/below"),
         ] {
             let said = place.run(&args);
             // Of some names, other reasons are said first.
             let others = ["exports are JSON Lines", "already exists"];
-            let why = "it is a log or a file of one, which is never replaced\n";
             let is_said = said.err.contains(why) || others.iter().any(|why| said.err.contains(why));
             assert!(said.code == 2 && is_said, "{args}: {said:?}");
-            assert!(all() == before, "{args}");
+            assert!(all() == before && !place.path("none").exists(), "{args}");
         }
     }
     // A log that was damaged is known by the marks beside it.

@@ -246,22 +246,41 @@ const READING: [&str; 14] = [
     "report latest -o OUT",
 ];
 
-/// Runs all commands that read a log; each leaves the folder as it was, byte for byte, and says what
-/// is wrong with an exit code, if anything is. Returns what they say, by command.
+/// Runs all commands that read a log; each leaves the folder as it was, byte for byte, says what is wrong with
+/// an exit code, if anything is, and says the same if the log is named by a link. Returns what they say, by
+/// command.
 fn read_by_all(place: &Place, log: &str) -> BTreeMap<&'static str, (i32, String)> {
     let elsewhere = tempfile::tempdir().unwrap();
+    let links = tempfile::tempdir().unwrap();
+    let link = links.path().join(log);
+    std::os::unix::fs::symlink(place.path(log), &link).unwrap();
+    let link = link.to_str().unwrap();
     let before = files(place.root());
     let mut all = BTreeMap::new();
     for command in READING {
-        let page = elsewhere.path().join(format!("{}.html", all.len()));
+        let page = elsewhere.path().join("page.html");
         let args = command.replace("OUT", page.to_str().unwrap());
-        let said = place.run(&format!("--log {log} {args}"));
-        assert!((0..=3).contains(&said.code), "{log}: {args}: {}{}", said.out, said.err);
-        let after = files(place.root());
-        let names = || (before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
-        assert!(before == after, "{log}: {args} changed the folder: {:?}", names());
-        all.insert(command, (said.code, said.out + &said.err));
+        let run = |log: &str| {
+            let said = place.run(&format!("--log {log} {args}"));
+            assert!((0..=3).contains(&said.code), "{log}: {args}: {}{}", said.out, said.err);
+            let after = files(place.root());
+            let names = || (before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
+            assert!(before == after, "{log}: {args} changed the folder: {:?}", names());
+            (said.code, said.out + &said.err, fs::read(&page).ok())
+        };
+        let (code, text, written) = run(log);
+        let _ = fs::remove_file(&page);
+        let (by_link, text_by_link, written_by_link) = run(link);
+        let _ = fs::remove_file(&page);
+        assert_eq!((code, &text), (by_link, &text_by_link.replace(link, log)), "{link}: {args}");
+        assert!(written == written_by_link, "{link}: {args}");
+        all.insert(command, (code, text));
     }
+    assert_eq!(
+        fs::read_dir(links.path()).unwrap().count(),
+        1,
+        "{log}: something is beside the link"
+    );
     all
 }
 
@@ -367,6 +386,24 @@ fn a_log_that_lost_pages_is_read_by_every_command_and_left_as_it_is() {
     assert!(shown > 0, "none of {pages}");
 }
 
+/// Checks that a backup and a page are of the same run, whether the log is named by its path or by a link.
+fn backed_up_by_a_link(place: &Place, log: &str) {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let at = |name: &str| elsewhere.path().join(name).to_str().unwrap().to_owned();
+    std::os::unix::fs::symlink(place.path(log), at("link")).unwrap();
+    let before = files(place.root());
+    let (one, other) = (at("one.db"), at("other.db"));
+    let said = [(log, &one), (at("link").as_str(), &other)]
+        .map(|(log, backup)| place.run(&format!("--log {log} backup {backup}")).code);
+    assert_eq!(said[0], said[1], "{log}");
+    let runs = |log: &str| place.json(&format!("--log {log} log")).0["runs"].clone();
+    assert_eq!(runs(&one), runs(&other), "{log}");
+    let pages =
+        [log, &at("link")].map(|log| Served::log(place, log).json("/run/latest")["run"].clone());
+    assert_eq!(pages[0], pages[1], "{log}");
+    assert!(before == files(place.root()), "{log}: the folder was changed");
+}
+
 #[test]
 fn a_half_written_log_is_read_by_every_command_and_left_as_it_is() {
     let place = Place::new();
@@ -396,6 +433,7 @@ fn a_half_written_log_is_read_by_every_command_and_left_as_it_is() {
             place.write(&format!("{log}-shm"), &shm);
         }
         let said = read_by_all(&place, &log);
+        backed_up_by_a_link(&place, &log);
         for command in ["show latest", "log latest", "stats latest"] {
             let (code, text) = &said[command];
             if is_whole {

@@ -7,7 +7,6 @@ use serde_json::json;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
-use retold::draft::OfLog;
 use retold::log::{BackedUp, LogError, SqliteBackend};
 use retold_serve::Source;
 
@@ -29,10 +28,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage(format!("{shown} already exists"))
             .hint("choose another name: a backup never overwrites anything"));
     }
-    if let Some(refused) = OfLog::at(&file) {
-        let message = format!("{shown}: {refused}");
-        return Err(CliError::usage(message).hint("choose another name"));
-    }
+    CliError::refuse_log(&file)?;
     let source = Source::file(&global.log, global.sqlite())?;
     if SqliteBackend::is_only_begun(&global.log) {
         let note = source.note()?.unwrap_or_default();

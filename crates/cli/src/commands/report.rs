@@ -14,7 +14,7 @@ use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, Selected};
 use crate::views::damaged::Known;
 use crate::views::program;
-use retold::draft::{Draft, OfLog};
+use retold::draft::Draft;
 use retold::inert::inert;
 use retold::run::RunRecord;
 use retold_report::{Page, RunPart, Summary};
@@ -50,10 +50,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     if is_stdout {
         output.is_a_document();
-    }
-    if let Some(refused) = OfLog::at(&file).filter(|_| !is_stdout) {
-        let message = format!("{}: {refused}", file.display());
-        return Err(CliError::usage(message).hint("name another file"));
+    } else {
+        CliError::refuse_log(&file)?;
     }
     if !is_stdout && file.exists() && !force {
         return Err(CliError::usage(format!("{}: the file exists", file.display()))

@@ -42,6 +42,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    CliError::refuse_log(&args.folder)?;
     let mut decider = args.parser.decider(global.studies.parsers())?;
     let params = args.parser.params(Some(&args.params_from))?;
     let source = select::source_to_read(global, &args.run)?;

@@ -9,7 +9,7 @@ use crate::error::{CliError, Status};
 use crate::runs::live::LiveFile;
 use crate::runs::settings::experiment_of;
 use crate::select;
-use retold::draft::{Draft, OfLog};
+use retold::draft::Draft;
 use retold::event::RunStarted;
 use retold::id::RunId;
 use retold::inert::inert;
@@ -238,9 +238,7 @@ fn marked(mut files: Vec<OutputFile>, simulated: bool) -> Vec<OutputFile> {
 
 /// Output folders are never overwritten.
 pub(crate) fn refuse_existing(folder: &Path) -> Result<(), CliError> {
-    if let Some(refused) = OfLog::at(folder) {
-        return Err(CliError::usage(format!("{}: {refused}", folder.display())));
-    }
+    CliError::refuse_log(folder)?;
     match folder.symlink_metadata() {
         Err(_) => Ok(()),
         Ok(_) => Err(CliError::usage(format!("{} already exists", folder.display()))
