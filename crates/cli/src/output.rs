@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::again::typed;
-use crate::error::{CliError, Status};
+use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use retold::id::{RunId, Seq};
 use retold::inert::{inert_json, inert_lines};
@@ -59,8 +59,12 @@ impl Output {
     /// printed. A program that reads the output therefore always finds one object.
     pub(crate) fn error(&self, error: &CliError) {
         if let Some(Problem { seq: Some(seq), what, .. }) = &error.damage {
+            let damage = Damage { seq: *seq, what: what.clone() };
             // If this fails, the error still goes to stderr.
-            let _ = self.damaged(&Damage { seq: *seq, what: what.clone() });
+            let _ = self.damaged(&damage);
+            if self.document.get() {
+                write_err(&banner(&damage));
+            }
         }
         if self.json && !self.begun.get() {
             // If this fails, the error still goes to stderr.
@@ -96,9 +100,7 @@ impl Output {
         self.not_verified.set(None);
         match self.json || self.document.get() {
             true => Ok(()),
-            false => self.text(&format!(
-                "DAMAGED: from event {from} on, this run cannot be trusted: {what}\n"
-            )),
+            false => self.text(&banner(damage)),
         }
     }
 
@@ -109,6 +111,7 @@ impl Output {
             return Ok(());
         }
         *self.damage.borrow_mut() = Some(json!({"from": null, "why": what}));
+        self.not_verified.set(None);
         match self.json || self.document.get() {
             true => Ok(()),
             false => self.text(&format!("DAMAGED: {what}\n")),
@@ -148,6 +151,10 @@ impl Output {
         self.begun.set(true);
         write_out(bytes)
     }
+}
+
+fn banner(Damage { seq: from, what }: &Damage) -> String {
+    format!("DAMAGED: from event {from} on, this run cannot be trusted: {what}\n")
 }
 
 /// With `--json` and an invalid command: prints the error as the single object.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use retold::id::RunId;
+use retold::id::{RunId, Seq};
 use retold::log::{
     Backend, Committer, Format, Lease, LogError, MemoryBackend, Problem, Reader, SharedBackend,
 };
@@ -41,7 +41,7 @@ impl Backend for NothingLeft {
     }
 
     fn damaged(&self) -> Option<Problem> {
-        Some(Problem { run: None, seq: None, what: self.why.clone() })
+        Some(Problem { run: None, seq: Some(Seq(1)), what: self.why.clone() })
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {

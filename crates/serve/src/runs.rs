@@ -161,7 +161,8 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
     notices.extend(standing.warning.map(Notice::warning));
     // What a run has lost is said with the run.
     for problem in standing.problems.iter().filter(|problem| problem.run.is_none()) {
-        notices.push(Notice::danger(format!("This log is damaged. {problem}")));
+        let text = format!("This log is damaged. {problem}");
+        notices.push(Notice { from: problem.seq.map(|seq| seq.0), ..Notice::danger(text) });
     }
     let Some(head) = head else { return Ok(notices) };
     if site.is_being_checked(head.run) {

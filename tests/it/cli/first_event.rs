@@ -5,6 +5,7 @@ use std::fs;
 
 use regex::Regex;
 use rusqlite::Connection;
+use serde_json::Value;
 
 use crate::serve::recording;
 use crate::support::cli::Place;
@@ -97,9 +98,9 @@ fn all_name(place: &Place, run: &str, due: u64, what: &str) {
             numbers.captures_iter(&text).map(|found| found[1].parse().unwrap()).collect();
         assert!(!named.is_empty(), "{what}: {command} names no event: {text}");
         assert!(named.iter().all(|seq| *seq == due), "{what}: {command}, not {due}: {text}");
+        // A reader that is still open when a program ends would leave it.
+        assert!(!place.path("retold.db-wal").exists(), "{what}: {command}");
     }
-    // A reader that is still open when a program ends would leave it.
-    assert!(!place.path("retold.db-wal").exists(), "{what}");
     let (json, _) = place.json(&format!("verify {run}"));
     assert_eq!(json["problems"][0]["seq"], due, "{what}: {json}");
     let (json, _) = place.json("verify");
@@ -329,4 +330,49 @@ fn the_list_of_runs_says_what_is_known_to_be_wrong() {
     let line = format!("DAMAGED: from event 501 on, run {short} cannot be trusted: ");
     assert!(said.out.contains(&line), "{}", said.out);
     assert!(said.err.contains("retold.db is damaged: 1 problem"), "{}", said.err);
+}
+
+/// A page that is cut off may have earlier events than those that are known to be missing at the end.
+#[test]
+fn a_log_that_was_cut_off_is_named_alike_and_so_is_the_list_of_runs() {
+    let (place, run) = three();
+    let whole = fs::read(place.path("retold.db")).unwrap();
+    let pages = whole.len() / PAGE;
+    let mut earlier = 0;
+    for left in [pages / 2, pages - 9, pages - 5, pages - 3, pages - 2, pages - 1] {
+        place.write("retold.db", &whole[..left * PAGE]);
+        let (json, _) = place.json(&format!("verify {run}"));
+        let due = json["problems"][0]["seq"].as_u64().unwrap();
+        for command in ["show", "stats", "log", "check", "audit"] {
+            let of = if command == "audit" { " 4" } else { "" };
+            let (json, code) = place.json(&format!("{command} {run}{of}"));
+            let from = json["damaged"]["from"].as_u64();
+            assert_eq!((code, from), (1, Some(due)), "{left} of {pages} pages: {command}: {json}");
+        }
+        let (list, code) = place.json("log");
+        let problems = list["problems"].as_array().unwrap();
+        let of_run: Vec<&Value> = problems.iter().filter(|one| one["run"] == *run).collect();
+        assert!(
+            code == 1 && of_run.iter().all(|one| one["seq"] == due),
+            "{left}: {list}, not {due}"
+        );
+        earlier += u32::from(!of_run.is_empty());
+    }
+    assert!(earlier > 1, "the list names the run");
+}
+
+/// Stdout is the page, so the banner goes to stderr.
+#[test]
+fn a_recording_of_which_only_the_first_line_is_left_is_damaged_from_event_1_on() {
+    let place = Place::new();
+    let whole = fs::read_to_string(recording("society_small.jsonl")).unwrap();
+    place.write("left.jsonl", whole.lines().next().unwrap());
+    let banner = "DAMAGED: from event 1 on, this run cannot be trusted: left.jsonl is cut off";
+    for command in ["show", "stats", "replay", "report -o page.html"] {
+        let said = place.run(&format!("{command} left.jsonl"));
+        assert!(said.code == 1 && said.out.starts_with(banner), "{command}: {said:?}");
+    }
+    let said = place.run("report left.jsonl -o -");
+    assert!(said.code == 1 && said.out.is_empty() && said.err.starts_with(banner), "{said:?}");
+    assert!(!place.path("page.html").exists());
 }

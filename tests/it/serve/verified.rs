@@ -163,11 +163,17 @@ fn a_changed_index_of_a_long_run_is_damage_of_the_run() {
     assert_eq!(without_triggers(&db, |db| db.execute(calls, [])).unwrap(), 1);
     drop(db);
     let hidden = "audit latest day/1/agent/1#0";
-    let said = place.run(hidden);
-    let hint = "hint: the run is not verified: `retold verify ";
-    assert!(said.code == 2 && said.err.contains(hint), "{said:?}");
-    assert!(says_that_it_is_not_verified(&place, "stats latest"));
     let why = "the index of its events 1 to 8192 does not match them";
+    assert!(says_that_it_is_not_verified(&place, "stats latest"));
+    // What is not found is looked for in the events.
+    for command in [hidden, "show latest day/1/agent/1#0"] {
+        let said = place.run(command);
+        let banner = format!("DAMAGED: {why}");
+        assert!(said.code == 1 && said.out.starts_with(&banner), "{command}: {said:?}");
+        let (found, code) = place.json(command);
+        assert_eq!((code, found["damaged"]["why"].as_str()), (1, Some(why)), "{command}: {found}");
+        assert_eq!(found["not_verified"], Value::Null, "{command}: {found}");
+    }
     for verify in ["verify", "verify latest"] {
         let (found, code) = place.json(verify);
         let problem = &found["problems"][0];
@@ -191,6 +197,22 @@ fn a_changed_index_of_a_long_run_is_damage_of_the_run() {
         said.code == 1 && said.err.contains(why) && place.path("run.jsonl").exists(),
         "{said:?}"
     );
+}
+
+#[test]
+fn what_is_not_found_in_a_long_run_is_not_hidden_by_damage() {
+    let place = with_long_run();
+    for command in ["audit latest day/9/agent/9#0", "show latest day/9/agent/9#0"] {
+        let said = place.run(command);
+        let hint = "hint: all of the run was read to be sure; after `retold verify ";
+        assert!(said.code == 2 && said.out.is_empty(), "{command}: {said:?}");
+        assert!(said.err.contains(hint), "{command}: {said:?}");
+    }
+    change(&place);
+    for command in ["audit latest day/9/agent/9#0", "show latest day/9/agent/9#0"] {
+        let said = place.run(command);
+        assert!(said.code == 1 && said.out.starts_with(&banner()), "{command}: {said:?}");
+    }
 }
 
 /// What is missing at the end is known at once, but something before it may be damaged as well.

@@ -121,7 +121,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             error.print();
             Ok(status)
         }
-        done => done.map_err(|error| state.unsure(selected.run, error)),
+        Err(error) => Err(state.not_found(&selected.log, selected.run, error, output)?),
+        done => done,
     };
     shown.map(|status| damaged::ended(status, doubt))
 }

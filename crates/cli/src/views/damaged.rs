@@ -78,16 +78,25 @@ impl Known {
         Ok(error)
     }
 
-    /// An error about something that was not found in the run: damage may have hidden it.
-    pub(crate) fn unsure(&self, run: RunId, error: CliError) -> CliError {
-        let run = run.short(8);
-        match self.unverified {
-            Some(_) => {
-                error.hint(format!("the run is not verified: `retold verify {run}` checks it"))
-            }
-            None if self.trust.is_damaged() => CliError { status: Status::Difference, ..error },
-            None => error,
-        }
+    /// An error about something that was not found in the run. Damage may have hidden it, so now the run is
+    /// verified, however long it is.
+    pub(crate) fn not_found(
+        &self,
+        log: &Log,
+        run: RunId,
+        error: CliError,
+        output: &Output,
+    ) -> Result<CliError, CliError> {
+        let known = Known::of_all(log, run)?;
+        known.say(run, output)?;
+        Ok(match known.trust.is_damaged() {
+            true => CliError { status: Status::Difference, ..error },
+            false if self.unverified.is_some() => error.hint(format!(
+                "all of the run was read to be sure; after `retold verify {}`, it is known to be whole",
+                run.short(8)
+            )),
+            false => error,
+        })
     }
 
     /// The error to end with after something of the run was shown, if anything is wrong with it.
@@ -180,10 +189,13 @@ pub(crate) fn with_banner<'a>(
         (Err(error), None) if matches!(error.status, Status::Difference | Status::Io) => {
             met(&unverified, error, output)
         }
-        (done, None) => done.map_err(|error| match unverified.first() {
-            Some((_, run, known)) => known.unsure(*run, error),
-            None => error,
-        }),
+        (Err(mut error), None) => {
+            for (log, run, known) in &unverified {
+                error = known.not_found(log, *run, error, output)?;
+            }
+            Err(error)
+        }
+        (done, None) => done,
         (Ok(_), Some(error)) => {
             error.print();
             Ok(Status::Difference)

@@ -1,4 +1,4 @@
-//! The list of runs, and what is known to be wrong with them without reading their events.
+//! The list of runs, and what is known to be wrong with them without reading all their events.
 
 use std::fmt::Write;
 
@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::error::{CliError, LOST, Status};
 use crate::output::{Output, counted};
 use crate::search::cache;
+use crate::views::damaged::Known;
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq, Time};
 use retold::inert::inert;
@@ -57,6 +58,9 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
     }
     let has_runs = !rows.is_empty();
     problems.extend(beside_the_runs(log, reader.as_mut(), has_runs, &problems)?);
+    for problem in &mut problems {
+        first(log, problem)?;
+    }
     if output.is_json() {
         let runs = rows.iter().map(|row| {
             let Row { run, started, experiment, outcome, model, head, name } = row;
@@ -149,6 +153,19 @@ fn beside_the_runs(
     }
     found.extend(log.backend().damaged());
     Ok(found)
+}
+
+/// Something before what is known to be missing or damaged may be damaged too: the first event is named, as by
+/// the commands that show the run.
+fn first(log: &Log, problem: &mut Problem) -> Result<(), CliError> {
+    let (Some(run), Some(known)) = (problem.run, problem.seq) else { return Ok(()) };
+    if known > Seq(1)
+        && let Some(Damage { seq, what }) = Known::of(log, run)?.trust.from
+        && seq < known
+    {
+        (problem.seq, problem.what) = (Some(seq), what);
+    }
+    Ok(())
 }
 
 fn text(rows: &[Row], problems: &[Problem]) -> String {
