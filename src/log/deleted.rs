@@ -15,29 +15,71 @@ use crate::id::{RunId, Seq};
 /// # Errors
 /// [`LogError`] if the log cannot be read for another reason than damage.
 pub fn deleted_runs(log: &dyn Backend) -> Result<Vec<Problem>, LogError> {
-    let mut reader = log.reader()?;
-    // Read before the runs: every run that it names must be found afterwards.
-    let ledger = match Ledger::read(reader.as_mut()) {
-        Err(LogError::Damaged { .. }) => None,
-        ledger => ledger?,
+    Ok(Named::read(log)?.deleted(log))
+}
+
+/// The run that came into the log last, if the log has nothing of it. That, and not the last that is left, is the
+/// latest run.
+///
+/// # Errors
+/// As [`deleted_runs`].
+pub fn deleted_latest(log: &dyn Backend) -> Result<Option<Problem>, LogError> {
+    let named = Named::read(log)?;
+    let Some(deleted) = named.deleted(log).pop() else { return Ok(None) };
+    let (Some(newest), Some(run)) = (named.held.last(), deleted.run) else {
+        return Ok(Some(deleted));
     };
-    let ledger = ledger.unwrap_or_default();
-    let (held, unlisted) = match reader.runs() {
-        Ok(heads) => (heads.into_iter().map(|head| head.run).collect(), None),
-        Err(LogError::Damaged { what, .. }) => {
-            (BTreeSet::new(), Some(format!("the list of runs cannot be read: {what}")))
-        }
-        Err(error) => return Err(error),
-    };
-    let mut deleted = ledger.deleted(|run| held.contains(&run));
-    for lost in log.lost() {
-        let is_known = |run| held.contains(&run) || deleted.iter().any(|one| one.run == Some(run));
-        if lost.run.is_some_and(|run: RunId| !is_known(run)) {
-            deleted.push(Problem { seq: Some(Seq(1)), ..lost });
-        }
+    let place = |run| named.ledger.known_runs().position(|known| known == run);
+    Ok(match (place(*newest), place(run)) {
+        (Some(newest), Some(deleted)) if deleted < newest => None,
+        // The ledger says what it says in order, so what it does not name came later.
+        (None, Some(_)) => None,
+        _ => Some(deleted),
+    })
+}
+
+/// The runs that a log names, and those that it has.
+struct Named {
+    ledger: Ledger,
+    /// In the order in which they came into the log.
+    held: Vec<RunId>,
+    /// Why they cannot be listed, if they cannot.
+    unlisted: Option<String>,
+}
+
+impl Named {
+    fn read(log: &dyn Backend) -> Result<Self, LogError> {
+        let mut reader = log.reader()?;
+        // Read before the runs: every run that it names must be found afterwards.
+        let ledger = match Ledger::read(reader.as_mut()) {
+            Err(LogError::Damaged { .. }) => None,
+            ledger => ledger?,
+        };
+        let ledger = ledger.unwrap_or_default();
+        let (held, unlisted) = match reader.runs() {
+            Ok(heads) => (heads.into_iter().map(|head| head.run).collect(), None),
+            Err(LogError::Damaged { what, .. }) => {
+                (Vec::new(), Some(format!("the list of runs cannot be read: {what}")))
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(Named { ledger, held, unlisted })
     }
-    if let Some(what) = unlisted {
-        deleted.iter_mut().for_each(|one| one.what.clone_from(&what));
+
+    /// The runs of which the log has nothing.
+    fn deleted(&self, log: &dyn Backend) -> Vec<Problem> {
+        let held: BTreeSet<RunId> = self.held.iter().copied().collect();
+        let mut deleted = self.ledger.deleted(|run| held.contains(&run));
+        for lost in log.lost() {
+            let is_known =
+                |run| held.contains(&run) || deleted.iter().any(|one| one.run == Some(run));
+            if lost.run.is_some_and(|run: RunId| !is_known(run)) {
+                deleted.push(Problem { seq: Some(Seq(1)), ..lost });
+            }
+        }
+        if let Some(what) = &self.unlisted {
+            deleted.iter_mut().for_each(|one| one.what.clone_from(what));
+        }
+        deleted
     }
-    Ok(deleted)
 }

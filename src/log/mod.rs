@@ -47,7 +47,7 @@ pub use backend::{
 };
 pub use checked::CheckedReader;
 pub(crate) use checked::follow;
-pub use deleted::deleted_runs;
+pub use deleted::{deleted_latest, deleted_runs};
 pub(crate) use error::Reworded;
 pub use error::{Cause, LogError, NoRoom};
 pub use filter::{EventFilter, Filtering, Looked, MOMENTS, method_and_model, moment};

@@ -15,8 +15,8 @@ use retold::exchange::{
 use retold::id::{RunId, Seq};
 use retold::jsonl::{JsonlProblem, JsonlReader};
 use retold::log::{
-    CheckedReader, Log, LogError, MemoryBackend, Problem, Reader, RunHead, SqliteBackend,
-    Verification, deleted_runs, verify_run,
+    Backend, CheckedReader, Log, LogError, MemoryBackend, Problem, Reader, RunHead, SqliteBackend,
+    Verification, deleted_latest, deleted_runs, verify_run,
 };
 use retold::run::clock;
 use retold_serve::{Damage, WithoutEnds, first_untrusted};
@@ -358,41 +358,28 @@ pub(crate) fn looks_like_a_file(name: &str) -> bool {
 
 /// Finds a run by its shortest unique prefix, or `latest`.
 pub(crate) fn find(log: &Log, name: &str, path: &Path) -> Result<RunHead, CliError> {
-    let damaged = log.backend().damaged();
-    let deleted = || deleted_runs(log.backend().as_ref());
-    let is_gone = |problem: Problem| {
-        let damage = Damage { seq: Seq(1), what: problem.what.clone() };
-        CliError::new(Status::Difference, format!("{}: {problem}", path.display()))
-            .hint("`retold verify` names everything that is damaged")
-            .damage(problem.run, damage)
-    };
+    let backend = log.backend().as_ref();
     let mut reader = log.reader()?;
     let reader = reader.as_mut();
     let runs = match reader.runs() {
         Ok(runs) => runs,
         // The ledger and the high-water marks name the runs as well.
         Err(error @ LogError::Damaged { .. }) => {
-            let named = deleted()?.into_iter().rfind(|one| is_named(one, name));
-            return Err(named.map_or_else(|| error.into(), is_gone));
+            let named = deleted_runs(backend)?.into_iter().rfind(|one| is_named(one, name));
+            return Err(named.map_or_else(|| error.into(), |named| is_gone(path, named)));
         }
         Err(error) => return Err(error.into()),
     };
     let log = path.display();
-    let list = "`retold log` lists the runs";
     // A log without runs that is known to be damaged had some.
-    let nothing_left = damaged.filter(|_| runs.is_empty()).map(|problem| {
+    let nothing_left = backend.damaged().filter(|_| runs.is_empty()).map(|problem| {
         let damage = Damage { seq: Seq(1), what: problem.what.clone() };
         CliError::new(Status::Difference, format!("{log}: {problem}")).damage(None, damage)
     });
     if name == "latest" {
-        let none = || CliError::usage(format!("there is no run in {log} yet"));
-        return match runs.into_iter().last() {
-            Some(last) => Ok(last),
-            None => Err(match (nothing_left, deleted()?.pop()) {
-                (Some(nothing_left), _) => nothing_left,
-                (None, Some(problem)) => is_gone(problem),
-                (None, None) => none(),
-            }),
+        return match (runs.into_iter().last(), nothing_left) {
+            (None, Some(nothing_left)) => Err(nothing_left),
+            (last, _) => latest(backend, last, path),
         };
     }
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_hexdigit()) {
@@ -400,7 +387,7 @@ pub(crate) fn find(log: &Log, name: &str, path: &Path) -> Result<RunHead, CliErr
             CliError::usage(format!(
                 "{name:?} is not a run: give the first digits of its id, or `latest`"
             ))
-            .hint(list)
+            .hint(LIST)
         });
     }
     let prefix = name.to_ascii_lowercase();
@@ -411,11 +398,12 @@ pub(crate) fn find(log: &Log, name: &str, path: &Path) -> Result<RunHead, CliErr
         (None, _) => match last_named(reader, &runs, name) {
             Some(named) => Ok(named),
             None => {
-                Err(match (deleted()?.into_iter().find(|one| is_named(one, name)), nothing_left) {
-                    (Some(problem), _) => is_gone(problem),
+                let gone = deleted_runs(backend)?.into_iter().find(|one| is_named(one, name));
+                Err(match (gone, nothing_left) {
+                    (Some(problem), _) => is_gone(path, problem),
                     (None, Some(nothing_left)) => nothing_left,
                     (None, None) => {
-                        CliError::usage(format!("there is no run {name} in {log}")).hint(list)
+                        CliError::usage(format!("there is no run {name} in {log}")).hint(LIST)
                     }
                 })
             }
@@ -427,6 +415,34 @@ pub(crate) fn find(log: &Log, name: &str, path: &Path) -> Result<RunHead, CliErr
             Err(CliError::usage(message).hint("give more digits"))
         }
     }
+}
+
+const LIST: &str = "`retold log` lists the runs";
+
+/// The latest run, unless it was deleted or may have been lost: the `last` of those that are left is another one.
+fn latest(backend: &dyn Backend, last: Option<RunHead>, path: &Path) -> Result<RunHead, CliError> {
+    if let Some(problem) = deleted_latest(backend)? {
+        return Err(is_gone(path, problem).hint(LIST));
+    }
+    let path = path.display();
+    let last = last.ok_or_else(|| CliError::usage(format!("there is no run in {path} yet")))?;
+    let lost = backend.lost();
+    // The high-water marks name the newest run, if there are any.
+    if !lost.is_empty() && lost.iter().all(|lost| lost.run.is_none()) {
+        let run = last.run.short(8);
+        write_err(&format!(
+            "warning: {path}: `latest` is {run}, but a later run may be among what is lost\n"
+        ));
+    }
+    Ok(last)
+}
+
+/// The error about a run of which nothing is left.
+fn is_gone(path: &Path, problem: Problem) -> CliError {
+    let damage = Damage { seq: Seq(1), what: problem.what.clone() };
+    CliError::new(Status::Difference, format!("{}: {problem}", path.display()))
+        .hint("`retold verify` names everything that is damaged")
+        .damage(problem.run, damage)
 }
 
 /// The last run of a program that was given this name.

@@ -8,7 +8,9 @@ use minijinja::Environment;
 use retold::check::Checked;
 use retold::id::{RunId, Seq, Time};
 use retold::in_force::{InForce, in_force};
-use retold::log::{AskedModels, Backend as _, Head, LogError, Reader, RunHead, deleted_runs};
+use retold::log::{
+    AskedModels, Backend as _, Head, LogError, Reader, RunHead, deleted_latest, deleted_runs,
+};
 use retold::model::Prices;
 use retold_study::parser_file::ParserFile;
 use retold_study::studies::Studies;
@@ -158,9 +160,12 @@ impl Site {
             name == "latest" || is_hex && head.run.to_string().starts_with(&wanted)
         };
         let mut found: Vec<RunHead> = listed.into_iter().filter(is_it).collect();
-        if found.is_empty() {
+        let nothing_of = |run| RunHead { run, started: Time(0), head: Head::START };
+        if name == "latest" {
+            let deleted = deleted_latest(&self.source)?.and_then(|one| one.run);
+            found.extend(deleted.map(nothing_of));
+        } else if found.is_empty() {
             let deleted = deleted_runs(&self.source)?.into_iter().filter_map(|one| one.run);
-            let nothing_of = |run| RunHead { run, started: Time(0), head: Head::START };
             found.extend(deleted.map(nothing_of).filter(is_it));
         }
         match (found.pop(), found.is_empty() || name == "latest") {

@@ -5,9 +5,9 @@ use std::fs;
 
 use regex::Regex;
 use rusqlite::Connection;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::serve::recording;
+use crate::serve::{Served, recording};
 use crate::support::cli::Place;
 use crate::support::tamper::without_triggers;
 
@@ -299,13 +299,18 @@ fn a_deleted_run_is_named_from_its_first_event_on() {
         if !with_mark {
             fs::remove_file(place.path("retold.db-mark")).unwrap();
         }
-        for command in ["verify", "show", "stats", "log", "audit"] {
-            let of = if command == "audit" { " 4" } else { "" };
-            let said = place.run(&format!("{command} {run}{of}"));
-            let text = format!("{}{}", said.out, said.err);
-            assert_eq!(said.code, 1, "{command}: {text}");
-            assert!(text.contains(", seq 1: it was deleted: entry"), "{command}: {text}");
+        // It is still the latest, and not the one before it.
+        for name in [run.as_str(), "latest"] {
+            for command in ["verify", "show", "stats", "log", "audit"] {
+                let of = if command == "audit" { " 4" } else { "" };
+                let said = place.run(&format!("{command} {name}{of}"));
+                let text = format!("{}{}", said.out, said.err);
+                assert_eq!(said.code, 1, "{command} {name}: {text}");
+                assert!(text.contains(", seq 1: it was deleted: entry"), "{command}: {text}");
+            }
         }
+        let page = Served::log(&place, "retold.db").json("/run/latest");
+        assert_eq!((&page["run"]["run"], &page["notices"][0]["from"]), (&json!(run), &json!(1)));
         let (json, code) = place.json("log");
         let problem = &json["problems"][0];
         let named = (code, problem["run"].as_str(), problem["seq"].as_u64());

@@ -141,6 +141,16 @@ fn a_run_outside_of_a_damaged_wal_is_intact() {
     }
     let whole = place.run("verify");
     assert!(whole.code == 1 && whole.out.contains("the WAL is damaged"), "{}", whole.out);
+    // The latest is the one that was lost, as far as that is known.
+    let said = place.run("show latest");
+    assert!(said.code == 1 && said.out.starts_with("DAMAGED: from event 1 on"), "{said:?}");
+    fs::remove_file(place.path("retold.db-mark")).unwrap();
+    let said = place.run("show latest");
+    let warning = format!(
+        "warning: retold.db: `latest` is {}, but a later run may be among what is lost\n",
+        &run[..8]
+    );
+    assert!(said.code == 0 && said.err.contains(&warning), "{said:?}");
 }
 
 #[test]
