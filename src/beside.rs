@@ -63,7 +63,7 @@ pub fn path(of: &Path, suffix: &str) -> PathBuf {
 pub fn canonical(path: &Path) -> PathBuf {
     std::fs::canonicalize(path)
         .ok()
-        .or_else(|| resolved(path, &mut MOST_LINKS.clone()))
+        .or_else(|| resolved(path, &mut MOST_LINKS.clone(), &mut |_| {}))
         .unwrap_or_else(|| path.to_owned())
 }
 
@@ -79,25 +79,36 @@ const MOST_LINKS: u32 = 40;
 /// Whether what is written to a path would be in the place of a log, or of a file that belongs to one by its
 /// name and folder, or would need a folder there. Links are followed, also those that lead to nothing yet.
 pub fn is_of_log(path: &Path) -> bool {
-    // By its canonical name, as the files beside a log are named.
-    let whole = resolved(path, &mut MOST_LINKS.clone());
-    whole.is_some_and(|whole| whole.ancestors().any(is_part_of_log))
+    let mut is_of_log = false;
+    resolved(path, &mut MOST_LINKS.clone(), &mut |way| {
+        is_of_log = is_of_log || is_part_of_log(way)
+    });
+    is_of_log
 }
 
-fn is_part_of_log(whole: &Path) -> bool {
-    if is_log(whole) {
+/// The same for a canonical path, as the files beside a log are named.
+fn is_part_of_log(path: &Path) -> bool {
+    if is_log(path) {
         return true;
     }
-    let Some(name) = whole.file_name().and_then(|name| name.to_str()) else { return false };
-    let of = |log: &str| !log.is_empty() && is_log(&whole.with_file_name(log));
-    let kept = KEPT_WALS.iter().filter_map(|between| Some(name.rsplit_once(between)?.0));
-    let lease = name.strip_suffix(".lease").and_then(|name| Some(name.rsplit_once('-')?.0));
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+    let of = |log: &str| !log.is_empty() && is_log(&path.with_file_name(log));
     let beside = OF_A_LOG.iter().filter_map(|ending| name.strip_suffix(ending));
+    let kept = KEPT_WALS.iter().filter_map(|between| {
+        let (log, number) = name.rsplit_once(between)?;
+        number.bytes().all(|digit| digit.is_ascii_digit()).then_some(log)
+    });
+    let lease = name.strip_suffix(".lease").and_then(|name| {
+        let (log, run) = name.rsplit_once('-')?;
+        let is_id = run.len() == 16 && run.bytes().all(|digit| digit.is_ascii_hexdigit());
+        is_id.then_some(log)
+    });
     beside.chain(kept).chain(lease).any(of)
 }
 
 /// The absolute path without links and `..`, whether or not there is anything; `None` if it has too many links.
-fn resolved(path: &Path, links: &mut u32) -> Option<PathBuf> {
+/// All folders on the way are `seen`, also those that a `..` leaves again.
+fn resolved(path: &Path, links: &mut u32, seen: &mut dyn FnMut(&Path)) -> Option<PathBuf> {
     let mut whole = Path::new(".").canonicalize().ok()?;
     for component in path.components() {
         match component {
@@ -111,24 +122,41 @@ fn resolved(path: &Path, links: &mut u32) -> Option<PathBuf> {
         if let Ok(target) = whole.read_link() {
             *links = links.checked_sub(1)?;
             whole.pop();
-            whole = resolved(&whole.join(target), links)?;
+            whole = resolved(&whole.join(target), links, seen)?;
         }
+        seen(&whole);
     }
     Some(whole)
 }
 
-/// Whether a file begins like a log, or its high-water marks are beside it: it may be damaged.
+/// Whether a file begins like a log, or what is beside it shows that it is or was one: it may be damaged or gone.
 fn is_log(path: &Path) -> bool {
-    // Not a pipe or a device: what is read of one is gone.
-    if !path.is_file() {
-        return false;
+    match path.metadata() {
+        Ok(found) if found.is_file() => {
+            self::path(path, "-mark").is_file()
+                || begin(path).is_ok_and(|begin| &begin == b"SQLite format 3\0")
+        }
+        // Not a pipe or a device: what is read of one is gone.
+        Ok(_) => false,
+        Err(_) => {
+            let begin = |suffix: &str| begin(&self::path(path, suffix));
+            begin("-wal").is_ok_and(|begin| begin.starts_with(&WAL))
+                // The last byte of the first run's seq.
+                || begin("-mark").is_ok_and(|begin| begin[15] == 0)
+        }
     }
-    let begins = || -> std::io::Result<bool> {
-        let mut begin = [0; 16];
-        File::open(path)?.read_exact(&mut begin)?;
-        Ok(&begin == b"SQLite format 3\0")
-    };
-    self::path(path, "-mark").is_file() || begins().unwrap_or(false)
+}
+
+/// The first bytes of a WAL, but for the order of the bytes of its checksums.
+const WAL: [u8; 3] = [0x37, 0x7f, 0x06];
+
+fn begin(path: &Path) -> std::io::Result<[u8; 16]> {
+    let mut begin = [0; 16];
+    if !path.is_file() {
+        return Err(ErrorKind::InvalidInput.into());
+    }
+    File::open(path)?.read_exact(&mut begin)?;
+    Ok(begin)
 }
 
 /// Opens the file beside another one for reading and writing, and creates it, empty and with the
@@ -238,9 +266,15 @@ fn checked(of: &Path, path: &Path, found: &std::fs::Metadata) -> Result<(), Besi
     if found.nlink() > 1 {
         return Err(BesideError::ManyNames { path: path(), names: found.nlink() });
     }
-    let shared = std::fs::metadata(of).map_err(|source| io(of, source))?;
-    let shared = Owned { user: shared.uid(), group: shared.gid(), mode: shared.mode() };
     let us = rustix::process::geteuid().as_raw();
+    let shared = match std::fs::metadata(of) {
+        Ok(shared) => Owned { user: shared.uid(), group: shared.gid(), mode: shared.mode() },
+        // If the main file is gone, only what is ours is trusted.
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            Owned { user: us, group: found.gid(), mode: 0 }
+        }
+        Err(source) => return Err(io(of, source)),
+    };
     if is_trusted((found.uid(), found.gid()), &shared, us) {
         Ok(())
     } else {
@@ -337,7 +371,7 @@ mod tests {
             "-search",
             "-wal.lost-2",
             "-wal.damaged-1",
-            "-00ff.lease",
+            "-0123456789abcdef.lease",
         ];
         for ending in kept {
             assert!(is_of_log(&path(&log, ending)), "{ending}");
@@ -359,12 +393,30 @@ mod tests {
             "sub/far",
             "sub/../log.db-shm",
             "none/../log.db-journal",
+            "log.db-mark/../other",
+            "log.db-journal/x/../../other",
             "log.db-journal/below/it",
         ];
         for way in ways {
             assert!(is_of_log(&at(way)), "{way}");
         }
         assert!(!is_of_log(&at("loop")) && !is_of_log(&at("sub")));
+        let others = ["log.db-notes", "log.db-wal.damaged-x", "log.db-notes.lease", "other", "log"];
+        for other in others {
+            assert!(!is_of_log(&at(other)), "{other}");
+        }
+        // A log that is gone is known by its marks or its WAL, and not by a file that has such a name.
+        let was = at("was.db");
+        for (suffix, bytes) in [
+            ("-mark", &[0; 128][..]),
+            ("-wal", &[0x37, 0x7f, 0x06, 0x82, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+        ] {
+            fs::write(path(&was, suffix), "a page, and nothing else").expect("written");
+            assert!(!is_of_log(&was) && !is_of_log(&path(&was, suffix)), "{suffix}");
+            fs::write(path(&was, suffix), bytes).expect("written");
+            assert!(is_of_log(&was) && is_of_log(&path(&was, suffix)), "{suffix}");
+            fs::remove_file(path(&was, suffix)).expect("removed");
+        }
         // A log whose first page was lost is known by its marks.
         fs::write(&log, [0; 100]).expect("written");
         assert!(is_of_log(&log) && is_of_log(&path(&log, "-wal")));

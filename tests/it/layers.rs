@@ -21,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("prompt", &["id", "inert", "values"]),
     ("content", &["id", "prompt"]),
     ("event", &["content", "id", "prompt"]),
-    ("log", &["beside", "content", "event", "id", "lookup", "prompt", "values"]),
+    ("log", &["beside", "content", "counted", "event", "id", "lookup", "prompt", "values"]),
     ("parse", &["inert", "prompt"]),
     ("model", &["content", "counted", "explain", "id", "inert", "prompt", "unique", "values"]),
     ("run", &["content", "event", "id", "inert", "log", "lookup", "model", "parse", "prompt"]),

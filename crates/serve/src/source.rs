@@ -203,7 +203,9 @@ impl Source {
     /// usual: if somebody began to write it, this source would not see that at once.
     pub fn is_at_rest(&self) -> bool {
         let Kind::File { path, .. } = &self.kind else { return false };
-        let has_wal = beside::path(&canonical(path), "-wal").exists();
+        // An empty one holds nothing. It is of another reader, or was left by one, and goes with the last.
+        let wal = std::fs::metadata(beside::path(&canonical(path), "-wal"));
+        let has_wal = wal.is_ok_and(|wal| wal.len() > 0);
         let opened = self.opened();
         !has_wal && opened.is_ok_and(|opened| !opened.is_damaged && opened.note.is_none())
     }
@@ -324,6 +326,10 @@ fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<
             if !marks(path).is_empty() =>
         {
             Ok(Opened::of(nothing_left(path, &format!("{why}, {NOTHING_LEFT}"), None), stamp))
+        }
+        Err(LogError::Missing { .. }) if !marks(path).is_empty() => {
+            let why = format!("the file is missing, {NOTHING_LEFT}");
+            Ok(Opened::of(nothing_left(path, &why, None), stamp))
         }
         Err(LogError::Damaged { what, .. }) => {
             let why = format!("{what}, and of its runs nothing can be read from event 1 on");

@@ -26,6 +26,7 @@ use super::schema;
 use super::wal::{Wal, examine};
 use super::{SqliteBackend, SqliteOptions};
 use crate::beside;
+use crate::counted::counted;
 use crate::id::EventHash;
 use crate::log::backend::Backend;
 use crate::log::error::LogError;
@@ -281,6 +282,7 @@ impl SqliteBackend {
         is_new: bool,
         connect: impl FnOnce(&Self) -> Result<OpenFile, LogError>,
     ) -> Result<Self, LogError> {
+        let marked = beside.marks.len();
         if is_new {
             // They belong to a log that no longer exists.
             beside.marks.clear();
@@ -290,9 +292,9 @@ impl SqliteBackend {
         if is_empty(&self.path) && beside.shows_what_was() {
             // SQLite would delete the WAL of an empty file.
             let what = format!(
-                "the file is empty or missing, but {} frames are in its WAL and {} runs in its mark",
-                beside.wal.committed,
-                beside.marks.len()
+                "the file is empty or missing, but its WAL has {} and its mark {}",
+                counted(beside.wal.committed, "frame"),
+                counted(marked as u64, "run")
             );
             return Err(LogError::Lost { path: self.name(), what });
         }

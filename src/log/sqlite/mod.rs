@@ -247,7 +247,7 @@ impl SqliteBackend {
     fn open_file(&self, path: &Path, flags: OpenFlags) -> Result<OpenFile, LogError> {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(path, flags).map_err(|e| self.error(e))?;
-        let mut db = OpenFile::from(db);
+        let mut db = OpenFile::of(db, &self.path);
         if self.malformed.is_some() {
             guard::skip_malformed(&db).map_err(|e| self.error(e))?;
         }

@@ -1,12 +1,17 @@
-//! A log's file while it is open. Within this program, files are closed one after the other.
+//! A log's file while it is open. Files are closed one after the other, also by several programs.
 //!
 //! The last connection to a file removes its WAL. If two close at once, each sees the other and neither is the
 //! last, so the WAL would be left.
 
+use std::fs::{File, TryLockError};
 use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use rusqlite::Connection;
+
+use crate::beside;
 
 /// An open file. Its fields are dropped in this order.
 pub(super) struct OpenFile {
@@ -15,9 +20,11 @@ pub(super) struct OpenFile {
     _done: Done,
 }
 
-impl From<Connection> for OpenFile {
-    fn from(db: Connection) -> Self {
-        OpenFile { _wait: Wait, db, _done: Done }
+impl OpenFile {
+    /// A connection to the log at a path.
+    pub(super) fn of(db: Connection, log: &Path) -> Self {
+        let folder = beside::canonical(log).parent().map(Path::to_owned);
+        OpenFile { _wait: Wait { folder }, db, _done: Done }
     }
 }
 
@@ -35,18 +42,43 @@ impl DerefMut for OpenFile {
     }
 }
 
-static IS_CLOSING: Mutex<bool> = Mutex::new(false);
+/// How often a lock that another program holds is tried again, after a millisecond each.
+const MOST_TRIES: u32 = 1000;
+
+/// What is held while a file is closed: the folder with it, locked against other programs. Opening the file itself
+/// would drop SQLite's locks on it when it is closed again.
+struct Turn {
+    _folder: Option<File>,
+}
+
+static CLOSING: Mutex<Option<Turn>> = Mutex::new(None);
 static CLOSED: Condvar = Condvar::new();
 
 /// Waits until no other file is being closed.
-struct Wait;
+struct Wait {
+    folder: Option<PathBuf>,
+}
 
 impl Drop for Wait {
     fn drop(&mut self) {
-        let is_closing = IS_CLOSING.lock().unwrap_or_else(PoisonError::into_inner);
-        let wait = CLOSED.wait_while(is_closing, |is_closing| *is_closing);
-        *wait.unwrap_or_else(PoisonError::into_inner) = true;
+        let closing = CLOSING.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait = CLOSED.wait_while(closing, |closing| closing.is_some());
+        let folder = self.folder.as_deref().and_then(locked);
+        *wait.unwrap_or_else(PoisonError::into_inner) = Some(Turn { _folder: folder });
     }
+}
+
+/// Locks a folder, which changes nothing. If that cannot be done, the files are closed nevertheless.
+fn locked(folder: &Path) -> Option<File> {
+    let folder = File::open(folder).ok()?;
+    for _ in 0..MOST_TRIES {
+        match folder.try_lock() {
+            Ok(()) => return Some(folder),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+            Err(TryLockError::Error(_)) => return None,
+        }
+    }
+    None
 }
 
 /// Lets the next file be closed.
@@ -54,7 +86,7 @@ struct Done;
 
 impl Drop for Done {
     fn drop(&mut self) {
-        *IS_CLOSING.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        drop(CLOSING.lock().unwrap_or_else(PoisonError::into_inner).take());
         CLOSED.notify_one();
     }
 }
@@ -69,7 +101,7 @@ mod tests {
     fn the_last_of_those_that_close_at_once_leaves_no_wal() {
         let folder = tempfile::tempdir().unwrap();
         let (path, wal) = (folder.path().join("log"), folder.path().join("log-wal"));
-        let open = || OpenFile::from(Connection::open(&path).unwrap());
+        let open = || OpenFile::of(Connection::open(&path).unwrap(), &path);
         open().execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x)").unwrap();
         for round in 0..200 {
             let barrier = Barrier::new(4);

@@ -41,6 +41,21 @@ fn processes_that_make_one_log_at_the_same_time_all_get_it() {
     }
 }
 
+/// SQLite leaves a WAL where two of them close at once, or where one that may not write closes last.
+#[test]
+fn the_last_of_several_readers_leaves_nothing() {
+    let place = Place::with_run();
+    assert!(!place.path("retold.db-wal").exists());
+    for round in 0..15 {
+        let readers = ["log", "verify latest", "show latest", "head"];
+        let readers: Vec<_> = readers.iter().map(|args| start(&place, args)).collect();
+        readers.into_iter().for_each(ends_well);
+        for suffix in ["-wal", "-shm"] {
+            assert!(!place.path(&format!("retold.db{suffix}")).exists(), "{round}: {suffix}");
+        }
+    }
+}
+
 /// Commits one after the other, each begun as soon as the previous one has ended.
 #[test]
 fn a_process_that_writes_constantly_lets_others_write() {

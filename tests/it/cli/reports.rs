@@ -208,6 +208,8 @@ fn a_log_is_never_replaced_nor_a_file_of_one() {
             format!("audit latest solve/0#0 --force --proof {file}"),
             format!("outputs latest --to {file}"),
             format!("outputs latest --to none/../{file}"),
+            format!("outputs latest --to {file}/../other"),
+            format!("snapshot latest {file}/below/../../other"),
             format!("backup {file}"),
             format!("snapshot latest {file}"),
             format!("snapshot latest {file}/below"),
@@ -217,7 +219,8 @@ fn a_log_is_never_replaced_nor_a_file_of_one() {
             let others = ["exports are JSON Lines", "already exists"];
             let is_said = said.err.contains(why) || others.iter().any(|why| said.err.contains(why));
             assert!(said.code == 2 && is_said, "{args}: {said:?}");
-            assert!(all() == before && !place.path("none").exists(), "{args}");
+            let made = ["none", "other"].map(|name| place.path(name).exists());
+            assert!(all() == before && made == [false; 2], "{args}");
         }
     }
     // A log that was damaged is known by the marks beside it.

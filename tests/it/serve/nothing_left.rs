@@ -110,7 +110,7 @@ fn a_file_that_is_not_a_log_any_more_is_known_by_the_mark_beside_it() {
     let mark = fs::read(place.path("retold.db-mark")).unwrap();
     let zeroed = [&[0; 16_384], &whole[16_384..]].concat();
     let left = [
-        ("empty.db", &whole[..0], "2 runs in its mark"),
+        ("empty.db", &whole[..0], "and its mark 2 runs"),
         ("byte.db", &whole[..1], "it has a single byte"),
         ("begun.db", &whole[..15], "it is not an SQLite file"),
         ("zeroed.db", &zeroed[..], "it is not an SQLite file"),
@@ -236,4 +236,51 @@ fn a_log_whose_tables_cannot_be_read_is_damaged_from_event_1_on() {
         after.insert("retold.db-mark".to_owned(), before["retold.db-mark"].clone());
         assert!(after == before, "{table}: the folder was changed");
     }
+}
+
+/// What is beside it knows the runs that it had.
+#[test]
+fn a_log_whose_file_is_gone_is_damaged_from_event_1_on() {
+    let (place, runs) = two();
+    let mut feeding = Feeding::new("society_small.jsonl", &place.path("other.db"));
+    feeding.feed(20);
+    let beside = ["-wal", "-shm", "-mark"];
+    for suffix in beside {
+        fs::copy(
+            place.path(&format!("other.db{suffix}")),
+            place.path(&format!("killed.db{suffix}")),
+        )
+        .unwrap();
+    }
+    let (list, _) = place.json("--log other.db log");
+    let fed = vec![list["runs"][0]["run"].as_str().unwrap().to_owned()];
+    drop(feeding);
+    fs::remove_file(place.path("retold.db")).unwrap();
+    let before = files(place.root());
+    for (name, runs) in [("retold.db", &runs), ("killed.db", &fed)] {
+        for run in runs {
+            for command in ["show", "stats", "log", "audit", "verify"] {
+                let of = if command == "audit" { " 4" } else { "" };
+                let said = place.run(&format!("--log {name} {command} {run}{of}"));
+                let all = format!("{name}: {command}: {}{}", said.out, said.err);
+                assert!(said.code == 1 && all.contains("the run is missing"), "{all}");
+                let banner = said.out.starts_with("DAMAGED: from event 1 on");
+                assert!(banner || command == "verify" && said.out.contains(", seq 1: "), "{all}");
+            }
+        }
+        let (list, code) = place.json(&format!("--log {name} log"));
+        let named = list["problems"].as_array().unwrap().iter();
+        let named = named.filter(|one| one["seq"] == 1 && one["run"] != Value::Null).count();
+        assert_eq!((code, named), (1, runs.len()), "{name}: {list}");
+        let served = Served::log(&place, name);
+        let said = dangers(&served.json("/"));
+        assert!(runs.iter().all(|run| said.contains(run)), "{name}: {said}");
+    }
+    assert!(files(place.root()) == before, "the folder was changed");
+    // A new log can begin there, unless there are events in a WAL.
+    let import = format!("import {}", recording("game24_small.jsonl"));
+    let said = place.run(&format!("--log killed.db {import}"));
+    assert!(said.code == 1 && said.err.contains("and its mark 1 run"));
+    place.ok(&import);
+    place.ok("verify");
 }

@@ -90,7 +90,8 @@ impl Known {
         let known = Known::of_all(log, run)?;
         known.say(run, output)?;
         Ok(match known.trust.is_damaged() {
-            true => CliError { status: Status::Difference, ..error },
+            true => CliError { status: Status::Difference, ..error }
+                .hint(format!("damage may hide it: `retold log {}` reads event by event", run.short(8))),
             false if self.unverified.is_some() => error.hint(format!(
                 "all of the run was read to be sure; after `retold verify {}`, it is known to be whole",
                 run.short(8)

@@ -58,8 +58,8 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
     }
     let has_runs = !rows.is_empty();
     problems.extend(beside_the_runs(log, reader.as_mut(), has_runs, &problems)?);
-    for problem in &mut problems {
-        first(log, problem)?;
+    if !problems.is_empty() {
+        first_of_all(log, &mut rows, &mut problems)?;
     }
     if output.is_json() {
         let runs = rows.iter().map(|row| {
@@ -155,15 +155,18 @@ fn beside_the_runs(
     Ok(found)
 }
 
-/// Something before what is known to be missing or damaged may be damaged too: the first event is named, as by
-/// the commands that show the run.
-fn first(log: &Log, problem: &mut Problem) -> Result<(), CliError> {
-    let (Some(run), Some(known)) = (problem.run, problem.seq) else { return Ok(()) };
-    if known > Seq(1)
-        && let Some(Damage { seq, what }) = Known::of(log, run)?.trust.from
-        && seq < known
-    {
-        (problem.seq, problem.what) = (Some(seq), what);
+/// Where something is known to be wrong, more may be: each run is looked at as by the commands that show it, and
+/// its first event that is missing or damaged is named.
+fn first_of_all(log: &Log, rows: &mut [Row], problems: &mut Vec<Problem>) -> Result<(), CliError> {
+    for row in rows {
+        let Some(Damage { seq, what }) = Known::of(log, row.run)?.trust.from else { continue };
+        row.outcome = "damaged".to_owned();
+        let found = Problem { run: Some(row.run), seq: Some(seq), what };
+        match problems.iter_mut().find(|known| known.run == found.run) {
+            Some(known) if known.seq.is_none_or(|known| seq < known) => *known = found,
+            Some(_) => {}
+            None => problems.push(found),
+        }
     }
     Ok(())
 }
