@@ -68,7 +68,16 @@ pub fn canonical(path: &Path) -> PathBuf {
 }
 
 /// What the names of the files of a log end in after the log's own name, but for leases and kept WALs.
-const OF_A_LOG: &[&str] = &["-mark", "-wal", "-shm", "-journal", "-search"];
+const OF_A_LOG: &[&str] = &[
+    "-mark",
+    "-wal",
+    "-shm",
+    "-journal",
+    "-search",
+    "-search-wal",
+    "-search-shm",
+    "-search-journal",
+];
 
 /// What comes between the log's name and the number of a WAL that was kept.
 const KEPT_WALS: &[&str] = &["-wal.damaged-", "-wal.lost-"];
@@ -369,6 +378,7 @@ mod tests {
             "-shm",
             "-journal",
             "-search",
+            "-search-journal",
             "-wal.lost-2",
             "-wal.damaged-1",
             "-0123456789abcdef.lease",

@@ -31,10 +31,10 @@ pub fn deleted_latest(log: &dyn Backend) -> Result<Option<Problem>, LogError> {
     };
     let place = |run| named.ledger.known_runs().position(|known| known == run);
     Ok(match (place(*newest), place(run)) {
-        (Some(newest), Some(deleted)) if deleted < newest => None,
-        // The ledger says what it says in order, so what it does not name came later.
-        (None, Some(_)) => None,
-        _ => Some(deleted),
+        (Some(newest), Some(place)) => (place > newest).then_some(deleted),
+        // The entry about it was lost with it. From a ledger that was changed, any entry may be missing.
+        (Some(_), None) => named.ledger.problems().is_empty().then_some(deleted),
+        (None, _) => None,
     })
 }
 

@@ -25,6 +25,7 @@ mod http;
 mod job;
 mod nothing_left;
 mod pages;
+mod private_copy;
 mod query;
 mod remains;
 mod render;

@@ -15,9 +15,9 @@ use retold::log::{
     SharedBackend, SqliteBackend, SqliteOptions, damaged_slots, marks,
 };
 use retold::run::clock::Stopwatch;
-use tempfile::TempDir;
 
 use crate::nothing_left::NothingLeft;
+use crate::private_copy::PrivateCopy;
 use crate::search::Place;
 use crate::without_ends::{Ends, WithoutEnds};
 
@@ -54,7 +54,7 @@ struct Opened {
     /// What was there then.
     stamp: Stamp,
     /// A copy that is read in its place; it is removed with the last that reads it.
-    _copy: Option<Arc<TempDir>>,
+    _copy: Option<Arc<PrivateCopy>>,
 }
 
 /// The size and time of a log and of what is beside it.
@@ -321,10 +321,11 @@ fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<
         return Ok(Opened { when: Stopwatch::start(), ..before });
     }
     match open_now(path, options, stamp) {
+        Err(LogError::Lost { what: why, .. }) => {
+            Ok(Opened::of(nothing_left(path, &format!("{why}, {NOTHING_LEFT}"), None), stamp))
+        }
         // It is not a log any more, and the mark beside it knows that it was one.
-        Err(LogError::NotALog { reason: why, .. } | LogError::Lost { what: why, .. })
-            if !marks(path).is_empty() =>
-        {
+        Err(LogError::NotALog { reason: why, .. }) if !marks(path).is_empty() => {
             Ok(Opened::of(nothing_left(path, &format!("{why}, {NOTHING_LEFT}"), None), stamp))
         }
         Err(LogError::Missing { .. }) if !marks(path).is_empty() => {
@@ -446,12 +447,12 @@ fn without_ends(backend: SqliteBackend, lost_part: Option<&str>) -> Result<Ends,
 
 /// A private copy of a log and of what is beside it. If it was cut off, it is made as long as it was:
 /// SQLite refuses a file that is shorter than its header says.
-fn copied(path: &Path, length: Option<u64>) -> Result<(TempDir, PathBuf), LogError> {
+fn copied(path: &Path, length: Option<u64>) -> Result<(PrivateCopy, PathBuf), LogError> {
     let cannot = |e: std::io::Error| LogError::CannotCopy {
         path: "a temporary folder".to_owned(),
         source: Box::<dyn std::error::Error + Send + Sync>::from(e).into(),
     };
-    let folder = tempfile::tempdir().map_err(cannot)?;
+    let folder = PrivateCopy::make().map_err(cannot)?;
     let (whole, log) = (canonical(path), folder.path().join("log.db"));
     for suffix in ["", "-wal", "-mark"] {
         if let Some(mut from) = regular(&beside::path(&whole, suffix)) {

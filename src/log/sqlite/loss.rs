@@ -141,9 +141,15 @@ fn described(log: &Path, copy: &str) -> String {
 
 /// What is missing from a run that ends before its mark or has another event there.
 fn missed(db: &Connection, mark: &Mark) -> rusqlite::Result<Option<Problem>> {
-    let run = "SELECT no FROM run_ids WHERE id = ?1";
-    let mut run = db.prepare_cached(run)?;
-    let run = run.query_row([mark.run.as_bytes()], |r| r.get::<_, i64>(0)).optional()?;
+    let found = |query: &str| {
+        let mut query = db.prepare_cached(query)?;
+        query.query_row([mark.run.as_bytes()], |r| r.get::<_, i64>(0)).optional()
+    };
+    // What a damaged index does not find may be in the table nevertheless.
+    let run = match found("SELECT no FROM run_ids WHERE id = ?1")? {
+        None => found("SELECT no FROM run_ids NOT INDEXED WHERE id = ?1")?,
+        found => found,
+    };
     let Some(no) = run else { return Ok(Some(mark.missing_after(None))) };
     // Numbers that are out of range are damage of another kind.
     let (Some(first), Ok(seq)) = (no.checked_mul(1 << 32), u32::try_from(mark.head.seq.0)) else {

@@ -87,6 +87,7 @@ fn all_name(place: &Place, run: &str, due: u64, what: &str) {
         format!("report {run} -o {}/OUT.html", elsewhere.path().display()),
         format!("export {run} {}/OUT.jsonl", elsewhere.path().display()),
         format!("outputs {run} --to {}/OUT", elsewhere.path().display()),
+        format!("snapshot {run} {}/SNAPSOUT", elsewhere.path().display()),
     ]
     .iter()
     .enumerate()
@@ -323,6 +324,18 @@ fn a_deleted_run_is_named_from_its_first_event_on() {
     }
 }
 
+/// From a ledger that was changed, it does not follow that what it does not name came later.
+#[test]
+fn an_older_run_that_was_deleted_is_not_the_latest() {
+    for ledger in ["", "; DELETE FROM ledger WHERE no = 1", "; DELETE FROM ledger"] {
+        let (place, run) = three();
+        let delete = "DELETE FROM events WHERE id >> 32 = 1; DELETE FROM run_ids WHERE no = 1";
+        sql(&place, &format!("{delete}{ledger}"));
+        let (shown, _) = place.json("show latest");
+        assert_eq!(shown["run"]["run"].as_str().or(shown["run"].as_str()), Some(&*run), "{shown}");
+    }
+}
+
 /// The list says that it is not a check, unless it has found something.
 #[test]
 fn the_list_of_runs_says_what_is_known_to_be_wrong() {
@@ -343,27 +356,33 @@ fn a_log_that_was_cut_off_is_named_alike_and_so_is_the_list_of_runs() {
     let (place, run) = three();
     let whole = fs::read(place.path("retold.db")).unwrap();
     let pages = whole.len() / PAGE;
-    for left in [pages / 2, pages - 9, pages - 5, pages - 3, pages - 2, pages - 1] {
-        place.write("retold.db", &whole[..left * PAGE]);
+    let cuts = [pages / 2, pages - 9, pages - 5, pages - 3, pages - 2, pages - 1];
+    for bytes in cuts.map(|left| left * PAGE).into_iter().chain([whole.len() - 1]) {
+        place.write("retold.db", &whole[..bytes]);
+        assert_eq!(place.run("head").code, 1, "{bytes} of {}", whole.len());
         let (json, _) = place.json(&format!("verify {run}"));
         let due = json["problems"][0]["seq"].as_u64().unwrap();
-        for command in ["show", "stats", "log", "check", "audit"] {
-            let of = if command == "audit" { " 4" } else { "" };
+        for command in ["show", "stats", "log", "check", "audit", "snapshot"] {
+            let of = match command {
+                "audit" => " 4",
+                "snapshot" => " snapshots",
+                _ => "",
+            };
             let (json, code) = place.json(&format!("{command} {run}{of}"));
             let from = json["damaged"]["from"].as_u64();
-            assert_eq!((code, from), (1, Some(due)), "{left} of {pages} pages: {command}: {json}");
+            assert_eq!((code, from), (1, Some(due)), "{bytes} bytes: {command}: {json}");
         }
         let (list, code) = place.json("log");
         let problems = list["problems"].as_array().unwrap();
-        assert_eq!(code, 1, "{left}: {list}");
+        assert_eq!(code, 1, "{bytes} bytes: {list}");
         for row in list["runs"].as_array().unwrap() {
             let run = &row["run"];
             let (json, _) = place.json(&format!("verify {}", run.as_str().unwrap()));
             let due = json["problems"][0]["seq"].as_u64();
             let named = problems.iter().find(|one| one["run"] == *run);
             let named = named.and_then(|one| one["seq"].as_u64());
-            assert_eq!(named, due, "{left} of {pages} pages: {run} in {list}");
-            assert_eq!(row["outcome"] == "damaged", due.is_some(), "{left} of {pages}: {list}");
+            assert_eq!(named, due, "{bytes} bytes: {run} in {list}");
+            assert_eq!(row["outcome"] == "damaged", due.is_some(), "{bytes} bytes: {list}");
         }
     }
 }

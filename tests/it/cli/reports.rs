@@ -195,6 +195,7 @@ fn a_log_is_never_replaced_nor_a_file_of_one() {
         "retold.db-shm",
         "retold.db-search",
         "retold.db-journal",
+        "retold.db-search-journal",
         "retold.db-wal.damaged-1",
     ];
     let all = || files.map(|file| std::fs::read(place.path(file)).ok());

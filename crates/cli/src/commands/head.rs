@@ -40,5 +40,10 @@ pub(crate) fn run(_: Args, global: &Global, output: &Output) -> Result<Status, C
         };
         output.text(&format!("{hash}  {entries}, {}\n", counted(runs, "run")))?;
     }
+    let backend = log.backend();
+    if backend.is_cut_off() || backend.damaged().is_some() || !backend.lost().is_empty() {
+        return Err(CliError::new(Status::Difference, format!("{path} is damaged"))
+            .hint("`retold verify` names everything that is damaged"));
+    }
     Ok(Status::Fine)
 }

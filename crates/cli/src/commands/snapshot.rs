@@ -9,9 +9,9 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::parser::{ParamsFrom, ParserArgs};
-use crate::select;
-use crate::views::left;
-use retold::decide::{Again, Selection};
+use crate::select::{self, Source};
+use crate::views::{damaged, left};
+use retold::decide::{Again, Decider, Params, Selection};
 use retold::id::CallPath;
 use retold::snapshot::{Changed, SnapshotError, Snapshots, of_run};
 
@@ -46,15 +46,28 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let mut decider = args.parser.decider(global.studies.parsers())?;
     let params = args.parser.params(Some(&args.params_from))?;
     let source = select::source_to_read(global, &args.run)?;
-    let by = match &mut decider {
+    damaged::with_banner([(&source.log, source.run)], output, |_| {
+        written(&source, &args, decider.as_mut(), &params, global, output)
+    })
+}
+
+fn written(
+    source: &Source,
+    args: &Args,
+    decider: Option<&mut Box<dyn Decider>>,
+    params: &Params,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let by = match decider {
         Some(decider) => Again::By(decider.as_mut()),
         None => Again::Latest,
     };
     let parsers = global.studies.parsers();
-    let choice = Selection { by, params: &params, only: args.call.as_ref(), parsers };
+    let choice = Selection { by, params, only: args.call.as_ref(), parsers };
     let mut reader = source.checked()?;
     let seen = of_run(&mut reader, source.run, choice, &args.folder).map_err(|e| match e {
-        SnapshotError::Nothing(left) => left::nothing(&source, &left, args.call.as_ref(), parsers),
+        SnapshotError::Nothing(left) => left::nothing(source, &left, args.call.as_ref(), parsers),
         other => other.into(),
     })?;
     let Snapshots { same, written, changed, unreferenced, left } = &seen;
@@ -76,7 +89,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }))?;
     } else {
         let simulated = if source.simulated { select::SIMULATED } else { "" };
-        output.text(&format!("{simulated}{}", text(&seen, &args)))?;
+        output.text(&format!("{simulated}{}", text(&seen, args)))?;
     }
     Ok(if seen.is_unchanged() { Status::Fine } else { Status::Difference })
 }

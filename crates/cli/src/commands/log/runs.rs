@@ -44,21 +44,17 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
     for head in heads {
         let (mut row, mut problem) = row(reader.as_mut(), head);
         // What `verify` found in a long run.
-        let found = kept.get(&row.run).filter(|found| problem.is_none() && found.is_damaged());
-        if let Some(Trust { from, whole }) = found {
-            let (seq, what) = match from {
-                Some(Damage { seq, what }) => (Some(*seq), what.clone()),
-                None => (None, whole.clone().unwrap_or_default()),
-            };
+        let found = kept.get(&row.run).filter(|_| problem.is_none());
+        if let Some(found) = found.and_then(|found| problem_of(row.run, found)) {
             row.outcome = "damaged".to_owned();
-            problem = Some(Problem { run: Some(row.run), seq, what });
+            problem = Some(found);
         }
         rows.push(row);
         problems.extend(problem);
     }
     let has_runs = !rows.is_empty();
     problems.extend(beside_the_runs(log, reader.as_mut(), has_runs, &problems)?);
-    if !problems.is_empty() {
+    if !problems.is_empty() || log.backend().is_cut_off() {
         first_of_all(log, &mut rows, &mut problems)?;
     }
     if output.is_json() {
@@ -155,15 +151,29 @@ fn beside_the_runs(
     Ok(found)
 }
 
+/// What is wrong with a run, if anything is.
+fn problem_of(run: RunId, trust: &Trust) -> Option<Problem> {
+    let (seq, what) = match trust {
+        Trust { from: Some(Damage { seq, what }), .. } => (Some(*seq), what),
+        Trust { whole: Some(what), .. } => (None, what),
+        _ => return None,
+    };
+    Some(Problem { run: Some(run), seq, what: what.clone() })
+}
+
 /// Where something is known to be wrong, more may be: each run is looked at as by the commands that show it, and
 /// its first event that is missing or damaged is named.
 fn first_of_all(log: &Log, rows: &mut [Row], problems: &mut Vec<Problem>) -> Result<(), CliError> {
     for row in rows {
-        let Some(Damage { seq, what }) = Known::of(log, row.run)?.trust.from else { continue };
+        let trust = Known::of(log, row.run)?.trust;
+        let Some(found) = problem_of(row.run, &trust) else { continue };
         row.outcome = "damaged".to_owned();
-        let found = Problem { run: Some(row.run), seq: Some(seq), what };
         match problems.iter_mut().find(|known| known.run == found.run) {
-            Some(known) if known.seq.is_none_or(|known| seq < known) => *known = found,
+            Some(known)
+                if known.seq.is_none_or(|known| found.seq.is_some_and(|seq| seq < known)) =>
+            {
+                *known = found;
+            }
             Some(_) => {}
             None => problems.push(found),
         }

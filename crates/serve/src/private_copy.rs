@@ -1,0 +1,100 @@
+//! Folders for private copies of logs. What a killed program left is removed when the next copy is made.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+/// How the names of the folders begin.
+const PREFIX: &str = "retold-copy-";
+
+/// The file that is locked.
+const LOCK: &str = "lock";
+
+/// A younger folder may just be made, and not locked yet.
+const OLD: Duration = Duration::from_secs(60);
+
+/// A folder that is removed when this is dropped.
+pub(crate) struct PrivateCopy {
+    folder: TempDir,
+    /// A file in it, locked as long as somebody reads the copy. (The folder itself is locked while a log in it is
+    /// closed.)
+    _locked: File,
+}
+
+impl PrivateCopy {
+    pub(crate) fn make() -> io::Result<Self> {
+        let temporary = std::env::temp_dir();
+        remove_left(&temporary);
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&temporary)?;
+        let locked = File::create_new(folder.path().join(LOCK))?;
+        // Where files cannot be locked, nobody else can lock it either, so it is left alone.
+        let _ = locked.try_lock();
+        Ok(PrivateCopy { folder, _locked: locked })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Removes the copies that nobody reads. What cannot be removed is of somebody else.
+fn remove_left(temporary: &Path) {
+    for entry in std::fs::read_dir(temporary).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX)) {
+            let _ = remove_if_left(&entry.path());
+        }
+    }
+}
+
+fn remove_if_left(folder: &Path) -> io::Result<()> {
+    let found = folder.symlink_metadata()?;
+    let is_old = found.modified()?.elapsed().is_ok_and(|age| age > OLD);
+    if found.is_dir() && is_old && File::open(folder.join(LOCK))?.try_lock().is_ok() {
+        std::fs::remove_dir_all(folder)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    #[test]
+    fn a_copy_that_nobody_reads_is_removed() {
+        let temporary = tempfile::tempdir().unwrap();
+        let at = |name: &str| temporary.path().join(name);
+        for name in ["retold-copy-left", "retold-copy-read", "retold-copy-young", "other"] {
+            std::fs::create_dir(at(name)).unwrap();
+            std::fs::write(at(name).join("log.db"), "a copy").unwrap();
+            std::fs::write(at(name).join(LOCK), "").unwrap();
+            if name != "retold-copy-young" {
+                let old = SystemTime::UNIX_EPOCH;
+                File::open(at(name)).unwrap().set_modified(old).unwrap();
+            }
+        }
+        let reader = File::open(at("retold-copy-read").join(LOCK)).unwrap();
+        reader.try_lock().unwrap();
+        remove_left(temporary.path());
+        let left = ["retold-copy-left", "retold-copy-read", "retold-copy-young", "other"];
+        let left = left.map(|name| at(name).exists());
+        assert_eq!(left, [false, true, true, true]);
+        drop(reader);
+        remove_left(temporary.path());
+        assert!(!at("retold-copy-read").exists());
+    }
+
+    #[test]
+    fn a_copy_is_removed_with_its_last_reader() {
+        let copy = PrivateCopy::make().unwrap();
+        let path = copy.path().to_owned();
+        std::fs::write(path.join("log.db"), "a copy").unwrap();
+        assert!(path.is_dir());
+        drop(copy);
+        assert!(!path.exists());
+    }
+}
