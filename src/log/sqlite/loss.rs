@@ -167,6 +167,10 @@ fn missed(db: &Connection, mark: &Mark) -> rusqlite::Result<Option<Problem>> {
             let last = "SELECT max(id) FROM events WHERE id > ?1 AND id < ?2";
             let mut last = db.prepare_cached(last)?;
             let last: Option<i64> = last.query_row([first, marked], |r| r.get(0))?;
+            // In a damaged table, a scan may end before events that a look-up finds. That is damage of another kind.
+            if event.exists([last.unwrap_or(first) + 1])? {
+                return Ok(None);
+            }
             Ok(Some(mark.missing_after(last.map(|last| (last & 0xffff_ffff) as u64))))
         }
     }
