@@ -336,6 +336,28 @@ fn an_older_run_that_was_deleted_is_not_the_latest() {
     }
 }
 
+/// To compare the ledger with the list of runs, no event has to be read.
+#[test]
+fn a_log_whose_ledger_does_not_fit_is_named_by_its_head_and_its_list() {
+    for change in [
+        "DELETE FROM ledger",
+        "DELETE FROM ledger WHERE no > 2",
+        "DELETE FROM run_ids WHERE no = 1",
+        "DELETE FROM events WHERE id >> 32 = 1; DELETE FROM run_ids WHERE no = 1",
+        "DELETE FROM events WHERE id > (3 << 32) + 900",
+    ] {
+        let (place, _) = three();
+        assert_eq!((place.run("head").code, place.run("log").code), (0, 0));
+        sql(&place, change);
+        fs::remove_file(place.path("retold.db-mark")).unwrap();
+        for command in ["head", "log"] {
+            let said = place.run(command);
+            assert!(said.code == 1, "{change}: {command}: {said:?}");
+            assert!(said.err.contains("retold.db is damaged"), "{change}: {command}: {said:?}");
+        }
+    }
+}
+
 /// The list says that it is not a check, unless it has found something.
 #[test]
 fn the_list_of_runs_says_what_is_known_to_be_wrong() {

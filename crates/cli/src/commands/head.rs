@@ -7,6 +7,7 @@ use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::select;
 use retold::log::ledger::{Ledger, LedgerHead};
+use retold::log::{Log, LogError, RunHead, deleted_runs};
 
 /// Print the hash of the log's last ledger entry, so that you can store it elsewhere.
 ///
@@ -40,10 +41,28 @@ pub(crate) fn run(_: Args, global: &Global, output: &Output) -> Result<Status, C
         };
         output.text(&format!("{hash}  {entries}, {}\n", counted(runs, "run")))?;
     }
-    let backend = log.backend();
-    if backend.is_cut_off() || backend.damaged().is_some() || !backend.lost().is_empty() {
+    if is_damaged(&log, &ledger)? {
         return Err(CliError::new(Status::Difference, format!("{path} is damaged"))
             .hint("`retold verify` names everything that is damaged"));
     }
     Ok(Status::Fine)
+}
+
+/// Whether something is known to be missing or damaged without reading the events.
+fn is_damaged(log: &Log, ledger: &Ledger) -> Result<bool, CliError> {
+    let backend = log.backend().as_ref();
+    let heads = match log.reader()?.runs() {
+        Err(LogError::Damaged { .. }) => return Ok(true),
+        heads => heads?,
+    };
+    let fits = |head: &RunHead| {
+        let RunHead { run, head, .. } = head;
+        ledger.doubt(*run).is_none() && ledger.missing_after(*run, head.seq).is_none()
+    };
+    Ok(backend.is_cut_off()
+        || backend.damaged().is_some()
+        || !backend.lost().is_empty()
+        || !ledger.misfits(!heads.is_empty()).is_empty()
+        || !heads.iter().all(fits)
+        || !deleted_runs(backend)?.is_empty())
 }

@@ -52,8 +52,7 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
         rows.push(row);
         problems.extend(problem);
     }
-    let has_runs = !rows.is_empty();
-    problems.extend(beside_the_runs(log, reader.as_mut(), has_runs, &problems)?);
+    problems.extend(beside_the_runs(log, reader.as_mut(), &rows, &problems)?);
     if !problems.is_empty() || log.backend().is_cut_off() {
         first_of_all(log, &mut rows, &mut problems)?;
     }
@@ -128,12 +127,23 @@ fn row(reader: &mut dyn Reader, RunHead { run, started, head }: RunHead) -> (Row
 fn beside_the_runs(
     log: &Log,
     reader: &mut dyn Reader,
-    has_runs: bool,
+    rows: &[Row],
     known: &[Problem],
 ) -> Result<Vec<Problem>, CliError> {
     let mut found = deleted_runs(log.backend().as_ref())?;
     let ledger = match Ledger::read(reader) {
-        Ok(ledger) => ledger.map_or_else(Vec::new, |ledger| ledger.misfits(has_runs)),
+        Ok(None) => Vec::new(),
+        Ok(Some(ledger)) => {
+            let problems = ledger.misfits(!rows.is_empty());
+            // What is wrong with the ledger is said once, and not of each run.
+            let is_whole = problems.is_empty() && !log.backend().is_cut_off();
+            let unnamed = rows.iter().filter(|_| is_whole).filter_map(|row| {
+                let what = ledger.doubt(row.run)?;
+                Some(Problem { run: Some(row.run), seq: None, what })
+            });
+            let unnamed: Vec<Problem> = unnamed.collect();
+            problems.into_iter().chain(unnamed).collect()
+        }
         Err(LogError::Damaged { what, .. }) => {
             let what = format!("the ledger cannot be read: {what}");
             vec![Problem { run: None, seq: None, what }]
