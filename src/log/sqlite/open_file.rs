@@ -43,7 +43,7 @@ impl DerefMut for OpenFile {
 }
 
 /// How often a lock that another program holds is tried again, after a millisecond each.
-const MOST_TRIES: u32 = 100;
+const MOST_TRIES: u32 = 1000;
 
 /// What is held while a file is closed: the folder with it, locked against other programs. Opening the file itself
 /// would drop SQLite's locks on it when it is closed again.
