@@ -277,8 +277,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// The character written as `\uXXXX`. A character beyond U+FFFF is written as two such escapes, a
-    /// surrogate pair (RFC 8259, section 7).
+    /// Reads what follows `\u`. A character beyond U+FFFF is written as two escapes, a surrogate pair (RFC 8259,
+    /// section 7); half of a pair becomes U+FFFD.
     fn unicode(&mut self, out: &mut String) {
         let Some(high) = self.four_digits() else {
             self.note(Repair::BadEscape);
