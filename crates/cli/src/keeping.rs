@@ -32,8 +32,8 @@ impl Keeping {
         }
     }
 
-    /// Keeps what was found. If that cannot be done, the commands that would know it say that the run is not
-    /// verified, and this says why.
+    /// Keeps what was found. If that cannot be done, this says why: the commands that would know it have to verify
+    /// the run themselves.
     pub(crate) fn keep(self, found: Vec<(RunId, Trust)>) {
         let failed = match self {
             _ if found.is_empty() => None,
@@ -43,7 +43,7 @@ impl Keeping {
         };
         if let Some(why) = failed {
             write_err(&typed(&format!(
-                "warning: what was found is not kept: {why}\n  hint: until it is, `retold show` of a part of a long run says that it is not verified\n"
+                "warning: what was found is not kept: {why}\n  hint: until it is, `retold show` verifies a long run each time\n"
             )));
         }
     }

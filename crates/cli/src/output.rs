@@ -2,16 +2,17 @@
 
 use std::cell::{Cell, RefCell};
 use std::io::Write as _;
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::again::typed;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
-use retold::id::{RunId, Seq};
+use retold::id::Seq;
 use retold::inert::{inert_json, inert_lines};
 use retold::log::Problem;
+use retold::run::clock::Stopwatch;
 use retold_serve::Damage;
 
 pub(crate) use retold::counted::{counted, grouped};
@@ -19,24 +20,30 @@ pub(crate) use retold::counted::{counted, grouped};
 /// Where results go.
 pub(crate) struct Output {
     json: bool,
+    /// Whether progress is shown.
+    quiet: bool,
+    /// Since when the command runs.
+    since: Stopwatch,
     /// Whether stdout is a page or a recording, which nothing else may be written into.
     document: Cell<bool>,
     /// Whether anything was printed.
     begun: Cell<bool>,
     /// What is damaged, if that was said.
     damage: RefCell<Option<Value>>,
-    /// The run that is not verified, and its last event, if that is to be said.
-    not_verified: Cell<Option<(RunId, Seq)>>,
+    /// The last event of the run that is not verified, if that is to be said.
+    not_verified: Cell<Option<Seq>>,
 }
 
 impl Output {
     pub(crate) fn new(global: &Global) -> Self {
-        Output::of(global.json)
+        Output::of(global.json, global.quiet)
     }
 
-    fn of(json: bool) -> Self {
+    fn of(json: bool, quiet: bool) -> Self {
         Output {
             json,
+            quiet,
+            since: Stopwatch::start(),
             document: Cell::new(false),
             begun: Cell::new(false),
             damage: RefCell::default(),
@@ -47,6 +54,16 @@ impl Output {
     /// Whether one JSON object is asked for.
     pub(crate) fn is_json(&self) -> bool {
         self.json
+    }
+
+    /// Whether progress is not to be shown.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// For how long the command has been running.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.since.elapsed()
     }
 
     /// Stdout is a page or a recording: what is wrong with a run is only said by the error that the command
@@ -74,11 +91,11 @@ impl Output {
 
     /// Prints text. Models and files cannot control the terminal.
     pub(crate) fn text(&self, text: &str) -> Result<(), CliError> {
-        if let Some((run, Seq(last))) = self.not_verified.take() {
-            let (events, run) = (counted(last, "event"), run.short(8));
-            self.write(typed(&format!(
-                "NOT VERIFIED: of the {events} of this run, only those that are read for this are checked; `retold verify {run}` checks all of them, and what it finds is kept until the log's file changes\n"
-            )).as_bytes())?;
+        if let Some(Seq(last)) = self.not_verified.take() {
+            let events = counted(last, "event");
+            self.write(format!(
+                "NOT VERIFIED: of the {events} of this run, only those that are read for this are checked; without --unverified, all of them are, once until the log changes\n"
+            ).as_bytes())?;
         }
         self.write(inert_lines(text).as_bytes())
     }
@@ -118,11 +135,11 @@ impl Output {
         }
     }
 
-    /// Says before anything else that a run is too long to be verified now: as the first line, or as
+    /// Says before anything else that a run was not verified: as the first line, or as
     /// `not_verified` in the object, unless it turns out to be damaged.
-    pub(crate) fn not_verified(&self, run: RunId, last: Seq) {
+    pub(crate) fn not_verified(&self, last: Seq) {
         if self.damage.borrow().is_none() {
-            self.not_verified.set(Some((run, last)));
+            self.not_verified.set(Some(last));
         }
     }
 
@@ -133,7 +150,7 @@ impl Output {
         };
         let damaged = self.damage.borrow().clone().map(|damage| ("damaged", damage));
         let not_verified =
-            self.not_verified.get().map(|(_, last)| ("not_verified", json!({"events": last})));
+            self.not_verified.get().map(|last| ("not_verified", json!({"events": last})));
         let said: Vec<(&str, Value)> = damaged.into_iter().chain(not_verified).collect();
         let text = if said.is_empty() {
             serde_json::to_string(value).map_err(cannot)?
@@ -159,7 +176,7 @@ fn banner(Damage { seq: from, what }: &Damage) -> String {
 
 /// With `--json` and an invalid command: prints the error as the single object.
 pub(crate) fn usage_error(message: &str) {
-    let output = Output::of(true);
+    let output = Output::of(true, true);
     output.error(&CliError::usage(message.trim()));
 }
 

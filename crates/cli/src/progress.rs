@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::output::grouped;
+use crate::output::{Output, grouped};
 use retold::run::Progress;
 use retold::run::clock::Stopwatch;
 
@@ -40,6 +40,27 @@ pub(crate) fn shown(quiet: bool) -> Box<dyn Fn(Progress)> {
             let _ = writeln!(std::io::stderr(), "{}", line(progress, elapsed));
         }
     })
+}
+
+/// Says on a terminal that a long run is being verified, until what it returns is dropped.
+pub(crate) fn verifying(output: &Output) -> Option<Shown> {
+    if output.is_quiet() || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let bar = ProgressBar::new_spinner();
+    bar.set_message("verifying the run, once until its log changes");
+    // What is kept from the last time is read sooner than this.
+    bar.enable_steady_tick(Duration::from_millis(200));
+    Some(Shown(bar))
+}
+
+/// Progress that goes when it is dropped.
+pub(crate) struct Shown(ProgressBar);
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
 }
 
 fn on_bar(bar: &ProgressBar, progress: Progress) {

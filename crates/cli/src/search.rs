@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use crate::error::CliError;
 use crate::global::Global;
+use crate::output::Output;
 use crate::select::Selected;
-use crate::views::damaged::Known;
+use crate::views::known::{AtOnce, Known};
 use retold::beside;
 use retold::id::Seq;
 use retold_serve::Source;
@@ -23,11 +24,15 @@ pub(crate) fn cache() -> Option<PathBuf> {
 
 /// What is known of a run before it is searched. One without an index is read as a whole, and then verified,
 /// since nothing is written beside a damaged log.
-pub(crate) fn known(selected: &Selected) -> Result<Known, CliError> {
+pub(crate) fn known(
+    selected: &Selected,
+    at_once: AtOnce,
+    output: &Output,
+) -> Result<Known, CliError> {
     let (log, run) = (&selected.log, selected.run);
     let place = log.backend().file().map(|log| beside::path(&beside::canonical(log), "-search"));
     let is_indexed = place.is_some_and(|place| place.exists());
-    if is_indexed { Known::of(log, run) } else { Known::of_all(log, run) }
+    if is_indexed { Known::begin(log, run, at_once, output) } else { Known::of(log, run, output) }
 }
 
 /// The questions and answers of a run that have all words of a text.

@@ -51,5 +51,5 @@ pub use site::Site;
 pub use source::Source;
 pub use tree::Node;
 pub use trust::{Damage, Trust, doubt, first_untrusted, missing_end, trust};
-pub use verified::{Verifying, is_long, of_long, recall, recall_all};
+pub use verified::{Verifying, is_long, of_long, recall, recall_all, trust_as_kept};
 pub use without_ends::WithoutEnds;

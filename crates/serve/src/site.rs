@@ -26,8 +26,8 @@ use crate::render;
 use crate::roll::{Careful, Roll};
 use crate::search::{Place, Search, SearchError};
 use crate::source::{FRESH, Source};
-use crate::trust::{Damage, Trust, doubt, missing_end, read_whole, with_lost};
-use crate::verified::{Verifying, is_long, recall};
+use crate::trust::{Damage, Trust, missing_end};
+use crate::verified::trust_as_kept;
 use crate::without_ends::is_finished;
 
 /// How many runs are kept in memory, for filters and counts.
@@ -259,23 +259,7 @@ impl Site {
     /// Verifies a run. Of a long one, what was found when it was last verified is kept, so that the next
     /// command or page that shows it knows at once.
     fn verify(&self, run: RunId) -> Result<Trust, LogError> {
-        let is_long = is_long(self.reader()?.as_mut(), run);
-        let kept = self.cache.as_deref().zip(self.source.file()).filter(|_| is_long);
-        if let Some((cache, log)) = kept
-            && let Some(kept) = recall(cache, log, run)
-        {
-            let doubt = if kept.from.is_none() { doubt(&self.source, run)? } else { None };
-            let whole = doubt.or(kept.whole);
-            return Ok(with_lost(&self.source, run, Trust { whole, ..kept }));
-        }
-        let verifying = kept.and_then(|(cache, log)| Verifying::since(cache, log, FRESH));
-        let found = read_whole(&self.source, run)?;
-        if let Some(verifying) = verifying
-            && let Err(error) = verifying.keep([(run, found.clone())])
-        {
-            tracing::warn!(%error, "what was found in a run cannot be kept");
-        }
-        Ok(with_lost(&self.source, run, found))
+        trust_as_kept(self.cache.as_deref(), &self.source, run, FRESH)
     }
 
     /// What is wrong with a run, as far as this is known by now.

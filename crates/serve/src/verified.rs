@@ -1,7 +1,7 @@
 //! What was found when long runs were last verified, in the user's cache.
 //!
-//! To verify a run of a million answers takes seconds, and a command that shows one of them answers at
-//! once. So what `retold verify` or a page found is kept, one small file for each log, and holds as long
+//! A run is verified before anything of it is shown. With a million answers that takes seconds, and a command that
+//! shows one of them should answer at once. So what was found is kept, one small file for each log, and holds as long
 //! as the log's file is the same, with the same size and times, and its WAL has the same contents. The times do
 //! not show a second change within one tick of the file system's clock, so nothing is kept about a file that has
 //! only just been changed. Anyone who can set the machine's clock, write to the user's cache, map the file into
@@ -14,15 +14,14 @@ use std::time::Duration;
 
 use retold::PROGRAM;
 use retold::id::{RunId, Seq};
-use retold::log::{Problem, Reader, Verification};
+use retold::log::{Backend, LogError, Problem, Reader, Verification};
 use serde::{Deserialize, Serialize};
 
 use crate::files::Files;
 use crate::search::in_cache;
-use crate::trust::{Damage, Trust};
+use crate::trust::{Damage, Trust, doubt, read_whole, with_lost};
 
-/// The longest run that is verified each time before a part of it is shown, in events: this takes less
-/// than half a second. Only of longer ones is anything kept.
+/// The longest run of which nothing is kept, in events: to verify it takes less than half a second.
 const MOST_CHECKED: u64 = 100_000;
 
 /// The smallest log that can have a longer run, in bytes.
@@ -34,8 +33,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// The most bytes that are read of what is kept.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Whether a run has so many events, and not only one with so high a number, that it is not verified
-/// before a part of it is shown.
+/// Whether a run has so many events, and not only one with so high a number, that what is found in it is kept.
 pub fn is_long(reader: &mut dyn Reader, run: RunId) -> bool {
     let after = reader.events(run, Seq(MOST_CHECKED), 1);
     after.is_ok_and(|after| after.first().is_some_and(|event| event.seq.0 == MOST_CHECKED + 1))
@@ -81,6 +79,37 @@ pub fn recall_all(cache: &Path, log: &Path) -> BTreeMap<RunId, Trust> {
         is_it.then_some(kept.runs)
     };
     kept().unwrap_or_default()
+}
+
+/// What is wrong with a run. What was found in a long one when it was last verified is known if the log is as it was
+/// then; if not, it is verified now. This is kept, unless the log may have been changed since it was opened, which was
+/// up to `before` ago.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read for another reason than damage.
+pub fn trust_as_kept(
+    cache: Option<&Path>,
+    log: &dyn Backend,
+    run: RunId,
+    before: Duration,
+) -> Result<Trust, LogError> {
+    let is_long = is_long(log.reader()?.as_mut(), run);
+    let place = cache.zip(log.file()).filter(|_| is_long);
+    if let Some((cache, file)) = place
+        && let Some(kept) = recall(cache, file, run)
+    {
+        let doubt = if kept.from.is_none() { doubt(log, run)? } else { None };
+        let whole = doubt.or(kept.whole);
+        return Ok(with_lost(log, run, Trust { whole, ..kept }));
+    }
+    let verifying = place.and_then(|(cache, file)| Verifying::since(cache, file, before));
+    let found = read_whole(log, run)?;
+    if let Some(verifying) = verifying
+        && let Err(error) = verifying.keep([(run, found.clone())])
+    {
+        tracing::warn!(%error, "what was found in a run cannot be kept");
+    }
+    Ok(with_lost(log, run, found))
 }
 
 fn place(cache: &Path, log: &Path) -> PathBuf {

@@ -1,4 +1,4 @@
-//! Runs that are too long to be verified each time before a part of them is shown.
+//! Runs that are so long that what is found in them is kept.
 
 use rusqlite::Connection;
 use serde_json::Value;
@@ -41,8 +41,10 @@ fn banner() -> String {
     format!("DAMAGED: from event {CHANGED} on, this run cannot be trusted: its hash does not match")
 }
 
-/// Whether a command says first that the run is not verified; it must not fail.
-fn says_that_it_is_not_verified(place: &Place, command: &str) -> bool {
+/// Whether nothing is kept about the run that a command shows: told not to verify it, the command says so. It must
+/// not fail.
+fn is_unknown(place: &Place, command: &str) -> bool {
+    let command = &format!("{command} --unverified");
     let Said { code, out, err } = place.run(command);
     assert_eq!((code, err.as_str()), (0, ""), "{command}: {out}");
     let (object, code) = place.json(command);
@@ -54,20 +56,37 @@ fn says_that_it_is_not_verified(place: &Place, command: &str) -> bool {
     says
 }
 
+/// Runs a command until what it finds is kept: nothing is about a log that was changed just before it was opened.
+fn until_known(place: &Place, command: &str) {
+    soon("what was found is kept", || {
+        place.run(command);
+        kept(place).then_some(())
+    });
+}
+
+/// Whether anything is kept.
+fn kept(place: &Place) -> bool {
+    std::fs::read_dir(place.path(".cache/retold")).is_ok_and(|all| all.count() > 0)
+}
+
 #[test]
-fn a_part_of_a_long_run_is_shown_with_what_was_found_when_it_was_verified() {
+fn a_long_run_is_verified_once_before_a_part_of_it_is_shown() {
     let place = with_long_run();
-    for command in PARTS {
-        assert!(says_that_it_is_not_verified(&place, command), "{command}");
+    for first in [PARTS[0], "verify latest", "stats latest"] {
+        for command in PARTS {
+            assert!(is_unknown(&place, command), "{command}");
+        }
+        assert!(!place.path(".cache").exists(), "what was not verified is not kept");
+        until_known(&place, first);
+        for command in PARTS {
+            assert!(!is_unknown(&place, command), "{first}: {command}");
+        }
+        std::fs::remove_dir_all(place.path(".cache")).unwrap();
     }
-    assert!(!place.path(".cache").exists(), "showing a part keeps nothing");
-    assert_eq!(place.run("verify latest").err, "");
-    for command in PARTS {
-        assert!(!says_that_it_is_not_verified(&place, command), "{command}");
-    }
+    until_known(&place, "verify");
     // What is kept about another run, another file or another state of this one says nothing of it.
     place.ok(&format!("import {}", recording("game24_small.jsonl")));
-    assert!(says_that_it_is_not_verified(&place, &format!("show {} 3", long(&place))));
+    assert!(is_unknown(&place, &format!("show {} 3", long(&place))));
 }
 
 #[test]
@@ -78,12 +97,14 @@ fn a_long_run_whose_last_events_are_in_a_wal_is_known_as_well() {
     feeding.occur(EVENTS - 1);
     feeding.occur(EVENTS);
     assert!(std::fs::metadata(place.path("retold.db-wal")).unwrap().len() > 0);
-    assert!(says_that_it_is_not_verified(&place, "show latest 3"));
+    assert!(is_unknown(&place, "show latest 3"));
     place.ok("verify");
-    assert!(!says_that_it_is_not_verified(&place, "show latest 3"));
+    assert!(!is_unknown(&place, "show latest 3"));
     feeding.occur(EVENTS + 1);
-    let said = place.ok("show latest 3");
+    let said = place.ok("show latest 3 --unverified");
     assert!(said.starts_with("NOT VERIFIED: of the 120,001 events"), "{said}");
+    let said = place.ok("show latest 3");
+    assert!(!said.contains("NOT VERIFIED"), "{said}");
 }
 
 /// A head that the user named by mistake says nothing about the log.
@@ -92,7 +113,7 @@ fn a_head_that_does_not_match_is_not_kept_as_damage() {
     let place = with_long_run();
     let said = place.run(&format!("verify latest --head {}", "0".repeat(64)));
     assert_eq!(said.code, 1, "{said:?}");
-    assert!(says_that_it_is_not_verified(&place, "show latest 3"));
+    assert!(is_unknown(&place, "show latest 3"));
 }
 
 /// The id of the long run.
@@ -104,19 +125,26 @@ fn long(place: &Place) -> String {
 }
 
 #[test]
-fn a_long_run_that_is_damaged_is_shown_with_the_banner_once_this_is_known() {
+fn a_long_run_that_is_damaged_is_shown_with_the_banner() {
     let place = with_long_run();
     change(&place);
-    // Until then it is said that this is not known, unless what is damaged is met.
+    // Told not to verify it, a command notices only what it reads.
     for command in PARTS {
-        assert!(says_that_it_is_not_verified(&place, command), "{command}");
+        assert!(is_unknown(&place, command), "{command}");
     }
-    let meeting =
-        ["stats latest", "diff latest latest", "check latest", "log latest --most 200000"];
-    let shown = format!("show latest {CHANGED}");
-    for command in meeting.into_iter().chain([shown.as_str()]) {
+    let meeting = ["log latest --most 200000 --unverified", "show latest 110000 --unverified"];
+    let whole = ["stats latest", "diff latest latest", "check latest", "replay latest"];
+    let has_banner = |command: &str| {
         let said = place.run(command);
         assert!(said.code == 1 && said.out.starts_with(&banner()), "{command}: {said:?}");
+        let (object, code) = place.json(command);
+        let from = object["damaged"]["from"].as_u64();
+        assert_eq!((code, from), (1, Some(CHANGED)), "{command}: {object}");
+        assert_eq!(object["not_verified"], Value::Null, "{command}: {object}");
+    };
+    meeting.into_iter().for_each(has_banner);
+    for command in PARTS.into_iter().chain(whole) {
+        has_banner(command);
     }
     // Nothing is written beside it, and nothing but a page is written to stdout.
     let said = place.run("log latest --search water");
@@ -131,14 +159,7 @@ fn a_long_run_that_is_damaged_is_shown_with_the_banner_once_this_is_known() {
     for verify in ["verify", "verify latest"] {
         let (found, code) = place.json(verify);
         assert_eq!((code, found["problems"][0]["seq"].as_u64()), (1, Some(CHANGED)), "{found}");
-        for command in PARTS.into_iter().chain(meeting) {
-            let said = place.run(command);
-            assert!(said.code == 1 && said.out.starts_with(&banner()), "{command}: {said:?}");
-            let (object, code) = place.json(command);
-            let from = object["damaged"]["from"].as_u64();
-            assert_eq!((code, from), (1, Some(CHANGED)), "{command}: {object}");
-            assert_eq!(object["not_verified"], Value::Null, "{command}: {object}");
-        }
+        PARTS.into_iter().chain(meeting).chain(whole).for_each(has_banner);
         no_page();
         // What is left is not counted, since all of it would have to be read.
         let (run, code) = place.json("show latest");
@@ -164,9 +185,10 @@ fn a_changed_index_of_a_long_run_is_damage_of_the_run() {
     drop(db);
     let hidden = "audit latest day/1/agent/1#0";
     let why = "the index of its events 1 to 8192 does not match them";
-    assert!(says_that_it_is_not_verified(&place, "stats latest"));
+    assert!(is_unknown(&place, "show latest 3"));
     // What is not found is looked for in the events.
-    for command in [hidden, "show latest day/1/agent/1#0"] {
+    let unverified = format!("{hidden} --unverified");
+    for command in [&unverified, hidden, "show latest day/1/agent/1#0 --unverified"] {
         let said = place.run(command);
         let banner = format!("DAMAGED: {why}");
         assert!(said.code == 1 && said.out.starts_with(&banner), "{command}: {said:?}");
@@ -204,12 +226,10 @@ fn what_is_not_found_in_a_long_run_is_not_hidden_by_damage() {
     let place = with_long_run();
     for command in ["audit latest day/9/agent/9#0", "show latest day/9/agent/9#0"] {
         let said = place.run(command);
-        let hint = "hint: all of the run was read to be sure; after `retold verify ";
         assert!(said.code == 2 && said.out.is_empty(), "{command}: {said:?}");
-        assert!(said.err.contains(hint), "{command}: {said:?}");
     }
     change(&place);
-    for command in ["audit latest day/9/agent/9#0", "show latest day/9/agent/9#0"] {
+    for command in ["audit latest day/9/agent/9#0", "show latest day/9/agent/9#0 --unverified"] {
         let said = place.run(command);
         assert!(said.code == 1 && said.out.starts_with(&banner()), "{command}: {said:?}");
     }
@@ -246,14 +266,13 @@ fn what_a_page_finds_in_a_long_run_is_known_to_commands_and_to_the_next_page() {
     let place = with_long_run();
     change(&place);
     // A page does not trust the times of a file that was changed just before it was opened.
-    let kept = || std::fs::read_dir(place.path(".cache/retold")).is_ok_and(|all| all.count() > 0);
     soon("what was found is kept", || {
         let served = Served::log(&place, "retold.db");
         soon("a warning", || {
             let found = dangers(&served.json("/run/latest"));
             found.iter().any(|(_, from)| *from == Some(CHANGED)).then_some(())
         });
-        kept().then_some(())
+        kept(&place).then_some(())
     });
     for command in PARTS {
         let said = place.run(command);
@@ -277,5 +296,5 @@ fn what_cannot_be_kept_is_said() {
     let said = verified("file");
     let hash = said.split("retold/").nth(1).and_then(|rest| rest.split('.').next()).unwrap();
     assert_said!("verified_not_kept", said.replace(hash, "[hash]") + &without);
-    assert!(says_that_it_is_not_verified(&place, "show latest 3"));
+    assert!(is_unknown(&place, "show latest 3"));
 }

@@ -6,6 +6,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
 use crate::select::{self, Selected};
+use crate::views::known::AtOnce;
 use crate::views::{self, damaged};
 use retold::audit::Target;
 use retold::jsonl::{IfExists, JsonlWriter};
@@ -38,11 +39,14 @@ pub(crate) struct Args {
     /// Replace the file of the proof if it exists.
     #[arg(long, requires = "proof")]
     force: bool,
+    #[command(flatten)]
+    at_once: AtOnce,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::to_read(global, &args.run)?;
-    damaged::with_banner([(&selected.log, selected.run)], output, |damage| {
+    let runs = [(&selected.log, selected.run)];
+    damaged::with_banner_at_once(runs, args.at_once, output, |damage| {
         audited(&selected, damage, args, global, output)
     })
 }
@@ -54,7 +58,7 @@ fn audited(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let Args { run: _, decision, independence: _, proof, force } = args;
+    let Args { run: _, decision, independence: _, proof, force, at_once: _ } = args;
     // Without a decision, it was asked for the independence of all.
     let Some(decision) = decision else {
         return views::independence::show(selected, output);

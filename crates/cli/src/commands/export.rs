@@ -11,7 +11,8 @@ use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::runs::in_force;
 use crate::select::{self, Selected};
-use crate::views::damaged::{self, Known};
+use crate::views::damaged;
+use crate::views::known::{self, Known};
 use crate::views::traffic::{as_json, named, said};
 use retold::exchange::{export_exchanges, export_recording};
 use retold::jsonl::{IfExists, JsonlWriter};
@@ -132,7 +133,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         output.is_a_document();
     }
     let selected = select::run_of(select::open_to_read(global)?, global, &run)?;
-    let known = Known::of_all(&selected.log, selected.run)?;
+    let known = Known::of(&selected.log, selected.run, output)?;
     let damaged = known.error(selected.run);
     let selected = left(selected, known.trust.from.as_ref())?;
     let export = Export { selected, format, form, upstreams: &upstreams };
@@ -174,7 +175,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 /// damaged before its end, nothing.
 fn left(selected: Selected, damage: Option<&Damage>) -> Result<Selected, CliError> {
     let Some(damage) = damage else { return Ok(selected) };
-    let is_end = damaged::end(&selected)?.is_some_and(|end| end.seq == damage.seq);
+    let is_end = known::end(&selected.log, selected.run)?.is_some_and(|end| end.seq == damage.seq);
     let Selected { log, run } = selected;
     match damage.last_good().filter(|_| is_end) {
         Some(last) => Ok(Selected { log: log.until(run, last), run }),

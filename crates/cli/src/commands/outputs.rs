@@ -11,7 +11,7 @@ use crate::runs::folder;
 use crate::runs::in_force;
 use crate::runs::settings::experiment_of;
 use crate::select;
-use crate::views::damaged::Known;
+use crate::views::known::Known;
 use retold::run::RunRecord;
 use retold_wire::PROGRAM;
 
@@ -33,7 +33,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let selected = select::to_read(global, &args.run)?;
     let mut reader = selected.log.reader()?;
     // The files are used elsewhere, without hashes, so they are only made from a sound run.
-    if let Some(error) = Known::of_all(&selected.log, selected.run)?.error(selected.run) {
+    if let Some(error) = Known::of(&selected.log, selected.run, output)?.error(selected.run) {
         return Err(error.hint("nothing was written"));
     }
     let mut record = RunRecord::read(reader.as_mut(), selected.run)?;

@@ -12,7 +12,7 @@ use crate::runs::figures::figures_of;
 use crate::runs::in_force;
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, Selected};
-use crate::views::damaged::Known;
+use crate::views::known::Known;
 use crate::views::program;
 use retold::draft::Draft;
 use retold::inert::inert;
@@ -61,7 +61,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let selected = selected.collect::<Result<Vec<_>, CliError>>()?;
     // A page is passed on without the log, so that it is only made from sound runs.
     for Selected { log, run } in &selected {
-        let known = Known::of_all(log, *run)?;
+        let known = Known::of(log, *run, output)?;
         let said = known.error(*run);
         if let Some(error) = said {
             known.say(*run, output)?;

@@ -14,8 +14,9 @@ use crate::runs::in_force;
 use crate::runs::settings::experiment_of;
 use crate::select::{self, Selected, Until};
 use crate::views::audit;
-use crate::views::damaged::{self, Known};
+use crate::views::damaged;
 use crate::views::event::as_json;
+use crate::views::known::{AtOnce, Known};
 use crate::views::{program, state};
 use retold::audit::Target;
 use retold::id::{RunId, Seq};
@@ -59,10 +60,12 @@ pub(crate) struct Args {
     /// For a prompt: print the canonical request, exactly the bytes that were hashed.
     #[arg(long)]
     canonical: bool,
+    #[command(flatten)]
+    at_once: AtOnce,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { what, part, at, canonical } = args;
+    let Args { what, part, at, canonical, at_once } = args;
     if canonical {
         let log = select::open_to_read(global)?;
         let request = prompt(log.reader()?.as_mut(), &what, &global.log)?;
@@ -81,7 +84,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         Err(e) => return Err(e),
     };
-    let state = Known::of(&selected.log, selected.run)?;
+    let state = Known::begin(&selected.log, selected.run, at_once, output)?;
     let doubt = state.say(selected.run, output)?;
     let known = state.trust.from.clone();
     if let Some(damage) = &known {

@@ -9,11 +9,12 @@ use crate::global::Global;
 use crate::limits::prices;
 use crate::output::Output;
 use crate::select::{self, Source};
-use crate::views::damaged::{self, Known};
+use crate::views::damaged;
+use crate::views::known::Known;
 use crate::views::stats::text;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
-use retold::log::{CheckedReader, LogError, Reader};
+use retold::log::{CheckedReader, Reader};
 use retold::totals::{Figures, Totals};
 use retold_serve::Damage;
 
@@ -57,8 +58,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let prices = prices(args.prices.as_deref())?;
     let source = select::source_to_read(global, &args.run)?;
     let Source { run, .. } = source;
-    let mut known = Known::of(&source.log, run)?;
-    let mut damage = known.trust.from.take();
+    let mut known = Known::of(&source.log, run, output)?;
+    let damage = known.trust.from.take();
     let doubt = match &damage {
         Some(damage) => {
             output.damaged(&counted_before(damage))?;
@@ -72,23 +73,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let mut reader = CheckedReader::new(until.as_ref().unwrap_or(&source.log).reader()?);
     let started = select::started(&mut source.checked()?, run)?;
     let mut totals = Totals::of(run);
-    loop {
-        match totals.read_on(&mut reader) {
-            Ok(true) => {}
-            Ok(false) => break,
-            // In a long run, damage is noticed when it is read.
-            Err(error) if error.is_damage() => {
-                let found = match error {
-                    LogError::Corrupt { seq, what, .. } => Damage { seq, what },
-                    other => Damage { seq: totals.end().next(), what: other.to_string() },
-                };
-                output.damaged(&counted_before(&found))?;
-                damage = Some(found);
-                break;
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
+    while totals.read_on(&mut reader)? {}
     if damage.is_none() {
         totals.read_accepted(&mut source.checked()?)?;
     }

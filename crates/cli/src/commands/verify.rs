@@ -25,8 +25,8 @@ use retold_serve::Trust;
 /// that `retold head` printed as --checkpoint, or the former head of a run as --head.
 ///
 /// What is found in a run of more than 100,000 events is kept in your cache until the log's file
-/// changes: `show`, `log` and `audit`, which read only a part of it, know it then. `verify` itself
-/// always reads everything.
+/// changes: the commands that show such a run need not verify it again then. `verify` itself always
+/// reads everything.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A run (first digits of its id, or `latest`) or a recording's file; the whole log if left

@@ -7,126 +7,13 @@ use serde_json::json;
 use crate::again::typed;
 use crate::error::{CliError, Status};
 use crate::output::{Output, counted};
-use crate::search::cache;
 use crate::select::Selected;
 use crate::views::event::as_json;
+use crate::views::known::{AtOnce, Known};
 use retold::audit::Target;
 use retold::id::{RunId, Seq};
 use retold::log::{Log, LogError};
-use retold_serve::{
-    Damage, Remains, Trust, doubt, first_untrusted, is_long, missing_end, recall, remains, trust,
-};
-
-/// What is known of a run before a part of it is shown.
-pub(crate) struct Known {
-    /// What is wrong with it.
-    pub(crate) trust: Trust,
-    /// Its last event, if it is too long to be verified now and has not been since the log was changed.
-    pub(crate) unverified: Option<Seq>,
-}
-
-impl Known {
-    /// A run is verified, unless it is long and nothing is known to be wrong with its log: then what was found
-    /// when it was last verified is known, or else damage is noticed when it is read.
-    pub(crate) fn of(log: &Log, run: RunId) -> Result<Self, CliError> {
-        let backend = log.backend().as_ref();
-        let all = |trust| Ok(Known { trust, unverified: None });
-        if !is_long(log.reader()?.as_mut(), run) {
-            return all(trust(backend, run)?);
-        }
-        let last = last(log, run)?.unwrap_or_default();
-        let end = missing_end(backend, run, last)?;
-        let whole = doubt(backend, run)?;
-        // What was read into memory was verified then.
-        let Some(file) = backend.file() else { return all(Trust { from: end, whole }) };
-        if let Some(kept) = cache().and_then(|cache| recall(&cache, file, run)) {
-            let from = Damage::first(kept.from, end);
-            return all(Trust { from, whole: whole.or(kept.whole) });
-        }
-        // Where something is missing, something before it may be damaged too.
-        let is_damaged = end.is_some()
-            || backend.is_cut_off()
-            || backend.damaged().is_some()
-            || !backend.lost().is_empty();
-        if is_damaged {
-            return all(trust(backend, run)?);
-        }
-        Ok(Known { trust: Trust { from: None, whole }, unverified: Some(last) })
-    }
-
-    /// The same for a command that reads the whole run anyway: however long it is, it is verified.
-    pub(crate) fn of_all(log: &Log, run: RunId) -> Result<Self, CliError> {
-        let known = Known::of(log, run)?;
-        match known.unverified {
-            Some(_) => Ok(Known { trust: trust(log.backend().as_ref(), run)?, unverified: None }),
-            None => Ok(known),
-        }
-    }
-
-    /// Says before anything else that a run is damaged, that it is not known whether it is whole, or that it is
-    /// not verified; returns the error to end with.
-    pub(crate) fn say(&self, run: RunId, output: &Output) -> Result<Option<CliError>, CliError> {
-        let error = self.error(run);
-        match &self.trust {
-            Trust { from: Some(damage), .. } => output.damaged(damage)?,
-            Trust { whole: Some(what), .. } => output.doubted(what)?,
-            _ => {}
-        }
-        if let Some(last) = self.unverified {
-            output.not_verified(run, last);
-        }
-        Ok(error)
-    }
-
-    /// An error about something that was not found in the run. Damage may have hidden it, so now the run is
-    /// verified, however long it is.
-    pub(crate) fn not_found(
-        &self,
-        log: &Log,
-        run: RunId,
-        error: CliError,
-        output: &Output,
-    ) -> Result<CliError, CliError> {
-        let known = Known::of_all(log, run)?;
-        known.say(run, output)?;
-        Ok(match known.trust.is_damaged() {
-            true => CliError { status: Status::Difference, ..error }
-                .hint(format!("damage may hide it: `retold log {}` reads event by event", run.short(8))),
-            false if self.unverified.is_some() => error.hint(format!(
-                "all of the run was read to be sure; after `retold verify {}`, it is known to be whole",
-                run.short(8)
-            )),
-            false => error,
-        })
-    }
-
-    /// The error to end with after something of the run was shown, if anything is wrong with it.
-    pub(crate) fn error(&self, run: RunId) -> Option<CliError> {
-        match &self.trust {
-            Trust { from: Some(damage), .. } => Some(error(run, damage.clone())),
-            Trust { whole: Some(what), .. } => {
-                let error = CliError::new(Status::Difference, format!("run {run}: {what}"));
-                Some(error.hint("`retold verify` names everything that is damaged"))
-            }
-            _ => None,
-        }
-    }
-}
-
-/// The first event that is missing at the end of a run, if its end is.
-pub(crate) fn end(selected: &Selected) -> Result<Option<Damage>, CliError> {
-    let Selected { log, run } = selected;
-    match last(log, *run)? {
-        Some(last) => Ok(missing_end(log.backend().as_ref(), *run, last)?),
-        None => Ok(None),
-    }
-}
-
-/// The last event that there is of a run.
-fn last(log: &Log, run: RunId) -> Result<Option<Seq>, CliError> {
-    let head = log.reader()?.runs()?.into_iter().find(|head| head.run == run);
-    Ok(head.map(|head| head.head.seq))
-}
+use retold_serve::{Damage, Remains, first_untrusted, remains};
 
 /// Shows something of a run. If it cannot be read to its end, which an index of it wants, the run is
 /// read up to the damage: what is asked for may come before it. Then `show` gets the first event that is not
@@ -173,10 +60,20 @@ pub(crate) fn with_banner<'a>(
     output: &Output,
     work: impl FnOnce(Option<&Damage>) -> Result<Status, CliError>,
 ) -> Result<Status, CliError> {
+    with_banner_at_once(runs, AtOnce::default(), output, work)
+}
+
+/// The same for a command that may be told not to verify a long run first.
+pub(crate) fn with_banner_at_once<'a>(
+    runs: impl IntoIterator<Item = (&'a Log, RunId)>,
+    at_once: AtOnce,
+    output: &Output,
+    work: impl FnOnce(Option<&Damage>) -> Result<Status, CliError>,
+) -> Result<Status, CliError> {
     let (mut damaged, mut found) = (None, None);
     let mut unverified: Vec<(&Log, RunId, Known)> = Vec::new();
     for (log, run) in runs {
-        let known = Known::of(log, run)?;
+        let known = Known::begin(log, run, at_once, output)?;
         if known.trust.from.is_some() || damaged.is_none() {
             let said = known.say(run, output)?;
             damaged = damaged.or(said);

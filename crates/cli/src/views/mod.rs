@@ -11,6 +11,7 @@ pub(crate) mod facts;
 pub(crate) mod figures;
 pub(crate) mod forecast;
 pub(crate) mod independence;
+pub(crate) mod known;
 pub(crate) mod left;
 pub(crate) mod program;
 pub(crate) mod state;

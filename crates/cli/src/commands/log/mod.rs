@@ -15,8 +15,9 @@ use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::select::{Selected, Until};
-use crate::views::damaged::{self, Known};
+use crate::views::damaged;
 use crate::views::event::as_json;
+use crate::views::known::{AtOnce, Known};
 use crate::views::state::{self, RunState};
 use crate::{search, select};
 use filter::Filter;
@@ -67,6 +68,8 @@ pub(crate) struct Args {
     /// writes it any more, this is said once. With --json, a line each.
     #[arg(long, requires = "run", conflicts_with = "most")]
     follow: bool,
+    #[command(flatten)]
+    at_once: AtOnce,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
@@ -76,9 +79,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             let selected = select::to_read(global, name)?;
             let run = selected.run;
             let (known, only) = match &args.search {
-                None => (Known::of(&selected.log, run)?, None),
+                None => (Known::begin(&selected.log, run, args.at_once, output)?, None),
                 Some(text) => {
-                    let known = search::known(&selected)?;
+                    let known = search::known(&selected, args.at_once, output)?;
                     let found = search::found(&selected, &known, text, global)?;
                     (known, Some(found))
                 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::error::{CliError, LOST, Status};
 use crate::output::{Output, counted};
 use crate::search::cache;
-use crate::views::damaged::Known;
+use crate::views::known::Known;
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq, Time};
 use retold::inert::inert;
@@ -54,7 +54,7 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
     }
     problems.extend(beside_the_runs(log, reader.as_mut(), &rows, &problems)?);
     if !problems.is_empty() || log.backend().is_cut_off() {
-        first_of_all(log, &mut rows, &mut problems)?;
+        first_of_all(log, &mut rows, &mut problems, output)?;
     }
     if output.is_json() {
         let runs = rows.iter().map(|row| {
@@ -173,9 +173,14 @@ fn problem_of(run: RunId, trust: &Trust) -> Option<Problem> {
 
 /// Where something is known to be wrong, more may be: each run is looked at as by the commands that show it, and
 /// its first event that is missing or damaged is named.
-fn first_of_all(log: &Log, rows: &mut [Row], problems: &mut Vec<Problem>) -> Result<(), CliError> {
+fn first_of_all(
+    log: &Log,
+    rows: &mut [Row],
+    problems: &mut Vec<Problem>,
+    output: &Output,
+) -> Result<(), CliError> {
     for row in rows {
-        let trust = Known::of(log, row.run)?.trust;
+        let trust = Known::of(log, row.run, output)?.trust;
         let Some(found) = problem_of(row.run, &trust) else { continue };
         row.outcome = "damaged".to_owned();
         match problems.iter_mut().find(|known| known.run == found.run) {
