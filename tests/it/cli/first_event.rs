@@ -102,6 +102,14 @@ fn all_name(place: &Place, run: &str, due: u64, what: &str) {
         // A reader that is still open when a program ends would leave it.
         assert!(!place.path("retold.db-wal").exists(), "{what}: {command}");
     }
+    // A list goes on after the damage, also if it is one that grows.
+    let listed = |how: &str| {
+        let lines = place.run(&format!("log {run} {how}")).out;
+        let is_event = |line: &&str| line.trim_start().starts_with(|c: char| c.is_ascii_digit());
+        lines.lines().filter(is_event).map(str::to_owned).collect::<Vec<String>>()
+    };
+    let (list, followed) = (listed("--most 100000"), listed("--follow"));
+    assert!(list == followed, "{what}: {} lines, {} followed", list.len(), followed.len());
     let (json, _) = place.json(&format!("verify {run}"));
     assert_eq!(json["problems"][0]["seq"], due, "{what}: {json}");
     let (json, _) = place.json("verify");

@@ -89,8 +89,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             let said = known.say(run, output)?;
             if args.follow {
                 let can_grow = !select::looks_like_a_file(name);
-                let followed = follow(&selected, can_grow, &args, global, output)?;
-                return Ok(damaged::ended(followed, said));
+                let (followed, met) = follow(&selected, can_grow, &args, global, output)?;
+                let met = met.map(|damage| damaged::error(run, damage));
+                return Ok(damaged::ended(followed, said.or(met)));
             }
             let damage = known.trust.from;
             // The events are listed up to the damage, which ends the list.
@@ -207,21 +208,33 @@ fn events(
     Ok(Status::Difference)
 }
 
-/// Lists events until the run ends: finished or abandoned.
+/// Lists events until the run ends: finished, abandoned, or damaged so that nothing more can be read. Returns the first
+/// damage that was met.
 fn follow(
     selected: &Selected,
     can_grow: bool,
     args: &Args,
     global: &Global,
     output: &Output,
-) -> Result<Status, CliError> {
-    let (mut reader, run) = (selected.log.reader()?, selected.run);
+) -> Result<(Status, Option<Damage>), CliError> {
+    let run = selected.run;
+    let readers = || -> Result<_, CliError> {
+        let listed = Careful::new(selected.log.reader()?, selected.log.reader()?);
+        Ok((selected.log.reader()?, listed))
+    };
+    let (mut reader, mut listed) = readers()?;
+    let mut damage: Option<Damage> = None;
     let mut silent = 0;
     let mut after = Seq(args.after);
     let filter = EventFilter::from(&args.filter);
     let mut filtering = Filtering::by(&filter);
     loop {
-        let batch = reader.events(run, after, BATCH)?;
+        let (batch, met) = listed.events(run, after, BATCH)?;
+        let is_met = met.is_some();
+        if let Some(met) = met {
+            output.damaged(&met)?;
+            damage = Damage::first(damage, Some(met));
+        }
         let mut text = String::new();
         for event in &batch {
             after = event.seq;
@@ -233,7 +246,7 @@ fn follow(
             }
             if matches!(event.event(), Ok(Event::RunFinished(_))) {
                 output.text(&text)?;
-                return Ok(Status::Fine);
+                return Ok((Status::Fine, damage));
             }
         }
         output.text(&text)?;
@@ -242,8 +255,8 @@ fn follow(
             continue;
         }
         // The end may be before the place from which on events are listed.
-        if !can_grow || how_it_ended(reader.as_mut(), run)?.is_some() {
-            return Ok(Status::Fine);
+        if is_met || !can_grow || how_it_ended(reader.as_mut(), run)?.is_some() {
+            return Ok((Status::Fine, damage));
         }
         silent += 1;
         if silent == SILENT && !is_being_written(&global.log, run) {
@@ -256,7 +269,7 @@ fn follow(
         }
         std::thread::sleep(FOLLOWED);
         // A reader that was opened while nobody wrote to the log does not see new events.
-        reader = selected.log.reader()?;
+        (reader, listed) = readers()?;
     }
 }
 
