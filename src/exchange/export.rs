@@ -72,7 +72,11 @@ pub(super) fn whole(reader: &mut dyn Reader, run: RunId) -> Result<(), LogError>
     // If it cannot be read, this error says why.
     reader.events(run, Seq(0), 1)?;
     let head = reader.runs()?.into_iter().find(|r| r.run == run).map(|r| r.head);
-    let ledger = Ledger::read(reader)?;
+    let ledger = match Ledger::read(reader) {
+        // It shows nothing then. What is left of the run can be saved nevertheless.
+        Err(LogError::Damaged { .. }) => None,
+        read => read?,
+    };
     let known = ledger.as_ref().and_then(|ledger| ledger.last_of(run));
     let (Some(held), Some(known)) = (head, known) else {
         return match (head, known) {

@@ -366,6 +366,25 @@ fn a_log_whose_ledger_does_not_fit_is_named_by_its_head_and_its_list() {
     }
 }
 
+/// No event is damaged: what is left can be saved, and the exit code says that the run may have had more.
+#[test]
+fn a_run_is_exported_from_a_log_whose_ledger_cannot_be_read() {
+    let (place, run) = three();
+    place.ok(&format!("export {run} whole.jsonl"));
+    let ledger = root(&place, "ledger");
+    patch(&place, |file| file[ledger * PAGE..][..PAGE].fill(0));
+    let why = "the ledger cannot be read: database disk image is malformed";
+    let said = place.run(&format!("export {run} left.jsonl"));
+    assert!(said.code == 1 && said.out.starts_with(&format!("DAMAGED: {why}\n")), "{said:?}");
+    let read = |name: &str| fs::read(place.path(name)).unwrap();
+    assert_eq!(read("left.jsonl"), read("whole.jsonl"));
+    for command in ["export - --as exchanges", "export -"] {
+        let said = place.run(&command.replace("export", &format!("export {run}")));
+        assert!(said.code == 1 && said.out.starts_with('{'), "{said:?}");
+        assert!(said.err.contains(why), "{command}: {}", said.err);
+    }
+}
+
 /// The list says that it is not a check, unless it has found something.
 #[test]
 fn the_list_of_runs_says_what_is_known_to_be_wrong() {
