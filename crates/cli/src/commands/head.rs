@@ -6,8 +6,11 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::select;
+use crate::views::damaged::beside_the_runs;
+use retold::id::RunId;
 use retold::log::ledger::{Ledger, LedgerHead};
-use retold::log::{Log, LogError, RunHead, deleted_runs};
+use retold::log::{Log, LogError};
+use retold_serve::missing_end;
 
 /// Print the hash of the log's last ledger entry, so that you can store it elsewhere.
 ///
@@ -41,7 +44,7 @@ pub(crate) fn run(_: Args, global: &Global, output: &Output) -> Result<Status, C
         };
         output.text(&format!("{hash}  {entries}, {}\n", counted(runs, "run")))?;
     }
-    if is_damaged(&log, &ledger)? {
+    if is_damaged(&log)? {
         return Err(CliError::new(Status::Difference, format!("{path} is damaged"))
             .hint("`retold verify` names everything that is damaged"));
     }
@@ -49,20 +52,18 @@ pub(crate) fn run(_: Args, global: &Global, output: &Output) -> Result<Status, C
 }
 
 /// Whether something is known to be missing or damaged without reading the events.
-fn is_damaged(log: &Log, ledger: &Ledger) -> Result<bool, CliError> {
+fn is_damaged(log: &Log) -> Result<bool, CliError> {
     let backend = log.backend().as_ref();
-    let heads = match log.reader()?.runs() {
+    let mut reader = log.reader()?;
+    let heads = match reader.runs() {
         Err(LogError::Damaged { .. }) => return Ok(true),
         heads => heads?,
     };
-    let fits = |head: &RunHead| {
-        let RunHead { run, head, .. } = head;
-        ledger.doubt(*run).is_none() && ledger.missing_after(*run, head.seq).is_none()
-    };
-    Ok(backend.is_cut_off()
-        || backend.damaged().is_some()
-        || !backend.lost().is_empty()
-        || !ledger.misfits(!heads.is_empty()).is_empty()
-        || !heads.iter().all(fits)
-        || !deleted_runs(backend)?.is_empty())
+    let runs: Vec<RunId> = heads.iter().map(|head| head.run).collect();
+    let beside = beside_the_runs(log, reader.as_mut(), &runs, &[])?;
+    if backend.is_cut_off() || !beside.is_empty() {
+        return Ok(true);
+    }
+    let ends = heads.iter().map(|head| missing_end(backend, head.run, head.head.seq));
+    Ok(ends.collect::<Result<Vec<_>, _>>()?.iter().any(Option::is_some))
 }

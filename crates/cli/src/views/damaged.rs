@@ -12,7 +12,8 @@ use crate::views::event::as_json;
 use crate::views::known::{AtOnce, Known};
 use retold::audit::Target;
 use retold::id::{RunId, Seq};
-use retold::log::{Log, LogError};
+use retold::log::ledger::Ledger;
+use retold::log::{Log, LogError, Problem, Reader, deleted_runs};
 use retold_serve::{Damage, Remains, first_untrusted, remains};
 
 /// Shows something of a run. If it cannot be read to its end, which an index of it wants, the run is
@@ -120,6 +121,45 @@ fn met(
         }
     }
     Err(error)
+}
+
+/// What is wrong with the file and the ledger, runs that were deleted, and lost events that are not
+/// among what is `known`.
+pub(crate) fn beside_the_runs(
+    log: &Log,
+    reader: &mut dyn Reader,
+    runs: &[RunId],
+    known: &[Problem],
+) -> Result<Vec<Problem>, CliError> {
+    let mut found = deleted_runs(log.backend().as_ref())?;
+    let ledger = match Ledger::read(reader) {
+        Ok(None) => Vec::new(),
+        Ok(Some(ledger)) => {
+            let problems = ledger.misfits(!runs.is_empty());
+            // What is wrong with the ledger is said once, and not of each run.
+            let is_whole = problems.is_empty() && !log.backend().is_cut_off();
+            let unnamed = runs.iter().filter(|_| is_whole).filter_map(|run| {
+                let what = ledger.doubt(*run)?;
+                Some(Problem { run: Some(*run), seq: None, what })
+            });
+            let unnamed: Vec<Problem> = unnamed.collect();
+            problems.into_iter().chain(unnamed).collect()
+        }
+        Err(LogError::Damaged { what, .. }) => {
+            let what = format!("the ledger cannot be read: {what}");
+            vec![Problem { run: None, seq: None, what }]
+        }
+        Err(error) => return Err(error.into()),
+    };
+    found.extend(ledger);
+    for lost in log.backend().lost() {
+        let is_it = |other: &Problem| lost.run.is_some() && other.run == lost.run;
+        if !known.iter().chain(&found).any(is_it) {
+            found.push(lost);
+        }
+    }
+    found.extend(log.backend().damaged());
+    Ok(found)
 }
 
 /// Shows what is left of a run: one that is `known` to be damaged, or found to be when it is read.

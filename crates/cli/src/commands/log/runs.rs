@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use crate::error::{CliError, LOST, Status};
 use crate::output::{Output, counted};
 use crate::search::cache;
+use crate::views::damaged::beside_the_runs;
 use crate::views::known::Known;
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq, Time};
 use retold::inert::inert;
-use retold::log::ledger::Ledger;
 use retold::log::{Head, Log, LogError, Problem, Reader, RunHead, deleted_runs};
 use retold_serve::{Damage, Trust, recall_all};
 use retold_wire::PROGRAM;
@@ -52,7 +52,8 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
         rows.push(row);
         problems.extend(problem);
     }
-    problems.extend(beside_the_runs(log, reader.as_mut(), &rows, &problems)?);
+    let runs: Vec<RunId> = rows.iter().map(|row| row.run).collect();
+    problems.extend(beside_the_runs(log, reader.as_mut(), &runs, &problems)?);
     if !problems.is_empty() || log.backend().is_cut_off() {
         first_of_all(log, &mut rows, &mut problems, output)?;
     }
@@ -120,45 +121,6 @@ fn row(reader: &mut dyn Reader, RunHead { run, started, head }: RunHead) -> (Row
     let name = first.settings["name"].as_str().filter(|_| first.experiment == PROGRAM);
     let name = name.map(str::to_owned);
     (Row { run, started, experiment: first.experiment, outcome, model, head, name }, problem)
-}
-
-/// What is wrong with the file and the ledger, runs that were deleted, and lost events that are not
-/// among what is `known`.
-fn beside_the_runs(
-    log: &Log,
-    reader: &mut dyn Reader,
-    rows: &[Row],
-    known: &[Problem],
-) -> Result<Vec<Problem>, CliError> {
-    let mut found = deleted_runs(log.backend().as_ref())?;
-    let ledger = match Ledger::read(reader) {
-        Ok(None) => Vec::new(),
-        Ok(Some(ledger)) => {
-            let problems = ledger.misfits(!rows.is_empty());
-            // What is wrong with the ledger is said once, and not of each run.
-            let is_whole = problems.is_empty() && !log.backend().is_cut_off();
-            let unnamed = rows.iter().filter(|_| is_whole).filter_map(|row| {
-                let what = ledger.doubt(row.run)?;
-                Some(Problem { run: Some(row.run), seq: None, what })
-            });
-            let unnamed: Vec<Problem> = unnamed.collect();
-            problems.into_iter().chain(unnamed).collect()
-        }
-        Err(LogError::Damaged { what, .. }) => {
-            let what = format!("the ledger cannot be read: {what}");
-            vec![Problem { run: None, seq: None, what }]
-        }
-        Err(error) => return Err(error.into()),
-    };
-    found.extend(ledger);
-    for lost in log.backend().lost() {
-        let is_it = |other: &Problem| lost.run.is_some() && other.run == lost.run;
-        if !known.iter().chain(&found).any(is_it) {
-            found.push(lost);
-        }
-    }
-    found.extend(log.backend().damaged());
-    Ok(found)
 }
 
 /// What is wrong with a run, if anything is.
