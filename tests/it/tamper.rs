@@ -249,3 +249,37 @@ fn a_changed_request_is_reported_at_the_event_that_asked_it() {
     assert!(names(&found, (RunId([1; 8]), 2)), "{found:?}");
     assert!(names(&found, (RunId([2; 8]), 2)), "{found:?}");
 }
+
+/// Requests are read by one thread and the chain is computed by another: neither hides what the other finds before it.
+#[test]
+fn of_a_changed_request_and_a_changed_event_the_earlier_is_reported() {
+    let original = original();
+    let run = RunId([1; 8]);
+    let first = |changes: &[&str]| {
+        let found = original.after(|db| db.execute_batch(&changes.join(";"))).unwrap();
+        let of_run = found.into_iter().find(|problem| problem.run == Some(run));
+        of_run.and_then(|problem| problem.seq).unwrap_or_else(|| panic!("{changes:?}")).0
+    };
+    let requests = ["min", "max"].map(|end| {
+        format!(
+            "UPDATE requests SET skeleton = replace(skeleton, 'model', 'modem') WHERE id =
+             (SELECT {end}(request) FROM events WHERE id >> 32 = 1)"
+        )
+    });
+    let mut earlier = [0, 0];
+    for request in &requests {
+        let asked = first(&[request]);
+        for seq in 1..=asked + 5 {
+            let at = format!("WHERE id = (1 << 32) + {seq}");
+            for event in [
+                format!("UPDATE events SET time = time + 1 {at}"),
+                format!("DELETE FROM events {at}"),
+            ] {
+                assert_eq!(first(&[&event]), seq, "{event}");
+                assert_eq!(first(&[request, &event]), seq.min(asked), "{request}; {event}");
+                earlier[usize::from(seq < asked)] += 1;
+            }
+        }
+    }
+    assert!(earlier.iter().all(|n| *n > 10), "{earlier:?}");
+}

@@ -1,0 +1,327 @@
+//! Recomputes every chain and reports what is wrong.
+
+mod links;
+
+use std::collections::BTreeSet;
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use super::backend::{Reader, RunHead};
+use super::error::LogError;
+use super::index::Comparison;
+use super::ledger::{Ledger, Milestone};
+use super::problem::Problem;
+use crate::event::chain::Head;
+use crate::event::{MerkleTree, StoredEvent};
+use crate::id::{EventHash, EventsRoot, OutcomeDigest, PromptHash, RunId, Seq};
+use crate::lookup::LookupMap;
+use links::Chain;
+
+/// The result of verifying a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verification {
+    /// The run.
+    pub run: RunId,
+    /// How many events match the chain.
+    pub events: u64,
+    /// The end of the part that matches.
+    pub head: Head,
+    /// The first problem.
+    pub problem: Option<Problem>,
+}
+
+/// Verifies one run and compares it with the ledger; `expected` is a head known from elsewhere.
+/// Without it, events that are missing after the last entry of the ledger cannot be noticed.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read at all; damage is a [`Problem`], not an error.
+pub fn verify_run(
+    reader: &mut dyn Reader,
+    run: RunId,
+    expected: Option<EventHash>,
+) -> Result<Verification, LogError> {
+    let ledger = Ledger::read(reader);
+    let (mut verified, read) = verify_chain(reader, run, expected)?;
+    match ledger {
+        Ok(None) => {}
+        Ok(Some(mut ledger)) => {
+            // Other processes may have written meanwhile.
+            ledger.read_on(reader)?;
+            compare(&ledger, &mut verified, &read, reader)?;
+        }
+        // Its events are what they are; whether there were more is not known.
+        Err(LogError::Damaged { what, .. }) => {
+            let what = format!("the ledger cannot be read: {what}");
+            let unknown = Problem { run: Some(run), seq: None, what };
+            verified.problem = verified.problem.or(Some(unknown));
+        }
+        Err(error) => return Err(error),
+    }
+    verified.problem = verified.problem.or_else(|| read.index(run));
+    Ok(verified)
+}
+
+/// What was noticed while the events of a run were read, besides the first that is wrong.
+struct Read {
+    /// What the ledger must contain about the run.
+    milestones: Vec<Milestone>,
+    /// What is wrong with its index.
+    index: Option<String>,
+}
+
+impl Read {
+    /// The problem of the index: it does not concern one event.
+    fn index(self, run: RunId) -> Option<Problem> {
+        self.index.map(|what| Problem { run: Some(run), seq: None, what })
+    }
+}
+
+/// Adds a problem that only the ledger shows. One that is not as it was written does not show which event
+/// is wrong.
+fn compare(
+    ledger: &Ledger,
+    verified: &mut Verification,
+    read: &Read,
+    reader: &mut dyn Reader,
+) -> Result<(), LogError> {
+    if verified.problem.is_none()
+        && let Some(found) = ledger.compare(verified, &read.milestones, reader)?
+    {
+        let whole = |what| Problem { run: Some(verified.run), seq: None, what };
+        verified.problem = Some(ledger.doubt(verified.run).map_or(found, whole));
+    }
+    Ok(())
+}
+
+/// Events in one read.
+const BATCH: usize = 2048;
+
+/// How many reads may be ahead of the chain.
+const AHEAD: usize = 2;
+
+/// Reads the events on this thread and recomputes their chain on another one: each takes about half of the time.
+fn verify_chain(
+    reader: &mut dyn Reader,
+    run: RunId,
+    expected: Option<EventHash>,
+) -> Result<(Verification, Read), LogError> {
+    let mut index = Comparison::of(reader, run)?;
+    let (linked, read) = std::thread::scope(|scope| {
+        let (next, batches) = sync_channel::<Vec<StoredEvent>>(AHEAD);
+        let links = scope.spawn(move || {
+            let mut chain = Chain::new(run);
+            let misfit = |batch: Vec<StoredEvent>| batch.iter().find_map(|e| chain.add(e).err());
+            let problem = batches.iter().find_map(misfit);
+            (chain, problem)
+        });
+        let read = read(reader, run, &mut index, &next);
+        drop(next);
+        (links.join(), read)
+    });
+    let (chain, misfit) = linked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let mut problem = match misfit {
+        // It comes first: of what was read after it, the chain has seen nothing.
+        Some(misfit) => Some(misfit),
+        None => {
+            read?.map(|found| found.seq.and_then(|seq| chain.missing_before(seq)).unwrap_or(found))
+        }
+    };
+    if problem.is_none()
+        && let Some(seq) = reader.not_found(run, chain.head.seq)?
+    {
+        let what = "it is there but cannot be looked up: a key of the tree of events is damaged"
+            .to_owned();
+        problem = Some(Problem { run: Some(run), seq: Some(seq), what });
+    }
+    if problem.is_none() && chain.head.seq == Seq(0) {
+        let what = "it has no events".to_owned();
+        problem = Some(Problem { run: Some(run), seq: Some(Seq(1)), what });
+    }
+    if let (None, Some(expected)) = (&problem, expected)
+        && chain.head.hash != expected
+    {
+        let what = match seen_at(reader, run, expected)? {
+            Some(seq) => format!(
+                "the expected head {} is at seq {seq}, and events follow it",
+                expected.short(12)
+            ),
+            None => format!(
+                "its head is {}, not {}: events after it are missing",
+                chain.head.hash.short(12),
+                expected.short(12)
+            ),
+        };
+        problem = Some(Problem { run: Some(run), seq: Some(chain.head.seq), what });
+    }
+    // Of a run that was not read to its end, the pieces after that are not compared.
+    let index = if problem.is_none() { index.end() } else { None };
+    let verified = Verification { run, events: chain.head.seq.0, head: chain.head, problem };
+    Ok((verified, Read { milestones: chain.milestones, index }))
+}
+
+/// Reads the events of a run in order and passes them on to the chain. Returns the first problem of what the chain
+/// does not cover; at an event that is not the next one, it ends, and the chain names it.
+fn read(
+    reader: &mut dyn Reader,
+    run: RunId,
+    index: &mut Comparison,
+    chain: &SyncSender<Vec<StoredEvent>>,
+) -> Result<Option<Problem>, LogError> {
+    let mut requests = Requests { run, sound: LookupMap::default() };
+    let mut end = Seq(0);
+    loop {
+        let mut events = match reader.events(run, end, BATCH) {
+            Ok(events) if events.is_empty() => return Ok(None),
+            Ok(events) => events,
+            // Everything before it has been read.
+            Err(LogError::Corrupt { seq, what, .. }) => {
+                return Ok(Some(Problem { run: Some(run), seq: Some(seq), what }));
+            }
+            Err(e) => return Err(e),
+        };
+        for (at, event) in events.iter().enumerate() {
+            let is_next = event.seq == end.next();
+            let found = if is_next { requests.check(reader, event) } else { Ok(None) };
+            let found = match found {
+                Ok(None) if is_next => index.add(reader, event).map(|()| None),
+                found => found,
+            };
+            if is_next && matches!(found, Ok(None)) {
+                end = event.seq;
+                continue;
+            }
+            events.truncate(at + 1);
+            // The chain does not take them if it has found a problem before them.
+            let _ = chain.send(events);
+            return found;
+        }
+        if chain.send(events).is_err() {
+            return Ok(None);
+        }
+    }
+}
+
+/// The requests of a run, which its chain covers by their hashes alone.
+struct Requests {
+    run: RunId,
+    /// Those that were found intact.
+    sound: LookupMap<PromptHash, ()>,
+}
+
+impl Requests {
+    /// The chain covers the prompt hash of an event; this checks that the stored request still has
+    /// that hash.
+    fn check(
+        &mut self,
+        reader: &mut dyn Reader,
+        stored: &StoredEvent,
+    ) -> Result<Option<Problem>, LogError> {
+        let Some(prompt) = stored.prompt else { return Ok(None) };
+        if self.sound.get(&prompt).is_some() {
+            return Ok(None);
+        }
+        let what = match reader.check_request(prompt) {
+            Ok(true) => {
+                self.sound.insert(prompt, ());
+                return Ok(None);
+            }
+            Ok(false) => format!("its request {prompt} is missing"),
+            Err(error @ LogError::CorruptRequest { .. }) => error.to_string(),
+            Err(LogError::Damaged { what, .. }) => {
+                format!("its request {prompt} cannot be read: {what}")
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(Some(Problem { run: Some(self.run), seq: Some(stored.seq), what }))
+    }
+}
+
+/// The seq of the earlier event that has this hash, if any.
+fn seen_at(reader: &mut dyn Reader, run: RunId, hash: EventHash) -> Result<Option<Seq>, LogError> {
+    let mut after = Seq(0);
+    loop {
+        let events = reader.events(run, after, BATCH)?;
+        let Some(last) = events.last() else { return Ok(None) };
+        after = last.seq;
+        if let Some(found) = events.iter().find(|e| e.hash == hash) {
+            return Ok(Some(found.seq));
+        }
+    }
+}
+
+/// Verifies every run, the ledger, and what no chain covers. The second value lists the problems of
+/// the file.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read at all.
+pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Problem>), LogError> {
+    let (mut runs, mut problems) = (Vec::new(), Vec::new());
+    let whole = |what| Problem { run: None, seq: None, what };
+    // Read before the runs: every run that it names must be found afterwards.
+    let mut ledger = match Ledger::read(reader) {
+        Ok(ledger) => ledger,
+        Err(LogError::Damaged { what, .. }) => {
+            problems.push(whole(format!("the ledger cannot be read: {what}")));
+            None
+        }
+        Err(e) => return Err(e),
+    };
+    match reader.runs() {
+        Ok(heads) => {
+            for RunHead { run, .. } in heads {
+                runs.push(verify_chain(reader, run, None)?);
+            }
+            if let Some(ledger) = &mut ledger {
+                ledger.read_on(reader)?;
+                for (verified, read) in &mut runs {
+                    compare(ledger, verified, read, reader)?;
+                }
+                let held: BTreeSet<RunId> = runs.iter().map(|(verified, _)| verified.run).collect();
+                problems.extend(ledger.deleted(|run| held.contains(&run)));
+            }
+        }
+        Err(LogError::Damaged { what, .. }) => {
+            problems.push(whole(format!("the runs cannot be read: {what}")));
+        }
+        Err(e) => return Err(e),
+    }
+    problems.extend(ledger.iter().flat_map(Ledger::problems).cloned());
+    problems.extend(reader.integrity()?.into_iter().map(whole));
+    let with_index = |(verified, read): (Verification, Read)| {
+        let Verification { run, problem, .. } = verified;
+        Verification { problem: problem.or_else(|| read.index(run)), ..verified }
+    };
+    Ok((runs.into_iter().map(with_index).collect(), problems))
+}
+
+/// The root of a Merkle tree over the events that a run has so far: see [`MerkleTree`].
+///
+/// # Errors
+/// [`LogError`] if it cannot be read.
+pub fn events_root(reader: &mut dyn Reader, run: RunId) -> Result<EventsRoot, LogError> {
+    let (mut tree, mut after) = (MerkleTree::default(), Seq(0));
+    loop {
+        let events = reader.events(run, after, BATCH)?;
+        let Some(last) = events.last() else { return Ok(tree.root()) };
+        after = last.seq;
+        events.iter().for_each(|event| tree.push(event.hash));
+    }
+}
+
+/// The outcome digest of what a run has so far.
+///
+/// # Errors
+/// [`LogError`] if it cannot be read.
+pub fn outcome_digest(reader: &mut dyn Reader, run: RunId) -> Result<OutcomeDigest, LogError> {
+    let mut chain = Chain::new(run);
+    let mut after = Seq(0);
+    loop {
+        let events = reader.events(run, after, BATCH)?;
+        let Some(last) = events.last() else { return Ok(chain.digest()) };
+        after = last.seq;
+        for stored in &events {
+            let corrupt = |what: String| LogError::Corrupt { run, seq: stored.seq, what };
+            let event = stored.event().map_err(|e| corrupt(e.what))?;
+            chain.follow(stored, event).map_err(|misfit| corrupt(misfit.to_string()))?;
+        }
+    }
+}
