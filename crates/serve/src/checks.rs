@@ -2,8 +2,9 @@
 //!
 //! A run is checked when it is first shown. One that grows while it is shown is checked again when it
 //! is twice as long, and when it has ended: what it gets in between is compared with its hashes where
-//! it is read (see `roll`), so that a long run that is being recorded is not read again and again. One that
-//! has ended is checked again when the log's files were changed.
+//! it is read (see `roll`), so that a long run that is being recorded is not read again and again. If it has
+//! not grown, but the log's files were changed, it is checked again: what was found says nothing of them as they
+//! are now.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -44,8 +45,10 @@ pub(crate) struct Due {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known {
     pub(crate) trust: Trust,
-    /// Whether it has never been checked as a whole.
+    /// Whether it is being checked: for the first time, or because the log was changed.
     pub(crate) is_pending: bool,
+    /// Whether the log was changed since, and it is too soon to check it again.
+    pub(crate) is_changed: bool,
 }
 
 /// The checks of all runs that were shown.
@@ -68,34 +71,60 @@ struct Stand {
     is_running: bool,
     /// What was due when it was last checked.
     checked: Option<Checked>,
+    /// How it was when it was last to be shown.
+    seen: Option<Due>,
     trust: Trust,
 }
 
 /// A check that has ended.
 struct Checked {
     due: Due,
+    /// Whether it had been checked before, and the log was changed.
+    is_again: bool,
     took: Duration,
     ended: Stopwatch,
 }
 
 impl Checked {
-    /// Whether the run is to be checked once more although it has not grown: the log was changed, by whomever.
-    /// While other runs are written to it, this takes a part of the time.
-    fn is_stale(&self, due: &Due) -> bool {
-        due.files != self.due.files && self.ended.elapsed() > self.took * PAUSE
+    /// Whether the log was changed since, by whomever, and not only by what the run got.
+    fn is_changed(&self, due: &Due) -> bool {
+        let has_grown = !self.due.is_over && due.last > self.due.last;
+        due.files != self.due.files && !has_grown
+    }
+
+    /// Whether the run may be checked once more because of that: while other runs are written to the log, this
+    /// takes a part of the time.
+    fn may_be_again(&self) -> bool {
+        !self.is_again || self.ended.elapsed() > self.took * PAUSE
     }
 }
 
 impl Stand {
+    fn is_changed(&self, due: &Due) -> bool {
+        self.checked.as_ref().is_some_and(|checked| checked.is_changed(due))
+    }
+
     fn is_due(&self, due: &Due) -> bool {
         let Some(checked) = &self.checked else { return !self.is_running };
         let before = &checked.due;
         match self.is_running {
             true => false,
-            _ if due.is_over && (!before.is_over || checked.is_stale(due)) => true,
+            _ if due.is_over && !before.is_over => true,
+            _ if checked.is_changed(due) => checked.may_be_again(),
             // What was damaged may have been mended.
-            _ if self.trust.is_damaged() => due.last != before.last || checked.is_stale(due),
+            _ if self.trust.is_damaged() => due.last != before.last,
             _ => due.last.0 >= before.last.0.saturating_mul(2).max(1),
+        }
+    }
+
+    fn known(&self) -> Known {
+        let is_changed = self.seen.as_ref().is_some_and(|seen| self.is_changed(seen));
+        let is_on_the_way =
+            self.is_running || self.seen.as_ref().is_some_and(|seen| self.is_due(seen));
+        Known {
+            trust: self.trust.clone(),
+            is_pending: self.checked.is_none() || is_changed && is_on_the_way,
+            is_changed: is_changed && !is_on_the_way,
         }
     }
 }
@@ -109,11 +138,12 @@ impl Checks {
     pub(crate) fn known(&self, run: RunId) -> Known {
         let slot = self.slot(run);
         let stand = locked(&slot.stand);
-        Known { trust: stand.trust.clone(), is_pending: stand.checked.is_none() }
+        stand.known()
     }
 
     /// Checks runs in the background, one after the other, and waits a while for those that were never
-    /// checked: two seconds if they are not long, or else a moment. `check` checks one run.
+    /// checked, or not since the log was changed: two seconds if they are not long, or else a moment. `check`
+    /// checks one run.
     pub(crate) fn await_all(
         self: &Arc<Self>,
         all: Vec<Due>,
@@ -122,11 +152,14 @@ impl Checks {
         let events: u64 = all.iter().map(|due| due.last.0).sum();
         let patience = if events <= MOST_AWAITED { LONGER } else { PATIENCE };
         let begun = Stopwatch::start();
+        for due in &all {
+            locked(&self.slot(due.run).stand).seen = Some(due.clone());
+        }
         self.begin(all.clone(), check);
         for due in all {
             let slot = self.slot(due.run);
             let left = patience.saturating_sub(begun.elapsed());
-            let unchecked = |stand: &mut Stand| stand.checked.is_none();
+            let unchecked = |stand: &mut Stand| stand.known().is_pending;
             let waited = slot.changed.wait_timeout_while(locked(&slot.stand), left, unchecked);
             drop(waited.unwrap_or_else(PoisonError::into_inner));
         }
@@ -161,13 +194,14 @@ impl Checks {
 impl Slot {
     /// Checks the run, unless it was or somebody else does.
     fn check(&self, due: Due, check: &impl Fn(RunId) -> Result<Trust, LogError>) {
-        {
+        let is_again = {
             let mut stand = locked(&self.stand);
             if !stand.is_due(&due) {
                 return;
             }
             stand.is_running = true;
-        }
+            stand.is_changed(&due)
+        };
         let begun = Stopwatch::start();
         // A page must not wait forever for a check that has panicked.
         let found = catch_unwind(AssertUnwindSafe(|| check(due.run)));
@@ -181,8 +215,13 @@ impl Slot {
             from: None,
         });
         let mut stand = locked(&self.stand);
-        let checked = Checked { due, took: begun.elapsed(), ended: Stopwatch::start() };
-        *stand = Stand { is_running: false, checked: Some(checked), trust };
+        let checked = Checked { due, is_again, took: begun.elapsed(), ended: Stopwatch::start() };
+        *stand = Stand {
+            is_running: false,
+            checked: Some(checked),
+            trust,
+            ..std::mem::take(&mut *stand)
+        };
         drop(stand);
         self.changed.notify_all();
     }

@@ -58,15 +58,29 @@ impl FileState {
     fn of(found: &Metadata) -> io::Result<Self> {
         let modified = nanoseconds(found.modified()?);
         #[cfg(unix)]
-        let (id, changed) = {
+        let changed = {
             use std::os::unix::fs::MetadataExt;
             let seconds = Duration::from_secs(u64::try_from(found.ctime()).unwrap_or(0));
             let rest = Duration::from_nanos(u64::try_from(found.ctime_nsec()).unwrap_or(0));
-            ((found.dev(), found.ino()), nanoseconds(UNIX_EPOCH + seconds + rest))
+            nanoseconds(UNIX_EPOCH + seconds + rest)
         };
         #[cfg(not(unix))]
-        let (id, changed) = ((0, 0), 0);
-        Ok(FileState { id, bytes: found.len(), modified, changed })
+        let changed = 0;
+        Ok(FileState { id: id(found), bytes: found.len(), modified, changed })
+    }
+}
+
+/// The numbers of a file's device and inode; 0 on systems that have none.
+pub(crate) fn id(found: &Metadata) -> (u64, u64) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        (found.dev(), found.ino())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = found;
+        (0, 0)
     }
 }
 

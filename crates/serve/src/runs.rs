@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use retold::event::{Event, RunStarted};
 use retold::exchange::{DECISIONS, EXCHANGES};
-use retold::id::{Seq, Time};
+use retold::id::{RunId, Seq, Time};
 use retold::inert::inert;
 use retold::log::{LogError, Reader, RunHead};
 use retold::run::{Parent, started};
@@ -167,6 +167,10 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
     let Some(head) = head else { return Ok(notices) };
     if site.is_being_checked(head.run) {
         notices.push(Notice::warning("This run is still being checked, event by event."));
+    } else if site.is_changed(head.run) {
+        notices.push(Notice::warning(
+            "Something was written to the log since this run was checked. It is checked again soon.",
+        ));
     }
     let Trust { from, whole } = site.checked(head);
     if let Some(Damage { seq, what }) = &from {
@@ -177,6 +181,26 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
     notices
         .extend(whole.map(|what| Notice::danger(format!("This run cannot be trusted: {what}."))));
     Ok(notices)
+}
+
+/// Whether some of several runs are being checked, and what is said of that.
+pub(crate) fn being_checked<'a>(
+    site: &Site,
+    heads: impl IntoIterator<Item = &'a RunHead> + Clone,
+) -> (bool, Option<Notice>) {
+    let any =
+        |is: fn(&Site, RunId) -> bool| heads.clone().into_iter().any(|head| is(site, head.run));
+    let is_pending = any(Site::is_being_checked);
+    let said = if is_pending {
+        Some("These runs are still being checked, event by event.")
+    } else if any(Site::is_changed) {
+        Some(
+            "Something was written to the log since some of these runs were checked. They are checked again soon.",
+        )
+    } else {
+        None
+    };
+    (is_pending, said.map(Notice::warning))
 }
 
 /// What is wrong with runs, on a page that is about several: each names the run.

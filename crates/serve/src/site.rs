@@ -259,6 +259,7 @@ impl Site {
     /// Verifies a run. Of a long one, what was found when it was last verified is kept, so that the next
     /// command or page that shows it knows at once.
     fn verify(&self, run: RunId) -> Result<Trust, LogError> {
+        self.source.look_again();
         trust_as_kept(self.cache.as_deref(), &self.source, run, FRESH)
     }
 
@@ -277,9 +278,14 @@ impl Site {
         Trust { from, ..trust }
     }
 
-    /// Whether a run is still being checked for the first time.
+    /// Whether a run is being checked: for the first time, or because the log was changed.
     pub(crate) fn is_being_checked(&self, run: RunId) -> bool {
         self.trusted.known(run).is_pending
+    }
+
+    /// Whether the log was changed since a run was checked, and it is too soon to check it again.
+    pub(crate) fn is_changed(&self, run: RunId) -> bool {
+        self.trusted.known(run).is_changed
     }
 
     /// The first event of a run from which on it cannot be trusted, as far as this is known by now.

@@ -38,7 +38,8 @@ enum Kind {
 /// A log as it was when it was opened.
 #[derive(Clone)]
 struct Opened {
-    when: Stopwatch,
+    /// `None` if what is beside it is to be looked at again.
+    when: Option<Stopwatch>,
     backend: SharedBackend,
     /// The same, if it is a log with all that it should have.
     sqlite: Option<SqliteBackend>,
@@ -53,6 +54,8 @@ struct Opened {
     cut: Option<(u64, u64)>,
     /// What was there then.
     stamp: Stamp,
+    /// Which file it was.
+    file: Option<FileId>,
     /// A copy that is read in its place; it is removed with the last that reads it.
     _copy: Option<Arc<PrivateCopy>>,
 }
@@ -60,13 +63,32 @@ struct Opened {
 /// The size and time of a log and of what is beside it.
 type Stamp = [Option<(u64, Option<SystemTime>)>; 4];
 
+/// Which file a log is: the numbers of its device and inode (0 on systems that have none), and its size in bytes.
+#[derive(Clone)]
+struct FileId {
+    id: (u64, u64),
+    bytes: u64,
+}
+
+impl FileId {
+    fn of(path: &Path) -> Option<Self> {
+        let found = std::fs::metadata(path).ok()?;
+        Some(FileId { id: crate::files::id(&found), bytes: found.len() })
+    }
+
+    /// Whether it is the same file, and nothing was cut off.
+    fn is_at_least(&self, before: &Self) -> bool {
+        self.id == before.id && self.bytes >= before.bytes
+    }
+}
+
 impl Opened {
     /// A log in which nothing but the backend itself knows of damage.
     fn of(backend: SharedBackend, stamp: Stamp) -> Self {
         let problems: Vec<Problem> = backend.lost().into_iter().chain(backend.damaged()).collect();
         let is_damaged = !problems.is_empty();
         Opened {
-            when: Stopwatch::start(),
+            when: Some(Stopwatch::start()),
             backend,
             sqlite: None,
             problems,
@@ -75,6 +97,7 @@ impl Opened {
             is_damaged,
             cut: None,
             stamp,
+            file: None,
             _copy: None,
         }
     }
@@ -247,6 +270,15 @@ impl Source {
         }
     }
 
+    /// What is found from now on is what is there now, and not up to a second ago.
+    pub(crate) fn look_again(&self) {
+        if let Kind::File { opened, .. } = &self.kind
+            && let Some(opened) = locked(opened).as_mut()
+        {
+            opened.when = None;
+        }
+    }
+
     fn opened(&self) -> Result<Opened, LogError> {
         let (path, options, opened) = match &self.kind {
             Kind::File { path, options, opened } => (path, options, opened),
@@ -256,11 +288,22 @@ impl Source {
             }
         };
         let mut held = locked(opened);
-        if let Some(opened) = held.as_ref().filter(|opened| opened.when.elapsed() < FRESH) {
-            return Ok((**opened).clone());
+        let file = FileId::of(path);
+        // One that was replaced or cut off is another one at once.
+        let is_it = |opened: &Opened| match (&opened.file, &file) {
+            (Some(before), Some(now)) => now.is_at_least(before),
+            (before, now) => before.is_none() == now.is_none(),
+        };
+        let before = held.take().filter(|opened| is_it(opened));
+        if let Some(opened) = &before
+            && opened.when.is_some_and(|when| when.elapsed() < FRESH)
+        {
+            let opened = (**opened).clone();
+            *held = before;
+            return Ok(opened);
         }
-        let fresh = open(path, options, held.take().map(|before| *before))?;
-        let fresh = Opened { warning: unreadable_marks(path), ..fresh };
+        let fresh = open(path, options, before.map(|before| *before))?;
+        let fresh = Opened { warning: unreadable_marks(path), file, ..fresh };
         *held = Some(Box::new(fresh.clone()));
         Ok(fresh)
     }
@@ -318,7 +361,7 @@ impl Source {
 fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<Opened, LogError> {
     let stamp = stamp(path);
     if let Some(before) = before.filter(|before| before.stamp == stamp) {
-        return Ok(Opened { when: Stopwatch::start(), ..before });
+        return Ok(Opened { when: Some(Stopwatch::start()), ..before });
     }
     match open_now(path, options, stamp) {
         Err(LogError::Lost { what: why, .. }) => {

@@ -1,6 +1,7 @@
 //! The page of `retold serve`, asked over HTTP and looked at in a browser.
 
 mod browser;
+mod changed;
 pub(crate) mod damaged;
 mod distrusted;
 mod doubted;

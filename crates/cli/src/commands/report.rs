@@ -62,9 +62,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     // A page is passed on without the log, so that it is only made from sound runs.
     for Selected { log, run } in &selected {
         let known = Known::of(log, *run, output)?;
-        let said = known.error(*run);
-        if let Some(error) = said {
-            known.say(*run, output)?;
+        if let Some(error) = known.say(*run, output)? {
             return Err(error.hint("no report was written"));
         }
     }

@@ -10,7 +10,8 @@ use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::parser::{ParamsFrom, ParserArgs};
 use crate::select::{self, Source};
-use crate::views::{damaged, left};
+use crate::views::known::Known;
+use crate::views::left;
 use retold::decide::{Again, Decider, Params, Selection};
 use retold::id::CallPath;
 use retold::snapshot::{Changed, SnapshotError, Snapshots, of_run};
@@ -46,9 +47,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let mut decider = args.parser.decider(global.studies.parsers())?;
     let params = args.parser.params(Some(&args.params_from))?;
     let source = select::source_to_read(global, &args.run)?;
-    damaged::with_banner([(&source.log, source.run)], output, |_| {
-        written(&source, &args, decider.as_mut(), &params, global, output)
-    })
+    // Snapshots are compared with later ones, without the log, so they are only made from a sound run.
+    let known = Known::of(&source.log, source.run, output)?;
+    if let Some(error) = known.say(source.run, output)? {
+        return Err(error.hint("no snapshot was written"));
+    }
+    written(&source, &args, decider.as_mut(), &params, global, output)
 }
 
 fn written(

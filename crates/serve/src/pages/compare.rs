@@ -18,7 +18,7 @@ use super::{Asked, Reply};
 use crate::error::PageError;
 use crate::figures::figures;
 use crate::job::Stand;
-use crate::runs::{Notice, RunInfo, dangers, listed, notices, run_info};
+use crate::runs::{Notice, RunInfo, being_checked, dangers, listed, notices, run_info};
 
 /// Rows on one page.
 const MOST: usize = 60;
@@ -160,10 +160,8 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
     let second = asked.site.find(reader.as_mut(), &second)?;
     asked.site.check_runs([&first, &second], reader.as_mut());
     notices.extend(dangers(asked.site, [&first, &second]));
-    let is_pending = [&first, &second].iter().any(|head| asked.site.is_being_checked(head.run));
-    if is_pending {
-        notices.push(Notice::warning("These runs are still being checked, event by event."));
-    }
+    let (is_pending, notice) = being_checked(asked.site, [&first, &second]);
+    notices.extend(notice);
     data.first = Some(run_info(reader.as_mut(), &first));
     data.second = Some(run_info(reader.as_mut(), &second));
     let site = asked.site.clone();

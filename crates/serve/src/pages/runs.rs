@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{Asked, Reply};
 use crate::error::PageError;
-use crate::runs::{Notice, RunInfo, dangers, listed, notices, run_info};
+use crate::runs::{Notice, RunInfo, being_checked, dangers, listed, notices, run_info};
 
 /// Runs on one page.
 const MOST: usize = 100;
@@ -33,10 +33,8 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
     let from = before.saturating_sub(MOST);
     let shown = heads.get(from..before).unwrap_or(&[]);
     asked.site.check_runs(shown.iter().rev(), reader.as_mut());
-    let is_pending = shown.iter().any(|head| asked.site.is_being_checked(head.run));
-    if is_pending {
-        notices.push(Notice::warning("These runs are still being checked, event by event."));
-    }
+    let (is_pending, notice) = being_checked(asked.site, shown);
+    notices.extend(notice);
     let dangers = dangers(asked.site, shown);
     // A run of which nothing is left is not in the list.
     for Problem { run, what, .. } in deleted_runs(&asked.site.source)? {
