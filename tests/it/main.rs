@@ -38,6 +38,7 @@ mod lists;
 mod long_answers;
 mod lost;
 mod models;
+mod other_readers;
 mod parsers_lock;
 mod power_loss;
 mod processes;

@@ -4,11 +4,11 @@
 //! Most of the fields are the same in every log
 //! (<https://www.sqlite.org/fileformat2.html#the_database_header>).
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use super::SqliteBackend;
+use super::held::reading;
 use super::schema::{APPLICATION_ID, RUN_IDS};
 
 const HEADER: usize = 100;
@@ -22,7 +22,7 @@ const MOST_MISSING: u64 = 64 << 30;
 /// What is damaged in the header of a file that is otherwise a log.
 pub(super) fn damage(log: &Path) -> Option<String> {
     let mut start = Vec::new();
-    File::open(log).ok()?.take(SCHEMA_WITHIN).read_to_end(&mut start).ok()?;
+    reading(log, |file| file.take(SCHEMA_WITHIN).read_to_end(&mut start)).ok()?;
     memchr::memmem::find(&start, RUN_IDS.as_bytes())?;
     wrong_field(start.first_chunk()?).map(|field| format!("the header of the file: its {field}"))
 }
@@ -33,10 +33,12 @@ pub(super) fn cut_off(log: &Path) -> Option<(u64, u64)> {
     if !log.is_file() {
         return None;
     }
-    let file = File::open(log).ok()?;
-    let has = file.metadata().ok()?.len();
     let mut header = Vec::new();
-    file.take(HEADER as u64).read_to_end(&mut header).ok()?;
+    let has = reading(log, |file| {
+        file.take(HEADER as u64).read_to_end(&mut header)?;
+        Ok(file.metadata()?.len())
+    });
+    let has = has.ok()?;
     // Of a damaged header, the lengths may be what is damaged.
     if !SqliteBackend::is_log(&header) || header.first_chunk().and_then(wrong_field).is_some() {
         return None;
@@ -56,7 +58,7 @@ pub(super) fn cut_off(log: &Path) -> Option<(u64, u64)> {
 pub(super) fn has_no_tables(log: &Path) -> bool {
     let mut start = [0; HEADER + 5];
     // Opening a pipe may wait forever.
-    let mut read = || File::open(log)?.read_exact(&mut start);
+    let mut read = || reading(log, |file| file.read_exact(&mut start));
     if !log.is_file() || read().is_err() {
         return false;
     }

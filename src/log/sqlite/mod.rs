@@ -10,6 +10,7 @@ mod faults;
 mod foreign;
 mod guard;
 mod header;
+mod held;
 mod identity;
 mod index;
 mod integrity;
@@ -246,8 +247,7 @@ impl SqliteBackend {
 
     fn open_file(&self, path: &Path, flags: OpenFlags) -> Result<OpenFile, LogError> {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let db = Connection::open_with_flags(path, flags).map_err(|e| self.error(e))?;
-        let mut db = OpenFile::of(db, &self.path);
+        let mut db = OpenFile::open(path, &self.path, flags).map_err(|e| self.error(e))?;
         if self.malformed.is_some() {
             guard::skip_malformed(&db).map_err(|e| self.error(e))?;
         }

@@ -9,22 +9,26 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
+use super::held::Held;
 use crate::beside;
 
 /// An open file. Its fields are dropped in this order.
 pub(super) struct OpenFile {
     _wait: Wait,
     db: Connection,
+    _held: Held,
     _done: Done,
 }
 
 impl OpenFile {
-    /// A connection to the log at a path.
-    pub(super) fn of(db: Connection, log: &Path) -> Self {
+    /// A connection to a log; `name` is its path, or says in a URI how to open it.
+    pub(super) fn open(name: &Path, log: &Path, flags: OpenFlags) -> rusqlite::Result<Self> {
+        let held = Held::of(log);
+        let db = Connection::open_with_flags(name, flags)?;
         let folder = beside::canonical(log).parent().map(Path::to_owned);
-        OpenFile { _wait: Wait { folder }, db, _done: Done }
+        Ok(OpenFile { _wait: Wait { folder }, db, _held: held, _done: Done })
     }
 }
 
@@ -101,7 +105,7 @@ mod tests {
     fn the_last_of_those_that_close_at_once_leaves_no_wal() {
         let folder = tempfile::tempdir().unwrap();
         let (path, wal) = (folder.path().join("log"), folder.path().join("log-wal"));
-        let open = || OpenFile::of(Connection::open(&path).unwrap(), &path);
+        let open = || OpenFile::open(&path, &path, OpenFlags::default()).unwrap();
         open().execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x)").unwrap();
         for round in 0..200 {
             let barrier = Barrier::new(4);

@@ -163,7 +163,7 @@ pub(super) fn run_of(served: &Served, experiment: &str) -> String {
 }
 
 /// A recorded run that is written again, bit by bit.
-pub(super) struct Feeding {
+pub(crate) struct Feeding {
     from: Box<dyn Reader>,
     pub(super) run: RunId,
     /// As long as it is open, the newest events are in the WAL alone.
@@ -172,7 +172,7 @@ pub(super) struct Feeding {
 }
 
 impl Feeding {
-    pub(super) fn new(name: &str, log: &Path) -> Self {
+    pub(crate) fn new(name: &str, log: &Path) -> Self {
         let recording = read_recording(JsonlReader::open(recording(name)).unwrap()).unwrap();
         let from = recording.log.reader().unwrap();
         let to = Log::in_file(log).unwrap().backend().committer().unwrap();
@@ -180,7 +180,7 @@ impl Feeding {
     }
 
     /// Writes the next events; returns the seq of the last.
-    pub(super) fn feed(&mut self, most: usize) -> u64 {
+    pub(crate) fn feed(&mut self, most: usize) -> u64 {
         let stored = self.from.events(self.run, self.head.seq, most).unwrap();
         let events: Vec<_> = stored.iter().map(|event| again(self.from.as_mut(), event)).collect();
         let append = Append::new(self.run, self.head, events);
