@@ -29,7 +29,7 @@ pub(crate) const NOTHING_IMPORTED: &str = "nothing was imported";
 
 /// What to do about a log that has lost events.
 pub(crate) const LOST: &str = "nothing is written to it, so that what is left can be saved: `retold verify` \
-    names everything that is lost, `retold export RUN FILE` saves a run; restore a copy of the log, or continue \
+    names everything that is lost, `retold export RUN FILE` saves a run that is intact; restore a copy of the log, or continue \
     without what is lost with `retold verify --accept-loss`";
 
 /// The longest error message, in characters.

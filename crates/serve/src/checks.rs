@@ -37,8 +37,37 @@ pub(crate) struct Due {
     pub(crate) last: Seq,
     /// Whether that is its end.
     pub(crate) is_over: bool,
-    /// The log's files, if it is in files.
-    pub(crate) files: Option<Files>,
+    /// The log's files.
+    pub(crate) files: FilesNow,
+}
+
+impl Due {
+    /// Whether the log is another one now, by whomever, and not only by what the run got.
+    fn is_changed(&self, now: &Due) -> bool {
+        let has_grown = !self.is_over && now.last > self.last;
+        self.files.may_differ(&now.files) && !has_grown
+    }
+}
+
+/// How a log's files are.
+#[derive(Debug, Clone)]
+pub(crate) enum FilesNow {
+    /// It was read into memory.
+    None,
+    /// As they are.
+    Are(Files),
+    /// That cannot be found out.
+    Unknown,
+}
+
+impl FilesNow {
+    fn may_differ(&self, now: &FilesNow) -> bool {
+        match (self, now) {
+            (FilesNow::None, FilesNow::None) => false,
+            (FilesNow::Are(before), FilesNow::Are(now)) => before != now,
+            _ => true,
+        }
+    }
 }
 
 /// What is known about a run by now.
@@ -73,6 +102,8 @@ struct Stand {
     checked: Option<Checked>,
     /// How it was when it was last to be shown.
     seen: Option<Due>,
+    /// Whether the log was changed between two times when it was to be shown.
+    is_changed: bool,
     trust: Trust,
 }
 
@@ -86,12 +117,6 @@ struct Checked {
 }
 
 impl Checked {
-    /// Whether the log was changed since, by whomever, and not only by what the run got.
-    fn is_changed(&self, due: &Due) -> bool {
-        let has_grown = !self.due.is_over && due.last > self.due.last;
-        due.files != self.due.files && !has_grown
-    }
-
     /// Whether the run may be checked once more because of that: while other runs are written to the log, this
     /// takes a part of the time.
     fn may_be_again(&self) -> bool {
@@ -100,8 +125,24 @@ impl Checked {
 }
 
 impl Stand {
+    /// The run is to be shown.
+    fn look(&mut self, due: &Due) {
+        self.is_changed |= self.seen.as_ref().is_some_and(|seen| seen.is_changed(due));
+        self.seen = Some(due.clone());
+    }
+
+    /// What was found cannot be what is there.
+    fn doubt(&mut self) {
+        self.is_changed = true;
+        if let Some(checked) = &mut self.checked {
+            checked.is_again = false;
+        }
+    }
+
+    /// Whether the log was changed since the run was checked.
     fn is_changed(&self, due: &Due) -> bool {
-        self.checked.as_ref().is_some_and(|checked| checked.is_changed(due))
+        let checked = self.checked.as_ref();
+        checked.is_some_and(|checked| self.is_changed || checked.due.is_changed(due))
     }
 
     fn is_due(&self, due: &Due) -> bool {
@@ -110,7 +151,7 @@ impl Stand {
         match self.is_running {
             true => false,
             _ if due.is_over && !before.is_over => true,
-            _ if checked.is_changed(due) => checked.may_be_again(),
+            _ if self.is_changed(due) => checked.may_be_again(),
             // What was damaged may have been mended.
             _ if self.trust.is_damaged() => due.last != before.last,
             _ => due.last.0 >= before.last.0.saturating_mul(2).max(1),
@@ -153,7 +194,7 @@ impl Checks {
         let patience = if events <= MOST_AWAITED { LONGER } else { PATIENCE };
         let begun = Stopwatch::start();
         for due in &all {
-            locked(&self.slot(due.run).stand).seen = Some(due.clone());
+            locked(&self.slot(due.run).stand).look(due);
         }
         self.begin(all.clone(), check);
         for due in all {
@@ -163,6 +204,12 @@ impl Checks {
             let waited = slot.changed.wait_timeout_while(locked(&slot.stand), left, unchecked);
             drop(waited.unwrap_or_else(PoisonError::into_inner));
         }
+    }
+
+    /// What was found in any run cannot be what is there: it is checked again when it is to be shown.
+    pub(crate) fn doubt(&self) {
+        let slots: Vec<Arc<Slot>> = locked(&self.runs).values().cloned().collect();
+        slots.iter().for_each(|slot| locked(&slot.stand).doubt());
     }
 
     fn begin(
@@ -200,7 +247,9 @@ impl Slot {
                 return;
             }
             stand.is_running = true;
-            stand.is_changed(&due)
+            let is_again = stand.is_changed(&due);
+            stand.is_changed = false;
+            is_again
         };
         let begun = Stopwatch::start();
         // A page must not wait forever for a check that has panicked.
@@ -236,7 +285,7 @@ mod tests {
     const RUN: RunId = RunId([7; 8]);
 
     fn due(last: u64, is_over: bool) -> Due {
-        Due { run: RUN, last: Seq(last), is_over, files: None }
+        Due { run: RUN, last: Seq(last), is_over, files: FilesNow::None }
     }
 
     /// How often a run is checked that is looked at each time it has one event more.
@@ -272,6 +321,41 @@ mod tests {
             std::thread::sleep(Duration::from_millis(5));
         }
         assert_eq!(times.load(Ordering::Relaxed), 3);
+    }
+
+    /// What a run got explains that the files are others; what it got before does not explain it later.
+    #[test]
+    fn a_run_that_grew_is_checked_again_if_its_log_is_changed_then() {
+        let now = |last: u64, files: FilesNow| Due { files, ..due(last, false) };
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let files = |text: &str| {
+            std::fs::write(&log, text).unwrap();
+            FilesNow::Are(Files::of(&log).unwrap())
+        };
+        let mut stand = Stand::default();
+        let mut look = |due: Due| {
+            stand.look(&due);
+            if stand.checked.is_none() {
+                let ended = Stopwatch::start();
+                let took = Duration::ZERO;
+                stand.checked = Some(Checked { due: due.clone(), is_again: false, took, ended });
+            }
+            stand.is_due(&due)
+        };
+        let first = files("1");
+        assert!(!look(now(100, first.clone())) && !look(now(100, first)));
+        let grown = files("12");
+        assert!(!look(now(120, grown.clone())) && !look(now(120, grown.clone())));
+        // What cannot be found out may have been changed.
+        assert!(look(now(120, FilesNow::Unknown)));
+        let changed = files("1234");
+        stand.is_changed = false;
+        stand.seen = Some(now(120, grown));
+        stand.look(&now(120, changed.clone()));
+        assert!(stand.is_due(&now(120, changed.clone())) && stand.known().is_pending);
+        stand.look(&now(121, changed));
+        assert!(stand.known().is_pending, "it was not checked since");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use retold::model::Prices;
 use retold_study::parser_file::ParserFile;
 use retold_study::studies::Studies;
 
-use crate::checks::{Checks, Due, Known};
+use crate::checks::{Checks, Due, FilesNow, Known};
 use crate::error::PageError;
 use crate::facts::Fold;
 use crate::files::Files;
@@ -245,7 +245,11 @@ impl Site {
         heads: impl IntoIterator<Item = &'a RunHead>,
         reader: &mut dyn Reader,
     ) {
-        let files = self.source.file().and_then(|log| Files::of(log).ok());
+        let files = match self.source.file().map(Files::of) {
+            None => FilesNow::None,
+            Some(Ok(files)) => FilesNow::Are(files),
+            Some(Err(_)) => FilesNow::Unknown,
+        };
         let due = heads.into_iter().map(|RunHead { run, head, .. }| Due {
             run: *run,
             last: head.seq,
@@ -260,7 +264,18 @@ impl Site {
     /// command or page that shows it knows at once.
     fn verify(&self, run: RunId) -> Result<Trust, LogError> {
         self.source.look_again();
-        trust_as_kept(self.cache.as_deref(), &self.source, run, FRESH)
+        let trust = trust_as_kept(self.cache.as_deref(), &self.source, run, FRESH)?;
+        if trust.from.is_none() {
+            // What was damaged when it was read for filters is so no more.
+            locked(&self.rolls).retain(|(of, slot)| *of != run || slot.roll().damage.is_none());
+        }
+        Ok(trust)
+    }
+
+    /// Damage was met of which nothing was known: what is known is not about what is there.
+    pub(crate) fn doubt(&self) {
+        self.source.look_again();
+        self.trusted.doubt();
     }
 
     /// What is wrong with a run, as far as this is known by now.

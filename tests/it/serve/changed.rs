@@ -1,6 +1,7 @@
 //! A log that is changed while it is served: what was found before says nothing of it.
 
 use std::fs;
+use std::path::PathBuf;
 
 use rusqlite::Connection;
 use serde_json::Value;
@@ -27,6 +28,17 @@ fn change(place: &Place, sql: &str) {
     let db = Connection::open(place.path("retold.db")).unwrap();
     without_triggers(&db, |db| db.execute_batch(sql)).unwrap();
     db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+}
+
+/// A copy of the log in which an event of the second run is changed.
+fn forged(place: &Place, seq: u64) -> PathBuf {
+    let other = place.path("other.db");
+    fs::copy(place.path("retold.db"), &other).unwrap();
+    let db = Connection::open(&other).unwrap();
+    let forge = format!("UPDATE events SET time = time + 1 WHERE id = (2 << 32) + {seq}");
+    without_triggers(&db, |db| db.execute(&forge, [])).unwrap();
+    db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    other
 }
 
 /// Whether a page says of itself that what it shows was not checked as it is now.
@@ -82,13 +94,7 @@ fn an_event_that_is_changed_while_its_run_is_shown_is_named_by_the_next_page() {
 #[test]
 fn a_file_that_takes_the_place_of_a_log_is_checked_at_once() {
     let (place, served, run) = served();
-    fs::copy(place.path("retold.db"), place.path("other.db")).unwrap();
-    let db = Connection::open(place.path("other.db")).unwrap();
-    let forge = "UPDATE events SET time = time + 1 WHERE id = (2 << 32) + 7";
-    without_triggers(&db, |db| db.execute_batch(forge)).unwrap();
-    db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
-    drop(db);
-    fs::rename(place.path("other.db"), place.path("retold.db")).unwrap();
+    fs::rename(forged(&place, 7), place.path("retold.db")).unwrap();
     let (status, page) = now(&served, &format!("/run/{run}"));
     assert_eq!((status, dangers(&page)[0].1), (200, Some(7)), "{page}");
 }
@@ -143,4 +149,87 @@ fn a_long_run_is_not_shown_as_it_was_found_before() {
             (is_named && !is_open(&page)).then_some(())
         });
     }
+}
+
+/// What a run has got explains why the files are others, but only once.
+#[test]
+fn a_run_that_is_unfinished_is_checked_again_if_it_does_not_grow() {
+    let place = Place::new();
+    let mut feeding = Feeding::new("society_small.jsonl", &place.path("retold.db"));
+    feeding.feed(60);
+    let served = Served::log(&place, "retold.db");
+    served.json("/run/latest");
+    feeding.feed(30);
+    let page = served.json("/run/latest");
+    assert!(dangers(&page).is_empty() && !is_open(&page), "{page}");
+    drop(feeding);
+    served.json("/run/latest");
+    change(&place, "UPDATE events SET time = time + 1 WHERE id = (1 << 32) + 20");
+    soon("the event that was changed", || {
+        let (_, page) = now(&served, "/run/latest");
+        let is_named = dangers(&page).iter().any(|(_, from)| *from == Some(20));
+        assert!(is_named || is_open(&page), "{page}");
+        is_named.then_some(())
+    });
+}
+
+/// Of files that cannot be looked at, it is not known whether they were changed.
+#[test]
+fn a_wal_that_is_too_large_hides_no_change() {
+    let (place, served, run) = served();
+    let forged = forged(&place, 20);
+    fs::File::create(place.path("retold.db-wal")).unwrap().set_len(65 << 20).unwrap();
+    served.json(&format!("/run/{run}"));
+    fs::write(place.path("retold.db"), fs::read(forged).unwrap()).unwrap();
+    soon("the event that was changed", || {
+        let (_, page) = now(&served, &format!("/run/{run}"));
+        let is_named = dangers(&page).iter().any(|(_, from)| *from == Some(20));
+        assert!(is_named || is_open(&page), "{page}");
+        is_named.then_some(())
+    });
+}
+
+#[test]
+fn a_log_that_is_put_back_is_sound_again() {
+    let (place, served, run) = served();
+    let sound = fs::read(place.path("retold.db")).unwrap();
+    change(&place, "UPDATE events SET time = time + 1 WHERE id = (2 << 32) + 40");
+    // With a filter, the run is read for it, and its damage is met there too.
+    let pages = [format!("/run/{run}"), format!("/run/{run}?kind=DecisionMade")];
+    for path in &pages {
+        assert_eq!(dangers(&served.json(path))[0].1, Some(40), "{path}");
+    }
+    fs::write(place.path("retold.db"), sound).unwrap();
+    for path in &pages {
+        soon("a page without a danger", || dangers(&served.json(path)).is_empty().then_some(()));
+    }
+}
+
+#[test]
+fn a_header_that_is_zeroed_is_damage_and_no_error_of_the_server() {
+    let (place, served, run) = served();
+    let mut file = fs::read(place.path("retold.db")).unwrap();
+    file[..100].fill(0);
+    fs::write(place.path("retold.db"), file).unwrap();
+    for path in [format!("/run/{run}"), "/".to_owned(), format!("/run/{run}/event/3")] {
+        let (status, page) = now(&served, &path);
+        assert_ne!(status, 500, "{path}: {page}");
+        assert!(!dangers(&page).is_empty(), "{path}: {page}");
+    }
+}
+
+/// A file has no place for a banner.
+#[test]
+fn the_text_of_an_answer_that_was_changed_is_not_a_file() {
+    let (place, served, run) = served();
+    let (list, _) = place.json(&format!("log {run} --kind ResponseReceived --most 1"));
+    let [answer, question] = ["seq", "cause"].map(|of| list["events"][0][of].as_u64().unwrap());
+    let files = ["answer", "prompt"].map(|what| format!("/run/{run}/exchange/{question}/{what}"));
+    files.iter().for_each(|file| assert_eq!(served.get(file).status, 200, "{file}"));
+    change(&place, &format!("UPDATE events SET time = time + 1 WHERE id = (2 << 32) + {answer}"));
+    served.json(&format!("/run/{run}"));
+    let refused = served.get(&files[0]);
+    let why = format!("from event {answer} on, the run cannot be trusted");
+    assert!(refused.status == 404 && refused.body.contains(&why), "{}", refused.body);
+    assert_eq!(served.get(&files[1]).status, 200, "the prompt comes before it");
 }

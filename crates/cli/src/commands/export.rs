@@ -23,8 +23,9 @@ use retold_wire::Settings;
 /// Write a run to a file: a recording that can be replayed, only its exchanges, or a file for
 /// another tool. What that cannot hold is listed.
 ///
-/// A damaged run is not exported. If only its last events were lost, or if it is not known whether
-/// it had more, what is left is written (exit code 1).
+/// A damaged run is not exported. If only its last events were lost with a WAL, or if it is not
+/// known whether it had more, what is left is written (exit code 1). A run whose ledger says that it
+/// had more is not exported.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run: first digits of its id, or `latest`.

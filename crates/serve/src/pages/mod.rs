@@ -14,6 +14,7 @@ mod state;
 pub(crate) mod stats;
 mod timeline;
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use retold::id::Seq;
@@ -79,6 +80,8 @@ struct Asked<'a> {
     query: Query,
     path: &'a str,
     json: bool,
+    /// Whether it is answered once more, since damage was met.
+    again: Cell<bool>,
 }
 
 /// A request for a page about a run.
@@ -106,11 +109,15 @@ struct Failure {
 
 /// The answer to a request that may be answered.
 pub(crate) fn answer(site: &Arc<Site>, path: &str, query: Query, json: bool) -> Reply {
-    let asked = Asked { site, query, path, json };
-    asked.answer().or_else(|error| asked.refused(&error, None)).unwrap_or_else(|error| {
-        let text = json!({"error": error.to_string(), "status": 500}).to_string();
-        Reply::Json { status: 500, text: inert_json(&text) }
-    })
+    let asked = Asked { site, query, path, json, again: Cell::new(false) };
+    asked
+        .answer()
+        .or_else(|error| asked.once_more(error, None))
+        .or_else(|error| asked.refused(&error, None))
+        .unwrap_or_else(|error| {
+            let text = json!({"error": error.to_string(), "status": 500}).to_string();
+            Reply::Json { status: 500, text: inert_json(&text) }
+        })
 }
 
 impl Asked<'_> {
@@ -151,9 +158,22 @@ impl Asked<'_> {
                     ["stats"] => stats::page(of),
                     _ => Err(none()),
                 };
+                let page = page.or_else(|error| self.once_more(error, Some(&head)));
                 page.or_else(|error| self.refused(&error, Some((head, info))))
             }
             _ => Err(none()),
+        }
+    }
+
+    /// Answers again if damage was met that nothing above the page would name: the log was only just changed.
+    fn once_more(&self, error: PageError, of: Option<&RunHead>) -> Result<Reply, PageError> {
+        let is_known = of.is_some_and(|head| self.site.checked(head).is_damaged());
+        match &error {
+            PageError::Log(met) if met.is_damage() && !is_known && !self.again.replace(true) => {
+                self.site.doubt();
+                self.answer()
+            }
+            _ => Err(error),
         }
     }
 

@@ -18,6 +18,7 @@ use super::row::{Row, row};
 use super::{OfRun, Reply, participant_href};
 use crate::error::PageError;
 use crate::span::Taken;
+use crate::trust::Damage;
 
 #[derive(Serialize)]
 struct Exchange {
@@ -131,8 +132,20 @@ pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
 pub(super) fn prompt(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
     let gathered = of.gather(seq)?;
     let request = of.request(&gathered.question)?;
+    trusted(&of, gathered.question.seq)?;
     let name = format!("prompt-{}.json", request.hash().short(12));
     Ok(Reply::Text { name, text: request.canonical().to_owned() })
+}
+
+/// A text in a file has no banner: it is refused if it cannot be trusted.
+fn trusted(of: &OfRun<'_>, seq: Seq) -> Result<(), PageError> {
+    let found = of.asked.site.checked(&of.head).from.filter(|damage| damage.seq <= seq);
+    let Some(damage) = found else { return Ok(()) };
+    let Damage { seq: from, what } = &damage;
+    let message = format!(
+        "this text is only shown on the page of its exchange: from event {from} on, the run cannot be trusted: {what}"
+    );
+    Err(PageError::Untrusted { message, last_good: damage.last_good() })
 }
 
 /// The whole text of an answer as a file.
@@ -145,5 +158,6 @@ pub(super) fn answer(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
         Some(Content::Vector(numbers)) => serde_json::to_string(&numbers[..])?,
         None => String::new(),
     };
+    trusted(&of, stored.seq)?;
     Ok(Reply::Text { name: format!("answer-{}-{}.txt", of.info.short, stored.seq), text })
 }
