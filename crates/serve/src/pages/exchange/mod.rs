@@ -6,7 +6,7 @@ mod shown;
 
 use retold::content::Content;
 use retold::id::Seq;
-use retold::log::{LogError, each_event_at};
+use retold::log::{CheckedReader, LogError, Reader, each_event_at};
 use serde::Serialize;
 
 use self::gather::Gathered;
@@ -139,8 +139,15 @@ pub(super) fn prompt(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
 
 /// A text in a file has no banner: it is refused if it cannot be trusted.
 fn trusted(of: &OfRun<'_>, seq: Seq) -> Result<(), PageError> {
-    let found = of.asked.site.checked(&of.head).from.filter(|damage| damage.seq <= seq);
-    let Some(damage) = found else { return Ok(()) };
+    let (site, run) = (of.asked.site, of.head.run);
+    let known = site.checked(&of.head).from.filter(|damage| damage.seq <= seq);
+    // The check may not have come to it yet.
+    let found =
+        match CheckedReader::new(site.reader()?).events(run, Seq(seq.0.saturating_sub(1)), 1) {
+            Err(LogError::Corrupt { seq, what, .. }) => Some(Damage { seq, what }),
+            read => read.map(|_| None)?,
+        };
+    let Some(damage) = Damage::first(known, found) else { return Ok(()) };
     let Damage { seq: from, what } = &damage;
     let message = format!(
         "this text is only shown on the page of its exchange: from event {from} on, the run cannot be trusted: {what}"
