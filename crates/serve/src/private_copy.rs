@@ -1,10 +1,12 @@
-//! Folders for private copies of logs. What a killed program left is removed when the next copy is made.
+//! Private copies of logs. What a killed program left is removed when the next copy is made.
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use retold::beside;
+use retold::log::LogError;
 use tempfile::TempDir;
 
 /// How the names of the folders begin.
@@ -56,6 +58,33 @@ fn remove_if_left(folder: &Path) -> io::Result<()> {
         std::fs::remove_dir_all(folder)?;
     }
     Ok(())
+}
+
+/// A private copy of a log and of what is beside it. If it was cut off, it is made as long as it was:
+/// SQLite refuses a file that is shorter than its header says.
+pub(crate) fn copied(path: &Path, length: Option<u64>) -> Result<(PrivateCopy, PathBuf), LogError> {
+    let cannot = |e: io::Error| LogError::CannotCopy {
+        path: "a temporary folder".to_owned(),
+        source: Box::<dyn std::error::Error + Send + Sync>::from(e).into(),
+    };
+    let folder = PrivateCopy::make().map_err(cannot)?;
+    let (whole, log) = (beside::canonical(path), folder.path().join("log.db"));
+    for suffix in ["", "-wal", "-mark"] {
+        if let Some(mut from) = regular(&beside::path(&whole, suffix)) {
+            let mut to = File::create_new(beside::path(&log, suffix)).map_err(cannot)?;
+            io::copy(&mut from, &mut to).map_err(cannot)?;
+            if let ("", Some(length)) = (suffix, length) {
+                to.set_len(length).map_err(cannot)?;
+            }
+        }
+    }
+    Ok((folder, log))
+}
+
+/// Opens a file that is not a pipe or device: opening these may wait forever.
+fn regular(path: &Path) -> Option<File> {
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    is_file.then(|| File::open(path).ok())?
 }
 
 #[cfg(test)]

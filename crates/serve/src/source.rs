@@ -1,7 +1,5 @@
 //! The log or recording that is shown, opened without changing it.
 
-use std::fs::File;
-use std::io::copy;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -17,7 +15,7 @@ use retold::log::{
 use retold::run::clock::Stopwatch;
 
 use crate::nothing_left::NothingLeft;
-use crate::private_copy::PrivateCopy;
+use crate::private_copy::{PrivateCopy, copied};
 use crate::search::Place;
 use crate::without_ends::{Ends, WithoutEnds};
 
@@ -488,27 +486,6 @@ fn without_ends(backend: SqliteBackend, lost_part: Option<&str>) -> Result<Ends,
     WithoutEnds::of(Arc::new(backend), lost_part)
 }
 
-/// A private copy of a log and of what is beside it. If it was cut off, it is made as long as it was:
-/// SQLite refuses a file that is shorter than its header says.
-fn copied(path: &Path, length: Option<u64>) -> Result<(PrivateCopy, PathBuf), LogError> {
-    let cannot = |e: std::io::Error| LogError::CannotCopy {
-        path: "a temporary folder".to_owned(),
-        source: Box::<dyn std::error::Error + Send + Sync>::from(e).into(),
-    };
-    let folder = PrivateCopy::make().map_err(cannot)?;
-    let (whole, log) = (canonical(path), folder.path().join("log.db"));
-    for suffix in ["", "-wal", "-mark"] {
-        if let Some(mut from) = regular(&beside::path(&whole, suffix)) {
-            let mut to = File::create_new(beside::path(&log, suffix)).map_err(cannot)?;
-            copy(&mut from, &mut to).map_err(cannot)?;
-            if let ("", Some(length)) = (suffix, length) {
-                to.set_len(length).map_err(cannot)?;
-            }
-        }
-    }
-    Ok((folder, log))
-}
-
 fn stamp(path: &Path) -> Stamp {
     let whole = canonical(path);
     ["", "-wal", "-mark", "-shm"].map(|suffix| {
@@ -516,12 +493,6 @@ fn stamp(path: &Path) -> Stamp {
         let found = std::fs::metadata(path).ok()?;
         Some((found.len(), found.modified().ok()))
     })
-}
-
-/// Opens a file that is not a pipe or device: opening these may wait forever.
-fn regular(path: &Path) -> Option<File> {
-    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
-    is_file.then(|| File::open(path).ok())?
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -6,11 +6,12 @@
 //! (<https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
 
 use std::collections::BTreeMap;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::identity::{FileId, id};
 use crate::beside;
 
 /// A log that is open in this process.
@@ -18,7 +19,7 @@ use crate::beside;
 struct Open {
     connections: usize,
     /// The handles that were read from: several if the file was replaced meanwhile.
-    handles: Vec<(FileId, File)>,
+    handles: Vec<(Option<FileId>, File)>,
 }
 
 /// By the file that links lead to.
@@ -26,22 +27,6 @@ static OPEN: Mutex<BTreeMap<PathBuf, Open>> = Mutex::new(BTreeMap::new());
 
 fn open() -> MutexGuard<'static, BTreeMap<PathBuf, Open>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The numbers of a file's device and inode; 0 on systems that have none, where locks belong to handles.
-type FileId = (u64, u64);
-
-fn id(found: &Metadata) -> FileId {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        (found.dev(), found.ino())
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = found;
-        (0, 0)
-    }
 }
 
 /// Reads from the beginning of a log's file without taking SQLite's locks from it.
@@ -55,12 +40,11 @@ pub(super) fn reading<T>(
     let Some(Open { handles, .. }) = all.get_mut(&log) else {
         return read(&mut File::open(&log)?);
     };
-    let now = id(&std::fs::metadata(&log)?);
+    let now = id(&log);
     let at = match handles.iter().position(|(of, _)| *of == now) {
         Some(at) => at,
         None => {
-            let file = File::open(&log)?;
-            handles.push((id(&file.metadata()?), file));
+            handles.push((now, File::open(&log)?));
             handles.len() - 1
         }
     };

@@ -49,14 +49,16 @@ impl Identity {
     }
 }
 
+/// Which file it is, whatever its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct FileId {
+pub(super) struct FileId {
     device: u64,
     inode: u64,
 }
 
+/// The file at a path, if there is one.
 #[cfg(unix)]
-fn id(path: &Path) -> Option<FileId> {
+pub(super) fn id(path: &Path) -> Option<FileId> {
     use std::os::unix::fs::MetadataExt;
     let found = std::fs::metadata(path).ok()?;
     Some(FileId { device: found.dev(), inode: found.ino() })
@@ -64,6 +66,6 @@ fn id(path: &Path) -> Option<FileId> {
 
 /// On other systems an open file cannot be removed.
 #[cfg(not(unix))]
-fn id(_: &Path) -> Option<FileId> {
+pub(super) fn id(_: &Path) -> Option<FileId> {
     None
 }

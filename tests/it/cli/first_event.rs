@@ -102,7 +102,7 @@ fn all_name(place: &Place, run: &str, due: u64, what: &str) {
         // A reader that is still open when a program ends would leave it.
         assert!(!place.path("retold.db-wal").exists(), "{what}: {command}");
     }
-    // A list goes on after the damage, also if it is one that grows.
+    // `log` lists the events after the damage too, with and without --follow.
     let listed = |how: &str| {
         let lines = place.run(&format!("log {run} {how}")).out;
         let is_event = |line: &&str| line.trim_start().starts_with(|c: char| c.is_ascii_digit());

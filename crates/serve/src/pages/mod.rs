@@ -165,7 +165,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Answers again if damage was met that nothing above the page would name: the log was only just changed.
+    /// Answers again if the page met damage that no check has found yet: the log has only just been changed.
     fn once_more(&self, error: PageError, of: Option<&RunHead>) -> Result<Reply, PageError> {
         let is_known = of.is_some_and(|head| self.site.checked(head).is_damaged());
         match &error {
