@@ -14,10 +14,9 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use retold_wire::Listening;
+use retold_wire::{Listening, Reach, Refused};
 use tokio::sync::{Semaphore, mpsc};
 
-use crate::guard::{Reach, Refused};
 use crate::pages::{self, Reply};
 use crate::query::Query;
 use crate::site::Site;
@@ -113,7 +112,14 @@ impl Server {
 async fn handle(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Sent> {
     let (parts, _) = request.into_parts();
     let (method, headers) = (&parts.method, &parts.headers);
-    let mut response = match shared.reach.check(method, headers) {
+    let checked = match *method {
+        Method::GET | Method::HEAD => shared.reach.check(&parts.uri, headers),
+        _ => {
+            let reason = "this page is read-only: it answers GET and HEAD".to_owned();
+            Err(Refused { status: 405, reason })
+        }
+    };
+    let mut response = match checked {
         Ok(()) => page(shared, &parts.uri, headers).await,
         Err(Refused { status, reason }) => {
             let mut response = plain(status, &format!("{reason}\n"));

@@ -20,7 +20,6 @@ mod error;
 mod facts;
 mod figures;
 mod files;
-mod guard;
 mod http;
 mod job;
 mod nothing_left;
@@ -43,9 +42,10 @@ mod without_ends;
 
 pub use as_of::{AsOf, as_of};
 pub use facts::StateError;
-pub use guard::Reach;
 pub use http::Server;
 pub use remains::{Counted, Remains, remains};
+/// Who may ask for the page.
+pub use retold_wire::Reach;
 pub use roll::Careful;
 pub use site::Site;
 pub use source::Source;

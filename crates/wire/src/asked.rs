@@ -71,6 +71,9 @@ pub enum AskedError {
     /// A name whose encoding is not known.
     #[error("{CALL}: the name of a call is ASCII or UTF-8")]
     NotText,
+    /// More than one name.
+    #[error("{CALL}: a request belongs to one call")]
+    Calls,
     /// A request without canonical form, even as text.
     #[error(transparent)]
     Request(#[from] RequestError),
@@ -115,7 +118,11 @@ impl Incoming {
 
     /// The name of its call, if the program gave it one.
     fn call_name(&self) -> Result<Option<&str>, AskedError> {
-        let Some(value) = self.headers.get(CALL) else { return Ok(None) };
+        let mut all = self.headers.get_all(CALL).iter();
+        let Some(value) = all.next() else { return Ok(None) };
+        if all.next().is_some() {
+            return Err(AskedError::Calls);
+        }
         std::str::from_utf8(value.as_bytes()).map(Some).map_err(|_| AskedError::NotText)
     }
 

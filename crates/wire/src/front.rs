@@ -4,13 +4,13 @@ use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use hyper::http::HeaderMap;
-use hyper::http::uri::Authority;
-use retold::prompt::hash_of;
+use hyper::http::{HeaderMap, Uri};
 use serde_json::Value;
 
 use crate::intercept::Interception;
+use crate::reach::{Reach, Refused, only};
 use crate::session::Session;
+use crate::token::Token;
 
 /// Names the run that a request belongs to, where a proxy has several; not forwarded.
 const RUN: &str = "x-retold-run";
@@ -21,16 +21,15 @@ const TOKEN: &str = "x-retold-token";
 /// The longest name of a run.
 const LONGEST_RUN: usize = 100;
 
-/// The least characters of a token.
-const SHORTEST_TOKEN: usize = 16;
-
 /// What a server serves, and to whom.
 pub struct Front {
     /// The runs.
     pub runs: Arc<dyn Runs>,
     /// The names of the upstreams; `None` if every name is taken, because nothing is asked.
     pub upstreams: Option<Vec<String>>,
-    /// What a client has to know; without one, clients are on this machine.
+    /// Whose requests are answered.
+    pub reach: Reach,
+    /// What a client has to know.
     pub token: Option<Token>,
     /// Opens connections to named hosts, for a program that has them written into it.
     pub interception: Option<Arc<Interception>>,
@@ -85,35 +84,6 @@ impl Runs for OneRun {
     }
 }
 
-/// A token, of which only a hash is kept.
-pub struct Token([u8; 32]);
-
-/// Why a text is not a token.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "a token has at least {SHORTEST_TOKEN} letters, digits, - . _ ~ (`openssl rand -hex 16` makes one)"
-)]
-pub struct TokenError;
-
-impl Token {
-    /// A token; letters and digits that need no escapes in paths.
-    ///
-    /// # Errors
-    /// [`TokenError`].
-    pub fn new(text: &str) -> Result<Self, TokenError> {
-        let fits = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
-        if text.len() < SHORTEST_TOKEN || !text.chars().all(fits) {
-            return Err(TokenError);
-        }
-        Ok(Token(hash_of(text.as_bytes())))
-    }
-
-    /// Whether a client knows it. Comparing hashes says nothing about how much of it was right.
-    fn is(&self, given: Option<&str>) -> bool {
-        given.is_some_and(|given| hash_of(given.as_bytes()) == self.0)
-    }
-}
-
 /// Where a request goes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Address {
@@ -130,79 +100,91 @@ pub(crate) struct Address {
 pub(crate) struct NotLetIn {
     pub(crate) status: u16,
     pub(crate) code: &'static str,
-    pub(crate) message: &'static str,
+    pub(crate) message: String,
+}
+
+impl NotLetIn {
+    fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
+        NotLetIn { status, code, message: message.into() }
+    }
+
+    fn unreached(Refused { status, reason }: Refused) -> Self {
+        NotLetIn::new(status, "retold_site", reason)
+    }
 }
 
 impl Front {
     /// Serves one run, to clients on this machine.
     pub fn of(session: Arc<Session>, upstreams: Vec<String>) -> Self {
-        let (upstreams, token) = (Some(upstreams), None);
-        Front { runs: Arc::new(OneRun(session)), upstreams, token, interception: None }
+        let (runs, upstreams) = (Arc::new(OneRun(session)), Some(upstreams));
+        Front { runs, upstreams, reach: Reach::this_machine(), token: None, interception: None }
     }
 
     /// Reads an address: `/token/TOKEN/run/NAME/UPSTREAM/PATH`, where token and run may be left out or
     /// be in headers.
-    pub(crate) fn address(&self, path: &str, headers: &HeaderMap) -> Result<Address, NotLetIn> {
-        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    pub(crate) fn address(&self, uri: &Uri, headers: &HeaderMap) -> Result<Address, NotLetIn> {
+        self.reach.check(uri, headers).map_err(NotLetIn::unreached)?;
+        let path = uri.path();
         let mut rest = path.strip_prefix('/').unwrap_or(path);
         if let Some(token) = &self.token {
-            let mut given = header(TOKEN);
-            if let Some(after) = rest.strip_prefix("token/") {
-                let (in_path, below) = after.split_once('/').unwrap_or((after, ""));
-                (given, rest) = (Some(in_path), below);
-            }
+            let given = match rest.strip_prefix("token/") {
+                Some(after) => {
+                    let (in_path, below) = after.split_once('/').unwrap_or((after, ""));
+                    rest = below;
+                    Some(in_path)
+                }
+                None => only(headers, TOKEN).ok().flatten(),
+            };
             if !token.is(given) {
-                return Err(NotLetIn {
-                    status: 401,
-                    code: "retold_token",
-                    message: "this retold wants its token: in the header X-Retold-Token, or before the path, \
-                              as in /token/TOKEN/openai",
-                });
+                return Err(NotLetIn::new(401, "retold_token", NO_TOKEN));
             }
-        } else if !is_for_this_machine(header("host")) {
-            // A page from the web may have a name that leads here.
-            return Err(NotLetIn {
-                status: 403,
-                code: "retold_host",
-                message: "retold serves requests to 127.0.0.1 and localhost, and none to other names",
-            });
         }
-        let mut run = header(RUN).map(str::to_owned);
+        let mut run = named_run(headers)?;
         if let Some(after) = rest.strip_prefix("run/") {
             let (name, below) = after.split_once('/').unwrap_or((after, ""));
-            run = Some(name.to_owned());
             rest = below;
+            if run.is_some_and(|run| run != name) {
+                return Err(NotLetIn::new(400, "retold_run", OTHER_RUN));
+            }
+            run = Some(name);
         }
-        let fits = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-        let is_name = |name: &str| {
-            (1..=LONGEST_RUN).contains(&name.len())
-                && name.chars().all(fits)
-                && name.starts_with(|c: char| c.is_ascii_alphanumeric())
-        };
-        if run.as_deref().is_some_and(|run| !is_name(run)) {
-            return Err(NotLetIn {
-                status: 400,
-                code: "retold_run",
-                message: "the name of a run has 1 to 100 letters, digits, - . _",
-            });
+        if run.is_some_and(|run| !is_name(run)) {
+            return Err(NotLetIn::new(400, "retold_run", NOT_A_NAME));
         }
         let (upstream, path) = match rest.find('/') {
             Some(at) => rest.split_at(at),
             None => (rest, ""),
         };
+        let run = run.map(str::to_owned);
         Ok(Address { run, upstream: upstream.to_owned(), path: path.to_owned() })
+    }
+
+    /// The session of a request whose connection was let in: one that was opened.
+    pub(crate) async fn opened(&self, headers: &HeaderMap) -> Result<Arc<Session>, NotLetIn> {
+        let run = named_run(headers)?;
+        let session = self.runs.session(run).await;
+        session.map_err(|NoRun { status, message }| NotLetIn::new(status, "retold_run", message))
     }
 }
 
-/// Whether a request names this machine as such: by an address, or as localhost. Older clients name
-/// none.
-fn is_for_this_machine(host: Option<&str>) -> bool {
-    let Some(authority) = host.map(str::parse::<Authority>) else { return true };
-    let Ok(authority) = authority else { return false };
-    let host = authority.host().trim_matches(['[', ']']);
-    host.parse::<std::net::IpAddr>().is_ok()
-        || host.eq_ignore_ascii_case("localhost")
-        || host.to_ascii_lowercase().ends_with(".localhost")
+const NO_TOKEN: &str = "this retold wants its token: in the header X-Retold-Token, or before the path, as in \
+     /token/TOKEN/openai. The base URLs and RETOLD_URL that a command of retold sets have it";
+
+const NOT_A_NAME: &str = "the name of a run has 1 to 100 letters, digits, - . _";
+
+const OTHER_RUN: &str = "the path and the header X-Retold-Run name different runs";
+
+/// The run that a header names.
+fn named_run(headers: &HeaderMap) -> Result<Option<&str>, NotLetIn> {
+    let run = only(headers, RUN);
+    run.map_err(|said| NotLetIn::new(400, "retold_run", format!("X-Retold-Run: {said}")))
+}
+
+fn is_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    (1..=LONGEST_RUN).contains(&name.len())
+        && name.chars().all(fits)
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]
@@ -220,15 +202,17 @@ mod tests {
             }
         }
         let token = token.map(|token| Token::new(token).unwrap());
-        Front { runs: Arc::new(None), upstreams: Option::None, token, interception: Option::None }
+        let (reach, upstreams) = (Reach::this_machine(), Option::None);
+        Front { runs: Arc::new(None), upstreams, reach, token, interception: Option::None }
     }
 
     fn read(front: &Front, path: &str, set: &[(&'static str, &str)]) -> Result<String, u16> {
         let mut headers = HeaderMap::new();
         for (name, value) in set {
-            headers.insert(*name, value.parse().unwrap());
+            headers.append(*name, value.parse().unwrap());
         }
-        let address = front.address(path, &headers).map_err(|refused| refused.status)?;
+        let address =
+            front.address(&path.parse().unwrap(), &headers).map_err(|refused| refused.status)?;
         let Address { run, upstream, path } = address;
         Ok(format!("{} {upstream} {path}", run.unwrap_or_default()))
     }
@@ -242,23 +226,16 @@ mod tests {
         assert_eq!(plain("/openai").unwrap(), " openai ");
         let named = |path, run| read(&front, path, &[("x-retold-run", run)]);
         assert_eq!(named("/openai/x", "b").unwrap(), "b openai /x");
-        assert_eq!(named("/run/a/openai/x", "b").unwrap(), "a openai /x");
+        assert_eq!(named("/run/a/openai/x", "a").unwrap(), "a openai /x");
+        assert_eq!(named("/run/a/openai/x", "b"), Err(400));
+        for wrong in ["", "a/b", "\u{fc}", "b,c", "../b"] {
+            assert_eq!(named("/openai/x", wrong), Err(400), "{wrong}");
+            assert_eq!(named("/run/a/openai/x", wrong), Err(400), "{wrong}");
+        }
+        let twice = [("x-retold-run", "a"), ("x-retold-run", "a")];
+        assert_eq!(read(&front, "/openai/x", &twice), Err(400));
         for wrong in ["/run//openai", "/run/../openai", "/run/a%2fb/openai"] {
             assert_eq!(plain(wrong), Err(400), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn names_that_lead_here_from_elsewhere_are_refused() {
-        let front = front(None);
-        let host = |host| read(&front, "/openai/x", &[("host", host)]).map(drop);
-        for ours in
-            ["127.0.0.1:8377", "[::1]:8377", "localhost", "retold.localhost:1", "192.168.0.7"]
-        {
-            assert_eq!(host(ours), Ok(()), "{ours}");
-        }
-        for other in ["rebound.example:8377", "127.0.0.1.evil.example", ""] {
-            assert_eq!(host(other), Err(403), "{other}");
         }
     }
 
@@ -266,15 +243,18 @@ mod tests {
     fn a_token_is_wanted_where_there_is_one() {
         let token = "0123456789abcdef";
         let front = front(Some(token));
-        let header = |token| {
-            read(&front, "/openai/x", &[("x-retold-token", token), ("host", "box.example")])
-        };
+        let header =
+            |token| read(&front, "/openai/x", &[("x-retold-token", token), ("host", "localhost")]);
         assert_eq!(header(token).unwrap(), " openai /x");
         assert_eq!(header("0123456789abcdee"), Err(401));
         assert_eq!(read(&front, "/openai/x", &[]), Err(401));
         let in_path = |path: &str| read(&front, path, &[]);
         assert_eq!(in_path(&format!("/token/{token}/run/a/openai/x")).unwrap(), "a openai /x");
         assert_eq!(in_path("/token/wrong/run/a/openai/x"), Err(401));
-        assert!(Token::new("short").is_err() && Token::new("0123456789abcde/").is_err());
+        let twice = [("x-retold-token", token), ("x-retold-token", token)];
+        assert_eq!(read(&front, "/openai/x", &twice), Err(401));
+        // Knowing it does not make a page of another site a client.
+        let page = [("x-retold-token", token), ("origin", "http://localhost:3000")];
+        assert_eq!(read(&front, "/openai/x", &page), Err(403));
     }
 }

@@ -5,6 +5,7 @@
 //! A replay answers from the run alone.
 //!
 //! - [`Server`]: serves the [`Runs`] of a [`Front`], each a [`Session`].
+//! - [`Reach`], [`Token`], [`Secret`]: whose requests are answered. The page uses the first as well.
 //! - [`Session`]: where answers come from, and what is recorded.
 //! - [`dialect`]: what is known about each API, one file each; everything else is recorded as it is.
 //! - [`Incoming`], [`Asked`], [`Rules`]: from a request to its prompt, its call and its key.
@@ -35,6 +36,7 @@ mod masks;
 mod miss;
 mod outlet;
 mod play;
+mod reach;
 mod read;
 mod readers;
 mod recorded;
@@ -50,6 +52,7 @@ mod settings;
 mod sharing;
 mod shelf;
 mod summary;
+mod token;
 mod upstream;
 
 /// The types that [`Incoming`] and [`Elsewhere`] are made of.
@@ -59,11 +62,12 @@ pub use asked::{Asked, AskedError, CALL, Incoming, Key};
 pub use book::{Attempt, Book, Place, RecordedSample, Ticket, Turn};
 pub use decode::{DecodeError, decoded};
 pub use elsewhere::{Elsewhere, Outcome, TooLong, is_counted, is_kept};
-pub use front::{Front, Later, NoRun, Runs, Token, TokenError};
+pub use front::{Front, Later, NoRun, Runs};
 pub use intercept::{AuthorityError, Interception, NamedHosts, Reported};
 pub use kept::{End, Kept};
 pub use listening::Listening;
 pub use miss::{Miss, Why};
+pub use reach::{Reach, Refused};
 pub use restored::{Restored, RestoredBody, restored};
 pub use rules::{RecordedRules, RuleError, Rules};
 pub use samples::Samples;
@@ -71,4 +75,5 @@ pub use server::Server;
 pub use session::{Pace, Session, Setup};
 pub use settings::{Imported, PROGRAM, Settings};
 pub use summary::Summary;
+pub use token::{Secret, Token, TokenError};
 pub use upstream::{UpstreamError, Upstreams};

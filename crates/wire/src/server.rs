@@ -16,7 +16,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use retold::inert::inert;
 
 use crate::asked::Incoming;
-use crate::dialect::{self, OTHER, Problem};
+use crate::dialect::{self, Dialect, OTHER, Problem};
 use crate::front::{Address, Front, NoRun, NotLetIn};
 use crate::intercept::connect;
 use crate::limits::{CONNECTIONS, HEAD, LONGEST_REQUEST, LONGEST_UNKEPT};
@@ -56,11 +56,6 @@ impl Server {
         self.0.address()
     }
 
-    /// The URL under which an upstream is found.
-    pub fn url(&self, upstream: &str) -> String {
-        format!("http://{}/{upstream}", self.address())
-    }
-
     /// Serves until it is dropped.
     pub async fn serve(self, front: Arc<Front>) {
         let serve = |stream| {
@@ -91,12 +86,9 @@ async fn handle(front: Arc<Front>, request: Request<IncomingBody>) -> Response<O
         return connect(front, request).await;
     }
     let (parts, body) = request.into_parts();
-    let address = match front.address(parts.uri.path(), &parts.headers) {
+    let address = match front.address(&parts.uri, &parts.headers) {
         Ok(address) => address,
-        Err(NotLetIn { status, code, message }) => {
-            let dialect = dialect::at(parts.uri.path());
-            return closing(refused(dialect, status, code, message));
-        }
+        Err(not_let_in) => return turned_away(dialect::at(parts.uri.path()), &not_let_in),
     };
     let Address { run, upstream, path } = address;
     if upstream == OWN && path == FINISH && parts.method == Method::POST {
@@ -136,6 +128,12 @@ async fn handle(front: Arc<Front>, request: Request<IncomingBody>) -> Response<O
         return session.refuse(incoming, problem(404, "retold_unknown_upstream", &said)).await;
     }
     ask(session, incoming, body).await
+}
+
+/// The answer to a request that is not let in: it is in no run, and not counted.
+pub(crate) fn turned_away(dialect: &dyn Dialect, not_let_in: &NotLetIn) -> Response<Outgoing> {
+    let NotLetIn { status, code, message } = not_let_in;
+    closing(refused(dialect, *status, code, message))
 }
 
 fn problem<'a>(status: u16, code: &'static str, message: &'a str) -> Problem<'a> {

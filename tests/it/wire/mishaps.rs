@@ -226,10 +226,11 @@ fn a_mishap_is_an_error_in_the_words_of_the_api_and_a_line_in_the_log() {
 
 /// Bytes that no library would send.
 const RAW: &str = r#"
-import os, socket
+import os, socket, urllib.parse
+retold = urllib.parse.urlsplit(os.environ["RETOLD_URL"])
 def ask(path, rest):
-    it = socket.create_connection(os.environ["RETOLD_URL"].removeprefix("http://").split(":"))
-    it.sendall(f"POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n".encode() + rest)
+    it = socket.create_connection((retold.hostname, retold.port))
+    it.sendall(f"POST {retold.path}{path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n".encode() + rest)
     head, _, body = b"".join(iter(lambda: it.recv(65536), b"")).decode().partition("\r\n\r\n")
     print(head.split(" ")[1], body)
 garbage = b"transfer-encoding: chunked\r\n\r\nzz\r\nfoo\r\n"

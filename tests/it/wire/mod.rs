@@ -7,6 +7,7 @@ mod curl;
 mod diffs;
 mod docs;
 mod frozen;
+mod guarded;
 mod intercepted;
 mod killed;
 mod mishaps;

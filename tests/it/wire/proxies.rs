@@ -11,13 +11,13 @@ use crate::support::cli::{Place, Said};
 use crate::support::waiting::ended;
 
 /// A proxy that listens.
-struct Proxy {
+pub(super) struct Proxy {
     child: Child,
-    url: String,
+    pub(super) url: String,
 }
 
 impl Proxy {
-    fn start(place: &Place, args: &str) -> Self {
+    pub(super) fn start(place: &Place, args: &str) -> Self {
         let mut command = place.command();
         command.arg("proxy").args(args.split_whitespace());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -33,7 +33,7 @@ impl Proxy {
     }
 
     /// Sends a signal, and waits for the end.
-    fn end(self, signal: Signal) -> Said {
+    pub(super) fn end(self, signal: Signal) -> Said {
         let pid = Pid::from_raw(self.child.id().cast_signed()).unwrap();
         kill_process(pid, signal).unwrap();
         Said::of(ended(self.child))
@@ -41,7 +41,7 @@ impl Proxy {
 }
 
 /// What curl gets: the body, a space, and the status.
-fn curl(args: &[&str]) -> String {
+pub(super) fn curl(args: &[&str]) -> String {
     let mut command = Command::new("curl");
     command.args(["-sS", "--max-time", "20", "-w", " %{http_code}"]).args(args);
     command.env_clear().env("PATH", PATH);
@@ -50,7 +50,7 @@ fn curl(args: &[&str]) -> String {
 }
 
 /// Asks a question below a base URL.
-fn ask(base: &str, question: &str, more: &[&str]) -> String {
+pub(super) fn ask(base: &str, question: &str, more: &[&str]) -> String {
     let url = format!("{base}/chat/completions");
     let body = format!(r#"{{"model":"m","messages":[{{"role":"user","content":"{question}"}}]}}"#);
     let authorization = format!("authorization: Bearer {KEY}");

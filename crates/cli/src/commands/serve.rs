@@ -102,7 +102,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             write_err(&format!("open it in a browser; it is read-only, {said}. Ctrl-C stops it\n"));
         }
         tokio::select! {
-            () = server.serve(site.clone(), Reach::of(address, &hosts)) => {}
+            () = server.serve(site.clone(), Reach::of_page(address, &hosts)) => {}
             _ = signals.next() => {}
         }
         Ok(Status::Fine)

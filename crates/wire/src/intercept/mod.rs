@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use hyper::body::Incoming as IncomingBody;
-use hyper::http::Request;
+use hyper::http::{HeaderValue, Request, header};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Response, upgrade};
@@ -20,11 +20,11 @@ use retold::inert::inert;
 use tokio_rustls::TlsAcceptor;
 
 use crate::asked::Incoming;
-use crate::dialect::OTHER;
-use crate::front::{Front, NoRun};
+use crate::dialect::{self, OTHER};
+use crate::front::Front;
 use crate::limits::HEAD;
 use crate::outlet::Outgoing;
-use crate::server::ask;
+use crate::server::{ask, turned_away};
 use crate::session::{lock, refused};
 use authority::Authority;
 use hosts::is_known;
@@ -111,6 +111,14 @@ pub(crate) async fn connect(
         let said = "retold is not a proxy for this program: `retold record --intercept` is";
         return refused(&OTHER, 405, "retold_connect", said);
     };
+    if front.token.as_ref().is_some_and(|token| !token.is_of_proxy(request.headers())) {
+        let said =
+            "this retold is a proxy for its own program, which finds a secret in HTTPS_PROXY";
+        let mut response = refused(&OTHER, 407, "retold_token", said);
+        let basic = HeaderValue::from_static("Basic realm=\"retold\"");
+        response.headers_mut().insert(header::PROXY_AUTHENTICATE, basic);
+        return response;
+    }
     let Some(authority) = request.uri().authority().cloned() else {
         return refused(&OTHER, 400, "retold_connect", "CONNECT has no host");
     };
@@ -179,11 +187,11 @@ where
 }
 
 async fn handle(front: &Front, host: String, request: Request<IncomingBody>) -> Response<Outgoing> {
-    let session = match front.runs.session(None).await {
-        Ok(session) => session,
-        Err(NoRun { status, message }) => return refused(&OTHER, status, "retold_run", &message),
-    };
     let (parts, body) = request.into_parts();
+    let session = match front.opened(&parts.headers).await {
+        Ok(session) => session,
+        Err(not_let_in) => return turned_away(dialect::at(parts.uri.path()), &not_let_in),
+    };
     let incoming = Incoming {
         upstream: host,
         method: parts.method,

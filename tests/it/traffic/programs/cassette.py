@@ -102,7 +102,7 @@ def placed(uri, upstreams):
 
 
 def send(connection, method, path, headers, content):
-    connection.putrequest(method.upper(), path, skip_accept_encoding=True)
+    connection.putrequest(method.upper(), urlsplit(os.environ["RETOLD_URL"]).path + path, skip_accept_encoding=True)
     for name, value in headers:
         if name.lower() not in HOP:
             connection.putheader(name, value)

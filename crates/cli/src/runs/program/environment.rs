@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use crate::error::CliError;
 use retold::model::NamedUrl;
 use retold_wire::clients::{self, AZURE, CLIENTS, Client, NO_KEY, OPENAI, OURS};
-use retold_wire::{NamedHosts, Server, Upstreams};
+use retold_wire::{NamedHosts, Secret, Upstreams};
 
 /// What is changed in the environment of a program.
 #[derive(Debug, Clone, Default)]
@@ -113,14 +114,15 @@ pub(super) fn search_path() -> impl Iterator<Item = PathBuf> {
 
 /// What is set for the program.
 pub(super) fn of_program(
-    server: &Server,
+    (server, secret): (SocketAddr, &Secret),
     upstreams: &[String],
     replay: bool,
     intercepts: bool,
 ) -> Vec<(String, OsString)> {
     let mut all: Vec<(String, OsString)> = Vec::new();
+    let ours = secret.base_url(server);
     for upstream in upstreams {
-        let url = server.url(upstream);
+        let url = format!("{ours}/{upstream}");
         match clients::of(upstream) {
             Some(client) => {
                 all.extend(
@@ -137,10 +139,10 @@ pub(super) fn of_program(
             None => all.push((clients::variable(upstream), url.into())),
         }
     }
-    all.push((OURS.to_owned(), format!("http://{}", server.address()).into()));
+    all.push((OURS.to_owned(), ours.into()));
     if intercepts {
         for name in ["HTTPS_PROXY", "https_proxy"] {
-            all.push((name.to_owned(), format!("http://{}", server.address()).into()));
+            all.push((name.to_owned(), secret.proxy_url(server).into()));
         }
         // From Node 24 on, its own clients read these variables if they are asked to.
         all.push(("NODE_USE_ENV_PROXY".to_owned(), "1".into()));

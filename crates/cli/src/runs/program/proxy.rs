@@ -26,8 +26,8 @@ use retold::inert::inert;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::run::{Recorder, how_it_ended};
 use retold_wire::{
-    Front, NoRun, Pace, Rules, Runs, Samples, Server, Session, Settings, Setup, Summary, Token,
-    Upstreams,
+    Front, NoRun, Pace, Reach, Rules, Runs, Samples, Server, Session, Settings, Setup, Summary,
+    Token, Upstreams,
 };
 
 /// The variable that holds the token.
@@ -155,7 +155,12 @@ async fn serve(
             "retold: base URLs look like {url}/run/NAME/{first}; Ctrl-C or SIGTERM finishes the runs and ends this\n"
         ));
     }
-    let front = Front { runs: runs.clone(), upstreams, token, interception: None };
+    let reach = match token {
+        // A machine that others can reach has names that it does not know.
+        Some(_) => Reach::with_token(),
+        None => Reach::this_machine(),
+    };
+    let front = Front { runs: runs.clone(), upstreams, reach, token, interception: None };
     let serving = tokio::spawn(server.serve(Arc::new(front)));
     signals.next().await;
     let patience = tokio::time::sleep(PATIENCE);

@@ -19,8 +19,8 @@ use retold::id::RunId;
 use retold::log::Log;
 use retold::run::Recorder;
 use retold_wire::{
-    Front, Interception, NamedHosts, Pace, Rules, Samples, Server, Session, Settings, Setup,
-    Upstreams,
+    Front, Interception, NamedHosts, Pace, Rules, Samples, Secret, Server, Session, Settings,
+    Setup, Upstreams,
 };
 
 /// How long answers that are under way are waited for when the program has ended: a little longer
@@ -96,7 +96,12 @@ impl Program {
         // Their folder is gone when this function returns.
         let authorities =
             interception.as_ref().map(|it| Authorities::write(it.pem())).transpose()?;
-        let mut set = environment::of_program(&server, &names, replay, interception.is_some());
+        // A page or another program on this machine cannot know it.
+        let secret = Secret::random().map_err(|e| {
+            CliError::new(Status::Io, format!("the system cannot provide random bytes: {e}"))
+        })?;
+        let at = (server.address(), &secret);
+        let mut set = environment::of_program(at, &names, replay, interception.is_some());
         set.extend(authorities.iter().flat_map(Authorities::variables));
         let environment = Environment { set, unset };
         // A program that cannot be started leaves no run, and is not heard before there is one.
@@ -117,8 +122,12 @@ impl Program {
         let shared = settings.shared;
         let setup = Setup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace };
         let session = Session::new(setup)?;
-        let front =
-            Front { interception: interception.clone(), ..Front::of(session.clone(), names) };
+        let token = Some(secret.token());
+        let front = Front {
+            token,
+            interception: interception.clone(),
+            ..Front::of(session.clone(), names)
+        };
         let serving = tokio::spawn(server.serve(Arc::new(front)));
         let signals = Signals::of_program();
         let mut child = child::start(&command, environment)?;
