@@ -35,7 +35,7 @@ pub use failure::{Failure, FailureKind};
 pub use named::{NamedUrl, without_secrets};
 #[cfg(feature = "openai")]
 pub use openai::OpenAi;
-pub use parts::{ANSWERING_PARTS, HTTP, RESERVED_PARTS};
+pub use parts::{ANSWERING_PARTS, HTTP, RESERVED_PARTS, UNENDED};
 pub(crate) use patience::{TimeIsUp, within};
 pub use prices::{Price, Prices};
 pub use retry::{Retry, RetryPolicy};

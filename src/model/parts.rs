@@ -43,6 +43,9 @@ pub const ANSWERING_PARTS: &[&str] = &[
 /// How an answer travelled to a program that retold recorded: status, headers, body, chunks.
 pub const HTTP: &str = "http";
 
+/// Why an answer of a recorded program lacks its end, if its stream was closed before it.
+pub const UNENDED: &str = "unended";
+
 /// The names in `extra` that retold reserves:
 ///
 /// - `logprobs`: the log probabilities of the tokens
@@ -55,6 +58,7 @@ pub const HTTP: &str = "http";
 /// - `message`: the parts of a message that have one of these names or the name of a field
 /// - `unreadable`: what could not be read
 /// - `http`: the answer as it travelled to a recorded program; parsers never see it
+/// - `unended`: what the stream of the answer was closed without, if it has not come to its end
 /// - `exact_integers`: where integers beyond 2^53 are, which are kept as strings
 pub const RESERVED_PARTS: &[&str] = &[
     LOGPROBS,
@@ -66,6 +70,7 @@ pub const RESERVED_PARTS: &[&str] = &[
     MESSAGE,
     UNREADABLE,
     HTTP,
+    UNENDED,
     EXACT_INTEGERS,
 ];
 

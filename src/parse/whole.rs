@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 const SAYING: [&str; 5] = ["audio", "content_parts", "function_call", "refusal", "tool_calls"];
 
 /// The finish reasons of answers that were cut off, as providers spell them.
-const CUT_OFF: [&str; 2] = ["length", "max_tokens"];
+const CUT_OFF: [&str; 5] =
+    ["length", "max_tokens", "MAX_TOKENS", "model_length", "model_context_window_exceeded"];
 
 /// A whole answer, about which a [`Parser`](super::Parser) decides. Nothing in it depends on when
 /// or by which model it was recorded, so that a replay, a fork and an import lead to the same
@@ -65,6 +66,11 @@ impl<'a> WholeAnswer<'a> {
     pub fn is_cut_off(&self) -> bool {
         self.finish_reason.is_some_and(|reason| CUT_OFF.contains(&reason))
     }
+
+    /// What the stream of the answer was closed without, if it has not come to its end.
+    pub fn unended(&self) -> Option<&'a str> {
+        self.part("unended")?.as_str()
+    }
 }
 
 #[cfg(test)]
@@ -92,7 +98,7 @@ mod tests {
     fn only_a_limit_cuts_an_answer_off() {
         let cut =
             |reason| WholeAnswer { finish_reason: reason, ..WholeAnswer::text("x") }.is_cut_off();
-        assert!(cut(Some("length")) && cut(Some("max_tokens")));
+        assert!(cut(Some("length")) && cut(Some("max_tokens")) && cut(Some("MAX_TOKENS")));
         assert!(!cut(None) && !cut(Some("stop")) && !cut(Some("tool_calls")));
     }
 }

@@ -232,7 +232,8 @@ impl Core {
             Ok(answered) => {
                 p.exchanges += 1;
                 p.live += u64::from(live);
-                let Shortcomings { blank, cut_off, unreadable } =
+                // What is recorded of a program is not asked by a run of ours.
+                let Shortcomings { blank, cut_off, unended: _, unreadable } =
                     answered.beside.shortcomings(&answered.content);
                 p.blank += blank;
                 p.cut_off += cut_off;

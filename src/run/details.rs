@@ -75,6 +75,8 @@ pub struct Shortcomings {
     pub blank: u64,
     /// Answers that were cut off because they reached the maximum length.
     pub cut_off: u64,
+    /// Answers to a recorded program whose stream was closed before their end.
+    pub unended: u64,
     /// Answers that are kept as bytes because no text could be read from them.
     pub unreadable: u64,
 }
@@ -118,6 +120,7 @@ impl Beside {
         Shortcomings {
             blank: u64::from(is_empty && unreadable == 0),
             cut_off: u64::from(whole.is_cut_off()),
+            unended: u64::from(whole.unended().is_some()),
             unreadable,
         }
     }

@@ -163,9 +163,11 @@ impl<'a> RunRecord<'a> {
         let (mut events, mut all) = (RunEvents::of(self.run), Shortcomings::default());
         while let Some(stored) = events.next(self.reader)? {
             let Some((content, beside)) = answer(stored.event()?) else { continue };
-            let Shortcomings { blank, cut_off, unreadable } = beside.shortcomings(&content);
+            let Shortcomings { blank, cut_off, unended, unreadable } =
+                beside.shortcomings(&content);
             all.blank += blank;
             all.cut_off += cut_off;
+            all.unended += unended;
             all.unreadable += unreadable;
         }
         Ok(all)

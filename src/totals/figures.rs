@@ -96,6 +96,8 @@ pub struct Calls {
     pub blank: u64,
     /// Answers that reached the maximum length.
     pub cut_off: u64,
+    /// Answers to a recorded program whose stream was closed before their end.
+    pub unended: u64,
     /// Answers from which no text could be read.
     pub unreadable: u64,
 }
@@ -277,6 +279,7 @@ fn counts(part: &Part, Unanswered { failed, open }: Unanswered, parsers: &Parser
             open,
             blank: part.lacking.blank,
             cut_off: part.lacking.cut_off,
+            unended: part.lacking.unended,
             unreadable: part.lacking.unreadable,
         },
         attempts: Attempts { made: used.answers + failures, failed: failures, reasons },

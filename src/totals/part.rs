@@ -132,9 +132,10 @@ impl Part {
     }
 
     pub(super) fn lacking(&mut self, beside: &Beside, content: &Content) {
-        let Shortcomings { blank, cut_off, unreadable } = beside.shortcomings(content);
+        let Shortcomings { blank, cut_off, unended, unreadable } = beside.shortcomings(content);
         self.lacking.blank += blank;
         self.lacking.cut_off += cut_off;
+        self.lacking.unended += unended;
         self.lacking.unreadable += unreadable;
     }
 
@@ -180,6 +181,7 @@ impl Part {
         self.reported.1 += other.reported.1;
         self.lacking.blank += other.lacking.blank;
         self.lacking.cut_off += other.lacking.cut_off;
+        self.lacking.unended += other.lacking.unended;
         self.lacking.unreadable += other.lacking.unreadable;
         for (name, answers) in &other.reported_as {
             *entry(&mut self.reported_as, name, u64::default) += answers;

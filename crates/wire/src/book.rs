@@ -27,6 +27,8 @@ pub struct Attempt {
     pub place: Place,
     /// Whether the client may try again: it failed, and not for good.
     pub reopens: bool,
+    /// Whether it is an answer.
+    pub is_answer: bool,
 }
 
 /// A sample that is being asked for.
@@ -36,8 +38,12 @@ pub struct Ticket {
     pub key: Key,
     /// Its number within its call.
     pub sample: Sample,
-    /// How many attempts were made before this one.
+    /// How many attempts the log has before this one.
     pub attempt: u32,
+    /// How many of them the client of now has met.
+    pub tries: u32,
+    /// Whether the log has attempts of which it has met none, because they are asked again.
+    pub is_again: bool,
     /// The event of the question in the run that is being written, if it has one already.
     pub request: Option<Seq>,
     /// The attempts that are recorded, from the next one on.
@@ -60,8 +66,10 @@ pub enum Turn {
 pub struct RecordedSample {
     /// The event of its question.
     pub request: Seq,
-    /// Its attempts, in order; none if it was in flight when the run was cut off.
+    /// The attempts that are sent again, in order.
     pub attempts: Vec<Attempt>,
+    /// How many attempts the log has; none if it was in flight when the run was cut off.
+    pub made: u32,
     /// Whether its client left before it was whole.
     pub partial: bool,
 }
@@ -116,25 +124,29 @@ impl Book {
         self.next.insert(call, next);
         let mut partial = Vec::new();
         for (number, key, sample) in samples {
-            let RecordedSample { request, attempts, partial: is_partial } = sample;
+            let RecordedSample { request, attempts, made, partial: is_partial } = sample;
             let queue = self.queues.entry(key.clone()).or_default();
-            if attempts.is_empty() {
+            if made == 0 {
                 queue.lost.insert(number, Lost::default());
                 continue;
             }
             if is_partial && self.live {
-                let attempts = u32::try_from(attempts.len()).unwrap_or(u32::MAX);
                 let lost = match self.same_run {
-                    true => Lost { request: Some(request), attempts },
+                    true => Lost { request: Some(request), attempts: made },
                     false => Lost::default(),
                 };
                 queue.lost.insert(number, lost);
                 continue;
             }
+            // What is asked again keeps its place, so that what came after it still fits.
+            let sent = u32::try_from(attempts.len()).unwrap_or(u32::MAX);
+            let attempt = if self.same_run { made.saturating_sub(sent) } else { 0 };
             let ticket = Ticket {
                 key,
                 sample: number,
-                attempt: 0,
+                attempt,
+                tries: 0,
+                is_again: attempt > 0,
                 request: self.same_run.then_some(request),
                 recorded: attempts.into(),
             };
@@ -173,12 +185,15 @@ impl Book {
             (sample, Lost::default())
         });
         let (key, recorded) = (key.clone(), VecDeque::new());
-        Turn::Live(Ticket { key, sample, attempt: attempts, request, recorded })
+        let is_again = attempts > 0;
+        Turn::Live(Ticket { key, sample, attempt: attempts, tries: 0, is_again, request, recorded })
     }
 
     /// Notes that an attempt failed and that its client may try again.
     pub fn reopen(&mut self, mut ticket: Ticket) {
         ticket.attempt += 1;
+        ticket.tries += 1;
+        ticket.is_again = false;
         if self.live || !ticket.recorded.is_empty() {
             self.queues.entry(ticket.key.clone()).or_default().open.push(ticket);
         }
@@ -200,7 +215,7 @@ impl Queue {
     fn take(&mut self, retry: Option<u32>) -> Option<Turn> {
         // A client that counts its attempts says when it begins anew.
         if retry != Some(0) && !self.open.is_empty() {
-            let counted = self.open.iter().position(|open| Some(open.attempt) == retry);
+            let counted = self.open.iter().position(|open| Some(open.tries) == retry);
             return Some(Queue::turn(self.open.remove(counted.unwrap_or(0))));
         }
         self.recorded.pop_front().map(Queue::turn)
@@ -219,7 +234,8 @@ impl Queue {
     }
 
     fn left(&self) -> usize {
-        self.recorded.len() + self.open.iter().filter(|open| !open.recorded.is_empty()).count()
+        let all = self.recorded.iter().chain(&self.open);
+        all.filter(|ticket| !ticket.recorded.is_empty()).count()
     }
 }
 
@@ -239,13 +255,14 @@ mod tests {
 
     fn sample(attempts: &[(u64, bool)]) -> RecordedSample {
         let attempts = attempts.iter();
-        let attempts =
-            attempts.map(|(seq, reopens)| Attempt { place: place(*seq), reopens: *reopens });
-        RecordedSample {
-            request: Seq(1),
-            attempts: attempts.collect(),
-            ..RecordedSample::default()
-        }
+        let attempts = attempts.map(|(seq, reopens)| Attempt {
+            place: place(*seq),
+            reopens: *reopens,
+            is_answer: !reopens,
+        });
+        let attempts: Vec<Attempt> = attempts.collect();
+        let made = u32::try_from(attempts.len()).unwrap();
+        RecordedSample { request: Seq(1), attempts, made, partial: false }
     }
 
     fn book(samples: Vec<RecordedSample>, live: bool) -> Book {
@@ -307,6 +324,22 @@ mod tests {
         assert_eq!((lost.sample, lost.request), (0, None));
         let Turn::Live(new) = book.take(&key(1), None) else { panic!() };
         assert_eq!((new.sample, new.request), (3, None));
+    }
+
+    /// What came after it still fits, and a client that counts counts from its own first attempt.
+    #[test]
+    fn what_is_asked_again_keeps_its_place() {
+        let failed = RecordedSample { made: 3, ..sample(&[]) };
+        let mut book = book(vec![sample(&[(2, false)]), failed, sample(&[(8, false)])], true);
+        assert_eq!(book.left(), 2);
+        assert_eq!(got(&mut book, Some(0)), Some(2));
+        let Turn::Live(again) = book.take(&key(1), Some(0)) else { panic!() };
+        assert_eq!((again.sample, again.attempt, again.request), (1, 3, Some(Seq(1))));
+        assert!(again.is_again);
+        book.reopen(again);
+        assert_eq!(got(&mut book, Some(0)), Some(8));
+        let Turn::Live(next) = book.take(&key(1), Some(1)) else { panic!() };
+        assert_eq!((next.sample, next.attempt, next.is_again), (1, 4, false));
     }
 
     #[test]

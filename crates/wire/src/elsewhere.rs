@@ -8,13 +8,13 @@ use retold::prompt::{Request, RequestError};
 use serde_json::{Value, json};
 
 use crate::asked::{Asked, COUNTED, Incoming};
-use crate::failures::{failure_of, reopens};
+use crate::failures::reopens;
 use crate::framing::Framing;
 use crate::heads::kept_headers;
 use crate::kept::{self, Kept};
 use crate::limits::LONGEST_ANSWER;
 use crate::masks::Masks;
-use crate::read;
+use crate::read::{self, Read};
 use crate::rules::Rules;
 
 /// Whether a header of a request counts, and is therefore kept.
@@ -81,15 +81,17 @@ impl Elsewhere {
         let framing = Framing::of(kept.content_type());
         let (body, _, redacted) = rules.redaction.answer(framing, body, Vec::new());
         let kept = Kept { redacted, ..kept };
-        if status.is_success() {
-            let mut response = read::answer(asked.dialect, framing, &body);
-            let kept = kept.with_body(&body, &[], response.content.text());
-            response.extra.insert(HTTP.to_owned(), json!(kept));
-            return Ok(Outcome::Answer(Box::new(response)));
-        }
-        let failure = failure_of(*status, &body, headers);
+        let read = read::whole(asked.dialect, framing, (*status, headers), &body);
+        let (failure, text) = match read {
+            Read::Answer(mut response) => {
+                let kept = kept.with_body(&body, &[], response.content.text());
+                response.extra.insert(HTTP.to_owned(), json!(kept));
+                return Ok(Outcome::Answer(response));
+            }
+            Read::Failed { failure, text } => (failure, text),
+        };
         let reopens = reopens(failure.kind, headers.get("x-should-retry"));
-        let kept = kept.with_body(&body, &[], "");
+        let kept = Kept { text, ..kept }.with_body(&body, &[], "");
         let wait = failure.retry_after;
         let details = AttemptDetails {
             attempt,

@@ -1,25 +1,76 @@
-//! What a failed attempt is called, and whether it is tried again.
+//! What a failed attempt is called, whether it is tried again, and which recorded ones are sent again.
 
 use hyper::http::{HeaderMap, HeaderValue, StatusCode, header};
+use retold::event::AttemptDetails;
 use retold::inert::inert;
 use retold::model::{Failure, FailureKind};
 use serde_json::Value;
 
+use crate::book::Attempt;
 use crate::decode::DecodeError;
+use crate::kept::{End, Kept};
+
+/// What becomes of recorded attempts that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failures {
+    /// They are sent again, as in a replay.
+    Sent,
+    /// They are left out of a replay.
+    LeftOut,
+    /// They are asked again, unless an answer follows or the server refused the request itself: then the
+    /// program has lived with them, and what it asked next depends on that.
+    AskedAgain,
+    /// All of them are asked again.
+    AllAskedAgain,
+}
+
+/// A recorded attempt that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failed {
+    /// Nothing of it came from the upstream, which was not asked or could not be reached.
+    Here,
+    /// The upstream failed, or wanted another key or another time.
+    Passing,
+    /// The upstream refused the request itself.
+    Refused,
+}
+
+impl Failed {
+    pub(crate) fn of(details: &AttemptDetails, kept: &Kept) -> Self {
+        if details.status.is_none() && kept.end != Some(End::BrokenOff) {
+            Failed::Here
+        } else if details.failure == FailureKind::Rejected.as_str()
+            && details.status.is_some_and(|status| status >= 300)
+        {
+            Failed::Refused
+        } else {
+            Failed::Passing
+        }
+    }
+}
+
+impl Failures {
+    /// Which of the attempts at a question are sent again.
+    pub(crate) fn sent(self, attempts: Vec<(Attempt, Option<Failed>)>) -> Vec<Attempt> {
+        let is_answered = attempts.iter().any(|(attempt, _)| attempt.is_answer);
+        let is_sent = |failed: Option<Failed>| match (self, failed) {
+            (_, None) | (Failures::Sent, _) => true,
+            (Failures::LeftOut | Failures::AllAskedAgain, _) => false,
+            (Failures::AskedAgain, Some(Failed::Here)) => false,
+            (Failures::AskedAgain, Some(Failed::Passing)) => is_answered,
+            (Failures::AskedAgain, Some(Failed::Refused)) => true,
+        };
+        let sent = attempts.into_iter().filter(|(_, failed)| is_sent(*failed));
+        sent.map(|(attempt, _)| attempt).collect()
+    }
+}
 
 /// What kind of failure a status is, in the words of our own runs.
 pub(crate) fn failure_of(status: StatusCode, body: &[u8], headers: &HeaderMap) -> Failure {
     let read: Option<Value> = serde_json::from_slice(body).ok();
     let error = read.as_ref().map(|body| &body["error"]);
     let code = error.and_then(|error| error["code"].as_str().or(error["type"].as_str()));
-    let kind = match status.as_u16() {
-        402 => FailureKind::QuotaExhausted,
-        400..500 if code == Some("insufficient_quota") => FailureKind::QuotaExhausted,
-        429 => FailureKind::RateLimited,
-        401 | 403 => FailureKind::Unauthorized,
-        408 | 409 | 425 | 500.. => FailureKind::Server,
-        _ => FailureKind::Rejected,
-    };
+    let kind = kind_of(status.as_u16(), code);
     let said = error.and_then(|error| error["message"].as_str().or(error.as_str()));
     let said = said.map_or_else(|| String::from_utf8_lossy(body).into_owned(), str::to_owned);
     let said = inert(said.trim(), 300);
@@ -33,6 +84,25 @@ pub(crate) fn failure_of(status: StatusCode, body: &[u8], headers: &HeaderMap) -
     let retry_after =
         seconds.and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok());
     Failure { kind, status: Some(status.as_u16()), message, retry_after }
+}
+
+/// What kind of failure a status and a word for it are.
+pub(crate) fn kind_of(status: u16, code: Option<&str>) -> FailureKind {
+    match status {
+        402 => FailureKind::QuotaExhausted,
+        400.. if code == Some("insufficient_quota") => FailureKind::QuotaExhausted,
+        429 => FailureKind::RateLimited,
+        401 | 403 => FailureKind::Unauthorized,
+        408 | 409 | 425 | 500.. => FailureKind::Server,
+        _ => FailureKind::Rejected,
+    }
+}
+
+/// A failure that an answer says of itself although its status says that it is well.
+pub(crate) fn inside(status: StatusCode, failure: Failure) -> Failure {
+    let status = status.as_u16();
+    let message = format!("an error inside HTTP {status}: {}", failure.message);
+    Failure { status: Some(status), message, ..failure }
 }
 
 /// Whether SDKs try again after this.
@@ -55,4 +125,85 @@ pub(crate) fn reopens(kind: FailureKind, said: Option<&HeaderValue>) -> bool {
 /// An answer that cannot be read.
 pub(crate) fn malformed(error: DecodeError) -> Failure {
     Failure::new(FailureKind::Malformed, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use retold::id::{RunId, Seq};
+
+    use super::*;
+    use crate::book::Place;
+
+    /// Which attempts are sent again: `h` failed here, `p` passing, `r` was refused, `a` is an answer.
+    fn sent(failures: Failures, attempts: &str) -> String {
+        let attempt = |(seq, letter): (u64, char)| {
+            let place = Place { run: RunId([1; 8]), seq: Seq(seq) };
+            let failed = match letter {
+                'h' => Some(Failed::Here),
+                'p' => Some(Failed::Passing),
+                'r' => Some(Failed::Refused),
+                _ => None,
+            };
+            (Attempt { place, reopens: false, is_answer: failed.is_none() }, failed)
+        };
+        let all = (0..).zip(attempts.chars()).map(attempt).collect();
+        let sent = failures.sent(all).into_iter();
+        let letters = sent.map(|it| attempts.as_bytes()[it.place.seq.0 as usize]);
+        letters.map(char::from).collect()
+    }
+
+    #[test]
+    fn what_a_program_has_lived_with_is_sent_again() {
+        for (attempts, due) in [
+            ("ppa", "ppa"),
+            ("hpa", "pa"),
+            ("p", ""),
+            ("pph", ""),
+            ("r", "r"),
+            ("pr", "r"),
+            ("rp", "r"),
+            ("ra", "ra"),
+            ("h", ""),
+        ] {
+            assert_eq!(sent(Failures::AskedAgain, attempts), due, "{attempts}");
+            assert_eq!(sent(Failures::Sent, attempts), attempts);
+            let answers = attempts.replace(['h', 'p', 'r'], "");
+            assert_eq!(sent(Failures::LeftOut, attempts), answers);
+            assert_eq!(sent(Failures::AllAskedAgain, attempts), answers);
+        }
+    }
+
+    #[test]
+    fn what_failed_is_told_apart_by_where_it_came_from() {
+        let of = |failure: &Failure, end| {
+            let details = AttemptDetails {
+                attempt: 0,
+                error: failure.message.clone(),
+                failure: failure.kind.as_str().to_owned(),
+                gave_up: true,
+                from: None,
+                http: None,
+                retry_after_ms: None,
+                status: failure.status,
+            };
+            Failed::of(&details, &Kept { end, ..Kept::default() })
+        };
+        let said = |status: u16| {
+            let status = StatusCode::from_u16(status).unwrap();
+            of(&failure_of(status, b"", &HeaderMap::new()), None)
+        };
+        for passing in [401, 402, 403, 408, 409, 425, 429, 500, 503, 529] {
+            assert_eq!(said(passing), Failed::Passing, "{passing}");
+        }
+        for refused in [307, 400, 404, 413, 422] {
+            assert_eq!(said(refused), Failed::Refused, "{refused}");
+        }
+        let here = Failure::new(FailureKind::Connection, "cannot connect");
+        assert_eq!(of(&here, None), Failed::Here);
+        assert_eq!(of(&here, Some(End::ClientLeft)), Failed::Here);
+        assert_eq!(of(&here, Some(End::BrokenOff)), Failed::Passing);
+        let rejected = Failure::new(FailureKind::Rejected, "no");
+        assert_eq!(of(&rejected, None), Failed::Here);
+        assert_eq!(of(&inside(StatusCode::OK, rejected), None), Failed::Passing);
+    }
 }

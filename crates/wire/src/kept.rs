@@ -12,6 +12,10 @@ use crate::limits::MOST_CHUNKS;
 /// answer's text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
+    /// Whether the program has met none of the attempts before this one in its call: they had failed, and
+    /// the run was continued by asking again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
     /// A body that is not UTF-8, in base64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base64: Option<String>,
@@ -34,6 +38,9 @@ pub struct Kept {
     pub redacted: bool,
     /// The HTTP status.
     pub status: u16,
+    /// Of a failed attempt: what could be read of the answer that had begun to come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 /// How a body ended before its end.

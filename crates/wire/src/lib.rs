@@ -62,6 +62,7 @@ pub use asked::{Asked, AskedError, CALL, Incoming, Key};
 pub use book::{Attempt, Book, Place, RecordedSample, Ticket, Turn};
 pub use decode::{DecodeError, decoded};
 pub use elsewhere::{Elsewhere, Outcome, TooLong, is_counted, is_kept};
+pub use failures::Failures;
 pub use front::{Front, Later, NoRun, Runs};
 pub use intercept::{AuthorityError, Interception, NamedHosts, Reported};
 pub use kept::{End, Kept};

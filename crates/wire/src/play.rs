@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::Response;
 use hyper::http::HeaderValue;
-use retold::event::AnswerReused;
+use retold::event::{AnswerReused, AttemptDetails};
 use retold::id::Seq;
 use retold::log::Durable;
 use retold::model::HTTP;
@@ -49,11 +49,11 @@ pub(crate) async fn recorded(
         }
     }
     let name = give(session, &ticket, seq, &played);
+    session.count(|summary| summary.sent_again(&played));
     session.share(&asked.key, played.answer.map(|_| attempt.place));
     if attempt.reopens {
         session.reopen(ticket);
     }
-    session.count(|summary| summary.replayed += 1);
     send(played, session, name)
 }
 
@@ -64,7 +64,7 @@ fn give(
     answer: Option<Seq>,
     played: &Played,
 ) -> Option<Seq> {
-    if let (Some(request), Some(answer), Some(Named { id })) =
+    if let (Some(request), Some(answer), Some(Named { id, .. })) =
         (ticket.request, answer, played.answer)
     {
         let (call, sample) = (ticket.key.call.clone(), ticket.sample);
@@ -97,7 +97,11 @@ pub(crate) async fn shared(
             Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
         };
         if let Copied::Answer(reused) = &mut copy {
-            if place.run == session.run {
+            if ticket.is_again
+                && let Some(http) = reused.details.extra.get_mut(HTTP)
+            {
+                http["again"] = true.into();
+            } else if place.run == session.run {
                 // The run has the body once.
                 reused.details.extra.remove(HTTP);
             }
@@ -107,7 +111,7 @@ pub(crate) async fn shared(
             }
         }
     }
-    session.count(|summary| summary.replayed += 1);
+    session.count(|summary| summary.sent_again(&played));
     send(played, session, name)
 }
 
@@ -127,7 +131,10 @@ async fn record(
             Copied::Answer(reused) => {
                 recorder.reused(AnswerReused { request, ..AnswerReused::clone(reused) })?
             }
-            Copied::Failure(details) => recorder.failed_as(request, details.clone())?,
+            Copied::Failure(details) => {
+                let details = AttemptDetails { attempt: ticket.attempt, ..details.clone() };
+                recorder.failed_as(request, details)?
+            }
         };
         Ok((request, written))
     })?;

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use retold::event::{
     AnswerReused, AttemptDetails, AttemptFailed, Event, EventError, RequestSent, ResponseDetails,
-    ResponseReceived, StoredEvent,
+    ResponseReceived, SharedFailure, StoredEvent,
 };
 use retold::id::{PromptHash, RunId, Seq};
 use retold::log::{LogError, Reader, each_event_at};
-use retold::model::{Content, HTTP, Unreadable};
+use retold::model::{Content, HTTP, UNENDED, Unreadable};
 use retold::prompt::Request;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::book::Place;
 use crate::digest::Digest;
@@ -38,6 +39,8 @@ pub(crate) struct Played {
 pub(crate) struct Named {
     /// The provider's id for it.
     pub(crate) id: Option<Digest>,
+    /// Whether its stream was closed without its end.
+    pub(crate) is_unended: bool,
 }
 
 /// What a fork records of an attempt of its parent.
@@ -83,8 +86,8 @@ impl Library {
             Some((read, stored)) if read == place => stored,
             _ => self.0.event(place)?.ok_or_else(none)?,
         };
-        let (id, mut kept) = match sent(&stored) {
-            Some((id, kept)) => (id, kept),
+        let (id, is_unended, mut kept) = match sent(&stored) {
+            Some(sent) => sent,
             None => match stored.event().map_err(damaged)? {
                 Event::AnswerReused(reused) if is_elsewhere(&reused, place.run) => {
                     let from = Place { seq: reused.from_seq, ..place };
@@ -93,16 +96,17 @@ impl Library {
                 Event::AnswerReused(AnswerReused { details, .. })
                 | Event::ResponseReceived(ResponseReceived { details, .. }) => {
                     let kept = details.extra.get(HTTP).and_then(Kept::read).ok_or_else(none)?;
-                    (details.id.as_deref().map(Digest::of), kept)
+                    let is_unended = details.extra.contains_key(UNENDED);
+                    (details.id.as_deref().map(Digest::of), is_unended, kept)
                 }
                 Event::AttemptFailed(AttemptFailed { details, .. }) => {
-                    (None, details.http.as_ref().and_then(Kept::read).ok_or_else(none)?)
+                    (None, false, details.http.as_ref().and_then(Kept::read).ok_or_else(none)?)
                 }
                 _ => return Err(none()),
             },
         };
         let body = kept.take_bytes(stored.content.as_ref()).ok_or_else(none)?;
-        let answer = stored.is_answer().then_some(Named { id });
+        let answer = stored.is_answer().then_some(Named { id, is_unended });
         Ok(Played { place, kept, body, answer })
     }
 
@@ -120,7 +124,10 @@ impl Library {
                 let reused = AnswerReused { from_run: run, from_seq: seq, ..reused };
                 Ok(Copied::Answer(Box::new(reused)))
             }
-            Some(Event::AttemptFailed(failed)) => Ok(Copied::Failure(failed.details)),
+            Some(Event::AttemptFailed(failed)) => {
+                let from = Some(SharedFailure { run, seq });
+                Ok(Copied::Failure(AttemptDetails { from, ..failed.details }))
+            }
             _ => Err(PlayedError::NotRecorded(seq)),
         }
     }
@@ -167,9 +174,9 @@ fn is_elsewhere(reused: &AnswerReused, run: RunId) -> bool {
     reused.from_run == run && !reused.details.extra.contains_key(HTTP)
 }
 
-/// The id of an answer that was received, and how it travelled, without the rest of its event: this
+/// The id of an answer that was received, whether it lacks its end, and how it travelled, without the rest of its event: this
 /// is most of what a replay reads. `None` if it is not as usual, which a whole reading says.
-fn sent(stored: &StoredEvent) -> Option<(Option<Digest>, Kept)> {
+fn sent(stored: &StoredEvent) -> Option<(Option<Digest>, bool, Kept)> {
     #[derive(Deserialize)]
     struct Body<'a> {
         extra: Extra,
@@ -179,12 +186,28 @@ fn sent(stored: &StoredEvent) -> Option<(Option<Digest>, Kept)> {
     #[derive(Deserialize)]
     struct Extra {
         http: Kept,
+        unended: Option<IgnoredAny>,
     }
     if !stored.is_received() || stored.content.is_none() {
         return None;
     }
     let Body { extra, id } = serde_json::from_str(&stored.body).ok()?;
-    Some((id.as_deref().map(Digest::of), extra.http))
+    Some((id.as_deref().map(Digest::of), extra.unended.is_some(), extra.http))
+}
+
+/// How a recorded attempt travelled, if it is one.
+pub(crate) fn how_it_travelled(stored: &StoredEvent) -> Result<Option<Kept>, LogError> {
+    if let Some((.., kept)) = sent(stored) {
+        return Ok(Some(kept));
+    }
+    Ok(match stored.event().map_err(damaged)? {
+        Event::ResponseReceived(ResponseReceived { details, .. })
+        | Event::AnswerReused(AnswerReused { details, .. }) => {
+            details.extra.get(HTTP).and_then(Kept::read)
+        }
+        Event::AttemptFailed(failed) => failed.details.http.as_ref().and_then(Kept::read),
+        _ => None,
+    })
 }
 
 /// What a run that shares this answer records.

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hyper::Response;
 use hyper::http::header;
 use retold::id::Seq;
-use retold::model::{Failure, FailureKind, HTTP};
+use retold::model::{Failure, FailureKind, HTTP, UNENDED};
 use retold::run::RecorderError;
 use retold::run::clock::Stopwatch;
 use serde_json::json;
@@ -19,7 +19,7 @@ use crate::book::{Place, Ticket};
 use crate::decode::{DecodeError, Decoder};
 use crate::dialect::Problem;
 use crate::digest::Digest;
-use crate::failures::{failure_of, malformed, reopens};
+use crate::failures::{malformed, reopens};
 use crate::framing::Framing;
 use crate::handed::Given;
 use crate::heads::{head, json_header, kept_headers, named, response_of};
@@ -29,7 +29,7 @@ use crate::limits::{
 };
 use crate::masks::Masks;
 use crate::outlet::{Outgoing, Outlet, Waiting};
-use crate::read;
+use crate::read::{self, Read};
 use crate::session::{Session, Working, refused};
 use crate::upstream::broken_off;
 
@@ -80,13 +80,17 @@ pub(crate) async fn refused_here(
     ticket: Ticket,
     problem: &Problem<'_>,
 ) {
-    let Ok(Some(request)) = session.record(|recorder| {
-        recorder.sent(ticket.key.call.clone(), ticket.sample, asked.request.clone())
-    }) else {
+    let sent = || {
+        session.record(|recorder| {
+            recorder.sent(ticket.key.call.clone(), ticket.sample, asked.request.clone())
+        })
+    };
+    let Ok(Some(request)) = ticket.request.map_or_else(sent, |request| Ok(Some(request))) else {
         return;
     };
     let failure = Failure::new(FailureKind::Rejected, problem.message);
-    let kept = Kept { status: problem.status, headers: json_header(), ..Kept::default() };
+    let (status, again) = (problem.status, ticket.is_again);
+    let kept = Kept { status, again, headers: json_header(), ..Kept::default() };
     let body = asked.dialect.error(problem).to_string();
     let kept = kept.with_body(body.as_bytes(), &[], "");
     session.count(|summary| summary.failed(&failure));
@@ -220,19 +224,25 @@ impl Exchange<'_> {
         let kept = self.kept(kept, &body[..most], chunks, &ended);
         let rest = Bytes::from(body).slice(sent..end);
         let recorded = match &ended {
-            Ended::Whole if status.is_success() => {
-                self.succeeded(ticket, framing, kept, watch).await
-            }
             Ended::Whole => {
-                let failure = failure_of(status, &kept.body, response.headers());
-                let reopens = reopens(failure.kind, response.headers().get("x-should-retry"));
-                self.failed(ticket, &failure, reopens, &kept.of_failure()).await
+                let headers = response.headers();
+                match read::whole(self.asked.dialect, framing, (status, headers), &kept.body) {
+                    Read::Answer(response) => self.succeeded(ticket, *response, kept, watch).await,
+                    Read::Failed { failure, text } => {
+                        let reopens = reopens(failure.kind, headers.get("x-should-retry"));
+                        self.failed(ticket, &failure, reopens, &kept.of_failure(text)).await
+                    }
+                }
             }
-            Ended::Broken(failure) => self.failed(ticket, failure, true, &kept.of_failure()).await,
+            Ended::Broken(failure) => {
+                let kept = kept.of_failure(read::begun(self.asked.dialect, framing, &kept.body));
+                self.failed(ticket, failure, true, &kept).await
+            }
             Ended::ClientLeft => {
                 let why = "the client left, and the answer did not end in time";
                 let failure = Failure::new(FailureKind::Timeout, why);
-                self.failed(ticket, &failure, false, &kept.of_failure()).await
+                let kept = kept.of_failure(read::begun(self.asked.dialect, framing, &kept.body));
+                self.failed(ticket, &failure, false, &kept).await
             }
         };
         match (recorded, ended) {
@@ -333,12 +343,13 @@ impl Exchange<'_> {
     async fn succeeded(
         &self,
         ticket: Ticket,
-        framing: Framing,
+        mut response: retold::model::Response,
         kept: ToStore,
         watch: Stopwatch,
     ) -> Result<(), RecorderError> {
         let ToStore { kept, body, chunks } = kept;
-        let mut response = read::answer(self.asked.dialect, framing, &body);
+        let is_unended = response.extra.contains_key(UNENDED);
+        let kept = Kept { again: ticket.is_again, ..kept };
         let kept = kept.with_body(&body, &chunks, response.content.text());
         response.extra.insert(HTTP.to_owned(), json!(kept));
         let request = ticket.request.unwrap_or_default();
@@ -351,7 +362,10 @@ impl Exchange<'_> {
                 Ok(()) => {
                     let (call, sample) = (ticket.key.call, ticket.sample);
                     session.given(Given { request, answer: seq, call, sample, id });
-                    session.count(|summary| summary.answers += 1);
+                    session.count(|summary| {
+                        summary.answers += 1;
+                        summary.unended += u64::from(is_unended);
+                    });
                     session.share(key, Some(Place { run: session.run, seq }));
                     Ok(())
                 }
@@ -375,6 +389,7 @@ impl Exchange<'_> {
         kept: &Kept,
     ) -> Result<(), RecorderError> {
         let (session, request) = (self.session, ticket.request.unwrap_or_default());
+        let kept = Kept { again: ticket.is_again, ..kept.clone() };
         let recorded = session.record(|recorder| {
             recorder.failed(request, ticket.attempt, (failure, !reopens), Some(json!(kept)))
         });
@@ -404,8 +419,8 @@ struct ToStore {
 }
 
 impl ToStore {
-    /// A failed attempt has no text, so its whole body is kept here.
-    fn of_failure(&self) -> Kept {
-        self.kept.clone().with_body(&self.body, &self.chunks, "")
+    /// A failed attempt has no content, so its whole body is kept here, and its text beside it.
+    fn of_failure(&self, text: Option<String>) -> Kept {
+        Kept { text, ..self.kept.clone() }.with_body(&self.body, &self.chunks, "")
     }
 }

@@ -9,9 +9,10 @@ use retold::log::{CheckedReader, Index, Log, LogError, Reader, Table, each_event
 
 use crate::asked::Key;
 use crate::book::{Attempt, Place, RecordedSample};
+use crate::failures::{Failed, Failures};
 use crate::kept::{End, Kept};
 use crate::readers::{Found, Readers};
-use crate::recorded::damaged;
+use crate::recorded::{damaged, how_it_travelled};
 use crate::rules::Rules;
 
 /// Events in one read.
@@ -26,7 +27,7 @@ struct Recorded {
     questions: Questions,
     readers: Arc<Readers>,
     rules: Rules,
-    skip_errors: bool,
+    failures: Failures,
 }
 
 /// What is recorded of one call.
@@ -66,21 +67,23 @@ impl Samples {
         Samples(None)
     }
 
-    /// Those of a recorded run. `skip_errors` leaves out what failed.
+    /// Those of a recorded run; `failures` says what becomes of the attempts that failed.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read, or is damaged.
-    pub fn of(log: &Log, run: RunId, rules: &Rules, skip_errors: bool) -> Result<Self, LogError> {
+    pub fn of(log: &Log, run: RunId, rules: &Rules, failures: Failures) -> Result<Self, LogError> {
         let mut reader = CheckedReader::new(log.reader()?);
         let index = Index::open(&mut reader, run)?;
         let table = Table::read(&index, &mut reader)?;
-        let answered = match skip_errors {
-            true => succeeded(&mut reader, run)?,
-            false => table.questions().into_iter().filter(|seq| table.is_cause(*seq)).collect(),
+        let answered = match failures {
+            Failures::Sent => {
+                table.questions().into_iter().filter(|seq| table.is_cause(*seq)).collect()
+            }
+            _ => succeeded(&mut reader, run)?,
         };
         let questions = Questions { run, table, answered };
         let (rules, readers) = (rules.clone(), Arc::new(Readers::of(log)));
-        Ok(Samples(Some(Arc::new(Recorded { questions, readers, rules, skip_errors }))))
+        Ok(Samples(Some(Arc::new(Recorded { questions, readers, rules, failures }))))
     }
 
     /// What is recorded of a call.
@@ -111,7 +114,7 @@ impl Samples {
 
     /// Whether failed attempts are left out.
     pub(crate) fn skip_errors(&self) -> bool {
-        self.0.as_ref().is_some_and(|recorded| recorded.skip_errors)
+        self.0.as_ref().is_some_and(|recorded| recorded.failures == Failures::LeftOut)
     }
 
     /// What reads them.
@@ -144,8 +147,8 @@ impl Recorded {
         asked.dedup_by_key(|(sample, ..)| *sample);
         let mut keys = BTreeMap::new();
         for (number, request, prompt) in asked {
-            let (attempts, partial) = self.attempts(request, &mut page.first)?;
-            if attempts.is_empty() && self.skip_errors {
+            let sample = self.attempts(request, &mut page.first)?;
+            if sample.attempts.is_empty() && self.failures == Failures::LeftOut {
                 continue;
             }
             let key = if self.rules.is_empty() {
@@ -158,42 +161,52 @@ impl Recorded {
                 key
             };
             let key = Key { call: call.clone(), prompt: key };
-            page.samples.push((number, key, RecordedSample { request, attempts, partial }));
+            page.samples.push((number, key, sample));
         }
         Ok(page)
     }
 
-    /// The recorded attempts of a question, and whether its client left before the last was whole.
+    /// The recorded attempts of a question.
     fn attempts(
         &self,
         request: Seq,
         first: &mut Option<(Place, Found)>,
-    ) -> Result<(Vec<Attempt>, bool), LogError> {
+    ) -> Result<RecordedSample, LogError> {
         let run = self.questions.run;
-        let (mut attempts, mut partial) = (Vec::new(), false);
+        let (mut attempts, mut made, mut partial) = (Vec::new(), 0, false);
         for seq in self.questions.table.caused_by(request) {
             let place = Place { run, seq };
             let Some(stored) = self.readers.event(place)? else { continue };
-            let (reopens, left) = if stored.is_answer() {
-                (false, false)
+            let (failed, reopens, left, is_again) = if stored.is_answer() {
+                // Its body need not be read if nothing was before it.
+                let is_again = made > 0 && how_it_travelled(&stored)?.is_some_and(|it| it.again);
+                (None, false, false, is_again)
             } else {
                 match stored.event().map_err(damaged)? {
-                    Event::AttemptFailed(failed) if !self.skip_errors => {
-                        let kept = failed.details.http.as_ref().and_then(Kept::read);
-                        let left = kept.is_some_and(|kept| kept.end == Some(End::ClientLeft));
-                        (!failed.details.gave_up && !left, left)
+                    Event::AttemptFailed(failed) => {
+                        let details = &failed.details;
+                        let kept = details.http.as_ref().and_then(Kept::read).unwrap_or_default();
+                        let left = kept.end == Some(End::ClientLeft);
+                        let reopens = !details.gave_up && !left;
+                        (Some(Failed::of(details, &kept)), reopens, left, kept.again)
                     }
                     _ => continue,
                 }
             };
+            made += 1;
+            // The program that was run last has met none of what was before.
+            if is_again {
+                attempts.clear();
+            }
             // One whose client had left was asked again.
             if std::mem::replace(&mut partial, left) {
                 attempts.pop();
             }
-            attempts.push(Attempt { place, reopens });
+            attempts.push((Attempt { place, reopens, is_answer: failed.is_none() }, failed));
             first.get_or_insert((place, stored));
         }
-        Ok((attempts, partial))
+        let attempts = self.failures.sent(attempts);
+        Ok(RecordedSample { request, attempts, made, partial })
     }
 
     /// The key of a stored prompt, under the rules.

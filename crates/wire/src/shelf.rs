@@ -41,8 +41,7 @@ impl Shelf {
         }
         for (_, key, sample) in &page.samples {
             if let Some(last) = sample.attempts.last()
-                && !last.reopens
-                && !sample.partial
+                && last.is_answer
             {
                 answered(key, last.place);
             }

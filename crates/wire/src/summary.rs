@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use retold::model::Failure;
 
 use crate::miss::Miss;
+use crate::recorded::Played;
 
 /// What happened in a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,12 +14,16 @@ pub struct Summary {
     pub requests: u64,
     /// Answers that were recorded now.
     pub answers: u64,
+    /// How many answers, recorded now or sent again, are streams that were closed without their end.
+    pub unended: u64,
     /// Failed attempts that were recorded now.
     pub failed: u64,
     /// How many of them there are of each kind, by its status, or its word if there was no answer.
     pub failures: BTreeMap<String, u64>,
-    /// Recorded attempts that were sent again.
+    /// Recorded answers that were sent again.
     pub replayed: u64,
+    /// Recorded failed attempts that were sent again.
+    pub replayed_failures: u64,
     /// Requests that are not recorded.
     pub missed: u64,
     /// The first of them.
@@ -36,10 +41,22 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Counts a recorded attempt that was sent again.
+    pub(crate) fn sent_again(&mut self, played: &Played) {
+        match played.answer {
+            Some(named) => {
+                self.replayed += 1;
+                self.unended += u64::from(named.is_unended);
+            }
+            None => self.replayed_failures += 1,
+        }
+    }
+
     /// Counts a failed attempt.
     pub(crate) fn failed(&mut self, failure: &Failure) {
         self.failed += 1;
         let what = match failure.status {
+            Some(status @ 200..300) => format!("an error inside HTTP {status}"),
             Some(status) => format!("HTTP {status}"),
             None => failure.kind.as_str().to_owned(),
         };

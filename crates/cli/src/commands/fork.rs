@@ -23,7 +23,8 @@ use retold_wire::PROGRAM;
 /// log names its source; everything else is asked again. The other run is not changed.
 ///
 /// With a command after --, the command runs; what `retold record` recorded of it is shared, and
-/// all other requests are asked and recorded.
+/// all other requests are asked and recorded. A recorded failure is shared if an answer follows it, or if
+/// the server refused the request itself (400, 404, 422); otherwise the request is asked again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run: first digits of its id, or `latest`.
@@ -39,7 +40,7 @@ pub(crate) struct Args {
     /// the recorded template is used.
     #[arg(long, value_name = "DIR")]
     prompts: Option<PathBuf>,
-    /// Ask failed calls again; all answers are shared.
+    /// Ask failed calls again; all answers are shared. With a command, no recorded failure is sent again.
     #[arg(long)]
     retry_failed: bool,
     /// For a program's run: use this server for the requests of one upstream, as for `record`.
@@ -50,7 +51,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     shared: SharedArgs,
     /// For a program's run: the command to run.
-    #[arg(last = true, value_name = "CMD", conflicts_with_all = ["at", "settings", "prompts", "retry_failed"])]
+    #[arg(last = true, value_name = "CMD", conflicts_with_all = ["at", "settings", "prompts"])]
     command: Vec<OsString>,
     // Last, because clap puts everything that follows under its heading.
     #[command(flatten)]
@@ -72,7 +73,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     } = args;
     if !command.is_empty() {
         let destinations = Destinations { upstreams, intercept };
-        return program::fork(&run, shared, &destinations, command, global);
+        return program::fork(&run, (shared, retry_failed), &destinations, command, global);
     }
     let selected = select::run(global, &run)?;
     let mut reader = selected.log.reader()?;
@@ -103,15 +104,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 
 /// Why a program's run cannot be forked without the program.
 fn without_program(run: &str, retry_failed: bool) -> CliError {
-    let error = CliError::usage("this run was recorded from a program: a fork runs that program again")
+    let retry = if retry_failed { " --retry-failed" } else { "" };
+    CliError::usage("this run was recorded from a program: a fork runs that program again")
         .hint(format!(
-            "`retold fork {run} -- CMD` does: what was recorded is shared, and all other requests are asked and recorded"
-        ));
-    match retry_failed {
-        true => error
-            .hint("recorded failures are shared as well: `retold record -- CMD` asks everything"),
-        false => error,
-    }
+            "`retold fork {run}{retry} -- CMD` does: what was recorded is shared, and all other requests are asked and recorded"
+        ))
 }
 
 /// Whether any call of a run has failed after all retries.

@@ -52,7 +52,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { mode, upstreams, listen, token_file, rules, log_limit, skip_errors, pace } = args;
-    let playing = Playing { skip_errors, pace: pace.into() };
+    let playing = Playing::new(skip_errors, pace);
     let proxying = Proxying { mode, upstreams, listen, token_file, rules, log_limit, playing };
     program::proxy(proxying, global, output)
 }

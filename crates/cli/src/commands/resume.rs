@@ -20,7 +20,9 @@ use crate::select;
 /// has finished, its output folder is written, as by `retold run`.
 ///
 /// With a command after --, the command runs, and its requests to models are answered from a run
-/// that `retold record` recorded and that was cut off, then asked and recorded.
+/// that `retold record` recorded and that was cut off, then asked and recorded. A recorded failure is sent
+/// again if an answer follows it, or if the server refused the request itself (400, 404, 422); otherwise the
+/// request is asked again.
 ///
 /// To continue importing an original run, use `retold import`.
 #[derive(Debug, clap::Args)]
@@ -39,6 +41,9 @@ pub(crate) struct Args {
     intercept: InterceptArgs,
     #[command(flatten)]
     shared: SharedArgs,
+    /// For a program's run: send no recorded failure again, and ask every request that has no answer.
+    #[arg(long, requires = "command")]
+    retry_failed: bool,
     /// For a program's run: the command to run.
     #[arg(last = true, value_name = "CMD", conflicts_with_all = ["outputs", "no_outputs"])]
     command: Vec<OsString>,
@@ -47,10 +52,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { run, folder, outputs, upstreams, intercept, shared, command, model } = args;
+    let Args { run, folder, outputs, upstreams, intercept, shared, retry_failed, command, model } =
+        args;
     if !command.is_empty() {
         let destinations = Destinations { upstreams, intercept };
-        return program::resume(&run, shared, &destinations, command, global);
+        return program::resume(&run, (shared, retry_failed), &destinations, command, global);
     }
     let folder = folder.with_outputs(outputs);
     let selected = select::run(global, &run)?;

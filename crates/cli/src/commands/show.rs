@@ -286,6 +286,7 @@ fn show_run(
             "failed_attempts": failed_attempts,
             "blank_answers": lacking.map(|lacking| lacking.blank),
             "cut_off_answers": lacking.map(|lacking| lacking.cut_off),
+            "unended_answers": lacking.map(|lacking| lacking.unended),
             "unreadable_answers": lacking.map(|lacking| lacking.unreadable),
             "events": events,
             "decisions_in_force": in_force,
@@ -358,14 +359,18 @@ fn show_run(
 
 /// How many answers fall short, if any do, or that they were not counted.
 fn lacking_text(lacking: Option<Shortcomings>) -> String {
-    let Some(Shortcomings { blank, cut_off, unreadable }) = lacking else {
+    let Some(Shortcomings { blank, cut_off, unended, unreadable }) = lacking else {
         let most = grouped(MOST_COUNTED);
         return format!(
             "blank and cut-off answers are not counted in a run of more than {most} events\n"
         );
     };
-    let kinds =
-        [(blank, "blank"), (cut_off, "cut off at the limit of tokens"), (unreadable, "unreadable")];
+    let kinds = [
+        (blank, "blank"),
+        (cut_off, "cut off at the limit of tokens"),
+        (unended, "without its end"),
+        (unreadable, "unreadable"),
+    ];
     let some = kinds.iter().filter(|(n, _)| *n > 0);
     let some: Vec<String> = some.map(|(n, what)| format!("{} {what}", grouped(*n))).collect();
     if some.is_empty() { String::new() } else { format!("of the answers: {}\n", some.join(", ")) }

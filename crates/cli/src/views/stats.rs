@@ -110,9 +110,14 @@ fn line(text: &mut String, name: &str, said: &str) {
 }
 
 fn of_calls(calls: &Calls) -> String {
-    let Calls { asked, answered, failed, open, blank, cut_off, unreadable } = *calls;
+    let Calls { asked, answered, failed, open, blank, cut_off, unended, unreadable } = *calls;
     let mut said = format!("{}: {} answered", grouped(asked), grouped(answered));
-    let short = [(blank, "blank"), (cut_off, "cut off"), (unreadable, "unreadable")];
+    let short = [
+        (blank, "blank"),
+        (cut_off, "cut off"),
+        (unended, "without its end"),
+        (unreadable, "unreadable"),
+    ];
     let short = short.iter().filter(|(n, _)| *n > 0);
     let short: Vec<String> = short.map(|(n, what)| format!("{} {what}", grouped(*n))).collect();
     if !short.is_empty() {

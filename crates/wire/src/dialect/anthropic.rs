@@ -8,8 +8,9 @@ use retold::model::openai::{Inexpressible, Posted, Speech};
 use retold::prompt::Api;
 use serde_json::{Map, Value, json};
 
+use super::ending::error_in;
 use super::ours::{Chat, Speaker, object};
-use super::{Dialect, NotRead, Problem, append, kind_of, read};
+use super::{Dialect, Ending, NotRead, Problem, append, kind_of, read};
 
 #[derive(Debug)]
 pub(super) struct Anthropic;
@@ -65,13 +66,17 @@ impl Dialect for Anthropic {
                         all.extend(usage.into_iter().filter(|(_, count)| !count.is_null()));
                     }
                 }
-                Some("error") => return event.clone(),
+                Some("error") => drop(message.insert("error".to_owned(), event["error"].clone())),
                 _ => {}
             }
         }
         let blocks = blocks.into_values().map(Block::whole);
         message.insert("content".to_owned(), blocks.collect());
         Value::Object(message)
+    }
+
+    fn ending(&self, reply: &Value, has_end: bool) -> Ending {
+        Ending::or(error_in(&reply["error"]), || Ending::marked(has_end, "message_stop"))
     }
 
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {

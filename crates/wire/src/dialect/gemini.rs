@@ -7,8 +7,9 @@ use retold::model::openai::{Inexpressible, Posted, Speech};
 use retold::prompt::Api;
 use serde_json::{Map, Value, json};
 
+use super::ending::error_in;
 use super::ours::{Chat, Speaker, object};
-use super::{Counts, Dialect, NotRead, Problem, read, tool_call};
+use super::{Counts, Dialect, Ending, NotRead, Problem, read, tool_call};
 
 #[derive(Debug)]
 pub(super) struct Gemini;
@@ -46,9 +47,11 @@ impl Dialect for Gemini {
 
     /// The last event is the one that says why the answer ended.
     fn is_last(&self, data: &str) -> bool {
-        data.contains("\"finishReason\"")
-            && serde_json::from_str(data)
-                .is_ok_and(|event: Value| event["candidates"][0]["finishReason"].is_string())
+        (data.contains("\"finishReason\"") || data.contains("\"error\""))
+            && serde_json::from_str(data).is_ok_and(|event: Value| {
+                event["candidates"][0]["finishReason"].is_string()
+                    || error_in(&event["error"]).is_some()
+            })
     }
 
     fn assembled(&self, events: &[Value]) -> Value {
@@ -67,6 +70,18 @@ impl Dialect for Gemini {
         candidate.insert("content".to_owned(), json!({"role": "model", "parts": parts}));
         reply.insert("candidates".to_owned(), json!([candidate]));
         Value::Object(reply)
+    }
+
+    fn ending(&self, reply: &Value, has_end: bool) -> Ending {
+        // A stream that was not asked for as events is a list.
+        if let Value::Array(events) = reply {
+            return self.ending(&self.assembled(events), false);
+        }
+        let has_reason = reply["candidates"][0]["finishReason"].is_string()
+            || reply["promptFeedback"]["blockReason"].is_string();
+        Ending::or(error_in(&reply["error"]), || {
+            Ending::marked(has_end || has_reason, "a finishReason")
+        })
     }
 
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {

@@ -2,6 +2,7 @@
 //! an answer is read out of a reply, and what an error looks like. One file per API.
 
 mod anthropic;
+mod ending;
 mod gemini;
 mod ollama;
 mod openai_chat;
@@ -17,6 +18,7 @@ use retold::model::{ExchangeResponse, ExchangeResponseError, Response, keep_exac
 use retold::prompt::Api;
 use serde_json::{Map, Value, json};
 
+pub use ending::Ending;
 pub use other::OTHER;
 
 /// An API. `other` stands for all that have no file of their own.
@@ -66,11 +68,15 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         prompt
     }
 
-    /// Whether this is the data of the event that ends a stream.
+    /// Whether this is the data of the event that ends a stream: its mark, or an error.
     fn is_last(&self, data: &str) -> bool;
 
     /// The reply that a stream's events amount to, as if it had not been streamed.
     fn assembled(&self, events: &[Value]) -> Value;
+
+    /// How a reply ended. `has_end` says whether it is whole by itself, not being a stream, or has the event
+    /// that ends a stream ([`is_last`](Self::is_last)).
+    fn ending(&self, reply: &Value, has_end: bool) -> Ending;
 
     /// The answer in a reply.
     ///

@@ -4,7 +4,8 @@ use retold::model::Response;
 use retold::prompt::Api;
 use serde_json::{Map, Value, json};
 
-use super::{Counts, Dialect, NotRead, Problem, append, read, tool_call};
+use super::ending::error_in;
+use super::{Counts, Dialect, Ending, NotRead, Problem, append, read, tool_call};
 
 #[derive(Debug)]
 pub(super) struct Ollama;
@@ -57,9 +58,10 @@ impl Dialect for Ollama {
     }
 
     fn is_last(&self, data: &str) -> bool {
-        data.contains("\"done\"")
-            && serde_json::from_str(data)
-                .is_ok_and(|event: Value| event["done"] == true || event["error"].is_string())
+        (data.contains("\"done\"") || data.contains("\"error\""))
+            && serde_json::from_str(data).is_ok_and(|event: Value| {
+                event["done"] == true || error_in(&event["error"]).is_some()
+            })
     }
 
     fn assembled(&self, events: &[Value]) -> Value {
@@ -92,6 +94,10 @@ impl Dialect for Ollama {
             reply.insert("message".to_owned(), Value::Object(message));
         }
         Value::Object(reply)
+    }
+
+    fn ending(&self, reply: &Value, has_end: bool) -> Ending {
+        Ending::or(error_in(&reply["error"]), || Ending::marked(has_end, "\"done\": true"))
     }
 
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {

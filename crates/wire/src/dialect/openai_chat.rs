@@ -7,7 +7,8 @@ use retold::model::Response;
 use retold::prompt::{Api, TRANSPORT_LISTS};
 use serde_json::{Map, Value, json};
 
-use super::{Dialect, NotRead, Problem, append, openai_error, read};
+use super::ending::{error_in, failed_as};
+use super::{Dialect, Ending, NotRead, Problem, append, openai_error, read};
 
 #[derive(Debug)]
 pub(super) struct OpenAiChat;
@@ -43,6 +44,10 @@ impl Dialect for OpenAiChat {
 
     fn is_last(&self, data: &str) -> bool {
         data.trim() == "[DONE]"
+            || data.contains("\"error\"")
+                && serde_json::from_str(data).is_ok_and(|event: Value| {
+                    matches!(self.ending(&self.assembled(&[event]), true), Ending::Failed(_))
+                })
     }
 
     fn assembled(&self, events: &[Value]) -> Value {
@@ -52,7 +57,9 @@ impl Dialect for OpenAiChat {
             for (name, value) in event.as_object().into_iter().flatten() {
                 match name.as_str() {
                     "choices" => {}
-                    "object" => drop(reply.insert("object".to_owned(), "chat.completion".into())),
+                    "object" if value != "error" => {
+                        drop(reply.insert("object".to_owned(), "chat.completion".into()))
+                    }
                     // Each event has its own, or null.
                     _ if value.is_null() => {}
                     "obfuscation" => {}
@@ -67,6 +74,24 @@ impl Dialect for OpenAiChat {
         let choices = choices.into_iter().map(|(index, choice)| choice.whole(index));
         reply.insert("choices".to_owned(), choices.collect());
         Value::Object(reply)
+    }
+
+    /// OpenRouter says in a choice, in an event or by a finish reason that a provider failed; servers on
+    /// older vLLM send the error itself as an event.
+    fn ending(&self, reply: &Value, has_end: bool) -> Ending {
+        let choices = reply["choices"].as_array().map_or(&[][..], Vec::as_slice);
+        let reason = |choice: &Value| {
+            choice["finish_reason"].as_str().filter(|it| !it.is_empty()).map(str::to_owned)
+        };
+        let failed = error_in(&reply["error"])
+            .or_else(|| error_in(if reply["object"] == "error" { reply } else { &Value::Null }))
+            .or_else(|| choices.iter().find_map(|choice| error_in(&choice["error"])))
+            .or_else(|| {
+                let reasons = choices.iter().filter_map(reason);
+                reasons.into_iter().find(|reason| reason == "error").map(|it| failed_as(&it))
+            });
+        let has_reasons = !choices.is_empty() && choices.iter().all(|it| reason(it).is_some());
+        Ending::or(failed, || Ending::marked(has_end || has_reasons, "[DONE] or a finish reason"))
     }
 
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {

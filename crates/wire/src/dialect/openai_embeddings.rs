@@ -4,7 +4,8 @@ use retold::model::Response;
 use retold::prompt::Api;
 use serde_json::{Map, Value};
 
-use super::{Dialect, NotRead, Problem, openai_error, read};
+use super::ending::error_in;
+use super::{Dialect, Ending, NotRead, Problem, openai_error, read};
 
 #[derive(Debug)]
 pub(super) struct OpenAiEmbeddings;
@@ -32,6 +33,10 @@ impl Dialect for OpenAiEmbeddings {
 
     fn assembled(&self, _events: &[Value]) -> Value {
         Value::Null
+    }
+
+    fn ending(&self, reply: &Value, _has_end: bool) -> Ending {
+        Ending::or(error_in(&reply["error"]), || Ending::Answered)
     }
 
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {

@@ -1,5 +1,6 @@
 //! OpenAI's Responses API.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 
 use retold::model::Response;
@@ -7,8 +8,11 @@ use retold::model::openai::{Inexpressible, Posted, Speech};
 use retold::prompt::Api;
 use serde_json::{Map, Value, json};
 
+use super::ending::{error_in, failed_as};
 use super::ours::{Chat, Speaker, object};
-use super::{Counts, Dialect, NotRead, Problem, kind_of, openai_error, read, tool_call};
+use super::{
+    Counts, Dialect, Ending, NotRead, Problem, append, kind_of, openai_error, read, tool_call,
+};
 
 #[derive(Debug)]
 pub(super) struct OpenAiResponses;
@@ -77,7 +81,22 @@ impl Dialect for OpenAiResponses {
 
     fn assembled(&self, events: &[Value]) -> Value {
         let whole = events.iter().rev().find(|event| event["response"].is_object());
-        whole.map_or(Value::Null, |event| event["response"].clone())
+        let mut reply = whole.map_or_else(|| json!({}), |event| event["response"].clone());
+        if reply["output"].as_array().is_none_or(Vec::is_empty) {
+            reply["output"] = as_far_as_it_came(events);
+        }
+        if let Some(event) = events.iter().find(|event| event["type"] == "error") {
+            reply["error"] =
+                if event["error"].is_object() { event["error"].clone() } else { event.clone() };
+        }
+        reply
+    }
+
+    /// `incomplete` is an answer that a limit ended.
+    fn ending(&self, reply: &Value, has_end: bool) -> Ending {
+        let word = reply["status"].as_str().filter(|status| *status == "failed");
+        let failed = error_in(&reply["error"]).or_else(|| word.map(failed_as));
+        Ending::or(failed, || Ending::marked(has_end, "response.completed"))
     }
 
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {
@@ -135,6 +154,27 @@ impl Dialect for OpenAiResponses {
     fn error(&self, problem: &Problem<'_>) -> Value {
         openai_error(problem)
     }
+}
+
+/// The output of a stream whose last event has none, because it failed or was cut off: the items that are
+/// whole, and the texts of the others.
+fn as_far_as_it_came(events: &[Value]) -> Value {
+    let mut items: BTreeMap<u64, Value> = BTreeMap::new();
+    for event in events {
+        let at = event["output_index"].as_u64().unwrap_or(0);
+        match event["type"].as_str() {
+            Some("response.output_text.delta") => {
+                let item =
+                    items.entry(at).or_insert_with(|| json!({"type": "message", "content": [{}]}));
+                if let Some(part) = item["content"][0].as_object_mut() {
+                    append(part, "text", event["delta"].as_str().unwrap_or(""));
+                }
+            }
+            Some("response.output_item.done") => drop(items.insert(at, event["item"].clone())),
+            _ => {}
+        }
+    }
+    items.into_values().collect()
 }
 
 impl Speech for OpenAiResponses {

@@ -4,7 +4,7 @@ use retold::model::Response;
 use retold::prompt::Api;
 use serde_json::{Map, Value};
 
-use super::{Dialect, NotRead, Problem, openai_error};
+use super::{Dialect, Ending, NotRead, Problem, openai_error};
 
 /// Stands for all APIs without a file of their own.
 pub const OTHER: Other = Other;
@@ -32,6 +32,11 @@ impl Dialect for Other {
 
     fn assembled(&self, _events: &[Value]) -> Value {
         Value::Null
+    }
+
+    /// What is not known is not called failed.
+    fn ending(&self, _reply: &Value, _has_end: bool) -> Ending {
+        Ending::Answered
     }
 
     /// The whole body is its text, which the recorder has already.

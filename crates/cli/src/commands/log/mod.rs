@@ -26,6 +26,7 @@ use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq};
 use retold::inert::inert;
 use retold::log::{EventFilter, Filtering, Log, Reader, is_being_written};
+use retold::model::UNENDED;
 use retold::run::how_it_ended;
 use retold_serve::{Careful, Damage, first_untrusted, is_long};
 use retold_wire::PROGRAM;
@@ -273,6 +274,16 @@ fn follow(
     }
 }
 
+/// Whether an answer is a stream that was closed before its end.
+fn is_unended(event: &StoredEvent) -> bool {
+    event.is_answer()
+        && match event.event() {
+            Ok(Event::ResponseReceived(received)) => received.details.extra.contains_key(UNENDED),
+            Ok(Event::AnswerReused(reused)) => reused.details.extra.contains_key(UNENDED),
+            _ => false,
+        }
+}
+
 fn as_line(event: &StoredEvent) -> String {
     let mut line = format!("{:>7}  {}  {:<17}", event.seq, event.time, event.kind);
     if let (Some(call), Some(sample)) = (&event.call, event.sample) {
@@ -298,6 +309,9 @@ fn as_line(event: &StoredEvent) -> String {
     };
     if shown != "{}" {
         let _ = write!(line, " {}", inert(&shown, 90));
+    }
+    if is_unended(event) {
+        line.push_str(" (without its end)");
     }
     line.push('\n');
     line

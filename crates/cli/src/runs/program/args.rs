@@ -1,6 +1,6 @@
 //! The options of the commands that run a program.
 
-use retold_wire::{Pace, RuleError, Rules};
+use retold_wire::{Failures, Pace, RuleError, Rules};
 
 /// How a program's run is replayed.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -17,7 +17,7 @@ pub(crate) struct PlayingArgs {
 
 impl PlayingArgs {
     pub(super) fn playing(self) -> Playing {
-        Playing { skip_errors: self.skip_errors, pace: self.pace.into() }
+        Playing::new(self.skip_errors, self.pace)
     }
 }
 
@@ -47,13 +47,25 @@ impl From<PaceArg> for Pace {
     }
 }
 
+/// What becomes of failed attempts where a run is continued or forked.
+pub(super) fn asked_again(retry_failed: bool) -> Failures {
+    if retry_failed { Failures::AllAskedAgain } else { Failures::AskedAgain }
+}
+
 /// How recorded answers are sent.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Playing {
-    /// Whether failed attempts are left out.
-    pub(crate) skip_errors: bool,
+    /// What becomes of failed attempts.
+    pub(crate) failures: Failures,
     /// How fast streams are sent.
     pub(crate) pace: Pace,
+}
+
+impl Playing {
+    pub(crate) fn new(skip_errors: bool, pace: PaceArg) -> Self {
+        let failures = if skip_errors { Failures::LeftOut } else { Failures::Sent };
+        Playing { failures, pace: pace.into() }
+    }
 }
 
 /// Programs whose host is written into them.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use super::args::{InterceptArgs, Playing, PlayingArgs, RulesArgs, SharedArgs};
+use super::args::{InterceptArgs, Playing, PlayingArgs, RulesArgs, SharedArgs, asked_again};
 use super::destinations::{Destinations, Named, named};
 use super::recorded::{keeps_programs, recorder_error, settings_of, started};
 use super::running::{Program, Writing};
@@ -76,8 +76,8 @@ pub(crate) fn replay(
     };
     let (mut settings, rules) = settings_of(&log, run)?;
     settings.shared |= playing.shared.shared;
-    let Playing { skip_errors, pace } = playing.playing();
-    let samples = Samples::of(&log, run, &rules, skip_errors)?;
+    let Playing { failures, pace } = playing.playing();
+    let samples = Samples::of(&log, run, &rules, failures)?;
     let (writing, upstreams) = (None, None);
     // The names of hosts choose no server: nothing is asked.
     let recorded = settings.intercept.clone().filter(|_| !intercept.intercept);
@@ -110,7 +110,7 @@ pub(crate) fn replay(
 /// Continues a program's run that was cut off.
 pub(crate) fn resume(
     name: &str,
-    shared: SharedArgs,
+    (shared, retry_failed): (SharedArgs, bool),
     destinations: &Destinations,
     command: Vec<OsString>,
     global: &Global,
@@ -134,7 +134,7 @@ pub(crate) fn resume(
     // Take the lease first, so that nothing is added between looking and writing.
     let recorder = Recorder::go_on(&log, run).map_err(recorder_error)?;
     select::sound(log.reader()?.as_mut(), run, "nothing was recorded")?;
-    let samples = Samples::of(&log, run, &rules, false)?;
+    let samples = Samples::of(&log, run, &rules, asked_again(retry_failed))?;
     let program = Program {
         log,
         run,
@@ -155,7 +155,7 @@ pub(crate) fn resume(
 /// Records a new run of a program that shares what another has.
 pub(crate) fn fork(
     name: &str,
-    shared: SharedArgs,
+    (shared, retry_failed): (SharedArgs, bool),
     destinations: &Destinations,
     command: Vec<OsString>,
     global: &Global,
@@ -167,7 +167,7 @@ pub(crate) fn fork(
     destinations.cover(parent, &settings, &named)?;
     let Named { upstreams, names, hosts } = named;
     select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
-    let samples = Samples::of(&log, parent, &rules, false)?;
+    let samples = Samples::of(&log, parent, &rules, asked_again(retry_failed))?;
     let settings = Settings {
         command: shown(&command, &rules),
         imported: None,
@@ -178,7 +178,7 @@ pub(crate) fn fork(
         shared: settings.shared || shared.shared,
         ..settings
     };
-    let forked = Parent { before: None, retry_failed: false, run: parent };
+    let forked = Parent { before: None, retry_failed, run: parent };
     let program = Program {
         log,
         run: new_run_id()?,

@@ -16,7 +16,7 @@ use super::running::PATIENCE;
 use super::{environment, said};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::Output;
 use crate::run_id::new_run_id;
 use crate::select;
 use crate::signal::Signals;
@@ -26,8 +26,8 @@ use retold::inert::inert;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::run::{Recorder, how_it_ended};
 use retold_wire::{
-    Front, NoRun, Pace, Reach, Rules, Runs, Samples, Server, Session, Settings, Setup, Summary,
-    Token, Upstreams,
+    Failures, Front, NoRun, Pace, Reach, Rules, Runs, Samples, Server, Session, Settings, Setup,
+    Summary, Token, Upstreams,
 };
 
 /// The variable that holds the token.
@@ -121,7 +121,7 @@ pub(crate) fn proxy(
 fn fits(mode: ProxyMode, rules: &RulesArgs, playing: Playing) -> Result<(), CliError> {
     let RulesArgs { ignore, replace, redact, shared: _ } = rules;
     let of_recording = !(ignore.is_empty() && replace.is_empty() && redact.is_empty());
-    let of_replay = playing.skip_errors || playing.pace != Pace::AtOnce;
+    let of_replay = playing.failures == Failures::LeftOut || playing.pace != Pace::AtOnce;
     match mode {
         ProxyMode::Replay if of_recording => Err(CliError::usage(
             "--ignore, --replace and --redact are part of each run: a replay uses those that were recorded",
@@ -199,7 +199,7 @@ fn report(name: &str, run: RunId, mode: ProxyMode, summary: &Summary, (json, qui
         let name = inert(name, 100);
         let did = match mode {
             ProxyMode::Replay => {
-                let sent = counted(summary.replayed, "recorded answer");
+                let sent = said::sent_again(summary);
                 format!("replayed {sent} of run {}", run.short(8))
             }
             ProxyMode::Record | ProxyMode::Resume => said::recorded(run, summary),
@@ -306,7 +306,7 @@ impl ProxyRuns {
                     CliError::usage(message).hint("`retold log` lists the runs")
                 })?;
                 let (settings, rules) = settings_of(&self.log, run)?;
-                let samples = Samples::of(&self.log, run, &rules, self.playing.skip_errors)?;
+                let samples = Samples::of(&self.log, run, &rules, self.playing.failures)?;
                 (run, None, samples, settings, rules)
             }
             ProxyMode::Resume => match self.last(name)? {
@@ -321,7 +321,7 @@ impl ProxyRuns {
                     }
                     let mut recorder = Recorder::go_on(&self.log, run).map_err(recorder_error)?;
                     select::sound(self.log.reader()?.as_mut(), run, "nothing was recorded")?;
-                    let samples = Samples::of(&self.log, run, &rules, false)?;
+                    let samples = Samples::of(&self.log, run, &rules, Failures::AskedAgain)?;
                     let program = retold::PROGRAM.to_owned();
                     let resumed = RunResumed { model: json!(model()), program };
                     recorder.resumed(resumed).await.map_err(recorder_error)?;

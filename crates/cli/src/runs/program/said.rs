@@ -72,21 +72,22 @@ pub(super) fn intercepted(reported: &Reported, requests: u64, global: &Global) {
 
 /// What happened in a run, as JSON.
 pub(super) fn object(run: RunId, summary: &Summary) -> Value {
-    let Summary { requests, answers, failed, replayed, missed, misses, left, .. } = summary;
-    let Summary { outcomes, differences, difference, failures, .. } = summary;
+    let Summary { requests, answers, failed, replayed, missed, misses, left, unended, .. } =
+        summary;
+    let Summary { outcomes, differences, difference, failures, replayed_failures, .. } = summary;
     let misses = misses
         .iter()
         .map(|miss| json!({"call": miss.call, "field": miss.field(), "report": miss.to_string()}));
     json!({
-        "run": run, "requests": requests, "recorded": answers, "failed_attempts": failed,
-        "failures": failures, "replayed": replayed, "not_recorded": missed, "misses": misses.collect::<Vec<_>>(),
+        "run": run, "requests": requests, "recorded": answers, "failed_attempts": failed, "unended": unended,
+        "failures": failures, "replayed": replayed, "replayed_failed_attempts": replayed_failures, "not_recorded": missed, "misses": misses.collect::<Vec<_>>(),
         "left": left, "reported": outcomes, "differences": differences, "difference": difference,
     })
 }
 
 /// What was recorded, in words.
 pub(super) fn recorded(run: RunId, summary: &Summary) -> String {
-    let Summary { answers, failed, failures, replayed, outcomes, .. } = summary;
+    let Summary { answers, failed, failures, replayed, replayed_failures, outcomes, .. } = summary;
     let mut parts = vec![counted(*answers, "answer")];
     if *failed > 0 {
         let each = failures.iter().map(|(what, n)| match n {
@@ -100,11 +101,32 @@ pub(super) fn recorded(run: RunId, summary: &Summary) -> String {
         parts.push(counted(*outcomes, "reported outcome"));
     }
     let mut text = format!("recorded {} as run {}", listed(&parts), run.short(8));
-    if *replayed > 0 {
+    if replayed + replayed_failures > 0 {
         // Writing to a string cannot fail.
-        let _ = write!(text, ", after {} from the log", counted(*replayed, "recorded answer"));
+        let _ = write!(text, ", after {} from the log", sent_again(summary));
     }
     text
+}
+
+/// How many answers lack their end, as a line; empty if none does.
+fn unended(summary: &Summary) -> String {
+    match summary.unended {
+        0 => String::new(),
+        1 => "1 answer lacks its end: its stream was closed before it\n".to_owned(),
+        n => format!("{n} answers lack their end: their streams were closed before it\n"),
+    }
+}
+
+/// What was sent again, in words.
+pub(super) fn sent_again(summary: &Summary) -> String {
+    let Summary { replayed, replayed_failures, .. } = summary;
+    match (replayed, replayed_failures) {
+        (answers, 0) => counted(*answers, "recorded answer"),
+        (0, failures) => counted(*failures, "recorded failed attempt"),
+        (answers, failures) => {
+            listed(&[counted(*answers, "recorded answer"), counted(*failures, "failed attempt")])
+        }
+    }
 }
 
 /// What is not as it was recorded, in lines; empty if all is.
@@ -153,7 +175,8 @@ fn text(
     (summary, was_seen): (&Summary, bool),
     (again, command): (&[String], &[String]),
 ) -> String {
-    let Summary { requests, replayed, missed, outcomes, differences: differ, .. } = summary;
+    let Summary { requests, replayed_failures, missed, outcomes, differences: differ, .. } =
+        summary;
     let (name, command) = (run.short(8), words(command).unwrap_or_else(|| "CMD".to_owned()));
     let again = words(again).unwrap_or_else(|| "..".to_owned());
     let again = if again.is_empty() { again } else { format!(" {again}") };
@@ -179,10 +202,15 @@ fn text(
                     "  the program ended with exit code {code}, so the run is not finished: \
                      `retold resume {name}{again} -- {command}` continues it"
                 );
+                if *replayed_failures > 0 {
+                    text.push_str(
+                        "  with --retry-failed, no recorded failure is sent to it again\n",
+                    );
+                }
             }
         }
         Done::Replayed => {
-            let sent = counted(*replayed, "recorded answer");
+            let sent = sent_again(summary);
             let _ = writeln!(
                 text,
                 "retold: replayed {sent} of run {name}; nothing was asked of a model"
@@ -194,6 +222,7 @@ fn text(
             }
         }
     }
+    text.push_str(&unended(summary));
     text.push_str(&differences(summary));
     if *missed > 0 {
         let _ = writeln!(

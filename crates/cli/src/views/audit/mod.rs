@@ -21,7 +21,7 @@ use retold::id::{RunId, Seq};
 use retold::in_force::InForce;
 use retold::inert::inert;
 use retold::log::Reader;
-use retold::model::HTTP;
+use retold::model::{HTTP, UNENDED};
 use retold::parse::{Parsers, WholeAnswer};
 use retold::proof::Proved;
 use retold::run::Beside;
@@ -302,6 +302,10 @@ fn text(audit: &Audit, end: Option<Seq>) -> String {
             if cut_off {
                 let _ = writeln!(out, "  cut off: it had reached the limit of tokens");
             }
+            let unended = details_of(event).and_then(|(_, details)| details.extra.get(UNENDED));
+            if let Some(why) = unended.and_then(Value::as_str) {
+                let _ = writeln!(out, "  without its end: {}", inert(why, 200));
+            }
             let parts = details_of(event).map(|(_, details)| parts_text(&details.extra));
             let parts = parts.unwrap_or_default();
             if !text.is_empty() || parts.is_empty() {
@@ -320,6 +324,10 @@ fn text(audit: &Audit, end: Option<Seq>) -> String {
                 "\nfailed attempt {}{last}  seq {seq}  hash {hash}\n  {}: {}",
                 details.attempt, details.failure, details.error
             );
+            let text = details.http.as_ref().and_then(|http| http["text"].as_str());
+            if let Some(text) = text {
+                let _ = writeln!(out, "  what had come of an answer:\n{}", indented(text));
+            }
         }
     }
     let _ = writeln!(out, "\nquestion  seq {}  hash {}", audit.question.seq, audit.question.hash);

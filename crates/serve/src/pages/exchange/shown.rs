@@ -75,6 +75,8 @@ pub(super) struct Attempt {
     status: Option<u16>,
     retry_after_ms: Option<u64>,
     gave_up: bool,
+    /// What had come of an answer to a recorded program.
+    text: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -210,6 +212,7 @@ pub(super) fn attempt_of(stored: &StoredEvent) -> Option<Attempt> {
         status: details.status,
         retry_after_ms: details.retry_after_ms,
         gave_up: details.gave_up,
+        text: details.http.and_then(|http| Some(cut(http["text"].as_str()?, LONGEST_MESSAGE).0)),
     })
 }
 
