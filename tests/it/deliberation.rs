@@ -5,6 +5,7 @@ mod config;
 mod editions;
 mod grouping;
 mod imports;
+mod missing;
 mod opposition;
 mod originals;
 mod outputs;

@@ -57,6 +57,9 @@ impl Deliberation {
                             content
                         }
                         moderator::ModeratorTurn::Satisfied | moderator::ModeratorTurn::Nothing => {
+                            if transcript.is_empty() && self.needs_input() {
+                                return Ok(Err(no_question(call)));
+                            }
                             break;
                         }
                     }
@@ -90,4 +93,11 @@ impl Deliberation {
         let messages = std::iter::once(Message::new(Role::System, system)).chain(said).collect();
         Ok(self.config.chat(messages)?)
     }
+}
+
+/// Why a dialogue without a question cannot be summarised or voted on.
+fn no_question(dialogue: &str) -> Failed {
+    let reason = "the moderator was satisfied before any question, so there is no dialogue";
+    let call = calls::turn(dialogue, 1, Speaker::Moderator);
+    Failed { call, sample: 0, reason: reason.to_owned() }
 }

@@ -121,7 +121,7 @@ impl Deliberation {
     fn begin(&self, run: &mut Run<Self>, phase: u8) -> Result<(), Stop> {
         match self.edition {
             Edition::First => Ok(()),
-            Edition::Second => run.record(Fact::PhaseBegan { phase }, &[]),
+            Edition::Second | Edition::Third => run.record(Fact::PhaseBegan { phase }, &[]),
         }
     }
 
@@ -129,9 +129,17 @@ impl Deliberation {
     /// the document, the config's seed is used for all random choices.
     pub(super) fn cluster_seed(&self) -> u64 {
         match (self.edition, &self.original) {
-            (Edition::Second, None) => self.config.random_seed.unwrap_or(USUAL_SEED),
+            (Edition::Second | Edition::Third, None) => {
+                self.config.random_seed.unwrap_or(USUAL_SEED)
+            }
             (Edition::First, _) | (_, Some(_)) => USUAL_SEED,
         }
+    }
+
+    /// Whether participants fail if what a phase shows them is missing. Before the third edition,
+    /// and in the original's program, they are shown an empty text.
+    pub(super) fn needs_input(&self) -> bool {
+        self.edition >= Edition::Third && self.original.is_none()
     }
 
     /// Phases 4 to 7.

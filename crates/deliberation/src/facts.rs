@@ -161,8 +161,8 @@ pub enum Fact {
         /// An option, word for word.
         choice: String,
     },
-    /// A call of the participant ran out of retries, or none of its answers was usable. The others
-    /// continue.
+    /// A call of the participant ran out of retries, none of its answers was usable, or there was
+    /// nothing to ask it with. The others continue.
     ParticipantFailed {
         /// The participant.
         participant_id: String,

@@ -25,7 +25,7 @@ fn small(is_new: bool, overrides: &[&str]) -> Box<dyn AnyExperiment> {
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let mut settings =
         study(&path, None, &overrides).unwrap().settings.experiment.to_json().unwrap();
-    assert_eq!(settings["edition"], 2);
+    assert_eq!(settings["edition"], 3);
     if !is_new {
         settings.as_object_mut().unwrap().remove("edition");
     }
@@ -115,12 +115,9 @@ fn a_run_of_the_first_edition_is_as_it_was() {
     };
     assert_eq!(phases(&new), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
     assert_eq!(phases(&old), Vec::<u64>::new());
-    let later = build("deliberation", &json!({"edition": 3}).into());
+    let later = build("deliberation", &json!({"edition": 4}).into());
     let said = later.err().unwrap().to_string();
-    assert!(
-        said.contains("edition 3 is from a later release: this one supports 1 and 2"),
-        "{said}"
-    );
+    assert!(said.contains("edition 4 is from a later release: this one supports 1 to 3"), "{said}");
 }
 
 /// A run that an earlier release began and this one continues, given its config.
@@ -128,7 +125,7 @@ fn a_run_of_the_first_edition_is_as_it_was() {
 fn an_unfinished_run_keeps_its_edition() {
     for recorded in [json!({"config": {}}), json!({"config": {}, "edition": 2})] {
         for experiment in ["deliberation", "public_goods"] {
-            let mut now = json!({"config": {}, "edition": 2});
+            let mut now = json!({"config": {}, "edition": 3});
             take_over(experiment, &mut now, &recorded);
             assert_eq!(now, recorded, "{experiment}");
         }

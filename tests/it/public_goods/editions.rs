@@ -24,7 +24,7 @@ fn played(is_new: bool, overrides: &[&str]) -> (Vec<Value>, BTreeMap<String, Sta
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let mut settings =
         study(&path, None, &overrides).unwrap().settings.experiment.to_json().unwrap();
-    assert_eq!(settings["edition"], 2);
+    assert_eq!(settings["edition"], 3);
     if !is_new {
         settings.as_object_mut().unwrap().remove("edition");
     }

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::ask::{Failed, filled};
 use crate::calls;
+use crate::conditions::Condition;
 use crate::experiment::Deliberation;
 use crate::facts::Fact;
 use crate::grouping::{Formed, group};
@@ -32,8 +33,35 @@ impl Deliberation {
         self.extract_summaries(run, origins).await?;
         self.embed_summaries(run, origins).await?;
         let formed = self.form_clusters(run, origins)?;
-        self.describe_clusters(run, origins, &formed).await?;
+        let failed = self.describe_clusters(run, origins, &formed).await?;
+        self.fail_without_positions(run, failed)?;
         run.record(Fact::PhaseCompleted { phase: 4 }, &[])
+    }
+
+    /// If no cluster has a description, there is nothing to read: fails everyone who would be shown
+    /// the others' positions, with the first reason.
+    fn fail_without_positions(
+        &self,
+        run: &mut Run<Self>,
+        failed: Option<String>,
+    ) -> Result<(), Stop> {
+        let state = run.state();
+        if !self.needs_input() || state.clusters.iter().any(|c| c.description.is_some()) {
+            return Ok(());
+        }
+        let clarified = state.participants.values().filter(|p| p.condition.is_clarified());
+        let why = failed.or_else(|| clarified.filter_map(|p| p.error_message.clone()).next());
+        let reason = match why {
+            Some(why) => format!("there are no positions of others to read, because {why}"),
+            None => "there are no positions of others to read".to_owned(),
+        };
+        let readers = state.active().filter(|p| p.condition != Condition::SimpleVoting);
+        let readers: Vec<String> = readers.map(|p| p.participant_id.clone()).collect();
+        for id in readers {
+            let call = calls::final_vote(&id);
+            run.record(Failed { call, sample: 0, reason: reason.clone() }.of(&id), &[])?;
+        }
+        Ok(())
     }
 
     async fn extract_summaries(&self, run: &mut Run<Self>, origins: &Origins) -> Result<(), Stop> {
@@ -135,12 +163,13 @@ impl Deliberation {
         Ok(formed)
     }
 
+    /// Returns why the first cluster without a description has none.
     async fn describe_clusters(
         &self,
         run: &mut Run<Self>,
         origins: &Origins,
         formed: &[Formed],
-    ) -> Result<(), Stop> {
+    ) -> Result<Option<String>, Stop> {
         let participants = run.state().participants.clone();
         let describe = async |talk: &mut Talk<Self>, cluster: &Formed| {
             let members = cluster.member_ids.iter().filter_map(|id| participants.get(id));
@@ -159,6 +188,7 @@ impl Deliberation {
             Some((calls::cluster_embedding(&cluster.call), text.as_str(), vec![cause.into()]))
         });
         let mut vectors = self.embed(run, calls).await?.into_iter();
+        let mut first = None;
         for (cluster, described) in formed.iter().zip(described) {
             let cluster_id = cluster.cluster_id.clone();
             let both = described.and_then(|(description, cause)| match vectors.next() {
@@ -182,11 +212,12 @@ impl Deliberation {
                 }
                 Err(Failed { call, sample, reason }) => {
                     let reason = format!("{call} sample {sample}: {reason}");
+                    first.get_or_insert_with(|| reason.clone());
                     run.record(Fact::ClusterFailed { cluster_id, reason }, &[])?;
                 }
             }
         }
-        Ok(())
+        Ok(first)
     }
 }
 

@@ -58,7 +58,9 @@ impl Deliberation {
     /// original's program, it sees the first ones.
     fn lots(&self, run: &Run<Self>, participant_id: &str) -> Option<ChaCha12Rng> {
         match (self.edition, &self.original) {
-            (Edition::Second, None) => Some(run.rng(&format!("opposition/{participant_id}"))),
+            (Edition::Second | Edition::Third, None) => {
+                Some(run.rng(&format!("opposition/{participant_id}")))
+            }
             (Edition::First, _) | (_, Some(_)) => None,
         }
     }

@@ -55,7 +55,9 @@ impl PublicGoods {
                     match (self.edition, causes.first()) {
                         (Edition::First, Some(first)) => origins.reasoned(turn, first.into()),
                         (Edition::First, None) => {}
-                        (Edition::Second, _) => origins.reasoned(turn, (&fact).into()),
+                        (Edition::Second | Edition::Third, _) => {
+                            origins.reasoned(turn, (&fact).into())
+                        }
                     }
                 }
                 Err(failed) => run.record(failed.fact(), &[])?,
