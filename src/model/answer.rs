@@ -39,6 +39,13 @@ pub trait Model: Send + Sync {
     /// One attempt to get an answer. Never retries by itself.
     fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>>;
 
+    /// Why no request like this one can be made to this model, if that is known without asking: its
+    /// API has no counterpart of a parameter, say.
+    fn refuses(&self, request: &Request) -> Option<String> {
+        let _ = request;
+        None
+    }
+
     /// The names of the parts of this model, if it has parts, that have received no request so far.
     /// Such a name may be misspelt.
     fn never_asked(&self) -> Vec<String> {

@@ -8,6 +8,7 @@ use futures::future::BoxFuture;
 use super::answer::{Answerer, Ask, Model, ModelInfo, Response};
 use super::failure::{Failure, FailureKind};
 use crate::inert::inert;
+use crate::prompt::Request;
 
 /// Several models in one: each request goes to the one registered for its model name, or else to
 /// the one for all others.
@@ -73,6 +74,11 @@ impl Model for ByName {
             Ok(answerer) => answerer.answer(ask),
             Err(failure) => Box::pin(async { Err(failure) }),
         }
+    }
+
+    fn refuses(&self, request: &Request) -> Option<String> {
+        let named = self.named.get(request.model().unwrap_or("")).map(|named| &named.answerer);
+        named.or(self.others.as_ref())?.refuses(request)
     }
 
     fn never_asked(&self) -> Vec<String> {

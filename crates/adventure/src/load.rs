@@ -19,8 +19,12 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
     config.parser_version = config.parser_version.or(Some(LATEST));
     let prompts = file.prompts(config.prompts.as_deref(), built_in())?;
     let seed = config.seed;
-    let runtime =
-        Runtime { model: config.model.clone(), limits: config.limits, retry: config.retry };
+    let runtime = Runtime {
+        model: config.model.clone(),
+        limits: config.limits,
+        retry: config.retry,
+        ..Runtime::default()
+    };
     let settings = Settings { config: config.without_runtime(), prompts };
     Ok(Study::new(NAME, seed, settings, runtime))
 }

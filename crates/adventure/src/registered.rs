@@ -3,10 +3,11 @@
 use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
 use retold::parse::vote::VOTE;
+use retold::prompt::Request;
 use retold::run::AnyExperiment;
 use retold_study::Registration;
 use retold_study::charts::Chart;
-use retold_study::config::{ConfigError, ConfigFile};
+use retold_study::config::{ConfigError, ConfigFile, RequestConfig};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::figures::Figure;
 use retold_study::registration::{Choice, Play};
@@ -15,6 +16,7 @@ use retold_study::study::Study;
 use serde_json::Value;
 
 use crate::charts::charts;
+use crate::config::Config;
 use crate::figures::figures;
 use crate::parse::{CHARACTER, NARRATIVE};
 use crate::{Adventure, HUMAN, NAME, Policy, Settings, SimulatedMaster, fork, load};
@@ -40,6 +42,13 @@ impl Registration for Registered {
 
     fn player(&self) -> Box<dyn Player> {
         Box::new(SimulatedMaster)
+    }
+
+    fn samples(&self, settings: &ExperimentSettings) -> Vec<Request> {
+        let Ok(settings) = settings.typed::<Settings>() else { return Vec::new() };
+        let Config { request, player_request, player, .. } = &settings.config;
+        let plays = (*player == Policy::Model).then_some(player_request.as_ref()).flatten();
+        [Some(request), plays].into_iter().flatten().filter_map(RequestConfig::sample).collect()
     }
 
     fn model_names(&self) -> &'static [&'static str] {

@@ -4,10 +4,11 @@ use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
 use retold::parse::text::{FREE_TEXT, MODERATOR, VECTOR};
 use retold::parse::vote::VOTE;
+use retold::prompt::{Message, Request, Role};
 use retold::run::{AnyExperiment, Journal, RunRecord};
 use retold_study::Registration;
 use retold_study::charts::Chart;
-use retold_study::config::{ConfigError, ConfigFile};
+use retold_study::config::{ConfigError, ConfigFile, ModelKind, Runtime};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::figures::Figure;
 use retold_study::registration::Originals;
@@ -17,6 +18,7 @@ use serde_json::Value;
 
 use crate::charts::charts;
 use crate::figures::figures;
+use crate::load::pace;
 use crate::parse::DEMOGRAPHICS;
 use crate::tryout::check_settings;
 use crate::{
@@ -49,6 +51,19 @@ impl Registration for Registered {
 
     fn player(&self) -> Box<dyn Player> {
         Box::new(SimulatedDeliberation)
+    }
+
+    fn pace(&self, settings: &ExperimentSettings, runtime: &mut Runtime, before: ModelKind) {
+        // Building the experiment reports settings that cannot be read.
+        if let Ok(settings) = settings.typed::<Settings>() {
+            pace(&settings.config, runtime, before);
+        }
+    }
+
+    fn samples(&self, settings: &ExperimentSettings) -> Vec<Request> {
+        let Ok(settings) = settings.typed::<Settings>() else { return Vec::new() };
+        let single = settings.config.chat(vec![Message::new(Role::User, "?")]);
+        [single, settings.config.embedding("?")].into_iter().filter_map(Result::ok).collect()
     }
 
     fn model_names(&self) -> &'static [&'static str] {

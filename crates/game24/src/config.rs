@@ -128,7 +128,8 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
         parser: format!("{}@{version}", GAME24.name),
         request,
     };
-    Ok(Study::new(NAME, seed, settings, Runtime { model, limits, retry }))
+    let runtime = Runtime { model, limits, retry, ..Runtime::default() };
+    Ok(Study::new(NAME, seed, settings, runtime))
 }
 
 /// The version of the parser that a setting names.

@@ -2,6 +2,7 @@
 
 use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
+use retold::prompt::Request;
 use retold::run::AnyExperiment;
 use retold_study::Registration;
 use retold_study::charts::Chart;
@@ -44,6 +45,11 @@ impl Registration for Registered {
 
     fn player(&self) -> Box<dyn Player> {
         Box::new(SimulatedSolver)
+    }
+
+    fn samples(&self, settings: &ExperimentSettings) -> Vec<Request> {
+        let Ok(settings) = settings.typed::<Settings>() else { return Vec::new() };
+        settings.request.sample().into_iter().collect()
     }
 
     fn model_names(&self) -> &'static [&'static str] {

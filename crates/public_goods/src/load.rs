@@ -16,8 +16,12 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
     let config: Config = file.read(NAME)?;
     let prompts = file.prompts(config.prompts.as_deref(), built_in())?;
     let seed = config.seed;
-    let runtime =
-        Runtime { model: config.model.clone(), limits: config.limits, retry: config.retry };
+    let runtime = Runtime {
+        model: config.model.clone(),
+        limits: config.limits,
+        retry: config.retry,
+        ..Runtime::default()
+    };
     let edition = Edition::NEWEST;
     let settings = Settings { edition, config: config.without_runtime(), prompts };
     Ok(Study::new(NAME, seed, settings, runtime))

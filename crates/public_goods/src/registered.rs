@@ -3,6 +3,7 @@
 use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
 use retold::parse::text::VECTOR;
+use retold::prompt::{Message, Request, Role};
 use retold::run::AnyExperiment;
 use retold_study::Registration;
 use retold_study::charts::Chart;
@@ -49,6 +50,14 @@ impl Registration for Registered {
 
     fn player(&self) -> Box<dyn Player> {
         Box::new(SimulatedPlayers)
+    }
+
+    fn samples(&self, settings: &ExperimentSettings) -> Vec<Request> {
+        let Ok(settings) = settings.typed::<Settings>() else { return Vec::new() };
+        let config = &settings.config;
+        let message = || vec![Message::new(Role::User, "?")];
+        let chats = (0..config.group_size).map(|agent| config.chat(agent, message()));
+        chats.chain(config.embedding("?")).filter_map(Result::ok).collect()
     }
 
     fn model_names(&self) -> &'static [&'static str] {

@@ -34,6 +34,11 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
         prompts,
         request: config.request,
     };
-    let runtime = Runtime { model: config.model, limits: config.limits, retry: config.retry };
+    let runtime = Runtime {
+        model: config.model,
+        limits: config.limits,
+        retry: config.retry,
+        ..Runtime::default()
+    };
     Ok(Study::new(NAME, config.seed, settings, runtime))
 }

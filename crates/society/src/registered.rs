@@ -2,10 +2,11 @@
 
 use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
+use retold::prompt::Request;
 use retold::run::{AnyExperiment, folded};
 use retold_study::Registration;
 use retold_study::charts::Chart;
-use retold_study::config::{ConfigError, ConfigFile};
+use retold_study::config::{ConfigError, ConfigFile, RequestConfig};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::figures::Figure;
 use retold_study::registration::Originals;
@@ -43,6 +44,13 @@ impl Registration for Registered {
 
     fn player(&self) -> Box<dyn Player> {
         Box::new(SimulatedSociety)
+    }
+
+    fn samples(&self, settings: &ExperimentSettings) -> Vec<Request> {
+        let Ok(settings) = settings.typed::<Settings>() else { return Vec::new() };
+        let models = settings.models.iter().map(|share| share.model.clone());
+        let requests = models.map(|model| RequestConfig { model, ..settings.request.clone() });
+        requests.filter_map(|request| request.sample()).collect()
     }
 
     fn model_names(&self) -> &'static [&'static str] {

@@ -2,11 +2,12 @@
 
 use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
+use retold::prompt::Request;
 use retold::run::{AnyExperiment, Journal, RunRecord};
 use serde_json::Value;
 
 use crate::charts::Chart;
-use crate::config::{ConfigError, ConfigFile};
+use crate::config::{ConfigError, ConfigFile, ModelKind, Runtime};
 use crate::error::{BoxError, StudyError};
 use crate::figures::Figure;
 use crate::original::ReadOriginal;
@@ -46,6 +47,20 @@ pub trait Registration: Sync {
     /// The key in its config for the model that answers.
     fn model_key(&self) -> &'static str {
         "model"
+    }
+
+    /// Sets how fast to ask and when to try again, where that follows from the experiment's settings
+    /// and the kind of model. Called when all settings are known, flags included, for new runs and
+    /// for recorded ones that continue; `before` is the kind without the flags.
+    fn pace(&self, settings: &ExperimentSettings, runtime: &mut Runtime, before: ModelKind) {
+        let _ = (settings, runtime, before);
+    }
+
+    /// A request of each kind that a run with these settings makes, with any text: a model that
+    /// could not be asked one of them is refused before the first call.
+    fn samples(&self, settings: &ExperimentSettings) -> Vec<Request> {
+        let _ = settings;
+        Vec::new()
     }
 
     /// The keys under which its settings name the models to ask, anywhere in them. If there are

@@ -11,13 +11,13 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::config::{
-    ConfigError, ConfigFile, ConfigHead, Wrong, load, located, read_text, with_overrides,
+    ConfigError, ConfigFile, ConfigHead, ModelKind, Wrong, load, located, read_text, with_overrides,
 };
 use crate::error::{Clash, ExperimentError, StudyError};
 use crate::original::{Original, OriginalError};
 use crate::registration::Registration;
 use crate::settings::ExperimentSettings;
-use crate::study::Study;
+use crate::study::{Study, StudySettings};
 
 /// The key of the [edition](crate::edition::Edition) in settings.
 const EDITION: &str = "edition";
@@ -144,6 +144,15 @@ impl Studies {
         if let Some(study) = self.find(experiment) {
             study.take_over(settings, recorded);
         }
+    }
+
+    /// Sets how fast to ask and when to try again, where that follows from other settings: once all
+    /// of them are known, flags included. `before` is the kind of model without the flags.
+    pub fn pace(&self, experiment: &str, settings: &mut StudySettings, before: ModelKind) {
+        if let Some(study) = self.find(experiment) {
+            study.pace(&settings.experiment, &mut settings.runtime, before);
+        }
+        settings.runtime.without_needless_waits();
     }
 
     /// The name of the folder that a run with these settings writes, if they name one. They may

@@ -96,14 +96,19 @@ impl Spoken {
         Ok(Spoken { client: HttpClient::new(&settings, headers)?, speech })
     }
 
-    async fn chat(&self, request: &Request) -> Result<Response, Failure> {
-        let rejected = |what: Inexpressible| {
-            let message = format!("the API of kind {}: {what}", self.speech.kind());
-            Failure::new(FailureKind::Rejected, message)
-        };
+    /// What is posted for a request; otherwise why it cannot be expressed.
+    fn posted(&self, request: &Request) -> Result<Posted, String> {
         let fields = request.body().as_object().filter(|_| request.api() == Api::Chat);
-        let fields = fields.ok_or_else(|| rejected(Inexpressible::Embedding))?;
-        let Posted { path, body } = self.speech.posted(fields).map_err(rejected)?;
+        let posted = match fields {
+            Some(fields) => self.speech.posted(fields),
+            None => Err(Inexpressible::Embedding),
+        };
+        posted.map_err(|what| format!("the API of kind {}: {what}", self.speech.kind()))
+    }
+
+    async fn chat(&self, request: &Request) -> Result<Response, Failure> {
+        let rejected = |message| Failure::new(FailureKind::Rejected, message);
+        let Posted { path, body } = self.posted(request).map_err(rejected)?;
         let reply = self.client.post(&path, &body).await?;
         let body = reply.into_body(&self.client.endpoint.secrets)?;
         self.speech.answer(body.value).map_err(|what| {
@@ -120,6 +125,10 @@ impl Model for Spoken {
             source: Some(self.client.endpoint.source.clone()),
             simulated: false,
         }
+    }
+
+    fn refuses(&self, request: &Request) -> Option<String> {
+        self.posted(request).err()
     }
 
     fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {

@@ -182,7 +182,9 @@ fn what_an_api_cannot_do_and_what_is_missing_is_explained() {
         "run study.yaml --quiet --new --set request.extra.seed=3 --set samples=1 --set puzzles.rows=0..1",
     ] {
         let said = with_keys(&place, args);
-        assert_eq!(said.code, 4, "{args}: {}{}", said.out, said.err);
+        // A parameter without a counterpart is found before anything is asked.
+        let due = if args.contains("seed") { 2 } else { 4 };
+        assert_eq!(said.code, due, "{args}: {}{}", said.out, said.err);
         shown.push_str(&place.shown(args, &said));
     }
     assert!(!shown.contains("SECRET"), "{shown}");

@@ -85,6 +85,12 @@ impl Reply {
         Reply::new(status, error.to_string())
     }
 
+    /// The text of a chat completion.
+    pub(crate) fn text(&self) -> String {
+        let body: serde_json::Value = serde_json::from_slice(&self.body).unwrap();
+        body["choices"][0]["message"]["content"].as_str().unwrap().to_owned()
+    }
+
     /// Adds a header, or replaces the one with this name.
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|(n, _)| n != name);

@@ -158,10 +158,14 @@ fn planned(args: &Args, selected: &Selected, global: &Global) -> Result<Plan, Cl
         let before = &recorded.experiment;
         let checked = studies.check_fork(&started.experiment, &experiment, before);
         checked.map_err(|e| CliError::usage(e.to_string()))?;
-        let settings = StudySettings { experiment, ..recorded };
+        let mut settings = StudySettings { experiment, ..recorded };
+        let kind = settings.runtime.model.kind;
+        studies.pace(&started.experiment, &mut settings, kind);
         return Ok(Plan { started, settings, rehearsal });
     };
     let mut study = studies.study(config, None, &args.settings)?;
+    let kind = study.settings.runtime.model.kind;
+    studies.pace(&study.experiment, &mut study.settings, kind);
     if study.experiment != started.experiment {
         return Err(CliError::usage(format!(
             "{} is a config of {}, and run {} is of {}",

@@ -54,7 +54,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let Args { config, experiment, settings, model, log_limit, resume, new, folder } = args;
     let mut study = global.studies.study(&config, experiment.as_deref(), &settings)?;
     if resume {
-        model.apply(&mut study.settings.runtime)?;
+        model.apply(global.studies, &study.experiment, &mut study.settings)?;
         return same_study(study, model, folder, global, output);
     }
     let seat = None;

@@ -13,6 +13,8 @@ use retold::model::{NamedUrl, Prices};
 use retold_study::config::{
     AnswersFile, ApiKind, BaseUrl, EndpointConfig, KeyVariable, ModelConfig, ModelKind, Runtime,
 };
+use retold_study::studies::Studies;
+use retold_study::study::StudySettings;
 
 /// Which model answers. Each flag overrides the config.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -78,10 +80,32 @@ impl From<Kind> for ModelKind {
 }
 
 impl ModelArgs {
-    /// The config with the flags applied.
-    pub(crate) fn apply(&self, runtime: &mut Runtime) -> Result<(), CliError> {
-        let ModelArgs { model, answers, base_url, endpoints, endpoint_keys, key_file: _, limits } =
-            self;
+    /// Applies the flags to the settings of a run. What follows from other settings is set between
+    /// the flags that it depends on and those that override it.
+    pub(crate) fn apply(
+        &self,
+        studies: &Studies,
+        experiment: &str,
+        settings: &mut StudySettings,
+    ) -> Result<(), CliError> {
+        let before = settings.runtime.model.kind;
+        self.choose(&mut settings.runtime)?;
+        studies.pace(experiment, settings, before);
+        self.limits.apply(&mut settings.runtime.limits);
+        settings.runtime.check("model").map_err(|wrong| CliError::usage(wrong.to_string()))
+    }
+
+    /// Which model answers, with the flags applied.
+    fn choose(&self, runtime: &mut Runtime) -> Result<(), CliError> {
+        let ModelArgs {
+            model,
+            answers,
+            base_url,
+            endpoints,
+            endpoint_keys,
+            key_file: _,
+            limits: _,
+        } = self;
         let ModelConfig { kind, base_url: url, answers: file, .. } = &mut runtime.model;
         if let Some(path) = answers {
             (*kind, *file) = (ModelKind::Scripted, Some(AnswersFile::Named(path.clone())));
@@ -140,8 +164,7 @@ impl ModelArgs {
                 None => {}
             }
         }
-        limits.apply(&mut runtime.limits);
-        runtime.check("model").map_err(|wrong| CliError::usage(wrong.to_string()))
+        Ok(())
     }
 
     /// Checks that no other flag needs another kind of model: it would be ignored.

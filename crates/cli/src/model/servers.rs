@@ -97,6 +97,25 @@ impl ModelArgs {
         }
     }
 
+    /// Checks, without asking, that the model can be asked all that a run with these settings asks:
+    /// what cannot be expressed would fail for everyone, after the calls before it were paid for.
+    pub(crate) fn can_be_asked(
+        studies: &Studies,
+        experiment: &str,
+        settings: &StudySettings,
+        answerer: &Answerer,
+    ) -> Result<(), CliError> {
+        let study = studies.find(experiment);
+        let samples = study.map(|study| study.samples(&settings.experiment)).unwrap_or_default();
+        let refused =
+            samples.iter().find_map(|request| Some((request, answerer.refuses(request)?)));
+        let Some((request, why)) = refused else { return Ok(()) };
+        let model = inert(request.model().unwrap_or(""), 100);
+        Err(CliError::usage(format!("the model {model:?} cannot be asked: {why}")).hint(format!(
+            "nothing was asked. --endpoint '{model}=URL' names another server for this model"
+        )))
+    }
+
     /// Whether these settings would use a server or a file that only a recording names.
     pub(crate) fn is_unnamed(&self, runtime: &Runtime) -> bool {
         let ModelConfig { kind, base_url, endpoints, answers, .. } = &runtime.model;

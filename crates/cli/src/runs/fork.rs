@@ -45,7 +45,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         .studies
         .check_fork(&started.experiment, &study.experiment, &of_parent)
         .map_err(|e| CliError::usage(e.to_string()))?;
-    model.apply(&mut study.runtime)?;
+    model.apply(global.studies, &started.experiment, &mut study)?;
     global
         .studies
         .build(&started.experiment, &study.experiment)
@@ -58,6 +58,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         Mode::Record,
     )?;
     model.endpoints_are_used(global.studies, &started.experiment, &study, Some(&started))?;
+    ModelArgs::can_be_asked(global.studies, &started.experiment, &study, &answerer)?;
     let answerer =
         with_person(global.studies, answerer, seat, &started.experiment, &study.experiment)?;
     let info = answerer.info();

@@ -44,7 +44,7 @@ pub(crate) fn record(
     output: &Output,
 ) -> Result<Status, CliError> {
     let Recording { config, settings, mut study, model, log_limit, new, folder, seat } = recording;
-    model.apply(&mut study.settings.runtime)?;
+    model.apply(global.studies, &study.experiment, &mut study.settings)?;
     let runtime = study.settings.runtime.clone();
     // All errors are found before the log is changed.
     let scripted = match runtime.model.kind {
@@ -62,6 +62,7 @@ pub(crate) fn record(
         }
     };
     model.endpoints_are_used(global.studies, &study.experiment, &study.settings, None)?;
+    ModelArgs::can_be_asked(global.studies, &study.experiment, &study.settings, &answerer)?;
     let seat_is_free = seat.is_none();
     let answerer =
         with_person(global.studies, answerer, seat, &study.experiment, &study.settings.experiment)?;

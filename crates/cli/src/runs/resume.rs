@@ -35,7 +35,7 @@ pub(crate) fn resume(
     let Selected { log, run } = &resuming.selected;
     let started = select::started(log.reader()?.as_mut(), *run)?;
     let mut settings = settings_of(global.studies, &started)?;
-    resuming.model.apply(&mut settings.runtime)?;
+    resuming.model.apply(global.studies, &started.experiment, &mut settings)?;
     go_on(resuming, started, settings, SettingsOf::Run, global, output)
 }
 
@@ -126,6 +126,9 @@ fn go_on(
         let (name, runtime) = (&started.experiment, &settings.runtime);
         let answerer = model.make(global.studies, name, started.seed, runtime, Mode::Resume)?;
         model.endpoints_are_used(global.studies, name, &settings, Some(&started))?;
+        if ended.is_none() {
+            ModelArgs::can_be_asked(global.studies, name, &settings, &answerer)?;
+        }
         Some(with_person(global.studies, answerer, seat, name, &settings.experiment)?)
     };
     let simulated = answerer.as_ref().map_or(started.is_simulated(), |a| a.info().simulated);

@@ -10,7 +10,7 @@ use super::named::{AnswersFile, BaseUrl, KeyVariable};
 use super::wrong::{Wrong, figure};
 use super::yaml::beside;
 use retold::model::{Limits, NamedUrl, RetryPolicy};
-use retold::prompt::{ChatRequest, Message};
+use retold::prompt::{ChatRequest, Message, Request, Role};
 
 /// Which kind of model answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
@@ -275,6 +275,11 @@ impl RequestConfig {
         }
     }
 
+    /// A request with these parameters and any text.
+    pub fn sample(&self) -> Option<Request> {
+        self.chat(vec![Message::new(Role::User, "?")]).into_request().ok()
+    }
+
     /// A request with these parameters and the given messages.
     pub fn chat(&self, messages: Vec<Message>) -> ChatRequest {
         let RequestConfig { model, temperature, top_p, max_tokens, extra } = self.clone();
@@ -299,15 +304,30 @@ pub struct Runtime {
     pub limits: Limits,
     /// When to try again.
     pub retry: RetryPolicy,
+    /// Whether the limits follow from the experiment's settings and the kind of model, because the
+    /// config gives none. They follow from the new kind if a flag chooses another.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub limits_follow: bool,
 }
 
+/// The longest first wait before the simulated model is asked again.
+const SIMULATED_WAIT: f64 = 0.01;
+
 impl Runtime {
+    /// There is no reason to wait for the simulated model, whatever the settings say about a real
+    /// one.
+    pub(crate) fn without_needless_waits(&mut self) {
+        if self.model.kind == ModelKind::Simulated {
+            self.retry.base_seconds = self.retry.base_seconds.min(SIMULATED_WAIT);
+        }
+    }
+
     /// Checks the settings; `group` is where the config has the model's.
     ///
     /// # Errors
     /// The first invalid setting.
     pub fn check(&self, group: &str) -> Result<(), Wrong> {
-        let Runtime { model, limits, retry } = self;
+        let Runtime { model, limits, retry, limits_follow: _ } = self;
         limits.check().map_err(|e| Wrong::new(&format!("limits.{}", e.field), e.to_string()))?;
         retry.check().map_err(|e| Wrong::new(&format!("retry.{}", e.field), e.to_string()))?;
         model.check(group)

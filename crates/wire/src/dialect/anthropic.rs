@@ -106,7 +106,11 @@ impl Speech for Anthropic {
     }
 
     fn posted(&self, chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
-        let mut chat = Chat::of(chat)?;
+        let mut chat = Chat::of(chat)?.with_a_user_first()?;
+        if chat.fields.get("temperature").and_then(Value::as_f64).is_some_and(|t| t > 1.0) {
+            let what = "this API allows 0 to 1";
+            return Err(Inexpressible::Value { field: "temperature", what });
+        }
         chat.without(&[
             "frequency_penalty",
             "logit_bias",
@@ -136,9 +140,10 @@ impl Speech for Anthropic {
                     )
                 }
             };
-            // The results of all calls of one message are one message.
+            // Roles alternate: consecutive messages of one role, such as the results of several
+            // calls, are one message.
             match messages.last_mut() {
-                Some(last) if last["role"] == role && turn.is_result() => {
+                Some(last) if last["role"] == role => {
                     if let Some(parts) = last["content"].as_array_mut() {
                         parts.extend(content);
                     }
@@ -287,10 +292,31 @@ mod tests {
                     {"type": "tool_use", "id": "t2", "name": "f", "input": {}}]},
                 {"role": "user", "content": [
                     {"type": "tool_result", "tool_use_id": "t1", "content": [text("one")]},
-                    {"type": "tool_result", "tool_use_id": "t2", "content": [text("two")]}]},
-                {"role": "user", "content": [text("go on")]}],
+                    {"type": "tool_result", "tool_use_id": "t2", "content": [text("two")]},
+                    text("go on")]}],
             "tools": [{"name": "f", "input_schema": {"type": "object"}}], "tool_choice": {"type": "any"}});
         assert_eq!((path.join("/"), body), ("v1/messages".to_owned(), due));
+    }
+
+    #[test]
+    fn a_conversation_that_no_user_begins_begins_with_the_instructions() {
+        let text = |text: &str| json!([{"type": "text", "text": text}]);
+        let posted = |messages: Value| {
+            let chat = json!({"model": "m", "messages": messages});
+            let body = Anthropic.posted(chat.as_object().unwrap()).unwrap().body;
+            (body["system"].clone(), body["messages"].clone())
+        };
+        let system = json!({"role": "system", "content": "Ask."});
+        let first = json!({"role": "user", "content": text("Ask.")});
+        assert_eq!(posted(json!([system])), (Value::Null, json!([first])));
+        let later = json!([system, {"role": "assistant", "content": "Why?"}, {"role": "user", "content": "So."}]);
+        let due = json!([first, {"role": "assistant", "content": text("Why?")}, {"role": "user", "content": text("So.")}]);
+        assert_eq!(posted(later), (Value::Null, due));
+        // What says nothing is left out, and what is then of one role is one message.
+        let silent = json!([system, {"role": "user", "content": "a"}, {"role": "assistant", "content": " "},
+            {"role": "user", "content": "b"}]);
+        let both = json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]);
+        assert_eq!(posted(silent), (text("Ask."), json!([{"role": "user", "content": both}])));
     }
 
     #[test]
@@ -309,6 +335,21 @@ mod tests {
         assert_eq!(
             refused(json!({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]})),
             "message 1 has a part that is not a text"
+        );
+        assert_eq!(
+            refused(
+                json!({"messages": [{"role": "system", "content": " "}, {"role": "user", "content": ""}]})
+            ),
+            "\"messages\": no message has a text"
+        );
+        let answer = json!({"role": "assistant", "content": "b"});
+        assert_eq!(
+            refused(json!({"messages": [answer, user]})),
+            "message 1 is an answer, and this API needs a message of the user's before it"
+        );
+        assert_eq!(
+            refused(json!({"messages": [user], "temperature": 1.5})),
+            "\"temperature\": this API allows 0 to 1"
         );
     }
 }

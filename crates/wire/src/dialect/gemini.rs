@@ -147,10 +147,10 @@ impl Speech for Gemini {
     }
 
     fn posted(&self, chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
-        let mut chat = Chat::of(chat)?;
+        let mut chat = Chat::of(chat)?.with_a_user_first()?;
         chat.without(&["logit_bias", "n", "tool_choice"])?;
         let text = |text: &String| json!({"text": text});
-        let mut contents = Vec::new();
+        let mut contents: Vec<Value> = Vec::new();
         for turn in &chat.turns {
             let (role, parts) = match &turn.speaker {
                 Speaker::User => ("user", turn.texts.iter().map(text).collect::<Vec<_>>()),
@@ -174,7 +174,15 @@ impl Speech for Gemini {
                     )
                 }
             };
-            contents.push(json!({"role": role, "parts": parts}));
+            // Roles alternate: consecutive messages of one role are one.
+            match contents.last_mut() {
+                Some(last) if last["role"] == role => {
+                    if let Some(said) = last["parts"].as_array_mut() {
+                        said.extend(parts);
+                    }
+                }
+                _ => contents.push(json!({"role": role, "parts": parts})),
+            }
         }
         let (model, stop, max_tokens) = (chat.model(), chat.stop(), chat.max_tokens());
         let (kind, schema) = match chat.take("response_format") {
@@ -296,5 +304,11 @@ mod tests {
         let plain = json!({"model": "m", "messages": [{"role": "user", "content": "a"}]});
         let due = json!({"contents": [{"role": "user", "parts": [{"text": "a"}]}]});
         assert_eq!(Gemini.posted(plain.as_object().unwrap()).unwrap().body, due);
+        // No user begins this conversation, and one message says nothing.
+        let asks = json!({"model": "m", "messages": [{"role": "system", "content": "Ask."},
+            {"role": "assistant", "content": "Why?"}, {"role": "user", "content": ""}, {"role": "user", "content": "So."}]});
+        let due = json!({"contents": [{"role": "user", "parts": [{"text": "Ask."}]},
+            {"role": "model", "parts": [{"text": "Why?"}]}, {"role": "user", "parts": [{"text": "So."}]}]});
+        assert_eq!(Gemini.posted(asks.as_object().unwrap()).unwrap().body, due);
     }
 }

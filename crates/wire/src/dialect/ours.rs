@@ -44,7 +44,8 @@ impl Chat {
     /// Takes a chat apart.
     ///
     /// # Errors
-    /// [`Inexpressible`] if a message is not made of texts and calls of functions.
+    /// [`Inexpressible`] if a message is not made of texts and calls of functions, or none says
+    /// anything.
     pub(super) fn of(chat: &Map<String, Value>) -> Result<Self, Inexpressible> {
         let mut fields = chat.clone();
         let messages = fields.remove("messages");
@@ -53,8 +54,9 @@ impl Chat {
         for (at, message) in messages.iter().enumerate() {
             let number = at + 1;
             let wrong = |what| Inexpressible::Message { number, what };
-            let said =
+            let mut said =
                 texts(&message["content"]).ok_or_else(|| wrong("has a part that is not a text"))?;
+            said.retain(|text| !text.trim().is_empty());
             let speaker = match message["role"].as_str() {
                 Some("system" | "developer") if turns.is_empty() => {
                     instructions.extend(said);
@@ -77,14 +79,44 @@ impl Chat {
             let calls = calls.map(|call| {
                 called(call).ok_or_else(|| wrong("has a call that is not of a function"))
             });
-            turns.push(Turn {
-                number,
-                speaker,
-                texts: said,
-                calls: calls.collect::<Result<_, _>>()?,
-            });
+            let turn =
+                Turn { number, speaker, texts: said, calls: calls.collect::<Result<_, _>>()? };
+            // A message that says nothing is left out: these APIs refuse one.
+            if turn.is_result() || !turn.texts.is_empty() || !turn.calls.is_empty() {
+                turns.push(turn);
+            }
+        }
+        if instructions.is_empty() && turns.is_empty() {
+            let what = "no message has a text";
+            return Err(Inexpressible::Value { field: "messages", what });
         }
         Ok(Chat { instructions, turns, fields })
+    }
+
+    /// Moves the instructions into a first message of the user's, if no user speaks first. A
+    /// moderator who is to ask the first question has instructions alone, and later asks on after an
+    /// own question. Anthropic and Gemini refuse both: a conversation of theirs has messages besides
+    /// the instructions, the first of them a user's. Only the form in which an API is asked changes,
+    /// not the prompt and its hash.
+    ///
+    /// # Errors
+    /// [`Inexpressible`] if the first message is an answer, and there are no instructions.
+    pub(super) fn with_a_user_first(mut self) -> Result<Self, Inexpressible> {
+        let first = self.turns.first();
+        if first.is_some_and(|turn| turn.speaker != Speaker::Assistant) {
+            return Ok(self);
+        }
+        if self.instructions.is_empty() {
+            let what = "is an answer, and this API needs a message of the user's before it";
+            return Err(Inexpressible::Message {
+                number: first.map_or(1, |turn| turn.number),
+                what,
+            });
+        }
+        let texts = std::mem::take(&mut self.instructions);
+        let asked = Turn { number: 1, speaker: Speaker::User, texts, calls: Vec::new() };
+        self.turns.insert(0, asked);
+        Ok(self)
     }
 
     /// Removes a field. One that is null says nothing.
