@@ -70,6 +70,7 @@ pub fn canonical(path: &Path) -> PathBuf {
 /// What the names of the files of a log end in after the log's own name, but for leases and kept WALs.
 const OF_A_LOG: &[&str] = &[
     "-mark",
+    "-key",
     "-wal",
     "-shm",
     "-journal",
@@ -374,6 +375,7 @@ mod tests {
         let kept = [
             "",
             "-mark",
+            "-key",
             "-wal",
             "-shm",
             "-journal",

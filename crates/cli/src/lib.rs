@@ -18,6 +18,7 @@ mod parser;
 #[cfg(feature = "program")]
 pub mod program;
 mod progress;
+mod redaction;
 mod run_id;
 mod runs;
 mod seal;

@@ -124,12 +124,10 @@ fn without_headers(rules: Rules, exchanges: &[Exchange], notes: &mut Notes) -> R
         exchanges.iter().filter_map(|exchange| http(&exchange)).collect();
     let is_anthropic = |url: &str| url.contains("/v1/messages");
     let left_out = all.iter().any(|(url, _)| is_anthropic(url)) && all.iter().all(|(_, has)| !has);
-    let mut recorded = rules.recorded().clone();
-    if !left_out || recorded.ignore.iter().any(|field| field == COUNTED_HEADERS) {
+    if !left_out || rules.recorded().ignore.iter().any(|field| field == COUNTED_HEADERS) {
         return rules;
     }
-    recorded.ignore.push(COUNTED_HEADERS.to_owned());
-    match Rules::of(recorded) {
+    match rules.clone().ignoring(COUNTED_HEADERS) {
         Ok(rules) => {
             let what = "the headers that count (anthropic-version, ..), which the file does not have: they are ignored";
             notes.lost(what, "all requests");

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER, HEXUPPER};
 use hyper::http::HeaderMap;
 use memchr::memmem;
 
@@ -34,7 +35,12 @@ impl Masks {
             }
         }
         keys.retain(|key| key.len() >= SHORTEST && key.iter().any(|byte| *byte != b'*'));
-        Masks(keys)
+        let mut written: Vec<Vec<u8>> = keys.iter().flat_map(|key| writings(key)).collect();
+        written.sort_unstable();
+        written.dedup();
+        // The longest first: a part of it may be another one.
+        written.sort_by_key(|key| std::cmp::Reverse(key.len()));
+        Masks(written)
     }
 
     /// A request body with `[key]` in place of each key: the same whatever the key is, so that a
@@ -66,6 +72,22 @@ impl Masks {
     }
 }
 
+/// A key as it is, and as an error message or an echo may have it: in other letters, in hexadecimal digits, in base64
+/// at any place.
+fn writings(key: &[u8]) -> Vec<Vec<u8>> {
+    let mut all = vec![key.to_vec(), key.to_ascii_uppercase(), key.to_ascii_lowercase()];
+    all.extend([HEXLOWER, HEXUPPER].map(|encoding| encoding.encode(key).into_bytes()));
+    for before in 0..3 {
+        let padded = [&[0; 3][..before], key].concat();
+        // The characters that are the same whatever stands around the key.
+        let part = (before * 8).div_ceil(6)..padded.len() * 8 / 6;
+        for encoding in [BASE64_NOPAD, BASE64URL_NOPAD] {
+            all.push(encoding.encode(&padded).as_bytes()[part.clone()].to_vec());
+        }
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,5 +104,14 @@ mod tests {
         assert!(masks.in_answer(&mut answer));
         assert_eq!(answer, b"******************** Bearer short ***************");
         assert!(!masks.in_answer(&mut b"nothing".to_vec()));
+        for before in ["", "a", "ab"] {
+            let said = format!("{before}sk-secret-0123456789!");
+            let mut answer = data_encoding::BASE64.encode(said.as_bytes()).into_bytes();
+            assert!(masks.in_answer(&mut answer), "{before}");
+            let read = data_encoding::BASE64.encode(b"secret");
+            assert!(!String::from_utf8(answer).unwrap().contains(&read[..6]));
+        }
+        let mut answer = b"SK-SECRET-0123456789".to_vec();
+        assert!(masks.in_answer(&mut answer) && answer == b"********************");
     }
 }

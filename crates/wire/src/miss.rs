@@ -44,6 +44,8 @@ pub struct Miss {
     pub why: Why,
     /// The rules under which it was compared, if there are any.
     pub rules: String,
+    /// If the key of the run's redactions is not known: where it was looked for.
+    pub lacks_key: Option<String>,
 }
 
 /// Why there is no recorded answer.
@@ -111,7 +113,11 @@ impl Prompts {
     ) -> Result<Miss, LogError> {
         let call = asked.key.call.clone();
         let rules_shown = rules.shown();
-        let miss = |why| Miss { call: call.clone(), why, rules: rules_shown.clone() };
+        let lacks_key = rules.lacks_key().map(str::to_owned);
+        let miss = |why| {
+            let (rules, lacks_key) = (rules_shown.clone(), lacks_key.clone());
+            Miss { call: call.clone(), why, rules, lacks_key }
+        };
         let prompt = asked.request.hash();
         let all = self.known(library)?;
         if let Some(known) = all.get(&(prompt, call.clone())) {
@@ -319,6 +325,14 @@ impl fmt::Display for Miss {
         }
         if !self.rules.is_empty() {
             write!(f, "\ncompared under the run's rules: {}", inert(&self.rules, 500))?;
+        }
+        if let Some(place) = &self.lacks_key {
+            write!(
+                f,
+                "\nthe run was recorded with --redact, and its key is not in {}: a request with a redacted value is \
+                 not found without it",
+                inert(place, 500)
+            )?;
         }
         Ok(())
     }

@@ -88,6 +88,8 @@ pub(crate) async fn refused_here(
     let Ok(Some(request)) = ticket.request.map_or_else(sent, |request| Ok(Some(request))) else {
         return;
     };
+    let message = session.rules.redacted(problem.message);
+    let problem = &Problem { message: &message, ..*problem };
     let failure = Failure::new(FailureKind::Rejected, problem.message);
     let (status, again) = (problem.status, ticket.is_again);
     let kept = Kept { status, again, headers: json_header(), ..Kept::default() };

@@ -347,6 +347,8 @@ struct Found {
 
 /// The answer that a client names.
 fn answer(session: &Session, name: &str) -> Result<Found, ReportError> {
+    // What is stored of ids and names of calls has nothing in it that is taken out.
+    let name = &*session.rules.redaction.text(name);
     let unknown = || ReportError::Unknown { given: inert(name, LONGEST_NAME) };
     let found =
         |given: &Given| Found { seq: given.answer, call: given.call.clone(), sample: given.sample };

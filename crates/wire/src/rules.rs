@@ -10,7 +10,7 @@ use retold::prompt::{Request, canonical, hash_of};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::redact::Redaction;
+use crate::redact::{KnownKeys, Redaction, RedactionKey};
 
 /// Why a rule cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +31,11 @@ pub enum RuleError {
         /// Why not.
         source: Box<regex::Error>,
     },
+    /// A run that was changed.
+    #[error(
+        "the patterns that the run recorded for --redact were not sealed with its key: the run was changed"
+    )]
+    NotSealed,
     /// A pattern that matches everywhere.
     #[error("--redact {0:?} also matches the empty text: write a pattern that needs a character")]
     RedactsNothing(String),
@@ -55,8 +60,17 @@ pub struct RecordedRules {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replace: Vec<(String, String)>,
     /// What was taken out of requests and answers before they were stored.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub redact: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redact: Option<RecordedRedaction>,
+}
+
+/// What a run records of its redactions. It can be used with their key alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedRedaction {
+    /// Which key: [`RedactionKey::id`].
+    pub key: String,
+    /// The patterns, sealed with the key, because they may have names in them.
+    pub patterns: Vec<String>,
 }
 
 /// Rules that can be applied.
@@ -66,6 +80,7 @@ pub struct Rules {
     ignore: Vec<Vec<String>>,
     replace: Vec<(Regex, String)>,
     pub(crate) redaction: Redaction,
+    lacks_key: Option<String>,
 }
 
 impl Rules {
@@ -81,32 +96,41 @@ impl Rules {
         };
         let replace = replace.iter().map(divided).collect::<Result<_, _>>()?;
         let ignore = ignore.to_vec();
-        Rules::of(RecordedRules { ignore, replace, ..RecordedRules::default() })
+        Rules::of(
+            RecordedRules { ignore, replace, ..RecordedRules::default() },
+            &KnownKeys::default(),
+        )
     }
 
     /// The same rules, with what these patterns match taken out before anything is stored.
     ///
     /// # Errors
     /// [`RuleError`].
-    pub fn redacting(mut self, patterns: &[String]) -> Result<Self, RuleError> {
-        self.redaction = Redaction::of(patterns)?;
-        self.recorded.redact = patterns.to_vec();
+    pub fn redacting(mut self, patterns: &[String], key: &RedactionKey) -> Result<Self, RuleError> {
+        self.redaction = Redaction::of(patterns, key)?;
+        let sealed = || patterns.iter().map(|pattern| key.seal(pattern)).collect();
+        self.recorded.redact =
+            (!patterns.is_empty()).then(|| RecordedRedaction { key: key.id(), patterns: sealed() });
         Ok(self)
     }
 
-    /// Rules that a run has recorded.
+    /// The same rules, with one more field that does not count.
     ///
     /// # Errors
     /// [`RuleError`].
-    pub fn of(recorded: RecordedRules) -> Result<Self, RuleError> {
-        let path = |field: &String| {
-            let names: Vec<String> = field.split('.').map(str::to_owned).collect();
-            if names.iter().any(String::is_empty) {
-                return Err(RuleError::Field(field.clone()));
-            }
-            Ok(names)
-        };
-        let ignore = recorded.ignore.iter().map(path).collect::<Result<_, _>>()?;
+    pub fn ignoring(mut self, field: &str) -> Result<Self, RuleError> {
+        self.ignore.push(names(field)?);
+        self.recorded.ignore.push(field.to_owned());
+        Ok(self)
+    }
+
+    /// Rules that a run has recorded. Without the key of its redactions, nothing is taken out, and the rules
+    /// [say so](Self::lacks_key).
+    ///
+    /// # Errors
+    /// [`RuleError`].
+    pub fn of(recorded: RecordedRules, known: &KnownKeys) -> Result<Self, RuleError> {
+        let ignore = recorded.ignore.iter().map(|field| names(field)).collect::<Result<_, _>>()?;
         let compiled = |(pattern, text): &(String, String)| {
             let regex = Regex::new(pattern).map_err(|source| RuleError::Regex {
                 pattern: pattern.clone(),
@@ -115,8 +139,24 @@ impl Rules {
             Ok((regex, text.clone()))
         };
         let replace = recorded.replace.iter().map(compiled).collect::<Result<_, _>>()?;
-        let redaction = Redaction::of(&recorded.redact)?;
-        Ok(Rules { recorded, ignore, replace, redaction })
+        let mut rules = Rules { recorded, ignore, replace, ..Rules::default() };
+        if let Some(RecordedRedaction { key, patterns }) = &rules.recorded.redact {
+            match known.keys.iter().find(|known| known.id() == *key) {
+                Some(key) => {
+                    let opened = patterns.iter().map(|sealed| key.open(sealed));
+                    let opened: Option<Vec<String>> = opened.collect();
+                    rules.redaction = Redaction::of(&opened.ok_or(RuleError::NotSealed)?, key)?;
+                }
+                None => rules.lacks_key = Some(known.place.clone()),
+            }
+        }
+        Ok(rules)
+    }
+
+    /// If the run was redacted with a key that is not known: where it was looked for. Then a request with a
+    /// redacted value cannot be found again, and nothing may be recorded.
+    pub fn lacks_key(&self) -> Option<&str> {
+        self.lacks_key.as_deref()
     }
 
     /// The rules as a run records them.
@@ -139,7 +179,8 @@ impl Rules {
         let RecordedRules { ignore, replace, redact } = &self.recorded;
         let ignore = ignore.iter().map(|field| format!("--ignore {field}"));
         let replace = replace.iter().map(|(pattern, text)| format!("--replace {pattern}={text}"));
-        let redact = redact.iter().map(|pattern| format!("--redact {pattern}"));
+        // Patterns may have names in them.
+        let redact = redact.iter().map(|_| "--redact".to_owned());
         ignore.chain(replace).chain(redact).collect::<Vec<_>>().join(" ")
     }
 
@@ -179,6 +220,15 @@ impl Rules {
             Value::Object(fields) => fields.values_mut().for_each(|item| self.replace_in(item)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+    }
+}
+
+/// The names on the way to a field.
+fn names(field: &str) -> Result<Vec<String>, RuleError> {
+    let names: Vec<String> = field.split('.').map(str::to_owned).collect();
+    match names.iter().any(String::is_empty) {
+        true => Err(RuleError::Field(field.to_owned())),
+        false => Ok(names),
     }
 }
 
@@ -243,7 +293,7 @@ mod tests {
             assert_ne!(fewer.key(&one), fewer.key(&other), "{}", fewer.shown());
         }
         assert_eq!(Rules::default().key(&one), one.hash());
-        let again = Rules::of(all.recorded().clone()).unwrap();
+        let again = Rules::of(all.recorded().clone(), &KnownKeys::default()).unwrap();
         assert_eq!(again.key(&one), all.key(&one));
     }
 

@@ -242,7 +242,12 @@ impl Session {
                 // What failed may be left out of the replay.
                 if !self.samples.skip_errors() {
                     let why = Why::Refused(problem.message.to_owned());
-                    self.missed(Miss { call: asked.key.call, why, rules: String::new() });
+                    self.missed(Miss {
+                        call: asked.key.call,
+                        why,
+                        rules: String::new(),
+                        lacks_key: self.rules.lacks_key().map(str::to_owned),
+                    });
                 }
                 answer
             }
@@ -269,8 +274,12 @@ impl Session {
             *compared += 1;
             *compared
         };
-        let not_compared =
-            || Miss { call: asked.key.call.clone(), why: Why::NotCompared, rules: String::new() };
+        let not_compared = || Miss {
+            call: asked.key.call.clone(),
+            why: Why::NotCompared,
+            rules: String::new(),
+            lacks_key: self.rules.lacks_key().map(str::to_owned),
+        };
         let miss = if compared > MISSES_COMPARED {
             not_compared()
         } else {

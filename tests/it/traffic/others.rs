@@ -183,7 +183,7 @@ fn personal_data_is_taken_out_of_imported_files() {
     // With the name, as the program has it.
     let replayed = asked(&place, "replay latest", "I am Ada Lovelace", 1);
     assert_eq!(replayed.code, 0, "{}", replayed.err);
-    assert!(replayed.out.contains("Hello, [redacted]"), "{}", replayed.out);
+    assert!(replayed.out.contains("Hello, [redacted-"), "{}", replayed.out);
     assert!(!replayed.err.contains("never asked"), "{}", replayed.err);
     let wrong = place.run("import ada.json --redact x*");
     assert!(wrong.code == 2 && wrong.err.contains("also matches the empty text"), "{}", wrong.err);
@@ -206,7 +206,7 @@ fn personal_data_is_taken_out_of_what_is_only_shown() {
         place.ok(&format!("import {name} --redact {pattern}"));
         place.ok("verify");
         let exported = place.ok("export latest");
-        assert!(exported.contains("[redacted]"), "{exported}");
+        assert!(exported.contains("[redacted-"), "{exported}");
         let settings = |line: &&str| line.contains("imported");
         let events: Vec<&str> = exported.lines().filter(|line| !settings(line)).collect();
         for text in gone {

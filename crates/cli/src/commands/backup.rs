@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
+use crate::redaction;
 use retold::log::{BackedUp, LogError, SqliteBackend};
 use retold_serve::Source;
 
@@ -19,10 +20,14 @@ use retold_serve::Source;
 pub(crate) struct Args {
     /// The new file. Existing files are never overwritten.
     file: PathBuf,
+    /// Also copy the keys of --redact, to FILE-key. Without them, a replay of the copy does not find
+    /// requests with a redacted value; with them, guesses at these values can be tested.
+    #[arg(long)]
+    with_key: bool,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { file } = args;
+    let Args { file, with_key } = args;
     let shown = file.display().to_string();
     if file.symlink_metadata().is_ok() {
         return Err(CliError::usage(format!("{shown} already exists"))
@@ -35,6 +40,17 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let message = format!("{}: {note}", global.log.display());
         return Err(CliError::usage(message).hint("nothing was copied: there is nothing in it"));
     }
+    let known = redaction::keys(&global.log)?;
+    let place = redaction::place(&file);
+    if with_key && known.keys.is_empty() {
+        let message =
+            format!("there is no key file {}: nothing was redacted with --redact", known.place);
+        return Err(CliError::usage(message).hint("leave out --with-key"));
+    }
+    if with_key && place.symlink_metadata().is_ok() {
+        return Err(CliError::usage(format!("{} already exists", place.display()))
+            .hint("choose another name: a backup never overwrites anything"));
+    }
     let copied = copied(&source, &file, global);
     let BackedUp { runs, bytes, ledger } = copied.map_err(|error| {
         let error = CliError::from(error);
@@ -44,16 +60,29 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             _ => error,
         }
     })?;
+    if with_key {
+        redaction::add(&file, &known.keys)?;
+    }
+    let key = with_key.then(|| place.display().to_string());
     if output.is_json() {
-        output.object(&json!({"file": shown, "runs": runs, "bytes": bytes,
+        output.object(&json!({"file": shown, "runs": runs, "bytes": bytes, "key_file": key,
             "head": ledger.map(|ledger| ledger.hash)}))?
     } else {
         let head = ledger.map(|ledger| format!(", ledger head {}", ledger.hash));
         output.text(&format!(
-            "{} copied to {shown}, {} bytes, verified{}\n",
+            "{} copied to {shown}, {} bytes, verified{}\n{}",
             counted(runs, "run"),
             grouped(bytes),
-            head.unwrap_or_default()
+            head.unwrap_or_default(),
+            match key {
+                Some(key) => format!("the keys of --redact were copied to {key}\n"),
+                None if known.keys.is_empty() => String::new(),
+                None => format!(
+                    "the keys of --redact were not copied, and are in {}: a replay of the copy does not find requests \
+                     with a redacted value without them (--with-key copies them)\n",
+                    known.place
+                ),
+            }
         ))?;
     }
     Ok(Status::Fine)

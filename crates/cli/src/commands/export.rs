@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted};
+use crate::redaction::{self, OfRun};
 use crate::runs::in_force;
 use crate::select::{self, Selected};
 use crate::views::damaged;
@@ -18,7 +19,7 @@ use retold::exchange::{export_exchanges, export_recording};
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold_serve::Damage;
 use retold_traffic::{CassetteForm, ExportError, Notes, export_cassette, export_fine_tuning};
-use retold_wire::Settings;
+use retold_wire::{RedactionKey, Settings};
 
 /// Write a run to a file: a recording that can be replayed, only its exchanges, or a file for
 /// another tool. What that cannot hold is listed.
@@ -38,6 +39,10 @@ pub(crate) struct Args {
     /// Replace the file if it exists.
     #[arg(long)]
     force: bool,
+    /// Also write the key of the run's redactions, to FILE-key. Without it, a replay of the file does
+    /// not find requests with a redacted value; with it, guesses at these values can be tested.
+    #[arg(long, requires = "file")]
+    with_key: bool,
     /// For a cassette: the base URL of an upstream, if it is not the provider's. Can be repeated.
     #[arg(long = "upstream", value_name = "NAME=URL")]
     upstreams: Vec<String>,
@@ -124,7 +129,7 @@ impl From<ExportError> for CliError {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { run, file, format, force, upstreams } = args;
+    let Args { run, file, format, force, with_key, upstreams } = args;
     let file = file.filter(|path| path != Path::new("-"));
     file.as_deref().map_or(Ok(()), |path| named_as_written(path, format))?;
     let is_json = file.as_deref().is_some_and(|path| path.extension() == Some("json".as_ref()));
@@ -137,6 +142,13 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let known = Known::of(&selected.log, selected.run, output)?;
     let damaged = known.error(selected.run);
     let selected = left(selected, known.trust.from.as_ref())?;
+    let key = match format {
+        Format::Recording => key(&selected, global)?,
+        Format::Exchanges | Format::Vcrpy | Format::FineTuning => None,
+    };
+    if with_key {
+        exported(&key, file.as_deref(), force)?;
+    }
     let export = Export { selected, format, form, upstreams: &upstreams };
     let Some(path) = file else {
         let (_, notes) = export.write(&mut |line| output.raw(format!("{line}\n").as_bytes()))?;
@@ -150,6 +162,13 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let mut writer = JsonlWriter::create(&path, if_exists)?;
     let (count, notes) = export.write(&mut |line| Ok(writer.write_line(line)?))?;
     let lines = writer.finish()?;
+    let key_file = match &key {
+        Some(Ok(key)) if with_key => {
+            redaction::add(&path, std::slice::from_ref(key))?;
+            Some(redaction::place(&path).display().to_string())
+        }
+        _ => None,
+    };
     let in_force = in_force::of(&export.selected)?;
     known.say(export.selected.run, output)?;
     let path = path.display();
@@ -162,14 +181,72 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         if !in_force.is_plain() {
             object["decisions_in_force"] = json!(in_force);
         }
+        if key.is_some() {
+            object["key_file"] = json!(key_file);
+        }
         output.object(&object)?;
     } else {
         let mut text = format!("{} written to {path}\n", counted(count, format.noun()));
+        match (&key, &key_file) {
+            (_, Some(key_file)) => {
+                text.push_str(&format!("the key of its redactions was written to {key_file}\n"));
+            }
+            (Some(_), None) => text.push_str(
+                "the key of its redactions was not written: a replay of the file does not find requests with a redacted \
+                 value without it (--with-key writes it)\n",
+            ),
+            (None, None) => {}
+        }
         said(&mut text, &notes);
         text.push_str(&in_force::text(&in_force));
         output.text(&text)?;
     }
     Ok(damaged::ended(Status::Fine, damaged))
+}
+
+/// The key of a run's redactions, or where it should be; `None` if it has none.
+fn key(
+    selected: &Selected,
+    global: &Global,
+) -> Result<Option<Result<RedactionKey, String>>, CliError> {
+    let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
+    // Another experiment has no such settings.
+    let Ok(settings) = serde_json::from_value::<Settings>(started.settings) else {
+        return Ok(None);
+    };
+    let known = redaction::keys(&global.log)?;
+    Ok(redaction::of_run(&settings, &known).map(|key| match key {
+        OfRun::Known(key) => Ok(key.clone()),
+        OfRun::Missing => Err(known.place.clone()),
+    }))
+}
+
+/// Refuses to export a key that there is not, or over one that is not to be replaced.
+fn exported(
+    key: &Option<Result<RedactionKey, String>>,
+    file: Option<&Path>,
+    force: bool,
+) -> Result<(), CliError> {
+    let file = match key {
+        Some(Ok(_)) => file,
+        Some(Err(place)) => {
+            let message = format!("the key of the run's redactions is not in {place}");
+            return Err(CliError::usage(message).hint(redaction::HOW_TO_GET));
+        }
+        None => {
+            let message = "--with-key is for recordings of runs that were recorded with --redact";
+            return Err(CliError::usage(message).hint("leave out --with-key"));
+        }
+    };
+    let Some(file) = file else {
+        return Err(CliError::usage("--with-key writes FILE-key: name a file"));
+    };
+    let place = redaction::place(file);
+    match !force && place.symlink_metadata().is_ok() {
+        true => Err(CliError::usage(format!("{} already exists", place.display()))
+            .hint("choose another name, or replace both files with --force")),
+        false => Ok(()),
+    }
 }
 
 /// What can be written of a run: of one without its end, what is left, which is as it was written; of one that is

@@ -5,10 +5,11 @@ use std::fmt::Write;
 use serde_json::json;
 
 use crate::again::words;
+use crate::output::counted;
 use retold::event::RunStarted;
 use retold::inert::inert;
 use retold::run::Report;
-use retold_wire::{Imported, Settings};
+use retold_wire::{Imported, RecordedRedaction, Settings};
 
 /// The command of a run, its name, and what of its requests did not count.
 pub(crate) fn report(started: &RunStarted) -> Report {
@@ -48,8 +49,9 @@ pub(crate) fn report(started: &RunStarted) -> Report {
     for (pattern, by) in &rules.replace {
         let _ = writeln!(text, "replaced in keys: {} by {}", inert(pattern, 200), inert(by, 200));
     }
-    for pattern in &rules.redact {
-        let _ = writeln!(text, "redacted: {}", inert(pattern, 200));
+    if let Some(RecordedRedaction { key, patterns }) = &rules.redact {
+        let patterns = counted(patterns.len() as u64, "pattern");
+        let _ = writeln!(text, "redacted: {patterns} (not shown), with key {}", inert(key, 40));
     }
     if *shared {
         text.push_str("equal requests share one answer\n");

@@ -3,7 +3,7 @@
 mod original;
 mod traffic;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde_json::json;
@@ -12,6 +12,7 @@ use crate::again::begins;
 use crate::error::{CliError, NOTHING_IMPORTED, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
+use crate::redaction::{self, OfRun};
 use crate::run_id::new_run_id;
 use crate::select;
 use retold::exchange::{
@@ -23,12 +24,14 @@ use retold::jsonl::{JsonlReader, beginning};
 use retold::log::{Reader, SqliteBackend, verify_run};
 use retold::run::clock;
 use retold_traffic::{BEGINNING, Format};
-use retold_wire::PROGRAM;
+use retold_wire::{PROGRAM, Settings};
 
 use traffic::TrafficArgs;
 
 /// Import a recording, an exchanges file or what another tool recorded into the log, or run an
 /// original run of another program again.
+///
+/// The key of a recording's redactions is taken over if it is beside the file (FILE-key).
 ///
 /// A file is checked first. It is imported completely or not at all, and its format is recognised by
 /// its content.
@@ -133,7 +136,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         None => is_recording(&mut lines),
     };
     match is_recording {
-        true => recording(lines, &shown, global, output),
+        true => recording(lines, (&file, &shown), global, output),
         false => exchanges(lines, &shown, global, output),
     }
 }
@@ -141,7 +144,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 /// Imports a recording.
 fn recording(
     lines: JsonlReader,
-    shown: &str,
+    (file, shown): (&Path, &str),
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
@@ -151,19 +154,52 @@ fn recording(
     let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
     let Imported { added, known } = import_recording(&backend, &recording)?;
     let run = recording.run;
+    let key = key(&recording, file, global)?;
     if output.is_json() {
         output.object(&json!({"run": run, "events": added, "known": known}))?;
     } else if added == 0 {
-        output.text(&format!("the whole run {run} is already in the log\n"))?;
+        output.text(&format!("the whole run {run} is already in the log\n{key}"))?;
     } else {
         let added = counted(added, "event");
         let next = next_step(recording.log.reader()?.as_mut(), run)?;
         output.text(&format!(
-            "run {run}: {added} imported from {shown}\n\nnext:\n  {} {next}\n",
+            "run {run}: {added} imported from {shown}\n{key}\nnext:\n  {} {next}\n",
             begins()
         ))?;
     }
     Ok(Status::Fine)
+}
+
+/// Takes over the key of the run's redactions, if it is beside the recording, and says where it is.
+fn key(recording: &Recording, file: &Path, global: &Global) -> Result<String, CliError> {
+    let started = select::started(recording.log.reader()?.as_mut(), recording.run)?;
+    // Another experiment has no such settings.
+    let Ok(settings) = serde_json::from_value::<Settings>(started.settings) else {
+        return Ok(String::new());
+    };
+    let (theirs, place) = (redaction::keys(file)?, redaction::place(&global.log));
+    let place = place.display();
+    Ok(match redaction::of_run(&settings, &theirs) {
+        None => String::new(),
+        Some(OfRun::Known(key)) => {
+            // The first key is the log's own.
+            redaction::own(&global.log)?;
+            match redaction::add(&global.log, std::slice::from_ref(key))? {
+                true => format!("the key of its redactions was added to {place}\n"),
+                false => String::new(),
+            }
+        }
+        Some(OfRun::Missing) => {
+            match redaction::of_run(&settings, &redaction::keys(&global.log)?) {
+                Some(OfRun::Missing) => format!(
+                    "it was recorded with --redact, and its key is neither in {} nor in {place}: a replay does not find \
+                     requests with a redacted value\n",
+                    theirs.place
+                ),
+                _ => String::new(),
+            }
+        }
+    })
 }
 
 /// Imports bare exchanges.

@@ -10,6 +10,7 @@ use crate::again::begins;
 use crate::error::{CliError, NOTHING_IMPORTED, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
+use crate::redaction;
 use crate::run_id::new_run_id;
 use crate::runs::program::keeps_programs;
 use crate::views::traffic::{as_json, named, said};
@@ -17,7 +18,7 @@ use retold::inert::inert;
 use retold::log::{ForeignError, Log, SqliteBackend};
 use retold::run::clock;
 use retold_traffic::{Format, Options, Read, TrafficError, import};
-use retold_wire::{Rules, clients};
+use retold_wire::{RedactionKey, Rules, clients};
 
 /// How requests of a file of another tool are named and compared.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -65,7 +66,14 @@ pub(super) fn run(
     output: &Output,
 ) -> Result<Status, CliError> {
     let TrafficArgs { name, upstreams, ignore, replace, redact } = args;
-    let rules = Rules::given(&ignore, &replace)?.redacting(&redact)?;
+    let rules = Rules::given(&ignore, &replace)?;
+    let rules = match redact.is_empty() {
+        true => rules,
+        false => {
+            rules.clone().redacting(&redact, &RedactionKey::new([0; 32]))?;
+            rules.redacting(&redact, &redaction::own(&global.log)?)?
+        }
+    };
     let options = Options { name, rules, upstreams: named(&upstreams)? };
     let read = import(format, paths, options, clock::now())?;
     let Read { run: collected, format, questions, answers, failed, unanswered, urls, notes } = read;

@@ -1,6 +1,10 @@
 //! The options of the commands that run a program.
 
-use retold_wire::{Failures, Pace, RuleError, Rules};
+use std::path::Path;
+
+use crate::error::CliError;
+use crate::redaction;
+use retold_wire::{Failures, Pace, RedactionKey, Rules};
 
 /// How a program's run is replayed.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -94,7 +98,9 @@ pub(crate) struct RulesArgs {
     #[arg(long, value_name = "REGEX=TEXT")]
     pub(crate) replace: Vec<String>,
     /// Take what matches out of everything that is stored (requests, answers, reports), such as
-    /// names and addresses. The model and the program get it. Can be repeated.
+    /// names and addresses. The model and the program get it. Equal values get equal placeholders,
+    /// made with a key that is kept in LOG-key beside the log; only with that file can a replay
+    /// match requests that have such a value. Can be repeated.
     #[arg(long, value_name = "REGEX")]
     pub(crate) redact: Vec<String>,
     /// Ask equal requests only once, and let them share the answer: for embeddings, or at
@@ -104,7 +110,20 @@ pub(crate) struct RulesArgs {
 }
 
 impl RulesArgs {
-    pub(super) fn rules(&self) -> Result<Rules, RuleError> {
-        Rules::given(&self.ignore, &self.replace)?.redacting(&self.redact)
+    /// Refuses rules that cannot be used.
+    pub(super) fn check(&self) -> Result<(), CliError> {
+        self.with(&RedactionKey::new([0; 32])).map(drop)
+    }
+
+    /// The rules, with the key of this log if they take anything out.
+    pub(super) fn rules(&self, log: &Path) -> Result<Rules, CliError> {
+        match self.redact.is_empty() {
+            true => Ok(Rules::given(&self.ignore, &self.replace)?),
+            false => self.with(&redaction::own(log)?),
+        }
+    }
+
+    fn with(&self, key: &RedactionKey) -> Result<Rules, CliError> {
+        Ok(Rules::given(&self.ignore, &self.replace)?.redacting(&self.redact, key)?)
     }
 }

@@ -1,6 +1,7 @@
 //! Recording, replaying, resuming and forking the run of a program.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::args::{InterceptArgs, Playing, PlayingArgs, RulesArgs, SharedArgs, asked_again};
@@ -8,13 +9,15 @@ use super::destinations::{Destinations, Named, named};
 use super::recorded::{keeps_programs, recorder_error, settings_of, started};
 use super::running::{Program, Writing};
 use super::{environment, keys};
-use crate::error::{CliError, Status};
+use crate::again::typed;
+use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
+use crate::redaction;
 use crate::run_id::new_run_id;
 use crate::select::{self, Selected};
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::run::{Parent, Recorder, how_it_ended};
-use retold_wire::{Pace, Rules, Samples, Settings};
+use retold_wire::{KnownKeys, Pace, Rules, Samples, Settings};
 
 /// A program to be recorded.
 pub(crate) struct Recording {
@@ -28,12 +31,14 @@ pub(crate) struct Recording {
 /// Records a program.
 pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, CliError> {
     let Recording { name, destinations, rules, log_limit, command } = recording;
-    let (shared, rules) = (rules.shared, rules.rules()?);
+    rules.check()?;
     let again = destinations.again();
     let Named { upstreams, names, hosts } = named(&destinations)?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
     keeps_programs(&log)?;
+    let (shared, rules) = (rules.shared, rules.rules(&global.log)?);
+    nameable(name.as_deref(), &rules)?;
     let run = new_run_id()?;
     let settings = Settings {
         command: shown(&command, &rules),
@@ -70,11 +75,23 @@ pub(crate) fn replay(
     command: Vec<OsString>,
     global: &Global,
 ) -> Result<Status, CliError> {
+    let mut known = redaction::keys(&global.log)?;
     let Selected { log, run } = match select::looks_like_a_file(name) {
-        true => select::run_or_file(global, name)?,
+        true => {
+            let KnownKeys { keys, place } = redaction::keys(Path::new(name))?;
+            known = KnownKeys { keys: [keys, known.keys].concat(), place };
+            select::run_or_file(global, name)?
+        }
         false => select::run(global, name)?,
     };
-    let (mut settings, rules) = settings_of(&log, run)?;
+    let (mut settings, rules) = settings_of(&log, run, &known)?;
+    if let Some(place) = rules.lacks_key() {
+        let (run, how) = (run.short(8), redaction::HOW_TO_GET);
+        write_err(&typed(&format!(
+            "warning: run {run} was recorded with --redact, and its key is not in {place}: requests with a redacted \
+             value are not found, all others are replayed\n  hint: {how}\n"
+        )));
+    }
     settings.shared |= playing.shared.shared;
     let Playing { failures, pace } = playing.playing();
     let samples = Samples::of(&log, run, &rules, failures)?;
@@ -116,7 +133,8 @@ pub(crate) fn resume(
     global: &Global,
 ) -> Result<Status, CliError> {
     let Selected { log, run } = select::run(global, name)?;
-    let (mut settings, rules) = settings_of(&log, run)?;
+    let (mut settings, rules) = settings_of(&log, run, &redaction::keys(&global.log)?)?;
+    redaction::needed(run, &rules)?;
     settings.shared |= shared.shared;
     keeps_programs(&log)?;
     if let Some(outcome) = how_it_ended(log.reader()?.as_mut(), run)? {
@@ -161,7 +179,8 @@ pub(crate) fn fork(
     global: &Global,
 ) -> Result<Status, CliError> {
     let Selected { log, run: parent } = select::run(global, name)?;
-    let (settings, rules) = settings_of(&log, parent)?;
+    let (settings, rules) = settings_of(&log, parent, &redaction::keys(&global.log)?)?;
+    redaction::needed(parent, &rules)?;
     keeps_programs(&log)?;
     let named = named(destinations)?;
     destinations.cover(parent, &settings, &named)?;
@@ -194,6 +213,16 @@ pub(crate) fn fork(
         command,
     };
     program.go(global)
+}
+
+/// Refuses a name of a run that has something in it that is taken out: the run is found by its name.
+pub(super) fn nameable(name: Option<&str>, rules: &Rules) -> Result<(), CliError> {
+    match name.is_some_and(|name| rules.redacted(name) != name) {
+        true => Err(CliError::usage(
+            "the name of the run has something in it that --redact takes out: choose another name",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// A command as it is recorded: without keys, and without what is redacted.

@@ -11,12 +11,14 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use super::args::{Playing, RulesArgs};
+use super::commands::nameable;
 use super::recorded::{keeps_programs, model, recorder_error, settings_of, started};
 use super::running::PATIENCE;
 use super::{environment, said};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::Output;
+use crate::redaction;
 use crate::run_id::new_run_id;
 use crate::select;
 use crate::signal::Signals;
@@ -78,7 +80,7 @@ pub(crate) fn proxy(
             .hint("or listen on this machine alone: --listen 127.0.0.1:8377"));
     }
     fits(mode, &rules, playing)?;
-    let (rules, shared) = (rules.rules()?, rules.shared);
+    rules.check()?;
     let log = match mode {
         ProxyMode::Record | ProxyMode::Resume => {
             let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
@@ -88,6 +90,7 @@ pub(crate) fn proxy(
         }
         ProxyMode::Replay => select::open(global)?,
     };
+    let (rules, shared) = (rules.rules(&global.log)?, rules.shared);
     let (upstreams, names) = match mode {
         ProxyMode::Replay => (None, None),
         ProxyMode::Record | ProxyMode::Resume => {
@@ -305,14 +308,16 @@ impl ProxyRuns {
                     let message = format!("no run in {} has the name {name}", self.path.display());
                     CliError::usage(message).hint("`retold log` lists the runs")
                 })?;
-                let (settings, rules) = settings_of(&self.log, run)?;
+                let (settings, rules) = self.settings_of(run)?;
                 let samples = Samples::of(&self.log, run, &rules, self.playing.failures)?;
                 (run, None, samples, settings, rules)
             }
             ProxyMode::Resume => match self.last(name)? {
                 None => self.new_run(name).await?,
                 Some(run) => {
-                    let (settings, rules) = settings_of(&self.log, run)?;
+                    let (settings, rules) = self.settings_of(run)?;
+                    redaction::needed(run, &rules)?;
+                    self.same_redaction(run, &rules)?;
                     if let Some(outcome) = how_it_ended(self.log.reader()?.as_mut(), run)? {
                         let outcome = outcome.as_str();
                         let message = format!("run {run} is {outcome}, and nothing is added to it");
@@ -344,6 +349,22 @@ impl ProxyRuns {
         Ok((run, Session::new(setup)?))
     }
 
+    fn settings_of(&self, run: RunId) -> Result<(Settings, Rules), CliError> {
+        settings_of(&self.log, run, &redaction::keys(&self.path)?)
+    }
+
+    /// Refuses to continue a run that takes out something else than what is asked for now.
+    fn same_redaction(&self, run: RunId, rules: &Rules) -> Result<(), CliError> {
+        let (given, recorded) = (&self.rules.recorded().redact, &rules.recorded().redact);
+        if given.is_none() || given == recorded {
+            return Ok(());
+        }
+        let message = format!("run {run} was begun without these patterns for --redact");
+        Err(CliError::usage(message).hint(
+            "leave out --redact to continue it with its own, or give those that it was begun with",
+        ))
+    }
+
     /// The last run of a name, or the run of an id.
     fn last(&self, name: &str) -> Result<Option<RunId>, CliError> {
         let mut reader = self.log.reader()?;
@@ -360,6 +381,7 @@ impl ProxyRuns {
         &self,
         name: &str,
     ) -> Result<(RunId, Option<Recorder>, Samples, Settings, Rules), CliError> {
+        nameable(Some(name), &self.rules)?;
         let settings = Settings {
             command: Vec::new(),
             imported: None,

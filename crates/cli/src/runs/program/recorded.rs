@@ -9,10 +9,14 @@ use retold::id::RunId;
 use retold::log::Log;
 use retold::model::ModelInfo;
 use retold::run::{Parent, RecorderError};
-use retold_wire::{AuthorityError, PROGRAM, RuleError, Rules, Settings, UpstreamError};
+use retold_wire::{AuthorityError, KnownKeys, PROGRAM, RuleError, Rules, Settings, UpstreamError};
 
 /// What a program's run has recorded about itself.
-pub(super) fn settings_of(log: &Log, run: RunId) -> Result<(Settings, Rules), CliError> {
+pub(super) fn settings_of(
+    log: &Log,
+    run: RunId,
+    known: &KnownKeys,
+) -> Result<(Settings, Rules), CliError> {
     let started = select::started(log.reader()?.as_mut(), run)?;
     if started.experiment != PROGRAM {
         let short = run.short(8);
@@ -23,7 +27,7 @@ pub(super) fn settings_of(log: &Log, run: RunId) -> Result<(Settings, Rules), Cl
     let settings: Settings = serde_json::from_value(started.settings).map_err(|e| {
         CliError::usage(format!("the recorded settings do not work with this release: {e}"))
     })?;
-    let rules = Rules::of(settings.rules.clone())?;
+    let rules = Rules::of(settings.rules.clone(), known)?;
     Ok((settings, rules))
 }
 

@@ -1,0 +1,171 @@
+//! The events of a stream: a text that they continue is looked at as a whole, because a name may be cut anywhere.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::pieces::{OF_TOKENS, Tokens, escaped, note, tokens};
+use super::{Chunks, Redaction};
+use crate::framing::{Framing, data, events};
+
+/// Fields that are the same in many events of a stream, and are not continued from one to the next.
+const NOT_CONTINUED: &[&str] = &[
+    "id",
+    "item_id",
+    "response_id",
+    "model",
+    "object",
+    "type",
+    "role",
+    "system_fingerprint",
+    "status",
+];
+
+/// How a body is divided: what is a stream by its form is read as one, whatever its content type says.
+pub(super) fn framing(framing: Framing, body: &[u8]) -> Framing {
+    let begins = |with: &str| body.trim_ascii_start().starts_with(with.as_bytes());
+    let is_json = |text: &[u8]| serde_json::from_slice::<IgnoredAny>(text).is_ok();
+    if framing != Framing::Whole || is_json(body) {
+        return framing;
+    }
+    let is_in_lines = |with: &str| memchr::memmem::find(body, with.as_bytes()).is_some();
+    if begins("data:") || is_in_lines("\ndata:") || is_in_lines("\rdata:") {
+        return Framing::Events;
+    }
+    let first = body.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
+    match first {
+        Some(line) if begins("{") && is_json(line) => Framing::Lines,
+        _ => framing,
+    }
+}
+
+impl Redaction {
+    /// The events of a stream, each with the length that it had.
+    pub(super) fn stream(&self, framing: Framing, body: &[u8]) -> Vec<(usize, Vec<u8>)> {
+        let events = events(framing, body);
+        let read = |event: &&[u8]| serde_json::from_str::<Value>(&data(framing, event)).ok();
+        let mut values: Vec<Option<Value>> = events.iter().map(read).collect();
+        let before = values.clone();
+        self.continued(values.iter_mut().flatten().collect());
+        let stored = |((event, value), before): ((&[u8], Option<Value>), Option<Value>)| {
+            let stored = match value {
+                Some(mut value) => {
+                    // What is not continued: ids, names of fields.
+                    self.value(&mut value);
+                    let changed = before.is_none_or(|before| before != value);
+                    self.with_data(framing, event, changed.then_some(value))
+                }
+                None => self.whole(event).0.into_owned(),
+            };
+            (event.len(), stored)
+        };
+        events.into_iter().zip(values).zip(before).map(stored).collect()
+    }
+
+    /// Takes out what is cut into texts of several events; whether there was anything.
+    pub(super) fn continued(&self, mut events: Vec<&mut Value>) -> bool {
+        // By what continues: the pieces of each text, in order.
+        let mut texts: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
+        for (at, event) in events.iter().enumerate() {
+            each_text(event, String::new(), String::new(), &mut |place, name| {
+                texts.entry(name).or_default().push((at, place));
+            });
+        }
+        let mut pieces = Tokens::new();
+        for places in texts.values() {
+            let text = |(at, place): &(usize, String)| {
+                events[*at].pointer(place).and_then(Value::as_str).unwrap_or("").to_owned()
+            };
+            let parts: Vec<String> = places.iter().map(text).collect();
+            let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+            let Some(redacted) = self.parts(&parts) else { continue };
+            for (((at, place), before), by) in places.iter().zip(parts).zip(redacted) {
+                if before != by
+                    && let Some(text) = events[*at].pointer_mut(place)
+                {
+                    note(&mut pieces, before, &by);
+                    *text = Value::String(by);
+                }
+            }
+        }
+        events.iter_mut().for_each(|event| tokens(event, &pieces, false));
+        !pieces.is_empty()
+    }
+
+    /// An event with other data, if there are any. Its other lines stay, without what is taken out.
+    fn with_data(&self, framing: Framing, event: &[u8], value: Option<Value>) -> Vec<u8> {
+        let text = String::from_utf8_lossy(event);
+        let trimmed = text.trim_end_matches(['\n', '\r']);
+        let (lines, end) = text.split_at(trimmed.len());
+        let lines = lines.split(['\n', '\r']).filter(|line| !line.is_empty());
+        let (data, others): (Vec<&str>, Vec<&str>) =
+            lines.partition(|line| framing != Framing::Events || line.starts_with("data:"));
+        let redacted: Vec<_> = others.iter().map(|line| self.text(line)).collect();
+        match (framing, value) {
+            (Framing::Events, value) => {
+                if value.is_none() && redacted == others {
+                    return event.to_vec();
+                }
+                let mut kept: Vec<String> = redacted.into_iter().map(Cow::into_owned).collect();
+                match value {
+                    Some(value) => kept.push(format!("data: {value}")),
+                    None => kept.extend(data.into_iter().map(str::to_owned)),
+                }
+                format!("{}{end}", kept.join("\n")).into_bytes()
+            }
+            (_, Some(value)) => format!("{value}{end}").into_bytes(),
+            (_, None) => event.to_vec(),
+        }
+    }
+}
+
+/// Passes on each text of an event: where it is, and the name of what it continues. Parts of an answer
+/// are told apart by their `index`.
+fn each_text(value: &Value, place: String, name: String, each: &mut impl FnMut(String, String)) {
+    match value {
+        Value::String(_) => each(place, name),
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                // Parts that are told apart have their numbers; other tokens of a place are none.
+                let are_others = OF_TOKENS.iter().any(|field| name.ends_with(field));
+                let number = if are_others { at.to_string() } else { String::new() };
+                each_text(item, format!("{place}/{at}"), format!("{name}/{number}"), each);
+            }
+        }
+        Value::Object(fields) => {
+            let index = ["index", "output_index", "content_index"]
+                .iter()
+                .filter_map(|name| Some(format!("#{}", fields.get(*name)?.as_u64()?)));
+            let name = format!("{name}{}", index.collect::<String>());
+            for (field, item) in fields {
+                let place = format!("{place}/{}", escaped(field));
+                if !NOT_CONTINUED.contains(&field.as_str()) {
+                    each_text(item, place, format!("{name}/{field}"), each);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Where chunks end if pieces of the body were replaced: in a replaced piece at the same distance from
+/// its beginning, or at its end.
+pub(super) fn moved(chunks: &Chunks, pieces: &[(usize, Vec<u8>)]) -> Chunks {
+    let mut moved = Vec::with_capacity(chunks.len());
+    let (mut end, mut last) = (0, 0);
+    let (mut piece, mut old, mut new) = (0, 0, 0);
+    for (length, time) in chunks {
+        end += length;
+        while let Some((was, is)) = pieces.get(piece)
+            && old + was <= end
+        {
+            (old, new, piece) = (old + was, new + is.len(), piece + 1);
+        }
+        let within = pieces.get(piece).map_or(0, |(_, is)| (end - old).min(is.len()));
+        moved.push((new + within - last, *time));
+        last = new + within;
+    }
+    moved
+}
