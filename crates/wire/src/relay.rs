@@ -334,7 +334,7 @@ impl Exchange<'_> {
         let is_masked = masks.in_answer(&mut masked);
         let redaction = &self.session.rules.redaction;
         let framing = Framing::of(kept.content_type());
-        let (body, chunks, redacted) = redaction.answer(framing, masked, chunks);
+        let (body, chunks, redacted) = redaction.answer(framing, (masked, end.is_some()), chunks);
         let header = |(name, value): (String, String)| (name, redaction.text(&value).into_owned());
         let headers = kept.headers.into_iter().map(header).collect();
         let kept = Kept { masked: is_masked, redacted, end, headers, ..kept };

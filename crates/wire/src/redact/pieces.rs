@@ -13,9 +13,9 @@ pub(super) const OF_TOKENS: &[&str] = &["logprobs", "top_logprobs", "logprobsRes
 impl Redaction {
     /// Parts of one text without what is taken out of the whole; `None` if there is nothing. What begins
     /// in a part stands in that part.
-    pub(super) fn parts(&self, parts: &[&str]) -> Option<Vec<String>> {
+    pub(super) fn parts(&self, parts: &[&str], broken: bool) -> Option<Vec<String>> {
         let whole = parts.concat();
-        let found = self.found(&whole);
+        let found = self.found(&whole, broken);
         if found.is_empty() {
             return None;
         }
@@ -66,7 +66,7 @@ impl Redaction {
         }
         for texts in texts.values().filter(|texts| texts.len() > 1) {
             let parts: Vec<&str> = texts.iter().map(|(_, _, text)| text.as_str()).collect();
-            let redacted = self.parts(&parts).unwrap_or_default();
+            let redacted = self.parts(&parts, false).unwrap_or_default();
             for ((at, place, before), by) in texts.iter().zip(redacted) {
                 if *before != by
                     && let Some(text) = items[*at].pointer_mut(place)

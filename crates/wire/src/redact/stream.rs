@@ -43,12 +43,17 @@ pub(super) fn framing(framing: Framing, body: &[u8]) -> Framing {
 
 impl Redaction {
     /// The events of a stream, each with the length that it had.
-    pub(super) fn stream(&self, framing: Framing, body: &[u8]) -> Vec<(usize, Vec<u8>)> {
+    pub(super) fn stream(
+        &self,
+        framing: Framing,
+        body: &[u8],
+        broken: bool,
+    ) -> Vec<(usize, Vec<u8>)> {
         let events = events(framing, body);
         let read = |event: &&[u8]| serde_json::from_str::<Value>(&data(framing, event)).ok();
         let mut values: Vec<Option<Value>> = events.iter().map(read).collect();
         let before = values.clone();
-        self.continued(values.iter_mut().flatten().collect());
+        self.continued(values.iter_mut().flatten().collect(), broken);
         let stored = |((event, value), before): ((&[u8], Option<Value>), Option<Value>)| {
             let stored = match value {
                 Some(mut value) => {
@@ -57,7 +62,9 @@ impl Redaction {
                     let changed = before.is_none_or(|before| before != value);
                     self.with_data(framing, event, changed.then_some(value))
                 }
-                None => self.whole(event).0.into_owned(),
+                // An event without its end cannot be read, and may continue a name.
+                None if broken && !event.ends_with(b"\n") => Vec::new(),
+                None => self.whole(event, false).0.into_owned(),
             };
             (event.len(), stored)
         };
@@ -65,7 +72,7 @@ impl Redaction {
     }
 
     /// Takes out what is cut into texts of several events; whether there was anything.
-    pub(super) fn continued(&self, mut events: Vec<&mut Value>) -> bool {
+    pub(super) fn continued(&self, mut events: Vec<&mut Value>, broken: bool) -> bool {
         // By what continues: the pieces of each text, in order.
         let mut texts: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
         for (at, event) in events.iter().enumerate() {
@@ -80,7 +87,7 @@ impl Redaction {
             };
             let parts: Vec<String> = places.iter().map(text).collect();
             let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-            let Some(redacted) = self.parts(&parts) else { continue };
+            let Some(redacted) = self.parts(&parts, broken) else { continue };
             for (((at, place), before), by) in places.iter().zip(parts).zip(redacted) {
                 if before != by
                     && let Some(text) = events[*at].pointer_mut(place)
