@@ -96,7 +96,7 @@ const TWO: &str = r#"
 ask() { curl -sS --max-time 20 "$OPENAI_BASE_URL/chat/completions" \
   -d "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"Who is $1?\"}]}"; echo; }
 for name in $1; do ask "$name"; done
-curl -sS "$RETOLD_URL/_retold/facts" -d "{\"name\":\"votes\",\"value\":{\"Ada\":$2,\"Bob\":2}}" >/dev/null
+curl -sS "$RETOLD_URL/_retold/facts" -d "{\"name\":\"votes\",\"value\":{\"Adaline\":$2,\"Bobbert\":2}}" >/dev/null
 "#;
 
 /// A server that answers with how often it was asked, and the name in brackets.
@@ -121,10 +121,14 @@ fn any_file_has(place: &Place, text: &str) -> bool {
 fn two_people_stay_two_in_a_run_and_in_its_replays() {
     let (place, upstream) = (Place::new(), numbered());
     let program = |names: &'static str, votes: &'static str| ["sh", "-c", TWO, "two", names, votes];
-    let recorded =
-        record(&place, "--redact Ada|Bob", &upstream.base_url(), &program("Ada Bob Ada", "1"));
+    let recorded = record(
+        &place,
+        "--redact Adaline|Bobbert",
+        &upstream.base_url(),
+        &program("Adaline Bobbert Adaline", "1"),
+    );
     assert_eq!(recorded.code, 0, "{}", recorded.err);
-    assert!(!any_file_has(&place, "Ada") && !any_file_has(&place, "Bob"));
+    assert!(!any_file_has(&place, "Adaline") && !any_file_has(&place, "Bobbert"));
     let log = place.ok("log latest --most 100 --json");
     let log: serde_json::Value = serde_json::from_str(&log).unwrap();
     let fact =
@@ -134,29 +138,34 @@ fn two_people_stay_two_in_a_run_and_in_its_replays() {
     values.sort_unstable();
     assert_eq!(values, [1, 2], "both are kept, under names of their own: {votes:?}");
     // In another order, everyone gets their own answers.
-    let replayed = replay(&place, "latest", &program("Bob Ada Ada", "1"));
+    let replayed = replay(&place, "latest", &program("Bobbert Adaline Adaline", "1"));
     assert_eq!(replayed.code, 0, "{}{}", replayed.out, replayed.err);
     let answers: Vec<_> =
         replayed.out.lines().filter_map(|line| line.split("Answer ").nth(1)?.get(..1)).collect();
     assert_eq!(answers, ["2", "1", "3"], "{}", replayed.out);
-    let other = replay(&place, "latest", &program("Ada Bob Ada", "7"));
+    let other = replay(&place, "latest", &program("Adaline Bobbert Adaline", "7"));
     assert_eq!(other.code, 1, "another value for the first is a difference: {}", other.err);
-    let third = replay(&place, "latest", &program("Ada Eve", "1"));
-    assert!(third.code == 1 && third.err.contains("Eve"), "{}", third.err);
+    let third = replay(&place, "latest", &program("Adaline Eveline", "1"));
+    assert!(third.code == 1 && third.err.contains("Eveline"), "{}", third.err);
     // A fork takes out the same values in the same way.
-    let mut fork = retold(&place, "fork latest", &program("Ada Bob Ada Bob", "1"));
+    let mut fork = retold(&place, "fork latest", &program("Adaline Bobbert Adaline Bobbert", "1"));
     fork.env("OPENAI_BASE_URL", upstream.base_url()).env("OPENAI_API_KEY", KEY);
     let forked = Said::ended(&mut fork);
     assert_eq!(forked.code, 0, "{}", forked.err);
     assert_eq!(upstream.received().len(), 4, "three answers are shared, one is new");
-    assert!(!any_file_has(&place, "Ada") && !any_file_has(&place, "Bob"));
+    assert!(!any_file_has(&place, "Adaline") && !any_file_has(&place, "Bobbert"));
 }
 
 #[test]
 fn without_the_key_only_requests_without_a_redacted_value_are_found() {
     let (place, upstream) = (Place::new(), numbered());
     let program = |names: &'static str| ["sh", "-c", TWO, "two", names, "1"];
-    let recorded = record(&place, "--redact Ada|Bob", &upstream.base_url(), &program("Ada nobody"));
+    let recorded = record(
+        &place,
+        "--redact Adaline|Bobbert",
+        &upstream.base_url(),
+        &program("Adaline nobody"),
+    );
     assert_eq!(recorded.code, 0, "{}", recorded.err);
     #[cfg(unix)]
     {
@@ -164,18 +173,18 @@ fn without_the_key_only_requests_without_a_redacted_value_are_found() {
         let mode = std::fs::metadata(place.path("retold.db-key")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "only its owner may read the key");
     }
-    assert!(!any_file_has(&place, "Ada|Bob"), "the pattern is not readable anywhere");
+    assert!(!any_file_has(&place, "Adaline|Bobbert"), "the pattern is not readable anywhere");
     std::fs::rename(place.path("retold.db-key"), place.path("away")).unwrap();
     let ask = "curl -sS --max-time 20 $OPENAI_BASE_URL/chat/completions -d \
         \"{\\\"model\\\":\\\"m\\\",\\\"messages\\\":[{\\\"role\\\":\\\"user\\\",\\\"content\\\":\\\"Who is $1?\\\"}]}\"";
     let nobody = replay(&place, "latest", &["sh", "-c", ask, "ask", "nobody"]);
     assert!(nobody.out.contains("Answer 2"), "{}{}", nobody.out, nobody.err);
     assert!(nobody.err.contains("retold.db-key: requests with a redacted value"), "{}", nobody.err);
-    let ada = replay(&place, "latest", &["sh", "-c", ask, "ask", "Ada"]);
+    let ada = replay(&place, "latest", &["sh", "-c", ask, "ask", "Adaline"]);
     assert_eq!(ada.code, 1, "{}", ada.err);
     assert!(ada.out.contains("retold.db-key: a request with a redacted value"), "{}", ada.out);
     let go_on = |command: &str| {
-        let mut command = retold(&place, command, &program("Ada"));
+        let mut command = retold(&place, command, &program("Adaline"));
         Said::ended(command.env("OPENAI_BASE_URL", upstream.base_url()))
     };
     let forked = go_on("fork latest");
@@ -189,15 +198,15 @@ fn without_the_key_only_requests_without_a_redacted_value_are_found() {
     for command in ["verify", "show latest", "log latest", "stats latest", "export latest"] {
         place.ok(command);
     }
-    let named = record(&place, "--name Ada --redact Ada", &upstream.base_url(), &["true"]);
+    let named = record(&place, "--name Adaline --redact Adaline", &upstream.base_url(), &["true"]);
     assert!(named.code == 2 && named.err.contains("choose another name"), "{}", named.err);
 }
 
 #[test]
 fn the_key_is_exported_copied_and_imported_only_if_asked() {
     let (place, upstream) = (Place::new(), numbered());
-    let program = ["sh", "-c", TWO, "two", "Ada Bob", "1"];
-    let recorded = record(&place, "--redact Ada|Bob", &upstream.base_url(), &program);
+    let program = ["sh", "-c", TWO, "two", "Adaline Bobbert", "1"];
+    let recorded = record(&place, "--redact Adaline|Bobbert", &upstream.base_url(), &program);
     assert_eq!(recorded.code, 0, "{}", recorded.err);
     let said = place.ok("export latest without.jsonl");
     assert!(said.contains("was not written") && said.contains("--with-key"), "{said}");
@@ -215,7 +224,7 @@ fn the_key_is_exported_copied_and_imported_only_if_asked() {
 
     // In a log with a key of its own, a run is replayed with the one that it was recorded with.
     let other = Place::new();
-    let new = record(&other, "--redact Ada", &upstream.base_url(), &program);
+    let new = record(&other, "--redact Adaline", &upstream.base_url(), &program);
     assert_eq!(new.code, 0, "{}", new.err);
     assert_ne!(other.read("retold.db-key"), place.read("retold.db-key"));
     let import = |name: &str| other.ok(&format!("import {}", place.path(name).display()));
@@ -230,13 +239,13 @@ fn the_key_is_exported_copied_and_imported_only_if_asked() {
         assert_eq!(replayed.code, 0, "{}{}", replayed.out, replayed.err);
         assert!(replayed.out.contains("Answer 1") && replayed.out.contains("Answer 2"));
     }
-    let again = record(&other, "--redact Bob", &upstream.base_url(), &program);
+    let again = record(&other, "--redact Bobbert", &upstream.base_url(), &program);
     assert_eq!(again.code, 0, "{}", again.err);
     let runs = other.json("log").0["runs"].as_array().unwrap().len();
     assert_eq!(runs, 3);
     // An unusable key file is not written over.
     other.write("retold.db-key", "not a key\n");
-    let broken = record(&other, "--redact Bob", &upstream.base_url(), &["true"]);
+    let broken = record(&other, "--redact Bobbert", &upstream.base_url(), &["true"]);
     assert!(broken.code == 3 && broken.err.contains("a line that is not a key"), "{}", broken.err);
 }
 
