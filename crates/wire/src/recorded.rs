@@ -174,8 +174,9 @@ fn is_elsewhere(reused: &AnswerReused, run: RunId) -> bool {
     reused.from_run == run && !reused.details.extra.contains_key(HTTP)
 }
 
-/// The id of an answer that was received, whether it lacks its end, and how it travelled, without the rest of its event: this
-/// is most of what a replay reads. `None` if it is not as usual, which a whole reading says.
+/// The id of an answer that was received, whether it lacks its end, and how it travelled, without the rest
+/// of its event: this is most of what a replay reads. `None` if it is not as usual, which a whole reading
+/// says.
 fn sent(stored: &StoredEvent) -> Option<(Option<Digest>, bool, Kept)> {
     #[derive(Deserialize)]
     struct Body<'a> {

@@ -229,7 +229,9 @@ fn each_api_says_how_its_answers_ended() {
     let bodies: String = all.iter().map(|case| case.body.as_str()).collect();
     assert_eq!((recorded.code, &recorded.out), (3, &bodies), "{}", recorded.err);
     for (n, case) in all.iter().enumerate() {
-        let shown = place.ok(&format!("show latest case/{n}"));
+        let is_stream = ["v1beta/models/m:streamGenerateContent", "api/chat"].contains(&case.path);
+        let stream = if is_stream { "/stream" } else { "" };
+        let shown = place.ok(&format!("show latest case/{n}{stream}"));
         let is = match shown.contains("\nfailed attempt 0") {
             true => Is::Failed,
             false if shown.contains("without its end: the stream was closed") => Is::Unended,
