@@ -138,6 +138,10 @@ impl Backend for WithoutEnds {
         self.log.damaged()
     }
 
+    fn is_cut_off(&self) -> bool {
+        self.log.is_cut_off()
+    }
+
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
         self.log.committer()
     }
@@ -203,6 +207,10 @@ impl Reader for ReaderWithoutEnds {
         section: Section,
     ) -> Result<Option<Vec<u8>>, LogError> {
         self.log.piece(run, piece, section)
+    }
+
+    fn not_found(&mut self, run: RunId, last: Seq) -> Result<Option<Seq>, LogError> {
+        self.log.not_found(run, last)
     }
 
     fn integrity(&mut self) -> Result<Vec<String>, LogError> {

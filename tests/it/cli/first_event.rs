@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::serve::{Served, recording};
 use crate::support::cli::Place;
 use crate::support::tamper::without_triggers;
+use crate::support::waiting::soon;
 
 const PAGE: usize = 16_384;
 
@@ -235,12 +236,10 @@ fn a_row_that_is_said_to_be_beyond_its_page_is_damage() {
     all_name(&place, &run, from, &format!("page {last}"));
 }
 
-/// Read in order, the events are all there; looked up one by one, those beside the key are not.
-#[test]
-fn an_event_that_cannot_be_looked_up_is_damage() {
-    let (place, run) = three();
+/// Changes a key of the tree of events so that events beside it cannot be looked up. Returns the first of them.
+fn change_a_key(place: &Place, change: impl FnOnce(u8) -> u8) -> u64 {
+    let root = root(place, "events") * PAGE;
     let whole = fs::read(place.path("retold.db")).unwrap();
-    let root = root(&place, "events") * PAGE;
     let two = |at: usize| usize::from(u16::from_be_bytes([whole[at], whole[at + 1]]));
     let cells = two(root + 3);
     // The key comes after the number of the page; the last of its five bytes has the last seven bits.
@@ -249,13 +248,42 @@ fn an_event_that_cannot_be_looked_up_is_damage() {
     assert_eq!(last >> 32, 3, "the key of an event of the last run");
     let (seq, low) = (last & 0xffff_ffff, whole[key + 4]);
     assert!((1..120).contains(&low), "{low}");
-    for (changed, due) in [(low - 1, seq), (low + 3, seq + 1)] {
-        patch(&place, |file| file[key + 4] = changed);
-        all_name(&place, &run, due, &format!("the key {seq}"));
+    let changed = change(low);
+    patch(place, |file| file[key + 4] = changed);
+    if changed < low { seq } else { seq + 1 }
+}
+
+/// Read in order, the events are all there; looked up one by one, those beside the key are not.
+#[test]
+fn an_event_that_cannot_be_looked_up_is_damage() {
+    let (place, run) = three();
+    let whole = fs::read(place.path("retold.db")).unwrap();
+    for change in [|low: u8| low - 1, |low: u8| low + 3] {
+        let due = change_a_key(&place, change);
+        all_name(&place, &run, due, &format!("the key of {due}"));
         let said = place.run("verify");
         assert!(said.code == 1 && said.out.contains(&format!(", seq {due}: ")), "{said:?}");
         fs::write(place.path("retold.db"), &whole).unwrap();
     }
+}
+
+/// The reader that knows of the missing end looks for it in each run.
+#[test]
+fn an_event_that_cannot_be_looked_up_is_damage_if_another_run_has_lost_its_end() {
+    let (place, run) = three();
+    sql(&place, "DELETE FROM events WHERE id = (SELECT max(id) FROM events WHERE id >> 32 = 1)");
+    let said = place.run(&format!("show {run}"));
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    let due = change_a_key(&place, |low| low - 1);
+    let (json, code) = place.json(&format!("show {run}"));
+    assert_eq!((code, &json["damaged"]["from"]), (1, &json!(due)), "{json}");
+    let served = Served::log(&place, "retold.db");
+    let path = format!("/run/{run}");
+    let from = soon(&format!("a warning on {path}"), || {
+        let page = served.json(&path);
+        page["notices"].as_array().unwrap().iter().find_map(|notice| notice["from"].as_u64())
+    });
+    assert_eq!(from, due);
 }
 
 /// The event after a missing one is as it was written.
