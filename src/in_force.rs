@@ -19,6 +19,9 @@ const MOST_COMPARED: u64 = 100_000;
 pub struct Replaced {
     /// The other run.
     pub run: RunId,
+    /// The accepted decisions; `None` if they were not compared.
+    #[serde(skip)]
+    pub accepted: Option<u64>,
     /// Decisions that both have; `None` if they were not compared.
     pub decisions: Option<u64>,
     /// How many of these have another value.
@@ -60,7 +63,9 @@ pub fn in_force(
         let at = accepted.iter().position(|accepted| *accepted == run);
         found.later = at.map_or(Vec::new(), |at| accepted[at + 1..].to_vec());
         let replaced = match found.is_elsewhere {
-            true => Replaced { run: of, decisions: None, flips: None, in_force: None },
+            true => {
+                Replaced { accepted: None, run: of, decisions: None, flips: None, in_force: None }
+            }
             false => replaced(others, reader, (of, run), of)?,
         };
         let in_force = at.and_then(|at| counts.nth(at)?);
@@ -123,16 +128,18 @@ fn replaced(
     (recorded, accepted): (RunId, RunId),
     shown: RunId,
 ) -> Result<Replaced, LogError> {
-    let unknown = Replaced { run: shown, decisions: None, flips: None, in_force: None };
+    let unknown =
+        Replaced { run: shown, accepted: None, decisions: None, flips: None, in_force: None };
     if is_long(one, recorded)? || is_long(other, accepted)? {
         return Ok(unknown);
     }
     let (one, other) = (Side { reader: one, run: recorded }, Side { reader: other, run: accepted });
     // A damaged run is reported by commands that are about it.
     let Ok(compared) = compare(one, other, &usual_lane) else { return Ok(unknown) };
-    let CallCounts { decided, same_value, .. } = compared.calls;
+    // Each question of the accepted ones has a decision.
+    let CallCounts { decided, same_value, other: accepted, .. } = compared.calls;
     let (decisions, flips) = (Some(decided), Some(decided - same_value));
-    Ok(Replaced { decisions, flips, ..unknown })
+    Ok(Replaced { accepted: Some(accepted), decisions, flips, ..unknown })
 }
 
 impl InForce {
@@ -165,8 +172,8 @@ impl InForce {
                     counted(several.len() as u64, "time")
                 )];
                 lines.extend(several.iter().map(|accepted| {
-                    let Replaced { run, decisions, in_force, .. } = accepted;
-                    let in_force = match (in_force, decisions) {
+                    let Replaced { run, accepted: all, in_force, .. } = accepted;
+                    let in_force = match (in_force, all) {
                         (None, _) => String::new(),
                         (Some(0), _) => "; none is in force any more".to_owned(),
                         (Some(some), Some(all)) if some == all => "; all are in force".to_owned(),
@@ -205,15 +212,19 @@ impl InForce {
 impl Replaced {
     /// How the two sets differ, if they were compared.
     fn compared(&self) -> String {
-        match (self.decisions, self.flips) {
-            (Some(decisions), Some(flips)) => {
-                format!(
-                    ": {}, {} with another value",
-                    counted(decisions, "decision"),
-                    grouped(flips)
-                )
-            }
-            _ => String::new(),
+        let (Some(accepted), Some(both), Some(flips)) = (self.accepted, self.decisions, self.flips)
+        else {
+            return String::new();
+        };
+        let all = counted(accepted, "decision");
+        match both {
+            0 => format!(": {all}, all about answers without a recorded decision"),
+            both if both == accepted => format!(": {all}, {} with another value", grouped(flips)),
+            both => format!(
+                ": {all}, {} about answers with a recorded decision, {} of these with another value",
+                grouped(both),
+                grouped(flips)
+            ),
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Whether decisions that count as independent are: those that rest on one recorded answer are not.
+//! Decisions that rest on one recorded answer, which are not independent of each other. Others may depend on
+//! each other all the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::AuditError;
 use crate::event::Event;
@@ -26,8 +27,9 @@ pub struct Sizes {
     pub answers: u64,
     /// The effective sample size: the square of the number of decisions over the sum of the squares
     /// of the numbers that rest on each answer (Kish 1965, for clusters whose members are equal).
-    /// From 1 to `decisions`.
-    pub effective: f64,
+    /// From 1 to `decisions`. `None` if the decisions may depend on each other in another way: a prompt was
+    /// made from earlier answers or facts, or the run does not say what its prompts were made from.
+    pub effective: Option<f64>,
 }
 
 /// A recorded answer on which several decisions rest.
@@ -51,13 +53,22 @@ pub struct SharedAnswer {
 /// [`LogError`] if the run cannot be read.
 pub fn independence(reader: &mut dyn Reader, run: RunId) -> Result<Independence, AuditError> {
     let mut asked: BTreeMap<Seq, (CallPath, Sample)> = BTreeMap::new();
+    let mut declares = false;
+    // The kinds of call of which a prompt was made from something earlier.
+    let mut dependent: BTreeSet<String> = BTreeSet::new();
     // The question and the origin of each answer, and what rests on each origin.
     let mut answers: BTreeMap<Seq, (Seq, (RunId, Seq))> = BTreeMap::new();
     let mut resting: BTreeMap<(RunId, Seq, String), Vec<(Seq, Seq)>> = BTreeMap::new();
     let mut events = RunEvents::of(run);
     while let Some(stored) = events.next(reader)? {
         match stored.event().map_err(LogError::from)? {
-            Event::RequestSent(sent) => drop(asked.insert(stored.seq, (sent.call, sent.sample))),
+            Event::RunStarted(started) => declares = started.declares,
+            Event::RequestSent(sent) => {
+                if !sent.because.is_empty() {
+                    dependent.insert(kind(&sent.call));
+                }
+                asked.insert(stored.seq, (sent.call, sent.sample));
+            }
             Event::ResponseReceived(received) => {
                 answers.insert(stored.seq, (received.request, (run, stored.seq)));
             }
@@ -101,8 +112,10 @@ pub fn independence(reader: &mut dyn Reader, run: RunId) -> Result<Independence,
         }
     }
     for (kind, sizes) in &mut found.kinds {
-        let square = squares.get(kind).copied().unwrap_or(1).max(1);
-        sizes.effective = (sizes.decisions as f64).powi(2) / square as f64;
+        if declares && !dependent.contains(&kind.0) {
+            let square = squares.get(kind).copied().unwrap_or(1).max(1);
+            sizes.effective = Some((sizes.decisions as f64).powi(2) / square as f64);
+        }
     }
     found.shared.sort_by_key(|shared| shared.decisions.first().map(|(seq, ..)| *seq));
     Ok(found)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::ByAddress;
 use super::pairs::FactRecord;
 use crate::content::Content;
-use crate::event::{Event, EventError, RunFinished, RunStarted, StoredEvent};
+use crate::event::{Event, EventError, RunFinished, RunStarted, StoredEvent, beside};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader, RunEvents};
 use crate::lookup::LookupMap;
@@ -26,8 +26,9 @@ pub(super) struct Asked {
 pub(super) enum End {
     /// Not at all.
     Open,
-    /// With an answer, of which the hash is kept.
-    Answered { seq: Seq, answer: [u8; 32] },
+    /// With an answer, of which the hash is kept, and that of what it says next to its text. Older forks
+    /// did not keep that.
+    Answered { seq: Seq, answer: [u8; 32], beside: Option<[u8; 32]> },
     /// With its last failure.
     Failed { seq: Seq, error: [u8; 32] },
 }
@@ -37,7 +38,12 @@ impl End {
     pub(super) fn is_like(&self, other: &End) -> bool {
         match (self, other) {
             (End::Open, End::Open) => true,
-            (End::Answered { answer, .. }, End::Answered { answer: other, .. }) => answer == other,
+            (
+                End::Answered { answer, beside, .. },
+                End::Answered { answer: other, beside: beside_other, .. },
+            ) => {
+                answer == other && beside.zip(*beside_other).is_none_or(|(one, other)| one == other)
+            }
             (End::Failed { error, .. }, End::Failed { error: other, .. }) => error == other,
             _ => false,
         }
@@ -111,8 +117,16 @@ impl Gathering {
             self.question(asked);
         } else if stored.is_answer() {
             let empty = Content::from("");
-            let answer = hash_of(&stored.content.as_ref().unwrap_or(&empty).bytes());
-            self.ended(question, seq, End::Answered { seq, answer });
+            let content = stored.content.as_ref().unwrap_or(&empty);
+            let answer = hash_of(&content.bytes());
+            let beside = match stored.event()? {
+                Event::ResponseReceived(received) => Some(beside(content, &received.details)),
+                Event::AnswerReused(reused) if !reused.details.is_none() => {
+                    Some(beside(content, &reused.details))
+                }
+                _ => None,
+            };
+            self.ended(question, seq, End::Answered { seq, answer, beside });
         } else if stored.decided_by().is_some() {
             let at = stored.cause.and_then(|answer| self.answers.get(&answer).copied());
             if let Some(at) = at {

@@ -21,7 +21,7 @@ use serde_json::Value;
 pub use pairs::{FactChange, FactChanges, FactRecord, fact_changes, kind_of_fact};
 pub use settings::{SettingDifference, setting_differences};
 
-use crate::event::RunStarted;
+use crate::event::{FoldedState, RunFinished, RunStarted};
 use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
 use crate::lookup::LookupMap;
@@ -58,8 +58,51 @@ pub struct Comparison {
     pub facts: FactChanges,
     /// What differs in the folded state; `None` if one of the runs has no digests of its state.
     pub state: Option<Vec<StateDifference>>,
-    /// The outcome digests, of runs that have ended.
+    /// The outcome digests, of runs that have ended and have an outcome.
     pub outcome_digests: [Option<OutcomeDigest>; 2],
+    /// What they say of each other.
+    pub outcome: SameOutcome,
+}
+
+/// What two outcome digests say of each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SameOutcome {
+    /// They are the same.
+    Same,
+    /// They differ.
+    Different,
+    /// A run has not ended.
+    Open,
+    /// There is nothing that they cover.
+    Nothing,
+    /// An earlier release ended one of the runs, and its digest covers less than that of the other.
+    NotComparable,
+}
+
+impl SameOutcome {
+    fn of(one: Option<&RunFinished>, other: Option<&RunFinished>) -> Self {
+        let (Some(one), Some(other)) = (one, other) else { return SameOutcome::Open };
+        match (one.digest(), other.digest()) {
+            (None, None) => SameOutcome::Nothing,
+            _ if one.covers != other.covers => SameOutcome::NotComparable,
+            (one, other) if one == other => SameOutcome::Same,
+            _ => SameOutcome::Different,
+        }
+    }
+
+    /// What to say of the digests.
+    pub fn says(self) -> &'static str {
+        match self {
+            SameOutcome::Same => "the same",
+            SameOutcome::Different => "different",
+            SameOutcome::Open => "not both runs have ended",
+            SameOutcome::Nothing => "none, because they would cover nothing",
+            SameOutcome::NotComparable => {
+                "not comparable, because an earlier release ended one of the runs: it did not cover answers"
+            }
+        }
+    }
 }
 
 /// Counts of calls; each sample of a call counts.
@@ -185,8 +228,10 @@ pub fn compare_each(
     let first = Gathered::read(one.reader, one.run)?;
     let second = Gathered::read(other.reader, other.run)?;
     let (calls, lanes, lanes_alike) = calls(&first, &second, lane, each);
-    let digest = |run: &Gathered| run.finished.as_ref().map(|f| f.outcome_digest);
-    let state = |run: &Gathered| run.finished.as_ref().and_then(|f| f.state.clone());
+    let digest = |run: &Gathered| run.finished.as_ref().and_then(RunFinished::digest);
+    // A digest over no entries says nothing.
+    let has_entries = |state: &FoldedState| !state.end.is_empty();
+    let state = |run: &Gathered| run.finished.as_ref()?.state.clone().filter(has_entries);
     let state = match (state(&first), state(&second)) {
         (Some(one), Some(other)) => Some(state_differences(&one, &other)),
         _ => None,
@@ -199,6 +244,7 @@ pub fn compare_each(
         lanes,
         lanes_alike,
         outcome_digests: [digest(&first), digest(&second)],
+        outcome: SameOutcome::of(first.finished.as_ref(), second.finished.as_ref()),
         facts: fact_changes(first.facts, second.facts),
         state,
     })

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::because::Because;
-use super::finished::RunOutcome;
+use super::finished::{Covers, RunFinished, RunOutcome};
 use super::kind::{
     ANSWER_REUSED, ATTEMPT_FAILED, DECISION_MADE, OCCURRED, REQUEST_SENT, RESPONSE_RECEIVED,
     RUN_FINISHED, RUN_RESUMED, RUN_STARTED, VERSION,
@@ -39,6 +39,10 @@ pub struct EventError {
 /// The version of a `RunFinished` whose outcome is not `finished`. The first release knows no other
 /// outcome and would treat such an event as damage.
 const OTHER_ENDS: u32 = 2;
+
+/// The version of a `RunFinished` whose outcome digest covers exchanges. Earlier releases do not know
+/// how it is computed, and would treat such an event as damage.
+const EXCHANGES_END: u32 = 3;
 
 /// The largest count that canonical JSON can represent (RFC 8785: a double). A server may claim
 /// any.
@@ -152,9 +156,10 @@ impl NewEvent {
                 NewEvent::occurred(time, causes, &canonical(fact)?)
             }
             Event::RunFinished(finished) => {
-                let version = match finished.outcome {
-                    RunOutcome::Finished => VERSION,
-                    RunOutcome::Abandoned | RunOutcome::Other(_) => OTHER_ENDS,
+                let version = match (finished.covers, &finished.outcome) {
+                    (Covers::Exchanges, _) => EXCHANGES_END,
+                    (Covers::Outcomes, RunOutcome::Finished) => VERSION,
+                    (Covers::Outcomes, RunOutcome::Abandoned | RunOutcome::Other(_)) => OTHER_ENDS,
                 };
                 NewEvent { body: body(finished)?, version, ..row(RUN_FINISHED) }
             }
@@ -211,7 +216,7 @@ impl StoredEvent {
     /// # Errors
     /// [`EventError`] if a known kind lacks what it needs; unknown kinds are kept as they are.
     pub fn event(&self) -> Result<Event, EventError> {
-        let ends = self.kind == RUN_FINISHED && self.version == OTHER_ENDS;
+        let ends = self.kind == RUN_FINISHED && [OTHER_ENDS, EXCHANGES_END].contains(&self.version);
         if self.version != VERSION && !ends {
             return Ok(Event::Unknown(Box::new(self.clone())));
         }
@@ -275,7 +280,13 @@ impl StoredEvent {
                 let fact = fact.map_err(|e| self.error(format!("its fact: {e}")))?;
                 Event::Occurred(Occurred { causes, fact })
             }
-            RUN_FINISHED => Event::RunFinished(self.body()?),
+            RUN_FINISHED => {
+                let covers = match self.version {
+                    EXCHANGES_END => Covers::Exchanges,
+                    _ => Covers::Outcomes,
+                };
+                Event::RunFinished(RunFinished { covers, ..self.body()? })
+            }
             _ => Event::Unknown(Box::new(self.clone())),
         })
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::because::Because;
-use super::finished::RunFinished;
+use super::finished::{Covers, RunFinished};
 use super::stored::StoredEvent;
 use crate::content::Content;
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
@@ -69,7 +69,22 @@ pub struct ForkedFrom {
     pub run: RunId,
 }
 
+/// The experiment name of runs that were recorded from a program.
+pub const PROGRAM: &str = "program";
+
+/// The experiment name of runs that were imported from an exchanges file.
+pub const EXCHANGES: &str = "exchanges";
+
 impl RunStarted {
+    /// What the outcome digest of such a run covers, unless an earlier release ended it: no study
+    /// executes what a program did or what was imported from exchanges.
+    pub fn covers(&self) -> Covers {
+        match &*self.experiment {
+            PROGRAM | EXCHANGES => Covers::Exchanges,
+            _ => Covers::Outcomes,
+        }
+    }
+
     /// Whether the answers are made up by a program, which must be stated wherever results are
     /// shown.
     pub fn is_simulated(&self) -> bool {
@@ -157,7 +172,7 @@ pub struct ResponseDetails {
 
 impl ResponseDetails {
     /// Whether nothing is kept.
-    pub(super) fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         *self == ResponseDetails::default()
     }
 }
@@ -290,6 +305,11 @@ pub struct Occurred {
     pub causes: Vec<Seq>,
     /// The fact, as the experiment serialises it.
     pub fact: Value,
+}
+
+/// The lane of a fact that a program reported: such facts have an order within their lane only.
+pub(crate) fn lane_of(fact: &Value) -> &str {
+    fact["lane"].as_str().unwrap_or("")
 }
 
 #[cfg(test)]

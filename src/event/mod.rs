@@ -13,6 +13,7 @@
 mod because;
 pub mod chain;
 mod convert;
+mod exchanged;
 mod finished;
 pub(crate) mod kind;
 mod kinds;
@@ -24,13 +25,16 @@ mod stored;
 pub use because::Because;
 pub use convert::EventError;
 pub(crate) use convert::causes_and_fact;
-pub use finished::{FoldedState, RunFinished, RunOutcome, StateEntries, StateMark};
+pub use exchanged::ExchangesHasher;
+pub(crate) use exchanged::beside;
+pub use finished::{Covers, FoldedState, RunFinished, RunOutcome, StateEntries, StateMark};
 #[cfg(feature = "sqlite")]
 pub(crate) use kind::KINDS;
+pub(crate) use kinds::lane_of;
 pub use kinds::{
-    AnswerReused, AttemptDetails, AttemptFailed, DecidedBy, DecisionDetails, DecisionMade, Event,
-    ForkedFrom, Occurred, REPORTED, RequestSent, ResponseDetails, ResponseReceived, RunResumed,
-    RunStarted, SharedFailure,
+    AnswerReused, AttemptDetails, AttemptFailed, DecidedBy, DecisionDetails, DecisionMade,
+    EXCHANGES, Event, ForkedFrom, Occurred, PROGRAM, REPORTED, RequestSent, ResponseDetails,
+    ResponseReceived, RunResumed, RunStarted, SharedFailure,
 };
 pub(crate) use line::EventLine;
 pub use merkle::{MerkleTree, inclusion_paths, root_at_end};

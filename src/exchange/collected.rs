@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::import::{append, with_root};
 use crate::event::kind::{RUN_FINISHED, RUN_STARTED};
 use crate::event::{
-    AttemptDetails, AttemptFailed, Because, Event, MerkleTree, NewEvent, OutcomeHasher,
+    AttemptDetails, AttemptFailed, Because, Covers, Event, ExchangesHasher, MerkleTree, NewEvent,
     RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunStarted,
 };
 use crate::id::{CallPath, RunId, Sample, Seq, Time};
@@ -25,6 +25,7 @@ pub struct Collector {
     name: String,
     time: Time,
     scratch: Scratch,
+    outcome: ExchangesHasher,
 }
 
 impl Collector {
@@ -34,7 +35,12 @@ impl Collector {
     /// # Errors
     /// [`LogError`] if there is no room for it.
     pub fn begin(name: String, started: RunStarted, time: Time) -> Result<Self, LogError> {
-        let mut collector = Collector { name, time, scratch: Scratch::new(NAMELESS) };
+        let mut collector = Collector {
+            name,
+            time,
+            scratch: Scratch::new(NAMELESS),
+            outcome: ExchangesHasher::default(),
+        };
         collector.add(Event::RunStarted(started), None)?;
         Ok(collector)
     }
@@ -51,8 +57,10 @@ impl Collector {
     ) -> Result<Seq, LogError> {
         let prompt = request.hash();
         let because = Because::default();
-        let sent = Event::RequestSent(RequestSent { call, sample, prompt, because });
-        self.add(sent, Some(request))
+        let sent = RequestSent { call: call.clone(), sample, prompt, because };
+        let seq = self.add(Event::RequestSent(sent), Some(request))?;
+        self.outcome.question(seq, &call, sample, prompt);
+        Ok(seq)
     }
 
     /// Adds the answer to a question. The label is kept for export only.
@@ -69,7 +77,10 @@ impl Collector {
         let (content, details) = kept(response);
         let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
         let details = ResponseDetails { label, latency_ms, ..details };
-        self.add(Event::ResponseReceived(ResponseReceived { request, content, details }), None)
+        let received = ResponseReceived { request, content, details };
+        let seq = self.add(Event::ResponseReceived(received.clone()), None)?;
+        self.outcome.answer(seq, request, &received.content, &received.details);
+        Ok(seq)
     }
 
     /// Adds a failed attempt.
@@ -85,11 +96,15 @@ impl Collector {
     /// # Errors
     /// [`LogError`].
     pub fn finish(mut self, started: RunStarted, complete: bool) -> Result<Collected, LogError> {
+        let finished = RunFinished {
+            covers: Covers::Exchanges,
+            ..RunFinished::new(RunOutcome::Finished, self.outcome.digest())
+        };
         if complete {
-            self.add(Event::RunFinished(finished()), None)?;
+            self.add(Event::RunFinished(finished.clone()), None)?;
         }
         let first = self.new_event(&Event::RunStarted(started), None)?;
-        Ok(Collected { log: self.scratch.finish()?, first })
+        Ok(Collected { log: self.scratch.finish()?, first, finished })
     }
 
     fn new_event(&self, event: &Event, request: Option<Request>) -> Result<NewEvent, LogError> {
@@ -110,6 +125,8 @@ pub struct Collected {
     log: SharedBackend,
     /// Its first event, as it will be stored.
     first: NewEvent,
+    /// Its end.
+    finished: RunFinished,
 }
 
 impl Collected {
@@ -127,15 +144,10 @@ impl Collected {
         let (mut reader, mut committer) = (self.log.reader()?, backend.committer()?);
         let change = |event: NewEvent, tree: &MerkleTree| match &*event.kind {
             RUN_STARTED => Ok(self.first.clone()),
-            RUN_FINISHED => with_root(event, &finished(), tree, backend.format()),
+            RUN_FINISHED => with_root(event, &self.finished, tree, backend.format()),
             _ => Ok(event),
         };
         append(reader.as_mut(), NAMELESS, Head::START, run, committer.as_mut(), change)?;
         committer.flush()
     }
-}
-
-/// The end of a run that made no decisions.
-fn finished() -> RunFinished {
-    RunFinished::new(RunOutcome::Finished, OutcomeHasher::default().digest())
 }

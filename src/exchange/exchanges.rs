@@ -22,7 +22,7 @@ use crate::prompt::Request;
 use crate::run::response;
 
 /// The experiment name of runs that were imported as bare exchanges.
-pub const EXCHANGES: &str = "exchanges";
+pub use crate::event::EXCHANGES;
 
 /// Writes the exchanges of a run, line by line. Returns their number.
 ///

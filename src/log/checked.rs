@@ -1,5 +1,7 @@
 //! A reader that checks every event it returns.
 
+use std::collections::BTreeMap;
+
 use super::backend::{Reader, RunHead};
 use super::error::LogError;
 use super::index::Section;
@@ -16,7 +18,8 @@ use crate::prompt::Request;
 /// and the ledger.
 pub struct CheckedReader {
     inner: Box<dyn Reader>,
-    events: u64,
+    /// The events that were found intact: the first and the last seq of each stretch, by run.
+    intact: BTreeMap<RunId, BTreeMap<u64, u64>>,
     /// The last event that was checked.
     last: Option<(RunId, Head)>,
 }
@@ -24,12 +27,25 @@ pub struct CheckedReader {
 impl CheckedReader {
     /// Checks what `inner` returns.
     pub fn new(inner: Box<dyn Reader>) -> Self {
-        CheckedReader { inner, events: 0, last: None }
+        CheckedReader { inner, intact: BTreeMap::new(), last: None }
     }
 
-    /// How many events were returned and found intact.
+    /// How many events were returned and found intact; one that was read again counts once.
     pub fn checked(&self) -> u64 {
-        self.events
+        self.intact.values().flatten().map(|(first, last)| last - first + 1).sum()
+    }
+
+    /// Notes that the events from `first` to `last` are intact.
+    fn note(&mut self, run: RunId, mut first: u64, mut last: u64) {
+        let stretches = self.intact.entry(run).or_default();
+        while let Some((from, to)) = stretches.range(..=last.saturating_add(1)).next_back()
+            && to.saturating_add(1) >= first
+        {
+            let (from, to) = (*from, *to);
+            (first, last) = (first.min(from), last.max(to));
+            stretches.remove(&from);
+        }
+        stretches.insert(first, last);
     }
 
     /// Events after a seq, with the event that precedes them.
@@ -119,10 +135,10 @@ impl Reader for CheckedReader {
             Some(damaged) if events.is_empty() => return Err(damaged),
             _ => {}
         }
-        if !events.is_empty() {
+        if let Some(first) = events.first() {
+            self.note(run, first.seq.0, head.seq.0);
             self.last = Some((run, head));
         }
-        self.events += events.len() as u64;
         Ok(events)
     }
 
@@ -132,6 +148,10 @@ impl Reader for CheckedReader {
 
     fn request(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
         self.inner.request(prompt)
+    }
+
+    fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
+        self.inner.check_request(prompt)
     }
 
     fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
@@ -161,5 +181,32 @@ impl Reader for CheckedReader {
 
     fn integrity(&mut self) -> Result<Vec<String>, LogError> {
         self.inner.integrity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::NewEvent;
+    use crate::id::Time;
+    use crate::log::{Append, Log};
+
+    #[test]
+    fn an_event_that_is_read_again_counts_once() {
+        let log = Log::in_memory();
+        let [one, other] = [RunId([1; 8]), RunId([2; 8])];
+        for run in [one, other] {
+            let events = (1..=9).map(|n| NewEvent::new("Occurred", Time(n)));
+            let append = Append::new(run, Head::START, events);
+            log.backend().committer().unwrap().commit(&[append]).unwrap();
+        }
+        let mut reader = CheckedReader::new(log.reader().unwrap());
+        let mut read = |run: RunId, after: u64, limit: usize| {
+            drop(reader.events(run, Seq(after), limit).unwrap());
+            reader.checked()
+        };
+        assert_eq!([read(one, 0, 2), read(one, 5, 2), read(one, 5, 2)], [2, 4, 4]);
+        assert_eq!([read(one, 1, 3), read(other, 0, 9), read(one, 4, 1)], [6, 15, 16]);
+        assert_eq!([read(one, 0, 9), read(other, 3, 1)], [18, 18]);
     }
 }

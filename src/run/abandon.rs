@@ -26,23 +26,25 @@ pub enum AbandonError {
     Event(#[from] CanonicalError),
 }
 
-/// Ends a run for good: its record is kept, and it can never be resumed. Returns the digest of its
-/// decisions and facts.
+/// Ends a run for good: its record is kept, and it can never be resumed. Returns its outcome digest;
+/// `None` if there is nothing that it covers.
 ///
 /// # Errors
 /// [`AbandonError`], including when another process is writing the run.
-pub async fn abandon(log: &Log, run: RunId) -> Result<OutcomeDigest, AbandonError> {
+pub async fn abandon(log: &Log, run: RunId) -> Result<Option<OutcomeDigest>, AbandonError> {
     // Take the lease first, so that nothing is added between looking and writing.
     let mut writer = log.go_on(run)?;
     let mut reader = log.reader()?;
     if let Some(outcome) = how_it_ended(reader.as_mut(), run)? {
         return Err(AbandonError::Ended { run, outcome });
     }
-    let outcome_digest = outcome_digest(reader.as_mut(), run)?;
-    let finished = RunFinished::new(RunOutcome::Abandoned, outcome_digest);
+    let (outcome_digest, covers) = outcome_digest(reader.as_mut(), run)?;
+    let finished =
+        RunFinished { covers, ..RunFinished::new(RunOutcome::Abandoned, outcome_digest) };
+    let digest = finished.digest();
     let event = NewEvent::from_event(&Event::RunFinished(finished), clock::now(), None)?;
     writer.submit_durable(event)?.1.wait().await?;
-    Ok(outcome_digest)
+    Ok(digest)
 }
 
 /// How a run ended, if its last event is its end.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::divergence::Divergence;
 use super::history::RecordedOutcome;
 use super::outcomes::NewDecision;
-use crate::event::{DecidedBy, DecisionDetails, DecisionMade, Event, Occurred};
+use crate::event::{DecidedBy, DecisionDetails, DecisionMade, Event, Occurred, lane_of};
 use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::{Index, LogError, Reader, RunEvents};
 use crate::prompt::{CanonicalError, canonical};
@@ -51,7 +51,7 @@ impl Outcome {
     fn lane(&self) -> OutcomeLane {
         match self {
             Outcome::Decision { response, .. } => OutcomeLane::Answer(*response),
-            Outcome::Fact { fact, .. } => OutcomeLane::of_fact(fact),
+            Outcome::Fact { fact, .. } => OutcomeLane::Facts(lane_of(fact).to_owned()),
         }
     }
 
@@ -94,12 +94,6 @@ enum OutcomeLane {
     Answer(Seq),
     /// Facts with this lane.
     Facts(String),
-}
-
-impl OutcomeLane {
-    fn of_fact(fact: &Value) -> Self {
-        OutcomeLane::Facts(fact["lane"].as_str().unwrap_or("").to_owned())
-    }
 }
 
 /// What is recorded in the place of an outcome.
@@ -167,7 +161,7 @@ impl OutcomeLanes {
             let seq = stored.seq;
             let lane = match stored.event()? {
                 Event::DecisionMade(made) => OutcomeLane::Answer(made.response),
-                Event::Occurred(occurred) => OutcomeLane::of_fact(&occurred.fact),
+                Event::Occurred(occurred) => OutcomeLane::Facts(lane_of(&occurred.fact).to_owned()),
                 _ => continue,
             };
             left = left.saturating_sub(1);

@@ -17,6 +17,7 @@ pub(super) struct Decisions {
     parser: Value,
     methods: BTreeMap<String, u64>,
     warned: u64,
+    null: u64,
 }
 
 /// Decisions by parser.
@@ -28,6 +29,8 @@ pub(super) struct ByParser(BTreeMap<String, Decisions>);
 pub struct ParserFigures {
     /// All of them.
     pub decisions: u64,
+    /// Those whose value is null.
+    pub null: u64,
     /// Those with warnings.
     pub with_warnings: u64,
     /// The share that a strategy found: all but the last resort. `None` if it is not known which
@@ -58,9 +61,11 @@ impl ByParser {
             (true, _) => format!("reported by the program: {}", made.by.decides()),
             (false, None) => made.by.decides().to_owned(),
         };
-        let new = || Decisions { parser: parser.clone(), methods: BTreeMap::new(), warned: 0 };
+        let new =
+            || Decisions { parser: parser.clone(), methods: BTreeMap::new(), warned: 0, null: 0 };
         let of = entry(&mut self.0, &name, new);
         of.warned += u64::from(!made.details.warnings.is_empty());
+        of.null += u64::from(made.details.value.is_null());
         *entry(&mut of.methods, &made.by.method, u64::default) += 1;
     }
 
@@ -86,7 +91,8 @@ impl Decisions {
         methods.sort_by_key(|method| std::cmp::Reverse(method.decisions));
         let found = methods.iter().filter(|method| !method.is_last_resort);
         let found = last_resort.map(|_| share(found.map(|method| method.decisions).sum()));
-        ParserFigures { decisions, with_warnings: self.warned, found, methods }
+        let (null, with_warnings) = (self.null, self.warned);
+        ParserFigures { decisions, null, with_warnings, found, methods }
     }
 }
 

@@ -111,3 +111,24 @@ fn examples_are_found() {
     let expected = [("log", 0), ("check latest", 1), ("run x.yaml", 0)];
     assert_eq!(found, expected.map(|(args, code)| (args.to_owned(), code)));
 }
+
+/// The README asks why a participant changed their vote.
+#[test]
+fn the_participant_of_the_readme_changed_their_vote() {
+    let readme = std::fs::read_to_string(concat!(env!("RETOLD_ROOT"), "/README.md")).unwrap();
+    let asked = readme.split("Why did ").nth(1).unwrap();
+    let who = asked.strip_suffix(" change their vote?").unwrap_or(asked).split(' ').next().unwrap();
+    let place = Place::new();
+    let config = concat!(env!("RETOLD_ROOT"), "/config/deliberation_small.yaml");
+    place.ok(&format!("run {config} --no-outputs --quiet"));
+    place.ok("outputs latest --to tables");
+    let table = place.read("tables/participants.csv");
+    let columns: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+    let changed = columns.iter().position(|column| *column == "position_changed").unwrap();
+    let row = table.lines().find(|line| line.starts_with(who)).unwrap();
+    assert_eq!(row.split(',').nth(changed), Some("true"), "{row}");
+    for command in [format!("show latest {who}"), format!("audit latest final_vote/{who}")] {
+        assert!(readme.contains(&format!("`retold {command}`")), "{command}");
+        place.ok(&command);
+    }
+}

@@ -125,6 +125,7 @@ impl Page {
         };
         if one.figures.is_empty() {
             page.push_str("<p>This kind of run has no headline figures.</p>\n");
+            found(&one.summary, page);
             return;
         }
         page.push_str(
@@ -247,19 +248,11 @@ fn about(part: &RunPart, page: &mut String) {
     );
 }
 
-/// The share of decisions that a strategy found.
+/// How many decisions a strategy found.
 fn found(summary: &Summary, page: &mut String) {
-    let (all, found) = summary.found();
-    if all > 0 {
-        let _ = writeln!(
-            page,
-            "<p>Of {}{}, {found} ({:.2} %) {} found in the answer; {} from a parser's last resort.</p>",
-            counted(all, "decision"),
-            escaped(&format!(" in run {}", summary.run), 40),
-            100.0 * found as f64 / all as f64,
-            if found == 1 { "was" } else { "were" },
-            if all - found == 1 { "1 comes".to_owned() } else { format!("{} come", all - found) }
-        );
+    if let Some(said) = summary.found().says(&summary.run.to_string()) {
+        // Nothing in it is from the log.
+        let _ = writeln!(page, "<p>{said}</p>");
     }
 }
 
@@ -298,8 +291,8 @@ fn plotted(
 }
 
 fn by_method(summary: &Summary, page: &mut String) {
-    if summary.found().0 == 0 {
-        page.push_str("<p>No decision was made.</p>\n");
+    if summary.found().decisions == 0 {
+        page.push_str("<p>This run has no decisions of its own.</p>\n");
         return;
     }
     page.push_str("<div class=wide tabindex=0>\n<table>\n<tr><th>calls</th><th>method</th><th>decisions</th><th>share</th><th></th></tr>\n");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use retold::counted::counted;
 use retold::event::{Event, RunStarted};
 use retold::id::{RunId, Seq};
 use retold::log::{LogError, Reader};
@@ -50,11 +51,67 @@ impl Summary {
         models.map(|(name, of)| (name.clone(), of.counts.clone())).collect()
     }
 
-    /// Decisions, and how many of them a strategy found.
-    pub fn found(&self) -> (u64, u64) {
-        let all = methods(&self.figures.all.counts.parsers);
-        let found = all.iter().filter(|((_, is_last_resort), _)| !is_last_resort);
-        (all.values().sum(), found.map(|(_, decisions)| decisions).sum())
+    /// How the decisions were found.
+    pub fn found(&self) -> Found {
+        let mut found = Found::default();
+        for parser in self.figures.all.counts.parsers.values() {
+            found.decisions += parser.decisions;
+            found.null += parser.null;
+            let last = parser.methods.iter().filter(|method| method.is_last_resort);
+            let last: u64 = last.map(|method| method.decisions).sum();
+            match parser.found {
+                Some(_) => {
+                    found.last_resort += last;
+                    found.in_answer += parser.decisions - last;
+                }
+                None => found.unknown += parser.decisions,
+            }
+        }
+        found
+    }
+}
+
+/// Decisions by how they were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Found {
+    /// All of them.
+    pub decisions: u64,
+    /// A strategy of their parser found something in the answer.
+    pub in_answer: u64,
+    /// Nothing was found in the answer: their parser's last resort.
+    pub last_resort: u64,
+    /// A program reported them, or the last resort of their parser is not known.
+    pub unknown: u64,
+    /// Those whose value is null.
+    pub null: u64,
+}
+
+impl Found {
+    /// What there is to say; `None` if there are no decisions.
+    pub fn says(&self, run: &str) -> Option<String> {
+        let Found { decisions, in_answer, last_resort, unknown, null } = *self;
+        if decisions == 0 {
+            return None;
+        }
+        let mut said = Vec::new();
+        if unknown < decisions {
+            let share = 100.0 * in_answer as f64 / decisions as f64;
+            let were = if in_answer == 1 { "was" } else { "were" };
+            let come = if last_resort == 1 { "comes" } else { "come" };
+            said.push(format!("{in_answer} ({share:.2} %) {were} found in the answer"));
+            said.push(format!("{last_resort} {come} from a parser's last resort"));
+        }
+        if unknown > 0 {
+            said.push(format!(
+                "for {unknown} it is not known whether something was found in the answer: a program \
+                 reported them, or the last resort of their parser is not known"
+            ));
+        }
+        if null > 0 {
+            let have = if null == 1 { "has" } else { "have" };
+            said.push(format!("{null} {have} the value null"));
+        }
+        Some(format!("Of {} in run {run}: {}.", counted(decisions, "decision"), said.join("; ")))
     }
 }
 

@@ -322,7 +322,7 @@ fn value_of<'a>(key: &str, settings: &'a Value) -> Option<&'a Value> {
 
 /// Loads a config and checks everything in it.
 fn checked(entry: &dyn Registration, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
-    let study = entry.load(file)?;
+    let study = Study { seed_is_default: !file.names_seed()?, ..entry.load(file)? };
     // Settings that cannot be run are refused before anything is recorded.
     entry.check(&study.settings.experiment).map_err(|e| e.at(file.path))?;
     let runtime = study.settings.runtime.check(entry.model_key());

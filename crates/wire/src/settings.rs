@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::rules::RecordedRules;
 
 /// The experiment name of runs that were recorded from a program.
-pub const PROGRAM: &str = "program";
+pub use retold::event::PROGRAM;
 
 /// The settings of a program's run. Nothing in them chooses a program that is executed or a server
 /// that is asked: both are named anew whenever the run is replayed or continued.

@@ -1,7 +1,9 @@
 //! The chain of one run, recomputed event by event.
 
 use crate::event::chain::{ChainLink, Head};
-use crate::event::{Event, EventError, MerkleTree, OutcomeHasher, StoredEvent};
+use crate::event::{
+    Covers, Event, EventError, ExchangesHasher, MerkleTree, OutcomeHasher, StoredEvent,
+};
 use crate::id::{CallPath, EventsRoot, OutcomeDigest, RunId, Sample, Seq};
 use crate::log::checked::gap;
 use crate::log::ledger::{Milestone, milestone};
@@ -15,6 +17,8 @@ pub(super) struct Chain {
     /// The end of the part that matches.
     pub(super) head: Head,
     outcome: OutcomeHasher,
+    /// Of a run whose outcome may be its exchanges.
+    exchanges: Option<ExchangesHasher>,
     tree: MerkleTree,
     /// The address of each question, and the question of each answer: needed for the outcome
     /// digest.
@@ -46,6 +50,7 @@ impl Chain {
             run,
             head: Head::START,
             outcome: OutcomeHasher::default(),
+            exchanges: None,
             tree: MerkleTree::default(),
             questions: LookupMap::default(),
             answers: LookupMap::default(),
@@ -96,21 +101,37 @@ impl Chain {
         Ok(())
     }
 
-    /// The outcome digest of what was followed.
-    pub(super) fn digest(&self) -> OutcomeDigest {
-        self.outcome.digest()
+    /// The outcome digest of what was followed, as this release states it, and what it covers.
+    pub(super) fn digest(&self) -> (OutcomeDigest, Covers) {
+        match &self.exchanges {
+            Some(exchanges) => (exchanges.digest(), Covers::Exchanges),
+            None => (self.outcome.digest(), Covers::Outcomes),
+        }
     }
 
     /// Interprets the events as far as the outcome digest needs it.
     pub(super) fn follow(&mut self, stored: &StoredEvent, event: Event) -> Result<(), Misfit> {
         match event {
+            Event::RunStarted(started) => {
+                self.exchanges =
+                    (started.covers() == Covers::Exchanges).then(ExchangesHasher::default);
+            }
             Event::RequestSent(sent) => {
+                if let Some(exchanges) = &mut self.exchanges {
+                    exchanges.question(stored.seq, &sent.call, sent.sample, sent.prompt);
+                }
                 self.questions.insert(stored.seq, (sent.call, sent.sample));
             }
             Event::ResponseReceived(answer) => {
+                if let Some(exchanges) = &mut self.exchanges {
+                    exchanges.answer(stored.seq, answer.request, &answer.content, &answer.details);
+                }
                 self.answers.insert(stored.seq, answer.request);
             }
             Event::AnswerReused(answer) => {
+                if let Some(exchanges) = &mut self.exchanges {
+                    exchanges.answer(stored.seq, answer.request, &answer.content, &answer.details);
+                }
                 self.answers.insert(stored.seq, answer.request);
             }
             Event::DecisionMade(made) => {
@@ -121,13 +142,23 @@ impl Chain {
                 };
                 let by = stored.decided_by().ok_or(Misfit::NoParser)?;
                 self.outcome.decision(stored.seq, call, *sample, by, &stored.body);
+                if let Some(exchanges) = &mut self.exchanges {
+                    exchanges.decision(stored.seq, made.response, by, &stored.body);
+                }
             }
             Event::Occurred(occurred) => {
                 let (_, fact) = stored.occurrence()?;
                 self.outcome.occurrence(stored.seq, &occurred.causes, fact);
+                if let Some(exchanges) = &mut self.exchanges {
+                    exchanges.fact(stored.seq, &occurred, fact);
+                }
             }
             Event::RunFinished(finished) => {
-                let digest = self.digest();
+                let digest = match (finished.covers, &self.exchanges) {
+                    (Covers::Exchanges, Some(exchanges)) => exchanges.digest(),
+                    // Which fits no event that states exchanges.
+                    (Covers::Exchanges | Covers::Outcomes, _) => self.outcome.digest(),
+                };
                 if finished.outcome_digest != digest {
                     let (stated, found) = (finished.outcome_digest, digest);
                     return Err(Misfit::OutcomeDigest { stated, found });

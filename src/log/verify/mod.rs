@@ -11,7 +11,7 @@ use super::index::Comparison;
 use super::ledger::{Ledger, Milestone};
 use super::problem::Problem;
 use crate::event::chain::Head;
-use crate::event::{MerkleTree, StoredEvent};
+use crate::event::{Covers, MerkleTree, StoredEvent};
 use crate::id::{EventHash, EventsRoot, OutcomeDigest, PromptHash, RunId, Seq};
 use crate::lookup::LookupMap;
 use links::Chain;
@@ -307,11 +307,14 @@ pub fn events_root(reader: &mut dyn Reader, run: RunId) -> Result<EventsRoot, Lo
     }
 }
 
-/// The outcome digest of what a run has so far.
+/// The outcome digest of what a run has so far, and what it covers.
 ///
 /// # Errors
 /// [`LogError`] if it cannot be read.
-pub fn outcome_digest(reader: &mut dyn Reader, run: RunId) -> Result<OutcomeDigest, LogError> {
+pub fn outcome_digest(
+    reader: &mut dyn Reader,
+    run: RunId,
+) -> Result<(OutcomeDigest, Covers), LogError> {
     let mut chain = Chain::new(run);
     let mut after = Seq(0);
     loop {

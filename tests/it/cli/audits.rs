@@ -244,6 +244,27 @@ fn decisions_that_share_an_answer_are_not_independent() {
     assert_eq!(vectors.unwrap()["effective_sample_size"], 144.0 / squares as f64);
 }
 
+/// Players who react to each other are not independent draws, whatever the number of recorded answers; puzzles are.
+#[test]
+fn only_calls_that_react_to_nothing_have_an_effective_sample_size() {
+    let kinds = |config: &str| {
+        let place = Place::new();
+        let config = format!("{}/config/{config}.yaml", env!("RETOLD_ROOT"));
+        place.ok(&format!("run {config} --no-outputs --quiet"));
+        let (found, _) = place.json("audit latest --independence");
+        let said = place.ok("audit latest --independence");
+        (found["kinds"].as_array().unwrap().clone(), said)
+    };
+    let (players, said) = kinds("public_goods_small");
+    assert!(players.iter().any(|kind| kind["effective_sample_size"].is_null()), "{players:?}");
+    assert!(said.contains("no effective sample size"), "{said}");
+    let (puzzles, said) = kinds("game24");
+    for kind in &puzzles {
+        assert_eq!(kind["effective_sample_size"], kind["answers"].as_f64().unwrap(), "{kind}");
+    }
+    assert!(!said.contains("no effective sample size"), "{said}");
+}
+
 #[test]
 fn independence_is_said_in_words() {
     assert_said!("audits_shared", mixed().session(&["audit latest --independence"]));

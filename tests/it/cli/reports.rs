@@ -391,3 +391,26 @@ fn runs_of_other_programs_have_plots() {
     let decisions: u64 = rows.iter().map(|row| row["decisions"].parse::<u64>().unwrap()).sum();
     assert_eq!(decisions, 6, "{rows:?}");
 }
+
+/// A page under another name opens as something else, or not at all.
+#[test]
+fn a_report_is_only_written_to_a_file_that_says_that_it_is_html() {
+    let place = Place::new();
+    place.ok(&format!("import {ROOT}/recordings/game24_small.jsonl"));
+    for name in ["x.pdf", "x", "x.html.gz", ".html"] {
+        let said = place.run(&format!("report latest -o {name}"));
+        assert_eq!(said.code, 2, "{name}: {}{}", said.out, said.err);
+        let named = format!("{name}: a report is an HTML page");
+        assert!(
+            said.err.contains(&named) && said.err.contains("name a file that ends with .html"),
+            "{}",
+            said.err
+        );
+        assert!(!place.path(name).exists(), "{name}");
+    }
+    for name in ["x.html", "y.HTM"] {
+        place.ok(&format!("report latest -o {name}"));
+        assert!(place.read(name).starts_with("<!doctype html>"), "{name}");
+    }
+    assert!(place.ok("report latest -o -").starts_with("<!doctype html>"));
+}

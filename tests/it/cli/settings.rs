@@ -242,3 +242,17 @@ fn flags() {
     );
     assert!(!place.path("retold.db").exists(), "nothing is recorded");
 }
+
+/// A run depends on its seed, also on one that nobody chose.
+#[test]
+fn a_seed_that_nobody_chose_is_named() {
+    let place = Place::new();
+    let config =
+        "experiment: game24\npuzzles:\n  rows: 900..902\nsamples: 1\nrequest:\n  model: x\n";
+    place.write("game.yaml", config);
+    let said = place.ok("run game.yaml");
+    assert!(said.contains("\nseed 0, the default: the config names no seed\n"), "{said}");
+    assert!(!place.ok("run game.yaml --set seed=0").contains("the default"));
+    place.write("seeded.yaml", format!("seed: 7\n{config}"));
+    assert!(!place.ok("run seeded.yaml").contains("the default"));
+}

@@ -530,3 +530,23 @@ fn an_answer_that_ended_as_a_refusal_is_shown_as_refused() {
     let run = place.ok("show latest");
     assert!(!run.contains("blank"), "{run}");
 }
+
+/// Some events are read more than once: for the numbers, the state, and what was accepted since.
+#[test]
+fn no_more_events_are_checked_than_there_are() {
+    let place = Place::new();
+    place.ok(&format!(
+        "run {}/config/deliberation_small.yaml --no-outputs --quiet",
+        env!("RETOLD_ROOT")
+    ));
+    let (shown, _) = place.json("show latest");
+    assert_eq!(shown["checked_events"], shown["events"], "{shown}");
+    for command in
+        ["audit latest final_vote/p_0004", "show latest p_0004", "audit latest --independence"]
+    {
+        let said = place.ok(command);
+        let read = said.split("checked: ").nth(1).unwrap().split(' ').next().unwrap();
+        let read: u64 = read.replace(',', "").parse().unwrap();
+        assert!(read <= shown["events"].as_u64().unwrap(), "{command}: {said}");
+    }
+}

@@ -22,6 +22,7 @@ mod redactions;
 mod reports;
 mod samples;
 mod trouble;
+mod truths;
 mod upstream;
 
 use std::path::{Path, PathBuf};

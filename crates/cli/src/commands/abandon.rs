@@ -28,7 +28,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             "run": run, "outcome": "abandoned", "outcome_digest": outcome_digest,
         }))?
     } else {
-        output.text(&format!("run {run} abandoned\noutcome digest {outcome_digest}\n"))?
+        let digest = outcome_digest
+            .map_or_else(|| "none: it would cover nothing".to_owned(), |digest| digest.to_string());
+        output.text(&format!("run {run} abandoned\noutcome digest {digest}\n"))?
     }
     Ok(Status::Fine)
 }

@@ -28,8 +28,9 @@ pub(crate) struct Args {
     /// The decision: its call (with the parts in any order), CALL#SAMPLE, or its seq.
     #[arg(required_unless_present = "independence")]
     decision: Option<Target>,
-    /// Instead, list the decisions that share a recorded answer, and the effective sample size of
-    /// each kind of call: such decisions are not independent.
+    /// Instead, list the decisions that rest on one recorded answer: they are not independent. A kind of
+    /// call whose prompts were not made from earlier answers or facts also has an effective sample
+    /// size.
     #[arg(long, conflicts_with_all = ["decision", "proof"])]
     independence: bool,
     /// Also write a proof that the decision, its answer and its prompt are in the run: a file for

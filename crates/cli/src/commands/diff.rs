@@ -314,7 +314,7 @@ impl Compared<'_> {
     }
 
     fn ends(&self, text: &mut String) {
-        let Comparison { state, outcome_digests, .. } = &self.comparison;
+        let Comparison { state, outcome, .. } = &self.comparison;
         match state {
             None => text.push_str("state: not recorded in both runs\n"),
             Some(differences) if differences.is_empty() => text.push_str("state: the same\n"),
@@ -340,12 +340,7 @@ impl Compared<'_> {
                 }
             }
         }
-        let said = match outcome_digests {
-            [Some(one), Some(other)] if one == other => "the same",
-            [Some(_), Some(_)] => "different",
-            _ => "not both runs have ended",
-        };
-        let _ = writeln!(text, "outcome digests: {said}");
+        let _ = writeln!(text, "outcome digests: {}", outcome.says());
     }
 }
 

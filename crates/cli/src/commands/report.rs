@@ -52,6 +52,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         output.is_a_document();
     } else {
         CliError::refuse_log(&file)?;
+        only_html(&file)?;
     }
     if !is_stdout && file.exists() && !force {
         return Err(CliError::usage(format!("{}: the file exists", file.display()))
@@ -102,6 +103,21 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         output.text(&format!("report of run {of} written to {}\n{shown}", file.display()))?;
     }
     Ok(Status::Fine)
+}
+
+/// Refuses a file whose name says that it is something else. A device has any name.
+fn only_html(file: &Path) -> Result<(), CliError> {
+    let is_html = file.extension().is_some_and(|extension| {
+        ["html", "htm"].iter().any(|html| extension.eq_ignore_ascii_case(html))
+    });
+    let is_device = file.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir());
+    if is_html || is_device {
+        return Ok(());
+    }
+    let name = inert(&file.display().to_string(), 300);
+    Err(CliError::usage(format!("{name}: a report is an HTML page")).hint(
+        "name a file that ends with .html or .htm (a browser prints it to PDF), or `-` for stdout",
+    ))
 }
 
 /// Refuses runs that have nothing in common to compare.

@@ -19,6 +19,7 @@ use crate::views::event::as_json;
 use crate::views::known::{AtOnce, Known};
 use crate::views::{program, state};
 use retold::audit::Target;
+use retold::event::RunFinished;
 use retold::id::{RunId, Seq};
 use retold::in_force::InForce;
 use retold::inert::inert;
@@ -168,6 +169,12 @@ fn shown_of(
     }
 }
 
+/// `60 decisions`. Others may have been accepted about the answers of the run.
+fn own_decisions(decisions: u64, in_force: &InForce) -> String {
+    let of_its_own = if in_force.accepted.is_empty() { "" } else { " of its own" };
+    format!("{}{of_its_own}", counted(decisions, "decision"))
+}
+
 fn is_hash(text: &str) -> bool {
     (6..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_hexdigit())
 }
@@ -280,7 +287,7 @@ fn show_run(
             "simulated": started.is_simulated(),
             "program": started.program,
             "outcome": finished.as_ref().map(|f| &f.outcome),
-            "outcome_digest": finished.as_ref().map(|f| f.outcome_digest),
+            "outcome_digest": finished.as_ref().and_then(RunFinished::digest),
             "exchanges": answers,
             "decisions": decisions,
             "failed_attempts": failed_attempts,
@@ -322,7 +329,7 @@ fn show_run(
         "{}, {}, {}, {}",
         counted(events, "event"),
         counted(answers, "answer"),
-        counted(decisions, "decision"),
+        own_decisions(decisions, in_force),
         counted(failed_attempts, "failed attempt")
     );
     text.push_str(&lacking_text(lacking));
@@ -330,7 +337,9 @@ fn show_run(
     match finished {
         Some(finished) => {
             let outcome = finished.outcome.as_str();
-            let _ = writeln!(text, "{outcome}, outcome digest {}", finished.outcome_digest);
+            let digest = finished.digest().map(|digest| digest.to_string());
+            let digest = digest.unwrap_or_else(|| "none: it would cover nothing".to_owned());
+            let _ = writeln!(text, "{outcome}, outcome digest {digest}");
         }
         None if until.is_some_and(|(at, end)| at < end) => {
             text.push_str("it had not ended by then\n");

@@ -31,6 +31,8 @@ pub(crate) struct Conclusion<'a> {
     pub(crate) max_failed: Option<f64>,
     /// Where its settings came from.
     pub(crate) settings_of: SettingsOf,
+    /// Its seed, if nobody chose it.
+    pub(crate) default_seed: Option<u64>,
 }
 
 /// Writes the outputs of a finished run or resume, stores what it leaves for later runs, and prints
@@ -40,8 +42,17 @@ pub(crate) fn conclude(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let Conclusion { mut ended, log, run, experiment, simulated, folder, max_failed, settings_of } =
-        conclusion;
+    let Conclusion {
+        mut ended,
+        log,
+        run,
+        experiment,
+        simulated,
+        folder,
+        max_failed,
+        settings_of,
+        default_seed,
+    } = conclusion;
     let name = select::short_name(log.reader()?.as_mut(), run)?;
     let folder = folder.filter(|_| matches!(ended.finish, Finish::Finished));
     let made = ended.outputs.take();
@@ -65,7 +76,16 @@ pub(crate) fn conclude(
         _ => Status::Fine,
     };
     let (written, error) = (written.as_ref(), nothing.as_ref());
-    let told = Remarks { run, name: &name, go_on: &go_on, experiment, simulated, written, error };
+    let told = Remarks {
+        run,
+        name: &name,
+        go_on: &go_on,
+        experiment,
+        simulated,
+        written,
+        error,
+        default_seed,
+    };
     say(&ended, told, output)?;
     let others = [some_unreadable(&ended, &name), some_unfinished(&ended, &name)];
     for warning in some_failed.into_iter().chain(others.into_iter().flatten()) {
@@ -195,10 +215,11 @@ struct Remarks<'a> {
     written: Option<&'a Written>,
     /// Why a finished run has no usable result.
     error: Option<&'a CliError>,
+    default_seed: Option<u64>,
 }
 
 fn say(ended: &Ended, told: Remarks<'_>, output: &Output) -> Result<(), CliError> {
-    let Remarks { run, name, go_on, experiment, simulated, written, error } = told;
+    let Remarks { run, name, go_on, experiment, simulated, written, error, default_seed } = told;
     let Ended { finish, progress, outcome_digest, report, took, .. } = ended;
     let (outcome, stop) = match finish {
         Finish::Finished => ("finished", None),
@@ -243,6 +264,9 @@ fn say(ended: &Ended, told: Remarks<'_>, output: &Output) -> Result<(), CliError
         // The digest of an unfinished run has nothing to be compared with.
         if is_finished {
             text.push_str(&format!("outcome digest {outcome_digest}\n"));
+        }
+        if let Some(seed) = default_seed {
+            text.push_str(&format!("seed {seed}, the default: the config names no seed\n"));
         }
         text.push('\n');
         if !is_finished && !report.text.is_empty() {

@@ -101,6 +101,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         folder,
         max_failed,
         settings_of,
+        default_seed: None,
     };
     conclude(conclusion, global, output)
 }

@@ -127,6 +127,7 @@ pub(crate) fn record(
         folder,
         max_failed,
         settings_of: SettingsOf::Config,
+        default_seed: study.seed_is_default.then_some(study.seed),
     };
     conclude(conclusion, global, output)
 }

@@ -170,6 +170,7 @@ fn go_on(
         folder,
         max_failed,
         settings_of,
+        default_seed: None,
     };
     conclude(conclusion, global, output)
 }

@@ -17,6 +17,10 @@ const CALLS_SHOWN: usize = 8;
 /// How much of the name of what is decided is shown.
 const DECIDES_SHOWN: usize = 60;
 
+/// What `-` means.
+const NOT_KNOWN: &str = "-: no effective sample size. Prompts were made from earlier answers or facts, or the run does \
+    not say from what, so these decisions may depend on each other\n";
+
 /// Prints which decisions of a run share a recorded answer, and the effective sample sizes.
 pub(crate) fn show(selected: &Selected, output: &Output) -> Result<Status, CliError> {
     let mut reader = selected.checked()?;
@@ -59,16 +63,18 @@ fn text(found: &Independence) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(
             out,
-            "{:>9}  {:>7}  {:>9.1}  {kind}: {}",
+            "{:>9}  {:>7}  {:>9}  {kind}: {}",
             sizes.decisions,
             sizes.answers,
-            sizes.effective,
+            sizes.effective.map_or_else(|| "-".to_owned(), |effective| format!("{effective:.1}")),
             inert(decides, DECIDES_SHOWN)
         );
     }
     match (found.kinds.is_empty(), found.shared.is_empty()) {
         (true, _) => out = "the run has no decisions\n".to_owned(),
-        (false, true) => out.push_str("each decision rests on an answer of its own\n"),
+        (false, true) => {
+            out.push_str("no two decisions of the same thing rest on one recorded answer\n")
+        }
         (false, false) => {}
     }
     for SharedAnswer { run, seq, decides, decisions } in found.shared.iter().take(SHOWN) {
@@ -83,6 +89,9 @@ fn text(found: &Independence) -> String {
             run.short(8),
             calls.join(", ")
         );
+    }
+    if found.kinds.values().any(|sizes| sizes.effective.is_none()) {
+        out.push_str(NOT_KNOWN);
     }
     if found.shared.len() > SHOWN {
         let _ =

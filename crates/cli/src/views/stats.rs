@@ -150,7 +150,7 @@ pub(crate) fn of_reason(reason: &Reason) -> String {
 fn of_tokens(tokens: &Tokens) -> String {
     let Tokens { prompt, cached, completion, reasoning, counted: known, uncounted } = *tokens;
     if known == 0 {
-        return "not counted by the server".to_owned();
+        return "no counts were read in the answers".to_owned();
     }
     let within = |n: Option<u64>, what: &str| match n {
         None | Some(0) => String::new(),
@@ -164,7 +164,7 @@ fn of_tokens(tokens: &Tokens) -> String {
         within(reasoning, "of reasoning")
     );
     if uncounted > 0 {
-        let _ = write!(said, "; not counted in {}", counted(uncounted, "answer"));
+        let _ = write!(said, "; no counts were read in {}", counted(uncounted, "answer"));
     }
     said
 }
@@ -236,10 +236,13 @@ fn money(dollars: Option<f64>) -> String {
 }
 
 fn methods(name: &str, parser: &ParserFigures) -> String {
-    let ParserFigures { decisions, with_warnings, found, methods } = parser;
+    let ParserFigures { decisions, null, with_warnings, found, methods } = parser;
     let mut said = format!("{}: {}", inert(name, 80), counted(*decisions, "decision"));
     if let Some(found) = found {
         let _ = write!(said, ", {} % found in the answer", percent(*found));
+    }
+    if *null > 0 {
+        let _ = write!(said, ", {} null", grouped(*null));
     }
     if *with_warnings > 0 {
         let _ = write!(said, ", {} with warnings", grouped(*with_warnings));

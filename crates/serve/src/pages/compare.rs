@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use retold::compare::{
-    CallDifference, CallPlace, ComparedCall, Comparison, Side, compare_each, usual_lane,
+    CallDifference, CallPlace, ComparedCall, Comparison, SameOutcome, Side, compare_each,
+    usual_lane,
 };
 use retold::event::Event;
 use retold::id::{CallPath, RunId, Sample, Seq};
@@ -86,8 +87,10 @@ struct Page {
     facts: Option<Facts>,
     /// The entries of the state that differ; `None` if one of the runs has no digests of its state.
     state: Option<Vec<String>>,
-    /// Whether both runs have the same outcome digest; `None` if one of them has not ended.
+    /// Whether both runs have the same outcome digest; `None` if they do not say that.
     same_outcome: Option<bool>,
+    /// The same in words.
+    outcome: Option<&'static str>,
     /// The headline figures of both runs, as `retold diff --json` has them, and as people read them.
     figures: Vec<Headline>,
     /// Why there are none.
@@ -211,16 +214,18 @@ fn fill(
             }
         })
         .collect();
-    let Comparison { facts, state, outcome_digests, settings, .. } = &compared.comparison;
+    let Comparison { facts, state, outcome, settings, .. } = &compared.comparison;
     let of_facts = facts.by_phase.values().flat_map(BTreeMap::values);
     let sum = |at: usize| of_facts.clone().map(|counts| counts.get(at).copied().unwrap_or(0)).sum();
     data.facts =
         Some(Facts { same: facts.same, changed: sum(0), only_first: sum(1), only_second: sum(2) });
     data.state = state.as_ref().map(|state| state.iter().map(ToString::to_string).collect());
-    data.same_outcome = match outcome_digests {
-        [Some(one), Some(other)] => Some(one == other),
+    data.same_outcome = match outcome {
+        SameOutcome::Same => Some(true),
+        SameOutcome::Different => Some(false),
         _ => None,
     };
+    data.outcome = Some(outcome.says());
     match &compared.figures {
         Ok(figures) => data.figures = figures.iter().cloned().map(headline).collect(),
         Err(why) => data.no_figures = Some(why.clone()),

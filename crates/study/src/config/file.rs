@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::error::ConfigError;
 use super::prompts::prompts;
 use super::wrong::Wrong;
-use super::yaml::{ConfigHead, beside, load, read_text, with_overrides};
+use super::yaml::{ConfigHead, ConfigSeed, beside, load, read_text, with_overrides};
 use crate::template::TemplateText;
 
 /// A config file given by the user, and what `--set` changes in it. Paths in it are relative to it
@@ -24,6 +24,16 @@ pub struct ConfigFile<'a> {
 }
 
 impl ConfigFile<'_> {
+    /// Whether it names a seed.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with line or key.
+    pub(crate) fn names_seed(&self) -> Result<bool, ConfigError> {
+        let ConfigFile { path, text, overrides } = self;
+        let ConfigSeed { seed, random_seed } = with_overrides(load(path, text)?, overrides)?;
+        Ok(seed.is_some() || random_seed.is_some())
+    }
+
     /// The config of an experiment, typed.
     ///
     /// # Errors

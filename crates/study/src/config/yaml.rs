@@ -19,6 +19,13 @@ pub struct ConfigHead {
     pub experiment: Option<String>,
 }
 
+/// The part of a config that names its seed, as one study or another calls it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct ConfigSeed {
+    pub(super) seed: Option<Value>,
+    pub(super) random_seed: Option<Value>,
+}
+
 /// The text of a file that a config names.
 ///
 /// # Errors
