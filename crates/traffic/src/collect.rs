@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use http::header::LOCATION;
 use http::{HeaderMap, HeaderValue};
 use retold::event::RunStarted;
 use retold::exchange::{Collected, Collector};
@@ -11,7 +10,7 @@ use retold::model::ModelInfo;
 use retold::prompt::Request;
 use retold_wire::{
     Book, Elsewhere, Imported, Incoming, Key, Outcome, PROGRAM, Rules, Settings, Ticket, Turn,
-    is_counted, is_kept,
+    is_counted, is_kept, translated,
 };
 use serde_json::json;
 
@@ -255,7 +254,7 @@ impl Writer {
         match (answer, &question.http) {
             (Answer::Http { status, mut headers, body }, Some((incoming, asked))) => {
                 noted(&headers, "answers", is_kept, notes);
-                redirected(&mut headers, hosts);
+                redirected(&mut headers, incoming, hosts);
                 let answer = Elsewhere { status, headers, body };
                 let outcome = answer.outcome(incoming, asked, ticket.attempt, &self.rules);
                 outcome.map_err(|error| error.to_string())
@@ -311,11 +310,22 @@ fn noted(
     notes.headers(side, left);
 }
 
-/// A redirect to a recorded request leads to the server that replays it.
-fn redirected(headers: &mut HeaderMap, hosts: &mut Hosts) {
-    let target = headers.get(LOCATION).and_then(|value| value.to_str().ok());
-    let within = target.and_then(|target| hosts.within(&Parts::of(target).ok()?));
-    if let Some(value) = within.and_then(|path| HeaderValue::from_str(&path).ok()) {
-        headers.insert(LOCATION, value);
+/// URLs that lead to a recorded request lead to the server that replays it.
+fn redirected(headers: &mut HeaderMap, asked: &Incoming, hosts: &mut Hosts) {
+    // A path is one at the server that answered.
+    let origin = hosts.urls().get(&asked.upstream).and_then(|url| Parts::of(url).ok());
+    let mut within = |url: &str| {
+        let is_path = url.starts_with('/') && !url.starts_with("//");
+        let whole = match &origin {
+            Some(Parts { origin, .. }) if is_path => format!("{origin}{url}"),
+            _ => url.to_owned(),
+        };
+        hosts.within(&Parts::of(&whole).ok()?)
+    };
+    for (name, value) in headers.iter_mut() {
+        let said = value.to_str().ok().and_then(|it| translated(name.as_str(), it, &mut within));
+        if let Some(said) = said.and_then(|said| HeaderValue::from_str(&said).ok()) {
+            *value = said;
+        }
     }
 }

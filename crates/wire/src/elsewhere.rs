@@ -75,7 +75,7 @@ impl Elsewhere {
         let mut body = body.to_vec();
         let masked = masks.in_answer(&mut body);
         let header = |(name, value): (String, String)| (name, rules.redacted(&value));
-        let headers_kept: Vec<_> = kept_headers(headers).into_iter().map(header).collect();
+        let headers_kept: Vec<_> = kept_headers(headers, &masks).into_iter().map(header).collect();
         let kept =
             Kept { status: status.as_u16(), headers: headers_kept, masked, ..Kept::default() };
         let framing = Framing::of(kept.content_type());

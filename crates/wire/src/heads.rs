@@ -6,8 +6,9 @@ use hyper::http::response::Parts;
 use hyper::http::{HeaderMap, HeaderValue, StatusCode, header};
 use retold::id::{RunId, Seq};
 
-use crate::asked::without_keys;
 use crate::kept::{Kept, is_kept};
+use crate::locations::without_secrets;
+use crate::masks::Masks;
 use crate::outlet::Outgoing;
 use crate::report::RESPONSE;
 use crate::upstream::is_forwarded;
@@ -41,17 +42,19 @@ pub(crate) fn named(run: RunId, seq: Seq) -> Option<(header::HeaderName, HeaderV
 }
 
 /// The headers of an answer that are recorded, without keys.
-pub(crate) fn kept_headers(headers: &HeaderMap) -> Vec<(String, String)> {
+pub(crate) fn kept_headers(headers: &HeaderMap, masks: &Masks) -> Vec<(String, String)> {
     let kept = headers.iter().filter(|(name, _)| is_kept(name.as_str()));
-    let texts = kept.filter_map(|(name, value)| Some((name, value.to_str().ok()?)));
-    let whole = |(name, value): (&header::HeaderName, &str)| {
-        let value = match (name, value.split_once('?')) {
-            (&header::LOCATION, Some((path, query))) => format!("{path}?{}", without_keys(query)),
-            _ => value.to_owned(),
-        };
-        (name.as_str().to_owned(), value)
-    };
-    texts.map(whole).collect()
+    let texts = kept.filter_map(|(name, value)| {
+        let mut value = value.as_bytes().to_vec();
+        masks.in_answer(&mut value);
+        Some((name.as_str(), String::from_utf8(value).ok()?))
+    });
+    texts
+        .map(|(name, value)| {
+            let value = without_secrets(name, &value).unwrap_or(value);
+            (name.to_owned(), value)
+        })
+        .collect()
 }
 
 /// An answer as it is recorded.

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use hyper::Response;
-use hyper::body::{Body, Frame, SizeHint};
+use hyper::body::{Body, Frame, Incoming as IncomingBody, SizeHint};
 use hyper::http::response::Parts;
 use tokio::sync::{mpsc, oneshot};
 
@@ -30,6 +30,8 @@ pub(crate) enum Outgoing {
     Whole(Option<Bytes>),
     /// Chunks, as they are let through.
     Chunks(Chunks),
+    /// The body of another server, as it arrives.
+    Passed(IncomingBody),
 }
 
 /// Chunks, as they are let through.
@@ -79,11 +81,19 @@ impl Body for Outgoing {
             Outgoing::Chunks(chunks) => {
                 chunks.poll_next(context).map(|next| next.map(|chunk| chunk.map(Frame::data)))
             }
+            Outgoing::Passed(body) => {
+                let next = Pin::new(body).poll_frame(context);
+                next.map(|next| next.map(|frame| frame.map_err(|_| BrokenOff)))
+            }
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Outgoing::Whole(None))
+        match self {
+            Outgoing::Whole(body) => body.is_none(),
+            Outgoing::Chunks(_) => false,
+            Outgoing::Passed(body) => body.is_end_stream(),
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -92,6 +102,7 @@ impl Body for Outgoing {
                 SizeHint::with_exact(body.as_ref().map_or(0, |body| body.len() as u64))
             }
             Outgoing::Chunks(_) => SizeHint::default(),
+            Outgoing::Passed(body) => body.size_hint(),
         }
     }
 }

@@ -27,6 +27,7 @@ use crate::kept::{End, Kept};
 use crate::limits::{
     AFTER_CLIENT, AFTER_LAST_EVENT, LONGEST_ANSWER, MOST_OF_NONSENSE, READ_TOGETHER,
 };
+use crate::locations::inward;
 use crate::masks::Masks;
 use crate::outlet::{Outgoing, Outlet, Waiting};
 use crate::read::{self, Read};
@@ -184,13 +185,16 @@ impl Exchange<'_> {
         let status = response.status();
         let encoding = response.headers().get(header::CONTENT_ENCODING).cloned();
         let encoding = encoding.as_ref().and_then(|value| value.to_str().ok());
+        let mut head = head(&response);
+        if let Some(upstreams) = &self.session.upstreams {
+            inward(&mut head.headers, upstreams, self.incoming);
+        }
         let kept = Kept {
             status: status.as_u16(),
-            headers: kept_headers(response.headers()),
+            headers: kept_headers(&head.headers, &self.masks()),
             ..Kept::default()
         };
         let framing = Framing::of(kept.content_type());
-        let mut head = head(&response);
         if let Some(request) = ticket.request {
             head.headers.extend(named(self.session.run, request));
         }
@@ -322,9 +326,14 @@ impl Exchange<'_> {
         }
     }
 
+    /// The keys of the request.
+    fn masks(&self) -> Masks {
+        Masks::of(&self.incoming.headers, self.incoming.query.as_deref())
+    }
+
     /// What is stored of an answer: without keys, and without what is redacted.
     fn kept(&self, kept: Kept, body: &[u8], chunks: Vec<(usize, u64)>, ended: &Ended) -> ToStore {
-        let masks = Masks::of(&self.incoming.headers, self.incoming.query.as_deref());
+        let masks = self.masks();
         let mut masked = body.to_vec();
         let end = match ended {
             Ended::Whole => None,

@@ -2,12 +2,13 @@
 
 use std::convert::Infallible;
 use std::io::ErrorKind;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming as IncomingBody;
+use hyper::http::uri::Authority;
 use hyper::http::{HeaderMap, Method, Request, header};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -18,9 +19,10 @@ use retold::inert::inert;
 use crate::asked::Incoming;
 use crate::dialect::{self, Dialect, OTHER, Problem};
 use crate::front::{Address, Front, NoRun, NotLetIn};
-use crate::intercept::connect;
+use crate::intercept::{HTTP, connect, pass_on};
 use crate::limits::{CONNECTIONS, HEAD, LONGEST_REQUEST, LONGEST_UNKEPT};
 use crate::listening::Listening;
+use crate::locations::{ELSEWHERE, Here};
 use crate::outlet::Outgoing;
 use crate::report::{LONGEST_REPORT, report, with_json};
 use crate::session::{Session, refused};
@@ -58,12 +60,13 @@ impl Server {
 
     /// Serves until it is dropped.
     pub async fn serve(self, front: Arc<Front>) {
+        let ours = self.address();
         let serve = |stream| {
             let front = front.clone();
             async move {
                 let service = service_fn(move |request| {
                     let front = front.clone();
-                    async move { Ok::<_, Infallible>(handle(front, request).await) }
+                    async move { Ok::<_, Infallible>(handle(front, ours, request).await) }
                 });
                 let served = http1::Builder::new()
                     .timer(TokioTimer::new())
@@ -81,9 +84,21 @@ impl Server {
     }
 }
 
-async fn handle(front: Arc<Front>, request: Request<IncomingBody>) -> Response<Outgoing> {
+async fn handle(
+    front: Arc<Front>,
+    ours: SocketAddr,
+    request: Request<IncomingBody>,
+) -> Response<Outgoing> {
     if request.method() == Method::CONNECT {
         return connect(front, request).await;
+    }
+    // A client that takes us for its proxy, even for requests to ourselves.
+    if let Some(authority) = request.uri().authority()
+        && let Some(interception) = front.interception.clone()
+        && !is_ours(ours, authority)
+    {
+        let authority = authority.clone();
+        return pass_on(&front, &interception, &authority, request).await;
     }
     let (parts, body) = request.into_parts();
     let address = match front.address(&parts.uri, &parts.headers) {
@@ -110,6 +125,8 @@ async fn handle(front: Arc<Front>, request: Request<IncomingBody>) -> Response<O
             Err(_) => closing(report(&session, place, &parts.method, None).await),
         };
     }
+    let inside = format!("/{upstream}{path}");
+    let here = here(&front, parts.uri.path(), &inside, &parts.headers);
     let known = front.upstreams.as_ref().is_none_or(|names| names.contains(&upstream));
     let incoming = Incoming {
         upstream,
@@ -119,15 +136,47 @@ async fn handle(front: Arc<Front>, request: Request<IncomingBody>) -> Response<O
         headers: parts.headers,
         body: Bytes::new(),
     };
-    if !known {
+    let mut answer = if incoming.upstream == ELSEWHERE {
+        elsewhere(session.clone(), incoming).await
+    } else if known {
+        ask(session.clone(), incoming, body).await
+    } else {
         let names = front.upstreams.iter().flatten();
         let all = names.map(|name| format!("/{name}")).collect::<Vec<_>>().join(", ");
         let said = format!(
             "retold serves requests under {all}: name another upstream with --upstream NAME=URL"
         );
-        return session.refuse(incoming, problem(404, "retold_unknown_upstream", &said)).await;
-    }
-    ask(session, incoming, body).await
+        session.clone().refuse(incoming, problem(404, "retold_unknown_upstream", &said)).await
+    };
+    here.outward(&mut answer, &session);
+    answer
+}
+
+/// Whether a host and port are our own.
+fn is_ours(ours: SocketAddr, authority: &Authority) -> bool {
+    let host = authority.host();
+    let is_here = host.eq_ignore_ascii_case("localhost")
+        || host.parse().is_ok_and(|host: IpAddr| host == ours.ip());
+    is_here && authority.port_u16().unwrap_or(HTTP) == ours.port()
+}
+
+/// How the client addresses us, from the path that it asked and what is read of it.
+fn here(front: &Front, path: &str, inside: &str, headers: &HeaderMap) -> Here {
+    let before = path.strip_suffix(inside).unwrap_or_default();
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = host.map_or_else(String::new, |host| format!("http://{host}"));
+    let interception = front.interception.clone();
+    Here { base: format!("{host}{before}"), opened: None, interception }
+}
+
+/// Refuses what a recorded answer leads to, at a host of which nothing is recorded.
+async fn elsewhere(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing> {
+    let host = incoming.path.split('/').nth(1).unwrap_or_default();
+    let said = format!(
+        "a recorded answer leads to {}, of which nothing is recorded, and a replay asks nobody",
+        inert(host, 100)
+    );
+    session.refuse(incoming, problem(404, "retold_not_recorded", &said)).await
 }
 
 /// The answer to a request that is not let in: it is in no run, and not counted.

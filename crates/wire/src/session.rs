@@ -30,6 +30,9 @@ use crate::shelf::Shelf;
 use crate::summary::Summary;
 use crate::upstream::Upstreams;
 
+/// How many hosts of a summary are named.
+const HOSTS_SHOWN: usize = 20;
+
 /// How many calls of a summary are named.
 const CALLS_SHOWN: usize = 5;
 
@@ -252,6 +255,15 @@ impl Session {
                 answer
             }
         }
+    }
+
+    /// Notes that an answer led the program to a host that is none of the upstreams.
+    pub(crate) fn led_to(&self, host: String) {
+        self.count(|summary| {
+            if summary.led_to.len() < HOSTS_SHOWN {
+                summary.led_to.insert(host);
+            }
+        });
     }
 
     /// Counts a request that is not recorded.

@@ -1,6 +1,6 @@
 //! What happened in a session.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use retold::model::Failure;
 
@@ -34,6 +34,8 @@ pub struct Summary {
     pub differences: u64,
     /// The first difference.
     pub difference: Option<String>,
+    /// The hosts to which answers led the program, past the upstreams.
+    pub led_to: BTreeSet<String>,
     /// Recorded samples that were never asked for, or not to their end.
     pub left: usize,
     /// The first of their calls.

@@ -11,6 +11,7 @@ use retold::model::{Failure, FailureKind, NamedUrl};
 use crate::asked::{CALL, Incoming};
 use crate::intercept::hosts::{is_host, is_known};
 use crate::limits::{CONNECT, SILENCE};
+use crate::locations::ELSEWHERE;
 
 /// Why an upstream cannot be used. Never shows the URL, which may hold a password.
 #[derive(Debug, thiserror::Error)]
@@ -89,19 +90,51 @@ impl Upstreams {
         self.named.keys().map(String::as_str)
     }
 
+    /// The base URL of an upstream.
+    fn base(&self, name: &str) -> Option<Url> {
+        match self.named.get(name) {
+            Some(base) => Some(base.clone()),
+            None if self.known_hosts && is_known(name) => {
+                Url::parse(&format!("https://{name}")).ok()
+            }
+            None => None,
+        }
+    }
+
+    /// The path at retold of a URL in the answer to a request, which may be relative: that of an
+    /// upstream whose server has it, if possible the one that was asked. A URL elsewhere as it is,
+    /// or whole if it was relative; `None` if it is no URL of a server.
+    pub(crate) fn path_of(&self, asked: &Incoming, url: &str) -> Option<String> {
+        let base = self.base(&asked.upstream)?;
+        let whole = url_below(&base, &asked.path, asked.query.as_deref())?.join(url).ok()?;
+        if !matches!(whole.scheme(), "http" | "https") {
+            return None;
+        }
+        let host = whole.host_str()?;
+        let named = self.named.iter();
+        let named = named.map(|(name, base)| Place { name, base: base.clone() });
+        let host = self.base(host).filter(|_| is_host(host)).map(|_| host);
+        let opened = host.and_then(|name| {
+            let base = Url::parse(&format!("https://{name}")).ok()?;
+            Some(Place { name, base })
+        });
+        let found = named.chain(opened).filter_map(|place| {
+            let (is_below, path) = place.path_of(&whole)?;
+            let is_own = place.name == asked.upstream;
+            let same_kind = is_host(place.name) == is_host(&asked.upstream);
+            Some(((is_below, is_own, same_kind, place.base.path().len()), path))
+        });
+        let path = found.max_by(|one, other| one.0.cmp(&other.0)).map(|(_, path)| path);
+        path.or_else(|| Some(if Url::parse(url).is_ok() { url.to_owned() } else { whole.into() }))
+    }
+
     /// Sends a request, and waits for the head of the answer.
     ///
     /// # Errors
     /// [`Failure`].
     pub async fn send(&self, incoming: &Incoming) -> Result<reqwest::Response, Failure> {
         let refused = |why: &str| Failure::new(FailureKind::Rejected, why);
-        let base = match self.named.get(&incoming.upstream) {
-            Some(base) => Some(base.clone()),
-            None if self.known_hosts && is_known(&incoming.upstream) => {
-                Url::parse(&format!("https://{}", incoming.upstream)).ok()
-            }
-            None => None,
-        };
+        let base = self.base(&incoming.upstream);
         let base = base.ok_or_else(|| refused("there is no such upstream"))?;
         let url = url_below(&base, &incoming.path, incoming.query.as_deref());
         let url = url.ok_or_else(|| refused("the path leads out of the upstream"))?;
@@ -111,6 +144,41 @@ impl Upstreams {
             .headers(forwarded(&incoming.headers))
             .body(incoming.body.clone());
         request.send().await.map_err(|e| not_sent(&incoming.upstream, e))
+    }
+}
+
+/// A base URL, by the place of an upstream at retold.
+struct Place<'a> {
+    name: &'a str,
+    base: Url,
+}
+
+impl Place<'_> {
+    /// The path at retold of a URL at this server, and whether it is below the base URL.
+    fn path_of(&self, url: &Url) -> Option<(bool, String)> {
+        if url.origin() != self.base.origin() {
+            return None;
+        }
+        let query = |query: Option<&str>| query.map_or_else(String::new, |it| format!("?{it}"));
+        let fragment = url.fragment().map_or_else(String::new, |it| format!("#{it}"));
+        let below = url.path().strip_prefix(self.base.path().trim_end_matches('/'));
+        let below = below.filter(|below| below.is_empty() || below.starts_with('/'));
+        let rest = match self.base.query().filter(|query| !query.is_empty()) {
+            None => Some(query(url.query())),
+            // It is added to each request.
+            Some(ours) => url.query().and_then(|it| it.strip_prefix(ours)).and_then(|rest| {
+                let rest = rest.strip_prefix('&').or(rest.is_empty().then_some(""))?;
+                Some(query((!rest.is_empty()).then_some(rest)))
+            }),
+        };
+        let name = self.name;
+        Some(match (below, rest) {
+            (Some(below), Some(rest)) => (true, format!("/{name}{below}{rest}{fragment}")),
+            _ => {
+                let (path, query) = (url.path(), query(url.query()));
+                (false, format!("/{name}{ORIGIN}{path}{query}{fragment}"))
+            }
+        })
     }
 }
 
@@ -128,7 +196,10 @@ fn checked(name: &str) -> Result<String, UpstreamError> {
 }
 
 /// The first parts of paths that are not upstreams.
-const TAKEN: &[&str] = &[crate::server::OWN, "run", "token"];
+const TAKEN: &[&str] = &[crate::server::OWN, ELSEWHERE, "run", "token"];
+
+/// Below an upstream: what follows is a path at its server, outside of its base URL.
+pub const ORIGIN: &str = "/_origin";
 
 fn base(name: &str, url: &NamedUrl) -> Result<Url, UpstreamError> {
     let wrong = |reason: String| UpstreamError::Url { name: name.to_owned(), reason };
@@ -152,8 +223,13 @@ fn url_below(base: &Url, path: &str, query: Option<&str>) -> Option<Url> {
         return None;
     }
     let mut url = base.clone();
-    url.set_path(&format!("{}{path}", base.path().trim_end_matches('/')));
-    let queries = [base.query(), query].into_iter().flatten().filter(|query| !query.is_empty());
+    let at_origin = path.strip_prefix(ORIGIN).filter(|path| path.starts_with('/'));
+    let (path, ours) = match at_origin {
+        Some(path) => (path.to_owned(), None),
+        None => (format!("{}{path}", base.path().trim_end_matches('/')), base.query()),
+    };
+    url.set_path(&path);
+    let queries = [ours, query].into_iter().flatten().filter(|query| !query.is_empty());
     let queries = queries.collect::<Vec<_>>().join("&");
     url.set_query((!queries.is_empty()).then_some(&queries));
     Some(url)

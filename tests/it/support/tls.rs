@@ -54,6 +54,10 @@ impl Front {
         format!("https://{}/v1", self.address)
     }
 
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// How many connections were made, whatever came of them.
     pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)

@@ -59,7 +59,7 @@ echo $NODE_USE_ENV_PROXY $NO_PROXY",
         other.base_url()
     );
     let program = ["sh", "-c", &ask];
-    let set = [("SSL_CERT_FILE", authority), ("NO_PROXY", "api.example.test")];
+    let set = [("SSL_CERT_FILE", authority), ("NO_PROXY", "api.example.test,intranet.example")];
     let recorded = record_with(&place, &options(&front), NOWHERE, &program, &set);
     let lines: Vec<&str> = recorded.out.lines().collect();
     assert!(lines[0].contains("GET /v1/models/a no. 1") && lines[0].ends_with(" 200"), "{lines:?}");
@@ -68,9 +68,17 @@ echo $NODE_USE_ENV_PROXY $NO_PROXY",
     assert!(!file.exists() && !file.parent().unwrap().exists(), "the folder is gone: {file:?}");
     let count = |line: &str| line.rsplit(':').next().unwrap().parse::<usize>().unwrap();
     assert_eq!((count(lines[4]), count(lines[5])), (2, 1), "{lines:?}");
-    assert_eq!(&lines[6..], ["1 127.0.0.1,localhost"], "no key in the files: {lines:?}");
+    assert_eq!(
+        &lines[6..],
+        ["1 intranet.example,127.0.0.1,localhost"],
+        "no key in the files: {lines:?}"
+    );
     assert!(recorded.err.contains("did not trust retold's certificate"), "{}", recorded.err);
     assert!(recorded.err.contains("not recorded: 127.0.0.2"), "{}", recorded.err);
+    let without = "NO_PROXY of the program is without api.example.test";
+    assert!(recorded.err.contains(without), "{}", recorded.err);
+    let hint = "--host NAME records the requests to one of these hosts";
+    assert!(recorded.err.contains(hint), "although others were recorded: {}", recorded.err);
     assert!(recorded.err.contains("recorded 1 answer as run"), "{}", recorded.err);
     let before = (front.connections(), other.connections());
     // In a replay nobody is asked, although everybody is there.
@@ -80,6 +88,11 @@ echo $NODE_USE_ENV_PROXY $NO_PROXY",
     assert!(again.contains(&"tunnel 000"), "{again:?}");
     assert!(replayed.err.contains("not recorded, so refused: 127.0.0.2"), "{}", replayed.err);
     assert_eq!((front.connections(), other.connections()), before);
+    let json = super::with(&place, "--json replay latest", NOWHERE, &program, &set);
+    let line = json.err.lines().find(|line| line.starts_with('{')).unwrap();
+    let said: serde_json::Value = serde_json::from_str(line).unwrap();
+    let host = other.address().to_string();
+    assert_eq!(said["connections"]["refused"][host], 1, "{said}");
     let log = place.ok("log latest");
     assert!(log.contains("http/") && !log.contains("models/b"), "{log}");
 }

@@ -11,6 +11,7 @@ mod frozen;
 mod guarded;
 mod intercepted;
 mod killed;
+mod led;
 mod mishaps;
 mod misses;
 mod node;
@@ -24,6 +25,7 @@ mod samples;
 mod trouble;
 mod truths;
 mod upstream;
+mod watched;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

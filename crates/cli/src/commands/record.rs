@@ -16,8 +16,9 @@ use crate::runs::program::{self, Destinations, InterceptArgs, Recording, RulesAr
 /// variables were is where the requests go on to; otherwise they go to the provider. Each answer is in
 /// the log before the program has seen its end. Keys are forwarded, and never recorded.
 ///
-/// `retold replay RUN -- CMD` runs the program again from the recorded answers, without network or
-/// key. If the program ended with an error, `retold resume RUN -- CMD` continues the run.
+/// `retold replay RUN -- CMD` runs the program again from the recorded answers: retold asks nothing
+/// then, and needs no key. Requests that go past retold are neither recorded nor replayed: --watch
+/// counts them. If the program ended with an error, `retold resume RUN -- CMD` continues the run.
 ///
 /// A program can name the call that a request belongs to in the header X-Retold-Call, which is not
 /// forwarded. Otherwise, equal requests get their recorded answers in the order in which they were

@@ -6,7 +6,7 @@ use http::StatusCode;
 use retold::id::RunId;
 use retold::log::{LogError, Reader};
 use retold::model::HTTP;
-use retold_wire::{Imported, Kept, Restored, RestoredBody, clients, restored};
+use retold_wire::{Imported, Kept, ORIGIN, Restored, RestoredBody, clients, restored, translated};
 use serde_json::json;
 
 use super::yaml::{quoted, text_or_bytes};
@@ -141,10 +141,22 @@ impl Bases<'_> {
         default.map(str::to_owned).ok_or_else(|| ExportError::NoUrl(upstream.to_owned()))
     }
 
-    /// A redirect to a recorded request, where it led when it was recorded.
-    fn target(&self, location: &str) -> Option<String> {
-        let (upstream, rest) = location.strip_prefix('/')?.split_once('/')?;
-        Some(format!("{}/{rest}", self.imported?.urls.get(upstream)?))
+    /// A URL that leads to a recorded request, where it led when it was recorded.
+    fn target(&self, url: &str) -> Option<String> {
+        let url = url.strip_prefix('/')?;
+        let (upstream, path) = url.split_at(url.find('/')?);
+        self.at(upstream, path).ok()
+    }
+
+    /// Where a path of an upstream is.
+    fn at(&self, upstream: &str, path: &str) -> Result<String, ExportError> {
+        let base = self.of(upstream)?;
+        let outside = path.strip_prefix(ORIGIN).filter(|rest| rest.starts_with('/'));
+        let origin = outside.and_then(|_| Parts::of(&base).ok()).map(|parts| parts.origin);
+        Ok(match (origin, outside) {
+            (Some(origin), Some(path)) => format!("{origin}{path}"),
+            _ => format!("{base}{path}"),
+        })
     }
 }
 
@@ -156,7 +168,7 @@ fn interaction(
 ) -> Result<Interaction, ExportError> {
     let Restored { upstream, method, path, query, headers, body } = asked;
     let query = query.map_or_else(String::new, |query| format!("?{query}"));
-    let uri = format!("{}{path}{query}", bases.of(&upstream)?);
+    let uri = format!("{}{query}", bases.at(&upstream, &path)?);
     let mut asked = headers;
     let (kind, body) = match body {
         RestoredBody::Empty => (None, None),
@@ -170,9 +182,9 @@ fn interaction(
         }
     };
     asked.extend(kind.map(|kind| ("content-type".to_owned(), kind.to_owned())));
-    let target = |(name, value): (String, String)| match name == "location" {
-        true => (name, bases.target(&value).unwrap_or(value)),
-        false => (name, value),
+    let target = |(name, value): (String, String)| {
+        let value = translated(&name, &value, |url| bases.target(url)).unwrap_or(value);
+        (name, value)
     };
     let headers = kept.headers.into_iter().map(target).collect();
     let method = method.as_str().to_owned();

@@ -1,5 +1,7 @@
 //! Which hosts are opened: those of known providers, and those that the user names.
 
+use super::NamedHosts;
+
 /// Hosts of providers; `*` stands for one label or more of them.
 const KNOWN: &[&str] = &[
     "api.openai.com",
@@ -35,13 +37,27 @@ const KNOWN: &[&str] = &[
 ];
 
 /// Whether a host is that of a provider.
-pub(crate) fn is_known(host: &str) -> bool {
+pub fn is_known(host: &str) -> bool {
     KNOWN.iter().any(|known| match known.split_once('*') {
         None => *known == host,
         Some((begin, end)) => {
             let middle = host.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));
             middle.is_some_and(|middle| !middle.is_empty())
         }
+    })
+}
+
+/// A `NO_PROXY` without the entries that cover a known provider or a named host, and these entries: what
+/// a program asks there would pass unseen.
+pub fn not_hiding(no_proxy: &str, named: &NamedHosts) -> (Vec<String>, Vec<String>) {
+    let entries = no_proxy.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+    let hosts = || KNOWN.iter().copied().chain(named.keys().map(String::as_str));
+    entries.map(str::to_owned).partition(|entry| {
+        let entry = entry.trim_start_matches(['*', '.']).to_ascii_lowercase();
+        let covers = |host: &str| {
+            host.strip_suffix(&*entry).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        !entry.is_empty() && !is_known(&entry) && !hosts().any(covers)
     })
 }
 
@@ -59,6 +75,18 @@ pub(crate) fn is_host(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_proxy_hides_no_model() {
+        let named = NamedHosts::from([("llm.corp.example".to_owned(), false)]);
+        let given =
+            "intranet, .corp.example,10.0.0.0/8,googleapis.com,mine.openai.azure.com,*,x.ai,ai";
+        let (kept, left) = not_hiding(given, &named);
+        assert_eq!(kept, ["intranet", "10.0.0.0/8"]);
+        assert_eq!(left.len(), 6, "{left:?}");
+        assert_eq!(not_hiding(".corp.example", &NamedHosts::new()).0, [".corp.example"]);
+        assert_eq!(not_hiding(" , ", &named), (Vec::new(), Vec::new()));
+    }
 
     #[test]
     fn providers_are_known_by_their_hosts() {

@@ -35,8 +35,9 @@ use retold_study::studies::Studies;
 ///
 /// With a command after --, the command runs, and its requests to models are answered from a run
 /// that `retold record` recorded. A request that is not recorded is refused, and the report names
-/// the nearest recorded one and the first field that differs. The exit code is that of the command,
-/// or 1 if a request was not recorded.
+/// the nearest recorded one and the first field that differs. retold asks nothing then; it does not
+/// see what the command asks past it, which --watch counts. The exit code is that of the command, or
+/// 1 if a request was not recorded.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run (first digits of its id, or `latest`) or a recording's file.

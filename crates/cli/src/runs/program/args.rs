@@ -72,18 +72,24 @@ impl Playing {
     }
 }
 
-/// Programs whose host is written into them.
+/// Programs whose host is written into them, and what goes past retold.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct InterceptArgs {
     /// For a program whose host is written into it: set HTTPS_PROXY for it, and open its connections
     /// to known providers with a certificate that only it trusts. Other hosts are reached as they
-    /// are, and refused in a replay.
+    /// are, and refused in a replay; both are named at the end.
     #[arg(long, requires = "command")]
     pub(super) intercept: bool,
     /// With --intercept: also open connections to this host, and send its requests to URL if one is
     /// given. Can be repeated.
     #[arg(long = "host", value_name = "NAME[=URL]", requires = "intercept")]
     pub(super) hosts: Vec<String>,
+    /// Count what the program asks past retold: set HTTPS_PROXY and HTTP_PROXY for it, and pass all
+    /// connections on as they are, through your own proxy if you have one. In a replay, those to
+    /// known providers are refused, and so are requests without TLS that look like requests to
+    /// models.
+    #[arg(long, requires = "command")]
+    pub(super) watch: bool,
 }
 
 /// What of a request counts.

@@ -32,7 +32,7 @@ pub(crate) struct Recording {
 pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, CliError> {
     let Recording { name, destinations, rules, log_limit, command } = recording;
     rules.check()?;
-    let again = destinations.again();
+    let (again, watch) = (destinations.again(), destinations.intercept.watch);
     let Named { upstreams, names, hosts } = named(&destinations)?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
@@ -59,6 +59,7 @@ pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, Cl
         rules,
         upstreams: Some(upstreams),
         hosts,
+        watch,
         pace: Pace::AtOnce,
         settings,
         again,
@@ -107,6 +108,7 @@ pub(crate) fn replay(
             .map(|it| it.0),
     };
     let again = Destinations::recorded(&settings).again();
+    let watch = intercept.watch;
     Program {
         log,
         run,
@@ -116,6 +118,7 @@ pub(crate) fn replay(
         rules,
         upstreams,
         hosts,
+        watch,
         pace,
         settings,
         again,
@@ -149,6 +152,7 @@ pub(crate) fn resume(
     let named = named(destinations)?;
     destinations.cover(run, &settings, &named)?;
     let Named { upstreams, names: _, hosts } = named;
+    let watch = destinations.intercept.watch;
     // Take the lease first, so that nothing is added between looking and writing.
     let recorder = Recorder::go_on(&log, run).map_err(recorder_error)?;
     select::sound(log.reader()?.as_mut(), run, "nothing was recorded")?;
@@ -162,6 +166,7 @@ pub(crate) fn resume(
         rules,
         upstreams: Some(upstreams),
         hosts,
+        watch,
         pace: Pace::AtOnce,
         settings,
         again: destinations.again(),
@@ -185,6 +190,7 @@ pub(crate) fn fork(
     let named = named(destinations)?;
     destinations.cover(parent, &settings, &named)?;
     let Named { upstreams, names, hosts } = named;
+    let watch = destinations.intercept.watch;
     select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
     let samples = Samples::of(&log, parent, &rules, asked_again(retry_failed))?;
     let settings = Settings {
@@ -207,6 +213,7 @@ pub(crate) fn fork(
         rules,
         upstreams: Some(upstreams),
         hosts,
+        watch,
         pace: Pace::AtOnce,
         settings,
         again: destinations.again(),

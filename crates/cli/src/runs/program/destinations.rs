@@ -17,7 +17,7 @@ pub(crate) struct Destinations {
 impl Destinations {
     /// The options that name them, to be typed again. A URL that may hold a secret is left to the user.
     pub(super) fn again(&self) -> Vec<String> {
-        let Destinations { upstreams, intercept: InterceptArgs { intercept, hosts } } = self;
+        let Destinations { upstreams, intercept: InterceptArgs { intercept, hosts, watch } } = self;
         let shown = |given: &String| match given.split_once('=') {
             Some((name, url)) if url.contains(['@', '?']) => format!("{name}=URL"),
             _ => given.clone(),
@@ -29,6 +29,9 @@ impl Destinations {
             again.push("--intercept".to_owned());
             again.extend(hosts.iter().flat_map(|given| option("--host", given)));
         }
+        if *watch {
+            again.push("--watch".to_owned());
+        }
         again
     }
 
@@ -37,8 +40,11 @@ impl Destinations {
         let others = settings.upstreams.iter().filter(|name| !clients::has_default(name));
         let upstreams = others.map(|name| format!("{name}=URL")).collect();
         let hosts = settings.intercept.clone();
-        let intercept =
-            InterceptArgs { intercept: hosts.is_some(), hosts: hosts.unwrap_or_default() };
+        let intercept = InterceptArgs {
+            intercept: hosts.is_some(),
+            hosts: hosts.unwrap_or_default(),
+            watch: false,
+        };
         Destinations { upstreams, intercept }
     }
 

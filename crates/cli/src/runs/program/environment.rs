@@ -117,7 +117,6 @@ pub(super) fn of_program(
     (server, secret): (SocketAddr, &Secret),
     upstreams: &[String],
     replay: bool,
-    intercepts: bool,
 ) -> Vec<(String, OsString)> {
     let mut all: Vec<(String, OsString)> = Vec::new();
     let ours = secret.base_url(server);
@@ -140,19 +139,5 @@ pub(super) fn of_program(
         }
     }
     all.push((OURS.to_owned(), ours.into()));
-    if intercepts {
-        for name in ["HTTPS_PROXY", "https_proxy"] {
-            all.push((name.to_owned(), secret.proxy_url(server).into()));
-        }
-        // From Node 24 on, its own clients read these variables if they are asked to.
-        all.push(("NODE_USE_ENV_PROXY".to_owned(), "1".into()));
-    }
-    // Some HTTP clients send even requests to this machine through a proxy.
-    for name in ["NO_PROXY", "no_proxy"] {
-        // Whatever else needs no proxy is reached without one by us.
-        let before = variable(name).filter(|_| !intercepts);
-        let before = before.map_or_else(String::new, |before| format!("{before},"));
-        all.push((name.to_owned(), format!("{before}127.0.0.1,localhost").into()));
-    }
     all
 }

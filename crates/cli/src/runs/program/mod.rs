@@ -7,6 +7,7 @@ mod commands;
 mod destinations;
 mod environment;
 mod keys;
+mod passing;
 mod proxy;
 mod recorded;
 mod running;

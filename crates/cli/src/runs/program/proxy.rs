@@ -207,7 +207,8 @@ fn report(name: &str, run: RunId, mode: ProxyMode, summary: &Summary, (json, qui
             }
             ProxyMode::Record | ProxyMode::Resume => said::recorded(run, summary),
         };
-        write_err(&format!("retold: {name}: {did}\n{}", said::differences(summary)));
+        let (led, differences) = (said::led(summary), said::differences(summary));
+        write_err(&format!("retold: {name}: {did}\n{led}{differences}"));
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::authorities::Authorities;
 use super::environment::{self, Environment};
+use super::passing::{self, Proxied};
 use super::recorded::{model, recorder_error};
 use super::said::{self, Done};
 use super::{child, keys};
@@ -47,6 +48,8 @@ pub(super) struct Program {
     pub(super) upstreams: Option<Upstreams>,
     /// The hosts whose connections are opened; `None` if none are.
     pub(super) hosts: Option<NamedHosts>,
+    /// Whether what goes past retold is counted.
+    pub(super) watch: bool,
     pub(super) pace: Pace,
     pub(super) settings: Settings,
     /// The options that a resume or a fork of this run needs.
@@ -78,6 +81,7 @@ impl Program {
             rules,
             upstreams,
             hosts,
+            watch,
             pace,
             settings,
             again,
@@ -91,17 +95,28 @@ impl Program {
             None => environment::replayed(&settings.upstreams),
         };
         let replay = writing.is_none();
-        let interception = hosts.map(|hosts| Interception::new(hosts, !replay)).transpose()?;
-        let interception = interception.map(Arc::new);
-        // Their folder is gone when this function returns.
-        let authorities =
-            interception.as_ref().map(|it| Authorities::write(it.pem())).transpose()?;
+        let watch = watch && passing::can_pass_on();
+        let (intercepts, watches) = (hosts.is_some(), watch);
+        let mut proxied = Proxied { intercepts, watches, hosts: hosts.unwrap_or_default() };
         // A page or another program on this machine cannot know it.
         let secret = Secret::random().map_err(|e| {
             CliError::new(Status::Io, format!("the system cannot provide random bytes: {e}"))
         })?;
-        let at = (server.address(), &secret);
-        let mut set = environment::of_program(at, &names, replay, interception.is_some());
+        let here = secret.base_url(server.address());
+        let interception = if intercepts {
+            Some(Interception::new(proxied.hosts.clone(), !replay, here)?)
+        } else if watches {
+            proxied.hosts = passing::recorded_hosts(&settings);
+            Some(Interception::watching(proxied.hosts.clone(), !replay, here))
+        } else {
+            None
+        };
+        let interception = interception.map(Arc::new);
+        // Their folder is gone when this function returns.
+        let pem = interception.as_ref().and_then(|it| it.pem());
+        let authorities = pem.map(Authorities::write).transpose()?;
+        let mut set = environment::of_program((server.address(), &secret), &names, replay);
+        set.extend(proxied.variables(&secret.proxy_url(server.address())));
         set.extend(authorities.iter().flat_map(Authorities::variables));
         let environment = Environment { set, unset };
         // A program that cannot be started leaves no run, and is not heard before there is one.
@@ -149,10 +164,12 @@ impl Program {
         let command = keys::without_keys(&command);
         let reported = interception.map(|it| it.reported()).unwrap_or_default();
         let was_seen = summary.requests > 0 || reported != retold_wire::Reported::default();
-        said::say((run, done, code), (&summary, was_seen), (&again, &command), global);
-        said::intercepted(&reported, summary.requests, global);
+        said::say((run, done, code), (&summary, was_seen, &reported), (&again, &command), global);
+        passing::say(&reported, intercepts, global);
+        // What --intercept refuses need not be a model.
+        let refused = watches && !intercepts && !reported.refused.is_empty();
         Ok(match summary.missed + summary.differences {
-            0 => Status::Program(code),
+            0 if !refused => Status::Program(code),
             _ => Status::Difference,
         })
     }

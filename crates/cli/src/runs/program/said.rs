@@ -1,11 +1,11 @@
 //! What is said about a program's run when the program has ended: on stderr, because stdout is the
 //! program's.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
+use super::passing;
 use crate::again::{typed, words};
 use crate::error::write_err;
 use crate::global::Global;
@@ -29,12 +29,13 @@ pub(super) enum Done {
 /// Says what happened, and what to type next.
 pub(super) fn say(
     (run, done, code): (RunId, Done, u8),
-    (summary, was_seen): (&Summary, bool),
+    (summary, was_seen, reported): (&Summary, bool, &Reported),
     (again, command): (&[String], &[String]),
     global: &Global,
 ) {
     if global.json {
         let mut object = object(run, summary);
+        object["connections"] = passing::object(reported);
         object["exit_code"] = json!(code);
         object["finished"] = json!(done == Done::Recorded { finished: true });
         write_err(&format!("{object}\n"));
@@ -45,43 +46,19 @@ pub(super) fn say(
     }
 }
 
-/// Says what became of connections that were not recorded.
-pub(super) fn intercepted(reported: &Reported, requests: u64, global: &Global) {
-    let Reported { distrusted, refused, tunnelled } = reported;
-    let listed = |hosts: &BTreeSet<String>| hosts.iter().cloned().collect::<Vec<_>>().join(", ");
-    if !distrusted.is_empty() {
-        write_err(&format!(
-            "warning: the program did not trust retold's certificate for {}: its client reads none of SSL_CERT_FILE, \
-             REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE and NODE_EXTRA_CA_CERTS\n",
-            listed(distrusted)
-        ));
-    }
-    if global.quiet || global.json {
-        return;
-    }
-    if !refused.is_empty() {
-        write_err(&format!("not recorded, so refused: {}\n", listed(refused)));
-    }
-    if !tunnelled.is_empty() {
-        write_err(&format!("not recorded: {}\n", listed(tunnelled)));
-        if requests == 0 {
-            write_err("  --host NAME records the requests to one of these hosts\n");
-        }
-    }
-}
-
 /// What happened in a run, as JSON.
 pub(super) fn object(run: RunId, summary: &Summary) -> Value {
     let Summary { requests, answers, failed, replayed, missed, misses, left, unended, .. } =
         summary;
-    let Summary { outcomes, differences, difference, failures, replayed_failures, .. } = summary;
+    let Summary { outcomes, differences, difference, failures, replayed_failures, led_to, .. } =
+        summary;
     let misses = misses
         .iter()
         .map(|miss| json!({"call": miss.call, "field": miss.field(), "report": miss.to_string()}));
     json!({
         "run": run, "requests": requests, "recorded": answers, "failed_attempts": failed, "unended": unended,
         "failures": failures, "replayed": replayed, "replayed_failed_attempts": replayed_failures, "not_recorded": missed, "misses": misses.collect::<Vec<_>>(),
-        "left": left, "reported": outcomes, "differences": differences, "difference": difference,
+        "led_to": led_to, "left": left, "reported": outcomes, "differences": differences, "difference": difference,
     })
 }
 
@@ -170,6 +147,20 @@ pub(super) fn differences(summary: &Summary) -> String {
     text
 }
 
+/// Where answers led the program, in lines: it may have asked there, past us.
+pub(super) fn led(summary: &Summary) -> String {
+    let mut text = String::new();
+    for host in &summary.led_to {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "an answer led the program to {host}, past its upstreams: what it asks there is not recorded, unless \
+             --upstream NAME=URL names that server"
+        );
+    }
+    text
+}
+
 fn text(
     (run, done, code): (RunId, Done, u8),
     (summary, was_seen): (&Summary, bool),
@@ -190,7 +181,7 @@ fn text(
             } else if finished {
                 let _ = writeln!(
                     text,
-                    "  `retold replay {name} -- {command}` runs it again from these answers, offline"
+                    "  `retold replay {name} -- {command}` runs it again from these answers"
                 );
             } else if *differ > 0 {
                 text.push_str(
@@ -213,7 +204,7 @@ fn text(
             let sent = sent_again(summary);
             let _ = writeln!(
                 text,
-                "retold: replayed {sent} of run {name}; nothing was asked of a model"
+                "retold: replayed {sent} of run {name}; retold asked nothing; it does not see what goes past it"
             );
             if *outcomes > 0 && *differ == 0 {
                 let are = if *outcomes == 1 { "is" } else { "are" };
@@ -223,6 +214,7 @@ fn text(
         }
     }
     text.push_str(&unended(summary));
+    text.push_str(&led(summary));
     text.push_str(&differences(summary));
     if *missed > 0 {
         let _ = writeln!(

@@ -1,0 +1,263 @@
+//! URLs in the headers of answers, which a client may ask next: those of an upstream lead through
+//! retold.
+//!
+//! Inside and in the log, such a URL is `/UPSTREAM/PATH`, whatever the server of the upstream, our
+//! port and our secret are. Only a client sees a whole URL again, below the one that it asked.
+
+use std::sync::Arc;
+
+use hyper::Response;
+use hyper::http::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::Url;
+use retold::inert::inert;
+
+use crate::asked::{Incoming, without_keys};
+use crate::intercept::hosts::is_host;
+use crate::intercept::{HTTPS, Interception};
+use crate::outlet::Outgoing;
+use crate::session::Session;
+use crate::upstream::Upstreams;
+
+/// Headers that hold one URL.
+const ONE: &[&str] = &[
+    "location",
+    "content-location",
+    "operation-location",
+    "azure-asyncoperation",
+    "x-goog-upload-url",
+    "x-goog-upload-control-url",
+];
+
+/// The header that holds several, each as `<URL>; rel=next`.
+const SEVERAL: &str = "link";
+
+/// Headers whose URLs are about an answer, and not what a client asks next.
+const ABOUT: &[&str] = &["content-location", SEVERAL];
+
+/// The first part of a path at retold that stands for a host which is none of the upstreams.
+pub(crate) const ELSEWHERE: &str = "_elsewhere";
+
+/// A value of a header with each URL in it translated; `None` if none is.
+pub fn translated(
+    name: &str,
+    value: &str,
+    mut translate: impl FnMut(&str) -> Option<String>,
+) -> Option<String> {
+    if ONE.contains(&name) {
+        return translate(value.trim());
+    }
+    if name != SEVERAL {
+        return None;
+    }
+    let (mut out, mut rest, mut any) = (String::new(), value, false);
+    while let Some((before, after)) = rest.split_once('<') {
+        let Some((url, after)) = after.split_once('>') else { break };
+        let said = translate(url.trim());
+        any |= said.is_some();
+        out.push_str(&format!("{before}<{}>", said.as_deref().unwrap_or(url)));
+        rest = after;
+    }
+    any.then(|| out + rest)
+}
+
+/// Translates each URL in the headers of an answer.
+fn translate_all(
+    headers: &mut HeaderMap,
+    mut translate: impl FnMut(&HeaderName, &str) -> Option<String>,
+) {
+    for (name, value) in headers.iter_mut() {
+        let said = value.to_str().ok();
+        let said = said.and_then(|it| translated(name.as_str(), it, |url| translate(name, url)));
+        if let Some(said) = said.and_then(|said| HeaderValue::from_str(&said).ok()) {
+            *value = said;
+        }
+    }
+}
+
+/// The headers of an upstream's answer, as they are inside: its URLs and those of other upstreams are
+/// paths, and all others are whole.
+pub(crate) fn inward(headers: &mut HeaderMap, upstreams: &Upstreams, asked: &Incoming) {
+    translate_all(headers, |_, url| upstreams.path_of(asked, url));
+}
+
+/// A header's value as it is recorded: without keys and passwords in its URLs.
+pub(crate) fn without_secrets(name: &str, value: &str) -> Option<String> {
+    translated(name, value, |url| {
+        let url = url.split('#').next().unwrap_or_default();
+        let (place, query) = match url.split_once('?') {
+            Some((place, query)) => (place, without_keys(query)),
+            None => (url, String::new()),
+        };
+        let place = match place.split_once("//") {
+            Some((scheme, rest)) if !scheme.contains('/') => {
+                let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+                format!("{scheme}//{}{path}", host.rsplit('@').next().unwrap_or_default())
+            }
+            _ => place.to_owned(),
+        };
+        Some(if query.is_empty() { place } else { format!("{place}?{query}") })
+    })
+}
+
+/// How a client addresses us.
+pub(crate) struct Here {
+    /// What stands before `/UPSTREAM/PATH`.
+    pub(crate) base: String,
+    /// The host that it asked, with its port, if its connection was opened.
+    pub(crate) opened: Option<String>,
+    /// Connections to hosts, if they are not left alone.
+    pub(crate) interception: Option<Arc<Interception>>,
+}
+
+impl Here {
+    /// The headers of an answer as the client gets them: what is a path inside is a URL below the
+    /// one that it asked. In a replay, URLs that lead elsewhere lead to us as well, where they are
+    /// refused; otherwise, they are noted.
+    pub(crate) fn outward(&self, response: &mut Response<Outgoing>, session: &Session) {
+        let replay = session.upstreams.is_none();
+        let redirects = response.status().is_redirection();
+        translate_all(response.headers_mut(), |name, url| {
+            if url.starts_with('/') && !url.starts_with("//") {
+                return Some(self.at(url));
+            }
+            let url = self.elsewhere(url)?;
+            let host = url.host_str()?;
+            let host = match url.port() {
+                Some(port) => format!("{host}:{port}"),
+                None => host.to_owned(),
+            };
+            if replay {
+                let query = url.query().map_or_else(String::new, |query| format!("?{query}"));
+                return Some(format!("{}/{ELSEWHERE}/{host}{}{query}", self.base, url.path()));
+            }
+            if redirects || !ABOUT.contains(&name.as_str()) {
+                session.led_to(inert(&host, 100));
+            }
+            None
+        });
+    }
+
+    /// A path inside, as the client writes it.
+    fn at(&self, path: &str) -> String {
+        let (upstream, below) = match path[1..].find(['/', '?', '#']) {
+            Some(at) => path[1..].split_at(at),
+            None => (&path[1..], ""),
+        };
+        match &self.opened {
+            Some(host) if host.split(':').next() == Some(upstream) => {
+                format!("https://{host}{below}")
+            }
+            _ if is_host(upstream) && self.opens(upstream, HTTPS) => {
+                format!("https://{upstream}{below}")
+            }
+            _ => format!("{}{path}", self.base),
+        }
+    }
+
+    fn opens(&self, host: &str, port: u16) -> bool {
+        self.interception.as_ref().is_some_and(|it| it.opens(host, port))
+    }
+
+    /// A URL that leads past retold.
+    fn elsewhere(&self, url: &str) -> Option<Url> {
+        // Recordings of earlier versions have relative URLs, which lead to us.
+        let ours = Url::parse("http://retold.invalid/").ok()?;
+        let url = ours.join(url).ok()?;
+        let is_ours = url.host() == ours.host();
+        // Recordings of earlier versions have whole URLs of hosts that are opened.
+        let port = url.port_or_known_default()?;
+        let is_opened = url.scheme() == "https" && self.opens(url.host_str()?, port);
+        (matches!(url.scheme(), "http" | "https") && !is_ours && !is_opened).then_some(url)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use hyper::http::Method;
+    use retold::model::NamedUrl;
+
+    use super::*;
+    use crate::intercept::NamedHosts;
+
+    fn inside(upstream: &str, url: &str) -> String {
+        let named = [
+            ("openai", "http://h.example:8000/v1"),
+            ("azure", "https://az.example?api-version=1"),
+            ("other", "http://h.example:8000/v1/other"),
+            ("api.example.test", "http://127.0.0.1:9"),
+        ];
+        let named = named.map(|(name, url)| (name.to_owned(), NamedUrl::given(url)));
+        let upstreams = Upstreams::new(&BTreeMap::from(named)).unwrap().with_known_hosts();
+        let asked = Incoming {
+            upstream: upstream.to_owned(),
+            method: Method::GET,
+            path: "/chat/completions".to_owned(),
+            query: Some("x=y".to_owned()),
+            headers: HeaderMap::new(),
+            body: bytes::Bytes::new(),
+        };
+        upstreams.path_of(&asked, url).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_url_of_an_upstream_is_a_path_inside() {
+        for (upstream, url, due) in [
+            ("openai", "http://h.example:8000/v1/a?b=c#d", "/openai/a?b=c#d"),
+            ("openai", "/v1/a", "/openai/a"),
+            ("openai", "a", "/openai/chat/a"),
+            ("openai", "../a?b", "/openai/a?b"),
+            ("openai", "?b", "/openai/chat/completions?b"),
+            // Outside of the base URL, yet at the same server.
+            ("openai", "/v2/a", "/openai/_origin/v2/a"),
+            ("openai", "/v11/a", "/openai/_origin/v11/a"),
+            ("openai", "http://h.example:8000/v1/other/a", "/openai/other/a"),
+            ("other", "/v1/other/a", "/other/a"),
+            ("other", "/v1/a", "/openai/a"),
+            // The query of the base URL comes back by itself.
+            ("azure", "https://az.example/a?api-version=1&b=c", "/azure/a?b=c"),
+            ("azure", "https://az.example/a?b=c", "/azure/_origin/a?b=c"),
+            ("openai", "https://az.example/a?api-version=1", "/azure/a"),
+            ("api.example.test", "http://127.0.0.1:9/a", "/api.example.test/a"),
+            ("api.example.test", "https://api.openai.com/v1/a", "/api.openai.com/v1/a"),
+            ("api.example.test", "https://api.example.test/a", "/api.example.test/a"),
+            // Elsewhere.
+            ("openai", "https://h.example:8000/v1/a", "https://h.example:8000/v1/a"),
+            ("openai", "//evil.example/a", "http://evil.example/a"),
+            ("openai", "mailto:a@b.example", ""),
+        ] {
+            assert_eq!(inside(upstream, url), due, "{upstream} {url}");
+        }
+    }
+
+    #[test]
+    fn a_client_gets_urls_below_the_one_that_it_asked() {
+        let base = "http://127.0.0.1:1/token/t/run/a".to_owned();
+        let here = Here { base, opened: None, interception: None };
+        assert_eq!(here.at("/openai/a?b"), "http://127.0.0.1:1/token/t/run/a/openai/a?b");
+        let hosts = NamedHosts::from([("b.example".to_owned(), false)]);
+        let interception = Interception::new(hosts, false, here.base.clone()).unwrap();
+        let interception = Some(Arc::new(interception));
+        let here = Here { opened: Some("a.example:8443".to_owned()), interception, ..here };
+        assert_eq!(here.at("/a.example/x"), "https://a.example:8443/x");
+        assert_eq!(here.at("/b.example?x"), "https://b.example?x");
+        assert_eq!(here.at("/api.openai.com/v1"), "https://api.openai.com/v1");
+        assert_eq!(here.at("/openai/a"), "http://127.0.0.1:1/token/t/run/a/openai/a");
+    }
+
+    #[test]
+    fn no_key_is_recorded_in_a_url() {
+        let kept = |name, value| without_secrets(name, value).unwrap_or_default();
+        assert_eq!(
+            kept("location", "https://u:p@h.example/a?key=k&b=c#token=t"),
+            "https://h.example/a?b=c"
+        );
+        assert_eq!(kept("location", "/openai/a?sig=k"), "/openai/a");
+        assert_eq!(
+            kept("link", "</openai/a?api_key=k&p=2>; rel=\"next\", <https://u:p@h/x>; rel=prev"),
+            "</openai/a?p=2>; rel=\"next\", <https://h/x>; rel=prev"
+        );
+        assert_eq!(without_secrets("etag", "https://u:p@h"), None);
+    }
+}
