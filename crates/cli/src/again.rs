@@ -77,8 +77,12 @@ fn command(program: &str, args: &[String], option: &str, value: &str) -> Option<
 
 /// Words as they are to be typed; `None` if they could not be read or typed as shown.
 pub(crate) fn words(words: &[String]) -> Option<String> {
-    let quoted: Option<Vec<String>> = words.iter().map(|word| quoted(word)).collect();
-    quoted.map(|words| words.join(" "))
+    let quoted = |word: &String| match word.is_empty() {
+        true => Some("''".to_owned()),
+        false => quoted(word),
+    };
+    let quoted: Option<Vec<String>> = words.iter().map(quoted).collect();
+    quoted.map(|words| words.join(" ")).filter(|words| words.chars().count() <= 4 * LONGEST)
 }
 
 /// A word quoted so that a POSIX shell reads back exactly the same bytes; `None` if it would not be

@@ -106,6 +106,7 @@ pub(crate) fn collect(
         rules: rules.recorded().clone(),
         shared: false,
         upstreams: urls.keys().cloned().collect(),
+        urls: BTreeMap::new(),
     };
     started.settings = json!(settings);
     let run = run.finish(started, unanswered == 0)?;

@@ -256,8 +256,8 @@ pub(crate) fn replaced(bytes: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Names of query parameters that hold keys and signatures.
-pub(crate) fn is_a_key(name: &str) -> bool {
+/// Whether a query parameter holds a key or a signature, by its name.
+pub fn is_a_key(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["key", "token", "secret", "password", "signature", "sig", "credential", "auth"]
         .iter()

@@ -59,7 +59,7 @@ mod upstream;
 /// The types that [`Incoming`] and [`Elsewhere`] are made of.
 pub use hyper::http;
 
-pub use asked::{Asked, AskedError, CALL, Incoming, Key};
+pub use asked::{Asked, AskedError, CALL, Incoming, Key, is_a_key};
 pub use book::{Attempt, Book, Place, RecordedSample, Ticket, Turn};
 pub use decode::{DecodeError, decoded};
 pub use elsewhere::{Elsewhere, Outcome, TooLong, is_counted, is_kept};
@@ -74,7 +74,7 @@ pub use reach::{Reach, Refused};
 pub use redact::{KnownKeys, RedactionKey};
 pub use restored::{Restored, RestoredBody, restored};
 pub use rules::{RecordedRedaction, RecordedRules, RuleError, Rules};
-pub use samples::Samples;
+pub use samples::{Samples, upstreams_asked};
 pub use server::Server;
 pub use session::{Pace, Session, Setup};
 pub use settings::{Imported, PROGRAM, Settings};

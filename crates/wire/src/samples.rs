@@ -1,6 +1,6 @@
 //! Which samples a recorded run has, read call by call.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use retold::event::Event;
@@ -13,6 +13,7 @@ use crate::failures::{Failed, Failures};
 use crate::kept::{End, Kept};
 use crate::readers::{Found, Readers};
 use crate::recorded::{damaged, how_it_travelled};
+use crate::restored::restored;
 use crate::rules::Rules;
 
 /// Events in one read.
@@ -213,6 +214,29 @@ impl Recorded {
     fn key_of(&self, prompt: PromptHash) -> Result<PromptHash, LogError> {
         let request = self.readers.with(|reader| reader.request(prompt))?;
         Ok(request.map_or(prompt, |request| self.rules.key(&request)))
+    }
+}
+
+/// The upstreams that a run has asked, read out of all its requests.
+///
+/// # Errors
+/// [`LogError`] if it cannot be read, or is damaged.
+pub fn upstreams_asked(log: &Log, run: RunId) -> Result<BTreeSet<String>, LogError> {
+    let mut reader = CheckedReader::new(log.reader()?);
+    let (mut upstreams, mut prompts, mut after) = (BTreeSet::new(), BTreeSet::new(), Seq(0));
+    loop {
+        let events = reader.events(run, after, BATCH)?;
+        let Some(last) = events.last() else { return Ok(upstreams) };
+        after = last.seq;
+        for stored in events.iter().filter(|stored| stored.is_question()) {
+            if let (Some(prompt), Some(call)) = (stored.prompt, &stored.call)
+                && prompts.insert(prompt)
+                && let Some(request) = reader.request(prompt)?
+                && let Some(restored) = restored(&request, call)
+            {
+                upstreams.insert(restored.upstream);
+            }
+        }
     }
 }
 

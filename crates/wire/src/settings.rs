@@ -10,7 +10,7 @@ use crate::rules::RecordedRules;
 pub use retold::event::PROGRAM;
 
 /// The settings of a program's run. Nothing in them chooses a program that is executed or a server
-/// that is asked: both are named anew whenever the run is replayed or continued.
+/// that is asked: both are named again whenever the run is replayed or continued.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     /// The command, to be shown; without keys.
@@ -32,6 +32,18 @@ pub struct Settings {
     pub shared: bool,
     /// The names of its upstreams.
     pub upstreams: Vec<String>,
+    /// Where the requests of each upstream, and of each intercepted host, went: to be shown, without
+    /// secrets. Runs of earlier releases do not say.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub urls: BTreeMap<String, String>,
+}
+
+impl Settings {
+    /// Where the requests of an upstream went, if the run says so.
+    pub fn led_to(&self, upstream: &str) -> Option<&str> {
+        let imported = || self.imported.as_ref()?.urls.get(upstream);
+        self.urls.get(upstream).or_else(imported).map(String::as_str)
+    }
 }
 
 /// Where a run was imported from: shown, and written into files that are exported. Nothing in it is

@@ -76,13 +76,13 @@ fn failed_attempts_are_counted_by_their_reason() {
 }
 
 /// The text in backquotes that begins with this.
-fn typed<'a>(said: &'a str, begin: &str) -> &'a str {
+pub(super) fn typed<'a>(said: &'a str, begin: &str) -> &'a str {
     let texts = said.split('`').skip(1).step_by(2);
     texts.into_iter().find(|text| text.starts_with(begin)).unwrap_or_else(|| panic!("{said}"))
 }
 
 /// Types a command into a shell.
-fn type_in(place: &Place, command: &str) -> Said {
+pub(super) fn type_in(place: &Place, command: &str) -> Said {
     let mut shell = Command::new("/bin/sh");
     place.shut_off(&mut shell);
     let folder = Path::new(env!("CARGO_BIN_EXE_retold")).parent().unwrap();
@@ -107,13 +107,12 @@ fn the_next_step_works_as_it_is_printed() {
         let said = with(&place, command, NOWHERE, &["sh", "-c", ask], &[]);
         assert_eq!(said.code, 2, "{}", said.err);
         assert!(said.err.contains("not named now: mistral"), "{}", said.err);
-        assert!(said.err.contains("--upstream mistral=URL"), "{}", said.err);
+        assert!(said.err.contains(&format!("--upstream mistral={url}")), "{}", said.err);
     }
     let other = ask.replace("hi", "ho").replace("exit 3", "exit 0");
     let missed = with(&place, "replay latest", NOWHERE, &["sh", "-c", &other], &[]);
     assert_eq!(missed.code, 1, "{}", missed.err);
-    let fork = typed(&missed.err, "retold fork").replace("mistral=URL", &format!("mistral={url}"));
-    let forked = type_in(&place, &fork);
+    let forked = type_in(&place, typed(&missed.err, "retold fork"));
     assert_eq!(forked.code, 0, "{}", forked.err);
     let replayed = type_in(&place, typed(&forked.err, "retold replay"));
     assert_eq!((replayed.code, replayed.out), (0, forked.out), "{}", replayed.err);
@@ -132,7 +131,8 @@ fn the_next_step_works_as_it_is_printed() {
     assert!(said.err.contains("It has to read HTTPS_PROXY"), "{}", said.err);
     let said = with(&place, "resume latest", NOWHERE, &["true"], &[]);
     assert_eq!(said.code, 2, "{}", said.err);
-    assert!(said.err.contains(&format!("again: {hosts}\n")), "{}", said.err);
+    assert!(said.err.contains(&format!(" {hosts} -- true`\n")), "{}", said.err);
+    assert!(said.err.contains("the recorded command was: sh -c 'exit 4'\n"), "{}", said.err);
 }
 
 /// Prints the last part of each base URL.

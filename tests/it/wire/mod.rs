@@ -4,6 +4,7 @@
 mod apis;
 mod commands;
 mod curl;
+mod destinations;
 mod diffs;
 mod docs;
 mod endings;

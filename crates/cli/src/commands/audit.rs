@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
+use crate::runs::program::next_command;
 use crate::select::{self, Selected};
 use crate::views::known::AtOnce;
 use crate::views::{self, damaged};
@@ -12,6 +13,7 @@ use retold::audit::Target;
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold::proof::{ProveError, prove, verify};
 use retold_serve::Damage;
+use retold_wire::PROGRAM;
 
 /// Show how a decision came about: decision, method, parser, answer, prompt, and what the prompt
 /// was made from, each with its place in the log and its hash.
@@ -70,12 +72,27 @@ fn audited(
         let if_exists = if force { IfExists::Replace } else { IfExists::Refuse };
         // Before the run is read: a file that cannot be written is said at once.
         let mut writer = JsonlWriter::create(&file, if_exists)?;
-        let text = prove(&mut selected.checked()?, &shown.audit)?;
+        let text = prove(&mut selected.checked()?, &shown.audit)
+            .map_err(|error| not_proved(error, selected))?;
         writer.write_line(&text)?;
         writer.finish()?;
         shown.proof = Some((file, verify(&text, None)?));
     }
     shown.show(output)
+}
+
+fn not_proved(error: ProveError, selected: &Selected) -> CliError {
+    let reader = selected.log.reader().ok();
+    let started = reader.and_then(|mut it| select::started(it.as_mut(), selected.run).ok());
+    match (&error, started) {
+        (ProveError::NotFinished(run), Some(started)) if started.experiment == PROGRAM => {
+            let resume = next_command("resume", selected.run, &[], &started);
+            CliError::usage(error.to_string()).hint(format!(
+                "`retold {resume}` completes it, `retold abandon {run}` ends it as it is"
+            ))
+        }
+        _ => error.into(),
+    }
 }
 
 impl From<ProveError> for CliError {

@@ -12,7 +12,7 @@ use crate::runs::fork::{Forking, fork};
 use crate::runs::program::{self, Destinations, InterceptArgs, SharedArgs};
 use crate::select;
 use retold::audit::Target;
-use retold::event::Event;
+use retold::event::{Event, RunStarted};
 use retold::id::RunId;
 use retold::log::{Reader, RunEvents};
 use retold_wire::PROGRAM;
@@ -79,7 +79,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let mut reader = selected.log.reader()?;
     let started = select::started(reader.as_mut(), selected.run)?;
     if started.experiment == PROGRAM {
-        return Err(without_program(&selected.run.short(8), retry_failed));
+        return Err(without_program(selected.run, &started, retry_failed));
     }
     if at.is_none() && overrides.is_empty() && prompts.is_none() && !retry_failed {
         return Err(CliError::usage("this fork would be identical to its parent").hint(
@@ -103,11 +103,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 }
 
 /// Why a program's run cannot be forked without the program.
-fn without_program(run: &str, retry_failed: bool) -> CliError {
-    let retry = if retry_failed { " --retry-failed" } else { "" };
+fn without_program(run: RunId, started: &RunStarted, retry_failed: bool) -> CliError {
+    let flags: &[&str] = if retry_failed { &["--retry-failed"] } else { &[] };
+    let fork = program::next_command("fork", run, flags, started);
     CliError::usage("this run was recorded from a program: a fork runs that program again")
         .hint(format!(
-            "`retold fork {run}{retry} -- CMD` does: what was recorded is shared, and all other requests are asked and recorded"
+            "`retold {fork}` does: what was recorded is shared, and all other requests are asked and recorded"
         ))
 }
 

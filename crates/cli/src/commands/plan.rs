@@ -12,6 +12,7 @@ use crate::model::ModelArgs;
 use crate::output::{Output, counted, grouped};
 use crate::runs::changes::{changed, place_of};
 use crate::runs::person::is_played;
+use crate::runs::program;
 use crate::runs::session::{self, Session};
 use crate::runs::settings::{as_json, settings_of};
 use crate::select::{self, Selected};
@@ -146,6 +147,7 @@ fn planned(args: &Args, selected: &Selected, global: &Global) -> Result<Plan, Cl
     let studies = global.studies;
     let mut reader = selected.log.reader()?;
     let started = select::started(reader.as_mut(), selected.run)?;
+    program::needs_command(selected.run, &started)?;
     let recorded = settings_of(studies, &started)?;
     let rehearsal = RehearsalSettings {
         before: place_of(args.at.as_ref(), reader.as_mut(), selected.run, studies)?,

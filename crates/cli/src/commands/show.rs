@@ -11,6 +11,7 @@ use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::runs::continuation;
 use crate::runs::in_force;
+use crate::runs::program::next_command;
 use crate::runs::settings::experiment_of;
 use crate::select::{self, Selected, Until};
 use crate::views::audit;
@@ -346,10 +347,12 @@ fn show_run(
         }
         None => {
             let command = continuation::command(studies, &started);
-            let with = if started.experiment == PROGRAM { " -- CMD" } else { "" };
-            let name = format!("{}{with}", run.short(8));
+            let next = match started.experiment.as_str() {
+                PROGRAM => next_command("resume", run, &[], &started),
+                _ => format!("{command} {}", run.short(8)),
+            };
             let retold = begins();
-            let _ = writeln!(text, "unfinished: `{retold} {command} {name}` continues it");
+            let _ = writeln!(text, "unfinished: `{retold} {next}` continues it");
         }
     }
     if let Some(reason) = unusable {

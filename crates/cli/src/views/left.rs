@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::error::CliError;
 use crate::output::counted;
 use crate::parser::known;
-use crate::select::Source;
+use crate::runs::program::next_command;
+use crate::select::{self, Source};
 use retold::decide::{Left, REPORTED};
 use retold::id::CallPath;
 use retold::parse::Parsers;
@@ -23,8 +24,13 @@ pub(crate) fn nothing(
     let Left { others, undecided, without_params, embeddings, not_chosen, .. } = left;
     if !others.is_empty() && others.iter().all(|by| by.starts_with(REPORTED)) {
         let message = format!("{name}: its decisions were made by the program itself");
+        let replay = source.log.reader().ok().and_then(|mut reader| {
+            let started = select::started(reader.as_mut(), source.run).ok()?;
+            Some(next_command("replay", source.run, &[], &started))
+        });
+        let replay = replay.unwrap_or_else(|| "replay RUN -- CMD".to_owned());
         return CliError::usage(message)
-            .hint("`retold replay RUN -- CMD` makes them again".to_owned())
+            .hint(format!("`retold {replay}` makes them again"))
             .hint("--parser NAME@VERSION compares them with those of a parser".to_owned())
             .hint(known(parsers));
     }

@@ -9,14 +9,14 @@ use crate::output::counted;
 use retold::event::RunStarted;
 use retold::inert::inert;
 use retold::run::Report;
-use retold_wire::{Imported, RecordedRedaction, Settings};
+use retold_wire::{Imported, RecordedRedaction, Settings, clients};
 
 /// The command of a run, its name, and what of its requests did not count.
 pub(crate) fn report(started: &RunStarted) -> Report {
     let Ok(settings) = serde_json::from_value::<Settings>(started.settings.clone()) else {
         return Report::default();
     };
-    let Settings { command, imported, intercept, name, rules, shared, upstreams } = &settings;
+    let Settings { command, imported, intercept, name, rules, shared, upstreams, urls } = &settings;
     let mut text = String::new();
     // Writing to a string cannot fail.
     match imported {
@@ -36,6 +36,10 @@ pub(crate) fn report(started: &RunStarted) -> Report {
         let _ = writeln!(text, "name: {}", inert(name, 100));
     }
     let _ = writeln!(text, "upstreams: {}", inert(&upstreams.join(", "), 500));
+    let default = |name: &str| clients::of(name).and_then(|client| client.default);
+    for (name, url) in urls.iter().filter(|(name, url)| default(name) != Some(url.as_str())) {
+        let _ = writeln!(text, "  {}: {}", inert(name, 100), inert(url, 200));
+    }
     if let Some(hosts) = intercept {
         let hosts = match hosts.is_empty() {
             true => "known providers".to_owned(),

@@ -14,6 +14,7 @@ use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::redaction::{self, OfRun};
 use crate::run_id::new_run_id;
+use crate::runs::program::next_command;
 use crate::select;
 use retold::exchange::{
     DECISIONS, EXCHANGES, ImportError, Imported, Recording, import_recording, is_recording,
@@ -232,10 +233,11 @@ fn exchanges(
 /// What to do with an imported run, after `retold`: what has no experiment is not replayed.
 fn next_step(reader: &mut dyn Reader, run: RunId) -> Result<String, CliError> {
     let name = run.short(8);
-    Ok(match select::started(reader, run)?.experiment.as_str() {
+    let started = select::started(reader, run)?;
+    Ok(match started.experiment.as_str() {
         DECISIONS => format!("check {name}"),
         EXCHANGES => format!("check {name} --parser NAME@VERSION"),
-        PROGRAM => format!("replay {name} -- CMD"),
+        PROGRAM => next_command("replay", run, &[], &started),
         _ => format!("replay {name}"),
     })
 }

@@ -12,7 +12,8 @@ use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::redaction;
 use crate::run_id::new_run_id;
-use crate::runs::program::keeps_programs;
+use crate::runs::program::{keeps_programs, next_command};
+use crate::select;
 use crate::views::traffic::{as_json, named, said};
 use retold::inert::inert;
 use retold::log::{ForeignError, Log, SqliteBackend};
@@ -114,16 +115,12 @@ pub(super) fn run(
     }
     said(&mut text, &notes);
     let short = run.short(8);
-    // Where requests go is never taken from a run.
-    let mut again = String::new();
-    for (upstream, url) in urls.iter().filter(|(name, _)| !clients::has_default(name)) {
-        let _ = write!(again, " --upstream {upstream}={}", inert(url, 200));
-    }
+    let started = select::started(Log::new(backend).reader()?.as_mut(), run)?;
     let next = match (urls.is_empty(), unanswered > 0) {
         // Nothing in it can be asked for over HTTP.
         (true, _) => format!("check {short} --parsers FILE"),
-        (false, true) => format!("resume {short}{again} -- CMD"),
-        (false, false) => format!("replay {short} -- CMD"),
+        (false, true) => next_command("resume", run, &[], &started),
+        (false, false) => next_command("replay", run, &[], &started),
     };
     let _ = writeln!(text, "\nnext:\n  {} {next}", begins());
     output.text(&text)?;

@@ -14,6 +14,7 @@ use crate::again::typed;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted};
+use crate::runs::program::next_command;
 use crate::select::{Selected, Until};
 use crate::views::damaged;
 use crate::views::event::as_json;
@@ -261,11 +262,14 @@ fn follow(
         }
         silent += 1;
         if silent == SILENT && !is_being_written(&global.log, run) {
-            let is_program = select::started(reader.as_mut(), run)?.experiment == PROGRAM;
+            let started = select::started(reader.as_mut(), run)?;
             let name = run.short(8);
-            let with = if is_program { " -- CMD" } else { "" };
+            let next = match started.experiment.as_str() {
+                PROGRAM => next_command("resume", run, &[], &started),
+                _ => format!("resume {name}"),
+            };
             write_err(&typed(&format!(
-                "nobody is writing run {name} any more, and it is unfinished: `retold resume {name}{with}` continues it; still waiting (Ctrl-C ends this)\n"
+                "nobody is writing run {name} any more, and it is unfinished: `retold {next}` continues it; still waiting (Ctrl-C ends this)\n"
             )));
         }
         std::thread::sleep(FOLLOWED);

@@ -72,6 +72,12 @@ impl Playing {
     }
 }
 
+/// The options that are given, to be typed again.
+pub(super) fn flags(shared: SharedArgs, retry_failed: bool, watch: bool) -> Vec<&'static str> {
+    let all = [("--shared", shared.shared), ("--retry-failed", retry_failed), ("--watch", watch)];
+    all.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect()
+}
+
 /// Programs whose host is written into them, and what goes past retold.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct InterceptArgs {

@@ -1,14 +1,15 @@
 //! Recording, replaying, resuming and forking the run of a program.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::args::{InterceptArgs, Playing, PlayingArgs, RulesArgs, SharedArgs, asked_again};
-use super::destinations::{Destinations, Named, named};
+use super::args::{InterceptArgs, Playing, PlayingArgs, RulesArgs, SharedArgs, asked_again, flags};
+use super::destinations::{Destinations, Named, Unnamed};
 use super::recorded::{keeps_programs, recorder_error, settings_of, started};
 use super::running::{Program, Writing};
-use super::{environment, keys};
+use super::{environment, keys, next};
 use crate::again::typed;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
@@ -32,8 +33,8 @@ pub(crate) struct Recording {
 pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, CliError> {
     let Recording { name, destinations, rules, log_limit, command } = recording;
     rules.check()?;
-    let (again, watch) = (destinations.again(), destinations.intercept.watch);
-    let Named { upstreams, names, hosts } = named(&destinations)?;
+    let watch = destinations.intercept.watch;
+    let Named { upstreams, names, hosts, urls } = destinations.of_new_run()?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
     keeps_programs(&log)?;
@@ -48,6 +49,7 @@ pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, Cl
         rules: rules.recorded().clone(),
         shared,
         upstreams: names,
+        urls: recorded_urls(urls, &rules),
     };
     let writing = Writing::Begin(Box::new(started(&settings, None)?));
     let program = Program {
@@ -62,7 +64,6 @@ pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, Cl
         watch,
         pace: Pace::AtOnce,
         settings,
-        again,
         command,
     };
     program.go(global)
@@ -107,8 +108,10 @@ pub(crate) fn replay(
             .transpose()?
             .map(|it| it.0),
     };
-    let again = Destinations::recorded(&settings).again();
     let watch = intercept.watch;
+    if let Some(hosts) = &hosts {
+        settings.intercept = Some(hosts.keys().cloned().collect());
+    }
     Program {
         log,
         run,
@@ -121,7 +124,6 @@ pub(crate) fn replay(
         watch,
         pace,
         settings,
-        again,
         command,
     }
     .go(global)
@@ -141,18 +143,20 @@ pub(crate) fn resume(
     settings.shared |= shared.shared;
     keeps_programs(&log)?;
     if let Some(outcome) = how_it_ended(log.reader()?.as_mut(), run)? {
-        let short = run.short(8);
         let message = format!("run {run} is {}, and nothing is added to it", outcome.as_str());
+        let next = |verb| next::with(verb, run, &[], &settings);
         return Err(CliError::usage(message)
-            .hint(format!("`retold replay {short} -- CMD` runs the program from its answers"))
-            .hint(format!(
-                "`retold fork {short} -- CMD` records a new run that begins with them"
-            )));
+            .hint(format!("`retold {}` runs the program from its answers", next("replay")))
+            .hint(format!("`retold {}` records a new run that begins with them", next("fork"))));
     }
-    let named = named(destinations)?;
-    destinations.cover(run, &settings, &named)?;
-    let Named { upstreams, names: _, hosts } = named;
     let watch = destinations.intercept.watch;
+    let named = destinations.of_more((&log, run), &settings)?;
+    let flags = flags(shared, retry_failed, watch);
+    let unnamed = |it: Unnamed| it.error("resume", (run, &settings), (&flags, &command));
+    let Named { upstreams, names: _, hosts, urls } = named.map_err(unnamed)?;
+    settings.urls.extend(urls);
+    let opened = hosts.as_ref().map(|hosts| hosts.keys().cloned().collect());
+    settings.intercept = opened.or(settings.intercept);
     // Take the lease first, so that nothing is added between looking and writing.
     let recorder = Recorder::go_on(&log, run).map_err(recorder_error)?;
     select::sound(log.reader()?.as_mut(), run, "nothing was recorded")?;
@@ -169,7 +173,6 @@ pub(crate) fn resume(
         watch,
         pace: Pace::AtOnce,
         settings,
-        again: destinations.again(),
         command,
     };
     program.go(global)
@@ -187,10 +190,11 @@ pub(crate) fn fork(
     let (settings, rules) = settings_of(&log, parent, &redaction::keys(&global.log)?)?;
     redaction::needed(parent, &rules)?;
     keeps_programs(&log)?;
-    let named = named(destinations)?;
-    destinations.cover(parent, &settings, &named)?;
-    let Named { upstreams, names, hosts } = named;
     let watch = destinations.intercept.watch;
+    let named = destinations.of_more((&log, parent), &settings)?;
+    let flags = flags(shared, retry_failed, watch);
+    let unnamed = |it: Unnamed| it.error("fork", (parent, &settings), (&flags, &command));
+    let Named { upstreams, names, hosts, urls } = named.map_err(unnamed)?;
     select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
     let samples = Samples::of(&log, parent, &rules, asked_again(retry_failed))?;
     let settings = Settings {
@@ -200,6 +204,7 @@ pub(crate) fn fork(
         // The name still means the run that was given it.
         name: None,
         upstreams: names,
+        urls: recorded_urls(urls, &rules),
         shared: settings.shared || shared.shared,
         ..settings
     };
@@ -216,7 +221,6 @@ pub(crate) fn fork(
         watch,
         pace: Pace::AtOnce,
         settings,
-        again: destinations.again(),
         command,
     };
     program.go(global)
@@ -236,4 +240,16 @@ pub(super) fn nameable(name: Option<&str>, rules: &Rules) -> Result<(), CliError
 fn shown(command: &[OsString], rules: &Rules) -> Vec<String> {
     let words = keys::without_keys(command).into_iter();
     words.map(|word| rules.redacted(&word)).collect()
+}
+
+/// URLs as they are recorded: without what is redacted, which nobody could type.
+pub(super) fn recorded_urls(
+    urls: BTreeMap<String, String>,
+    rules: &Rules,
+) -> BTreeMap<String, String> {
+    let redacted = |url: String| match rules.redacted(&url) {
+        redacted if redacted == url => url,
+        redacted => format!("{redacted}{}", keys::MASK),
+    };
+    urls.into_iter().map(|(name, url)| (name, redacted(url))).collect()
 }

@@ -1,11 +1,17 @@
 //! Where the requests of a program go.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+
 use super::args::InterceptArgs;
-use super::environment;
+use super::{environment, keys, next};
 use crate::again::words;
 use crate::error::CliError;
 use retold::id::RunId;
-use retold_wire::{NamedHosts, Settings, Upstreams, clients};
+use retold::inert::inert;
+use retold::log::Log;
+use retold::model::NamedUrl;
+use retold_wire::{NamedHosts, Settings, Upstreams, clients, upstreams_asked};
 
 /// Where requests go: to servers by name, to hosts that a program has written into it.
 #[derive(Debug, Clone, Default)]
@@ -14,88 +20,138 @@ pub(crate) struct Destinations {
     pub(crate) intercept: InterceptArgs,
 }
 
-impl Destinations {
-    /// The options that name them, to be typed again. A URL that may hold a secret is left to the user.
-    pub(super) fn again(&self) -> Vec<String> {
-        let Destinations { upstreams, intercept: InterceptArgs { intercept, hosts, watch } } = self;
-        let shown = |given: &String| match given.split_once('=') {
-            Some((name, url)) if url.contains(['@', '?']) => format!("{name}=URL"),
-            _ => given.clone(),
-        };
-        let option = |name: &str, given: &String| [name.to_owned(), shown(given)];
-        let mut again: Vec<String> =
-            upstreams.iter().flat_map(|given| option("--upstream", given)).collect();
-        if *intercept {
-            again.push("--intercept".to_owned());
-            again.extend(hosts.iter().flat_map(|given| option("--host", given)));
-        }
-        if *watch {
-            again.push("--watch".to_owned());
-        }
-        again
-    }
-
-    /// Those of a recorded run, as far as it names them: never where their requests go.
-    pub(super) fn recorded(settings: &Settings) -> Self {
-        let others = settings.upstreams.iter().filter(|name| !clients::has_default(name));
-        let upstreams = others.map(|name| format!("{name}=URL")).collect();
-        let hosts = settings.intercept.clone();
-        let intercept = InterceptArgs {
-            intercept: hosts.is_some(),
-            hosts: hosts.unwrap_or_default(),
-            watch: false,
-        };
-        Destinations { upstreams, intercept }
-    }
-
-    /// Refuses destinations without which a program would ask some of its servers by itself, unseen.
-    pub(super) fn cover(
-        &self,
-        run: RunId,
-        settings: &Settings,
-        named: &Named,
-    ) -> Result<(), CliError> {
-        let is_named = |name: &&String| !named.names.contains(name);
-        let missing: Vec<String> = settings.upstreams.iter().filter(is_named).cloned().collect();
-        if let Some(first) = missing.first() {
-            let message = format!(
-                "run {run} was recorded with upstreams that are not named now: {}",
-                missing.join(", ")
-            );
-            return Err(CliError::usage(message).hint(format!(
-                "name each of them, as in --upstream {first}=URL: where requests go is never taken from a run"
-            )));
-        }
-        if settings.intercept.is_some() && !self.intercept.intercept {
-            let again = Destinations::recorded(settings).again();
-            let again = words(&again).unwrap_or_else(|| "--intercept".to_owned());
-            let message = format!(
-                "run {run} was recorded with --intercept, without which its program asks real servers unseen"
-            );
-            return Err(CliError::usage(message).hint(format!("give the options again: {again}")));
-        }
-        Ok(())
-    }
-}
-
-/// What the user named.
+/// What is asked, and nothing else.
 pub(super) struct Named {
     pub(super) upstreams: Upstreams,
     pub(super) names: Vec<String>,
     /// The hosts whose connections are opened; `None` if none are.
     pub(super) hosts: Option<NamedHosts>,
+    /// Where the requests of each go, as it may be recorded and shown.
+    pub(super) urls: BTreeMap<String, String>,
 }
 
-/// The upstreams, their names, and the hosts among them.
-pub(super) fn named(destinations: &Destinations) -> Result<Named, CliError> {
-    let Destinations { upstreams, intercept } = destinations;
-    let mut named = environment::upstreams(upstreams)?;
-    let names = named.keys().cloned().collect();
-    if !intercept.intercept {
-        return Ok(Named { upstreams: Upstreams::new(&named)?, names, hosts: None });
+impl Destinations {
+    /// What a new run asks: the servers that the user names, and the providers' own for all others.
+    pub(super) fn of_new_run(&self) -> Result<Named, CliError> {
+        let mut named = environment::upstreams(&self.upstreams)?;
+        named.extend(environment::defaults(&named));
+        self.with_hosts(named)
     }
-    let (hosts, urls) = environment::hosts(&intercept.hosts)?;
-    named.extend(urls);
-    let upstreams = Upstreams::new(&named)?.with_known_hosts();
-    Ok(Named { upstreams, names, hosts: Some(hosts) })
+
+    /// What a resume or a fork asks: the servers that the user names now, and a provider's own if that
+    /// is what the run has asked.
+    ///
+    /// # Errors
+    /// [`Unnamed`] if the run has asked others: nothing in a run chooses a server.
+    pub(super) fn of_more(
+        &self,
+        (log, run): (&Log, RunId),
+        settings: &Settings,
+    ) -> Result<Result<Named, Unnamed>, CliError> {
+        let mut named = environment::upstreams(&self.upstreams)?;
+        let mut own = environment::defaults(&named);
+        // An earlier release did not record where requests went: what was asked has to be named.
+        let is_silent = |name: &String| settings.led_to(name).is_none();
+        let asked = match settings.upstreams.iter().any(is_silent) {
+            true => upstreams_asked(log, run)?,
+            false => BTreeSet::new(),
+        };
+        let mut missing = Vec::new();
+        for name in &settings.upstreams {
+            let led_to = settings.led_to(name);
+            match own.remove(name) {
+                _ if named.contains_key(name) => {}
+                Some(url) if led_to == Some(url.as_str()) => {
+                    named.insert(name.clone(), url);
+                }
+                // It is refused when it is asked.
+                _ if led_to.is_none() && clients::has_default(name) && !asked.contains(name) => {}
+                _ => missing.push(name.clone()),
+            }
+        }
+        let mut found = self.with_hosts(named)?;
+        let hosts = settings.intercept.as_ref();
+        let is_open = |name: &String| found.hosts.as_ref().is_some_and(|it| it.contains_key(name));
+        let unopened = match hosts {
+            None => false,
+            Some(hosts) => found.hosts.is_none() || !hosts.iter().all(is_open),
+        };
+        if missing.is_empty() && !unopened {
+            return Ok(Ok(found));
+        }
+        // To be shown.
+        for name in missing.iter().chain(hosts.into_iter().flatten()) {
+            let led_to = settings.led_to(name).map(str::to_owned);
+            let led_to = led_to.or_else(|| missing.contains(name).then(|| next::URL.to_owned()));
+            if let (Some(url), false) = (led_to, found.urls.contains_key(name)) {
+                found.urls.insert(name.clone(), url);
+            }
+        }
+        let mut opened: BTreeSet<String> = hosts.into_iter().flatten().cloned().collect();
+        opened.extend(found.hosts.iter().flat_map(|hosts| hosts.keys().cloned()));
+        let intercept =
+            (hosts.is_some() || found.hosts.is_some()).then(|| opened.into_iter().collect());
+        Ok(Err(Unnamed { missing, urls: found.urls, intercept }))
+    }
+
+    /// These upstreams, and the hosts whose connections are opened.
+    fn with_hosts(&self, mut named: BTreeMap<String, NamedUrl>) -> Result<Named, CliError> {
+        let names = named.keys().cloned().collect();
+        let InterceptArgs { intercept, hosts, watch: _ } = &self.intercept;
+        let hosts = match intercept {
+            true => {
+                let (hosts, urls) = environment::hosts(hosts)?;
+                named.extend(urls);
+                Some(hosts)
+            }
+            false => None,
+        };
+        let urls = named.iter().map(|(name, url)| (name.clone(), keys::url_without_keys(url)));
+        let urls = urls.collect();
+        let upstreams = Upstreams::new(&named)?;
+        let upstreams = if hosts.is_some() { upstreams.with_known_hosts() } else { upstreams };
+        Ok(Named { upstreams, names, hosts, urls })
+    }
+}
+
+/// Servers that a run has asked, and that nobody has named now.
+pub(super) struct Unnamed {
+    /// The upstreams; empty if it is hosts alone.
+    missing: Vec<String>,
+    /// Where requests would go, and went, as it may be shown.
+    urls: BTreeMap<String, String>,
+    intercept: Option<Vec<String>>,
+}
+
+impl Unnamed {
+    /// The error that names them, with the command in which the user names them. `flags` are the other
+    /// options of this command, and `command` is the program's, without keys.
+    pub(super) fn error(
+        self,
+        verb: &str,
+        (run, settings): (RunId, &Settings),
+        (flags, command): (&[&str], &[OsString]),
+    ) -> CliError {
+        let Unnamed { missing, urls, intercept } = self;
+        let message = match missing.is_empty() {
+            true => format!(
+                "run {run} was recorded with --intercept and hosts that are not named now: its program would ask them unseen"
+            ),
+            false => {
+                let missing: Vec<_> = missing.iter().map(|name| inert(name, 100)).collect();
+                let missing = missing.join(", ");
+                format!("run {run} was recorded with upstreams that are not named now: {missing}")
+            }
+        };
+        let command = keys::without_keys(command);
+        let is_another = command != settings.command && !settings.command.is_empty();
+        let now = Settings { command, urls, intercept, ..settings.clone() };
+        let error = CliError::usage(message)
+            .hint("recordings can come from anyone, so they never decide where prompts and your key are sent")
+            .hint(format!("if you trust these servers: `retold {}`", next::with(verb, run, flags, &now)));
+        match words(&settings.command).filter(|_| is_another) {
+            Some(recorded) => error.hint(format!("the recorded command was: {recorded}")),
+            None => error,
+        }
+    }
 }

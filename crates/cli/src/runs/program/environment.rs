@@ -17,34 +17,33 @@ pub(super) struct Environment {
     pub(super) unset: Vec<String>,
 }
 
-/// The upstreams that the user names: in flags, in the variables that SDKs read, or by leaving both
-/// to the SDKs' own defaults.
+/// The upstreams that the user names: in flags, or in the variables that SDKs read.
 pub(super) fn upstreams(given: &[String]) -> Result<BTreeMap<String, NamedUrl>, CliError> {
-    let mut named = BTreeMap::new();
-    let given = only(given)?;
-    let azure = CLIENTS.iter().filter(|client| client.upstream == AZURE).any(is_set)
-        || given.contains_key(AZURE);
-    for client in CLIENTS {
-        // Clients for Azure refuse a second base URL.
-        if azure && client.upstream == OPENAI && !is_set(client) {
-            continue;
-        }
-        let set = client.variables.iter().find_map(|name| variable(name));
-        let set = set.map(|value| clients::base_url(client.upstream, &value));
-        if let Some(url) = set.or(client.default.map(str::to_owned)) {
-            named.insert(client.upstream.to_owned(), NamedUrl::given(url));
-        }
-    }
-    named.extend(given);
+    let set = CLIENTS.iter().filter_map(|client| {
+        let value = client.variables.iter().find_map(|name| variable(name))?;
+        let url = clients::base_url(client.upstream, &value);
+        Some((client.upstream.to_owned(), NamedUrl::given(url)))
+    });
+    let mut named: BTreeMap<_, _> = set.collect();
+    named.extend(only(given)?);
     Ok(named)
 }
 
-/// What a replay serves: the recorded upstreams, and those of all other SDKs that we know, so that what was
-/// not recorded is refused here and asked nowhere. What was not set for the recorded program because it had no
-/// default, or because clients refuse two base URLs, is not set now, either.
-pub(super) fn replayed(recorded: &[String]) -> (Vec<String>, Vec<String>) {
-    let is_recorded = |name: &str| recorded.iter().any(|recorded| recorded == name);
-    let (mut served, mut unset) = (recorded.to_vec(), Vec::new());
+/// The providers' own servers, which SDKs ask that have no other name for them.
+pub(super) fn defaults(named: &BTreeMap<String, NamedUrl>) -> BTreeMap<String, NamedUrl> {
+    // Clients for Azure refuse a second base URL.
+    let refused = |client: &Client| client.upstream == OPENAI && named.contains_key(AZURE);
+    let others = CLIENTS.iter().filter(|it| !named.contains_key(it.upstream) && !refused(it));
+    let own = |it: &Client| Some((it.upstream.to_owned(), NamedUrl::given(it.default?)));
+    others.filter_map(own).collect()
+}
+
+/// The upstreams whose variables name retold: some, and those of all other SDKs that we know, so that
+/// what else a program asks is refused here and asked nowhere. Variables that have no default, or next
+/// to which clients refuse another, are removed.
+pub(super) fn served(some: &[String]) -> (Vec<String>, Vec<String>) {
+    let is_recorded = |name: &str| some.iter().any(|one| one == name);
+    let (mut served, mut unset) = (some.to_vec(), Vec::new());
     for client in CLIENTS.iter().filter(|client| !is_recorded(client.upstream)) {
         let other = client.upstream == OPENAI && is_recorded(AZURE);
         match other || client.default.is_none() {
@@ -93,10 +92,6 @@ pub(super) fn hosts(
         return Err(CliError::usage(message).hint("write it as in --host api.example.com"));
     }
     Ok((hosts, urls))
-}
-
-fn is_set(client: &Client) -> bool {
-    client.variables.iter().any(|name| variable(name).is_some())
 }
 
 /// A variable of our own environment, if it is not empty.

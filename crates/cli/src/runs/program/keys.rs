@@ -2,8 +2,11 @@
 
 use std::ffi::OsString;
 
+use retold::model::NamedUrl;
+use retold_wire::is_a_key;
+
 /// What stands in place of a key.
-const MASK: &str = "[key]";
+pub(super) const MASK: &str = "[key]";
 
 /// The shortest value of a variable that is taken for a key.
 const SHORTEST: usize = 8;
@@ -12,13 +15,26 @@ const SHORTEST: usize = 8;
 const PREFIXES: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "hf_", "AIza", "pplx-", "r8_", "csk-"];
 const LONG: usize = 12;
 
+/// A URL as it is recorded: without user name, password and query, and without keys in its path. What
+/// is left out is marked, because nobody can type what is not there.
+pub(super) fn url_without_keys(url: &NamedUrl) -> String {
+    let shown = url.without_secrets();
+    let parts = masked(shown.split('/').map(str::to_owned), &of_environment()).join("/");
+    let left_out = if url.as_str().contains(['@', '?']) { MASK } else { "" };
+    format!("{parts}{left_out}")
+}
+
 /// A command without the values of variables that hold keys, without what follows an option for a
 /// key (`--api-key X`, `--token=X`, `KEY=X`), and without words that begin as providers' keys do.
 pub(super) fn without_keys(command: &[OsString]) -> Vec<String> {
+    masked(command.iter().map(|word| word.to_string_lossy().into_owned()), &of_environment())
+}
+
+/// The values of our own variables that hold keys.
+fn of_environment() -> Vec<String> {
     let keys = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(names_a_key));
     let keys = keys.filter_map(|(_, value)| value.into_string().ok());
-    let keys: Vec<String> = keys.filter(|value| value.len() >= SHORTEST).collect();
-    masked(command.iter().map(|word| word.to_string_lossy().into_owned()), &keys)
+    keys.filter(|value| value.len() >= SHORTEST).collect()
 }
 
 fn masked(command: impl Iterator<Item = String>, keys: &[String]) -> Vec<String> {
@@ -32,7 +48,20 @@ fn masked(command: impl Iterator<Item = String>, keys: &[String]) -> Vec<String>
             continue;
         }
         follows_option = word.starts_with('-') && !word.contains(['=', ' ']) && names_a_key(&word);
-        shown.push(without_values(&word));
+        shown.push(without_values(&without_user_info(&word)));
+    }
+    shown
+}
+
+/// A word without the user names and passwords of the URLs in it.
+fn without_user_info(word: &str) -> String {
+    let mut parts = word.split("://");
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_end = |c: char| c.is_whitespace() || "/?#'\"`<>".contains(c);
+        let (authority, rest) = part.split_at(part.find(is_end).unwrap_or(part.len()));
+        let host = authority.rsplit_once('@').map(|(_, host)| format!("{MASK}@{host}"));
+        shown.push_str(&format!("://{}{rest}", host.as_deref().unwrap_or(authority)));
     }
     shown
 }
@@ -63,12 +92,21 @@ fn without_values(word: &str) -> String {
                 part.to_owned()
             }
             Some((name, _)) if names_a_key(name) => format!("{name}={MASK}{end}"),
+            // In a URL, of which other parameters are parts of their own.
+            Some(_) if let Some(name) = key_in_query(text) => format!("{name}={MASK}{end}"),
             Some((name, value)) if is_key(value) => format!("{name}={MASK}{end}"),
             _ if is_key(text) || (follows && !text.starts_with('-')) => format!("{MASK}{end}"),
             _ => part.to_owned(),
         }
     };
     word.split_inclusive(is_end).map(part).collect()
+}
+
+/// What comes before the value of a URL's first parameter, if that holds a key.
+fn key_in_query(text: &str) -> Option<&str> {
+    let query = text.rfind('?')? + 1;
+    let name = text.get(query..)?.split_once('=')?.0;
+    is_a_key(name).then(|| text.get(..query + name.len())).flatten()
 }
 
 /// Whether an option or a variable holds a key, by its name.
@@ -100,6 +138,12 @@ mod tests {
             (&["sh", "-c", "A=1 curl -H 'x: sk-verysecret1' u"], "sh -c A=1 curl -H 'x: [key]' u"),
             (&["env", "X=sk-verysecret1", "a"], "env X=[key] a"),
             (&["a", "hunter22"], "a [key]"),
+            (&["curl", "http://u:pw@h.example/x?q=1"], "curl http://[key]@h.example/x?q=1"),
+            (&["curl", "--url=https://h/x?sig=ab%3D&q=1"], "curl --url=https://h/x?sig=[key]&q=1"),
+            (
+                &["sh", "-c", "A=http://u@h B=ftp://v:w@i; c http://h/?a=1&api_key=x"],
+                "sh -c A=http://[key]@h B=ftp://[key]@i; c http://h/?a=1&api_key=[key]",
+            ),
             (
                 &["python", "monkey.py", "--monkey", "ape", "sk-1"],
                 "python monkey.py --monkey ape sk-1",

@@ -11,10 +11,11 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use super::args::{Playing, RulesArgs};
-use super::commands::nameable;
+use super::commands::{nameable, recorded_urls};
 use super::recorded::{keeps_programs, model, recorder_error, settings_of, started};
 use super::running::PATIENCE;
-use super::{environment, said};
+use super::{environment, keys, next, said};
+use crate::again::words;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::Output;
@@ -114,7 +115,8 @@ pub(crate) fn proxy(
     });
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
-    let result = tokio.block_on(serve(runs, listen, (names, token), (global, output)));
+    let options = (listen, token_file.as_deref());
+    let result = tokio.block_on(serve(runs, options, (names, token), (global, output)));
     // Programs may have left connections open.
     tokio.shutdown_background();
     result
@@ -138,7 +140,7 @@ fn fits(mode: ProxyMode, rules: &RulesArgs, playing: Playing) -> Result<(), CliE
 
 async fn serve(
     runs: Arc<ProxyRuns>,
-    listen: SocketAddr,
+    (listen, token_file): (SocketAddr, Option<&Path>),
     (upstreams, token): (Option<Vec<String>>, Option<Token>),
     (global, output): (&Global<'_>, &Output),
 ) -> Result<Status, CliError> {
@@ -172,7 +174,7 @@ async fn serve(
         () = patience => Err(CliError::new(Status::Io, "answers are under way that do not end: their runs are not finished")),
         // A second signal: the runs can be resumed.
         _ = signals.next() => Err(CliError::new(Status::Interrupted, "ended before the runs were finished")
-            .hint("`retold proxy --mode resume` continues them")),
+            .hint(format!("`retold {}` continues them", runs.again(listen, token_file)))),
     };
     serving.abort();
     ended?;
@@ -366,6 +368,25 @@ impl ProxyRuns {
         ))
     }
 
+    /// The command that continues these runs.
+    fn again(&self, listen: SocketAddr, token_file: Option<&Path>) -> String {
+        let mut all = ["proxy", "--mode", "resume"].map(str::to_owned).to_vec();
+        for (name, url) in self.urls() {
+            all.extend(["--upstream".to_owned(), format!("{name}={}", next::shown(&url))]);
+        }
+        all.extend(["--listen".to_owned(), listen.to_string()]);
+        if let Some(file) = token_file {
+            all.extend(["--token-file".to_owned(), file.display().to_string()]);
+        }
+        words(&all).unwrap_or_else(|| "proxy --mode resume --upstream NAME=URL".to_owned())
+    }
+
+    /// Where the requests of each upstream go, as it may be recorded and shown.
+    fn urls(&self) -> BTreeMap<String, String> {
+        let named = self.upstreams.iter().flatten();
+        named.map(|(name, url)| (name.clone(), keys::url_without_keys(url))).collect()
+    }
+
     /// The last run of a name, or the run of an id.
     fn last(&self, name: &str) -> Result<Option<RunId>, CliError> {
         let mut reader = self.log.reader()?;
@@ -391,6 +412,7 @@ impl ProxyRuns {
             rules: self.rules.recorded().clone(),
             shared: self.shared,
             upstreams: self.upstreams.iter().flat_map(|named| named.keys().cloned()).collect(),
+            urls: recorded_urls(self.urls(), &self.rules),
         };
         let run = new_run_id()?;
         let begun = Recorder::begin(&self.log, run, started(&settings, None)?).await;

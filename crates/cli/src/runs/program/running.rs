@@ -52,8 +52,6 @@ pub(super) struct Program {
     pub(super) watch: bool,
     pub(super) pace: Pace,
     pub(super) settings: Settings,
-    /// The options that a resume or a fork of this run needs.
-    pub(super) again: Vec<String>,
     pub(super) command: Vec<OsString>,
 }
 
@@ -83,18 +81,16 @@ impl Program {
             hosts,
             watch,
             pace,
-            settings,
-            again,
+            mut settings,
             command,
         } = self;
         let bound = Server::bind().await;
         let server = bound
             .map_err(|e| CliError::new(Status::Io, format!("cannot listen on loopback: {e}")))?;
-        let (names, unset) = match &upstreams {
-            Some(upstreams) => (upstreams.names().map(str::to_owned).collect(), Vec::new()),
-            None => environment::replayed(&settings.upstreams),
-        };
         let replay = writing.is_none();
+        let asked: Option<Vec<String>> =
+            upstreams.as_ref().map(|upstreams| upstreams.names().map(str::to_owned).collect());
+        let (served, unset) = environment::served(asked.as_ref().unwrap_or(&settings.upstreams));
         let watch = watch && passing::can_pass_on();
         let (intercepts, watches) = (hosts.is_some(), watch);
         let mut proxied = Proxied { intercepts, watches, hosts: hosts.unwrap_or_default() };
@@ -115,7 +111,7 @@ impl Program {
         // Their folder is gone when this function returns.
         let pem = interception.as_ref().and_then(|it| it.pem());
         let authorities = pem.map(Authorities::write).transpose()?;
-        let mut set = environment::of_program((server.address(), &secret), &names, replay);
+        let mut set = environment::of_program((server.address(), &secret), &served, replay);
         set.extend(proxied.variables(&secret.proxy_url(server.address())));
         set.extend(authorities.iter().flat_map(Authorities::variables));
         let environment = Environment { set, unset };
@@ -141,7 +137,7 @@ impl Program {
         let front = Front {
             token,
             interception: interception.clone(),
-            ..Front::of(session.clone(), names)
+            ..Front::of(session.clone(), asked.unwrap_or(served))
         };
         let serving = tokio::spawn(server.serve(Arc::new(front)));
         let signals = Signals::of_program();
@@ -161,10 +157,11 @@ impl Program {
                 Done::Recorded { finished }
             }
         };
-        let command = keys::without_keys(&command);
+        settings.command = keys::without_keys(&command);
         let reported = interception.map(|it| it.reported()).unwrap_or_default();
         let was_seen = summary.requests > 0 || reported != retold_wire::Reported::default();
-        said::say((run, done, code), (&summary, was_seen, &reported), (&again, &command), global);
+        let flags: &[&str] = if watch { &["--watch"] } else { &[] };
+        said::say((run, done, code), (&summary, was_seen, &reported), (&settings, flags), global);
         passing::say(&reported, intercepts, global);
         // What --intercept refuses need not be a model.
         let refused = watches && !intercepts && !reported.refused.is_empty();

@@ -5,14 +5,14 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::passing;
-use crate::again::{typed, words};
+use super::{next, passing};
+use crate::again::typed;
 use crate::error::write_err;
 use crate::global::Global;
 use crate::output::counted;
 use retold::id::RunId;
 use retold::inert::inert;
-use retold_wire::{Reported, Summary};
+use retold_wire::{Reported, Settings, Summary};
 
 /// How many misses are printed.
 const MISSES: usize = 5;
@@ -30,7 +30,7 @@ pub(super) enum Done {
 pub(super) fn say(
     (run, done, code): (RunId, Done, u8),
     (summary, was_seen, reported): (&Summary, bool, &Reported),
-    (again, command): (&[String], &[String]),
+    (settings, flags): (&Settings, &[&str]),
     global: &Global,
 ) {
     if global.json {
@@ -42,7 +42,7 @@ pub(super) fn say(
         return;
     }
     if !global.quiet || summary.missed + summary.differences > 0 {
-        write_err(&typed(&text((run, done, code), (summary, was_seen), (again, command))));
+        write_err(&typed(&text((run, done, code), (summary, was_seen), (settings, flags))));
     }
 }
 
@@ -164,13 +164,11 @@ pub(super) fn led(summary: &Summary) -> String {
 fn text(
     (run, done, code): (RunId, Done, u8),
     (summary, was_seen): (&Summary, bool),
-    (again, command): (&[String], &[String]),
+    (settings, flags): (&Settings, &[&str]),
 ) -> String {
     let Summary { requests, replayed_failures, missed, outcomes, differences: differ, .. } =
         summary;
-    let (name, command) = (run.short(8), words(command).unwrap_or_else(|| "CMD".to_owned()));
-    let again = words(again).unwrap_or_else(|| "..".to_owned());
-    let again = if again.is_empty() { again } else { format!(" {again}") };
+    let (name, next) = (run.short(8), |verb| next::with(verb, run, flags, settings));
     let mut text = String::new();
     // Writing to a string cannot fail.
     match done {
@@ -181,7 +179,8 @@ fn text(
             } else if finished {
                 let _ = writeln!(
                     text,
-                    "  `retold replay {name} -- {command}` runs it again from these answers"
+                    "  `retold {}` runs it again from these answers",
+                    next::with("replay", run, &[], settings)
                 );
             } else if *differ > 0 {
                 text.push_str(
@@ -191,7 +190,8 @@ fn text(
                 let _ = writeln!(
                     text,
                     "  the program ended with exit code {code}, so the run is not finished: \
-                     `retold resume {name}{again} -- {command}` continues it"
+                     `retold {}` continues it",
+                    next("resume")
                 );
                 if *replayed_failures > 0 {
                     text.push_str(
@@ -219,12 +219,12 @@ fn text(
     if *missed > 0 {
         let _ = writeln!(
             text,
-            "  `retold fork {name}{again} -- {command}` records a new run: with these answers, and what is new\n  \
-             (name a server that is not the provider's again: --upstream NAME=URL)"
+            "  `retold {}` records a new run: with these answers, and what is new",
+            next("fork")
         );
     }
     if !was_seen {
-        let why = match again.contains("--intercept") {
+        let why = match settings.intercept.is_some() {
             true => {
                 "It has to read HTTPS_PROXY, which Node before version 24 and aiohttp without trust_env=True do not"
             }

@@ -1,0 +1,157 @@
+//! The commands that run a recorded program again, as they are to be typed.
+
+use std::collections::BTreeSet;
+
+use super::keys::MASK;
+use crate::again::words;
+use crate::error::CliError;
+use retold::event::RunStarted;
+use retold::id::RunId;
+use retold_wire::{PROGRAM, Settings, clients};
+
+/// What stands in a command for a URL that only the user knows.
+pub(super) const URL: &str = "URL";
+
+/// What stands for a command that could not be read or typed as shown.
+const CMD: &str = "CMD";
+
+/// The command, without the name of this program: `replay 1a2b3c4d -- python study.py`, or
+/// `resume 1a2b3c4d --upstream openai=http://localhost:8000/v1 -- python study.py`.
+pub(crate) fn command(verb: &str, run: RunId, flags: &[&str], started: &RunStarted) -> String {
+    with(verb, run, flags, &settings_of(started))
+}
+
+/// The same with more options of the verb.
+pub(super) fn with(verb: &str, run: RunId, flags: &[&str], settings: &Settings) -> String {
+    let mut all = vec![verb.to_owned(), run.short(8)];
+    all.extend(flags.iter().map(|flag| (*flag).to_owned()));
+    if verb != "replay" {
+        all.extend(options(settings));
+    }
+    format!("{} -- {}", all.join(" "), program(settings))
+}
+
+/// Refuses to execute a program's run without the program.
+pub(crate) fn needs_command(run: RunId, started: &RunStarted) -> Result<(), CliError> {
+    if started.experiment != PROGRAM {
+        return Ok(());
+    }
+    let next = |verb| command(verb, run, &[], started);
+    let message =
+        "this run was recorded from a program: it is run again together with that program";
+    Err(CliError::usage(message)
+        .hint(format!("`retold {}` replays it", next("replay")))
+        .hint(format!("`retold {}` continues it", next("resume")))
+        .hint(format!("`retold {}` records a new run that shares its answers", next("fork"))))
+}
+
+/// What a run says about itself; of what cannot be read, nothing is known.
+fn settings_of(started: &RunStarted) -> Settings {
+    serde_json::from_value(started.settings.clone()).unwrap_or_default()
+}
+
+fn program(settings: &Settings) -> String {
+    words(&settings.command).filter(|it| !it.is_empty()).unwrap_or_else(|| CMD.to_owned())
+}
+
+/// The options that name the servers, if there are any; they are foreign text.
+fn options(settings: &Settings) -> Option<String> {
+    let typed = words(&servers(settings)).unwrap_or_else(|| "--upstream NAME=URL".to_owned());
+    Some(typed).filter(|typed| !typed.is_empty())
+}
+
+/// The options that name the servers, but for the providers' own.
+fn servers(settings: &Settings) -> Vec<String> {
+    let hosts: BTreeSet<&String> = settings.intercept.iter().flatten().collect();
+    let upstreams: BTreeSet<&String> =
+        settings.upstreams.iter().chain(settings.urls.keys()).collect();
+    let mut all = Vec::new();
+    for name in upstreams.difference(&hosts) {
+        let url = match (settings.led_to(name), clients::of(name).and_then(|client| client.default))
+        {
+            (Some(url), own) if own == Some(url) => continue,
+            (None, Some(_)) => continue,
+            (Some(url), _) => shown(url),
+            (None, None) => URL,
+        };
+        all.extend(["--upstream".to_owned(), format!("{name}={url}")]);
+    }
+    if settings.intercept.is_some() {
+        all.push("--intercept".to_owned());
+    }
+    for name in hosts {
+        let elsewhere = settings.led_to(name).filter(|url| *url != format!("https://{name}"));
+        let url = elsewhere.map_or_else(String::new, |url| format!("={}", shown(url)));
+        all.extend(["--host".to_owned(), format!("{name}{url}")]);
+    }
+    all
+}
+
+/// A URL of which something is not recorded is left to the user.
+pub(super) fn shown(url: &str) -> &str {
+    if url.contains(MASK) { URL } else { url }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// The command for a run with this command and these servers.
+    fn typed(command: &[&str], urls: &[(&str, &str)], intercept: Option<&[&str]>) -> String {
+        let owned =
+            |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let urls: BTreeMap<_, _> =
+            urls.iter().map(|(name, url)| ((*name).to_owned(), (*url).to_owned())).collect();
+        let settings = Settings {
+            command: owned(command),
+            intercept: intercept.map(owned),
+            upstreams: urls.keys().cloned().collect(),
+            urls,
+            ..Settings::default()
+        };
+        let whole = with("resume", RunId([0x1a; 8]), &[], &settings);
+        whole.strip_prefix("resume 1a1a1a1a ").unwrap().to_owned()
+    }
+
+    #[test]
+    fn the_whole_command_is_typed_with_the_servers_that_have_to_be_named() {
+        let study = ["python", "study.py"];
+        let own = ("anthropic", "https://api.anthropic.com");
+        let local = ("openai", "http://127.0.0.1:8000/v1");
+        assert_eq!(typed(&study, &[own], None), "-- python study.py");
+        assert_eq!(
+            typed(&study, &[own, local], None),
+            "--upstream openai=http://127.0.0.1:8000/v1 -- python study.py"
+        );
+        let secret = ("openai", "http://127.0.0.1:8000/v1[key]");
+        assert_eq!(typed(&study, &[secret], None), "--upstream openai=URL -- python study.py");
+        let hosts = [("api.example.com", "https://api.example.com"), ("b.example", "http://h:1")];
+        assert_eq!(
+            typed(&study, &hosts, Some(&["api.example.com", "b.example"])),
+            "--intercept --host api.example.com --host b.example=http://h:1 -- python study.py"
+        );
+        assert_eq!(typed(&[], &[own], None), "-- CMD");
+        assert_eq!(typed(&["env", "", "x"], &[], None), "-- env '' x");
+    }
+
+    /// Commands and URLs come from recordings.
+    #[test]
+    fn foreign_text_is_quoted_or_left_out() {
+        let due = r"--upstream 'openai=http://h/$(id)`id`' -- sh -c ''\''; rm -rf ~ #'";
+        assert_eq!(
+            typed(&["sh", "-c", "'; rm -rf ~ #"], &[("openai", "http://h/$(id)`id`")], None),
+            due
+        );
+        for hostile in ["a\nb", "\u{1b}[2J", "x\u{202e}y", &"x".repeat(501)] {
+            assert_eq!(typed(&["sh", hostile], &[], None), "-- CMD", "{hostile:?}");
+            let named = typed(&["sh"], &[("openai", hostile)], None);
+            assert_eq!(named, "--upstream NAME=URL -- sh", "{hostile:?}");
+        }
+        let many: Vec<String> = (0..200).map(|n| format!("upstream{n}")).collect();
+        let many: Vec<(&str, &str)> =
+            many.iter().map(|name| (&**name, "http://h.example")).collect();
+        assert_eq!(typed(&["sh"], &many, None), "--upstream NAME=URL -- sh");
+    }
+}
