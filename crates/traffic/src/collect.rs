@@ -10,7 +10,7 @@ use retold::model::ModelInfo;
 use retold::prompt::Request;
 use retold_wire::{
     Book, Elsewhere, Imported, Incoming, Key, Outcome, PROGRAM, Rules, Settings, Ticket, Turn,
-    is_counted, is_kept, translated,
+    clients, is_counted, is_kept, translated,
 };
 use serde_json::json;
 
@@ -296,6 +296,8 @@ fn incoming(http: Http, hosts: &mut Hosts, notes: &mut Notes) -> Result<Incoming
     let parts = Parts::of(&url).map_err(|wrong| wrong.to_string())?;
     noted(&headers, "requests", is_counted, notes);
     let (upstream, path) = hosts.place(&parts);
+    // Of an upstream that the user named, as well.
+    let path = clients::path(&upstream, &path).into_owned();
     Ok(Incoming { upstream, method, path, query: parts.query, headers, body })
 }
 

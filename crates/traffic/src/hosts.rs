@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use retold_wire::clients::{AZURE, CLIENTS};
+use retold_wire::clients::{self, AZURE, CLIENTS};
 
 use crate::error::Wrong;
 
@@ -94,7 +94,10 @@ impl Hosts {
     /// # Errors
     /// [`Wrong::Value`] for one that is not a URL.
     pub(crate) fn given(named: &BTreeMap<String, String>) -> Result<Self, Wrong> {
-        let given = named.iter().map(|(name, url)| Ok((name.clone(), Parts::of(url)?)));
+        let parts = |(name, url): (&String, &String)| {
+            Ok((name.clone(), Parts::of(&clients::base_url(name, url))?))
+        };
+        let given = named.iter().map(parts);
         Ok(Hosts { given: given.collect::<Result<_, Wrong>>()?, used: BTreeMap::new() })
     }
 

@@ -17,6 +17,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use retold::inert::inert;
 
 use crate::asked::Incoming;
+use crate::clients;
 use crate::dialect::{self, Dialect, OTHER, Problem};
 use crate::front::{Address, Front, NoRun, NotLetIn};
 use crate::intercept::{HTTP, connect, pass_on};
@@ -129,9 +130,9 @@ async fn handle(
     let here = here(&front, parts.uri.path(), &inside, &parts.headers);
     let known = front.upstreams.as_ref().is_none_or(|names| names.contains(&upstream));
     let incoming = Incoming {
+        path: clients::path(&upstream, &path).into_owned(),
         upstream,
         method: parts.method,
-        path,
         query: parts.uri.query().map(str::to_owned),
         headers: parts.headers,
         body: Bytes::new(),

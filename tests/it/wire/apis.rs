@@ -28,7 +28,9 @@ pub(super) fn answer(path: &str, received: &Received, times: usize) -> Reply {
     let body = received.json();
     let text = format!("Answer {times} \u{20ac}");
     match path {
-        "/openai/chat/completions" => super::upstream::chat(received, times),
+        "/openai/chat/completions" | "/together/v1/chat/completions" => {
+            super::upstream::chat(received, times)
+        }
         "/openai/responses" => {
             let output = response_output(&body, &text, times);
             let response = json!({"id": format!("resp_{times}"), "object": "response", "created_at": 1, "model": "m",

@@ -26,6 +26,7 @@ mod samples;
 mod trouble;
 mod truths;
 mod upstream;
+mod versions;
 mod watched;
 
 use std::path::{Path, PathBuf};
