@@ -100,9 +100,7 @@ fn nobody_votes_after_an_empty_summary() {
     for instead in [without_embeddings, without_descriptions] {
         let (ended, facts) = run(3, instead);
         assert_eq!(completed(&ended), [2, 0, 0, 0]);
-        assert!(
-            of(&facts, "summary_prepared").is_empty() && of(&facts, "final_vote_cast").is_empty()
-        );
+        assert!(of(&facts, "summary_shown").is_empty() && of(&facts, "final_vote_cast").is_empty());
         let reasons: Vec<&str> = of(&facts, "participant_failed")
             .iter()
             .map(|fact| fact["reason"].as_str().unwrap())

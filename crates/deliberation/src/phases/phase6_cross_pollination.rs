@@ -22,10 +22,7 @@ impl Deliberation {
         run: &mut Run<Self>,
         origins: &Origins,
     ) -> Result<(), Stop> {
-        // Those who would read it have failed.
-        if self.needs_input() && run.state().clusters.iter().all(|c| c.description.is_none()) {
-            return run.record(Fact::PhaseCompleted { phase: 6 }, &[]);
-        }
+        // It is empty if there are no positions; then those who would read it have failed.
         let content = self.positions(run.state())?;
         let clusters =
             run.state().clusters.iter().map(|c| Known::Description(c.cluster_id.clone()));
