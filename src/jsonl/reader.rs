@@ -77,7 +77,13 @@ impl JsonlReader {
         // are there.
         let failed = |e| JsonlError::new(path, None, JsonlProblem::Read(e));
         let (mut first, mut input) = (Vec::new(), BufReader::new(input));
-        input.by_ref().take(4).read_to_end(&mut first).map_err(failed)?;
+        for byte in input.by_ref().bytes().take(4) {
+            first.push(byte.map_err(failed)?);
+            // A line that is shorter than a signature is a line.
+            if first.ends_with(b"\n") {
+                break;
+            }
+        }
         let packing = Packing::of_bytes(&first);
         Self::unpacking(path, packing, BufReader::new(io::Cursor::new(first).chain(input)))
     }

@@ -28,6 +28,8 @@ pub(crate) struct Output {
     document: Cell<bool>,
     /// Whether anything was printed.
     begun: Cell<bool>,
+    /// Whether the reader of stdout has left.
+    left: Cell<bool>,
     /// What is damaged, if that was said.
     damage: RefCell<Option<Value>>,
     /// The last event of the run that is not verified, if that is to be said.
@@ -46,6 +48,7 @@ impl Output {
             since: Stopwatch::start(),
             document: Cell::new(false),
             begun: Cell::new(false),
+            left: Cell::new(false),
             damage: RefCell::default(),
             not_verified: Cell::default(),
         }
@@ -166,7 +169,21 @@ impl Output {
 
     fn write(&self, bytes: &[u8]) -> Result<(), CliError> {
         self.begun.set(true);
-        write_out(bytes)
+        let mut out = std::io::stdout().lock();
+        match out.write_all(bytes).and_then(|()| out.flush()) {
+            // `retold log | head` is not an error.
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => {
+                self.left.set(true);
+                Ok(())
+            }
+            Err(e) => Err(CliError::new(Status::Io, format!("cannot write to stdout: {e}"))),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Whether anything that is printed from now on may be read.
+    pub(crate) fn is_read(&self) -> bool {
+        !self.left.get()
     }
 }
 
@@ -178,14 +195,4 @@ fn banner(Damage { seq: from, what }: &Damage) -> String {
 pub(crate) fn usage_error(message: &str) {
     let output = Output::of(true, true);
     output.error(&CliError::usage(message.trim()));
-}
-
-fn write_out(bytes: &[u8]) -> Result<(), CliError> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
-        // `retold log | head` is not an error.
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        Err(e) => Err(CliError::new(Status::Io, format!("cannot write to stdout: {e}"))),
-        Ok(()) => Ok(()),
-    }
 }

@@ -61,7 +61,10 @@ pub(crate) struct ParamsFrom {
 
 impl ParserArgs {
     /// What decides; `None` if nothing is named.
-    pub(crate) fn decider(&self, parsers: &Parsers) -> Result<Option<Box<dyn Decider>>, CliError> {
+    pub(crate) fn decider(
+        &self,
+        parsers: &Parsers,
+    ) -> Result<Option<Box<dyn Decider + Send>>, CliError> {
         if let Some(parser) = &self.parser {
             return Ok(Some(Box::new(RegisteredParser::new(parsers, parser)?)));
         }

@@ -14,7 +14,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use retold_wire::{Listening, Reach, Refused};
+use retold_wire::{Listening, Reach, Refused, Seat};
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::pages::{self, Reply};
@@ -23,6 +23,9 @@ use crate::site::Site;
 
 /// How many connections are served at the same time.
 const CONNECTIONS: usize = 256;
+
+/// How many files each of them needs.
+const FILES: usize = 1;
 
 /// How many pages are made at the same time.
 const PAGES: usize = 8;
@@ -88,9 +91,10 @@ impl Server {
             pages: Semaphore::new(PAGES),
             followers: Arc::new(Semaphore::new(FOLLOWERS)),
         });
-        let serve = |stream| {
+        let serve = |stream, seat| {
             let shared = shared.clone();
             async move {
+                let _seat: Seat = seat;
                 let service = service_fn(move |request| {
                     let shared = shared.clone();
                     async move { Ok::<_, Infallible>(handle(&shared, request).await) }
@@ -105,7 +109,7 @@ impl Server {
                 }
             }
         };
-        self.0.each(CONNECTIONS, serve).await;
+        self.0.each((CONNECTIONS, FILES), serve).await;
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hyper::http::{HeaderMap, Uri};
 use serde_json::Value;
 
+use crate::body::Bodies;
 use crate::intercept::Interception;
 use crate::reach::{Reach, Refused, only};
 use crate::session::Session;
@@ -31,6 +32,8 @@ pub struct Front {
     pub reach: Reach,
     /// What a client has to know.
     pub token: Option<Token>,
+    /// The memory that the bodies of requests share.
+    pub bodies: Bodies,
     /// Opens connections to named hosts, for a program that has them written into it.
     pub interception: Option<Arc<Interception>>,
 }
@@ -117,7 +120,14 @@ impl Front {
     /// Serves one run, to clients on this machine.
     pub fn of(session: Arc<Session>, upstreams: Vec<String>) -> Self {
         let (runs, upstreams) = (Arc::new(OneRun(session)), Some(upstreams));
-        Front { runs, upstreams, reach: Reach::this_machine(), token: None, interception: None }
+        Front {
+            bodies: Bodies::default(),
+            reach: Reach::this_machine(),
+            token: None,
+            interception: None,
+            runs,
+            upstreams,
+        }
     }
 
     /// Reads an address: `/token/TOKEN/run/NAME/UPSTREAM/PATH`, where token and run may be left out or
@@ -203,7 +213,8 @@ mod tests {
         }
         let token = token.map(|token| Token::new(token).unwrap());
         let (reach, upstreams) = (Reach::this_machine(), Option::None);
-        Front { runs: Arc::new(None), upstreams, reach, token, interception: Option::None }
+        let bodies = Bodies::default();
+        Front { runs: Arc::new(None), upstreams, reach, token, bodies, interception: Option::None }
     }
 
     fn read(front: &Front, path: &str, set: &[(&'static str, &str)]) -> Result<String, u16> {

@@ -17,6 +17,7 @@
 
 mod arriving;
 mod asked;
+mod body;
 mod book;
 pub mod clients;
 mod decode;
@@ -35,6 +36,7 @@ mod listening;
 mod locations;
 mod masks;
 mod miss;
+mod open_files;
 mod outlet;
 mod play;
 mod reach;
@@ -60,6 +62,7 @@ mod upstream;
 pub use hyper::http;
 
 pub use asked::{Asked, AskedError, CALL, Incoming, Key, is_a_key};
+pub use body::Bodies;
 pub use book::{Attempt, Book, Place, RecordedSample, Ticket, Turn};
 pub use decode::{DecodeError, decoded};
 pub use elsewhere::{Elsewhere, Outcome, TooLong, is_counted, is_kept};
@@ -67,7 +70,7 @@ pub use failures::Failures;
 pub use front::{Front, Later, NoRun, Runs};
 pub use intercept::{AuthorityError, Interception, NamedHosts, Reported, is_known, not_hiding};
 pub use kept::{End, Kept};
-pub use listening::Listening;
+pub use listening::{Listening, Seat};
 pub use locations::translated;
 pub use miss::{Miss, Why};
 pub use reach::{Reach, Refused};

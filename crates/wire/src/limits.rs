@@ -5,6 +5,18 @@ use std::time::Duration;
 /// The longest request body. A log accepts no longer request, either.
 pub(crate) const LONGEST_REQUEST: usize = 32 << 20;
 
+/// How much memory the bodies of all requests under way have together.
+pub(crate) const BODIES: usize = 128 << 20;
+
+/// The longest body that is not counted among them, so that it never waits.
+pub(crate) const UNCOUNTED: usize = 64 << 10;
+
+/// How much of a body must come in [`BODY_PACE`], unless it ends.
+pub(crate) const LEAST_OF_BODY: usize = 4 << 10;
+
+/// How long a client may take for a little of a body.
+pub(crate) const BODY_PACE: Duration = Duration::from_secs(15);
+
 /// How much of a longer request is read and forgotten, so that its client hears why it is refused.
 pub(crate) const LONGEST_UNKEPT: usize = 1 << 30;
 
@@ -22,6 +34,15 @@ pub(crate) const LONG_ANSWERS: usize = 8;
 
 /// How many programs' connections are served at the same time; the others wait to be accepted.
 pub(crate) const CONNECTIONS: usize = 1024;
+
+/// How many files each of them needs: itself, and the connection to its upstream.
+pub(crate) const FILES: usize = 2;
+
+/// How long to wait before a file is opened again for which there were too many.
+pub(crate) const FILES_EXHAUSTED: Duration = Duration::from_millis(50);
+
+/// How often a connection looks whether it can end, while others wait to be accepted.
+pub(crate) const SEAT_WANTED: Duration = Duration::from_millis(20);
 
 /// How many chunks may wait for a client that reads slowly. Only its own upstream waits with it.
 pub(crate) const WAITING_CHUNKS: usize = 16;

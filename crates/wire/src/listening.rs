@@ -5,12 +5,37 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use crate::open_files;
 
 /// An address at which connections are waiting to be accepted.
 pub struct Listening {
     listener: TcpListener,
     address: SocketAddr,
+}
+
+/// The place of a connection among those that are served at the same time. It is free again when all its
+/// clones are gone.
+#[derive(Clone)]
+pub struct Seat {
+    crowded: watch::Receiver<bool>,
+    _permit: Arc<OwnedSemaphorePermit>,
+}
+
+impl Seat {
+    /// Whether others wait for a seat.
+    pub(crate) fn is_wanted(&self) -> bool {
+        *self.crowded.borrow()
+    }
+
+    /// Waits until others wait for a seat.
+    pub(crate) async fn wanted(&mut self) {
+        // Without its sender, nothing is accepted any more.
+        if self.crowded.wait_for(|it| *it).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
 }
 
 impl Listening {
@@ -29,15 +54,15 @@ impl Listening {
         self.address
     }
 
-    /// Serves each connection, and at most so many at the same time, until it is dropped.
-    pub async fn each<F>(self, most: usize, serve: impl Fn(TcpStream) -> F)
+    /// Serves each connection, until it is dropped. At most so many are served at the same time, each
+    /// of which needs so many open files, and no more than files can be opened; the others wait.
+    pub async fn each<F>(self, (most, files): (usize, usize), serve: impl Fn(TcpStream, Seat) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let connections = Arc::new(Semaphore::new(most));
+        let connections = Arc::new(Semaphore::new(open_files::room_for(most, files)));
+        let (sender, crowded) = watch::channel(false);
         loop {
-            // The semaphore is never closed.
-            let Ok(permit) = connections.clone().acquire_owned().await else { return };
             let stream = match self.listener.accept().await {
                 Ok((stream, _)) => stream,
                 Err(error) => {
@@ -47,13 +72,20 @@ impl Listening {
                     continue;
                 }
             };
+            let permit = match connections.clone().try_acquire_owned() {
+                Ok(permit) => permit,
+                Err(_) => {
+                    sender.send_replace(true);
+                    // The semaphore is never closed.
+                    let Ok(permit) = connections.clone().acquire_owned().await else { return };
+                    sender.send_replace(false);
+                    permit
+                }
+            };
             // Answers are small, and each is waited for.
             let _ = stream.set_nodelay(true);
-            let served = serve(stream);
-            tokio::spawn(async move {
-                let _permit = permit;
-                served.await;
-            });
+            let seat = Seat { crowded: crowded.clone(), _permit: Arc::new(permit) };
+            tokio::spawn(serve(stream, seat));
         }
     }
 }

@@ -1,12 +1,11 @@
 //! The server that a program talks to.
 
 use std::convert::Infallible;
-use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming as IncomingBody;
 use hyper::http::uri::Authority;
 use hyper::http::{HeaderMap, Method, Request, header};
@@ -15,14 +14,18 @@ use hyper::service::service_fn;
 use hyper::{Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use retold::inert::inert;
+use tokio::net::TcpStream;
 
 use crate::asked::Incoming;
+use crate::body::{Bodies, Unread};
 use crate::clients;
 use crate::dialect::{self, Dialect, OTHER, Problem};
 use crate::front::{Address, Front, NoRun, NotLetIn};
 use crate::intercept::{HTTP, connect, pass_on};
-use crate::limits::{CONNECTIONS, HEAD, LONGEST_REQUEST, LONGEST_UNKEPT};
-use crate::listening::Listening;
+use crate::limits::{
+    BODY_PACE, CONNECTIONS, FILES, HEAD, LEAST_OF_BODY, LONGEST_REQUEST, SEAT_WANTED,
+};
+use crate::listening::{Listening, Seat};
 use crate::locations::{ELSEWHERE, Here};
 use crate::outlet::Outgoing;
 use crate::report::{LONGEST_REPORT, report, with_json};
@@ -62,36 +65,58 @@ impl Server {
     /// Serves until it is dropped.
     pub async fn serve(self, front: Arc<Front>) {
         let ours = self.address();
-        let serve = |stream| {
-            let front = front.clone();
+        let serve = |stream, seat| connection((front.clone(), ours), stream, seat);
+        self.0.each((CONNECTIONS, FILES), serve).await;
+    }
+}
+
+/// Serves a connection. While others wait, it ends after its answer, and if it is idle, at once.
+async fn connection((front, ours): (Arc<Front>, SocketAddr), stream: TcpStream, mut seat: Seat) {
+    let (asked, answered) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let service = {
+        let (seat, asked, answered) = (seat.clone(), asked.clone(), answered.clone());
+        service_fn(move |request| {
+            let (front, seat, answered) = (front.clone(), seat.clone(), answered.clone());
+            asked.fetch_add(1, Ordering::Relaxed);
             async move {
-                let service = service_fn(move |request| {
-                    let front = front.clone();
-                    async move { Ok::<_, Infallible>(handle(front, ours, request).await) }
-                });
-                let served = http1::Builder::new()
-                    .timer(TokioTimer::new())
-                    .header_read_timeout(HEAD)
-                    .half_close(false)
-                    .serve_connection(TokioIo::new(stream), service)
-                    .with_upgrades()
-                    .await;
-                if let Err(error) = served {
-                    tracing::debug!(%error, "a connection ended");
+                let response = handle((front, ours), request, &seat).await;
+                answered.fetch_add(1, Ordering::Relaxed);
+                Ok::<_, Infallible>(if seat.is_wanted() { closing(response) } else { response })
+            }
+        })
+    };
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .half_close(false)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    tokio::pin!(served);
+    let served = loop {
+        tokio::select! {
+            served = &mut served => break served,
+            () = async { tokio::time::sleep(SEAT_WANTED).await; seat.wanted().await } => {
+                let answered = answered.load(Ordering::Relaxed);
+                // One that was opened just now is about to ask.
+                if answered > 0 && answered == asked.load(Ordering::Relaxed) {
+                    served.as_mut().graceful_shutdown();
+                    break served.await;
                 }
             }
-        };
-        self.0.each(CONNECTIONS, serve).await;
+        }
+    };
+    if let Err(error) = served {
+        tracing::debug!(%error, "a connection ended");
     }
 }
 
 async fn handle(
-    front: Arc<Front>,
-    ours: SocketAddr,
+    (front, ours): (Arc<Front>, SocketAddr),
     request: Request<IncomingBody>,
+    seat: &Seat,
 ) -> Response<Outgoing> {
     if request.method() == Method::CONNECT {
-        return connect(front, request).await;
+        return connect(front, request, seat.clone()).await;
     }
     // A client that takes us for its proxy, even for requests to ourselves.
     if let Some(authority) = request.uri().authority()
@@ -121,7 +146,7 @@ async fn handle(
     };
     if upstream == OWN {
         let place = path.trim_start_matches('/');
-        return match whole(body, LONGEST_REPORT).await {
+        return match front.bodies.whole(body, LONGEST_REPORT).await {
             Ok(body) => report(&session, place, &parts.method, Some(body)).await,
             Err(_) => closing(report(&session, place, &parts.method, None).await),
         };
@@ -140,7 +165,7 @@ async fn handle(
     let mut answer = if incoming.upstream == ELSEWHERE {
         elsewhere(session.clone(), incoming).await
     } else if known {
-        ask(session.clone(), incoming, body).await
+        ask(session.clone(), incoming, (body, &front.bodies)).await
     } else {
         let names = front.upstreams.iter().flatten();
         let all = names.map(|name| format!("/{name}")).collect::<Vec<_>>().join(", ");
@@ -194,13 +219,13 @@ fn problem<'a>(status: u16, code: &'static str, message: &'a str) -> Problem<'a>
 pub(crate) async fn ask(
     session: Arc<Session>,
     mut incoming: Incoming,
-    body: IncomingBody,
+    (body, bodies): (IncomingBody, &Bodies),
 ) -> Response<Outgoing> {
     if is_an_upgrade(&incoming.headers) {
         let said = "retold does not record WebSockets or other upgraded connections";
         return session.refuse(incoming, problem(426, "retold_upgrade", said)).await;
     }
-    let (status, code, said) = match whole(body, LONGEST_REQUEST).await {
+    let (status, code, said) = match bodies.whole(body, LONGEST_REQUEST).await {
         Ok(body) => {
             incoming.body = body;
             return session.handle(incoming).await;
@@ -217,51 +242,15 @@ pub(crate) async fn ask(
             let dialect = dialect::at(&incoming.path);
             return closing(refused(dialect, 400, "retold_request", "the request has no end"));
         }
+        Err(Unread::Stalled) => {
+            let (least, seconds) = (LEAST_OF_BODY >> 10, BODY_PACE.as_secs());
+            let said =
+                format!("the request has no end: less than {least} KiB of it came in {seconds} s");
+            let dialect = dialect::at(&incoming.path);
+            return closing(refused(dialect, 408, "retold_request", &said));
+        }
     };
     closing(session.refuse(incoming, problem(status, code, &said)).await)
-}
-
-/// Why a body is not read.
-enum Unread {
-    TooLong,
-    /// Its chunks are not what HTTP says.
-    NotHttp(String),
-    /// The client did not wait for its own end.
-    Left,
-}
-
-/// A body, if it is not too long.
-async fn whole(mut body: IncomingBody, longest: usize) -> Result<Bytes, Unread> {
-    let error = match Limited::new(&mut body, longest).collect().await {
-        Ok(whole) => return Ok(whole.to_bytes()),
-        Err(error) => error,
-    };
-    if error.is::<http_body_util::LengthLimitError>() {
-        read_on(&mut body).await;
-        return Err(Unread::TooLong);
-    }
-    let mut cause: &(dyn std::error::Error + 'static) = error.as_ref();
-    while let Some(below) = cause.source() {
-        cause = below;
-    }
-    Err(match cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind) {
-        Some(ErrorKind::InvalidData | ErrorKind::InvalidInput) => {
-            Unread::NotHttp(inert(&cause.to_string(), 200))
-        }
-        _ => Unread::Left,
-    })
-}
-
-/// Reads on what is not kept: many clients listen only when they have sent everything.
-async fn read_on(body: &mut IncomingBody) {
-    let mut left = LONGEST_UNKEPT;
-    while let Some(Ok(frame)) = body.frame().await {
-        let length = frame.data_ref().map_or(0, Bytes::len);
-        match left.checked_sub(length) {
-            Some(still) => left = still,
-            None => return,
-        }
-    }
 }
 
 fn is_an_upgrade(headers: &HeaderMap) -> bool {

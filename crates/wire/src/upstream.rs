@@ -10,8 +10,9 @@ use retold::model::{Failure, FailureKind, NamedUrl};
 
 use crate::asked::{CALL, Incoming};
 use crate::intercept::hosts::{is_host, is_known};
-use crate::limits::{CONNECT, SILENCE};
+use crate::limits::{CONNECT, FILES_EXHAUSTED, SILENCE};
 use crate::locations::ELSEWHERE;
+use crate::open_files;
 
 /// Why an upstream cannot be used. Never shows the URL, which may hold a password.
 #[derive(Debug, thiserror::Error)]
@@ -139,11 +140,20 @@ impl Upstreams {
         let url = url_below(&base, &incoming.path, incoming.query.as_deref());
         let url = url.ok_or_else(|| refused("the path leads out of the upstream"))?;
         let client = if is_loopback(&base) { &self.local } else { &self.http };
-        let request = client
-            .request(incoming.method.clone(), url)
-            .headers(forwarded(&incoming.headers))
-            .body(incoming.body.clone());
-        request.send().await.map_err(|e| not_sent(&incoming.upstream, e))
+        loop {
+            let request = client
+                .request(incoming.method.clone(), url.clone())
+                .headers(forwarded(&incoming.headers))
+                .body(incoming.body.clone());
+            match request.send().await {
+                // Nothing was sent, and the upstream has nothing to do with it: others will end.
+                Err(error) if error.is_connect() && open_files::are_exhausted(&error) => {
+                    tracing::warn!("too many files are open: waiting to connect");
+                    tokio::time::sleep(FILES_EXHAUSTED).await;
+                }
+                sent => return sent.map_err(|e| not_sent(&incoming.upstream, e)),
+            }
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::streaming::objects;
 use crate::support::cli::{Place, Said, assert_said};
 
 /// Writes a shell script into the folder of a place.
@@ -31,9 +32,7 @@ fn the_example_in_python_decides() {
     for command in [example.to_owned(), format!("python3 '{example}'")] {
         let args = ["parse", "--jsonl", "--json", "--parser-cmd", &command];
         let said = place.fed(&args, lines.as_bytes());
-        assert_eq!(said.code, 0, "{}", said.err);
-        let made: Value = serde_json::from_str(&said.out).unwrap();
-        let made = made["decisions"].as_array().unwrap();
+        let made = objects(&said);
         assert_eq!(made[0]["value"], "4 * 6");
         assert_eq!(
             (&made[0]["method"], &made[0]["reasoning"]),
@@ -55,13 +54,10 @@ fn it_is_given_text_call_sample_and_settings_and_no_keys() {
     let line = "{\"call\":\"a/b\",\"sample\":3,\"text\":\"x\\ny\",\"params\":{\"n\":[1]}}\n";
     let said =
         place.fed(&["parse", "--jsonl", "--json", "--parser-cmd", "./echo.sh"], line.as_bytes());
-    let made: Value = serde_json::from_str(&said.out).unwrap();
+    let made = objects(&said);
     let due = json!({"call": "a/b", "sample": 3, "text": "x\ny", "params": {"n": [1]}});
-    assert_eq!(
-        (&made["decisions"][0]["value"], &made["decisions"][0]["method"]),
-        (&due, &json!("filter"))
-    );
-    assert_eq!(made["decisions"][0]["params"]["params"], json!({"n": [1]}));
+    assert_eq!((&made[0]["value"], &made[0]["method"]), (&due, &json!("filter")));
+    assert_eq!(made[0]["params"]["params"], json!({"n": [1]}));
 
     script(
         &place,
@@ -277,6 +273,6 @@ fn embeddings_are_left_alone() {
     assert_eq!((&checked["new"], &checked["left"]["embeddings"]), (&json!(1), &json!(1)));
     let json = [&parse[..], &["--json"]].concat();
     let said = place.fed(&json, place.read("both.jsonl").as_bytes());
-    let made: Value = serde_json::from_str(&said.out).unwrap();
-    assert_eq!((&made["embeddings"], &made["without_answer"]), (&json!(1), &json!(0)));
+    let left: Vec<Value> = objects(&said).iter().map(|it| it["left"].clone()).collect();
+    assert_eq!(left, [json!("an embedding"), Value::Null]);
 }

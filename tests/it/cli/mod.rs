@@ -57,6 +57,7 @@ mod states;
 mod stats;
 mod stories;
 mod strangers;
+mod streaming;
 mod strict_apis;
 mod templates;
 mod tls;

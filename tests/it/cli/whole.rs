@@ -303,10 +303,8 @@ fn a_filter_is_given_the_whole_answer() {
     let mut command = place.command();
     command.args(["parse", "--jsonl", "--json", "--parser-cmd", "python3 filter.py"]);
     command.stdin(std::fs::File::open(place.path("answers.jsonl")).unwrap());
-    let said = crate::support::cli::Said::ended(&mut command);
-    let parsed: Value = serde_json::from_str(&said.out).unwrap();
-    let values: Vec<&Value> =
-        parsed["decisions"].as_array().unwrap().iter().map(|it| &it["value"]).collect();
+    let parsed = super::streaming::objects(&crate::support::cli::Said::ended(&mut command));
+    let values: Vec<&Value> = parsed.iter().map(|it| &it["value"]).collect();
     let calls = json!(["call_1"]);
     let refusal = json!("I cannot help with that.");
     let (good, none) = (json!(GOOD), json!(""));

@@ -3,6 +3,7 @@
 
 mod apis;
 mod commands;
+mod crowds;
 mod curl;
 mod destinations;
 mod diffs;

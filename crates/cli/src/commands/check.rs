@@ -147,7 +147,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 /// Checks runs, and shows what was found.
 fn check_all(
     sources: Vec<Source>,
-    (mut decider, file, params): (Option<Box<dyn Decider>>, Option<ParserFile>, Params),
+    (mut decider, file, params): (Option<Box<dyn Decider + Send>>, Option<ParserFile>, Params),
     args: &Args,
     global: &Global,
     output: &Output,

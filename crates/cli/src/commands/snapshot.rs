@@ -58,7 +58,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 fn written(
     source: &Source,
     args: &Args,
-    decider: Option<&mut Box<dyn Decider>>,
+    decider: Option<&mut Box<dyn Decider + Send>>,
     params: &Params,
     global: &Global,
     output: &Output,

@@ -25,6 +25,7 @@ use crate::asked::Incoming;
 use crate::dialect::{self, Dialect, OTHER};
 use crate::front::Front;
 use crate::limits::HEAD;
+use crate::listening::Seat;
 use crate::locations::Here;
 use crate::outlet::Outgoing;
 use crate::server::{ask, turned_away};
@@ -185,6 +186,7 @@ pub(crate) async fn pass_on(
 pub(crate) async fn connect(
     front: Arc<Front>,
     request: Request<IncomingBody>,
+    seat: Seat,
 ) -> Response<Outgoing> {
     let Some(interception) = front.interception.clone() else {
         let said =
@@ -207,6 +209,8 @@ pub(crate) async fn connect(
         };
         let acceptor = TlsAcceptor::from(config);
         tokio::spawn(async move {
+            // What was upgraded is still a connection.
+            let _seat = seat;
             let Ok(upgraded) = upgrade::on(request).await else { return };
             let handshake = tokio::time::timeout(HEAD, acceptor.accept(TokioIo::new(upgraded)));
             match handshake.await {
@@ -235,6 +239,7 @@ pub(crate) async fn connect(
         Ok(stream) => {
             interception.count(&shown, |reported| &mut reported.passed);
             tokio::spawn(async move {
+                let _seat = seat;
                 if let Ok(upgraded) = upgrade::on(request).await {
                     tunnel::pass_on(upgraded, stream).await;
                 }
@@ -293,7 +298,7 @@ async fn handle(
         headers: parts.headers,
         body: Bytes::new(),
     };
-    let mut answer = ask(session.clone(), incoming, body).await;
+    let mut answer = ask(session.clone(), incoming, (body, &front.bodies)).await;
     here.outward(&mut answer, &session);
     answer
 }

@@ -16,7 +16,8 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 use super::HTTP;
-use crate::limits::CONNECT;
+use crate::limits::{CONNECT, FILES_EXHAUSTED};
+use crate::open_files;
 
 /// The user's proxy, as the environment names it.
 pub(crate) struct Tunnels(Matcher);
@@ -106,8 +107,16 @@ impl Tunnels {
     }
 }
 
+/// Connects, once there are not too many files open.
 async fn directly(host: &str, port: u16) -> io::Result<TcpStream> {
-    TcpStream::connect((host.trim_matches(['[', ']']), port)).await
+    loop {
+        match TcpStream::connect((host.trim_matches(['[', ']']), port)).await {
+            Err(error) if open_files::are_exhausted(&error) => {
+                tokio::time::sleep(FILES_EXHAUSTED).await;
+            }
+            connected => return connected,
+        }
+    }
 }
 
 /// Takes out the headers that concern one connection only.

@@ -29,8 +29,8 @@ use retold::inert::inert;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::run::{Recorder, how_it_ended};
 use retold_wire::{
-    Failures, Front, NoRun, Pace, Reach, Rules, Runs, Samples, Server, Session, Settings, Setup,
-    Summary, Token, Upstreams,
+    Bodies, Failures, Front, NoRun, Pace, Reach, Rules, Runs, Samples, Server, Session, Settings,
+    Setup, Summary, Token, Upstreams,
 };
 
 /// The variable that holds the token.
@@ -165,7 +165,14 @@ async fn serve(
         Some(_) => Reach::with_token(),
         None => Reach::this_machine(),
     };
-    let front = Front { runs: runs.clone(), upstreams, reach, token, interception: None };
+    let front = Front {
+        runs: runs.clone(),
+        upstreams,
+        reach,
+        token,
+        bodies: Bodies::default(),
+        interception: None,
+    };
     let serving = tokio::spawn(server.serve(Arc::new(front)));
     signals.next().await;
     let patience = tokio::time::sleep(PATIENCE);

@@ -139,9 +139,10 @@ impl Program {
             interception: interception.clone(),
             ..Front::of(session.clone(), asked.unwrap_or(served))
         };
-        let serving = tokio::spawn(server.serve(Arc::new(front)));
         let signals = Signals::of_program();
         let mut child = child::start(&command, environment)?;
+        // Only now: it raises our limit on open files, and the program keeps its own.
+        let serving = tokio::spawn(server.serve(Arc::new(front)));
         let status = child::wait(&mut child, signals).await?;
         session.close();
         let code = child::exit_code(status);

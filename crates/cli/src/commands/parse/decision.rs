@@ -1,0 +1,213 @@
+//! What is decided about an answer, and how it is shown.
+
+use serde_json::{Value, json};
+
+use super::line::Line;
+use crate::error::CliError;
+use crate::parser::ParserArgs;
+use retold::decide::{Decided, Decider, Params, Undecided};
+use retold::inert::{inert, inert_lines};
+use retold::parse::{AnyParser, Parsers};
+use retold_study::parser_file::ParserFile;
+
+/// A decision about an answer.
+pub(super) struct Decision {
+    parser: String,
+    /// The settings of the parser; `None` for one of a file, which has them.
+    params: Option<Value>,
+    decided: Decided,
+}
+
+/// What becomes of a line.
+pub(super) enum Outcome {
+    Decided(Vec<Decision>),
+    Left(Left),
+}
+
+/// Why a line has no decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    /// Its call failed.
+    NoAnswer,
+    /// It has no text.
+    Embedding,
+    /// No parser of the file is for it.
+    NoParser,
+}
+
+/// What decides: a parser with settings, a program, or a parser file.
+pub(super) enum Deciding<'a> {
+    Parser(Box<dyn Decider + Send>, Value),
+    File(&'a ParserFile),
+}
+
+impl<'a> Deciding<'a> {
+    /// Decides with the parser or the program that is named.
+    ///
+    /// # Errors
+    /// [`CliError`]: there is none, or its settings cannot be read.
+    pub(super) fn parser(args: &ParserArgs, parsers: &Parsers) -> Result<Self, CliError> {
+        let decider = args.decider(parsers)?.ok_or_else(|| {
+            CliError::usage(
+                "which parser? Give --parser NAME@VERSION, --parsers FILE, or --parser-cmd COMMAND",
+            )
+            .hint(crate::parser::known(parsers))
+        })?;
+        Ok(Deciding::Parser(
+            decider,
+            match args.params(None)? {
+                Params::Same(params) => params,
+                _ => Value::Null,
+            },
+        ))
+    }
+
+    /// Decides with the parsers of a file.
+    pub(super) fn file(file: &'a ParserFile) -> Self {
+        Deciding::File(file)
+    }
+
+    /// Decides about one line.
+    ///
+    /// # Errors
+    /// [`CliError`], from the parser.
+    pub(super) fn one(&mut self, line: &Line) -> Result<Outcome, CliError> {
+        let outcome = self.all(std::slice::from_ref(line))?.pop();
+        Ok(outcome.unwrap_or(Outcome::Left(Left::NoAnswer)))
+    }
+
+    /// Decides about some lines; a program decides about them together.
+    ///
+    /// # Errors
+    /// [`CliError`], from the parser or the program.
+    pub(super) fn all(&mut self, lines: &[Line]) -> Result<Vec<Outcome>, CliError> {
+        let (decider, same) = match self {
+            Deciding::File(file) => {
+                return Ok(lines.iter().map(|line| of_file(file, line)).collect());
+            }
+            Deciding::Parser(decider, same) => (decider, &*same),
+        };
+        let asked: Vec<Undecided<'_>> = lines
+            .iter()
+            .filter_map(|line| {
+                Some(Undecided {
+                    call: line.call.as_ref(),
+                    sample: line.sample,
+                    answer: line.whole()?,
+                    params: line.params.as_ref().unwrap_or(same),
+                })
+            })
+            .collect();
+        let decided = match asked.is_empty() {
+            true => Vec::new(),
+            false => decider.decide(&asked)?,
+        };
+        let mut made = asked.iter().zip(decided).map(|(asked, decided)| {
+            let spec = decider.spec(asked.params);
+            Decision { parser: spec.to_string(), params: Some(spec.params), decided }
+        });
+        let outcomes = lines.iter().map(|line| match left(line) {
+            Some(left) => Outcome::Left(left),
+            None => Outcome::Decided(made.next().into_iter().collect()),
+        });
+        Ok(outcomes.collect())
+    }
+}
+
+fn left(line: &Line) -> Option<Left> {
+    match line.whole() {
+        Some(_) => None,
+        None if line.is_embedding() => Some(Left::Embedding),
+        None => Some(Left::NoAnswer),
+    }
+}
+
+fn of_file(file: &ParserFile, line: &Line) -> Outcome {
+    let Some(answer) = line.whole() else {
+        return Outcome::Left(left(line).unwrap_or(Left::NoAnswer));
+    };
+    let fitting: Vec<&dyn AnyParser> = match line.number {
+        // Nothing is known of what it answers.
+        0 => file.names().filter_map(|name| file.get(name)).collect(),
+        _ => file.fitting(line.call.as_ref(), line.request.as_ref()).into_iter().collect(),
+    };
+    if fitting.is_empty() {
+        return Outcome::Left(Left::NoParser);
+    }
+    let decide = |parser: &dyn AnyParser| Decision {
+        parser: parser.spec().to_string(),
+        params: None,
+        decided: Decided::from(parser.parse_whole_any(answer)),
+    };
+    Outcome::Decided(fitting.into_iter().map(decide).collect())
+}
+
+impl Left {
+    fn as_str(self) -> &'static str {
+        match self {
+            Left::NoAnswer => "no answer",
+            Left::Embedding => "an embedding",
+            Left::NoParser => "no parser is for it",
+        }
+    }
+}
+
+impl Decision {
+    /// It, as JSON.
+    pub(super) fn object(&self) -> Value {
+        let mut object = json!({"parser": self.parser});
+        if let Some(params) = &self.params {
+            object["params"] = params.clone();
+        }
+        if let (Value::Object(object), Ok(Value::Object(decided))) =
+            (&mut object, serde_json::to_value(&self.decided))
+        {
+            object.extend(decided);
+        }
+        object
+    }
+
+    /// It, for people.
+    pub(super) fn text(&self) -> String {
+        let Decision { parser, params: _, decided } = self;
+        let Decided { method, value, reasoning, warnings, verdict, found: _ } = decided;
+        let mut text = format!("parser     {parser}\nvalue      {value}\nmethod     {method}\n");
+        if let Some(verdict) = verdict {
+            text.push_str(&format!("verdict    {verdict}\n"));
+        }
+        if let Some(reasoning) = reasoning {
+            let lines: Vec<&str> = reasoning.lines().collect();
+            text.push_str(&format!("reasoning  {}\n", inert_lines(&lines.join("\n           "))));
+        }
+        for warning in warnings {
+            text.push_str(&format!("warning    {}\n", inert(warning, 1000)));
+        }
+        text
+    }
+}
+
+impl Outcome {
+    /// What is printed of a line as JSON.
+    pub(super) fn objects(&self, line: &Line) -> Vec<Value> {
+        let mut objects = match self {
+            Outcome::Decided(decisions) => decisions.iter().map(Decision::object).collect(),
+            Outcome::Left(left) => vec![json!({"left": left.as_str()})],
+        };
+        for object in &mut objects {
+            object["line"] = line.number.into();
+            if let Some(call) = &line.call {
+                object["call"] = json!(call);
+            }
+            if let Some(sample) = line.sample {
+                object["sample"] = json!(sample);
+            }
+        }
+        objects
+    }
+
+    /// What is printed of a line for people; nothing if it is left.
+    pub(super) fn texts(&self, line: &Line) -> Vec<String> {
+        let Outcome::Decided(decisions) = self else { return Vec::new() };
+        decisions.iter().map(|it| format!("line {}\n{}", line.number, it.text())).collect()
+    }
+}
