@@ -330,7 +330,7 @@ fn names_are_found_in_every_writing() {
     let secrets = [
         "Zqada",
         "Xlovelace",
-        "velace",
+        "\"velace",
         "Xjos",
         "90,113,97",
         "WnFhZGEg",
