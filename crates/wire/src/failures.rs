@@ -2,6 +2,7 @@
 
 use hyper::http::{HeaderMap, HeaderValue, StatusCode, header};
 use retold::event::AttemptDetails;
+use retold::id::Seq;
 use retold::inert::inert;
 use retold::model::{Failure, FailureKind};
 use serde_json::Value;
@@ -17,8 +18,8 @@ pub enum Failures {
     Sent,
     /// They are left out of a replay.
     LeftOut,
-    /// They are asked again, unless an answer follows or the server refused the request itself: then the
-    /// program has lived with them, and what it asked next depends on that.
+    /// They are asked again, unless the program met them and then got an answer in the same call, or the
+    /// server refused the request itself: what it asked next may depend on that.
     AskedAgain,
     /// All of them are asked again.
     AllAskedAgain,
@@ -50,18 +51,24 @@ impl Failed {
 }
 
 impl Failures {
-    /// Which of the attempts at a question are sent again.
-    pub(crate) fn sent(self, attempts: Vec<(Attempt, Option<Failed>)>) -> Vec<Attempt> {
+    /// Which of the attempts at a question are sent again. `answered` is the last question of the same call
+    /// that was answered.
+    pub(crate) fn sent(
+        self,
+        attempts: Vec<(Attempt, Option<Failed>)>,
+        answered: Option<Seq>,
+    ) -> Vec<Attempt> {
         let is_answered = attempts.iter().any(|(attempt, _)| attempt.is_answer);
-        let is_sent = |failed: Option<Failed>| match (self, failed) {
+        // A question that was asked before the failure says nothing: it may be that of another thread.
+        let is_followed = |seq: Seq| is_answered || Some(seq) < answered;
+        let is_sent = |(attempt, failed): &(Attempt, Option<Failed>)| match (self, failed) {
             (_, None) | (Failures::Sent, _) => true,
             (Failures::LeftOut | Failures::AllAskedAgain, _) => false,
             (Failures::AskedAgain, Some(Failed::Here)) => false,
-            (Failures::AskedAgain, Some(Failed::Passing)) => is_answered,
+            (Failures::AskedAgain, Some(Failed::Passing)) => is_followed(attempt.place.seq),
             (Failures::AskedAgain, Some(Failed::Refused)) => true,
         };
-        let sent = attempts.into_iter().filter(|(_, failed)| is_sent(*failed));
-        sent.map(|(attempt, _)| attempt).collect()
+        attempts.into_iter().filter(is_sent).map(|(attempt, _)| attempt).collect()
     }
 }
 
@@ -129,13 +136,13 @@ pub(crate) fn malformed(error: DecodeError) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use retold::id::{RunId, Seq};
+    use retold::id::RunId;
 
     use super::*;
     use crate::book::Place;
 
     /// Which attempts are sent again: `h` failed here, `p` passing, `r` was refused, `a` is an answer.
-    fn sent(failures: Failures, attempts: &str) -> String {
+    fn sent(failures: Failures, attempts: &str, answered: Option<u64>) -> String {
         let attempt = |(seq, letter): (u64, char)| {
             let place = Place { run: RunId([1; 8]), seq: Seq(seq) };
             let failed = match letter {
@@ -147,7 +154,7 @@ mod tests {
             (Attempt { place, reopens: false, is_answer: failed.is_none() }, failed)
         };
         let all = (0..).zip(attempts.chars()).map(attempt).collect();
-        let sent = failures.sent(all).into_iter();
+        let sent = failures.sent(all, answered.map(Seq)).into_iter();
         let letters = sent.map(|it| attempts.as_bytes()[it.place.seq.0 as usize]);
         letters.map(char::from).collect()
     }
@@ -165,12 +172,16 @@ mod tests {
             ("ra", "ra"),
             ("h", ""),
         ] {
-            assert_eq!(sent(Failures::AskedAgain, attempts), due, "{attempts}");
-            assert_eq!(sent(Failures::Sent, attempts), attempts);
+            assert_eq!(sent(Failures::AskedAgain, attempts, None), due, "{attempts}");
+            assert_eq!(sent(Failures::Sent, attempts, None), attempts);
             let answers = attempts.replace(['h', 'p', 'r'], "");
-            assert_eq!(sent(Failures::LeftOut, attempts), answers);
-            assert_eq!(sent(Failures::AllAskedAgain, attempts), answers);
+            assert_eq!(sent(Failures::LeftOut, attempts, None), answers);
+            assert_eq!(sent(Failures::AllAskedAgain, attempts, None), answers);
         }
+        // A later question of the same call was answered: the program asked once more by itself.
+        assert_eq!(sent(Failures::AskedAgain, "pph", Some(5)), "pp");
+        assert_eq!(sent(Failures::AskedAgain, "pph", Some(1)), "p");
+        assert_eq!(sent(Failures::AllAskedAgain, "pp", Some(5)), "");
     }
 
     #[test]

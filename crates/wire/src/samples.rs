@@ -146,12 +146,16 @@ impl Recorded {
         // One that was asked again after a crash takes the place of the lost one.
         asked.sort_unstable_by_key(|(sample, seq, _)| (*sample, std::cmp::Reverse(*seq)));
         asked.dedup_by_key(|(sample, ..)| *sample);
-        let mut keys = BTreeMap::new();
+        let mut all = Vec::with_capacity(asked.len());
         for (number, request, prompt) in asked {
-            let sample = self.attempts(request, &mut page.first)?;
-            if sample.attempts.is_empty() && self.failures == Failures::LeftOut {
-                continue;
-            }
+            all.push((number, prompt, self.attempts(request, &mut page.first)?));
+        }
+        // The last question of the call that was answered.
+        let answered = all.iter().filter(|(.., made)| made.is_answered());
+        let answered = answered.map(|(.., made)| made.request).max();
+        let mut keys = BTreeMap::new();
+        for (number, prompt, made) in all {
+            let Some(sample) = made.sent(self.failures, answered) else { continue };
             let key = if self.rules.is_empty() {
                 prompt
             } else if let Some(key) = keys.get(&prompt) {
@@ -168,11 +172,7 @@ impl Recorded {
     }
 
     /// The recorded attempts of a question.
-    fn attempts(
-        &self,
-        request: Seq,
-        first: &mut Option<(Place, Found)>,
-    ) -> Result<RecordedSample, LogError> {
+    fn attempts(&self, request: Seq, first: &mut Option<(Place, Found)>) -> Result<Made, LogError> {
         let run = self.questions.run;
         let (mut attempts, mut made, mut partial) = (Vec::new(), 0, false);
         for seq in self.questions.table.caused_by(request) {
@@ -206,14 +206,45 @@ impl Recorded {
             attempts.push((Attempt { place, reopens, is_answer: failed.is_none() }, failed));
             first.get_or_insert((place, stored));
         }
-        let attempts = self.failures.sent(attempts);
-        Ok(RecordedSample { request, attempts, made, partial })
+        Ok(Made { request, attempts, made, partial })
     }
 
     /// The key of a stored prompt, under the rules.
     fn key_of(&self, prompt: PromptHash) -> Result<PromptHash, LogError> {
         let request = self.readers.with(|reader| reader.request(prompt))?;
         Ok(request.map_or(prompt, |request| self.rules.key(&request)))
+    }
+}
+
+/// What was made of a question.
+struct Made {
+    request: Seq,
+    /// The attempts that the program which was run last has met.
+    attempts: Vec<(Attempt, Option<Failed>)>,
+    /// How many attempts the log has.
+    made: u32,
+    partial: bool,
+}
+
+impl Made {
+    fn is_answered(&self) -> bool {
+        self.attempts.iter().any(|(attempt, _)| attempt.is_answer)
+    }
+
+    /// What of it is sent again; `None` if the program is not to notice that it was asked. `answered` is
+    /// the last question of its call that was answered.
+    fn sent(self, failures: Failures, answered: Option<Seq>) -> Option<RecordedSample> {
+        let Made { request, attempts, made, partial } = self;
+        let failed = attempts.last().map(|(attempt, _)| attempt.place.seq);
+        let attempts = failures.sent(attempts, answered);
+        let is_skipped = match failures {
+            Failures::LeftOut => true,
+            // The program itself asked once more, and got an answer.
+            Failures::AskedAgain => failed.is_some_and(|failed| Some(failed) < answered),
+            Failures::Sent | Failures::AllAskedAgain => false,
+        };
+        let is_skipped = is_skipped && attempts.is_empty();
+        (!is_skipped).then_some(RecordedSample { request, attempts, made, partial })
     }
 }
 

@@ -182,6 +182,64 @@ ask a; ask b; ask c; ask c; ask c; ask d | tee last; test \"$(cat last)\" = '200
     place.ok("verify");
 }
 
+/// A program whose SDK does not try again, but that asks once more by itself, has lived with the failure: the
+/// answer that it then got was paid for, and is not asked for again. What retold itself said is left out.
+#[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
+#[test]
+fn a_program_that_asks_once_more_by_itself_gets_its_answer_again() {
+    let script = "
+import openai, sys
+client = openai.OpenAI(max_retries=0)
+def ask(question, tries):
+    for left in reversed(range(tries)):
+        try:
+            messages = [{'role': 'user', 'content': question}]
+            reply = client.chat.completions.create(model='m', messages=messages)
+            return print(reply.choices[0].message.content, flush=True)
+        except openai.APIError as error:
+            print(type(error).__name__, flush=True)
+    sys.exit(1)
+for question in 'abcd':
+    ask(question, 1 if question == 'd' else 3)";
+    let (place, python) = (Place::new(), python());
+    let program = [python.as_str(), "-c", script];
+    let upstream = Server::handler({
+        let (mut b, mut c, mut d) = (0, 0, 0);
+        move |received| match question(received).as_str() {
+            "b" if {
+                b += 1;
+                b
+            } == 1 =>
+            {
+                Reply::error(503, "trouble", "try later")
+            }
+            "c" if {
+                c += 1;
+                c
+            } < 3 =>
+            {
+                Reply::reset()
+            }
+            "d" if {
+                d += 1;
+                d
+            } == 1 =>
+            {
+                Reply::error(429, "trouble", "too many")
+            }
+            _ => answer(received),
+        }
+    });
+    let url = upstream.base_url();
+    let recorded = record_with(&place, "", &url, &program, &[]);
+    assert_eq!(recorded.code, 1, "{}{}", recorded.out, recorded.err);
+    assert_eq!(asked(&upstream), "abbcccd");
+    let resumed = with(&place, "resume latest", &url, &program, &[]);
+    let due = "to a\nInternalServerError\nto b\nto c\nto d\n";
+    assert_eq!((resumed.code, resumed.out.as_str()), (0, due), "{}", resumed.err);
+    assert_eq!(asked(&upstream), "abbcccdd", "{}", resumed.err);
+}
+
 #[test]
 fn all_failures_are_asked_again_if_that_is_said() {
     let place = Place::new();
