@@ -118,7 +118,7 @@ impl Redaction {
                     && let Some(begin) = beginnings.as_ref().and_then(|it| it.at_end_of(&view.text))
                     && known.iter().all(|known| known.end <= begin)
                 {
-                    let by = patterns.key.placeholder(view.text[begin..].as_bytes());
+                    let by = patterns.key.placeholder(&view.text.as_bytes()[begin..]);
                     add(&mut found, view.place(&(begin..view.text.len())), by);
                 }
             }
