@@ -171,7 +171,8 @@ fn every_study_asks_every_api_what_it_accepts() {
         for (kind, read) in KINDS {
             let (place, server) = (Place::new(), server(kind, read, study));
             let mut args = command(study, kind, &server);
-            if study == "deliberation" && kind != "openai" {
+            let embeds = matches!(study, "deliberation" | "public_goods");
+            if embeds && kind != "openai" {
                 let at = vectors.base_url();
                 args.push_str(&format!(" --endpoint text-embedding-3-small={at}"));
             }
