@@ -177,7 +177,7 @@ fn secrets_in_urls_are_left_out() {
     let texts = [&*log, &*wal, recorded.err.as_bytes(), shown.as_bytes(), stopped.err.as_bytes()];
     for secret in ["hunter2", "hunter3", "pathpath", "zyxwvu99", "tsrqpo88"] {
         let is_in = |text: &&[u8]| memchr::memmem::find(text, secret.as_bytes()).is_some();
-        assert_eq!(texts.iter().position(|text| is_in(text)), None, "{secret}");
+        assert_eq!(texts.iter().position(is_in), None, "{secret}");
     }
     assert!(shown.contains(&format!("  openai: http://{address}/[key]/v1[key]\n")), "{shown}");
 }

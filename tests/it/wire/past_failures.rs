@@ -257,5 +257,6 @@ fn all_failures_are_asked_again_if_that_is_said() {
     assert_eq!((resumed.code, asked(&upstream).as_str()), (0, "abbc"), "{}", resumed.err);
     let said = place.run("fork latest --retry-failed");
     assert_eq!(said.code, 2);
-    assert!(said.err.contains("--retry-failed -- CMD` does"), "{}", said.err);
+    let due = format!(" --retry-failed --upstream openai={url} -- ");
+    assert!(said.err.contains(&due), "{}", said.err);
 }

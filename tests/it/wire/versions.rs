@@ -26,7 +26,7 @@ fn recorded(program: &[&str], place: &Place) {
             // Where the real APIs have them.
             Some("anthropic") => path == "/anthropic/v1/messages",
             Some("together") => path == "/together/v1/chat/completions",
-            Some("gemini") => path.starts_with("/gemini/v1beta/models/"),
+            Some("gemini") => path.starts_with("/gemini/v1") && path.ends_with(":generateContent"),
             Some("ollama") => path == "/ollama/api/chat",
             _ => ["/openai/chat/completions", "/openai/responses"].contains(&path),
         };

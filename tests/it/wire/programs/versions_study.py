@@ -13,5 +13,6 @@ for client in (openai.OpenAI(max_retries=5), together.Together(max_retries=5)):
 claude = anthropic.Anthropic(max_retries=5)
 for _ in range(2):
     print(claude.messages.create(model="m", max_tokens=9, messages=messages).content[0].text)
-print(genai.Client().models.generate_content(model="m", contents="Name a colour.").text)
+gemini = genai.Client()
+print(gemini.models.generate_content(model="m", contents="Name a colour.").text)
 print(ollama.chat(model="m", messages=messages).message.content)
