@@ -116,7 +116,7 @@ pub(crate) async fn recorder(log: &Path, upstream: SocketAddr) -> Serving {
 pub(crate) async fn replayer(log: &Path) -> Serving {
     let log = opened(log);
     let rules = Rules::default();
-    let samples = Samples::of(&log, RUN, &rules, false).unwrap();
+    let samples = Samples::of(&log, RUN, &rules, retold_wire::Failures::Sent).unwrap();
     Serving::of(Setup {
         log,
         run: RUN,

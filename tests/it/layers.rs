@@ -20,7 +20,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("lookup", &[]),
     ("prompt", &["id", "inert", "values"]),
     ("content", &["id", "prompt"]),
-    ("event", &["content", "id", "prompt"]),
+    ("event", &["content", "id", "lookup", "prompt"]),
     ("log", &["beside", "content", "counted", "event", "id", "lookup", "prompt", "values"]),
     ("parse", &["inert", "prompt"]),
     ("model", &["content", "counted", "explain", "id", "inert", "prompt", "unique", "values"]),

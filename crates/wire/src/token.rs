@@ -115,7 +115,10 @@ mod tests {
         };
         let basic = |text: &str| format!("Basic {}", BASE64.encode(text.as_bytes()));
         let right = basic(&format!("retold:{given}"));
-        assert!(is_let_in(&[right.clone()]) && is_let_in(&[right.replace("Basic", "basic")]));
+        assert!(
+            is_let_in(std::slice::from_ref(&right))
+                && is_let_in(&[right.replace("Basic", "basic")])
+        );
         for wrong in
             [basic("retold:"), basic(given), "Basic !".to_owned(), format!("Bearer {given}")]
         {

@@ -1,8 +1,9 @@
 //! How fast a study asks and how long it waits follow from all of its settings: flags that choose
 //! another kind of model than the config are applied first.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use retold::run::clock::Stopwatch;
 use serde_json::Value;
 
 use crate::support::cli::Place;
@@ -15,7 +16,7 @@ use crate::support::studies::answers;
 fn limited(experiment: &str) -> Server {
     let (answers, mut since) = (answers(experiment), None);
     Server::handler(move |received: &Received| {
-        let since: Instant = *since.get_or_insert_with(Instant::now);
+        let since: &mut Stopwatch = since.get_or_insert_with(Stopwatch::start);
         match since.elapsed() < Duration::from_secs(2) {
             true => Reply::error(429, "rate_limit_exceeded", "slow down"),
             false => answers(received),

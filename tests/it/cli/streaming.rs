@@ -67,7 +67,7 @@ fn a_line_is_answered_before_the_next_one_comes() {
         assert_eq!(made.get("left").is_some(), number == 3, "{made}");
     }
     assert_eq!(json.end().code, 0);
-    let mut text = Open::start(&place, &["--parser", "game24@1"]);
+    let mut text = Open::start(&place, &["--parser", "game24@3"]);
     for number in 1..4 {
         writeln!(text.input, "\"Answer: 4 * {number}\"").unwrap();
         let lines: Vec<String> =
@@ -107,7 +107,7 @@ fn memory_does_not_grow_with_the_lines() {
 fn the_order_is_that_of_the_lines_on_any_number_of_threads() {
     let place = Place::new();
     let line = |n: usize| {
-        let long = "so ".repeat(if n % 97 == 0 { 20_000 } else { n % 50 });
+        let long = "so ".repeat(if n.is_multiple_of(97) { 20_000 } else { n % 50 });
         format!("{}\n", json!({"call": format!("c/{n}"), "text": format!("{long}Answer: {n} + 1")}))
     };
     let lines: String = (1..=1500).map(line).collect();
@@ -118,7 +118,7 @@ fn the_order_is_that_of_the_lines_on_any_number_of_threads() {
     let one = parsed("1");
     let numbers: Vec<u64> = objects(&one).iter().map(|it| it["line"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (1..=1500).collect::<Vec<u64>>());
-    assert_eq!(objects(&one)[96]["value"], "97 + 1");
+    assert_eq!(objects(&one)[99]["value"], "100 + 1");
     for jobs in ["2", "7"] {
         assert_eq!(parsed(jobs).out, one.out);
     }

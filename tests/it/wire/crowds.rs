@@ -60,7 +60,7 @@ fn more_connections_than_files_wait() {
         assert_eq!(upstream.received().len(), 300);
         let shown = place.json("show latest").0;
         assert_eq!(
-            (&shown["answers"], &shown["failed_attempts"]),
+            (&shown["exchanges"], &shown["failed_attempts"]),
             (&300.into(), &0.into()),
             "{shown}"
         );
@@ -105,5 +105,5 @@ fn long_requests_share_a_budget_and_unfinished_ones_end() {
     eprintln!("{peak} kB for 24 requests of 31 MiB");
     assert!(peak < 1_000_000, "{peak} kB");
     let shown = place.json("show latest").0;
-    assert_eq!((&shown["answers"], &shown["failed_attempts"]), (&24.into(), &0.into()), "{shown}");
+    assert_eq!((&shown["exchanges"], &shown["failed_attempts"]), (&24.into(), &0.into()), "{shown}");
 }

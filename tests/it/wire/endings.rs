@@ -95,7 +95,13 @@ fn cases() -> Vec<Case> {
         ),
         case(chat, EVENTS, &[begun.clone(), stop], Answered, "half a text"),
         case(chat, EVENTS, &[begun.clone(), "[DONE]".into()], Answered, "half a"),
-        case(chat, EVENTS, &[begun.clone()], Unended, "closed without [DONE] or a finish reason"),
+        case(
+            chat,
+            EVENTS,
+            std::slice::from_ref(&begun),
+            Unended,
+            "closed without [DONE] or a finish reason",
+        ),
         case(chat, EVENTS, &[], Unended, "closed without [DONE]"),
         case(chat, EVENTS, &[begun.clone(), openrouter, "[DONE]".into()], Failed, "half a"),
         case(
@@ -142,7 +148,13 @@ fn cases() -> Vec<Case> {
             "closed without message_stop",
         ),
         case(anthropic, EVENTS, &[start, block, said, overloaded.clone()], Failed, "half a"),
-        case(anthropic, EVENTS, &[overloaded.clone()], Failed, "inside HTTP 200: Overloaded"),
+        case(
+            anthropic,
+            EVENTS,
+            std::slice::from_ref(&overloaded),
+            Failed,
+            "inside HTTP 200: Overloaded",
+        ),
         case(anthropic, JSON, &[overloaded], Failed, "inside HTTP 200: Overloaded"),
         case(responses, EVENTS, &[text.clone(), response("failed", bad.clone())], Failed, "half a"),
         case(
@@ -182,8 +194,14 @@ fn cases() -> Vec<Case> {
         case(ollama, LINES, &[token(false), token(true)], Answered, "half a"),
         case(ollama, LINES, &[token(false)], Unended, "closed without \"done\": true"),
         case(ollama, LINES, &[token(false), runner.clone()], Failed, "half a"),
-        case(ollama, JSON, &[runner.clone()], Failed, "the runner has stopped"),
-        case("v1/embeddings", JSON, &[runner.clone()], Failed, "the runner has stopped"),
+        case(ollama, JSON, std::slice::from_ref(&runner), Failed, "the runner has stopped"),
+        case(
+            "v1/embeddings",
+            JSON,
+            std::slice::from_ref(&runner),
+            Failed,
+            "the runner has stopped",
+        ),
         case("v1/anything", JSON, &[runner], Answered, "the runner has stopped"),
     ]
 }

@@ -64,7 +64,7 @@ fn only_the_program_of_a_command_is_answered() {
     assert_eq!(replayed.out, recorded.out);
     insta::assert_snapshot!("requests_that_are_not_let_in", recorded.out);
     let shown = place.json("show latest").0;
-    assert_eq!((&shown["answers"], &shown["failed_attempts"]), (&1.into(), &0.into()), "{shown}");
+    assert_eq!((&shown["exchanges"], &shown["failed_attempts"]), (&1.into(), &0.into()), "{shown}");
     // Each command has its own, and it is nowhere.
     assert_ne!(secrets[0], secrets[1]);
     let log = std::fs::read(place.path("retold.db")).unwrap();
@@ -189,7 +189,7 @@ fn a_page_in_a_browser_cannot_ask_a_recording_or_use_up_a_replay() {
     assert_eq!(upstream.received().len(), 1, "{}", recorded.err);
     drop(upstream);
     let shown = place.json("show latest").0;
-    assert_eq!((&shown["answers"], &shown["failed_attempts"]), (&1.into(), &0.into()), "{shown}");
+    assert_eq!((&shown["exchanges"], &shown["failed_attempts"]), (&1.into(), &0.into()), "{shown}");
     assert!(!place.ok("log latest").contains("forged"));
     let replayed = Said::ended(retold(&place, "replay latest", &program).env("HOME", &home));
     let (page, again) = forged(&replayed);

@@ -2,6 +2,7 @@
 
 mod decision;
 mod line;
+mod queue;
 mod streamed;
 
 use std::io::Read;

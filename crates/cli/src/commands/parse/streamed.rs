@@ -1,7 +1,5 @@
 //! Many answers, one per line: each is printed before the next one is there, in the order of the lines.
 
-mod queue;
-
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::{Arc, mpsc};
@@ -10,9 +8,9 @@ use std::thread;
 use super::Args;
 use super::decision::{Deciding, Left, Outcome};
 use super::line::{Line, Read};
+use super::queue::Queue;
 use crate::error::{CliError, Status};
 use crate::output::{Output, counted};
-use queue::Queue;
 use retold::inert::{inert_json, inert_lines};
 use retold::jsonl::JsonlReader;
 

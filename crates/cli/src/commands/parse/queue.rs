@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::commands::parse::line::Read;
+use super::line::Read;
 
 /// How many bytes of lines are under way. A line that is longer is alone.
 const UNDER_WAY: usize = 16 << 20;
