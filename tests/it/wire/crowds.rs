@@ -105,5 +105,9 @@ fn long_requests_share_a_budget_and_unfinished_ones_end() {
     eprintln!("{peak} kB for 24 requests of 31 MiB");
     assert!(peak < 1_000_000, "{peak} kB");
     let shown = place.json("show latest").0;
-    assert_eq!((&shown["exchanges"], &shown["failed_attempts"]), (&24.into(), &0.into()), "{shown}");
+    assert_eq!(
+        (&shown["exchanges"], &shown["failed_attempts"]),
+        (&24.into(), &0.into()),
+        "{shown}"
+    );
 }

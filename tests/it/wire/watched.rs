@@ -137,6 +137,22 @@ fn what_goes_past_is_counted_and_models_are_refused_in_a_replay() {
     assert!(unseen.err.contains("it does not see what goes past it"), "{}", unseen.err);
 }
 
+/// A server that the run was recorded from is a model's, whatever is asked there.
+#[test]
+fn a_replay_does_not_reach_the_recorded_server() {
+    let (place, upstream) = (Place::new(), at("127.0.0.5"));
+    let ask = format!("curl -sS --max-time 20 http://{}/anything", upstream.address());
+    let recorded = record(&place, "", &upstream.base_url(), &["sh", "-c", &ask]);
+    assert!(recorded.out.contains("GET /anything"), "{}", recorded.err);
+    let replayed = with(&place, "replay --watch latest", NOWHERE, &["sh", "-c", &ask], &[]);
+    assert_eq!((replayed.code, upstream.received().len()), (1, 1), "{}", replayed.err);
+    let refused = format!(
+        "1 or more requests to http://{} were not recorded, so refused",
+        upstream.address()
+    );
+    assert!(replayed.err.contains(&refused), "{}", replayed.err);
+}
+
 /// The user's own proxy is gone through, with its password, and not to the hosts of `NO_PROXY`.
 #[test]
 fn the_user_s_proxy_is_kept() {

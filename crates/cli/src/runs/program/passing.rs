@@ -93,13 +93,15 @@ pub(super) fn can_pass_on() -> bool {
     false
 }
 
-/// The hosts that a run is known to have asked.
+/// The hosts that a run is known to have asked, but for this machine, which has other servers too.
 pub(super) fn recorded_hosts(settings: &Settings) -> NamedHosts {
-    let urls = settings.imported.iter().flat_map(|imported| imported.urls.values());
-    let of_urls =
-        urls.filter_map(|url| Some(url.parse::<http::Uri>().ok()?.host()?.to_ascii_lowercase()));
+    let imported = settings.imported.iter().flat_map(|imported| imported.urls.values());
+    let of_urls = imported
+        .chain(settings.urls.values())
+        .filter_map(|url| Some(url.parse::<http::Uri>().ok()?.host()?.to_ascii_lowercase()));
     let names = settings.upstreams.iter().filter(|name| name.contains('.')).cloned();
-    names.chain(of_urls).map(|host| (host, true)).collect()
+    let others = names.chain(of_urls).filter(|host| !LOOPBACK.split(',').any(|it| it == host));
+    others.map(|host| (host, true)).collect()
 }
 
 /// What became of connections that were not recorded, as JSON.
