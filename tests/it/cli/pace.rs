@@ -12,7 +12,6 @@ use crate::support::studies::answers;
 
 /// Refuses everything for two seconds from its first request on, then answers like the simulated
 /// model.
-#[expect(clippy::disallowed_methods, reason = "the server of a test has a clock of its own")]
 fn limited(experiment: &str) -> Server {
     let (answers, mut since) = (answers(experiment), None);
     Server::handler(move |received: &Received| {
