@@ -107,12 +107,16 @@ impl Place {
         let mut child = command.spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
         let (first, rest) = input.split_at(input.len().min(1));
-        // It may have read enough and ended already.
-        let _ = pipe.write_all(first).and_then(|()| pipe.flush());
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        let _ = pipe.write_all(rest);
-        drop(pipe);
-        Said::of(ended(child))
+        std::thread::scope(|scope| {
+            // What it prints is read meanwhile: it need not read on before it has printed.
+            scope.spawn(move || {
+                // It may have read enough and ended already.
+                let _ = pipe.write_all(first).and_then(|()| pipe.flush());
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                let _ = pipe.write_all(rest);
+            });
+            Said::of(ended(child))
+        })
     }
 
     /// Runs the program, which must succeed; returns what it printed.
