@@ -193,6 +193,7 @@ impl InForce {
         let later: Vec<String> = self.later.iter().map(ToString::to_string).collect();
         let later = later.join(", ");
         let stand = match of.in_force {
+            _ if self.later.is_empty() && of.decisions == Some(0) => "they are in force".to_owned(),
             _ if self.later.is_empty() => "they replace the ones recorded there".to_owned(),
             Some(0) => format!("none of them is in force any more: later ones are in run {later}"),
             Some(some) => format!(

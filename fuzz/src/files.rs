@@ -83,6 +83,7 @@ fn answered(data: &[u8]) -> String {
     let asked = parts.next().unwrap_or_default().to_vec();
     let body = parts.next().unwrap_or_default().to_vec();
     let incoming = Incoming {
+        is_led: false,
         upstream: "openai".to_owned(),
         method: Method::POST,
         path: PATHS[usize::from(*path) % PATHS.len()].to_owned(),

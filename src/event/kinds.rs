@@ -75,6 +75,9 @@ pub const PROGRAM: &str = "program";
 /// The experiment name of runs that were imported from an exchanges file.
 pub const EXCHANGES: &str = "exchanges";
 
+/// The experiment name of runs of decisions that were accepted about the answers of another run.
+pub const DECISIONS: &str = "decisions";
+
 impl RunStarted {
     /// What the outcome digest of such a run covers, unless an earlier release ended it: no study
     /// executes what a program did or what was imported from exchanges.
@@ -83,6 +86,12 @@ impl RunStarted {
             PROGRAM | EXCHANGES => Covers::Exchanges,
             _ => Covers::Outcomes,
         }
+    }
+
+    /// The seed of the random choices; `None` for runs in which nothing is drawn.
+    pub fn drawn_from(&self) -> Option<u64> {
+        let draws = ![PROGRAM, EXCHANGES, DECISIONS].contains(&&*self.experiment);
+        draws.then_some(self.seed)
     }
 
     /// Whether the answers are made up by a program, which must be stated wherever results are

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::import::{append, with_root};
 use crate::content::Content;
+pub use crate::event::DECISIONS;
 use crate::event::kind::RUN_FINISHED;
 use crate::event::{
     AnswerReused, Because, DecidedBy, DecisionDetails, Event, MerkleTree, NewEvent, OutcomeHasher,
@@ -19,9 +20,6 @@ use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::log::{Backend, Head, LogError, Reader, Scratch};
 use crate::prompt::{CanonicalError, Request, canonical};
 use crate::run::{Beside, started};
-
-/// The experiment name of runs that are decisions about the answers of another run.
-pub const DECISIONS: &str = "decisions";
 
 /// The run whose answers a run of accepted decisions is about; `None` for any other run.
 pub fn decides_about(started: &RunStarted) -> Option<RunId> {

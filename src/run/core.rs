@@ -37,7 +37,7 @@ use crate::prompt::{Request, canonical};
 pub struct Progress {
     /// Answers so far, recorded or new.
     pub exchanges: u64,
-    /// How many of these a model has just given.
+    /// How many a model has just given. An answer that is used again counts once here.
     pub live: u64,
     /// Attempts made with a model, including failed ones.
     pub model_calls: u64,
@@ -147,7 +147,7 @@ impl Core {
             AnswerSource::Nobody => {
                 let failure = Failure::new(FailureKind::NoAnswer, "it was never recorded");
                 let exchanged = Err(call_failed(asked, failure));
-                self.count(asked, &exchanged, false);
+                self.count(asked, &exchanged);
                 Ok(Some(exchanged))
             }
             AnswerSource::Log(Recorded { request, seq, result }) => {
@@ -155,7 +155,7 @@ impl Core {
                     Ok(Text { content, beside }) => Ok(Answered { request, seq, content, beside }),
                     Err(failure) => Err(call_failed(asked, failure)),
                 };
-                self.count(asked, &exchanged, false);
+                self.count(asked, &exchanged);
                 Ok(Some(exchanged))
             }
         }
@@ -224,14 +224,13 @@ impl Core {
         }
     }
 
-    pub(super) fn count(&self, asked: &Asked, exchanged: &Exchanged, live: bool) {
+    pub(super) fn count(&self, asked: &Asked, exchanged: &Exchanged) {
         if let (Reuse::Shared, Ok(answered)) = (asked.reuse, exchanged) {
             self.shared.put(asked.prompt(), answered);
         }
         self.update(|p| match exchanged {
             Ok(answered) => {
                 p.exchanges += 1;
-                p.live += u64::from(live);
                 // What is recorded of a program is not asked by a run of ours.
                 let Shortcomings { blank, cut_off, unended: _, unreadable } =
                     answered.beside.shortcomings(&answered.content);

@@ -49,11 +49,11 @@ impl Core {
             Some(parent) => parent.take(asked)?.map(|recorded| (parent.run, recorded)),
             None => None,
         };
-        let (exchanged, live) = match inherited {
-            Some((from, recorded)) => (self.inherit(asked, from, recorded).await?, false),
-            None => (self.ask_model(asked).await?, true),
+        let exchanged = match inherited {
+            Some((from, recorded)) => self.inherit(asked, from, recorded).await?,
+            None => self.ask_model(asked).await?,
         };
-        self.count(asked, &exchanged, live);
+        self.count(asked, &exchanged);
         Ok(exchanged)
     }
 
@@ -240,6 +240,7 @@ impl Core {
         let beside = Beside::of(&content, received.details.clone());
         let (seq, durable) = self.submit_durable(&Event::ResponseReceived(received))?;
         durable.wait().await?;
+        self.update(|p| p.live += 1);
         Ok(Answered { request, seq, content, beside })
     }
 

@@ -93,6 +93,7 @@ impl Core {
             self.update(|p| p.model_calls += 1);
             match model.answer(ask).await {
                 Ok(response) => {
+                    self.update(|p| p.live += 1);
                     let (content, details) = kept(response);
                     let beside = Beside::of(&content, details);
                     let used = usage(&beside.details());

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::Serialize;
 
 use super::methods::ParserFigures;
-use super::part::{Failures, Part};
+use super::part::{FailureReason, Failures, Part};
 use super::saved::{Priced, Saved, SavedPart};
 use super::{Open, Totals, UNNAMED};
 use crate::id::RunId;
@@ -122,10 +122,12 @@ pub struct Reason {
     pub status: Option<u16>,
     /// How many.
     pub attempts: u64,
-    /// After how many of them the call was given up.
+    /// For how many calls it was the last attempt, so that they have no answer.
     pub gave_up: u64,
-    /// The beginning of the first error.
+    /// The beginning of one of the errors.
     pub example: String,
+    /// Whether other errors read differently.
+    pub has_others: bool,
 }
 
 /// Tokens of answers, as far as they were counted; `None` if they were counted in no answer.
@@ -180,15 +182,19 @@ pub struct Latency {
 }
 
 /// Questions without an answer: those that failed, and those that are open.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Unanswered {
-    failed: u64,
+    /// By the reason of their last failure.
+    failed: BTreeMap<FailureReason, u64>,
     open: u64,
 }
 
 impl Unanswered {
     fn add(&mut self, question: &Open) {
-        *if question.failed() { &mut self.failed } else { &mut self.open } += 1;
+        match question.failed() {
+            Some(reason) => *self.failed.entry(reason.clone()).or_default() += 1,
+            None => self.open += 1,
+        }
     }
 }
 
@@ -226,7 +232,7 @@ impl Totals {
             resumed: self.resumed,
             forked_from: self.parent,
             all: numbers(&all, of_all, &costs, parsers),
-            replay: costs.replay,
+            replay: if self.is_replayed { costs.replay } else { SavedPart::default() },
             models,
             kinds,
             accepted: accepted.collect(),
@@ -243,7 +249,7 @@ fn together<'a>(
     let names = parts.keys().chain(unanswered.keys());
     let of = |name: &'a String| {
         let part = parts.get(name).unwrap_or(&NOTHING);
-        (name, (part, unanswered.get(name).copied().unwrap_or_default()))
+        (name, (part, unanswered.get(name).cloned().unwrap_or_default()))
     };
     names.map(of).collect()
 }
@@ -264,10 +270,17 @@ fn numbers(part: &Part, unanswered: Unanswered, priced: &Priced, parsers: &Parse
     }
 }
 
-fn counts(part: &Part, Unanswered { failed, open }: Unanswered, parsers: &Parsers) -> Counts {
+fn counts(part: &Part, Unanswered { failed: last, open }: Unanswered, parsers: &Parsers) -> Counts {
+    let failed = last.values().sum();
     let used = part.received;
     let answered =
         used.answers + part.within.answers + part.from_parent.answers + part.from_others.answers;
+    let reason = |(reason, of): (&FailureReason, &Failures)| {
+        let Failures { attempts, example, has_others } = of.clone();
+        let gave_up = last.get(reason).copied().unwrap_or_default();
+        let (failure, status) = reason.clone();
+        Reason { failure, status, attempts, gave_up, example, has_others }
+    };
     let mut reasons: Vec<Reason> = part.failures.iter().map(reason).collect();
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.attempts));
     let failures: u64 = reasons.iter().map(|reason| reason.attempts).sum();
@@ -296,11 +309,6 @@ fn counts(part: &Part, Unanswered { failed, open }: Unanswered, parsers: &Parser
         reported_as: part.reported_as.clone(),
         parsers: part.parsers.figures(parsers),
     }
-}
-
-fn reason(((failure, status), of): (&(String, Option<u16>), &Failures)) -> Reason {
-    let Failures { attempts, gave_up, example } = of.clone();
-    Reason { failure: failure.clone(), status: *status, attempts, gave_up, example }
 }
 
 /// Percentiles by nearest rank.

@@ -14,10 +14,10 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::methods::{ByParser, entry};
-use self::part::Part;
+use self::part::{FailureReason, Part};
 use crate::content::Content;
-use crate::event::{Event, EventError, ResponseDetails, RunStarted};
-use crate::exchange::accepted_about;
+use crate::event::{AttemptDetails, Event, EventError, ResponseDetails, RunStarted};
+use crate::exchange::{DECISIONS, EXCHANGES, accepted_about};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{AskedModels, LogError, Reader};
 use crate::lookup::Recent;
@@ -49,6 +49,8 @@ pub struct Totals {
     /// The last event that was read.
     end: Seq,
     parent: Option<RunId>,
+    /// Whether there is something to replay: not in answers that were imported or decided about alone.
+    is_replayed: bool,
     resumed: u64,
     /// By model.
     parts: BTreeMap<String, Part>,
@@ -82,6 +84,8 @@ struct Open {
     prompt: PromptHash,
     /// The model that is asked, if the request names one.
     model: Option<String>,
+    /// Why its last attempt failed.
+    failure: Option<FailureReason>,
     /// Whether its last attempt was given up.
     gave_up: bool,
     /// Whether its last attempt was a failure that a program was sent, which may ask again.
@@ -91,9 +95,9 @@ struct Open {
 }
 
 impl Open {
-    /// Whether the call has failed, as far as the run goes.
-    fn failed(&self) -> bool {
-        self.gave_up || self.was_sent
+    /// Why the call has failed, as far as the run goes; `None` if it is open.
+    fn failed(&self) -> Option<&FailureReason> {
+        self.failure.as_ref().filter(|_| self.gave_up || self.was_sent)
     }
 }
 
@@ -104,6 +108,7 @@ impl Totals {
             run,
             end: Seq(0),
             parent: None,
+            is_replayed: true,
             resumed: 0,
             parts: BTreeMap::new(),
             kinds: BTreeMap::new(),
@@ -163,7 +168,10 @@ impl Totals {
 
     fn add(&mut self, seq: Seq, event: Event, reader: &mut dyn Reader) -> Result<(), LogError> {
         match event {
-            Event::RunStarted(started) => self.parent = parent(&started),
+            Event::RunStarted(started) => {
+                self.parent = parent(&started);
+                self.is_replayed = ![DECISIONS, EXCHANGES].contains(&&*started.experiment);
+            }
             Event::RunResumed(_) => self.resume(),
             Event::RequestSent(sent) => {
                 let model = self.models.of_prompt(reader, sent.prompt)?;
@@ -179,8 +187,9 @@ impl Totals {
                     // The same call is not counted twice.
                     self.open.retain(|_, open| !is_it(open));
                 }
-                let (gave_up, was_sent, is_cut_off) = (false, false, false);
-                let open = Open { call, sample, prompt, model, gave_up, was_sent, is_cut_off };
+                let (failure, gave_up, was_sent, is_cut_off) = (None, false, false, false);
+                let open =
+                    Open { call, sample, prompt, model, failure, gave_up, was_sent, is_cut_off };
                 self.open.insert(seq, open);
             }
             Event::ResponseReceived(received) => {
@@ -217,7 +226,9 @@ impl Totals {
                 let none = ResponseDetails::default();
                 let of = match self.open.get_mut(&failed.request) {
                     Some(open) => {
-                        open.gave_up = failed.details.gave_up;
+                        let AttemptDetails { failure, status, gave_up, .. } = &failed.details;
+                        open.failure = Some((failure.clone(), *status));
+                        open.gave_up = *gave_up;
                         open.was_sent = failed.details.http.is_some();
                         Some(of(open.clone(), &none))
                     }

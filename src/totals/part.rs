@@ -79,10 +79,14 @@ impl Used {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Failures {
     pub(super) attempts: u64,
-    pub(super) gave_up: u64,
-    /// The beginning of the first error.
+    /// The beginning of one of the errors.
     pub(super) example: String,
+    /// Whether others read differently.
+    pub(super) has_others: bool,
 }
+
+/// A kind of failure, and the HTTP status.
+pub(super) type FailureReason = (String, Option<u16>);
 
 /// The numbers of one model, or of one kind of call.
 #[derive(Debug, Clone, Default)]
@@ -100,7 +104,7 @@ pub(super) struct Part {
     /// Answers that were there when the run was continued, once for each time.
     pub(super) resumed: Used,
     /// Attempts that failed, by reason and HTTP status.
-    pub(super) failures: BTreeMap<(String, Option<u16>), Failures>,
+    pub(super) failures: BTreeMap<FailureReason, Failures>,
     /// How many answers took so many milliseconds, where a time was recorded.
     pub(super) latencies: BTreeMap<u64, u64>,
     /// What providers say that they charged, in their own unit, and for how many answers.
@@ -140,18 +144,18 @@ impl Part {
     }
 
     pub(super) fn failed(&mut self, details: &AttemptDetails) {
-        let AttemptDetails { error, gave_up, failure, status, .. } = details;
-        let of = self.failures_of((failure.clone(), *status));
-        if of.attempts == 0 {
-            of.example = inert(error, EXAMPLE);
-        }
-        of.attempts += 1;
-        of.gave_up += u64::from(*gave_up);
+        let AttemptDetails { error, failure, status, .. } = details;
+        let one = Failures { attempts: 1, example: inert(error, EXAMPLE), has_others: false };
+        self.add_failures((failure.clone(), *status), &one);
     }
 
-    fn failures_of(&mut self, reason: (String, Option<u16>)) -> &mut Failures {
+    fn add_failures(&mut self, reason: FailureReason, more: &Failures) {
         let is_full = self.failures.len() >= MOST && !self.failures.contains_key(&reason);
-        self.failures.entry(if is_full { (OTHERS.to_owned(), None) } else { reason }).or_default()
+        let reason = if is_full { (OTHERS.to_owned(), None) } else { reason };
+        let of =
+            self.failures.entry(reason).or_insert_with(|| Failures { attempts: 0, ..more.clone() });
+        of.attempts += more.attempts;
+        of.has_others |= more.has_others || of.example != more.example;
     }
 
     pub(super) fn resume(&mut self) {
@@ -166,13 +170,8 @@ impl Part {
         self.from_parent.merge(other.from_parent);
         self.from_others.merge(other.from_others);
         self.resumed.merge(other.resumed);
-        for (reason, Failures { attempts, gave_up, example }) in &other.failures {
-            let of = self.failures_of(reason.clone());
-            of.attempts += attempts;
-            of.gave_up += gave_up;
-            if of.example.is_empty() {
-                of.example.clone_from(example);
-            }
+        for (reason, failures) in &other.failures {
+            self.add_failures(reason.clone(), failures);
         }
         for (milliseconds, answers) in &other.latencies {
             *self.latencies.entry(*milliseconds).or_default() += answers;

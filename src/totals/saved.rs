@@ -23,7 +23,7 @@ pub struct Saved {
 }
 
 /// Answers that were not asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Default)]
 pub struct SavedPart {
     /// How many.
     pub answers: u64,

@@ -200,7 +200,7 @@ fn failed_attempts_are_counted_by_reason_and_calls_by_their_end() {
     run.failed(failed, "server", Some(500), false);
     run.failed(failed, "server", Some(500), true);
     let _open = run.asked("q/3", Some("b"));
-    // A program may try again what was given up.
+    // A program may try again what was given up: then the call has its answer.
     let later = run.asked("q/4", Some("a"));
     run.failed(later, "server", Some(503), true);
     run.answered(later, ResponseDetails::default());
@@ -217,7 +217,7 @@ fn failed_attempts_are_counted_by_reason_and_calls_by_their_end() {
         [
             ("rate_limited", Some(429), 2, 0),
             ("server", Some(500), 2, 1),
-            ("server", Some(503), 1, 1)
+            ("server", Some(503), 1, 0)
         ]
     );
     assert_eq!(all.counts.attempts.reasons[0].example, "\\u{1b}[31mrate_limited");

@@ -56,23 +56,33 @@ fn in_place_of_ours(message: &str, begins: &str) -> String {
 /// Longer values are not repeated: nobody could read what they agree to.
 const LONGEST: usize = 500;
 
-/// This command with one more option; `None` if the result could not be read or typed as shown,
-/// because the value is foreign text.
-pub(crate) fn with(option: &str, value: &str) -> Option<String> {
+/// This command with more options; `None` if the result could not be read or typed as shown,
+/// because a value is foreign text.
+pub(crate) fn with(options: &[(&str, String)]) -> Option<String> {
     let args = std::env::args_os().skip(1).map(|arg| arg.into_string().ok());
     let args: Vec<String> = args.collect::<Option<_>>()?;
-    command(&program(), &args, option, value)
+    command(&program(), &args, options)
 }
 
-fn command(program: &str, args: &[String], option: &str, value: &str) -> Option<String> {
+fn command(program: &str, args: &[String], options: &[(&str, String)]) -> Option<String> {
     let mut command = program.to_owned();
     for word in args {
         command.push(' ');
         command.push_str(&quoted(word)?);
     }
-    // A value that begins with a hyphen would be read as an option.
-    let between = if value.starts_with('-') { '=' } else { ' ' };
-    Some(format!("{command} {option}{between}{}", quoted(value)?))
+    command.push_str(&typed_options(options)?);
+    Some(command)
+}
+
+/// Options with a space before each; `None` as for [`with`].
+pub(crate) fn typed_options(options: &[(&str, String)]) -> Option<String> {
+    let mut all = String::new();
+    for (option, value) in options {
+        // A value that begins with a hyphen would be read as an option.
+        let between = if value.starts_with('-') { '=' } else { ' ' };
+        all.push_str(&format!(" {option}{between}{}", quoted(value)?));
+    }
+    Some(all)
 }
 
 /// Words as they are to be typed; `None` if they could not be read or typed as shown.
@@ -116,7 +126,7 @@ mod tests {
     #[test]
     fn a_shell_reads_back_what_was_meant() {
         let args = ["resume", "latest", "--log", "my log.db"].map(str::to_owned);
-        let typed = |value: &str| command("retold", &args, "--base-url", value);
+        let typed = |value: &str| command("retold", &args, &[("--base-url", value.to_owned())]);
         let begins = "retold resume latest --log 'my log.db' --base-url ";
         assert_eq!(typed("http://h/v1"), Some(format!("{begins}http://h/v1")));
         assert_eq!(typed("--force"), Some(format!("{}=--force", begins.trim_end())));

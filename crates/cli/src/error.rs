@@ -195,7 +195,7 @@ impl From<LogError> for CliError {
             LogError::InUse { run, .. } => (
                 Status::Io,
                 format!(
-                    "wait for it or stop it first; then `retold resume {}` continues it",
+                    "wait for it or stop it first; then `retold show {}` says how to continue it",
                     run.short(8)
                 ),
             ),

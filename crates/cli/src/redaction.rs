@@ -110,7 +110,7 @@ pub(crate) fn needed(run: RunId, rules: &Rules) -> Result<(), CliError> {
 
 /// What is said where the key of a run is missing.
 pub(crate) const HOW_TO_GET: &str = "the key is in the file LOG-key beside the log in which the run was recorded: add \
-    its line to this file, or import a recording that was written by `retold export RUN FILE --with-key`";
+    its line to this file, or import a recording that was exported there with --with-key";
 
 fn not_usable(place: &str, why: &str) -> CliError {
     CliError::new(Status::Io, format!("{place}: the keys of --redact cannot be kept here: {why}"))

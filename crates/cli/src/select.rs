@@ -393,21 +393,36 @@ pub(crate) fn find(log: &Log, name: &str, path: &Path) -> Result<RunHead, CliErr
     let prefix = name.to_ascii_lowercase();
     let mut found: Vec<RunHead> =
         runs.iter().filter(|r| r.run.to_string().starts_with(&prefix)).cloned().collect();
+    // Names are not looked for where runs are shown with so many digits: that would read the beginning of each run.
+    let named = match found.is_empty() || prefix.len() < SHOWN_DIGITS {
+        true => last_named(reader, &runs, name),
+        false => None,
+    };
+    if let Some(named) = named.filter(|named| found.iter().all(|head| head.run != named.run)) {
+        // No id is shown with fewer digits.
+        if found.is_empty() || prefix.len() < LEAST_DIGITS {
+            return Ok(named);
+        }
+        let ids: Vec<String> = found.iter().map(|head| head.run.to_string()).collect();
+        let message = format!(
+            "{name} is the name of run {}, and the beginning of {}",
+            named.run,
+            ids.join(" and of ")
+        );
+        return Err(CliError::usage(message).hint("give more digits of the one that you mean"));
+    }
     match (found.pop(), found.as_slice()) {
         (Some(run), []) => Ok(run),
-        (None, _) => match last_named(reader, &runs, name) {
-            Some(named) => Ok(named),
-            None => {
-                let gone = deleted_runs(backend)?.into_iter().find(|one| is_named(one, name));
-                Err(match (gone, nothing_left) {
-                    (Some(problem), _) => is_gone(path, problem),
-                    (None, Some(nothing_left)) => nothing_left,
-                    (None, None) => {
-                        CliError::usage(format!("there is no run {name} in {log}")).hint(LIST)
-                    }
-                })
-            }
-        },
+        (None, _) => {
+            let gone = deleted_runs(backend)?.into_iter().find(|one| is_named(one, name));
+            Err(match (gone, nothing_left) {
+                (Some(problem), _) => is_gone(path, problem),
+                (None, Some(nothing_left)) => nothing_left,
+                (None, None) => {
+                    CliError::usage(format!("there is no run {name} in {log}")).hint(LIST)
+                }
+            })
+        }
         (Some(last), others) => {
             let all: Vec<String> =
                 others.iter().chain([&last]).map(|r| r.run.to_string()).collect();
@@ -416,6 +431,12 @@ pub(crate) fn find(log: &Log, name: &str, path: &Path) -> Result<RunHead, CliErr
         }
     }
 }
+
+/// The fewest digits of an id that are shown.
+const LEAST_DIGITS: usize = 4;
+
+/// The digits of an id that lists and messages show.
+const SHOWN_DIGITS: usize = 8;
 
 const LIST: &str = "`retold log` lists the runs";
 
@@ -473,7 +494,7 @@ pub(crate) fn short_name(reader: &mut dyn Reader, run: RunId) -> Result<String, 
     let others: Vec<String> =
         reader.runs()?.iter().map(|r| r.run.to_string()).filter(|r| *r != whole).collect();
     let unique = |n: &usize| !others.iter().any(|other| other.starts_with(&whole[..*n]));
-    Ok(whole[..(4..whole.len()).find(unique).unwrap_or(whole.len())].to_owned())
+    Ok(whole[..(LEAST_DIGITS..whole.len()).find(unique).unwrap_or(whole.len())].to_owned())
 }
 
 /// Printed wherever simulated answers are shown.

@@ -229,7 +229,12 @@ fn about(part: &RunPart, page: &mut String) {
             "answered by",
             if models.is_empty() { "not reported".to_owned() } else { models.join(", ") },
         ),
-        ("seed", started.seed.to_string()),
+        (
+            "seed",
+            started
+                .drawn_from()
+                .map_or_else(|| "none is drawn from".to_owned(), |it| it.to_string()),
+        ),
         ("outcome", outcome.clone().unwrap_or_else(|| "unfinished".to_owned())),
         ("events", figures.events.to_string()),
         ("recorded by", started.program.clone()),

@@ -42,8 +42,8 @@ pub(crate) struct RunInfo {
     pub(crate) from: Option<String>,
     /// The program that recorded it.
     pub(crate) program: String,
-    /// The seed of its random choices.
-    pub(crate) seed: u64,
+    /// The seed of its random choices, if there are any.
+    pub(crate) seed: Option<u64>,
     /// The hash of its last event.
     pub(crate) head: String,
 }
@@ -111,13 +111,13 @@ pub(crate) fn run_info(reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
             outcome,
             from: None,
             program: "?".to_owned(),
-            seed: 0,
+            seed: None,
             head,
         };
     };
     let parent = Parent::of(&first).ok().flatten().map(|parent| parent.run.to_string());
     let of = first.settings["of"]["run"].as_str().map(|of| inert(of, 40));
-    let RunStarted { experiment, seed, settings, model, program, .. } = &first;
+    let RunStarted { experiment, settings, model, program, .. } = &first;
     let kind = match experiment.as_str() {
         PROGRAM if settings["imported"].is_object() => "imported",
         PROGRAM => "program",
@@ -139,7 +139,7 @@ pub(crate) fn run_info(reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
         outcome,
         from: parent.or(of.filter(|_| kind == "accepted")),
         program: program.clone(),
-        seed: *seed,
+        seed: first.drawn_from(),
         head,
     }
 }

@@ -298,7 +298,8 @@ fn incoming(http: Http, hosts: &mut Hosts, notes: &mut Notes) -> Result<Incoming
     let (upstream, path) = hosts.place(&parts);
     // Of an upstream that the user named, as well.
     let path = clients::path(&upstream, &path).into_owned();
-    Ok(Incoming { upstream, method, path, query: parts.query, headers, body })
+    let (is_led, query) = (false, parts.query);
+    Ok(Incoming { upstream, is_led, method, path, query, headers, body })
 }
 
 /// Notes the names of headers that are not kept.

@@ -28,6 +28,9 @@ pub(crate) const ADDRESS: &str = "http";
 pub struct Incoming {
     /// The name of the upstream that it is for.
     pub upstream: String,
+    /// Whether a server at another origin led to it, so that neither the keys of that server nor those in the
+    /// upstream's URL belong to it.
+    pub is_led: bool,
     /// The method.
     pub method: Method,
     /// The path below the upstream, as it was sent.
@@ -132,7 +135,7 @@ impl Incoming {
 
     /// The API, the request as it is stored, and whether its answer is asked for as a stream.
     fn request(&self) -> Result<(&'static dyn Dialect, Request, bool), AskedError> {
-        let masks = Masks::of(&self.headers, self.query.as_deref());
+        let masks = Masks::of(&self.headers, self.query.as_deref(), None);
         let body = masks.in_request(&self.body);
         let parsed = serde_json::from_slice::<Value>(&body).ok();
         if self.method == Method::POST
@@ -256,12 +259,28 @@ pub(crate) fn replaced(bytes: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whether a query parameter holds a key or a signature, by its name.
+/// Whether a query parameter or a header holds a key or a signature, by its name.
 pub fn is_a_key(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    ["key", "token", "secret", "password", "signature", "sig", "credential", "auth"]
-        .iter()
-        .any(|word| name.ends_with(word))
+    [
+        "key",
+        "token",
+        "secret",
+        "password",
+        "passwd",
+        "pwd",
+        "signature",
+        "sig",
+        "credential",
+        "credentials",
+        "auth",
+        "authorization",
+        "bearer",
+        "jwt",
+        "session",
+    ]
+    .iter()
+    .any(|word| name.ends_with(word))
 }
 
 /// A query without the parameters that hold keys: Gemini's `key=`, signatures of signed URLs.

@@ -62,14 +62,19 @@ pub(crate) fn response_of(kept: &Kept, body: Bytes) -> Response<Outgoing> {
     response_with(kept, Outgoing::Whole(Some(body)))
 }
 
+/// An answer that was recorded, as opposed to one that comes from a server now: an extension of the response.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Recorded;
+
 /// An answer with a recorded head.
 pub(crate) fn response_with(kept: &Kept, body: Outgoing) -> Response<Outgoing> {
     let mut response = Response::new(body);
+    response.extensions_mut().insert(Recorded);
     *response.status_mut() = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::BAD_GATEWAY);
     for (name, value) in &kept.headers {
         // A recording may come from anywhere.
         let name = header::HeaderName::from_bytes(name.as_bytes());
-        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value))
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes()))
             && is_kept(name.as_str())
         {
             response.headers_mut().append(name, value);

@@ -74,7 +74,7 @@ pub use listening::{Listening, Seat};
 pub use locations::translated;
 pub use miss::{Miss, Why};
 pub use reach::{Reach, Refused};
-pub use redact::{KnownKeys, RedactionKey};
+pub use redact::{KnownKeys, RedactionKey, has_placeholder};
 pub use restored::{Restored, RestoredBody, restored};
 pub use rules::{RecordedRedaction, RecordedRules, RuleError, Rules};
 pub use samples::{Samples, upstreams_asked};

@@ -2,30 +2,53 @@
 
 use std::borrow::Cow;
 
-use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER, HEXUPPER};
-use hyper::http::HeaderMap;
+use data_encoding::{
+    BASE64, BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER, HEXLOWER_PERMISSIVE, HEXUPPER,
+};
+use hyper::http::header::COOKIE;
+use hyper::http::{HeaderMap, HeaderName};
 use memchr::memmem;
+use reqwest::Url;
 
 use crate::asked::{is_a_key, replaced};
 
 /// Shorter values are no keys, and would strike out words.
 const SHORTEST: usize = 12;
 
-/// Request headers that hold keys.
-const HEADERS: &[&str] =
-    &["authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key"];
+/// Whether a header of a request holds a key.
+fn holds_a_key(name: &HeaderName) -> bool {
+    *name == COOKIE || is_a_key(name.as_str())
+}
+
+/// Removes the headers that hold keys.
+pub(crate) fn without_keys(headers: &mut HeaderMap) {
+    let names: Vec<HeaderName> = headers.keys().filter(|name| holds_a_key(name)).cloned().collect();
+    for name in names {
+        headers.remove(name);
+    }
+}
 
 /// The keys of one request. Headers are never stored; this is about bodies that repeat them.
 #[derive(Default)]
 pub(crate) struct Masks(Vec<Vec<u8>>);
 
 impl Masks {
-    /// The keys in these headers and this query.
-    pub(crate) fn of(headers: &HeaderMap, query: Option<&str>) -> Self {
+    /// The keys in these headers and this query, and those of the `upstream`'s URL.
+    pub(crate) fn of(headers: &HeaderMap, query: Option<&str>, upstream: Option<&Url>) -> Self {
         let mut keys = Vec::new();
-        let named = HEADERS.iter().flat_map(|name| headers.get_all(*name));
-        // `Bearer KEY`: the scheme is not a secret.
-        let words = named.flat_map(|value| value.as_bytes().split(|byte| *byte == b' '));
+        if let Some(url) = upstream {
+            let [user, password] = [url.username(), url.password().unwrap_or_default()];
+            let [user, decoded] = [user, password].map(percent_decoded);
+            keys.push(BASE64.encode(&[&*user, b":", &*decoded].concat()).into_bytes());
+            keys.extend([password.as_bytes().to_vec(), decoded]);
+            let pairs = url.query().unwrap_or("").split('&').filter_map(|it| it.split_once('='));
+            let pairs = pairs.filter(|(name, _)| is_a_key(name));
+            keys.extend(pairs.flat_map(|(_, key)| [key.as_bytes().to_vec(), percent_decoded(key)]));
+        }
+        let named = headers.iter().filter(|(name, _)| holds_a_key(name));
+        // `Bearer KEY`: the scheme is not a secret. A cookie has several.
+        let words =
+            named.flat_map(|(_, value)| value.as_bytes().split(|byte| b" ;=".contains(byte)));
         keys.extend(words.map(<[u8]>::to_vec));
         for pair in query.unwrap_or("").split('&') {
             if let Some((name, value)) = pair.split_once('=')
@@ -72,6 +95,25 @@ impl Masks {
     }
 }
 
+/// The bytes that a part of a URL stands for.
+fn percent_decoded(part: &str) -> Vec<u8> {
+    let (mut out, mut rest) = (Vec::with_capacity(part.len()), part.as_bytes());
+    while let Some((byte, after)) = rest.split_first() {
+        let digits = after.get(..2).filter(|_| *byte == b'%');
+        match digits.and_then(|digits| HEXLOWER_PERMISSIVE.decode(digits).ok()) {
+            Some(decoded) => {
+                out.extend(decoded);
+                rest = &after[2..];
+            }
+            None => {
+                out.push(*byte);
+                rest = after;
+            }
+        }
+    }
+    out
+}
+
 /// A key as it is, and as an error message or an echo may have it: in other letters, in hexadecimal digits, in base64
 /// at any place.
 fn writings(key: &[u8]) -> Vec<Vec<u8>> {
@@ -97,7 +139,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert("authorization", "Bearer sk-secret-0123456789".parse().unwrap());
         headers.insert("x-api-key", "short".parse().unwrap());
-        let masks = Masks::of(&headers, Some("alt=sse&key=AIza-0123456789&x=1"));
+        let masks = Masks::of(&headers, Some("alt=sse&key=AIza-0123456789&x=1"), None);
         let body = b"sk-secret-0123456789 Bearer short AIza-0123456789";
         assert_eq!(&*masks.in_request(body), b"[key] Bearer short [key]");
         let mut answer = body.to_vec();
@@ -113,5 +155,18 @@ mod tests {
         }
         let mut answer = b"SK-SECRET-0123456789".to_vec();
         assert!(masks.in_answer(&mut answer) && answer == b"********************");
+    }
+
+    #[test]
+    fn the_keys_of_an_upstreams_url_are_struck_out_of_its_answers() {
+        let url = "https://me:pass%40word-01@h.example/?api-key=az-0123456789&v=version-of-2026";
+        let masks = Masks::of(&HeaderMap::new(), None, Some(&Url::parse(url).unwrap()));
+        let said =
+            b"pass@word-01 pass%40word-01 Basic bWU6cGFzc0B3b3JkLTAx az-0123456789 version-of-2026";
+        let mut answer = said.to_vec();
+        assert!(masks.in_answer(&mut answer));
+        let due =
+            "************ ************** Basic ******************** ************* version-of-2026";
+        assert_eq!(String::from_utf8(answer).unwrap(), due);
     }
 }

@@ -21,7 +21,7 @@ pub struct Reach {
 enum Names {
     /// Any: its clients know a token.
     Any,
-    /// Addresses and localhost, which no other site can have as its name.
+    /// Addresses of loopback and localhost, which no other site can have as its name.
     ThisMachine,
     /// These names, in lower case, at this port.
     These(Vec<String>, u16),
@@ -145,14 +145,16 @@ impl Names {
     }
 }
 
-/// Whether a host is an address or localhost.
+/// Whether a host is an address of loopback or localhost. Others reach this machine too (0.0.0.0), and pages at
+/// them have the browser send nothing that shows a page of another site.
 fn is_this_machine(host: &str) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
     if host.contains('@') {
         return false;
     }
     let host = authority.host();
-    host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    address.is_ok_and(|address| address.is_loopback())
         || host.eq_ignore_ascii_case("localhost")
         || host.to_ascii_lowercase().ends_with(".localhost")
 }
@@ -215,13 +217,15 @@ mod tests {
 
     #[test]
     fn the_wire_is_answered_under_addresses_and_localhost() {
-        for ours in
-            ["127.0.0.1:8377", "[::1]:8377", "localhost", "retold.localhost:1", "192.168.0.7"]
+        for ours in ["127.0.0.1:8377", "[::1]:8377", "localhost", "retold.localhost:1", "127.9.9.9"]
         {
             assert_eq!(wire(&[("host", ours)]), Ok(()), "{ours}");
         }
         for other in [
             "rebound.example:8377",
+            "0.0.0.0:8377",
+            "[::]:8377",
+            "192.168.0.7",
             "127.0.0.1.evil.example",
             "",
             "localhost@evil.example",

@@ -326,9 +326,11 @@ impl Exchange<'_> {
         }
     }
 
-    /// The keys of the request.
+    /// The keys of the request, with those of the upstream's URL.
     fn masks(&self) -> Masks {
-        Masks::of(&self.incoming.headers, self.incoming.query.as_deref())
+        let Incoming { headers, query, upstream, .. } = self.incoming;
+        let upstream = self.session.upstreams.as_ref().and_then(|all| all.base(upstream));
+        Masks::of(headers, query.as_deref(), upstream.as_ref())
     }
 
     /// What is stored of an answer: without keys, and without what is redacted.

@@ -129,6 +129,7 @@ mod tests {
             None => (path, None),
         };
         Incoming {
+            is_led: false,
             upstream: "openai".to_owned(),
             method,
             path: path.to_owned(),

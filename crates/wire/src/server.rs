@@ -27,9 +27,11 @@ use crate::limits::{
 };
 use crate::listening::{Listening, Seat};
 use crate::locations::{ELSEWHERE, Here};
+use crate::masks::without_keys;
 use crate::outlet::Outgoing;
 use crate::report::{LONGEST_REPORT, report, with_json};
 use crate::session::{Session, refused};
+use crate::upstream::led;
 
 /// The path of what is for retold itself.
 pub(crate) const OWN: &str = "_retold";
@@ -152,14 +154,19 @@ async fn handle(
         };
     }
     let inside = format!("/{upstream}{path}");
-    let here = here(&front, parts.uri.path(), &inside, &parts.headers);
+    let here = here(&front, (parts.uri.path(), &inside), &upstream, &parts.headers);
+    let (mut headers, (path, is_led)) = (parts.headers, led(&path));
+    if is_led {
+        without_keys(&mut headers);
+    }
     let known = front.upstreams.as_ref().is_none_or(|names| names.contains(&upstream));
     let incoming = Incoming {
-        path: clients::path(&upstream, &path).into_owned(),
+        path: clients::path(&upstream, path).into_owned(),
         upstream,
+        is_led,
         method: parts.method,
         query: parts.uri.query().map(str::to_owned),
-        headers: parts.headers,
+        headers,
         body: Bytes::new(),
     };
     let mut answer = if incoming.upstream == ELSEWHERE {
@@ -187,21 +194,28 @@ fn is_ours(ours: SocketAddr, authority: &Authority) -> bool {
 }
 
 /// How the client addresses us, from the path that it asked and what is read of it.
-fn here(front: &Front, path: &str, inside: &str, headers: &HeaderMap) -> Here {
+fn here(front: &Front, (path, inside): (&str, &str), upstream: &str, headers: &HeaderMap) -> Here {
     let before = path.strip_suffix(inside).unwrap_or_default();
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let host = host.map_or_else(String::new, |host| format!("http://{host}"));
     let interception = front.interception.clone();
-    Here { base: format!("{host}{before}"), opened: None, interception }
+    let cookies = Some(format!("{before}/{upstream}"));
+    Here { base: format!("{host}{before}"), opened: None, cookies, interception }
 }
 
 /// Refuses what a recorded answer leads to, at a host of which nothing is recorded.
 async fn elsewhere(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing> {
     let host = incoming.path.split('/').nth(1).unwrap_or_default();
-    let said = format!(
-        "a recorded answer leads to {}, of which nothing is recorded, and a replay asks nobody",
-        inert(host, 100)
-    );
+    let host = inert(host, 100);
+    let said = if session.upstreams.is_none() {
+        format!(
+            "a recorded answer leads to {host}, of which nothing is recorded, and a replay asks nobody"
+        )
+    } else {
+        format!(
+            "a recorded answer leads to {host}, which is none of the upstreams: if it may be asked, name it with --upstream NAME=URL"
+        )
+    };
     session.refuse(incoming, problem(404, "retold_not_recorded", &said)).await
 }
 

@@ -92,7 +92,7 @@ impl Upstreams {
     }
 
     /// The base URL of an upstream.
-    fn base(&self, name: &str) -> Option<Url> {
+    pub(crate) fn base(&self, name: &str) -> Option<Url> {
         match self.named.get(name) {
             Some(base) => Some(base.clone()),
             None if self.known_hosts && is_known(name) => {
@@ -107,11 +107,20 @@ impl Upstreams {
     /// or whole if it was relative; `None` if it is no URL of a server.
     pub(crate) fn path_of(&self, asked: &Incoming, url: &str) -> Option<String> {
         let base = self.base(&asked.upstream)?;
-        let whole = url_below(&base, &asked.path, asked.query.as_deref())?.join(url).ok()?;
+        let whole = url_below(&base, &asked.path, asked.query.as_deref())?;
+        let whole = joined(&whole, url)?;
         if !matches!(whole.scheme(), "http" | "https") {
             return None;
         }
+        let path = self.place_of(&whole, &asked.upstream);
+        let is_whole = url.is_ascii() && Url::parse(url).is_ok();
+        path.or_else(|| Some(if is_whole { url.to_owned() } else { whole.into() }))
+    }
+
+    /// The path at retold of a URL in an answer of the upstream `asked`, if it leads to an upstream.
+    pub(crate) fn place_of(&self, whole: &Url, asked: &str) -> Option<String> {
         let host = whole.host_str()?;
+        let origin = self.base(asked).map(|base| base.origin());
         let named = self.named.iter();
         let named = named.map(|(name, base)| Place { name, base: base.clone() });
         let host = self.base(host).filter(|_| is_host(host)).map(|_| host);
@@ -120,13 +129,17 @@ impl Upstreams {
             Some(Place { name, base })
         });
         let found = named.chain(opened).filter_map(|place| {
-            let (is_below, path) = place.path_of(&whole)?;
-            let is_own = place.name == asked.upstream;
-            let same_kind = is_host(place.name) == is_host(&asked.upstream);
+            let led = if Some(whole.origin()) == origin { "" } else { LED };
+            let (is_below, path) = place.path_of(whole, led)?;
+            // One server does not choose what is asked outside of the base URL of another.
+            if !is_below && !led.is_empty() {
+                return None;
+            }
+            let is_own = place.name == asked;
+            let same_kind = is_host(place.name) == is_host(asked);
             Some(((is_below, is_own, same_kind, place.base.path().len()), path))
         });
-        let path = found.max_by(|one, other| one.0.cmp(&other.0)).map(|(_, path)| path);
-        path.or_else(|| Some(if Url::parse(url).is_ok() { url.to_owned() } else { whole.into() }))
+        found.max_by(|one, other| one.0.cmp(&other.0)).map(|(_, path)| path)
     }
 
     /// Sends a request, and waits for the head of the answer.
@@ -136,7 +149,10 @@ impl Upstreams {
     pub async fn send(&self, incoming: &Incoming) -> Result<reqwest::Response, Failure> {
         let refused = |why: &str| Failure::new(FailureKind::Rejected, why);
         let base = self.base(&incoming.upstream);
-        let base = base.ok_or_else(|| refused("there is no such upstream"))?;
+        let mut base = base.ok_or_else(|| refused("there is no such upstream"))?;
+        if incoming.is_led {
+            base = without_credentials(base);
+        }
         let url = url_below(&base, &incoming.path, incoming.query.as_deref());
         let url = url.ok_or_else(|| refused("the path leads out of the upstream"))?;
         let client = if is_loopback(&base) { &self.local } else { &self.http };
@@ -157,6 +173,15 @@ impl Upstreams {
     }
 }
 
+/// A base URL without a user, a password and a query, which may have a key.
+fn without_credentials(mut base: Url) -> Url {
+    // These fail for URLs without a host, which have none.
+    let _ = base.set_username("");
+    let _ = base.set_password(None);
+    base.set_query(None);
+    base
+}
+
 /// A base URL, by the place of an upstream at retold.
 struct Place<'a> {
     name: &'a str,
@@ -164,8 +189,9 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The path at retold of a URL at this server, and whether it is below the base URL.
-    fn path_of(&self, url: &Url) -> Option<(bool, String)> {
+    /// The path at retold of a URL at this server, with `led` before the part below it, and whether it is below
+    /// the base URL.
+    fn path_of(&self, url: &Url, led: &str) -> Option<(bool, String)> {
         if url.origin() != self.base.origin() {
             return None;
         }
@@ -175,6 +201,7 @@ impl Place<'_> {
         let below = below.filter(|below| below.is_empty() || below.starts_with('/'));
         let rest = match self.base.query().filter(|query| !query.is_empty()) {
             None => Some(query(url.query())),
+            Some(_) if !led.is_empty() => Some(query(url.query())),
             // It is added to each request.
             Some(ours) => url.query().and_then(|it| it.strip_prefix(ours)).and_then(|rest| {
                 let rest = rest.strip_prefix('&').or(rest.is_empty().then_some(""))?;
@@ -183,10 +210,10 @@ impl Place<'_> {
         };
         let name = self.name;
         Some(match (below, rest) {
-            (Some(below), Some(rest)) => (true, format!("/{name}{below}{rest}{fragment}")),
+            (Some(below), Some(rest)) => (true, format!("/{name}{led}{below}{rest}{fragment}")),
             _ => {
                 let (path, query) = (url.path(), query(url.query()));
-                (false, format!("/{name}{ORIGIN}{path}{query}{fragment}"))
+                (false, format!("/{name}{led}{ORIGIN}{path}{query}{fragment}"))
             }
         })
     }
@@ -210,6 +237,28 @@ const TAKEN: &[&str] = &[crate::server::OWN, ELSEWHERE, "run", "token"];
 
 /// Below an upstream: what follows is a path at its server, outside of its base URL.
 pub const ORIGIN: &str = "/_origin";
+
+/// Below an upstream: a server at another origin led to what follows, so it gets none of the keys that the
+/// request has for that server. A client that is led from one origin to another drops them itself, but takes all
+/// upstreams at retold for one.
+pub(crate) const LED: &str = "/_led";
+
+/// The path below an upstream without [`LED`], and whether it had it.
+pub(crate) fn led(path: &str) -> (&str, bool) {
+    match path.strip_prefix(LED) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => (rest, true),
+        _ => (path, false),
+    }
+}
+
+/// A URL as clients read it: what browsers skip in it is skipped.
+pub(crate) fn joined(base: &Url, url: &str) -> Option<Url> {
+    let url = url.trim_matches(|c: char| c <= ' ').replace(['\t', '\n', '\r'], "");
+    // Before a host, each number of slashes means the same to them.
+    let rest = url.trim_start_matches(['/', '\\']);
+    let url = if url.len() - rest.len() > 1 { format!("//{rest}") } else { url };
+    base.join(&url).ok()
+}
 
 fn base(name: &str, url: &NamedUrl) -> Result<Url, UpstreamError> {
     let wrong = |reason: String| UpstreamError::Url { name: name.to_owned(), reason };

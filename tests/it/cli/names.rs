@@ -1,6 +1,11 @@
 //! Names of runs, calls, prompts and parsers that match nothing, or several things.
 
-use crate::support::cli::{Place, assert_said};
+use crate::support::cli::{Place, Said, assert_said};
+use crate::support::server::{Reply, Server};
+
+/// A program that asks one question.
+const ASK: &str = "curl -sS --max-time 20 -H 'content-type: application/json' $OPENAI_BASE_URL/chat/completions \
+    -d '{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}'";
 
 #[test]
 fn runs() {
@@ -38,6 +43,32 @@ fn a_prefix_of_several_runs() {
     for id in ids {
         assert!(place.ok(&format!("show {id}")).contains(id));
     }
+}
+
+/// A name of few digits is one, whatever ids there are; a longer one that an id begins with may mean either.
+#[test]
+fn a_name_that_could_be_the_beginning_of_an_id() {
+    let place = Place::new();
+    place.ok("run small.yaml --quiet --set samples=1 --set puzzles.rows=0..1");
+    let id = place.json("log").0["runs"][0]["run"].as_str().unwrap().to_owned();
+    let upstream = Server::handler(|_| Reply::chat("hello"));
+    let named: Vec<String> = [1, 3, 4, 7, 8].map(|digits| id[..digits].to_owned()).into();
+    for name in &named {
+        let mut command = place.command();
+        command.args(["record", "--name", name, "--", "sh", "-c", ASK]);
+        let said = Said::ended(command.env("OPENAI_BASE_URL", upstream.base_url()));
+        assert_eq!(said.code, 0, "{}", said.err);
+    }
+    for name in &named[..2] {
+        assert!(place.ok(&format!("show {name}")).contains("experiment program"), "{name}");
+    }
+    for name in &named[2..4] {
+        let said = place.run(&format!("show {name}"));
+        assert_eq!(said.code, 2, "{name}: {}", said.out);
+        assert!(said.err.contains(&format!(", and the beginning of {id}")), "{}", said.err);
+        assert!(said.err.contains("hint: give more digits"), "{}", said.err);
+    }
+    assert!(place.ok(&format!("show {}", named[4])).contains("experiment game24"));
 }
 
 #[test]

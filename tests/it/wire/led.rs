@@ -173,6 +173,128 @@ fn a_redirect_elsewhere_is_named_and_refused_in_a_replay() {
     replayed_next_to(address, &place, &program, &recorded);
 }
 
+/// However a client may read it: what leads past retold is named, and a replay does not follow it.
+#[test]
+fn a_redirect_in_any_writing_is_named_and_refused_in_a_replay() {
+    let fetch = "const answer = await fetch(process.env.OPENAI_BASE_URL + '/chat/completions', \
+        {method: 'POST', headers: {'content-type': 'application/json'}, body: '{\"model\":\"m\",\"messages\":[]}'});\
+        console.log(answer.status, await answer.text());";
+    let program = ["node", "--input-type=module", "-e", fetch];
+    let forms: [fn(&str) -> String; 4] = [
+        |host| format!("http://{host}/moved/\u{fc}"),
+        |host| format!("///{host}/moved"),
+        |host| format!("\\\\{host}/moved"),
+        |host| format!("http:/\\{host}/moved"),
+    ];
+    for form in forms {
+        let (place, other) = (Place::new(), moving(|_| String::new()));
+        let address = other.address();
+        let to = form(&address.to_string());
+        let upstream = moving(move |_| to.clone());
+        let recorded = record(&place, "", &upstream.base_url(), &program);
+        let shown = format!("{}: {}{}", form("HOST"), recorded.out, recorded.err);
+        assert!(recorded.out.contains("answer 1 after a move"), "{shown}");
+        assert!(recorded.err.contains(&format!("led the program to {address}")), "{shown}");
+        assert_eq!(other.received().len(), 1);
+        let replayed = with(&place, "replay latest", "http://127.0.0.1:1", &program, &[]);
+        assert_eq!(other.received().len(), 1, "asked in a replay: {shown}");
+        assert!(replayed.out.contains(&format!("leads to {address}")), "{}", replayed.out);
+        assert_eq!(replayed.code, 1, "{}", replayed.err);
+    }
+}
+
+/// What a recorded answer leads to was not named for this command, and gets neither a prompt nor a key.
+#[test]
+fn a_recorded_redirect_elsewhere_is_not_followed_by_a_fork() {
+    let (place, other) = (Place::new(), moving(|_| String::new()));
+    let to = format!("http://{}/moved/chat/completions", other.address());
+    let upstream = moving(move |_| to.clone());
+    let program = ["sh", "-c", ASK];
+    let recorded = record(&place, "", &upstream.base_url(), &program);
+    assert_eq!((recorded.code, other.received().len()), (0, 2), "{}", recorded.err);
+    let fork = |more: &str| {
+        let args = format!("fork latest --upstream openai={}{more}", upstream.base_url());
+        with(&place, &args, "http://127.0.0.1:1", &program, &[])
+    };
+    let forked = fork("");
+    assert_eq!(other.received().len(), 2, "{}{}", forked.out, forked.err);
+    let why = format!("a recorded answer leads to {}, which is none", other.address());
+    assert!(forked.out.contains(&why), "{}{}", forked.out, forked.err);
+    let forked = fork(&format!(" --upstream other=http://{}", other.address()));
+    assert!(forked.out.contains("answer 3 after a move"), "{}{}", forked.out, forked.err);
+}
+
+/// A client that is led from one server to another leaves its key behind. To it, all upstreams are one server.
+#[test]
+fn a_server_that_is_led_to_gets_no_key_of_another() {
+    let (place, other) = (Place::new(), moving(|_| String::new()));
+    let to = format!("http://{}/moved/chat/completions", other.address());
+    let upstream = moving(move |_| to.clone());
+    let ask = ASK.replace(
+        "-H 'content",
+        "-H \"Authorization: Bearer $OPENAI_API_KEY\" -H \"x-api-key: $OPENAI_API_KEY\" -H 'content",
+    );
+    let program = ["sh", "-c", &ask];
+    // Nor are its own keys for one that another server chose to have it asked.
+    let named = format!("--upstream other=http://me:{KEY}@{}?api-key={KEY}&v=1", other.address());
+    let recorded = record(&place, &named, &upstream.base_url(), &program);
+    assert!(recorded.out.contains("answer 2 after a move"), "{}{}", recorded.out, recorded.err);
+    assert!(other.received().iter().all(|it| it.target == "/moved/chat/completions"));
+    let key = |received: &Received| {
+        ["authorization", "x-api-key"].map(|name| received.header(name).is_some())
+    };
+    assert_eq!(upstream.received().iter().map(key).collect::<Vec<_>>(), [[true; 2]; 2]);
+    assert_eq!(other.received().iter().map(key).collect::<Vec<_>>(), [[false; 2]; 2]);
+    let address = other.address();
+    drop((upstream, other));
+    assert_no_key(&place, &recorded);
+    replayed_next_to(address, &place, &program, &recorded);
+}
+
+/// To a client, all upstreams are one host; a cookie goes back to the one that set it.
+#[test]
+fn a_cookie_of_one_upstream_is_not_sent_to_another() {
+    let set = |_: &Received| {
+        Reply::chat("hello")
+            .header("set-cookie", "session=of-one; Path=/; Domain=127.0.0.1; Secure")
+    };
+    let (place, one, other) = (Place::new(), Server::handler(set), Server::handler(set));
+    let ask = "for url in $OPENAI_BASE_URL $OTHER_BASE_URL $OPENAI_BASE_URL; do
+        curl -sS --max-time 20 -c jar -b jar -H 'content-type: application/json' \
+            $url/chat/completions -d '{\"model\":\"m\",\"messages\":[]}'
+    done";
+    let named = format!("--upstream other=http://{}/v1", other.address());
+    let recorded = record(&place, &named, &one.base_url(), &["sh", "-c", ask]);
+    assert_eq!(recorded.code, 0, "{}", recorded.err);
+    let cookie = |it: &Received| it.header("cookie").map(str::to_owned);
+    let of_one: Vec<_> = one.received().iter().map(cookie).collect();
+    assert_eq!(of_one, [None, Some("session=of-one".to_owned())], "{}", recorded.err);
+    assert_eq!(other.received().iter().map(cookie).collect::<Vec<_>>(), [None]);
+}
+
+/// A server may repeat what the URL of its upstream holds.
+#[test]
+fn keys_of_an_upstreams_url_are_not_recorded() {
+    let place = Place::new();
+    let upstream = Server::handler(|received| {
+        let basic = received.header("authorization").unwrap();
+        Reply::new(401, format!("no: {} {basic}", received.target))
+            .header("location", &received.target)
+    });
+    let url = format!("http://me:{KEY}@{}/v1?api-key={KEY}", upstream.address());
+    let recorded = record(&place, "", &url, &["sh", "-c", ASK]);
+    assert_eq!(upstream.received().len(), 2, "{}", recorded.err);
+    assert!(recorded.out.contains(KEY), "the program gets what was said: {}", recorded.out);
+    let basic = data_encoding::BASE64.encode(format!("me:{KEY}").as_bytes());
+    assert!(recorded.out.contains(&basic), "{}", recorded.out);
+    let log = place.ok("log latest") + &place.ok("export latest");
+    for secret in [KEY, &basic, &basic[8..]] {
+        assert!(!log.contains(secret), "{log}");
+    }
+    let said = Said { out: String::new(), ..recorded };
+    assert_no_key(&place, &said);
+}
+
 /// Jobs that are polled, uploads in parts, pages of a list.
 #[test]
 fn other_headers_with_urls_lead_through_retold() {

@@ -137,6 +137,32 @@ fn what_goes_past_is_counted_and_models_are_refused_in_a_replay() {
     assert!(unseen.err.contains("it does not see what goes past it"), "{}", unseen.err);
 }
 
+/// A known provider is one at any port, and with a dot at the end of its name.
+#[test]
+fn no_writing_of_a_provider_is_reached_in_a_replay() {
+    let (place, upstream) = (Place::new(), at("127.0.0.1"));
+    let asks = |hosts: &[&str]| {
+        let ask = |host| format!("curl -sS --max-time 20 https://{host}/v1/models 2>&1; ");
+        "curl -sS $OPENAI_BASE_URL/models; ".to_owned()
+            + &hosts.iter().map(ask).collect::<String>()
+            + "true"
+    };
+    let recorded = record(&place, "--watch", &upstream.base_url(), &["sh", "-c", &asks(&[])]);
+    assert_eq!(recorded.code, 0, "{}", recorded.err);
+    let hosts = ["api.openai.com.", "API.openai.com:8443", "api.anthropic.com.:443"];
+    let program = ["sh", "-c", &asks(&hosts)];
+    let replayed = with(&place, "replay --watch latest", NOWHERE, &program, &[]);
+    assert_eq!(
+        replayed.out.matches("CONNECT tunnel failed, response 403").count(),
+        3,
+        "{}",
+        replayed.out
+    );
+    for host in ["connections to api.openai.com were", "api.openai.com:8443", "api.anthropic.com"] {
+        assert!(replayed.err.contains(host), "{}", replayed.err);
+    }
+}
+
 /// A server that the run was recorded from is a model's, whatever is asked there.
 #[test]
 fn a_replay_does_not_reach_the_recorded_server() {

@@ -228,7 +228,7 @@ impl Compared<'_> {
         );
         let _ = writeln!(
             text,
-            "{} the same, {} different",
+            "{} with the same calls, {} with different ones",
             counted(*lanes_alike, "lane"),
             grouped(self.lanes.len() as u64)
         );
@@ -316,7 +316,9 @@ impl Compared<'_> {
     fn ends(&self, text: &mut String) {
         let Comparison { state, outcome, .. } = &self.comparison;
         match state {
-            None => text.push_str("state: not recorded in both runs\n"),
+            None => {
+                text.push_str("state: not compared: at least one of the runs did not record it\n")
+            }
             Some(differences) if differences.is_empty() => text.push_str("state: the same\n"),
             Some(differences) => {
                 for StateDifference { mark, entry, .. } in differences {

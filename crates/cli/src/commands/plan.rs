@@ -147,7 +147,7 @@ fn planned(args: &Args, selected: &Selected, global: &Global) -> Result<Plan, Cl
     let studies = global.studies;
     let mut reader = selected.log.reader()?;
     let started = select::started(reader.as_mut(), selected.run)?;
-    program::needs_command(selected.run, &started)?;
+    program::needs_command(selected, &started)?;
     let recorded = settings_of(studies, &started)?;
     let rehearsal = RehearsalSettings {
         before: place_of(args.at.as_ref(), reader.as_mut(), selected.run, studies)?,

@@ -61,7 +61,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let folder = folder.with_outputs(outputs);
     let selected = select::run(global, &run)?;
     let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
-    program::needs_command(selected.run, &started)?;
+    program::needs_command(&selected, &started)?;
     if original::is_one(&settings_of(global.studies, &started)?) {
         let run = selected.run;
         let message =

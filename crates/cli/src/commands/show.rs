@@ -283,7 +283,7 @@ fn show_run(
             "run": run,
             "forked_from": parent,
             "experiment": started.experiment,
-            "seed": started.seed,
+            "seed": started.drawn_from(),
             "model": started.model,
             "simulated": started.is_simulated(),
             "program": started.program,
@@ -310,9 +310,10 @@ fn show_run(
     }
     let model = started.model["kind"].as_str().unwrap_or("?");
     let source = started.model["source"].as_str().map_or_else(String::new, |s| format!(" ({s})"));
+    let seed = started.drawn_from().map_or_else(String::new, |seed| format!(", seed {seed}"));
     let mut text = format!(
-        "run {run}\nexperiment {}, seed {}, recorded by {}\nmodel {model}{source}\n",
-        started.experiment, started.seed, started.program
+        "run {run}\nexperiment {}{seed}, recorded by {}\nmodel {model}{source}\n",
+        started.experiment, started.program
     );
     if let Some((at, end)) = until {
         let _ = writeln!(text, "as of event {at} of {end}");

@@ -6,4 +6,5 @@ mod make;
 mod servers;
 mod unnamed;
 
+pub(crate) use addresses::named_again;
 pub(crate) use args::ModelArgs;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use super::ModelArgs;
-use super::addresses::{Unnamed, client, environment, environment_key, named, own_url};
-use super::unnamed::{unnamed_endpoint, unnamed_url};
+use super::addresses::{client, environment, environment_key, named, own_url};
+use super::unnamed::unnamed_servers;
 use crate::error::{CliError, Status};
 use retold::encoding::read_by_hand;
 use retold::event::RunStarted;
@@ -27,7 +27,8 @@ impl ModelArgs {
     pub(super) fn servers(&self, runtime: &Runtime, api: ApiKind) -> Result<Answerer, CliError> {
         let ModelConfig { base_url, endpoints, .. } = &runtime.model;
         let timeout = runtime.limits.timeout();
-        let base_url = named(base_url, api).map_err(|Unnamed { url }| unnamed_url(url))?;
+        let unnamed = || unnamed_servers(&runtime.model, api);
+        let base_url = named(base_url, api).map_err(|_| unnamed())?;
         let key = self.key(&base_url, api)?;
         let others = server(api, base_url, key, timeout)?;
         if endpoints.is_empty() {
@@ -42,7 +43,7 @@ impl ModelArgs {
             let shown = inert(name, 100);
             let base_url = match base_url {
                 BaseUrl::Named(url) => url.clone(),
-                BaseUrl::Recorded(url) => return Err(unnamed_endpoint(name, url)),
+                BaseUrl::Recorded(_) => return Err(unnamed()),
                 BaseUrl::BuiltIn => own_url(*kind),
             };
             let key = match key {

@@ -2,39 +2,45 @@
 
 use std::path::Path;
 
+use super::addresses::{Unnamed, named};
 use crate::again;
 use crate::error::CliError;
 use retold::inert::inert;
 use retold::model::without_secrets;
+use retold_study::config::{ApiKind, BaseUrl, ModelConfig};
 
-pub(super) fn unnamed_url(recorded: &str) -> CliError {
-    let url = without_secrets(recorded);
-    let Some(again) = again::with("--base-url", &url) else {
-        return CliError::usage("the base URL recorded with this run cannot be used")
-            .hint("name the server to ask with --base-url URL");
+/// The error about the servers that only the recording names.
+pub(super) fn unnamed_servers(model: &ModelConfig, api: ApiKind) -> CliError {
+    let base_url = named(&model.base_url, api).err().map(|Unnamed { url }| without_secrets(url));
+    let endpoints =
+        model.endpoints.iter().filter_map(|(model, endpoint)| match &endpoint.base_url {
+            BaseUrl::Recorded(url) => Some((model, without_secrets(url))),
+            BaseUrl::Named(_) | BaseUrl::BuiltIn => None,
+        });
+    let endpoints: Vec<(&String, String)> = endpoints.collect();
+    let message = match (&base_url, endpoints.first()) {
+        (Some(url), _) => format!("this run was recorded from {}", inert(url, 200)),
+        (None, Some((model, url))) => format!(
+            "this run was recorded with an endpoint for the model {:?} at {}",
+            inert(model, 100),
+            inert(url, 200)
+        ),
+        (None, None) => "this run was recorded from another server".to_owned(),
     };
-    CliError::usage(format!(
-        "this run was recorded from {url}, and nothing in this command names that server"
-    ))
-    .hint(
-        "recordings can come from anyone, so they never decide where prompts and your key are sent",
-    )
-    .hint(format!("if you trust that server: {again}"))
-}
-
-pub(super) fn unnamed_endpoint(model: &str, recorded: &str) -> CliError {
-    let url = without_secrets(recorded);
-    let shown = inert(model, 100);
-    let error = CliError::usage(format!(
-        "this run was recorded with an endpoint for the model {shown:?} at {url}, and nothing in this command names that \
-         server"
-    ))
-    .hint("recordings can come from anyone, so they never decide where prompts and your keys are sent");
-    match again::with("--endpoint", &format!("{model}={url}")) {
-        Some(again) if !url.is_empty() => error.hint(format!(
-            "if you trust that server: {again} (and --endpoint-key MODEL=VARIABLE, if it needs a key)"
-        )),
-        _ => error.hint("name the server to ask with --endpoint MODEL=URL"),
+    let base_url = base_url.map(|url| ("--base-url", url));
+    let others = endpoints.iter().map(|(model, url)| ("--endpoint", format!("{model}={url}")));
+    let options: Vec<(&str, String)> = base_url.into_iter().chain(others).collect();
+    let those = if options.len() > 1 { "these servers" } else { "that server" };
+    let error = CliError::usage(format!("{message}, and nothing in this command names that server"))
+        .hint("recordings can come from anyone, so they never decide where prompts and your keys are sent")
+        .hint(match again::with(&options) {
+            Some(again) => format!("if you trust {those}: {again}"),
+            None => "name the servers to ask with --base-url URL and --endpoint MODEL=URL".to_owned(),
+        });
+    match endpoints.is_empty() {
+        true => error,
+        false => error
+            .hint("--endpoint-key MODEL=VARIABLE names the key of an endpoint, if it needs one"),
     }
 }
 
@@ -45,7 +51,7 @@ pub(super) fn unnamed_answers(recorded: &Path) -> CliError {
         "this run was recorded from the answers in {shown}, and nothing in this command names that file"
     ))
     .hint("recordings can come from anyone, so they never decide which files are read");
-    match again::with("--answers", &path) {
+    match again::with(&[("--answers", path)]) {
         Some(again) => error.hint(format!("if you want to use that file: {again}")),
         None => error.hint("name the file with --answers FILE"),
     }

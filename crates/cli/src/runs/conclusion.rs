@@ -33,6 +33,8 @@ pub(crate) struct Conclusion<'a> {
     pub(crate) settings_of: SettingsOf,
     /// Its seed, if nobody chose it.
     pub(crate) default_seed: Option<u64>,
+    /// What a command that asks the model again has to name: see [`named_again`](crate::model::named_again).
+    pub(crate) servers: String,
 }
 
 /// Writes the outputs of a finished run or resume, stores what it leaves for later runs, and prints
@@ -52,6 +54,7 @@ pub(crate) fn conclude(
         max_failed,
         settings_of,
         default_seed,
+        servers,
     } = conclusion;
     let name = select::short_name(log.reader()?.as_mut(), run)?;
     let folder = folder.filter(|_| matches!(ended.finish, Finish::Finished));
@@ -66,11 +69,12 @@ pub(crate) fn conclude(
         // Its lines are in the folder, or can be made from the log at any time.
         live::remove(&folder);
     }
-    let nothing = nothing(&ended, log, run, &name)?.or(too_many_failed(&ended, &name, max_failed));
-    let some_failed = some_failed(&ended, &name).filter(|_| nothing.is_none());
+    let hints = Hints { name: &name, servers: &servers };
+    let nothing = nothing(&ended, log, run, hints)?.or(too_many_failed(&ended, hints, max_failed));
+    let some_failed = some_failed(&ended, hints).filter(|_| nothing.is_none());
     let command =
         continuation::command(global.studies, &select::started(log.reader()?.as_mut(), run)?);
-    let go_on = format!("{command} {name}");
+    let go_on = format!("{command} {name}{servers}");
     let status = match &ended.finish {
         Finish::Stopped(Stop::Interrupted) => Status::Interrupted,
         _ => Status::Fine,
@@ -97,7 +101,12 @@ pub(crate) fn conclude(
 
 /// The error for a run that finished without a usable result, which must not look like a success to
 /// a script.
-fn nothing(ended: &Ended, log: &Log, run: RunId, name: &str) -> Result<Option<CliError>, CliError> {
+fn nothing(
+    ended: &Ended,
+    log: &Log,
+    run: RunId,
+    hints: Hints<'_>,
+) -> Result<Option<CliError>, CliError> {
     let Ended { finish: Finish::Finished, progress, report, .. } = ended else { return Ok(None) };
     if progress.exchanges == 0 && progress.failed > 0 {
         let mut message = format!("every one of {} failed", counted(progress.failed, "call"));
@@ -105,8 +114,9 @@ fn nothing(ended: &Ended, log: &Log, run: RunId, name: &str) -> Result<Option<Cl
             message.push_str(&format!("; the last failure: {}", inert(&cause, 600)));
         }
         let error = CliError::new(Status::Model, message);
-        return Ok(Some(error.hint(ask_again(name)).hint(failed_attempts(name))));
+        return Ok(Some(error.hint(hints.ask_again()).hint(hints.failed_attempts())));
     }
+    let name = hints.name;
     let hint = format!("`retold outputs {name} --to FOLDER` gives the reason for each call");
     Ok(report.empty_because.clone().map(|reason| CliError::new(Status::Model, reason).hint(hint)))
 }
@@ -139,18 +149,18 @@ fn last_failure(log: &Log, run: RunId) -> Result<Option<String>, CliError> {
 }
 
 /// The error for a finished run in which more calls have failed than allowed.
-fn too_many_failed(ended: &Ended, name: &str, max_failed: Option<f64>) -> Option<CliError> {
+fn too_many_failed(ended: &Ended, hints: Hints<'_>, max_failed: Option<f64>) -> Option<CliError> {
     let failed = failed_of(ended)?;
     let (max, all) = (max_failed?, ended.progress.failed + ended.progress.exchanges);
     let share = ended.progress.failed as f64 / all as f64;
     let message = format!("{failed}, more than the {max} that --max-failed allows");
     let error = CliError::new(Status::Model, message);
-    (share > max).then(|| error.hint(ask_again(name)).hint(failed_attempts(name)))
+    (share > max).then(|| error.hint(hints.ask_again()).hint(hints.failed_attempts()))
 }
 
 /// The warning for a finished run in which some calls have failed.
-fn some_failed(ended: &Ended, name: &str) -> Option<String> {
-    let (ask_again, attempts) = (ask_again(name), failed_attempts(name));
+fn some_failed(ended: &Ended, hints: Hints<'_>) -> Option<String> {
+    let (ask_again, attempts) = (hints.ask_again(), hints.failed_attempts());
     Some(format!("warning: {}\n  hint: {ask_again}\n  hint: {attempts}\n", failed_of(ended)?))
 }
 
@@ -194,14 +204,26 @@ fn failed_of(ended: &Ended) -> Option<String> {
     (progress.failed > 0).then(|| format!("{} of {all} failed", grouped(progress.failed)))
 }
 
-fn ask_again(name: &str) -> String {
-    format!(
-        "`retold fork {name} --retry-failed` asks them again, in a new run that shares all other answers"
-    )
+/// What to do about calls that failed.
+#[derive(Clone, Copy)]
+struct Hints<'a> {
+    /// The run, as a command names it.
+    name: &'a str,
+    /// What a command that asks the model again has to name.
+    servers: &'a str,
 }
 
-fn failed_attempts(name: &str) -> String {
-    format!("`retold log {name}` shows the failed attempts")
+impl Hints<'_> {
+    fn ask_again(self) -> String {
+        let Hints { name, servers } = self;
+        format!(
+            "`retold fork {name} --retry-failed{servers}` asks them again, in a new run that shares all other answers"
+        )
+    }
+
+    fn failed_attempts(self) -> String {
+        format!("`retold log {} --failed` shows the failed attempts", self.name)
+    }
 }
 
 /// What is printed about an execution in addition to how it ended.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
-use crate::model::ModelArgs;
+use crate::model::{ModelArgs, named_again};
 use crate::output::Output;
 use crate::run_id::new_run_id;
 use crate::runs::answers;
@@ -97,6 +97,7 @@ pub(crate) fn record(
         .map(|folder| folder.live(global.studies, &study.experiment))
         .transpose()?
         .flatten();
+    let servers = named_again(&study.settings.runtime.model);
     let max_failed = study.settings.runtime.limits.max_failed;
     let session = Session {
         log: log.clone(),
@@ -128,6 +129,7 @@ pub(crate) fn record(
         max_failed,
         settings_of: SettingsOf::Config,
         default_seed: study.seed_is_default.then_some(study.seed),
+        servers,
     };
     conclude(conclusion, global, output)
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::model::ModelArgs;
+use crate::model::{ModelArgs, named_again};
 use crate::output::Output;
 use crate::runs::conclusion::{Conclusion, conclude};
 use crate::runs::folder::{Folder, FolderArgs};
@@ -144,6 +144,7 @@ fn go_on(
         (Some(_), Some(_)) | (None, _) => None,
     };
     let prices = model.prices()?;
+    let servers = named_again(&settings.runtime.model);
     let max_failed = settings.runtime.limits.max_failed;
     // A finished run is only read, and is checked while it is read.
     if ended.is_none() {
@@ -171,6 +172,7 @@ fn go_on(
         max_failed,
         settings_of,
         default_seed: None,
+        servers,
     };
     conclude(conclusion, global, output)
 }

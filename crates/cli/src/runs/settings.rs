@@ -44,8 +44,8 @@ pub(crate) fn settings_of(
             "this run has decisions about the answers of {of}: there is no experiment to run"
         ))
         .hint(format!(
-            "`retold check {of} --parser NAME@VERSION` decides about those answers again; the \
-             DecisionMade events of this run name their parser"
+            "`retold check {of}` decides about those answers again, with --parser NAME@VERSION or with --parsers FILE; \
+             the DecisionMade events of this run name their parser"
         )));
     }
     if started.experiment == PROGRAM {

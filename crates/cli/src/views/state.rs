@@ -55,7 +55,9 @@ fn found(
 ) -> Result<Found, CliError> {
     let started = select::started(reader, run)?;
     let none = match started.experiment.as_str() {
-        PROGRAM => Some("what a program knew is in the program; its run has facts"),
+        PROGRAM => {
+            Some("what a program knew is in the program; its run has the facts that it reported")
+        }
         EXCHANGES => Some("exchanges belong to no experiment"),
         DECISIONS => Some("accepted decisions are about another run, which may have one"),
         _ => None,

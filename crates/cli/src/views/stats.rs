@@ -131,9 +131,9 @@ fn of_calls(calls: &Calls) -> String {
     said
 }
 
-/// `50 rate_limited (HTTP 429), 10 calls given up: the first error`.
+/// `50 rate_limited (HTTP 429), 10 calls given up: the error`.
 pub(crate) fn of_reason(reason: &Reason) -> String {
-    let Reason { failure, status, attempts, gave_up, example } = reason;
+    let Reason { failure, status, attempts, gave_up, example, has_others } = reason;
     let mut said = format!("{} {}", grouped(*attempts), inert(failure, 40));
     if let Some(status) = status {
         let _ = write!(said, " (HTTP {status})");
@@ -142,7 +142,8 @@ pub(crate) fn of_reason(reason: &Reason) -> String {
         let _ = write!(said, ", {} given up", counted(*gave_up, "call"));
     }
     if !example.is_empty() {
-        let _ = write!(said, ": {}", inert(example, 160));
+        let such = if *has_others { "; one of the errors: " } else { ": " };
+        let _ = write!(said, "{such}{}", inert(example, 160));
     }
     said
 }

@@ -231,7 +231,8 @@ fn fill(
         Err(why) => data.no_figures = Some(why.clone()),
     }
     if let (Some(first), Some(second)) = (&data.first, &data.second) {
-        data.other_seed = other_seed(first.seed, second.seed);
+        data.other_seed =
+            first.seed.zip(second.seed).and_then(|(one, other)| other_seed(one, other));
     }
     let listed = settings.iter().take(MOST_SETTINGS).map(|setting| Setting {
         key: inert(&setting.path, 200),

@@ -92,7 +92,10 @@ pub(crate) fn row(run: RunId, event: &StoredEvent, untrusted: Option<u64>) -> Ro
         }
         Ok(Event::RequestSent(sent)) => format!("prompt {}", sent.prompt.short(12)),
         Ok(Event::RunFinished(finished)) => finished.outcome.as_str().to_owned(),
-        Ok(Event::RunStarted(started)) => format!("{}, seed {}", started.experiment, started.seed),
+        Ok(Event::RunStarted(started)) => match started.drawn_from() {
+            Some(seed) => format!("{}, seed {seed}", started.experiment),
+            None => started.experiment.clone(),
+        },
         Ok(Event::RunResumed(resumed)) => resumed.program.clone(),
         Ok(_) => event.body.to_string(),
         Err(error) => format!("it cannot be read: {}", error.what),

@@ -108,15 +108,13 @@ impl Interception {
 
     /// Whether connections to a host are opened.
     pub(crate) fn opens(&self, host: &str, port: u16) -> bool {
-        self.authority.is_some() && self.is_model(host, port)
+        let any_port = self.named.get(host).copied().unwrap_or_default();
+        self.authority.is_some() && self.is_model(host) && (any_port || port == HTTPS)
     }
 
-    fn is_model(&self, host: &str, port: u16) -> bool {
-        match self.named.get(host) {
-            Some(true) => true,
-            Some(false) => port == HTTPS,
-            None => port == HTTPS && is_known(host),
-        }
+    /// Whether a model may answer at a host, at whatever port.
+    fn is_model(&self, host: &str) -> bool {
+        self.named.contains_key(host) || is_known(host)
     }
 
     /// Counts a connection or request to a host.
@@ -148,6 +146,11 @@ fn turned_away_by_proxy(front: &Front, headers: &HeaderMap) -> Option<Response<O
     Some(response)
 }
 
+/// The name of a host. A dot at its end says that it is whole, and is left out.
+fn name_of(authority: &HostAndPort) -> String {
+    authority.host().trim_end_matches('.').to_ascii_lowercase()
+}
+
 /// Passes on a request without TLS, and counts it.
 pub(crate) async fn pass_on(
     front: &Front,
@@ -158,14 +161,14 @@ pub(crate) async fn pass_on(
     if let Some(refusal) = turned_away_by_proxy(front, request.headers()) {
         return refusal;
     }
-    let host = authority.host().to_ascii_lowercase();
+    let host = name_of(authority);
     let port = authority.port_u16().unwrap_or(HTTP);
     let shown = match port {
         HTTP => format!("http://{host}"),
         port => format!("http://{host}:{port}"),
     };
-    let is_for_a_model = dialect::at(request.uri().path()).name() != OTHER.name()
-        || interception.is_model(&host, HTTPS);
+    let is_for_a_model =
+        dialect::at(request.uri().path()).name() != OTHER.name() || interception.is_model(&host);
     let Some(tunnels) =
         interception.tunnels.as_ref().filter(|_| interception.live || !is_for_a_model)
     else {
@@ -199,10 +202,11 @@ pub(crate) async fn connect(
     let Some(authority) = request.uri().authority().cloned() else {
         return refused(&OTHER, 400, "retold_connect", "CONNECT has no host");
     };
-    let host = authority.host().to_ascii_lowercase();
+    let host = name_of(&authority);
     let port = authority.port_u16().unwrap_or(HTTPS);
-    let is_model = interception.is_model(&host, port);
-    if let Some(opening) = interception.authority.as_ref().filter(|_| is_model) {
+    let is_model = interception.is_model(&host);
+    let opens = interception.opens(&host, port);
+    if let Some(opening) = interception.authority.as_ref().filter(|_| opens) {
         let config = match opening.host(&host) {
             Ok(config) => config,
             Err(error) => return refused(&OTHER, 502, "retold_connect", &error.to_string()),
@@ -289,9 +293,10 @@ async fn handle(
     };
     let interception = front.interception.clone();
     let base = interception.as_ref().map_or_else(String::new, |it| it.here.clone());
-    let here = Here { base, opened: Some(opened), interception };
+    let here = Here { base, opened: Some(opened), cookies: None, interception };
     let incoming = Incoming {
         upstream: host,
+        is_led: false,
         method: parts.method,
         path: parts.uri.path().to_owned(),
         query: parts.uri.query().map(str::to_owned),

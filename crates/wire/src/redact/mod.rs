@@ -38,6 +38,11 @@ use views::{View, nfc, views, written_in};
 static PLACEHOLDER: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&format!(r"\[redacted-[a-z2-7]{{{}}}\]", key::SHORT)).ok());
 
+/// Whether something was taken out of a text.
+pub fn has_placeholder(text: &str) -> bool {
+    PLACEHOLDER.as_ref().is_some_and(|placeholder| placeholder.is_match(text))
+}
+
 /// What is taken out; by default, nothing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Redaction(Option<Arc<Patterns>>);

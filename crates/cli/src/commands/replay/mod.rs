@@ -78,7 +78,7 @@ fn replayed(
         return prompts::run(selected, folder, global, output);
     }
     let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
-    program::needs_command(selected.run, &started)?;
+    program::needs_command(&selected, &started)?;
     let settings = settings_of(global.studies, &started)?;
     let simulated = started.is_simulated();
     let command = continuation::command(global.studies, &started);

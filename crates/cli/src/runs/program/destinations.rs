@@ -50,21 +50,19 @@ impl Destinations {
     ) -> Result<Result<Named, Unnamed>, CliError> {
         let mut named = environment::upstreams(&self.upstreams)?;
         let mut own = environment::defaults(&named);
-        // An earlier release did not record where requests went: what was asked has to be named.
-        let is_silent = |name: &String| settings.led_to(name).is_none();
-        let asked = match settings.upstreams.iter().any(is_silent) {
-            true => upstreams_asked(log, run)?,
-            false => BTreeSet::new(),
-        };
+        let asked = upstreams_asked(log, run)?;
         let mut missing = Vec::new();
         for name in &settings.upstreams {
             let led_to = settings.led_to(name);
             match own.remove(name) {
                 _ if named.contains_key(name) => {}
                 Some(url) if led_to == Some(url.as_str()) => {
-                    named.insert(name.clone(), url);
+                    // What the run has not asked is refused when it is asked.
+                    if asked.contains(name) {
+                        named.insert(name.clone(), url);
+                    }
                 }
-                // It is refused when it is asked.
+                // An earlier release did not record where requests went: what was asked has to be named.
                 _ if led_to.is_none() && clients::has_default(name) && !asked.contains(name) => {}
                 _ => missing.push(name.clone()),
             }

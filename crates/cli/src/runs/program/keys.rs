@@ -47,7 +47,7 @@ fn masked(command: impl Iterator<Item = String>, keys: &[String]) -> Vec<String>
             shown.push(MASK.to_owned());
             continue;
         }
-        follows_option = word.starts_with('-') && !word.contains(['=', ' ']) && names_a_key(&word);
+        follows_option = word.starts_with('-') && !word.contains(['=', ' ']) && is_option(&word);
         shown.push(without_values(&without_user_info(&word)));
     }
     shown
@@ -69,15 +69,27 @@ fn without_user_info(word: &str) -> String {
 /// A word, which may be a whole script: without the values of settings that name a key, and without
 /// parts that begin as providers' keys do.
 fn without_values(word: &str) -> String {
-    let is_end = |c: char| c.is_whitespace() || "'\"`;,&|()<>".contains(c);
+    let is_end = |c: char| c.is_whitespace() || "'\"`;,&|()<>{}".contains(c);
     let mut follows_option = false;
+    // A name in quotes, as in JSON: a value follows its colon.
+    let mut follows_colon = false;
     let part = |part: &str| {
         let text = part.trim_end_matches(is_end);
         let end = &part[text.len()..];
+        let is_colon = text == ":" && std::mem::take(&mut follows_colon);
+        follows_colon =
+            end.starts_with(['"', '\'']) && names_a_key(text) || text.is_empty() && follows_colon;
         let follows = std::mem::replace(
             &mut follows_option,
-            text.starts_with('-') && !text.contains('=') && names_a_key(text),
+            is_colon
+                || is_scheme(text)
+                || text.strip_suffix(':').is_some_and(names_a_key)
+                || text.starts_with('-') && !text.contains('=') && is_option(text),
         );
+        // `Authorization: Bearer KEY`.
+        if follows && is_scheme(text) {
+            return part.to_owned();
+        }
         let is_key = |text: &str| {
             text.len() >= LONG && PREFIXES.iter().any(|prefix| text.starts_with(prefix))
         };
@@ -109,10 +121,37 @@ fn key_in_query(text: &str) -> Option<&str> {
     is_a_key(name).then(|| text.get(..query + name.len())).flatten()
 }
 
-/// Whether an option or a variable holds a key, by its name.
+/// What stands before a key in a header.
+fn is_scheme(text: &str) -> bool {
+    ["bearer", "basic"].iter().any(|scheme| text.eq_ignore_ascii_case(scheme))
+}
+
+/// Whether a key follows an option; `-u` and `--user` of curl are followed by a password, too.
+fn is_option(option: &str) -> bool {
+    names_a_key(option) || ["-u", "--user"].contains(&option)
+}
+
+/// How the names of options, variables and headers end that hold keys.
+const NAMES: &[&str] = &[
+    "KEY",
+    "APIKEY",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PWD",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "AUTHORIZATION",
+    "BEARER",
+    "JWT",
+    "COOKIE",
+];
+
+/// Whether an option, a variable or a header holds a key, by its name.
 fn names_a_key(name: &str) -> bool {
     let name = name.trim_start_matches('-').replace('-', "_").to_ascii_uppercase();
-    ["KEY", "TOKEN", "SECRET", "PASSWORD"].iter().any(|word| {
+    NAMES.iter().any(|word| {
         name.strip_suffix(word).is_some_and(|before| before.is_empty() || before.ends_with('_'))
     })
 }
@@ -137,6 +176,16 @@ mod tests {
             ),
             (&["sh", "-c", "A=1 curl -H 'x: sk-verysecret1' u"], "sh -c A=1 curl -H 'x: [key]' u"),
             (&["env", "X=sk-verysecret1", "a"], "env X=[key] a"),
+            (
+                &["curl", "-H", "Authorization: Bearer eyJ.abc.def", "-u", "me:pass", "u"],
+                "curl -H Authorization: Bearer [key] -u [key] u",
+            ),
+            (&["sh", "-c", "c -H 'x-auth-token: 12ab' u"], "sh -c c -H 'x-auth-token: [key]' u"),
+            (&["a", "--apikey", "xyz", "--credential=1"], "a --apikey [key] --credential=[key]"),
+            (
+                &["a", "{\"api_key\": \"xyz\", \"key\" : 7, \"model\":\"m\"}"],
+                "a {\"api_key\": \"[key]\", \"key\" : [key], \"model\":\"m\"}",
+            ),
             (&["a", "hunter22"], "a [key]"),
             (&["curl", "http://u:pw@h.example/x?q=1"], "curl http://[key]@h.example/x?q=1"),
             (&["curl", "--url=https://h/x?sig=ab%3D&q=1"], "curl --url=https://h/x?sig=[key]&q=1"),

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use super::keys::MASK;
 use crate::again::words;
 use crate::error::CliError;
+use crate::select::Selected;
 use retold::event::RunStarted;
 use retold::id::RunId;
-use retold_wire::{PROGRAM, Settings, clients};
+use retold::run::how_it_ended;
+use retold_wire::{PROGRAM, Settings, clients, has_placeholder};
 
 /// What stands in a command for a URL that only the user knows.
 pub(super) const URL: &str = "URL";
@@ -32,17 +34,21 @@ pub(super) fn with(verb: &str, run: RunId, flags: &[&str], settings: &Settings) 
 }
 
 /// Refuses to execute a program's run without the program.
-pub(crate) fn needs_command(run: RunId, started: &RunStarted) -> Result<(), CliError> {
+pub(crate) fn needs_command(selected: &Selected, started: &RunStarted) -> Result<(), CliError> {
+    let run = selected.run;
     if started.experiment != PROGRAM {
         return Ok(());
     }
+    let is_finished = how_it_ended(selected.log.reader()?.as_mut(), run)?.is_some();
     let next = |verb| command(verb, run, &[], started);
     let message =
         "this run was recorded from a program: it is run again together with that program";
-    Err(CliError::usage(message)
-        .hint(format!("`retold {}` replays it", next("replay")))
-        .hint(format!("`retold {}` continues it", next("resume")))
-        .hint(format!("`retold {}` records a new run that shares its answers", next("fork"))))
+    let error = CliError::usage(message).hint(format!("`retold {}` replays it", next("replay")));
+    let error = match is_finished {
+        true => error,
+        false => error.hint(format!("`retold {}` continues it", next("resume"))),
+    };
+    Err(error.hint(format!("`retold {}` records a new run that shares its answers", next("fork"))))
 }
 
 /// What a run says about itself; of what cannot be read, nothing is known.
@@ -50,8 +56,11 @@ fn settings_of(started: &RunStarted) -> Settings {
     serde_json::from_value(started.settings.clone()).unwrap_or_default()
 }
 
+/// The command; what is not recorded of it cannot be typed.
 fn program(settings: &Settings) -> String {
-    words(&settings.command).filter(|it| !it.is_empty()).unwrap_or_else(|| CMD.to_owned())
+    let is_whole = !settings.command.iter().any(|it| it.contains(MASK) || has_placeholder(it));
+    let typed = words(&settings.command).filter(|it| is_whole && !it.is_empty());
+    typed.unwrap_or_else(|| CMD.to_owned())
 }
 
 /// The options that name the servers, if there are any; they are foreign text.
@@ -134,6 +143,10 @@ mod tests {
         );
         assert_eq!(typed(&[], &[own], None), "-- CMD");
         assert_eq!(typed(&["env", "", "x"], &[], None), "-- env '' x");
+        let taken_out = format!("[redacted-{}]", "a".repeat(13));
+        for word in ["K=[key]", &taken_out] {
+            assert_eq!(typed(&["env", word, "x"], &[], None), "-- CMD");
+        }
     }
 
     /// Commands and URLs come from recordings.

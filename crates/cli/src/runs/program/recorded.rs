@@ -20,9 +20,13 @@ pub(super) fn settings_of(
     let started = select::started(log.reader()?.as_mut(), run)?;
     if started.experiment != PROGRAM {
         let short = run.short(8);
-        let message = format!("run {run} was not recorded from a program");
-        return Err(CliError::usage(message)
-            .hint(format!("leave out -- and the command: `retold replay {short}`")));
+        let error = CliError::usage(format!("run {run} was not recorded from a program"));
+        return Err(error.hint(match started.drawn_from() {
+            Some(_) => format!("leave out -- and the command: `retold replay {short}`"),
+            None => format!(
+                "it has answers and decisions, and nothing to execute: `retold show {short}`"
+            ),
+        }));
     }
     let settings: Settings = serde_json::from_value(started.settings).map_err(|e| {
         CliError::usage(format!("the recorded settings do not work with this release: {e}"))
