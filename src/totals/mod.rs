@@ -17,7 +17,7 @@ use self::methods::{ByParser, entry};
 use self::part::{FailureReason, Part};
 use crate::content::Content;
 use crate::event::{AttemptDetails, Event, EventError, ResponseDetails, RunStarted};
-use crate::exchange::{DECISIONS, EXCHANGES, accepted_about};
+use crate::exchange::{DECISIONS, accepted_about};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{AskedModels, LogError, Reader};
 use crate::lookup::Recent;
@@ -49,7 +49,7 @@ pub struct Totals {
     /// The last event that was read.
     end: Seq,
     parent: Option<RunId>,
-    /// Whether there is something to replay: not in answers that were imported or decided about alone.
+    /// Whether there is something to replay: not in decisions about the answers of another run.
     is_replayed: bool,
     resumed: u64,
     /// By model.
@@ -170,7 +170,7 @@ impl Totals {
         match event {
             Event::RunStarted(started) => {
                 self.parent = parent(&started);
-                self.is_replayed = ![DECISIONS, EXCHANGES].contains(&&*started.experiment);
+                self.is_replayed = started.experiment != DECISIONS;
             }
             Event::RunResumed(_) => self.resume(),
             Event::RequestSent(sent) => {

@@ -1,4 +1,4 @@
-//! Every example of the README is run, so that it stays true.
+//! Every example of the README and of the guides is run, so that they stay true.
 //! In blocks marked `sh` or `console`, lines that begin with `retold` or `cargo run --release --`
 //! are run in order in one folder that has the repository's `config`. A line must succeed, unless
 //! `# exit N` follows it. Blocks marked `sh shared-data` use real data from outside the repository
@@ -62,14 +62,14 @@ fn project(outer: &Place) -> std::path::PathBuf {
     folder
 }
 
-/// Runs the examples in the README's blocks of the given kinds.
-fn run_examples(kinds: &[&str]) {
+/// Runs the examples in a document's blocks of the given kinds, and returns how many there are.
+fn run_examples(document: &str, kinds: &[&str]) -> usize {
     let here = Path::new(env!("RETOLD_ROOT"));
-    let readme = std::fs::read_to_string(here.join("README.md")).unwrap();
+    let text = std::fs::read_to_string(here.join(document)).unwrap();
     let outer = Place::new();
     let folder = project(&outer);
     let mut run = 0;
-    for line in commands(&readme, kinds) {
+    for line in commands(&text, kinds) {
         if line.starts_with("scripts/test") {
             let script = here.join("scripts/test").metadata().unwrap();
             assert!(script.permissions().mode() & 0o111 != 0, "scripts/test is not executable");
@@ -79,24 +79,95 @@ fn run_examples(kinds: &[&str]) {
         assert_eq!(
             output.status.code(),
             Some(code),
-            "{line}\n{}{}",
+            "{document}: {line}\n{}{}",
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr)
         );
         run += 1;
     }
-    assert!(run > 0, "the README has no such example");
+    run
 }
 
 #[test]
 fn every_example_works() {
-    run_examples(&["sh", "console"]);
+    assert!(run_examples("README.md", &["sh", "console"]) > 10);
+}
+
+/// Each guide begins with a new log.
+#[test]
+fn every_example_of_the_guides_works() {
+    let guides = documents().into_iter().filter(|document| document.starts_with("docs/guide/"));
+    let run: usize = guides.map(|guide| run_examples(&guide, &["sh", "console"])).sum();
+    assert!(run > 20, "{run}");
+}
+
+/// The documents, below the root of the repository.
+fn documents() -> Vec<String> {
+    let root = Path::new(env!("RETOLD_ROOT"));
+    let mut found =
+        vec!["README.md".to_owned(), "ARCHITECTURE.md".to_owned(), "CONTRIBUTING.md".to_owned()];
+    for folder in ["docs", "docs/guide", "docs/clients", "docs/decisions"] {
+        for entry in std::fs::read_dir(root.join(folder)).unwrap().map(Result::unwrap) {
+            let name = entry.file_name().into_string().unwrap();
+            if name.ends_with(".md") {
+                found.push(format!("{folder}/{name}"));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The targets of the links in a text, without those to other servers and within the document.
+fn links(text: &str) -> Vec<&str> {
+    let target = |after: &'_ str| after.split_once(')').map(|(target, _)| target.len());
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices("](") {
+        let after = &text[at + 2..];
+        let Some(length) = target(after) else { continue };
+        let link = after[..length].split('#').next().unwrap();
+        if !link.is_empty() && !link.contains("://") {
+            found.push(link);
+        }
+    }
+    found
+}
+
+#[test]
+fn every_link_leads_to_a_file() {
+    let root = Path::new(env!("RETOLD_ROOT"));
+    for document in documents() {
+        let text = std::fs::read_to_string(root.join(&document)).unwrap();
+        let folder = root.join(&document).parent().unwrap().to_owned();
+        for link in links(&text) {
+            assert!(folder.join(link).exists(), "{document}: {link}");
+        }
+    }
+}
+
+#[test]
+fn the_book_has_every_page() {
+    let summary = Path::new(env!("RETOLD_ROOT")).join("docs/SUMMARY.md");
+    let summary = std::fs::read_to_string(summary).unwrap();
+    let listed = links(&summary);
+    for document in documents() {
+        if let Some(page) = document.strip_prefix("docs/").filter(|page| *page != "SUMMARY.md") {
+            assert!(listed.contains(&page), "{page} is not in docs/SUMMARY.md");
+        }
+    }
+}
+
+#[test]
+fn the_readme_is_short() {
+    let readme = Path::new(env!("RETOLD_ROOT")).join("README.md");
+    let words = std::fs::read_to_string(readme).unwrap().split_whitespace().count();
+    assert!(words <= 1600, "{words} words");
 }
 
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn every_example_on_real_data_works() {
-    run_examples(&["sh shared-data"]);
+    assert!(run_examples("README.md", &["sh shared-data"]) > 0);
 }
 
 #[test]

@@ -92,8 +92,9 @@ fn a_url_that_cannot_be_shown_is_not_repeated() {
     let long = format!("http://127.0.0.1:1/{}", "x".repeat(1000));
     for url in ["\u{1b}[2J", "no URL", "", &long] {
         let said = with_key(&at(url), &["resume", "latest"], &[]);
-        let expected = "error: the base URL recorded with this run cannot be used\n  hint: \
-                        name the server to ask with --base-url URL\n";
+        let expected = "error: this run was recorded from a server whose URL cannot be shown, and nothing in this \
+            command names that server\n  hint: recordings can come from anyone, so they never decide where prompts and \
+            your keys are sent\n  hint: name the servers to ask with --base-url URL and --endpoint MODEL=URL\n";
         assert_eq!((said.code, said.err.as_str()), (2, expected), "{url:?}");
     }
 }

@@ -9,6 +9,9 @@ use retold::inert::inert;
 use retold::model::without_secrets;
 use retold_study::config::{ApiKind, BaseUrl, ModelConfig};
 
+/// What is said of a server whose URL cannot be shown.
+const UNSHOWN: &str = "this run was recorded from a server whose URL cannot be shown";
+
 /// The error about the servers that only the recording names.
 pub(super) fn unnamed_servers(model: &ModelConfig, api: ApiKind) -> CliError {
     let base_url = named(&model.base_url, api).err().map(|Unnamed { url }| without_secrets(url));
@@ -19,24 +22,28 @@ pub(super) fn unnamed_servers(model: &ModelConfig, api: ApiKind) -> CliError {
         });
     let endpoints: Vec<(&String, String)> = endpoints.collect();
     let message = match (&base_url, endpoints.first()) {
-        (Some(url), _) => format!("this run was recorded from {}", inert(url, 200)),
+        (Some(url), _) => format!("this run was recorded from {url}"),
         (None, Some((model, url))) => format!(
-            "this run was recorded with an endpoint for the model {:?} at {}",
-            inert(model, 100),
-            inert(url, 200)
+            "this run was recorded with an endpoint for the model {:?} at {url}",
+            inert(model, 100)
         ),
-        (None, None) => "this run was recorded from another server".to_owned(),
+        (None, None) => UNSHOWN.to_owned(),
     };
     let base_url = base_url.map(|url| ("--base-url", url));
     let others = endpoints.iter().map(|(model, url)| ("--endpoint", format!("{model}={url}")));
     let options: Vec<(&str, String)> = base_url.into_iter().chain(others).collect();
     let those = if options.len() > 1 { "these servers" } else { "that server" };
+    // A URL that could not be typed is not repeated, either.
+    let (message, next) = match again::with(&options) {
+        Some(again) => (message, format!("if you trust {those}: {again}")),
+        None => (
+            UNSHOWN.to_owned(),
+            "name the servers to ask with --base-url URL and --endpoint MODEL=URL".to_owned(),
+        ),
+    };
     let error = CliError::usage(format!("{message}, and nothing in this command names that server"))
         .hint("recordings can come from anyone, so they never decide where prompts and your keys are sent")
-        .hint(match again::with(&options) {
-            Some(again) => format!("if you trust {those}: {again}"),
-            None => "name the servers to ask with --base-url URL and --endpoint MODEL=URL".to_owned(),
-        });
+        .hint(next);
     match endpoints.is_empty() {
         true => error,
         false => error
