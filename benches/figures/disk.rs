@@ -37,7 +37,7 @@ fn sizes(path: &Path, run: RunId) -> (u64, u64, u64) {
             Ok(())
         });
     drop(log);
-    (exchanges.unwrap(), std::fs::metadata(path).unwrap().len(), plain)
+    (exchanges.unwrap().written, std::fs::metadata(path).unwrap().len(), plain)
 }
 
 fn report(figure: &str, (exchanges, disk, plain): (u64, u64, u64)) {

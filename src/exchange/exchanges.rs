@@ -2,29 +2,48 @@
 //! a call that ran out of retries, `error` instead of `response`. Made-up answers have
 //! `"simulated":true`.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::collected::{Collected, Collector};
 use super::error::ImportError;
 use super::export::{follows, whole};
 use super::requests::Requests;
 use crate::event::chain::ChainLink;
-use crate::event::{AttemptDetails, Event, RunStarted};
+use crate::event::{AttemptDetails, Event, PROGRAM, RunStarted};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
 use crate::log::{Backend, Head, LogError, Reader, RunEvents, SharedBackend};
 use crate::lookup::LookupMap;
 use crate::model::scripted::{LoadProblem, ScriptedExchange};
-use crate::model::{ExchangeError, ExchangeLine, ExchangeResponse, FailureKind};
+use crate::model::{ExchangeError, ExchangeLine, ExchangeResponse, FailureKind, Response};
 use crate::prompt::Request;
 use crate::run::response;
 
 /// The experiment name of runs that were imported as bare exchanges.
 pub use crate::event::EXCHANGES;
 
-/// Writes the exchanges of a run, line by line. Returns their number.
+/// A question: its call, its sample and its prompt.
+type Asked = (CallPath, Sample, PromptHash);
+
+/// What was written of a run, and what is not in the file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ExportedExchanges {
+    /// The exchanges that were written.
+    pub written: u64,
+    /// Failed attempts at calls that have an answer or another error in the file, or that are asked again on
+    /// resume.
+    pub failed_attempts: u64,
+    /// Decisions, which are not in the file.
+    pub decisions: u64,
+    /// Facts, which are not in the file.
+    pub facts: u64,
+}
+
+/// Writes the exchanges of a run, line by line. Returns their number, and how much of the run is not among
+/// them.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read, and any error of `line`. [`LogError::Corrupt`] at an
@@ -33,11 +52,14 @@ pub fn export_exchanges<E: From<LogError>>(
     reader: &mut dyn Reader,
     run: RunId,
     line: &mut dyn FnMut(&str) -> Result<(), E>,
-) -> Result<u64, E> {
+) -> Result<ExportedExchanges, E> {
     whole(reader, run)?;
-    let mut questions: LookupMap<Seq, (CallPath, Sample, PromptHash)> = LookupMap::default();
+    let mut questions: LookupMap<Seq, Asked> = LookupMap::default();
     let mut requests = Requests::default();
-    let (mut after, mut written, mut simulated) = (Head::START, 0, false);
+    let mut exported = ExportedExchanges::default();
+    let (mut after, mut simulated, mut is_program) = (Head::START, false, false);
+    // What a program was sent last instead of an answer.
+    let mut failures: BTreeMap<Seq, ExchangeError> = BTreeMap::new();
     let mut events = RunEvents::of(run);
     while let Some(stored) = events.next(reader)? {
         let stored = &stored;
@@ -46,6 +68,7 @@ pub fn export_exchanges<E: From<LogError>>(
         let (request, label, outcome) = match stored.event().map_err(|e| corrupt(e.what))? {
             Event::RunStarted(started) => {
                 simulated = started.is_simulated();
+                is_program = started.experiment == PROGRAM;
                 continue;
             }
             Event::RequestSent(sent) => {
@@ -56,42 +79,80 @@ pub fn export_exchanges<E: From<LogError>>(
                 (r.request, r.details.label.take(), Ok(response(r.content, r.details)))
             }
             Event::AnswerReused(r) => (r.request, None, Ok(response(r.content, r.details))),
+            Event::AttemptFailed(failed) if is_program => {
+                let before = failures.insert(failed.request, error(failed.details));
+                exported.failed_attempts += u64::from(before.is_some());
+                continue;
+            }
             // A failure that stops the run is not an outcome of the call: the call is asked
             // again on resume.
-            Event::AttemptFailed(failed) if failed.details.gave_up => {
-                match failure(failed.details) {
-                    Some(error) => (failed.request, None, Err(error)),
-                    None => continue,
+            Event::AttemptFailed(failed) => {
+                let gave_up = failed.details.gave_up;
+                let error = error(failed.details);
+                if !gave_up || error.failure.stops_the_run() {
+                    exported.failed_attempts += 1;
+                    continue;
                 }
+                (failed.request, None, Err(error))
+            }
+            Event::DecisionMade(_) => {
+                exported.decisions += 1;
+                continue;
+            }
+            Event::Occurred(_) => {
+                exported.facts += 1;
+                continue;
             }
             _ => continue,
         };
-        let Some((call, sample, prompt)) = questions.remove(&request) else { continue };
-        let request = requests.of(reader, prompt)?;
-        let request = request.ok_or_else(|| corrupt(format!("its request {prompt} is missing")))?;
-        let exchange = ExchangeLine {
-            call: Some(call),
-            sample: Some(sample),
-            request: request.body().clone(),
-            response: outcome.as_ref().ok().map(ExchangeResponse::from),
-            error: outcome.err(),
-            label,
-            simulated,
-        };
-        let text = serde_json::to_string(&exchange);
-        line(&text.map_err(|e| corrupt(e.to_string()))?)?;
-        written += 1;
+        exported.failed_attempts += u64::from(failures.remove(&request).is_some());
+        let Some(asked) = questions.remove(&request) else { continue };
+        let asked = (asked, stored.seq);
+        line(&exchange(&mut requests, reader, (run, asked), (outcome, label, simulated))?)?;
+        exported.written += 1;
     }
-    Ok(written)
+    for (seq, error) in failures {
+        let Some(asked) = questions.remove(&seq) else {
+            exported.failed_attempts += 1;
+            continue;
+        };
+        let outcome = (Err(error), None, simulated);
+        line(&exchange(&mut requests, reader, (run, (asked, seq)), outcome)?)?;
+        exported.written += 1;
+    }
+    Ok(exported)
 }
 
-/// How a call ran out of retries; `None` if the failure stopped the run.
-fn failure(details: AttemptDetails) -> Option<ExchangeError> {
+/// The line of a question at an event, with what became of it, its label, and whether it is made up.
+fn exchange(
+    requests: &mut Requests,
+    reader: &mut dyn Reader,
+    (run, (asked, seq)): (RunId, (Asked, Seq)),
+    (outcome, label, simulated): (Result<Response, ExchangeError>, Option<Value>, bool),
+) -> Result<String, LogError> {
+    let corrupt = |what| LogError::Corrupt { run, seq, what };
+    let (call, sample, prompt) = asked;
+    let request = requests.of(reader, prompt)?;
+    let request = request.ok_or_else(|| corrupt(format!("its request {prompt} is missing")))?;
+    let exchange = ExchangeLine {
+        call: Some(call),
+        sample: Some(sample),
+        request: request.body().clone(),
+        response: outcome.as_ref().ok().map(ExchangeResponse::from),
+        error: outcome.err(),
+        label,
+        simulated,
+    };
+    serde_json::to_string(&exchange).map_err(|e| corrupt(e.to_string()))
+}
+
+/// How a call failed.
+fn error(details: AttemptDetails) -> ExchangeError {
     let kind = serde_json::from_value(details.failure.into());
     // A kind from a later release: any kind will do for a call that has run out of retries.
     let failure: FailureKind = kind.unwrap_or(FailureKind::Rejected);
     let AttemptDetails { status, error: message, .. } = details;
-    (!failure.stops_the_run()).then_some(ExchangeError { failure, status, message })
+    ExchangeError { failure, status, message }
 }
 
 fn attempt(error: ExchangeError) -> AttemptDetails {

@@ -21,7 +21,7 @@ pub(crate) use accepted::read_decides_about;
 pub use accepted::{Accepted, AcceptedDecision, DECISIONS, accepted_about, decides_about};
 pub use collected::{Collected, Collector};
 pub use error::ImportError;
-pub use exchanges::{EXCHANGES, Exchanges, export_exchanges, read_exchanges};
+pub use exchanges::{EXCHANGES, Exchanges, ExportedExchanges, export_exchanges, read_exchanges};
 pub use export::export_recording;
 pub use import::{Imported, import_recording};
 pub use recording::{Recording, is_recording, read_recording, read_recording_to_damage};

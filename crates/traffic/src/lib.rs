@@ -34,7 +34,7 @@ use hosts::Hosts;
 
 pub use collect::Read;
 pub use error::{TrafficError, Wrong};
-pub use export::{CassetteForm, ExportError, export_cassette, export_fine_tuning};
+pub use export::{CassetteForm, ExportError, export_cassette, export_fine_tuning, left_out};
 pub use format::Format;
 pub use notes::{Note, Notes};
 

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use retold::counted::counted;
+
 /// How many places are named for each.
 const PLACES: usize = 5;
 
@@ -10,6 +12,7 @@ const PLACES: usize = 5;
 pub struct Notes {
     lost: BTreeMap<String, Vec<String>>,
     headers: BTreeMap<&'static str, (BTreeSet<String>, usize)>,
+    counted: BTreeMap<&'static str, u64>,
 }
 
 /// One thing that could not be represented.
@@ -42,6 +45,11 @@ impl Notes {
         }
     }
 
+    /// Notes how many of these a file does not have, by what one is called.
+    pub fn count(&mut self, noun: &'static str, n: u64) {
+        *self.counted.entry(noun).or_default() += n;
+    }
+
     /// Everything that was noted.
     pub fn all(&self) -> impl Iterator<Item = Note> {
         let headers = self.headers.iter().map(|(side, (names, times))| {
@@ -53,6 +61,11 @@ impl Notes {
             times: places.len(),
             places: places.iter().take(PLACES).cloned().collect(),
         });
-        lost.chain(headers)
+        let counted = self.counted.iter().filter(|(_, n)| **n > 0).map(|(noun, n)| Note {
+            what: counted(*n, noun),
+            times: usize::try_from(*n).unwrap_or(usize::MAX),
+            places: Vec::new(),
+        });
+        lost.chain(headers).chain(counted)
     }
 }

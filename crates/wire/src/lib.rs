@@ -80,7 +80,7 @@ pub use rules::{RecordedRedaction, RecordedRules, RuleError, Rules};
 pub use samples::{Samples, upstreams_asked};
 pub use server::Server;
 pub use session::{Pace, Session, Setup};
-pub use settings::{Imported, PROGRAM, Settings};
+pub use settings::{Imported, MASK, PROGRAM, Settings};
 pub use summary::Summary;
 pub use token::{Secret, Token, TokenError};
 pub use upstream::{ORIGIN, UpstreamError, Upstreams};

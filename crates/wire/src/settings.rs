@@ -9,6 +9,9 @@ use crate::rules::RecordedRules;
 /// The experiment name of runs that were recorded from a program.
 pub use retold::event::PROGRAM;
 
+/// What stands in a recorded command or URL for what is left out of it.
+pub const MASK: &str = "[key]";
+
 /// The settings of a program's run. Nothing in them chooses a program that is executed or a server
 /// that is asked: both are named again whenever the run is replayed or continued.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

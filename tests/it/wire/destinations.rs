@@ -157,6 +157,54 @@ fn other_providers_are_refused_when_a_run_is_continued() {
     assert_eq!((proxy.asked(), local.received().len()), (Vec::<String>::new(), 0));
 }
 
+/// A cassette leads where the requests of its run went, and nobody else is asked because of it.
+#[test]
+fn an_exported_cassette_leads_where_the_requests_went() {
+    let (place, proxy, local) = (Place::new(), Proxy::new(), local());
+    let (url, script) = (local.base_url(), ask("OPENAI_BASE_URL", "hi"));
+    let recorded = run(&place, &proxy, &format!("record --upstream openai={url}"), &script, &[]);
+    assert_eq!(recorded.code, 3, "{}", recorded.err);
+    let recorded_run = place.json("show latest").0["run"].as_str().unwrap().to_owned();
+    for name in ["out.yaml", "out.json"] {
+        let exported = place.ok(&format!("export {recorded_run} {name} --as vcrpy"));
+        assert!(!exported.contains("not represented"), "{exported}");
+        let written = place.read(name);
+        assert!(written.contains(&format!("{url}/chat/completions")), "{written}");
+        assert!(!written.contains("api.openai.com"), "{written}");
+        let typed_in = type_in(&place, typed(&exported, "retold import"));
+        assert_eq!(typed_in.code, 0, "{exported}{}", typed_in.err);
+        let replayed = run(&place, &proxy, "replay latest", &script, &[]);
+        assert_eq!((replayed.code, &replayed.out), (3, &recorded.out), "{}", replayed.err);
+        assert!(!replayed.err.contains("never asked"), "{}", replayed.err);
+        let said = run(&place, &proxy, "fork latest", &ask("OPENAI_BASE_URL", "ho"), &[]);
+        assert_eq!(said.code, 2, "{}", said.err);
+        let hint = typed(&said.err, "retold fork");
+        assert!(hint.contains(&format!(" --upstream openai={url} -- ")), "{hint}");
+        // Its host has a name of its own, and nobody is asked in its place.
+        place.ok(&format!("import {name}"));
+        let said = run(&place, &proxy, "fork latest", &ask("OPENAI_BASE_URL", "ho"), &[]);
+        assert_eq!(said.code, 2, "{}", said.err);
+        assert!(!said.err.contains("api.openai.com"), "{}", said.err);
+    }
+    let elsewhere = "export latest given.yaml --as vcrpy --upstream openai=http://h.example/v1";
+    place.ok(&elsewhere.replace("latest", &recorded_run));
+    assert!(place.read("given.yaml").contains("http://h.example/v1/chat/completions"));
+    assert_eq!((proxy.asked(), local.received().len()), (Vec::<String>::new(), 1));
+}
+
+/// A run of an earlier release does not say where it asked.
+#[test]
+fn a_url_that_is_not_known_is_listed() {
+    let place = Place::new();
+    let file = "format-2.0-program.db";
+    std::fs::copy(fixtures("logs").join(file), place.path("old.db")).unwrap();
+    let said = place.ok("--log old.db export frozen out.yaml --as vcrpy");
+    let due =
+        "where openai was, which the run does not say: the provider's own URL is written (seq ";
+    assert!(said.contains(due), "{said}");
+    assert!(place.read("out.yaml").contains("https://api.openai.com/v1/"));
+}
+
 /// What may be secret in a URL is neither recorded nor printed.
 #[test]
 fn secrets_in_urls_are_left_out() {
@@ -172,6 +220,9 @@ fn secrets_in_urls_are_left_out() {
     let shown = place.ok("show latest");
     let stopped = run(&place, &proxy, "resume latest", &script, &[]);
     assert_eq!(stopped.code, 2, "{}", stopped.err);
+    let exported = place.run("export latest out.yaml --as vcrpy");
+    assert_eq!(exported.code, 2, "{}", exported.err);
+    assert!(exported.err.contains("name its base URL with --upstream"), "{}", exported.err);
     let log = std::fs::read(place.path("retold.db")).unwrap();
     let wal = std::fs::read(place.path("retold.db-wal")).unwrap_or_default();
     let texts = [&*log, &*wal, recorded.err.as_bytes(), shown.as_bytes(), stopped.err.as_bytes()];

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde_json::json;
 
+use crate::again::typed;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::redaction::{self, OfRun};
-use crate::runs::in_force;
+use crate::runs::{in_force, program};
 use crate::select::{self, Selected};
 use crate::views::damaged;
 use crate::views::known::{self, Known};
@@ -18,7 +19,9 @@ use crate::views::traffic::{as_json, named, said};
 use retold::exchange::{export_exchanges, export_recording};
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold_serve::Damage;
-use retold_traffic::{CassetteForm, ExportError, Notes, export_cassette, export_fine_tuning};
+use retold_traffic::{
+    CassetteForm, ExportError, Notes, export_cassette, export_fine_tuning, left_out,
+};
 use retold_wire::{RedactionKey, Settings};
 
 /// Write a run to a file: a recording that can be replayed, only its exchanges, or a file for
@@ -43,7 +46,7 @@ pub(crate) struct Args {
     /// not find requests with a redacted value; with it, guesses at these values can be tested.
     #[arg(long, requires = "file")]
     with_key: bool,
-    /// For a cassette: the base URL of an upstream, if it is not the provider's. Can be repeated.
+    /// For a cassette: the base URL of an upstream, if it is not the recorded one. Can be repeated.
     #[arg(long = "upstream", value_name = "NAME=URL")]
     upstreams: Vec<String>,
 }
@@ -99,17 +102,38 @@ impl Export<'_> {
                 Ok((export_recording(reader.as_mut(), *run, line)?, Notes::default()))
             }
             Format::Exchanges => {
-                Ok((export_exchanges(reader.as_mut(), *run, line)?, Notes::default()))
+                let exported = export_exchanges(reader.as_mut(), *run, line)?;
+                Ok((exported.written, left_out(exported)))
             }
             Format::FineTuning => export_fine_tuning(reader, *run, line),
             Format::Vcrpy => {
-                let started = select::started(reader.as_mut(), *run)?;
-                // Another experiment has no such settings.
-                let settings = serde_json::from_value::<Settings>(started.settings).ok();
-                let imported = settings.and_then(|settings| settings.imported);
-                export_cassette(reader, *run, *form, (upstreams, imported.as_ref()), line)
+                let settings = self.settings()?;
+                export_cassette(reader, *run, *form, (upstreams, &settings), line)
             }
         }
+    }
+
+    /// What the run says about itself; nothing if it is no program's.
+    fn settings(&self) -> Result<Settings, CliError> {
+        let Selected { log, run } = &self.selected;
+        let started = select::started(log.reader()?.as_mut(), *run)?;
+        Ok(serde_json::from_value(started.settings).unwrap_or_default())
+    }
+
+    /// How the file is imported if its upstreams are to have their names again: it has URLs alone.
+    fn import(&self, file: &str) -> Result<String, CliError> {
+        if self.format != Format::Vcrpy {
+            return Ok(String::new());
+        }
+        let mut settings = self.settings()?;
+        settings.urls.extend(self.upstreams.clone());
+        let import = program::import_command(file, &settings);
+        let said = |import| {
+            format!(
+                "`retold {import}` imports it for the same program, whose upstreams it names as they were\n"
+            )
+        };
+        Ok(import.map_or_else(String::new, |import| typed(&said(import))))
     }
 }
 
@@ -155,6 +179,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let mut text = String::new();
         said(&mut text, &notes);
         text.push_str(&in_force::text(&in_force::of(&export.selected)?));
+        text.push_str(&export.import("FILE")?);
         write_err(&text);
         return Ok(damaged::ended(Status::Fine, damaged));
     };
@@ -175,7 +200,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if output.is_json() {
         let mut object = json!({"run": export.selected.run, "file": path.to_string(),
             "lines": lines, format!("{}s", format.noun()): count});
-        if matches!(format, Format::Vcrpy | Format::FineTuning) {
+        if format != Format::Recording {
             object["not_represented"] = as_json(&notes);
         }
         if !in_force.is_plain() {
@@ -199,6 +224,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         said(&mut text, &notes);
         text.push_str(&in_force::text(&in_force));
+        text.push_str(&export.import(&path.to_string())?);
         output.text(&text)?;
     }
     Ok(damaged::ended(Status::Fine, damaged))

@@ -6,7 +6,9 @@ use http::StatusCode;
 use retold::id::RunId;
 use retold::log::{LogError, Reader};
 use retold::model::HTTP;
-use retold_wire::{Imported, Kept, ORIGIN, Restored, RestoredBody, clients, restored, translated};
+use retold_wire::{
+    Kept, MASK, ORIGIN, Restored, RestoredBody, Settings, clients, restored, translated,
+};
 use serde_json::json;
 
 use super::yaml::{quoted, text_or_bytes};
@@ -37,8 +39,8 @@ struct Interaction {
 /// Writes the exchanges of a run as a cassette, line by line. Returns how many there are, and what
 /// the cassette cannot hold.
 ///
-/// `named` are base URLs by upstream; without one, that of the file is used which the run was
-/// imported from, or the provider's.
+/// `named` are base URLs by upstream; without one, that is used which the settings of the run say its
+/// requests went to, and only if they do not, the provider's.
 ///
 /// # Errors
 /// [`ExportError`], and any error of `line`.
@@ -46,22 +48,29 @@ pub fn export_cassette<E: From<ExportError> + From<LogError>>(
     reader: Box<dyn Reader>,
     run: RunId,
     form: CassetteForm,
-    (named, imported): (&BTreeMap<String, String>, Option<&Imported>),
+    (named, settings): (&BTreeMap<String, String>, &Settings),
     line: &mut dyn FnMut(&str) -> Result<(), E>,
 ) -> Result<(u64, Notes), E> {
     let mut notes = Notes::default();
     let mut written = 0_u64;
-    let bases = Bases { named, imported };
-    each::<E>(reader, run, |reader, answered| {
+    let bases = Bases { named, settings };
+    each::<E>(reader, run, &mut notes, |reader, answered, notes| {
         let seq = answered.seq;
         let place = format!("seq {seq}");
-        let Some(kept) = travelled(&answered, &place, &mut notes) else { return Ok(()) };
+        let Some(kept) = travelled(&answered, &place, notes) else { return Ok(()) };
         let (kept, answer) = kept;
         let asked = request(reader, run, seq, answered.prompt)?;
         let Some(asked) = restored(&asked, &answered.call) else {
             notes.lost("a request that was not HTTP, or that was too long to be stored", &place);
             return Ok(());
         };
+        if bases.is_assumed(&asked.upstream) {
+            let name = &asked.upstream;
+            notes.lost(
+                &format!("where {name} was, which the run does not say: the provider's own URL is written"),
+                &place,
+            );
+        }
         let interaction = interaction(asked, kept, answer, &bases)?;
         let text = match form {
             CassetteForm::Yaml => of_yaml(&interaction),
@@ -123,7 +132,7 @@ fn travelled(answered: &Answered, place: &str, notes: &mut Notes) -> Option<(Kep
 /// Where requests went.
 struct Bases<'a> {
     named: &'a BTreeMap<String, String>,
-    imported: Option<&'a Imported>,
+    settings: &'a Settings,
 }
 
 impl Bases<'_> {
@@ -134,11 +143,19 @@ impl Bases<'_> {
                 parts.map_err(|wrong| ExportError::Url { name: upstream.to_owned(), wrong })?;
             return Ok(format!("{}{}", parts.origin, parts.path.trim_end_matches('/')));
         }
-        if let Some(url) = self.imported.and_then(|imported| imported.urls.get(upstream)) {
-            return Ok(url.clone());
+        let unknown = || ExportError::NoUrl(upstream.to_owned());
+        if let Some(url) = self.settings.led_to(upstream) {
+            // Recordings can come from anyone, and of some URLs not all is recorded.
+            let parts = Parts::of(url).ok().filter(|_| !url.contains(MASK)).ok_or_else(unknown)?;
+            return Ok(format!("{}{}", parts.origin, parts.path.trim_end_matches('/')));
         }
         let default = clients::of(upstream).and_then(|client| client.default);
-        default.map(str::to_owned).ok_or_else(|| ExportError::NoUrl(upstream.to_owned()))
+        default.map(str::to_owned).ok_or_else(unknown)
+    }
+
+    /// Whether nobody says where an upstream was.
+    fn is_assumed(&self, upstream: &str) -> bool {
+        !self.named.contains_key(upstream) && self.settings.led_to(upstream).is_none()
     }
 
     /// A URL that leads to a recorded request, where it led when it was recorded.

@@ -21,7 +21,7 @@ pub fn export_fine_tuning<E: From<ExportError> + From<LogError>>(
 ) -> Result<(u64, Notes), E> {
     let mut notes = Notes::default();
     let mut written = 0;
-    each::<E>(reader, run, |reader, answered| {
+    each::<E>(reader, run, &mut notes, |reader, answered, notes| {
         let Answered { seq, call: _, prompt, outcome } = answered;
         let place = format!("seq {seq}");
         let Outcome::Answer(content, details) = outcome else {

@@ -8,6 +8,7 @@ mod yaml;
 use std::collections::BTreeMap;
 
 use retold::event::{AnswerReused, AttemptDetails, Event, ResponseDetails, ResponseReceived};
+use retold::exchange::ExportedExchanges;
 use retold::id::{CallPath, PromptHash, RunId, Seq};
 use retold::log::{CheckedReader, LogError, Reader, RunEvents};
 use retold::model::Content;
@@ -15,6 +16,8 @@ use retold::prompt::Request;
 
 pub use cassette::{CassetteForm, export_cassette};
 pub use fine_tuning::export_fine_tuning;
+
+use crate::notes::Notes;
 
 /// Why a run cannot be exported.
 #[derive(Debug, thiserror::Error)]
@@ -60,12 +63,13 @@ enum Outcome {
     Failed(AttemptDetails),
 }
 
-/// Calls `take` with each answer and failed attempt of a run, in order. Every event is checked
-/// against its hash.
+/// Calls `take` with each answer and failed attempt of a run, in order, and notes what no file has that is
+/// written of these. Every event is checked against its hash.
 fn each<E: From<LogError>>(
     reader: Box<dyn Reader>,
     run: RunId,
-    mut take: impl FnMut(&mut CheckedReader, Answered) -> Result<(), E>,
+    notes: &mut Notes,
+    mut take: impl FnMut(&mut CheckedReader, Answered, &mut Notes) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut reader = CheckedReader::new(reader);
     let mut questions: BTreeMap<Seq, (CallPath, PromptHash)> = BTreeMap::new();
@@ -83,13 +87,37 @@ fn each<E: From<LogError>>(
                 (request, Outcome::Answer(content, Box::new(details)))
             }
             Event::AttemptFailed(failed) => (failed.request, Outcome::Failed(failed.details)),
+            Event::DecisionMade(_) => {
+                notes.count(DECISION, 1);
+                continue;
+            }
+            Event::Occurred(_) => {
+                notes.count(FACT, 1);
+                continue;
+            }
             _ => continue,
         };
         let Some((call, prompt)) = questions.get(&request).cloned() else { continue };
-        take(&mut reader, Answered { seq, call, prompt, outcome })?;
+        take(&mut reader, Answered { seq, call, prompt, outcome }, notes)?;
     }
     Ok(())
 }
+
+/// What of a run is not in a file of its exchanges.
+pub fn left_out(exported: ExportedExchanges) -> Notes {
+    let ExportedExchanges { written: _, failed_attempts, decisions, facts } = exported;
+    let mut notes = Notes::default();
+    notes.count("failed attempt", failed_attempts);
+    notes.count(DECISION, decisions);
+    notes.count(FACT, facts);
+    notes
+}
+
+/// What one decision is called.
+const DECISION: &str = "decision";
+
+/// What one fact is called.
+const FACT: &str = "fact";
 
 /// A stored request, which every question has.
 fn request(

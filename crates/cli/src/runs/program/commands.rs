@@ -18,7 +18,7 @@ use crate::run_id::new_run_id;
 use crate::select::{self, Selected};
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::run::{Parent, Recorder, how_it_ended};
-use retold_wire::{KnownKeys, Pace, Rules, Samples, Settings};
+use retold_wire::{KnownKeys, MASK, Pace, Rules, Samples, Settings};
 
 /// A program to be recorded.
 pub(crate) struct Recording {
@@ -249,7 +249,7 @@ pub(super) fn recorded_urls(
 ) -> BTreeMap<String, String> {
     let redacted = |url: String| match rules.redacted(&url) {
         redacted if redacted == url => url,
-        redacted => format!("{redacted}{}", keys::MASK),
+        redacted => format!("{redacted}{}", MASK),
     };
     urls.into_iter().map(|(name, url)| (name, redacted(url))).collect()
 }

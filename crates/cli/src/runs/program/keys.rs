@@ -3,10 +3,7 @@
 use std::ffi::OsString;
 
 use retold::model::NamedUrl;
-use retold_wire::is_a_key;
-
-/// What stands in place of a key.
-pub(super) const MASK: &str = "[key]";
+use retold_wire::{MASK, is_a_key};
 
 /// The shortest value of a variable that is taken for a key.
 const SHORTEST: usize = 8;

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::keys::MASK;
 use crate::again::words;
 use crate::error::CliError;
 use crate::select::Selected;
 use retold::event::RunStarted;
 use retold::id::RunId;
 use retold::run::how_it_ended;
-use retold_wire::{PROGRAM, Settings, clients, has_placeholder};
+use retold_wire::{MASK, PROGRAM, Settings, clients, has_placeholder};
 
 /// What stands in a command for a URL that only the user knows.
 pub(super) const URL: &str = "URL";
@@ -61,6 +60,14 @@ fn program(settings: &Settings) -> String {
     let is_whole = !settings.command.iter().any(|it| it.contains(MASK) || has_placeholder(it));
     let typed = words(&settings.command).filter(|it| is_whole && !it.is_empty());
     typed.unwrap_or_else(|| CMD.to_owned())
+}
+
+/// The command that imports a file with the exchanges of a run so that its upstreams have their names again;
+/// `None` if they have them anyway.
+pub(crate) fn import(file: &str, settings: &Settings) -> Option<String> {
+    let settings = Settings { intercept: None, ..settings.clone() };
+    let file = words(&[file.to_owned()]).unwrap_or_else(|| "FILE".to_owned());
+    options(&settings).map(|options| format!("import {file} {options}"))
 }
 
 /// The options that name the servers, if there are any; they are foreign text.
