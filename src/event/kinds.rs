@@ -108,6 +108,9 @@ pub struct RunResumed {
     pub model: Value,
     /// The program and version that wrote it.
     pub program: String,
+    /// Whether all that failed before is asked again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retry_failed: bool,
 }
 
 /// A model was asked a question.

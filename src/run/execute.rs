@@ -202,7 +202,7 @@ async fn begin(
             }
             let info = core.model.as_ref().map(|m| m.info());
             let model = json!(info);
-            let resumed = RunResumed { model, program: started.program };
+            let resumed = RunResumed { model, program: started.program, retry_failed: false };
             (clock::now(), Event::RunResumed(resumed))
         }
     };

@@ -95,7 +95,8 @@ impl Written {
     }
 
     fn resumed(&mut self) {
-        let resumed = RunResumed { model: json!({}), program: "test".to_owned() };
+        let resumed =
+            RunResumed { model: json!({}), program: "test".to_owned(), retry_failed: false };
         self.add(&Event::RunResumed(resumed), None);
     }
 

@@ -120,9 +120,9 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
                     }))
                 }
             ),
-        (any_json(), text()).prop_map(move |(model, program)| none(Event::RunResumed(
-            RunResumed { model: whole(model), program }
-        ))),
+        (any_json(), text(), any::<bool>()).prop_map(move |(model, program, retry_failed)| {
+            none(Event::RunResumed(RunResumed { model: whole(model), program, retry_failed }))
+        }),
         (request(), any::<u32>()).prop_map(|(request, sample)| {
             let (call, prompt) = (CallPath::new("a/\u{1F600}b").unwrap(), request.hash());
             let because = Because::default();

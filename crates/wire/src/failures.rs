@@ -51,6 +51,17 @@ impl Failed {
 }
 
 impl Failures {
+    /// What becomes of them when a run is continued or forked: `all` says whether all of them are asked again.
+    pub fn asked_again(all: bool) -> Self {
+        if all { Failures::AllAskedAgain } else { Failures::AskedAgain }
+    }
+
+    /// Whether a question of which nothing is sent again is not asked again, either: the program itself asked
+    /// once more after it had failed, and got an answer.
+    pub(crate) fn skips(self, failed: Seq, answered: Option<Seq>) -> bool {
+        self == Failures::AskedAgain && Some(failed) < answered
+    }
+
     /// Which of the attempts at a question are sent again. `answered` is the last question of the same call
     /// that was answered.
     pub(crate) fn sent(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use retold::event::Event;
+use retold::event::{Event, RunResumed};
 use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use retold::log::{CheckedReader, Index, Log, LogError, Reader, Table, each_event_at};
 
@@ -15,6 +15,9 @@ use crate::readers::{Found, Readers};
 use crate::recorded::{damaged, how_it_travelled};
 use crate::restored::restored;
 use crate::rules::Rules;
+
+/// The kind of the events at which a run was continued.
+const RUN_RESUMED: &str = "RunResumed";
 
 /// Events in one read.
 const BATCH: usize = 512;
@@ -28,6 +31,15 @@ struct Recorded {
     questions: Questions,
     readers: Arc<Readers>,
     rules: Rules,
+    failures: Failures,
+    resumed: Option<Resumed>,
+}
+
+/// Where a run was continued last.
+#[derive(Debug, Clone, Copy)]
+struct Resumed {
+    seq: Seq,
+    /// What became of the attempts that had failed before.
     failures: Failures,
 }
 
@@ -56,6 +68,11 @@ impl Questions {
         self.table.questions()
     }
 
+    /// Whether anything came of a question.
+    pub(crate) fn is_tried(&self, question: Seq) -> bool {
+        self.table.is_cause(question)
+    }
+
     /// Whether a question has an answer, or failed attempts that count.
     pub(crate) fn is_answered(&self, question: Seq) -> bool {
         self.answered.binary_search(&question).is_ok()
@@ -76,15 +93,21 @@ impl Samples {
         let mut reader = CheckedReader::new(log.reader()?);
         let index = Index::open(&mut reader, run)?;
         let table = Table::read(&index, &mut reader)?;
-        let answered = match failures {
+        let (answered, resumed) = match failures {
             Failures::Sent => {
-                table.questions().into_iter().filter(|seq| table.is_cause(*seq)).collect()
+                let tried = table.questions().into_iter().filter(|seq| table.is_cause(*seq));
+                let census = index.census(&mut reader)?.events;
+                let resumed = match census.contains_key(RUN_RESUMED) {
+                    true => resumed(&mut reader, run)?,
+                    false => None,
+                };
+                (tried.collect(), resumed)
             }
-            _ => succeeded(&mut reader, run)?,
+            _ => (succeeded(&mut reader, run)?, None),
         };
         let questions = Questions { run, table, answered };
         let (rules, readers) = (rules.clone(), Arc::new(Readers::of(log)));
-        Ok(Samples(Some(Arc::new(Recorded { questions, readers, rules, failures }))))
+        Ok(Samples(Some(Arc::new(Recorded { questions, readers, rules, failures, resumed }))))
     }
 
     /// What is recorded of a call.
@@ -150,9 +173,11 @@ impl Recorded {
         for (number, request, prompt) in asked {
             all.push((number, prompt, self.attempts(request, &mut page.first)?));
         }
-        // The last question of the call that was answered.
-        let answered = all.iter().filter(|(.., made)| made.is_answered());
-        let answered = answered.map(|(.., made)| made.request).max();
+        if let Some(resumed) = self.resumed {
+            let answered = last_answered(&all, Some(resumed.seq));
+            all.retain_mut(|(.., made)| made.is_met(resumed, answered));
+        }
+        let answered = last_answered(&all, None);
         let mut keys = BTreeMap::new();
         for (number, prompt, made) in all {
             let Some(sample) = made.sent(self.failures, answered) else { continue };
@@ -227,8 +252,28 @@ struct Made {
 }
 
 impl Made {
-    fn is_answered(&self) -> bool {
-        self.attempts.iter().any(|(attempt, _)| attempt.is_answer)
+    /// Whether it was answered, before this seq if there is one.
+    fn is_answered(&self, before: Option<Seq>) -> bool {
+        let is_before = |attempt: &Attempt| before.is_none_or(|seq| attempt.place.seq < seq);
+        self.attempts.iter().any(|(attempt, _)| attempt.is_answer && is_before(attempt))
+    }
+
+    /// Takes out what had failed before the run was continued and was not sent to the program again.
+    /// Returns whether the program that was run last has met it at all. `answered` is the last question of
+    /// its call that was answered before that.
+    fn is_met(&mut self, resumed: Resumed, answered: Option<Seq>) -> bool {
+        let is_before = |(attempt, _): &(Attempt, Option<Failed>)| attempt.place.seq < resumed.seq;
+        let before: Vec<_> = self.attempts.iter().copied().filter(is_before).collect();
+        let Some((last, _)) = before.last() else { return true };
+        let failed = last.place.seq;
+        let sent = resumed.failures.sent(before, answered);
+        let is_left = sent.is_empty() && self.attempts.iter().all(is_before);
+        if is_left {
+            // The program itself asked once more. Otherwise it did not come so far again.
+            return !resumed.failures.skips(failed, answered);
+        }
+        self.attempts.retain(|it| !is_before(it) || sent.contains(&it.0));
+        true
     }
 
     /// What of it is sent again; `None` if the program is not to notice that it was asked. `answered` is
@@ -239,9 +284,7 @@ impl Made {
         let attempts = failures.sent(attempts, answered);
         let is_skipped = match failures {
             Failures::LeftOut => true,
-            // The program itself asked once more, and got an answer.
-            Failures::AskedAgain => failed.is_some_and(|failed| Some(failed) < answered),
-            Failures::Sent | Failures::AllAskedAgain => false,
+            _ => failed.is_some_and(|failed| failures.skips(failed, answered)),
         };
         let is_skipped = is_skipped && attempts.is_empty();
         (!is_skipped).then_some(RecordedSample { request, attempts, made, partial })
@@ -266,6 +309,30 @@ pub fn upstreams_asked(log: &Log, run: RunId) -> Result<BTreeSet<String>, LogErr
                 && let Some(restored) = restored(&request, call)
             {
                 upstreams.insert(restored.upstream);
+            }
+        }
+    }
+}
+
+/// The last question of a call that was answered, before this seq if there is one.
+fn last_answered(all: &[(Sample, PromptHash, Made)], before: Option<Seq>) -> Option<Seq> {
+    let answered = all.iter().filter(|(.., made)| made.is_answered(before));
+    answered.map(|(.., made)| made.request).max()
+}
+
+/// Where a run was continued last.
+fn resumed(reader: &mut CheckedReader, run: RunId) -> Result<Option<Resumed>, LogError> {
+    let (mut resumed, mut after) = (None, Seq(0));
+    loop {
+        let events = reader.events(run, after, BATCH)?;
+        let Some(last) = events.last() else { return Ok(resumed) };
+        after = last.seq;
+        for stored in events.iter().filter(|stored| stored.kind == RUN_RESUMED) {
+            if let Event::RunResumed(RunResumed { retry_failed, .. }) =
+                stored.event().map_err(damaged)?
+            {
+                let failures = Failures::asked_again(retry_failed);
+                resumed = Some(Resumed { seq: stored.seq, failures });
             }
         }
     }

@@ -238,6 +238,51 @@ for question in 'abcd':
     let due = "to a\nInternalServerError\nto b\nto c\nto d\n";
     assert_eq!((resumed.code, resumed.out.as_str()), (0, due), "{}", resumed.err);
     assert_eq!(asked(&upstream), "abbcccdd", "{}", resumed.err);
+    drop(upstream);
+    let replayed = replay_with(&place, "latest", &program, &[]);
+    assert_eq!((replayed.code, replayed.out), (0, resumed.out), "{}", replayed.err);
+}
+
+/// Asks `b` twice, and fails unless it is answered at last.
+const ASK_ON: &str = "
+ask() {
+    curl -sS --max-time 20 -o body -w '%{http_code} ' $OPENAI_BASE_URL/chat/completions \
+        -d '{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"'$1'\"}]}'
+}
+ask a; ask b; ask b | tee last; test \"$(cat last)\" = '200 '";
+
+/// A replay sends what the program met that was run last, also where that was recorded before it was continued.
+#[test]
+fn a_replay_of_a_continued_run_leaves_out_what_was_not_sent_again() {
+    for (statuses, flags, outs) in [
+        // It was refused after it had been put off: the refusal alone is sent again.
+        (&[200, 429, 404, 500, 200][..], "", &["200 429 404 ", "200 404 500 ", "200 404 200 "][..]),
+        // All of it is asked again.
+        (
+            &[200, 503, 404, 200, 503, 200, 200],
+            " --retry-failed",
+            &["200 503 404 ", "200 200 503 ", "200 200 200 "],
+        ),
+    ] {
+        let place = Place::new();
+        let mut left = statuses.iter().copied();
+        let upstream = Server::handler(move |received| match left.next().unwrap() {
+            200 => answer(received),
+            status => Reply::error(status, "trouble", "no"),
+        });
+        let (url, program) = (upstream.base_url(), ["sh", "-c", ASK_ON]);
+        for (at, due) in outs.iter().enumerate() {
+            let said = match at {
+                0 => record_with(&place, "", &url, &program, &[]),
+                _ => with(&place, &format!("resume latest{flags}"), &url, &program, &[]),
+            };
+            assert_eq!(said.out, *due, "{}", said.err);
+            let replayed = replay_with(&place, "latest", &program, &[]);
+            assert_eq!((replayed.code, &replayed.out), (said.code, &said.out), "{}", replayed.err);
+            assert!(!replayed.err.contains("never asked"), "{}", replayed.err);
+        }
+        place.ok("verify");
+    }
 }
 
 #[test]

@@ -51,11 +51,6 @@ impl From<PaceArg> for Pace {
     }
 }
 
-/// What becomes of failed attempts where a run is continued or forked.
-pub(super) fn asked_again(retry_failed: bool) -> Failures {
-    if retry_failed { Failures::AllAskedAgain } else { Failures::AskedAgain }
-}
-
 /// How recorded answers are sent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Playing {

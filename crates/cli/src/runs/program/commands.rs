@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::args::{InterceptArgs, Playing, PlayingArgs, RulesArgs, SharedArgs, asked_again, flags};
+use super::args::{InterceptArgs, Playing, PlayingArgs, RulesArgs, SharedArgs, flags};
 use super::destinations::{Destinations, Named, Unnamed};
 use super::recorded::{keeps_programs, recorder_error, settings_of, started};
 use super::running::{Program, Writing};
@@ -18,7 +18,7 @@ use crate::run_id::new_run_id;
 use crate::select::{self, Selected};
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::run::{Parent, Recorder, how_it_ended};
-use retold_wire::{KnownKeys, MASK, Pace, Rules, Samples, Settings};
+use retold_wire::{Failures, KnownKeys, MASK, Pace, Rules, Samples, Settings};
 
 /// A program to be recorded.
 pub(crate) struct Recording {
@@ -160,11 +160,11 @@ pub(crate) fn resume(
     // Take the lease first, so that nothing is added between looking and writing.
     let recorder = Recorder::go_on(&log, run).map_err(recorder_error)?;
     select::sound(log.reader()?.as_mut(), run, "nothing was recorded")?;
-    let samples = Samples::of(&log, run, &rules, asked_again(retry_failed))?;
+    let samples = Samples::of(&log, run, &rules, Failures::asked_again(retry_failed))?;
     let program = Program {
         log,
         run,
-        writing: Some(Writing::GoOn(recorder)),
+        writing: Some(Writing::GoOn { recorder, retry_failed }),
         samples,
         same_run: true,
         rules,
@@ -196,7 +196,7 @@ pub(crate) fn fork(
     let unnamed = |it: Unnamed| it.error("fork", (parent, &settings), (&flags, &command));
     let Named { upstreams, names, hosts, urls } = named.map_err(unnamed)?;
     select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
-    let samples = Samples::of(&log, parent, &rules, asked_again(retry_failed))?;
+    let samples = Samples::of(&log, parent, &rules, Failures::asked_again(retry_failed))?;
     let settings = Settings {
         command: shown(&command, &rules),
         imported: None,

@@ -338,7 +338,8 @@ impl ProxyRuns {
                     select::sound(self.log.reader()?.as_mut(), run, "nothing was recorded")?;
                     let samples = Samples::of(&self.log, run, &rules, Failures::AskedAgain)?;
                     let program = retold::PROGRAM.to_owned();
-                    let resumed = RunResumed { model: json!(model()), program };
+                    let resumed =
+                        RunResumed { model: json!(model()), program, retry_failed: false };
                     recorder.resumed(resumed).await.map_err(recorder_error)?;
                     (run, Some(recorder), samples, settings, rules)
                 }

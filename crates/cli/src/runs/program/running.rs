@@ -32,8 +32,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(65);
 pub(super) enum Writing {
     /// A new run.
     Begin(Box<RunStarted>),
-    /// More of a run.
-    GoOn(Recorder),
+    /// More of a run; `retry_failed` says whether all that failed is asked again.
+    GoOn { recorder: Recorder, retry_failed: bool },
 }
 
 /// A program to be run.
@@ -122,10 +122,11 @@ impl Program {
                 child::found(&command)?;
                 Some(Recorder::begin(&log, run, *started).await.map_err(recorder_error)?)
             }
-            Some(Writing::GoOn(mut recorder)) => {
+            Some(Writing::GoOn { mut recorder, retry_failed }) => {
                 child::found(&command)?;
                 let model = json!(model());
-                let resumed = RunResumed { model, program: retold::PROGRAM.to_owned() };
+                let program = retold::PROGRAM.to_owned();
+                let resumed = RunResumed { model, program, retry_failed };
                 recorder.resumed(resumed).await.map_err(recorder_error)?;
                 Some(recorder)
             }
