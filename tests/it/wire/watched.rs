@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
+use super::upstream::{Failing, server};
 use super::{record, record_with, replay_with, with};
 use crate::support::cli::Place;
 use crate::support::server::{Reply, Server};
@@ -164,6 +165,24 @@ fn no_writing_of_a_provider_is_reached_in_a_replay() {
 }
 
 /// A server that the run was recorded from is a model's, whatever is asked there.
+/// What could not be reached was asked as well.
+#[test]
+fn connections_that_cannot_be_made_are_named() {
+    let upstream = server(Failing { one_in: 0 });
+    let ask = "curl -sS --max-time 20 https://127.0.0.2:1/ http://127.0.0.2:1/; true";
+    for option in ["--watch", "--intercept"] {
+        let place = Place::new();
+        let recorded = record(&place, option, &upstream.base_url(), &["sh", "-c", ask]);
+        assert_eq!(recorded.code, 0, "{}", recorded.err);
+        let due = "1 connection to 127.0.0.2:1 was not recorded: the host could not be reached\n";
+        assert!(recorded.err.contains(due), "{option}: {}", recorded.err);
+        let due =
+            "1 request to http://127.0.0.2:1 was not recorded: the host could not be reached\n";
+        assert_eq!(recorded.err.contains(due), option == "--watch", "{}", recorded.err);
+        assert!(!recorded.err.contains("could see"), "{}", recorded.err);
+    }
+}
+
 #[test]
 fn a_replay_does_not_reach_the_recorded_server() {
     let (place, upstream) = (Place::new(), at("127.0.0.5"));

@@ -75,6 +75,8 @@ pub struct Reported {
     pub refused: BTreeMap<String, u64>,
     /// How often connections or requests to each host were passed on.
     pub passed: BTreeMap<String, u64>,
+    /// How often a host could not be reached to which a connection or request was to be passed on.
+    pub unreached: BTreeMap<String, u64>,
 }
 
 impl Interception {
@@ -180,6 +182,7 @@ pub(crate) async fn pass_on(
             response.map(Outgoing::Passed)
         }
         Err(error) => {
+            interception.count(&shown, |reported| &mut reported.unreached);
             refused(&OTHER, 502, "retold_connect", &format!("cannot reach {shown}: {error}"))
         }
     }
@@ -251,6 +254,7 @@ pub(crate) async fn connect(
             Response::new(Outgoing::Whole(None))
         }
         Err(error) => {
+            interception.count(&shown, |reported| &mut reported.unreached);
             let said = format!("cannot reach {host}:{port}: {error}");
             refused(&OTHER, 502, "retold_connect", &said)
         }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::environment::variable;
 use crate::error::write_err;
 use crate::global::Global;
+use crate::output::counted;
 use retold_wire::{NamedHosts, Reported, Settings, http, not_hiding};
 
 /// The variables that name a proxy for connections with TLS.
@@ -106,13 +107,13 @@ pub(super) fn recorded_hosts(settings: &Settings) -> NamedHosts {
 
 /// What became of connections that were not recorded, as JSON.
 pub(super) fn object(reported: &Reported) -> Value {
-    let Reported { distrusted, refused, passed } = reported;
-    json!({"distrusted": distrusted, "not_recorded": passed, "refused": refused})
+    let Reported { distrusted, refused, passed, unreached } = reported;
+    json!({"distrusted": distrusted, "not_recorded": passed, "refused": refused, "unreached": unreached})
 }
 
 /// Says what became of connections that were not recorded.
 pub(super) fn say(reported: &Reported, intercepts: bool, global: &Global) {
-    let Reported { distrusted, refused, passed } = reported;
+    let Reported { distrusted, refused, passed, unreached } = reported;
     if !distrusted.is_empty() {
         let distrusted = distrusted.iter().cloned().collect::<Vec<_>>().join(", ");
         write_err(&format!(
@@ -123,7 +124,8 @@ pub(super) fn say(reported: &Reported, intercepts: bool, global: &Global) {
     if global.json {
         return;
     }
-    let text = if intercepts { opened(refused, passed) } else { watched(refused, passed) };
+    let mut text = if intercepts { opened(refused, passed) } else { watched(refused, passed) };
+    text.push_str(&out_of_reach(unreached));
     // What a replay refuses is a difference.
     if !global.quiet || (!intercepts && !refused.is_empty()) {
         write_err(&text);
@@ -148,6 +150,19 @@ fn opened(refused: &Hosts, passed: &Hosts) -> String {
         );
     }
     text
+}
+
+/// One line for each host that could not be reached.
+fn out_of_reach(unreached: &Hosts) -> String {
+    let line = |(host, n): (&String, &u64)| {
+        let what = if host.starts_with("http://") { "request" } else { "connection" };
+        let was = if *n == 1 { "was" } else { "were" };
+        format!(
+            "{} to {host} {was} not recorded: the host could not be reached\n",
+            counted(*n, what)
+        )
+    };
+    unreached.iter().map(line).collect()
 }
 
 /// One line for each host. More connections than these may have gone past us, and one connection may have
