@@ -212,18 +212,21 @@ impl OutcomeLanes {
     }
 
     /// The first recorded decision or fact that was not reported again, in lanes that did not differ
-    /// before.
+    /// before, and how many there are.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read.
-    pub fn left(&self, reader: &mut dyn Reader) -> Result<Option<Divergence>, LogError> {
+    pub fn left(&self, reader: &mut dyn Reader) -> Result<Option<(Divergence, usize)>, LogError> {
         let left = self.lanes.values().filter_map(|lane| match lane {
-            Recorded::As(seqs) => seqs.front().copied(),
+            Recorded::As(seqs) => Some((seqs.front().copied()?, seqs.len())),
             Recorded::DifferedAt(_) => None,
         });
-        let Some(seq) = left.min() else { return Ok(None) };
+        let first_and_all =
+            |(first, all): (Seq, usize), (seq, n): (Seq, usize)| (first.min(seq), all + n);
+        let Some((seq, all)) = left.reduce(first_and_all) else { return Ok(None) };
         let stored = reader.events(self.run, Seq(seq.0.saturating_sub(1)), 1)?.pop();
         let Some(stored) = stored else { return Ok(None) };
-        Ok(Some(Divergence::left(&RecordedOutcome::of(stored).map_err(LogError::from)?)))
+        let recorded = RecordedOutcome::of(stored).map_err(LogError::from)?;
+        Ok(Some((Divergence::left(&recorded), all)))
     }
 }

@@ -33,6 +33,8 @@ type KnownPrompts = BTreeMap<(PromptHash, CallPath), Known>;
 struct Known {
     request: Seq,
     samples: usize,
+    /// Whether anything came of one of them.
+    is_tried: bool,
 }
 
 /// A request that is not recorded.
@@ -55,6 +57,11 @@ pub enum Why {
     Exhausted {
         /// How often it is recorded.
         samples: usize,
+    },
+    /// It is recorded without an answer.
+    Unanswered {
+        /// Whether failures are recorded, which are left out.
+        failed: bool,
     },
     /// It differs from what is recorded.
     Differs {
@@ -93,9 +100,10 @@ impl Prompts {
         let mut read = KnownPrompts::new();
         if let Some(questions) = self.samples.questions() {
             library.questions(questions, |request, sent| {
-                let new = Known { request, samples: 0 };
+                let new = Known { request, samples: 0, is_tried: false };
                 let entry = read.entry((sent.prompt, sent.call)).or_insert(new);
                 entry.samples += usize::from(questions.is_answered(request));
+                entry.is_tried |= questions.is_tried(request);
             })?;
         }
         Ok(known.insert(Arc::new(read)).clone())
@@ -121,7 +129,7 @@ impl Prompts {
         let prompt = asked.request.hash();
         let all = self.known(library)?;
         if let Some(known) = all.get(&(prompt, call.clone())) {
-            return Ok(miss(Why::Exhausted { samples: known.samples }));
+            return Ok(miss(known.used_up()));
         }
         let of_prompt = all.iter().find(|((other, _), _)| *other == prompt);
         if let Some(((_, other), known)) = of_prompt {
@@ -157,11 +165,19 @@ impl Prompts {
                 Why::Differs { nearest, call, field, fields, recorded, now }
             }
             // Nothing that counts differs.
-            Some((_, (other, known), _)) if *other == call => {
-                Why::Exhausted { samples: known.samples }
-            }
+            Some((_, (other, known), _)) if *other == call => known.used_up(),
             Some((_, nearest, _)) => same_prompt(nearest, &call),
         }))
+    }
+}
+
+impl Known {
+    /// Why there is no more of it.
+    fn used_up(&self) -> Why {
+        match self.samples {
+            0 => Why::Unanswered { failed: self.is_tried },
+            samples => Why::Exhausted { samples },
+        }
     }
 }
 
@@ -287,7 +303,11 @@ impl Miss {
     pub fn field(&self) -> Option<&str> {
         match &self.why {
             Why::Differs { field, .. } => Some(field),
-            Why::Exhausted { .. } | Why::Nothing | Why::NotCompared | Why::Refused(_) => None,
+            Why::Exhausted { .. }
+            | Why::Unanswered { .. }
+            | Why::Nothing
+            | Why::NotCompared
+            | Why::Refused(_) => None,
         }
     }
 }
@@ -302,6 +322,10 @@ impl fmt::Display for Miss {
             Why::Exhausted { samples } => {
                 write!(f, "{call} is recorded {samples} times, and was asked once more")?;
             }
+            Why::Unanswered { failed: true } => {
+                write!(f, "of {call} only failures are recorded, which were skipped")?;
+            }
+            Why::Unanswered { failed: false } => write!(f, "{call} is recorded without an answer")?,
             Why::Nothing => write!(f, "{call} is not recorded, and neither is any other request")?,
             Why::NotCompared => write!(f, "{call} is not recorded")?,
             Why::Refused(why) => write!(f, "{call} is not recorded: {}", inert(why, 300))?,

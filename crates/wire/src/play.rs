@@ -49,7 +49,8 @@ pub(crate) async fn recorded(
         }
     }
     let name = give(session, &ticket, seq, &played);
-    session.count(|summary| summary.sent_again(&played));
+    let is_shared = played.place != attempt.place;
+    session.count(|summary| summary.sent_again(&played, is_shared));
     session.share(&asked.key, played.answer.map(|_| attempt.place));
     if attempt.reopens {
         session.reopen(ticket);
@@ -85,6 +86,10 @@ pub(crate) async fn shared(
     };
     // A sample that is recorded as shared already.
     let turn = session.take(asked);
+    let is_shared = match &turn {
+        Turn::Recorded(_, attempt) => attempt.place != played.place,
+        Turn::Live(_) | Turn::Nothing => true,
+    };
     let mut name = (place.run == session.run).then_some(place.seq);
     if let Turn::Recorded(ticket, attempt) = &turn
         && session.same_run
@@ -111,7 +116,7 @@ pub(crate) async fn shared(
             }
         }
     }
-    session.count(|summary| summary.sent_again(&played));
+    session.count(|summary| summary.sent_again(&played, is_shared));
     send(played, session, name)
 }
 

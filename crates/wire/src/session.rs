@@ -406,16 +406,17 @@ impl Session {
         }
     }
 
-    /// Compares what the program has not reported, at its end: the first recorded decision or fact that
-    /// it did not make again is a difference.
+    /// Compares what the program has not reported, at its end: each recorded decision or fact that it did
+    /// not make again is a difference.
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read.
     pub fn compare_the_rest(&self) -> Result<(), LogError> {
         let left = lock(&self.lanes).left(self.log.reader()?.as_mut())?;
-        if let Some(left) = left {
+        if let Some((left, all)) = left {
             self.count(|summary| {
-                summary.differences += 1;
+                summary.unreported = u64::try_from(all).unwrap_or(u64::MAX);
+                summary.differences += summary.unreported;
                 summary.difference.get_or_insert_with(|| left.to_string());
             });
         }

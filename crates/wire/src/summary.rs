@@ -22,6 +22,8 @@ pub struct Summary {
     pub failures: BTreeMap<String, u64>,
     /// Recorded answers that were sent again.
     pub replayed: u64,
+    /// Requests that got the answer of an equal one.
+    pub shared: u64,
     /// Recorded failed attempts that were sent again.
     pub replayed_failures: u64,
     /// Requests that are not recorded.
@@ -30,8 +32,10 @@ pub struct Summary {
     pub misses: Vec<Miss>,
     /// Decisions and facts that the program reported.
     pub outcomes: u64,
-    /// How many of them, or of the recorded ones, differ from the record.
+    /// How many of them differ from the record, or are recorded and were not made again.
     pub differences: u64,
+    /// How many are recorded and were not made again.
+    pub unreported: u64,
     /// The first difference.
     pub difference: Option<String>,
     /// The hosts to which answers led the program, past the upstreams.
@@ -43,11 +47,13 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Counts a recorded attempt that was sent again.
-    pub(crate) fn sent_again(&mut self, played: &Played) {
+    /// Counts a recorded attempt that was sent again; `is_shared` says whether it is the answer of an equal
+    /// request.
+    pub(crate) fn sent_again(&mut self, played: &Played, is_shared: bool) {
         match played.answer {
             Some(named) => {
-                self.replayed += 1;
+                let sent = if is_shared { &mut self.shared } else { &mut self.replayed };
+                *sent += 1;
                 self.unended += u64::from(named.is_unended);
             }
             None => self.replayed_failures += 1,

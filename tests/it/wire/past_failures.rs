@@ -285,6 +285,29 @@ fn a_replay_of_a_continued_run_leaves_out_what_was_not_sent_again() {
     }
 }
 
+/// What is left of a run, and what is left out of it, is named as what it is.
+#[test]
+fn failures_are_not_called_answers() {
+    let place = Place::new();
+    let upstream = failing(1, 401);
+    let program = ["sh", "-c", &ASK.replace("set -e; ask a; ", "")];
+    let recorded = record_with(&place, "", &upstream.base_url(), &program, &[]);
+    assert_eq!(recorded.code, 0, "{}", recorded.err);
+    drop(upstream);
+    let skipped = replay_with(&place, "latest --skip-errors", &program, &[]);
+    assert_eq!(skipped.code, 1, "{}", skipped.err);
+    for due in [
+        "\n1 request was recorded with failures only:\n",
+        "only failures are recorded, which were skipped\n",
+    ] {
+        assert!(skipped.err.contains(due), "{}", skipped.err);
+    }
+    let nothing = replay_with(&place, "latest", &["true"], &[]);
+    assert_eq!(nothing.code, 0, "{}", nothing.err);
+    assert!(nothing.err.contains("\n2 recorded requests were never asked: "), "{}", nothing.err);
+    assert!(!nothing.err.contains("could see"), "{}", nothing.err);
+}
+
 #[test]
 fn all_failures_are_asked_again_if_that_is_said() {
     let place = Place::new();

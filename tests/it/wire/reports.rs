@@ -3,7 +3,7 @@
 use super::upstream::{Failing, server};
 use super::{program, record, record_with, replay_with, with};
 use crate::support::cli::Place;
-use crate::support::server::Server;
+use crate::support::server::{Reply, Server};
 
 /// A server whose answers differ from question to question, and not from repeat to repeat.
 fn upstream() -> Server {
@@ -69,6 +69,79 @@ for player in range(4):
         "{}",
         nothing.err
     );
+}
+
+/// Those that differ, and those that were recorded and are not made again.
+#[test]
+fn differing_and_missing_reports_are_counted_apart() {
+    let (place, upstream) = (Place::new(), upstream());
+    let report = "
+for lane in $LANES; do
+  for n in 1 2; do
+    curl -sS --max-time 20 $RETOLD_URL/_retold/facts \
+      -d '{\"name\":\"f\",\"value\":'$VALUE',\"lane\":\"'$lane'\"}' >/dev/null
+  done
+done";
+    let program = ["sh", "-c", report];
+    let set = |lanes, value| [("LANES", lanes), ("VALUE", value)];
+    let recorded = record_with(&place, "", &upstream.base_url(), &program, &set("a b c d e", "1"));
+    assert_eq!(recorded.code, 0, "{}", recorded.err);
+    drop(upstream);
+    for (lanes, value, differences, due) in [
+        ("a b c", "2", 7, "\n(2 more reports differ and 4 recorded reports were not made again)\n"),
+        ("a b c d e", "2", 5, "\n(4 more reports differ)\n"),
+        ("a b c d", "1", 2, "\n(1 more recorded report was not made again)\n"),
+        ("", "1", 10, "\n(9 more recorded reports were not made again)\n"),
+    ] {
+        let replayed = replay_with(&place, "latest", &program, &set(lanes, value));
+        assert_eq!(replayed.code, 1, "{lanes}: {}", replayed.err);
+        assert!(replayed.err.contains(due), "{lanes}: {}", replayed.err);
+        let replayed = replay_with(&place, "latest --json", &program, &set(lanes, value));
+        let object = replayed.err.lines().last().unwrap();
+        let object: serde_json::Value = serde_json::from_str(object).unwrap();
+        assert_eq!(object["differences"], differences, "{lanes}: {object}");
+    }
+}
+
+/// What a file cannot hold of a program's run is listed, and a call that only failed is an exchange.
+#[test]
+fn files_without_reports_and_failures_say_so() {
+    let place = Place::new();
+    let mut statuses = [429, 200, 404].into_iter();
+    let upstream = Server::handler(move |_| match statuses.next().unwrap() {
+        200 => Reply::chat("yes"),
+        status => Reply::error(status, "trouble", "no such thing"),
+    });
+    let report = "
+send() { curl -sS --max-time 20 \"$@\" >/dev/null; }
+ask() { send $OPENAI_BASE_URL/chat/completions -H \"x-retold-call: q/$1\" \
+    -d '{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"'$1'\"}]}'; }
+ask 1; ask 1; ask 2
+send $RETOLD_URL/_retold/decisions -d '{\"name\":\"choice\",\"value\":1,\"response\":\"q/1\"}'
+for n in 1 2; do send $RETOLD_URL/_retold/facts -d '{\"name\":\"done\",\"value\":'$n'}'; done";
+    let recorded = record(&place, "", &upstream.base_url(), &["sh", "-c", report]);
+    assert_eq!(recorded.code, 0, "{}", recorded.err);
+    for (format, name) in
+        [("vcrpy", "out.yaml"), ("exchanges", "out.jsonl"), ("fine-tuning", "tuning.jsonl")]
+    {
+        let said = place.ok(&format!("export latest {name} --as {format}"));
+        for due in ["not represented:\n", "\n  1 decision\n", "\n  2 facts\n"] {
+            assert!(said.contains(due), "{format}: {said}");
+        }
+        if format == "exchanges" {
+            assert!(said.starts_with("2 exchanges written to "), "{said}");
+            assert!(said.contains("\n  1 failed attempt\n"), "{said}");
+        }
+    }
+    let lines = place.read("out.jsonl");
+    let lines: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["call"], &lines[1]["call"]), (&"q/1".into(), &"q/2".into()));
+    assert_eq!(lines[0]["response"]["content"], "yes");
+    let error = &lines[1]["error"];
+    assert_eq!((&error["failure"], &error["status"]), (&"rejected".into(), &404.into()), "{error}");
+    place.ok("import out.jsonl");
+    place.ok("verify");
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn thirty_equal_questions_in_parallel_have_thirty_answers() {
     assert_eq!(draws(&once_more.out).len(), 30);
     let fewer = replay_with(&place, "latest", &script, &[("COUNT", "28")]);
     assert_eq!(fewer.code, 0);
-    assert!(fewer.err.contains("2 recorded answers were never asked for"), "{}", fewer.err);
+    assert!(fewer.err.contains("2 recorded requests were never asked: "), "{}", fewer.err);
 }
 
 #[test]
@@ -94,6 +94,12 @@ fn shared_answers_are_asked_for_once() {
     assert_eq!((recorded.code, upstream.received().len()), (0, 1), "{}", recorded.err);
     drop(upstream);
     assert_eq!(draws(&recorded.out).len(), 1);
+    let shared = "; 8 requests shared the answers of equal ones";
+    assert!(recorded.err.contains("recorded 1 answer as run "), "{}", recorded.err);
+    assert!(recorded.err.contains(&format!("{shared}\n")), "{}", recorded.err);
+    let replayed = replay_with(&place, "latest", &script, &[("COUNT", "9")]);
+    assert!(replayed.err.contains("replayed 1 recorded answer of run "), "{}", replayed.err);
+    assert!(replayed.err.contains(&format!("{shared}; retold asked")), "{}", replayed.err);
     for count in ["9", "11"] {
         let replayed = replay_with(&place, "latest", &script, &[("COUNT", count)]);
         assert_eq!(

@@ -117,7 +117,12 @@ fn a_program_that_asks_nothing_is_told_why_nothing_was_recorded() {
     let place = Place::new();
     let said = record(&place, "", "http://127.0.0.1:1/v1", &["true"]);
     assert_eq!(said.code, 0);
-    assert!(said.err.contains("made no request that retold could see"), "{}", said.err);
+    let due = "made no request that retold could see. It has to read its base URL";
+    assert!(said.err.contains(due), "{}", said.err);
+    // It may have ended before it would have asked.
+    let said = record(&Place::new(), "", "http://127.0.0.1:1/v1", &["sh", "-c", "exit 7"]);
+    assert_eq!(said.code, 7, "{}", said.err);
+    assert!(said.err.contains("made no request that retold could see\n"), "{}", said.err);
     let missing = record(&place, "", "http://127.0.0.1:1/v1", &["./no-such-program"]);
     assert_eq!(missing.code, 2);
     assert!(missing.err.contains("there is no program ./no-such-program"), "{}", missing.err);

@@ -211,8 +211,8 @@ fn report(name: &str, run: RunId, mode: ProxyMode, summary: &Summary, (json, qui
         let name = inert(name, 100);
         let did = match mode {
             ProxyMode::Replay => {
-                let sent = said::sent_again(summary);
-                format!("replayed {sent} of run {}", run.short(8))
+                let (sent, shared) = (said::sent_again(summary), said::shared(summary));
+                format!("replayed {sent} of run {}{shared}", run.short(8))
             }
             ProxyMode::Record | ProxyMode::Resume => said::recorded(run, summary),
         };

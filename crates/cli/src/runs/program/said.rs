@@ -12,7 +12,7 @@ use crate::global::Global;
 use crate::output::counted;
 use retold::id::RunId;
 use retold::inert::inert;
-use retold_wire::{Reported, Settings, Summary};
+use retold_wire::{Reported, Settings, Summary, Why};
 
 /// How many misses are printed.
 const MISSES: usize = 5;
@@ -52,13 +52,15 @@ pub(super) fn object(run: RunId, summary: &Summary) -> Value {
         summary;
     let Summary { outcomes, differences, difference, failures, replayed_failures, led_to, .. } =
         summary;
+    let Summary { shared, unreported, .. } = summary;
     let misses = misses
         .iter()
         .map(|miss| json!({"call": miss.call, "field": miss.field(), "report": miss.to_string()}));
     json!({
         "run": run, "requests": requests, "recorded": answers, "failed_attempts": failed, "unended": unended,
-        "failures": failures, "replayed": replayed, "replayed_failed_attempts": replayed_failures, "not_recorded": missed, "misses": misses.collect::<Vec<_>>(),
+        "failures": failures, "replayed": replayed, "shared": shared, "replayed_failed_attempts": replayed_failures, "not_recorded": missed, "misses": misses.collect::<Vec<_>>(),
         "led_to": led_to, "left": left, "reported": outcomes, "differences": differences, "difference": difference,
+        "not_reported_again": unreported,
     })
 }
 
@@ -82,7 +84,16 @@ pub(super) fn recorded(run: RunId, summary: &Summary) -> String {
         // Writing to a string cannot fail.
         let _ = write!(text, ", after {} from the log", sent_again(summary));
     }
-    text
+    text + &shared(summary)
+}
+
+/// How many requests got the answer of an equal one, in words after others; empty if none did.
+pub(super) fn shared(summary: &Summary) -> String {
+    match summary.shared {
+        0 => String::new(),
+        1 => "; 1 request shared the answer of an equal one".to_owned(),
+        n => format!("; {} shared the answers of equal ones", counted(n, "request")),
+    }
 }
 
 /// How many answers lack their end, as a line; empty if none does.
@@ -108,8 +119,7 @@ pub(super) fn sent_again(summary: &Summary) -> String {
 
 /// What is not as it was recorded, in lines; empty if all is.
 pub(super) fn differences(summary: &Summary) -> String {
-    let Summary { missed, misses, left, calls_left, outcomes: _, differences, difference, .. } =
-        summary;
+    let Summary { missed, misses, left, calls_left, difference, .. } = summary;
     let mut text = String::new();
     // Writing to a string cannot fail.
     if let Some(difference) = difference {
@@ -117,14 +127,15 @@ pub(super) fn differences(summary: &Summary) -> String {
         for line in difference.trim_end().lines() {
             let _ = writeln!(text, "{}", inert(line, 1000));
         }
-        if *differences > 1 {
-            let more = counted(differences - 1, "report");
-            let _ = writeln!(text, "({more} after that was not as recorded, either)");
-        }
+        text.push_str(&more_reports(summary));
     }
     if *missed > 0 {
         let were = if *missed == 1 { "was" } else { "were" };
-        let _ = writeln!(text, "{} {were} not recorded:", counted(*missed, "request"));
+        let requests = counted(*missed, "request");
+        let _ = match misses.iter().all(|miss| miss.why == Why::Unanswered { failed: true }) {
+            true => writeln!(text, "{requests} {were} recorded with failures only:"),
+            false => writeln!(text, "{requests} {were} not recorded:"),
+        };
         let mut shown: Vec<String> = Vec::new();
         for miss in misses.iter().map(ToString::to_string) {
             if shown.len() < MISSES && !shown.contains(&miss) {
@@ -140,11 +151,37 @@ pub(super) fn differences(summary: &Summary) -> String {
         let was = if *left == 1 { "was" } else { "were" };
         let _ = writeln!(
             text,
-            "{} {was} never asked for: {calls}{more}",
-            counted(*left as u64, "recorded answer")
+            "{} {was} never asked: {calls}{more}",
+            counted(*left as u64, "recorded request")
         );
     }
     text
+}
+
+/// How many reports differ besides the first, as a line; empty if none does.
+fn more_reports(summary: &Summary) -> String {
+    let Summary { differences, unreported, .. } = summary;
+    let differing = differences - unreported;
+    let (more, left) = match differing {
+        0 => (0, unreported.saturating_sub(1)),
+        n => (n - 1, *unreported),
+    };
+    let mut parts = Vec::new();
+    match more {
+        0 => {}
+        1 => parts.push("1 more report differs".to_owned()),
+        n => parts.push(format!("{} differ", counted(n, "more report"))),
+    }
+    let noun = if differing == 0 { "more recorded report" } else { "recorded report" };
+    match left {
+        0 => {}
+        1 => parts.push(format!("1 {noun} was not made again")),
+        n => parts.push(format!("{} were not made again", counted(n, noun))),
+    }
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!("({})\n", listed(&parts)),
+    }
 }
 
 /// Where answers led the program, in lines: it may have asked there, past us.
@@ -201,10 +238,10 @@ fn text(
             }
         }
         Done::Replayed => {
-            let sent = sent_again(summary);
+            let (sent, shared) = (sent_again(summary), shared(summary));
             let _ = writeln!(
                 text,
-                "retold: replayed {sent} of run {name}; retold asked nothing; it does not see what goes past it"
+                "retold: replayed {sent} of run {name}{shared}; retold asked nothing; it does not see what goes past it"
             );
             if *outcomes > 0 && *differ == 0 {
                 let are = if *outcomes == 1 { "is" } else { "are" };
@@ -223,17 +260,21 @@ fn text(
             next("fork")
         );
     }
-    if !was_seen {
+    // What was recorded and is not asked now is said already.
+    if !was_seen && matches!(done, Done::Recorded { .. }) {
+        text.push_str("warning: the program made no request that retold could see");
         let why = match settings.intercept.is_some() {
+            // It may have ended before it would have made one.
+            _ if code != 0 => "",
             true => {
-                "It has to read HTTPS_PROXY, which Node before version 24 and aiohttp without trust_env=True do not"
+                ". It has to read HTTPS_PROXY, which Node before version 24 and aiohttp without trust_env=True do not"
             }
             false => {
-                "It has to read its base URL from a variable such as OPENAI_BASE_URL or ANTHROPIC_BASE_URL; for a host \
+                ". It has to read its base URL from a variable such as OPENAI_BASE_URL or ANTHROPIC_BASE_URL; for a host \
                  that is written into the program, use --intercept"
             }
         };
-        let _ = writeln!(text, "warning: the program made no request that retold could see. {why}");
+        let _ = writeln!(text, "{why}");
     }
     text
 }
