@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::LogError;
-use super::format::{FORMAT, Format};
+use super::format::Format;
 use super::index::Section;
 use super::ledger::LedgerEntry;
 use super::problem::Problem;
@@ -31,6 +31,8 @@ use crate::prompt::Request;
 /// # Ok::<(), retold::log::LogError>(())
 /// ```
 ///
+/// No method of these traits has a body of its own: a wrapper that forgets one does not compile.
+///
 /// The contract, checked by one conformance suite for every backend:
 ///
 /// - Events are never changed or deleted. Each content and each request is stored once.
@@ -49,14 +51,10 @@ pub trait Backend: Send + Sync {
     fn name(&self) -> String;
 
     /// The file that is read, if it is one that others can change.
-    fn file(&self) -> Option<&Path> {
-        None
-    }
+    fn file(&self) -> Option<&Path>;
 
     /// The format of what is written: the newest, unless the file was created in an older one.
-    fn format(&self) -> Format {
-        FORMAT
-    }
+    fn format(&self) -> Format;
 
     /// Takes the lease of a run.
     ///
@@ -66,20 +64,14 @@ pub trait Backend: Send + Sync {
 
     /// What the log once held and no longer does, as far as that can be detected. If anything was
     /// lost, nothing can be appended.
-    fn lost(&self) -> Vec<Problem> {
-        Vec::new()
-    }
+    fn lost(&self) -> Vec<Problem>;
 
     /// What is damaged about the file itself, although it can be read; `verify` looks at everything
     /// else.
-    fn damaged(&self) -> Option<Problem> {
-        None
-    }
+    fn damaged(&self) -> Option<Problem>;
 
     /// Whether the end of the file is missing.
-    fn is_cut_off(&self) -> bool {
-        false
-    }
+    fn is_cut_off(&self) -> bool;
 
     /// A connection that can append. One per process is enough.
     ///
@@ -171,18 +163,18 @@ pub trait Committer: Send {
     /// [`LogError`]; then none of it was stored.
     fn flush(&mut self) -> Result<(), LogError>;
 
+    /// Whether others have kept it from writing since this was last called.
+    fn met_others(&mut self) -> bool;
+}
+
+impl dyn Committer + '_ {
     /// Appends to any number of runs in one durable transaction.
     ///
     /// # Errors
     /// [`LogError`]; then none of it was stored.
-    fn commit(&mut self, appends: &[Append]) -> Result<(), LogError> {
+    pub fn commit(&mut self, appends: &[Append]) -> Result<(), LogError> {
         appends.iter().try_for_each(|append| self.append(append))?;
         self.flush()
-    }
-
-    /// Whether others have kept it from writing since this was last called.
-    fn met_others(&mut self) -> bool {
-        false
     }
 }
 
@@ -236,19 +228,14 @@ pub trait Reader: Send {
     ///
     /// # Errors
     /// [`LogError::CorruptRequest`] if it does not have the hash it is stored under.
-    fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
-        Ok(self.request(prompt)?.is_some())
-    }
+    fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError>;
 
     /// The model that a stored request names; `None` if it names none, or is not stored. The backend
     /// need not assemble the request to know it.
     ///
     /// # Errors
     /// [`LogError::CorruptRequest`] if it does not have the hash it is stored under.
-    fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
-        let request = self.request(prompt)?;
-        Ok(request.as_ref().and_then(Request::model).map(str::to_owned))
-    }
+    fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError>;
 
     /// The hashes of up to `limit` stored requests that begin with the given hex digits.
     ///
@@ -261,9 +248,7 @@ pub trait Reader: Send {
     ///
     /// # Errors
     /// [`LogError`] if they cannot be read.
-    fn pieces(&mut self, _run: RunId) -> Result<Vec<u64>, LogError> {
-        Ok(Vec::new())
-    }
+    fn pieces(&mut self, run: RunId) -> Result<Vec<u64>, LogError>;
 
     /// The contents of a section of one of these pieces.
     ///
@@ -271,21 +256,17 @@ pub trait Reader: Send {
     /// [`LogError`] if it cannot be read.
     fn piece(
         &mut self,
-        _run: RunId,
-        _piece: u64,
-        _section: Section,
-    ) -> Result<Option<Vec<u8>>, LogError> {
-        Ok(None)
-    }
+        run: RunId,
+        piece: u64,
+        section: Section,
+    ) -> Result<Option<Vec<u8>>, LogError>;
 
     /// The first event of a run up to `last` that is there but cannot be looked up by its seq, as behind a
     /// damaged key in an inner page of a tree; `None` if the log has nothing of that kind.
     ///
     /// # Errors
     /// [`LogError`] if the events cannot be read.
-    fn not_found(&mut self, _run: RunId, _last: Seq) -> Result<Option<Seq>, LogError> {
-        Ok(None)
-    }
+    fn not_found(&mut self, run: RunId, last: Seq) -> Result<Option<Seq>, LogError>;
 
     /// Checks what no chain covers: stray or damaged contents, requests and tables. Returns
     /// messages, or nothing if all is well.

@@ -1,11 +1,15 @@
 //! A log in memory: for tests, and for recordings that are replayed from their file.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::backend::{Append, Backend, Committer, Lease, LeaseGuard, Provenance, Reader, RunHead};
 use super::error::LogError;
+use super::format::{FORMAT, Format};
+use super::index::Section;
 use super::ledger::{LedgerChange, LedgerEntry, LedgerHead};
+use super::problem::Problem;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{NewEvent, StoredEvent};
 use crate::id::{PromptHash, RunId, Seq};
@@ -50,6 +54,26 @@ impl Drop for Guard {
 impl Backend for MemoryBackend {
     fn name(&self) -> String {
         "memory".to_owned()
+    }
+
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
+    fn format(&self) -> Format {
+        FORMAT
+    }
+
+    fn lost(&self) -> Vec<Problem> {
+        Vec::new()
+    }
+
+    fn damaged(&self) -> Option<Problem> {
+        None
+    }
+
+    fn is_cut_off(&self) -> bool {
+        false
     }
 
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
@@ -164,6 +188,11 @@ impl Committer for MemoryCommitter {
         }
         Ok(())
     }
+
+    /// The lock is held for as long as a commit takes, and nobody waits for it longer.
+    fn met_others(&mut self) -> bool {
+        false
+    }
 }
 
 impl Reader for MemoryBackend {
@@ -197,10 +226,37 @@ impl Reader for MemoryBackend {
         Ok(self.store().requests.get(&prompt).cloned())
     }
 
+    fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
+        Ok(self.store().requests.contains_key(&prompt))
+    }
+
+    fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
+        let store = self.store();
+        let model = store.requests.get(&prompt).and_then(Request::model);
+        Ok(model.map(str::to_owned))
+    }
+
     fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
         let store = self.store();
         let found = store.requests.keys().filter(|hash| hash.to_string().starts_with(prefix));
         Ok(found.take(limit).copied().collect())
+    }
+
+    fn pieces(&mut self, _run: RunId) -> Result<Vec<u64>, LogError> {
+        Ok(Vec::new())
+    }
+
+    fn piece(
+        &mut self,
+        _run: RunId,
+        _piece: u64,
+        _section: Section,
+    ) -> Result<Option<Vec<u8>>, LogError> {
+        Ok(None)
+    }
+
+    fn not_found(&mut self, _run: RunId, _last: Seq) -> Result<Option<Seq>, LogError> {
+        Ok(None)
     }
 
     fn integrity(&mut self) -> Result<Vec<String>, LogError> {

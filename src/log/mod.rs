@@ -12,7 +12,8 @@
 //! - [`RunEvents`]: the events of a run, one after the other.
 //! - [`EventFilter`]: which events are listed; [`AskedModels`]: the models that questions ask for.
 //! - [`Index`]: finds the events that belong to a call, a cause or a text.
-//! - [`ReaderUntil`]: a log as it was when a run had come to a certain event.
+//! - [`EndedReader`]: a log whose runs end before what its store has: after an event that is asked for, or before the
+//!   first that is missing.
 //! - [`verify_run`], [`verify_all`]: recompute every chain and report what is wrong.
 
 mod asked;
@@ -31,12 +32,12 @@ pub(crate) mod lists;
 mod mark;
 mod memory;
 mod problem;
+mod run_ends;
 mod run_events;
 mod scratch;
 mod skeleton;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-mod until;
 mod verify;
 mod writer;
 
@@ -58,12 +59,12 @@ pub use lease::is_being_written;
 pub use mark::{Mark, MarkFile, damaged_slots, marks};
 pub use memory::MemoryBackend;
 pub use problem::Problem;
+pub use run_ends::{EndedReader, RunEnd, RunEnds, ended};
 pub use run_events::RunEvents;
 pub use scratch::Scratch;
 pub(crate) use skeleton::externalise_from;
 pub use skeleton::{expand, externalise};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{BackedUp, Cell, ForeignDatabase, ForeignError, SqliteBackend, SqliteOptions};
-pub use until::ReaderUntil;
 pub use verify::{Verification, events_root, outcome_digest, verify_all, verify_run};
 pub use writer::{Durable, Log, RunWriter};

@@ -429,6 +429,18 @@ impl Reader for Counting {
         self.reader.request(prompt)
     }
 
+    fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
+        self.reader.check_request(prompt)
+    }
+
+    fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
+        self.reader.model(prompt)
+    }
+
+    fn not_found(&mut self, run: RunId, last: Seq) -> Result<Option<Seq>, LogError> {
+        self.reader.not_found(run, last)
+    }
+
     fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
         self.reader.prompts(prefix, limit)
     }

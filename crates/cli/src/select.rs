@@ -19,7 +19,7 @@ use retold::log::{
     Verification, deleted_latest, deleted_runs, verify_run,
 };
 use retold::run::clock;
-use retold_serve::{Damage, WithoutEnds, first_untrusted};
+use retold_serve::{Damage, first_untrusted, up_to};
 use retold_wire::PROGRAM;
 
 /// Opens an existing log; lost events and damage to the file are reported on stderr.
@@ -185,7 +185,7 @@ fn recorded_to_damage(name: &str) -> Result<Selected, CliError> {
 fn read_to_damage(lines: JsonlReader) -> Result<Selected, CliError> {
     let (recording, problem) = read_recording_to_damage(lines).map_err(without_events)?;
     let log = match problem {
-        Some(problem) => WithoutEnds::up_to(recording.log, problem),
+        Some(problem) => up_to(recording.log, problem),
         None => recording.log,
     };
     Ok(Selected { log: Log::new(log), run: recording.run })

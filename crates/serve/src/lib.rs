@@ -22,6 +22,7 @@ mod figures;
 mod files;
 mod http;
 mod job;
+mod missing_ends;
 mod nothing_left;
 mod pages;
 mod private_copy;
@@ -38,11 +39,11 @@ mod text;
 mod tree;
 mod trust;
 mod verified;
-mod without_ends;
 
 pub use as_of::{AsOf, as_of};
 pub use facts::StateError;
 pub use http::Server;
+pub use missing_ends::up_to;
 pub use remains::{Counted, Remains, remains};
 /// Who may ask for the page.
 pub use retold_wire::Reach;
@@ -52,4 +53,3 @@ pub use source::Source;
 pub use tree::Node;
 pub use trust::{Damage, Trust, doubt, first_untrusted, missing_end, trust};
 pub use verified::{Verifying, is_long, of_long, recall, recall_all, trust_as_kept};
-pub use without_ends::WithoutEnds;

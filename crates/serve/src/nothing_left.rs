@@ -1,5 +1,6 @@
 //! A log or recording of which not even a run can be read: what is beside it may still know its runs.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use retold::id::{RunId, Seq};
@@ -28,6 +29,10 @@ impl Backend for NothingLeft {
         self.name.clone()
     }
 
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
     fn format(&self) -> Format {
         self.empty.format()
     }
@@ -42,6 +47,10 @@ impl Backend for NothingLeft {
 
     fn damaged(&self) -> Option<Problem> {
         Some(Problem { run: None, seq: Some(Seq(1)), what: self.why.clone() })
+    }
+
+    fn is_cut_off(&self) -> bool {
+        false
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {

@@ -28,7 +28,7 @@ use crate::search::{Place, Search, SearchError};
 use crate::source::{FRESH, Source};
 use crate::trust::{Damage, Trust, missing_end};
 use crate::verified::trust_as_kept;
-use crate::without_ends::is_finished;
+use crate::missing_ends::is_finished;
 
 /// How many runs are kept in memory, for filters and counts.
 const MOST_ROLLS: usize = 8;

@@ -14,10 +14,10 @@ use retold::log::{
 };
 use retold::run::clock::Stopwatch;
 
+use crate::missing_ends::Ends;
 use crate::nothing_left::NothingLeft;
 use crate::private_copy::{PrivateCopy, copied};
 use crate::search::Place;
-use crate::without_ends::{Ends, WithoutEnds};
 
 /// For how long what is beside a log is not looked at again.
 pub(crate) const FRESH: Duration = Duration::from_secs(1);
@@ -107,7 +107,7 @@ impl Opened {
         stamp: Stamp,
     ) -> Result<Self, LogError> {
         let sqlite = backend.clone();
-        let ends = without_ends(backend, cut.map(|_| "the file was cut off"))?;
+        let ends = missing_ends(backend, cut.map(|_| "the file was cut off"))?;
         let mut opened = Opened::of(ends.log, stamp);
         let misfits = if cut.is_some() { Vec::new() } else { ends.misfits };
         let is_damaged =
@@ -479,11 +479,11 @@ fn nothing_left(path: &Path, why: &str, left: Option<&SqliteBackend>) -> SharedB
 }
 
 /// The log, and whether the end of a run is missing.
-fn without_ends(backend: SqliteBackend, lost_part: Option<&str>) -> Result<Ends, LogError> {
+fn missing_ends(backend: SqliteBackend, lost_part: Option<&str>) -> Result<Ends, LogError> {
     let lost = backend.lost();
     let lost_file = lost.iter().find(|problem| problem.run.is_none());
     let lost_part = lost_part.or(lost_file.map(|problem| problem.what.as_str()));
-    WithoutEnds::of(Arc::new(backend), lost_part)
+    Ends::of(Arc::new(backend), lost_part)
 }
 
 fn stamp(path: &Path) -> Stamp {

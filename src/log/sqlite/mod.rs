@@ -445,6 +445,11 @@ impl Backend for SqliteBackend {
         self.lost.to_vec()
     }
 
+    /// A file that was cut off is opened in another way, which knows it.
+    fn is_cut_off(&self) -> bool {
+        false
+    }
+
     fn damaged(&self) -> Option<Problem> {
         // What cannot be opened is reported where it is opened.
         let unsealed = || unsealed(&*self.to_read(|db| self.ready(db)).ok()?);

@@ -1,11 +1,13 @@
 //! A log file for a while.
 
+use std::path::Path;
+
 use tempfile::TempDir;
 
 use super::SqliteBackend;
 use crate::id::RunId;
 use crate::log::backend::{Backend, Committer, Lease, Reader};
-use crate::log::{LogError, Reworded};
+use crate::log::{Format, LogError, Problem, Reworded};
 
 /// A log file in its own folder, which is removed with it.
 pub(in crate::log) struct ScratchFile {
@@ -28,6 +30,27 @@ impl ScratchFile {
 impl Backend for ScratchFile {
     fn name(&self) -> String {
         self.log.name()
+    }
+
+    /// Nothing else reads it.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
+    fn format(&self) -> Format {
+        self.log.format()
+    }
+
+    fn lost(&self) -> Vec<Problem> {
+        self.log.lost()
+    }
+
+    fn damaged(&self) -> Option<Problem> {
+        self.log.damaged()
+    }
+
+    fn is_cut_off(&self) -> bool {
+        self.log.is_cut_off()
     }
 
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use retold::id::Seq;
 use retold::inert::{inert, inert_json};
-use retold::log::{LogError, Reader, ReaderUntil, RunHead};
+use retold::log::{EndedReader, LogError, Reader, RunHead};
 use serde::Serialize;
 use serde_json::json;
 
@@ -233,7 +233,7 @@ impl Asked<'_> {
         match known.and_then(|damaged| damaged.0.checked_sub(1)).filter(|last| seq.0 <= *last) {
             Some(last) => {
                 let mut of = self.of_run(&head.run.to_string())?;
-                of.reader = Box::new(ReaderUntil::new(of.reader, of.head.run, Seq(last)));
+                of.reader = Box::new(EndedReader::until(of.reader, of.head.run, Seq(last)));
                 of.end = Some(Seq(last + 1));
                 match page(of, what) {
                     Err(PageError::Log(error)) if error.is_damage() => untrusted(error),

@@ -1,7 +1,7 @@
 //! The state of a run after any of its events.
 
 use retold::id::{RunId, Seq};
-use retold::log::{LogError, Reader, ReaderUntil};
+use retold::log::{EndedReader, LogError, Reader};
 use retold::run::Folding;
 use serde::Serialize;
 use serde_json::Value;
@@ -72,7 +72,7 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
     })?;
     let fold = of.asked.site.fold(of.head.run);
     let mut fold = locked(&fold);
-    let mut reader = ReaderUntil::new(of.asked.site.reader()?, of.head.run, end);
+    let mut reader = EndedReader::until(of.asked.site.reader()?, of.head.run, end);
     let folded = folded(&mut fold, &mut reader, (of.head.run, at, end), || experiment.folding());
     // In a long run, damage is noticed when it is read.
     let (fold, found) = folded.map_err(|error| match error {

@@ -1,0 +1,95 @@
+//! Which runs of a log have lost their ends: reading such a run to the end of what is left of it is an
+//! error at the first event that is missing.
+
+use std::collections::BTreeMap;
+
+use retold::id::{RunId, Seq};
+use retold::log::ledger::Ledger;
+use retold::log::{LogError, Problem, Reader, RunEnd, RunHead, SharedBackend, ended};
+
+/// A log of which it was looked at how far its runs go.
+pub(crate) struct Ends {
+    /// Reading a run whose end is missing is an error there.
+    pub(crate) log: SharedBackend,
+    /// Whether the end of a run is missing.
+    pub(crate) is_missing: bool,
+    /// Why the ledger does not fit, so that it does not show how far the runs had come.
+    pub(crate) misfits: Vec<Problem>,
+}
+
+impl Ends {
+    /// The log, and whether the end of a run is missing: high-water marks and the ledger know that they had more,
+    /// or a part of the log is lost and they do not end with the end of a run.
+    ///
+    /// # Errors
+    /// [`LogError`] if the runs cannot be listed for another reason than damage.
+    pub(crate) fn of(log: SharedBackend, lost_part: Option<&str>) -> Result<Ends, LogError> {
+        let mut reader = log.reader()?;
+        // Read before the runs: each run that it names must have come as far by then. A ledger that
+        // cannot be read claims nothing.
+        let read = Ledger::read(reader.as_mut());
+        let heads = match reader.runs() {
+            Err(LogError::Damaged { .. }) => Vec::new(),
+            heads => heads?,
+        };
+        let read = match read {
+            // Its first run may have begun since.
+            Ok(Some(ledger)) if ledger.runs() == 0 && !heads.is_empty() => {
+                Ledger::read(reader.as_mut())
+            }
+            read => read,
+        };
+        let (ledger, misfits) = match read {
+            Ok(Some(ledger)) => {
+                let misfits = ledger.misfits(!heads.is_empty());
+                (ledger, misfits)
+            }
+            Ok(None) => (Ledger::default(), Vec::new()),
+            Err(error) => {
+                let what = format!("the ledger cannot be read: {error}");
+                (Ledger::default(), vec![Problem { run: None, seq: None, what }])
+            }
+        };
+        let lost = log.lost();
+        let mut missing = BTreeMap::new();
+        for RunHead { run, head, started: _ } in heads {
+            let is_end = |problem: &&Problem| {
+                problem.run == Some(run) && problem.seq.is_some_and(|seq| seq > head.seq)
+            };
+            let known = lost.iter().find(is_end).cloned();
+            let known = known.or_else(|| ledger.missing_after(run, head.seq));
+            let what = match (known, lost_part) {
+                (Some(known), _) => Some(known.what),
+                (None, Some(part)) if !is_finished(reader.as_mut(), run, head.seq) => {
+                    Some(format!("{part}, and this event and what followed are missing"))
+                }
+                _ => None,
+            };
+            if let Some(what) = what {
+                missing.insert(run, RunEnd::Missing(head.seq.next(), what));
+            }
+        }
+        drop(reader);
+        let is_missing = !missing.is_empty();
+        let log = if is_missing { ended(log, missing) } else { log };
+        Ok(Ends { log, is_missing, misfits })
+    }
+}
+
+/// A log with a run that was read up to a problem.
+pub fn up_to(log: SharedBackend, problem: Problem) -> SharedBackend {
+    match (problem.run, problem.seq) {
+        (Some(run), Some(seq)) => {
+            ended(log, BTreeMap::from([(run, RunEnd::Missing(seq, problem.what))]))
+        }
+        _ => log,
+    }
+}
+
+/// Whether the last event of a run is its end. What cannot be read is reported where it is read.
+pub(crate) fn is_finished(reader: &mut dyn Reader, run: RunId, last: Seq) -> bool {
+    match reader.events(run, Seq(last.0.saturating_sub(1)), 1) {
+        Ok(events) => events.last().is_some_and(|event| event.kind == "RunFinished"),
+        Err(_) => true,
+    }
+}

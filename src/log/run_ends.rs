@@ -1,0 +1,251 @@
+//! Where the reading of a run ends before the last event that its store has: after an event, to show
+//! the run as it was then, or before the first event that is missing.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::backend::{Backend, Committer, Lease, Reader, RunHead, SharedBackend};
+use super::error::LogError;
+use super::format::Format;
+use super::index::{Section, last};
+use super::ledger::LedgerEntry;
+use super::problem::Problem;
+use super::writer::Log;
+use crate::event::StoredEvent;
+use crate::event::chain::Head;
+use crate::id::{PromptHash, RunId, Seq};
+use crate::prompt::Request;
+
+/// Where a run is read no further.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunEnd {
+    /// After this event: the run is shown as it was then.
+    After(Seq),
+    /// Before this event, which is missing for this reason: reading it is [`LogError::Corrupt`].
+    Missing(Seq, String),
+}
+
+/// Where runs end; those that are not named are read to their last event.
+pub type RunEnds = BTreeMap<RunId, RunEnd>;
+
+impl Log {
+    /// The log as it was when a run had come to an event: what came later in that run is not read.
+    /// Nothing can be written through it.
+    #[must_use]
+    pub fn until(&self, run: RunId, at: Seq) -> Log {
+        Log::new(ended(self.backend().clone(), BTreeMap::from([(run, RunEnd::After(at))])))
+    }
+}
+
+/// A log whose runs end there.
+pub fn ended(log: SharedBackend, ends: RunEnds) -> SharedBackend {
+    Arc::new(EndedLog { log, ends: Arc::new(ends) })
+}
+
+struct EndedLog {
+    log: SharedBackend,
+    ends: Arc<RunEnds>,
+}
+
+impl EndedLog {
+    /// What was there earlier is not written to.
+    fn is_now(&self) -> Result<(), LogError> {
+        let earlier = self.ends.values().find_map(|end| match end {
+            RunEnd::After(at) => Some(at),
+            RunEnd::Missing(..) => None,
+        });
+        let Some(at) = earlier else { return Ok(()) };
+        let why = format!("it is shown as of event {at}, so nothing can be written");
+        Err(LogError::cannot_open(self.name(), why))
+    }
+}
+
+impl Backend for EndedLog {
+    fn name(&self) -> String {
+        self.log.name()
+    }
+
+    fn file(&self) -> Option<&Path> {
+        self.log.file()
+    }
+
+    fn format(&self) -> Format {
+        self.log.format()
+    }
+
+    fn lease(&self, run: RunId) -> Result<Lease, LogError> {
+        self.is_now()?;
+        self.log.lease(run)
+    }
+
+    fn lost(&self) -> Vec<Problem> {
+        self.log.lost()
+    }
+
+    fn damaged(&self) -> Option<Problem> {
+        self.log.damaged()
+    }
+
+    fn is_cut_off(&self) -> bool {
+        self.log.is_cut_off()
+    }
+
+    fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
+        self.is_now()?;
+        self.log.committer()
+    }
+
+    fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
+        Ok(Box::new(EndedReader { reader: self.log.reader()?, ends: self.ends.clone() }))
+    }
+}
+
+/// Reads a log whose runs end before what its store has.
+pub struct EndedReader {
+    reader: Box<dyn Reader>,
+    ends: Arc<RunEnds>,
+}
+
+impl EndedReader {
+    /// Reads a run as it was after an event.
+    pub fn until(reader: Box<dyn Reader>, run: RunId, at: Seq) -> Self {
+        EndedReader { reader, ends: Arc::new(BTreeMap::from([(run, RunEnd::After(at))])) }
+    }
+
+    /// The head of a run as it was after an event.
+    fn head_after(&mut self, run: RunId, at: Seq) -> Result<Option<Head>, LogError> {
+        let before = Seq(at.0.saturating_sub(1));
+        let event = self.reader.events(run, before, 1)?.pop();
+        let event = event.filter(|event| event.seq == at);
+        Ok(event.map(|event| Head { seq: event.seq, hash: event.hash }))
+    }
+}
+
+impl Reader for EndedReader {
+    fn runs(&mut self) -> Result<Vec<RunHead>, LogError> {
+        let mut runs = self.reader.runs()?;
+        for (run, end) in self.ends.clone().iter() {
+            let RunEnd::After(at) = end else { continue };
+            if let Some(found) = runs.iter_mut().find(|found| found.run == *run)
+                && found.head.seq > *at
+                && let Some(head) = self.head_after(*run, *at)?
+            {
+                found.head = head;
+            }
+        }
+        Ok(runs)
+    }
+
+    fn events(
+        &mut self,
+        run: RunId,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<StoredEvent>, LogError> {
+        match self.ends.get(&run) {
+            None => self.reader.events(run, after, limit),
+            Some(RunEnd::Missing(seq, what)) => {
+                let (seq, what) = (*seq, what.clone());
+                let events = self.reader.events(run, after, limit)?;
+                match events.is_empty() && limit > 0 {
+                    true => Err(LogError::Corrupt { run, seq, what }),
+                    false => Ok(events),
+                }
+            }
+            Some(RunEnd::After(at)) => {
+                let at = *at;
+                let left = usize::try_from(at.0.saturating_sub(after.0)).unwrap_or(limit);
+                if left == 0 {
+                    return Ok(Vec::new());
+                }
+                let mut events = self.reader.events(run, after, limit.min(left))?;
+                // In a damaged log, an event may be missing.
+                events.retain(|event| event.seq <= at);
+                Ok(events)
+            }
+        }
+    }
+
+    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<LedgerEntry>>, LogError> {
+        self.reader.ledger(after, limit)
+    }
+
+    fn request(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
+        self.reader.request(prompt)
+    }
+
+    fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
+        self.reader.check_request(prompt)
+    }
+
+    fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
+        self.reader.model(prompt)
+    }
+
+    fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
+        self.reader.prompts(prefix, limit)
+    }
+
+    fn pieces(&mut self, run: RunId) -> Result<Vec<u64>, LogError> {
+        let mut pieces = self.reader.pieces(run)?;
+        if let Some(RunEnd::After(at)) = self.ends.get(&run) {
+            // A piece that has later events as well is made again, from the earlier ones.
+            pieces.retain(|piece| last(*piece) <= *at);
+        }
+        Ok(pieces)
+    }
+
+    fn piece(
+        &mut self,
+        run: RunId,
+        piece: u64,
+        section: Section,
+    ) -> Result<Option<Vec<u8>>, LogError> {
+        self.reader.piece(run, piece, section)
+    }
+
+    fn not_found(&mut self, run: RunId, last: Seq) -> Result<Option<Seq>, LogError> {
+        self.reader.not_found(run, last)
+    }
+
+    fn integrity(&mut self) -> Result<Vec<String>, LogError> {
+        self.reader.integrity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::NewEvent;
+    use crate::id::Time;
+    use crate::log::{Append, CheckedReader};
+
+    #[test]
+    fn what_came_later_in_the_run_is_not_there() {
+        let log = Log::in_memory();
+        let [one, other] = [RunId([1; 8]), RunId([2; 8])];
+        for run in [one, other] {
+            let events = (1..=9).map(|n| NewEvent::new("Occurred", Time(n)));
+            let append = Append::new(run, Head::START, events);
+            log.backend().committer().unwrap().commit(&[append]).unwrap();
+        }
+        let mut whole = log.reader().unwrap();
+        for at in 1..=9 {
+            let until = log.until(one, Seq(at));
+            let mut reader = until.reader().unwrap();
+            let events = whole.events(one, Seq(0), 99).unwrap();
+            let due: Vec<_> = events.into_iter().take(at as usize).collect();
+            assert_eq!(reader.events(one, Seq(0), 99).unwrap(), due);
+            assert_eq!(reader.events(one, Seq(at - 1), 99).unwrap().len(), 1);
+            assert!(reader.events(one, Seq(at), 99).unwrap().is_empty());
+            let ends = reader.runs().unwrap().into_iter().map(|head| head.head.seq.0);
+            assert_eq!(ends.collect::<Vec<_>>(), [at, 9]);
+            let mut checked = CheckedReader::new(reader);
+            assert_eq!(checked.events(one, Seq(0), 99).unwrap().len() as u64, at);
+            let hash = checked.runs().unwrap()[0].head.hash;
+            assert_eq!(hash, due.last().unwrap().hash);
+            assert!(until.backend().committer().is_err() && until.backend().lease(one).is_err());
+        }
+    }
+}
