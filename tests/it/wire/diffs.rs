@@ -94,7 +94,8 @@ fn an_import_against_a_run() {
     };
     let run = record(["What is the capital of France?", "Spain"]);
     place.ok(&format!("export {run} cassette.yaml --as vcrpy"));
-    let (found, _) = place.json("import cassette.yaml");
+    let named = format!("--upstream openai={}", server.base_url());
+    let (found, _) = place.json(&format!("import cassette.yaml {named}"));
     let import = found["run"].as_str().unwrap().to_owned();
     let (diff, code) = place.json(&format!("diff {run} {import}"));
     let counts =
@@ -102,7 +103,7 @@ fn an_import_against_a_run() {
     assert_eq!((code, counts), (0, [3, 3, 3, 3, 3]), "{}", diff["calls"]);
     // Another answer in the cassette is another answer to the same prompt.
     place.write("changed.yaml", place.read("cassette.yaml").replacen("Rome", "Roma", 1));
-    let (found, _) = place.json("import changed.yaml");
+    let (found, _) = place.json(&format!("import changed.yaml {named}"));
     let changed = found["run"].as_str().unwrap().to_owned();
     let (diff, code) = place.json(&format!("diff {run} {changed}"));
     let counts = ["both", "same_prompt", "same_answer"].map(|key| count(&diff, key));

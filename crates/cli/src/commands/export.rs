@@ -129,9 +129,7 @@ impl Export<'_> {
         settings.urls.extend(self.upstreams.clone());
         let import = program::import_command(file, &settings);
         let said = |import| {
-            format!(
-                "`retold {import}` imports it for the same program, whose upstreams it names as they were\n"
-            )
+            format!("`retold {import}` imports it so that the same program can be replayed\n")
         };
         Ok(import.map_or_else(String::new, |import| typed(&said(import))))
     }
