@@ -8,7 +8,7 @@ use super::backend::{Append, Backend, Provenance, SharedBackend};
 use super::error::LogError;
 use super::memory::MemoryBackend;
 #[cfg(feature = "sqlite")]
-use super::sqlite::ScratchFile;
+use super::sqlite::SqliteBackend;
 use crate::event::NewEvent;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::id::{PromptHash, RunId};
@@ -32,7 +32,7 @@ pub struct Scratch {
     /// The request of the last question.
     asked: Option<PromptHash>,
     #[cfg(feature = "sqlite")]
-    file: Option<(ScratchFile, Box<dyn Committer>)>,
+    file: Option<(SqliteBackend, Box<dyn Committer>)>,
 }
 
 impl Scratch {
@@ -86,8 +86,8 @@ impl Scratch {
         let file = match self.file.take() {
             Some(file) => file,
             None => {
-                let file = ScratchFile::make()?;
-                let committer = file.log.committer()?;
+                let file = SqliteBackend::scratch()?;
+                let committer = file.committer()?;
                 (file, committer)
             }
         };

@@ -20,6 +20,7 @@ use crate::error::PageError;
 use crate::facts::Fold;
 use crate::files::Files;
 use crate::job::{Jobs, PATIENCE, Stand, locked};
+use crate::missing_ends::is_finished;
 use crate::pages::compare::Compared;
 use crate::pages::stats::Counted;
 use crate::render;
@@ -28,7 +29,6 @@ use crate::search::{Place, Search, SearchError};
 use crate::source::{FRESH, Source};
 use crate::trust::{Damage, Trust, missing_end};
 use crate::verified::trust_as_kept;
-use crate::missing_ends::is_finished;
 
 /// How many runs are kept in memory, for filters and counts.
 const MOST_ROLLS: usize = 8;

@@ -23,7 +23,6 @@ mod reader;
 mod requests;
 mod rows;
 mod schema;
-mod scratch_file;
 mod space;
 mod stop;
 mod turns;
@@ -36,13 +35,13 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
+use tempfile::TempDir;
 
 pub use backup::BackedUp;
 pub use foreign::{Cell, ForeignDatabase, ForeignError};
-pub(super) use scratch_file::ScratchFile;
 
 use super::backend::{Backend, Committer, Lease, Reader};
-use super::error::LogError;
+use super::error::{LogError, Reworded};
 use super::format::{FORMAT, Format};
 use super::lease;
 use super::mark::{self, MarkFile};
@@ -92,8 +91,8 @@ pub struct SqliteBackend {
     reads_alone: bool,
     /// Whether a file without tables must have lost them.
     has_lost_tables_if_none: bool,
-    /// Whether nothing needs to outlive the program.
-    is_scratch: bool,
+    /// The folder of a log that is only kept for a while; it is removed with the last of its users.
+    scratch: Option<Arc<TempDir>>,
     /// Whether the file, its WAL and its folder are left as they are.
     only_looks: bool,
     /// What is wrong with its schema, if that does not keep it from being read.
@@ -111,7 +110,7 @@ impl SqliteBackend {
             merges: true,
             reads_alone: false,
             has_lost_tables_if_none: false,
-            is_scratch: false,
+            scratch: None,
             only_looks: false,
             malformed: None,
         }
@@ -151,11 +150,16 @@ impl SqliteBackend {
         header::cut_off(path)
     }
 
-    /// Creates a log that is only read for a while.
-    pub(super) fn scratch(path: &Path) -> Result<Self, LogError> {
+    /// Creates a log in a folder of its own, which is removed with it.
+    pub(super) fn scratch() -> Result<Self, LogError> {
+        let failed = |source: std::io::Error| {
+            let words = format!("{source}; set TMPDIR to use another folder");
+            LogError::failed("a temporary folder", Reworded { words, source })
+        };
+        let folder = tempfile::Builder::new().prefix("retold-").tempdir().map_err(failed)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let scratch =
-            SqliteBackend { is_scratch: true, ..Self::at(path, SqliteOptions::default()) };
+        let at = Self::at(&folder.path().join("scratch.db"), SqliteOptions::default());
+        let scratch = SqliteBackend { scratch: Some(Arc::new(folder)), ..at };
         scratch.begin(true, |backend| backend.make(backend.to_write(flags)?))
     }
 
@@ -352,7 +356,7 @@ impl SqliteBackend {
             if let Err(wrong) = self.check(&db)? {
                 return Ok(Err(wrong));
             }
-            let synchronous = if self.is_scratch { "OFF" } else { "FULL" };
+            let synchronous = if self.scratch.is_some() { "OFF" } else { "FULL" };
             db.pragma_update(None, "synchronous", synchronous)?;
             db.pragma_update(None, "temp_store", "MEMORY")?;
             db.set_prepared_statement_cache_capacity(64);
@@ -430,7 +434,9 @@ impl Backend for SqliteBackend {
     }
 
     fn file(&self) -> Option<&Path> {
-        Some(self.copy_of.as_ref().unwrap_or(&self.path))
+        // Nobody else can change one that is only kept for a while.
+        let file = self.copy_of.as_deref().unwrap_or(&self.path);
+        self.scratch.is_none().then_some(file)
     }
 
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
