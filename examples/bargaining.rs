@@ -48,7 +48,7 @@ impl Experiment for Bargaining {
                 "You are {by}, and 100 coins are to be shared. You were offered {last}. Answer DEAL, \
                  or OFFER: and how many the other gets. This is round {round} of 8."
             );
-            let request = ChatRequest::of("gpt-4o", prompt).into_request()?;
+            let request = ChatRequest::new("gpt-4o", prompt).into_request()?;
             let call = CallPath::new(format!("round/{round}/{by}"))?;
             // What the prompt was made from, for `retold audit`: the last offer.
             let question = Question::new(call, request, self.0.clone()).because(&offered);

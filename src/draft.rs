@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::beside::is_of_log;
+use crate::sidecar::is_of_log;
 
 /// A draft that was touched more recently than this may be new and not locked yet.
 const SETTLED: Duration = Duration::from_secs(10);

@@ -48,7 +48,7 @@ pub struct NotUtf8 {
 impl NotUtf8 {
     /// The message, with the file name.
     #[must_use]
-    pub fn of(&self, path: &str) -> String {
+    pub fn sentence(&self, path: &str) -> String {
         let NotUtf8 { line, reason } = self;
         match line {
             Some(line) => format!("{path}, line {line}: {reason}"),
@@ -161,7 +161,7 @@ mod tests {
         for text in ["one\ntwo\0\n", "\n\0x"] {
             let error = decode(text.into()).unwrap_err();
             let due = "a.txt, line 2: it has a zero byte (NUL), which text files do not have: is it a binary file, or damaged?";
-            assert_eq!(error.of("a.txt"), due);
+            assert_eq!(error.sentence("a.txt"), due);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Rewords a deserialiser's messages for the person who wrote the file.
 
-use crate::inert::inert;
+use crate::escaping::printable;
 
 /// The longest value that a message shows.
 const LONGEST: usize = 60;
@@ -28,7 +28,7 @@ pub fn explain(message: &str) -> String {
             known.split(", ").max_by(|a, b| likeness(a, unknown).total_cmp(&likeness(b, unknown)));
         let near = near.filter(|near| likeness(near, unknown) >= 0.6);
         let meant = near.map_or_else(String::new, |near| format!(" did you mean {near}?"));
-        let unknown = inert(unknown, LONGEST);
+        let unknown = printable(unknown, LONGEST);
         return format!("unknown {what} {unknown:?};{meant} known here: {known}");
     }
     if let Some(key) = message.strip_prefix("missing field ") {
@@ -97,15 +97,15 @@ fn found_words(found: &str) -> String {
     if let Some(text) = inside("string ") {
         // It is already quoted, with its control characters escaped.
         let text = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(text);
-        return format!("the text \"{}\"", inert(text, LONGEST));
+        return format!("the text \"{}\"", printable(text, LONGEST));
     }
     if let Some(number) = inside("integer ").or_else(|| inside("floating point ")) {
-        return format!("the number {}", inert(number, LONGEST));
+        return format!("the number {}", printable(number, LONGEST));
     }
     match found {
         "sequence" => "a list".to_owned(),
         "map" => "a group of keys".to_owned(),
-        _ => inert(inside("boolean ").unwrap_or(found), LONGEST),
+        _ => printable(inside("boolean ").unwrap_or(found), LONGEST),
     }
 }
 

@@ -31,7 +31,7 @@
 //!     }
 //!
 //!     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
-//!         let request = ChatRequest::of("gpt-4o", "Say hello.").into_request()?;
+//!         let request = ChatRequest::new("gpt-4o", "Say hello.").into_request()?;
 //!         let parser = Arc::new(free_text::parser()?);
 //!         // A call that failed after all retries is not the end of the run.
 //!         let question = Question::new(CallPath::new("hello")?, request, parser);
@@ -75,7 +75,7 @@
 //! - [`in_force`]: which decisions about a run's answers were accepted since
 //! - [`audit`]: from a decision back to everything that its prompt was made from
 //! - [`exchange`], [`jsonl`]: runs and bare exchanges as files
-//! - [`inert`], [`explain`], [`encoding`], [`unique`], [`draft`], [`beside`]: text from elsewhere
+//! - [`printable`], [`explain`], [`encoding`], [`unique`], [`draft`], [`beside`]: text from elsewhere
 //!   read and shown safely, files read and written safely
 //! - [`rank`], [`counted`]: percentiles of sorted values; numbers as people read them
 //!
@@ -89,30 +89,30 @@
 )]
 
 pub mod audit;
-pub mod beside;
 pub mod check;
 pub mod compare;
 pub mod content;
 pub mod counted;
 pub mod decide;
 pub mod draft;
+pub mod effective;
 pub mod encoding;
+pub mod escaping;
 pub mod event;
 pub mod exchange;
 pub mod explain;
 pub mod id;
-pub mod in_force;
-pub mod inert;
 pub mod jsonl;
 pub mod log;
 mod lookup;
 pub mod model;
 mod open;
 pub mod parse;
+pub mod percentile;
 pub mod prompt;
 pub mod proof;
-pub mod rank;
 pub mod run;
+pub mod sidecar;
 pub mod snapshot;
 pub mod totals;
 pub mod unique;

@@ -12,7 +12,7 @@ use retold::content::Content;
 use retold::event::NewEvent;
 use retold::event::chain::GENESIS;
 use retold::id::{RunId, Seq};
-use retold::log::{Head, Log, Mark, MarkFile, SqliteBackend, SqliteOptions};
+use retold::log::{Head, HighWaterMark, HighWaterMarkFile, Log, SqliteBackend, SqliteOptions};
 use retold::run::clock;
 use rusqlite::Connection;
 
@@ -49,10 +49,10 @@ pub(crate) fn measure() {
 
 /// What the high-water mark adds to each commit, which is part of the figure above.
 fn mark(log: &Path, commit: f64, name: &str) {
-    let mut marks = MarkFile::open(log).unwrap();
+    let mut marks = HighWaterMarkFile::open(log).unwrap();
     let (_, took) = timed(|| {
         for seq in 1..=MARKS {
-            marks.note(1, Mark { run: RUN, head: Head { seq: Seq(seq), hash: GENESIS } });
+            marks.note(1, HighWaterMark { run: RUN, head: Head { seq: Seq(seq), hash: GENESIS } });
         }
     });
     let mark = took.as_secs_f64() / MARKS as f64;

@@ -83,7 +83,7 @@ fn real(style: &str) {
         retry: RetryPolicy::default(),
         throttle: Throttle::new(&Limits { concurrency: 64, ..Limits::default() }).unwrap(),
         prices: retold::model::Prices::default(),
-        rehearsal: retold::run::RehearsalSettings::default(),
+        rehearsal: retold::run::DryRunSettings::default(),
         signal: Signal::default(),
         on_progress: Box::new(|_| {}),
         follow: Box::new(|_| {}),

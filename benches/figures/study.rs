@@ -146,7 +146,7 @@ pub(crate) fn execute_at(
         retry: RetryPolicy::default(),
         throttle: Throttle::new(&limits).unwrap(),
         prices: retold::model::Prices::default(),
-        rehearsal: retold::run::RehearsalSettings::default(),
+        rehearsal: retold::run::DryRunSettings::default(),
         signal: Signal::default(),
         on_progress: Box::new(|_| {}),
         follow: Box::new(|_| {}),

@@ -61,11 +61,11 @@ pub(crate) struct Serving {
 }
 
 impl Serving {
-    async fn of(setup: Setup) -> Self {
+    async fn new(setup: Setup) -> Self {
         let session = Session::new(setup).unwrap();
         let server = Server::bind().await.unwrap();
         let address = server.address();
-        let front = Front::of(session.clone(), vec![UPSTREAM.to_owned()]);
+        let front = Front::new(session.clone(), vec![UPSTREAM.to_owned()]);
         let server = tokio::spawn(server.serve(Arc::new(front)));
         Serving { address, session, server }
     }
@@ -98,7 +98,7 @@ pub(crate) async fn recorder(log: &Path, upstream: SocketAddr) -> Serving {
     let recorder = Recorder::begin(&log, RUN, started).await.unwrap();
     let url = NamedUrl::given(format!("http://{upstream}/{UPSTREAM}"));
     let upstreams = Upstreams::new(&BTreeMap::from([(UPSTREAM.to_owned(), url)])).unwrap();
-    Serving::of(Setup {
+    Serving::new(Setup {
         log,
         run: RUN,
         recorder: Some(recorder),
@@ -116,8 +116,8 @@ pub(crate) async fn recorder(log: &Path, upstream: SocketAddr) -> Serving {
 pub(crate) async fn replayer(log: &Path) -> Serving {
     let log = opened(log);
     let rules = Rules::default();
-    let samples = Samples::of(&log, RUN, &rules, retold_wire::Failures::Sent).unwrap();
-    Serving::of(Setup {
+    let samples = Samples::open(&log, RUN, &rules, retold_wire::Failures::Sent).unwrap();
+    Serving::new(Setup {
         log,
         run: RUN,
         recorder: None,

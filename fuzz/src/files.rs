@@ -48,7 +48,7 @@ fn imported(format: Format, data: &[u8]) -> String {
 fn parsed(data: &[u8]) -> String {
     let text = String::from_utf8_lossy(data);
     let (file, text) = text.split_once("\n===\n").unwrap_or((&text, "yes 3 <a>x</a> {\"a\": [1]}"));
-    let parsers = match ParserFile::of(Path::new("parsers.yaml"), file) {
+    let parsers = match ParserFile::new(Path::new("parsers.yaml"), file) {
         Ok(parsers) => parsers,
         Err(error) => return error.to_string(),
     };

@@ -16,7 +16,7 @@ use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::{Index, LogError, Reader, each_event_at};
 use crate::parse::{ParserSpec, Parsers};
 use crate::prompt::Request;
-use crate::run::Beside;
+use crate::run::AnswerDetails;
 
 /// A decision and everything that it rests on.
 #[derive(Debug, Clone)]
@@ -134,7 +134,7 @@ pub fn audit(
             Event::AnswerReused(r) => (&r.content, &r.details),
             _ => return None,
         };
-        let whole = Beside::of(content, details.clone());
+        let whole = AnswerDetails::new(content, details.clone());
         parsers.parser(&spec).ok()?.parse_whole_any(whole.whole(content)).1
     });
     let keeps = match event_at(reader, run, Seq(1))?.map(|first| first.event()).transpose() {

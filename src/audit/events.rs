@@ -108,7 +108,7 @@ pub(super) fn not_found(
 }
 
 fn first_call(reader: &mut dyn Reader, run: RunId) -> Result<Option<(CallPath, Sample)>, LogError> {
-    let mut events = RunEvents::of(run);
+    let mut events = RunEvents::new(run);
     while let Some(event) = events.next(reader)? {
         if let Some(found) = event.call.zip(event.sample) {
             return Ok(Some(found));

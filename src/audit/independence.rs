@@ -59,7 +59,7 @@ pub fn independence(reader: &mut dyn Reader, run: RunId) -> Result<Independence,
     // The question and the origin of each answer, and what rests on each origin.
     let mut answers: BTreeMap<Seq, (Seq, (RunId, Seq))> = BTreeMap::new();
     let mut resting: BTreeMap<(RunId, Seq, String), Vec<(Seq, Seq)>> = BTreeMap::new();
-    let mut events = RunEvents::of(run);
+    let mut events = RunEvents::new(run);
     while let Some(stored) = events.next(reader)? {
         match stored.event().map_err(LogError::from)? {
             Event::RunStarted(started) => declares = started.declares,

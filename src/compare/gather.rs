@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::ByAddress;
 use super::pairs::FactRecord;
 use crate::content::Content;
-use crate::event::{Event, EventError, RunFinished, RunStarted, StoredEvent, beside};
+use crate::event::{Event, EventError, RunFinished, RunStarted, StoredEvent, details_digest};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader, RunEvents};
 use crate::lookup::LookupMap;
@@ -82,7 +82,7 @@ impl Gathered {
             answers: LookupMap::default(),
             decisions: LookupMap::default(),
         };
-        let mut events = RunEvents::of(run);
+        let mut events = RunEvents::new(run);
         while let Some(stored) = events.next(reader)? {
             gathering.add(&stored)?;
         }
@@ -120,9 +120,11 @@ impl Gathering {
             let content = stored.content.as_ref().unwrap_or(&empty);
             let answer = hash_of(&content.bytes());
             let beside = match stored.event()? {
-                Event::ResponseReceived(received) => Some(beside(content, &received.details)),
+                Event::ResponseReceived(received) => {
+                    Some(details_digest(content, &received.details))
+                }
                 Event::AnswerReused(reused) if !reused.details.is_none() => {
-                    Some(beside(content, &reused.details))
+                    Some(details_digest(content, &reused.details))
                 }
                 _ => None,
             };

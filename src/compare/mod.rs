@@ -81,7 +81,7 @@ pub enum SameOutcome {
 }
 
 impl SameOutcome {
-    fn of(one: Option<&RunFinished>, other: Option<&RunFinished>) -> Self {
+    fn new(one: Option<&RunFinished>, other: Option<&RunFinished>) -> Self {
         let (Some(one), Some(other)) = (one, other) else { return SameOutcome::Open };
         match (one.digest(), other.digest()) {
             (None, None) => SameOutcome::Nothing,
@@ -244,7 +244,7 @@ pub fn compare_each(
         lanes,
         lanes_alike,
         outcome_digests: [digest(&first), digest(&second)],
-        outcome: SameOutcome::of(first.finished.as_ref(), second.finished.as_ref()),
+        outcome: SameOutcome::new(first.finished.as_ref(), second.finished.as_ref()),
         facts: fact_changes(first.facts, second.facts),
         state,
     })

@@ -212,7 +212,8 @@ impl<F> Pending<'_, F> {
         });
         let same = same.filter(|recorded| recorded.name != filter::NAME);
         let recorded_params = same.map(|recorded| &recorded.params);
-        let Some(params) = self.params.of(&answer.call, answer.sample, recorded_params) else {
+        let Some(params) = self.params.for_sample(&answer.call, answer.sample, recorded_params)
+        else {
             self.left.without_params += 1;
             return Ok(());
         };

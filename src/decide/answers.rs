@@ -8,7 +8,7 @@ use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{Index, LogError, Reader, RunEvents};
 use crate::lookup::LookupMap;
 use crate::parse::WholeAnswer;
-use crate::run::Beside;
+use crate::run::AnswerDetails;
 
 /// A recorded answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +24,7 @@ pub struct RecordedAnswer {
     /// The answer.
     pub content: Content,
     /// Everything besides its text.
-    pub beside: Beside,
+    pub beside: AnswerDetails,
     /// The decision about it, with its seq.
     pub decision: Option<(Seq, DecisionMade)>,
 }
@@ -56,7 +56,7 @@ pub fn each_answer<E: From<LogError>>(
     let decided = index.census(reader)?.events.contains_key(kind::DECISION_MADE);
     let mut questions: LookupMap<Seq, (CallPath, Sample, PromptHash)> = LookupMap::default();
     let mut waiting: BTreeMap<Seq, RecordedAnswer> = BTreeMap::new();
-    let mut events = RunEvents::of(run);
+    let mut events = RunEvents::new(run);
     while let Some(stored) = events.next(reader)? {
         let seq = stored.seq;
         let corrupt = |what: &str| LogError::Corrupt { run, seq, what: what.to_owned() };
@@ -66,12 +66,12 @@ pub fn each_answer<E: From<LogError>>(
                 continue;
             }
             Event::ResponseReceived(ResponseReceived { request, content, details }) => {
-                let beside = Beside::of(&content, details);
+                let beside = AnswerDetails::new(&content, details);
                 (request, content, beside)
             }
             Event::AnswerReused(reused) => {
                 let AnswerReused { request, content, unreadable, details, .. } = reused;
-                (request, content, Beside::reused(details, unreadable))
+                (request, content, AnswerDetails::reused(details, unreadable))
             }
             Event::DecisionMade(made) => {
                 let answer = waiting.remove(&made.response);

@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
 
+use crate::escaping::printable;
 use crate::explain::explain;
 use crate::id::{CallPath, Sample};
-use crate::inert::inert;
 use crate::jsonl::{JsonlError, JsonlReader};
 use crate::unique::Unique;
 
@@ -21,7 +21,7 @@ pub enum ParamsError {
     #[error("--params is not JSON: {0}")]
     NotJson(#[source] serde_json::Error),
     /// The text is JSON that cannot be used, such as an object with the same key twice.
-    #[error("--params: {}", inert(&without_place(.0), 400))]
+    #[error("--params: {}", printable(&without_place(.0), 400))]
     Unusable(#[source] serde_json::Error),
     /// The text is JSON, but not settings.
     #[error("--params is {0}: write a JSON object, such as '{{\"numbers\":[4,5,6,10]}}'")]
@@ -111,7 +111,7 @@ impl Params {
                 return Err(wrong("write {\"call\":..,\"params\":{..}}".to_owned()));
             }
             let Line { call, sample, params: Unique(params) } = serde_json::from_str(&text)
-                .map_err(|e| wrong(inert(&explain(&without_place(&e)), 400)))?;
+                .map_err(|e| wrong(printable(&explain(&without_place(&e)), 400)))?;
             if let Some(kind) = kind_of(&params) {
                 return Err(wrong(format!("\"params\" is {kind}: write a JSON object")));
             }
@@ -121,7 +121,7 @@ impl Params {
             };
             let new = Given { params, line, used: Cell::new(false) };
             if let Some(first) = given.insert((call, sample), new) {
-                let shown = inert(&shown, 100);
+                let shown = printable(&shown, 100);
                 return Err(wrong(format!("line {} already has settings for {shown}", first.line)));
             }
         }
@@ -134,7 +134,7 @@ impl Params {
 
     /// The settings for an answer, or `None` if it is to be left alone. `recorded` are those of its
     /// decision.
-    pub fn of<'a>(
+    pub fn for_sample<'a>(
         &'a self,
         call: &CallPath,
         sample: Sample,

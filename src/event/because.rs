@@ -27,7 +27,7 @@ pub(crate) enum BecauseError {
 
 impl Because {
     /// These events, in any order.
-    pub fn of(seqs: impl IntoIterator<Item = Seq>) -> Self {
+    pub fn new(seqs: impl IntoIterator<Item = Seq>) -> Self {
         let mut seqs: Vec<u64> = seqs.into_iter().map(|seq| seq.0).collect();
         seqs.sort_unstable();
         seqs.dedup();
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn adjacent_events_are_one_range() {
-        let because = Because::of([9, 3, 7, 8, 3, 20].map(Seq));
+        let because = Because::new([9, 3, 7, 8, 3, 20].map(Seq));
         assert_eq!(because.body(), r#"{"because":[3,[7,9],20]}"#);
         assert_eq!(because.iter().collect::<Vec<_>>(), [3, 7, 8, 9, 20].map(Seq));
         assert_eq!(because.count(), 5);

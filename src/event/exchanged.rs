@@ -162,11 +162,11 @@ impl ExchangesHasher {
 /// The hash of an answer: what it says, without tokens, times and ids.
 fn answer_hash(content: &Content, details: &ResponseDetails) -> Hash {
     let is_vector = matches!(content, Content::Vector(_));
-    hash([&[u8::from(is_vector)][..], &content.hash().0, &beside(content, details)])
+    hash([&[u8::from(is_vector)][..], &content.hash().0, &details_digest(content, details)])
 }
 
 /// The hash of what an answer says next to its text; of one that was not read, of its bytes.
-pub(crate) fn beside(content: &Content, details: &ResponseDetails) -> Hash {
+pub(crate) fn details_digest(content: &Content, details: &ResponseDetails) -> Hash {
     let extra = &details.extra;
     let said: Map<String, Value> = SAID
         .iter()

@@ -26,7 +26,7 @@ pub use because::Because;
 pub use convert::EventError;
 pub(crate) use convert::causes_and_fact;
 pub use exchanged::ExchangesHasher;
-pub(crate) use exchanged::beside;
+pub(crate) use exchanged::details_digest;
 pub use finished::{Covers, FoldedState, RunFinished, RunOutcome, StateEntries, StateMark};
 #[cfg(feature = "sqlite")]
 pub(crate) use kind::KINDS;

@@ -19,7 +19,7 @@ use crate::event::{
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::log::{Backend, Head, LogError, Reader, Scratch};
 use crate::prompt::{CanonicalError, Request, canonical};
-use crate::run::{Beside, started};
+use crate::run::{AnswerDetails, started};
 
 /// The run whose answers a run of accepted decisions is about; `None` for any other run.
 pub fn decides_about(started: &RunStarted) -> Option<RunId> {
@@ -66,7 +66,7 @@ pub struct AcceptedDecision {
     /// Its seq in the original run.
     pub seq: Seq,
     /// The parts next to its text.
-    pub beside: Beside,
+    pub beside: AnswerDetails,
     /// The parser and method that decided.
     pub by: DecidedBy,
     /// The decision.

@@ -60,7 +60,7 @@ pub fn export_exchanges<E: From<LogError>>(
     let (mut after, mut simulated, mut is_program) = (Head::START, false, false);
     // What a program was sent last instead of an answer.
     let mut failures: BTreeMap<Seq, ExchangeError> = BTreeMap::new();
-    let mut events = RunEvents::of(run);
+    let mut events = RunEvents::new(run);
     while let Some(stored) = events.next(reader)? {
         let stored = &stored;
         after = follows(stored, after, &ChainLink::of_stored(stored).canonical())?;
@@ -132,7 +132,7 @@ fn exchange(
 ) -> Result<String, LogError> {
     let corrupt = |what| LogError::Corrupt { run, seq, what };
     let (call, sample, prompt) = asked;
-    let request = requests.of(reader, prompt)?;
+    let request = requests.request(reader, prompt)?;
     let request = request.ok_or_else(|| corrupt(format!("its request {prompt} is missing")))?;
     let exchange = ExchangeLine {
         call: Some(call),

@@ -126,12 +126,11 @@ fn again(
 ) -> Result<NewEvent, LogError> {
     let StoredEvent { run, seq, kind, version, time, call, sample, cause, content, body, .. } =
         event;
-    let prompt =
-        match event.prompt {
-            None => None,
-            Some(prompt) => Some(requests.of(reader, prompt)?.ok_or_else(|| {
-                LogError::Corrupt { run, seq, what: format!("its request {prompt} is missing") }
-            })?),
-        };
+    let prompt = match event.prompt {
+        None => None,
+        Some(prompt) => Some(requests.request(reader, prompt)?.ok_or_else(|| {
+            LogError::Corrupt { run, seq, what: format!("its request {prompt} is missing") }
+        })?),
+    };
     Ok(NewEvent { kind, version, time, call, sample, prompt, cause, content, body })
 }

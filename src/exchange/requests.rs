@@ -32,7 +32,7 @@ impl Requests {
     }
 
     /// A recently used request, or else the log's.
-    pub(super) fn of(
+    pub(super) fn request(
         &mut self,
         reader: &mut dyn Reader,
         prompt: PromptHash,

@@ -42,7 +42,7 @@ impl Packing {
         }
     }
 
-    fn of(path: &Path) -> Packing {
+    fn new(path: &Path) -> Packing {
         match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("gz") => Packing::Gzip,
             Some("zst") => Packing::Zstd,

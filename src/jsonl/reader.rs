@@ -57,7 +57,7 @@ impl JsonlReader {
             return Self::of_pipe(path, file);
         }
         let mut file = BufReader::new(file);
-        let packing = Packing::of(path);
+        let packing = Packing::new(path);
         // A packed file without lines still has a header; the decoders accept zero bytes as an
         // empty file.
         let mut fits = true;
@@ -203,7 +203,7 @@ impl JsonlReader {
     }
 
     fn reason(&self, error: io::Error) -> JsonlProblem {
-        if let Some(Bomb { most }) = Bomb::of(&error) {
+        if let Some(Bomb { most }) = Bomb::new(&error) {
             return JsonlProblem::Bomb { most };
         }
         let format = match self.packing {

@@ -74,7 +74,7 @@ pub(super) struct Bomb {
 
 impl Bomb {
     /// This error, if that is what an I/O error holds.
-    pub(super) fn of(error: &io::Error) -> Option<Bomb> {
+    pub(super) fn new(error: &io::Error) -> Option<Bomb> {
         error.get_ref()?.downcast_ref().copied()
     }
 }

@@ -40,7 +40,7 @@ pub fn read_whole(path: &Path, longest: u64) -> Result<Vec<u8>, JsonlError> {
 
 fn all(path: &Path, input: impl Read + 'static, longest: u64) -> Result<Vec<u8>, JsonlError> {
     let failed = |e: io::Error| {
-        let problem = match Bomb::of(&e) {
+        let problem = match Bomb::new(&e) {
             Some(Bomb { most }) => JsonlProblem::Bomb { most },
             None => JsonlProblem::Read(e),
         };

@@ -81,7 +81,7 @@ impl JsonlWriter {
         }
         let (draft, file) = Draft::file(path).map_err(|e| failed(JsonlProblem::Open(e)))?;
         let file = BufWriter::new(file);
-        let output = match Packing::of(path) {
+        let output = match Packing::new(path) {
             Packing::Plain => Output::Plain(file),
             Packing::Gzip => Output::Gzip(GzEncoder::new(file, Compression::default())),
             Packing::Zstd => {

@@ -38,7 +38,7 @@ impl AskedModels {
     ///
     /// # Errors
     /// [`LogError`] if the question or its prompt cannot be read.
-    pub fn of(
+    pub fn asked_by(
         &mut self,
         reader: &mut dyn Reader,
         event: &StoredEvent,

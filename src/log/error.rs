@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use crate::beside::BesideError;
 use crate::event::EventError;
 use crate::id::{PromptHash, RunId, Seq};
+use crate::sidecar::SidecarError;
 
 /// Why there is no room in a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -84,7 +84,7 @@ pub enum LogError {
         /// Where.
         path: String,
         /// What is there instead, with the path.
-        source: Arc<BesideError>,
+        source: Arc<SidecarError>,
     },
     /// The log is read-only, and its latest events are in a WAL file beside it that cannot be read.
     #[error("{path} is in a read-only location, and its latest events are still in {path}-wal")]
@@ -244,14 +244,14 @@ impl From<EventError> for LogError {
     }
 }
 
-impl From<BesideError> for LogError {
-    fn from(error: BesideError) -> Self {
+impl From<SidecarError> for LogError {
+    fn from(error: SidecarError) -> Self {
         let path = match error {
-            BesideError::Io { path, source } => return LogError::cannot_open(path, source),
-            BesideError::Link { ref path }
-            | BesideError::NotAFile { ref path }
-            | BesideError::ManyNames { ref path, .. }
-            | BesideError::Foreign { ref path, .. } => path.clone(),
+            SidecarError::Io { path, source } => return LogError::cannot_open(path, source),
+            SidecarError::Link { ref path }
+            | SidecarError::NotAFile { ref path }
+            | SidecarError::ManyNames { ref path, .. }
+            | SidecarError::Foreign { ref path, .. } => path.clone(),
         };
         LogError::NotOurs { path, source: error.into() }
     }

@@ -106,7 +106,7 @@ impl<'a> Filtering<'a> {
     ) -> Result<bool, LogError> {
         self.from.get_or_insert(event.seq);
         let asked = match &self.filter.model {
-            Some(_) => self.models.of(reader, event)?,
+            Some(_) => self.models.asked_by(reader, event)?,
             None => None,
         };
         let asked = asked.as_deref();

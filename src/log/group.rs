@@ -3,7 +3,7 @@
 //! Everything that is waiting in the channel goes into one transaction, so that many concurrent
 //! answers share one flush to disk. An answer is handed on only after the flush.
 //!
-//! As long as no other process wants the log or the processor ([`Crowd`]), events are inserted as
+//! As long as no other process wants the log or the processor ([`Contention`]), events are inserted as
 //! they arrive, while more are still on their way. Otherwise the thread waits before the
 //! transaction and never during it.
 
@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::backend::{Append, Committer, Provenance};
-use super::crowd::{Crowd, now};
+use super::contention::{Contention, now};
 use super::error::LogError;
 use crate::event::chain::LinkedEvent;
 use crate::id::RunId;
@@ -58,7 +58,7 @@ type Done = oneshot::Sender<Result<(), LogError>>;
 pub(super) fn drain(mut committer: Box<dyn Committer>, receiver: &Receiver<Item>) {
     let mut batch = Batch::default();
     let mut expected = 0;
-    let mut crowd = Crowd::default();
+    let mut crowd = Contention::default();
     loop {
         if batch.is_empty() && !batch.look(receiver, &mut crowd) {
             match receiver.recv() {
@@ -133,7 +133,7 @@ impl Batch {
     }
 
     /// Polls for more without sleeping; returns whether anything came.
-    fn look(&mut self, receiver: &Receiver<Item>, crowd: &mut Crowd) -> bool {
+    fn look(&mut self, receiver: &Receiver<Item>, crowd: &mut Contention) -> bool {
         let since = now();
         loop {
             if let Ok(item) = receiver.try_recv() {
@@ -149,7 +149,7 @@ impl Batch {
     }
 
     /// Sleeps until more comes; returns whether anything came.
-    fn sleep(&mut self, receiver: &Receiver<Item>, crowd: &mut Crowd) -> bool {
+    fn sleep(&mut self, receiver: &Receiver<Item>, crowd: &mut Contention) -> bool {
         let since = now();
         let more = receiver.recv_timeout(SILENCE);
         crowd.waited(since);
@@ -162,7 +162,7 @@ impl Batch {
         committer: &mut dyn Committer,
         receiver: &Receiver<Item>,
         expected: usize,
-        crowd: &mut Crowd,
+        crowd: &mut Contention,
     ) {
         let mut silent = false;
         loop {

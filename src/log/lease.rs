@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::backend::{Lease, LeaseGuard};
 use super::error::LogError;
-use crate::beside;
 use crate::id::RunId;
+use crate::sidecar;
 
 /// A locked file, which is removed when the lease ends normally.
 #[derive(Debug)]
@@ -32,11 +32,11 @@ pub(super) fn take(log: &Path, run: RunId) -> Result<Lease, LogError> {
     // By its canonical name, since SQLite follows links, too.
     let log = std::fs::canonicalize(log).map_err(|e| cannot_open(log, e))?;
     let suffix = format!("-{run}.lease");
-    let path = beside::path(&log, &suffix);
+    let path = sidecar::path(&log, &suffix);
     loop {
         // A link or anything else that somebody has put there is not opened, because the file is
         // truncated below.
-        let mut file = beside::open(&log, &suffix)?;
+        let mut file = sidecar::open(&log, &suffix)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -63,7 +63,7 @@ pub(super) fn take(log: &Path, run: RunId) -> Result<Lease, LogError> {
 
 /// Whether a process holds the lease of a run of the log at a path. Nothing is written.
 pub fn is_being_written(log: &Path, run: RunId) -> bool {
-    match beside::read(&beside::canonical(log), &format!("-{run}.lease")) {
+    match sidecar::read(&sidecar::canonical(log), &format!("-{run}.lease")) {
         Ok(None) => false,
         // It is released again when the file is closed.
         Ok(Some(file)) => !matches!(file.try_lock_shared(), Ok(())),

@@ -119,7 +119,7 @@ pub(crate) struct Cost {
 
 impl Cost {
     /// The cost of a request whose first `shared` messages come from its bases, which cost `bases`.
-    pub(crate) fn of(request: &Request, shared: usize, bases: Cost) -> Self {
+    pub(crate) fn new(request: &Request, shared: usize, bases: Cost) -> Self {
         let list = request.listed();
         let own = list.map_or(0, |list| saved(request, shared, list.len()));
         let left_out = list.map_or(0, |list| list.text(0, shared).len());
@@ -238,7 +238,7 @@ impl<K: Copy + Eq + std::hash::Hash> Lists<K> {
         bases: Cost,
     ) {
         let shared = base.map_or(0, |base| base.messages);
-        self.add(request, beginnings, id, base, Cost::of(request, shared, bases));
+        self.add(request, beginnings, id, base, Cost::new(request, shared, bases));
     }
 
     /// Remembers a request that is stored.

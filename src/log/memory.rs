@@ -145,7 +145,7 @@ impl MemoryCommitter {
             Provenance::Elsewhere => self.staged.changes.push((LedgerChange::Imported, *run, head)),
             Provenance::ElsewhereWithMore => {}
             Provenance::Here => self.staged.changes.extend(events.iter().filter_map(|event| {
-                let change = LedgerChange::of(event.head().seq, &event.event().kind)?;
+                let change = LedgerChange::new(event.head().seq, &event.event().kind)?;
                 Some((change, *run, event.head()))
             })),
         }

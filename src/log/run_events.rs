@@ -18,7 +18,7 @@ pub struct RunEvents {
 
 impl RunEvents {
     /// All events of a run.
-    pub fn of(run: RunId) -> Self {
+    pub fn new(run: RunId) -> Self {
         RunEvents::after(run, Seq(0))
     }
 

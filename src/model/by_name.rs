@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 
 use super::answer::{Answerer, Ask, Model, ModelInfo, Response};
 use super::failure::{Failure, FailureKind};
-use crate::inert::inert;
+use crate::escaping::printable;
 use crate::prompt::Request;
 
 /// Several models in one: each request goes to the one registered for its model name, or else to
@@ -34,7 +34,7 @@ impl ByName {
         ByName { named: named.collect(), others }
     }
 
-    fn of(&self, model: &str) -> Result<&Answerer, Failure> {
+    fn answerer(&self, model: &str) -> Result<&Answerer, Failure> {
         if let Some(Named { answerer, asked }) = self.named.get(model) {
             asked.store(true, Ordering::Relaxed);
             return Ok(answerer);
@@ -44,8 +44,8 @@ impl ByName {
             let message = format!(
                 "there is no server for the model {:?}: it is not among the endpoints ({}), and there is no API key \
                  for another",
-                inert(model, 100),
-                inert(&named.join(", "), 300)
+                printable(model, 100),
+                printable(&named.join(", "), 300)
             );
             Failure::new(FailureKind::Unauthorized, message)
         })
@@ -70,7 +70,7 @@ impl Model for ByName {
     }
 
     fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
-        match self.of(ask.request.model().unwrap_or("")) {
+        match self.answerer(ask.request.model().unwrap_or("")) {
             Ok(answerer) => answerer.answer(ask),
             Err(failure) => Box::pin(async { Err(failure) }),
         }

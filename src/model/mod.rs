@@ -13,7 +13,6 @@ mod failure;
 mod named;
 pub mod openai;
 mod parts;
-mod patience;
 mod prices;
 mod retry;
 pub mod scripted;
@@ -22,6 +21,7 @@ mod seats;
 mod secrets;
 pub mod simulated;
 mod throttle;
+mod timeouts;
 mod unreadable;
 mod usage;
 
@@ -36,10 +36,10 @@ pub use named::{NamedUrl, without_secrets};
 #[cfg(feature = "openai")]
 pub use openai::OpenAi;
 pub use parts::{ANSWERING_PARTS, HTTP, RESERVED_PARTS, UNENDED};
-pub(crate) use patience::{TimeIsUp, within};
 pub use prices::{Price, Prices};
 pub use retry::{Retry, RetryPolicy};
 pub use scripted::Scripted;
 pub use seats::Seats;
 pub use throttle::{EMBEDDINGS_TOGETHER, Limits, Permit, SettingError, Throttle};
+pub(crate) use timeouts::{TimeIsUp, within};
 pub use unreadable::{UNREADABLE, Unreadable};

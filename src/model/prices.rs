@@ -31,7 +31,7 @@ pub struct Prices {
 
 impl Prices {
     /// The price of a model.
-    pub fn of(&self, model: &str) -> Option<Price> {
+    pub fn price(&self, model: &str) -> Option<Price> {
         let patterns = self.models.iter().filter_map(|(name, price)| {
             let beginning = name.strip_suffix('*')?;
             model.starts_with(beginning).then_some((beginning.len(), *price))
@@ -74,7 +74,7 @@ mod tests {
         let models = [("gpt-4o", 1.0), ("gpt-4o-2*", 2.0), ("gpt-4*", 3.0), ("o*", 4.0)];
         let models = models.map(|(name, prompt)| (name.to_owned(), price(prompt))).into();
         let prices = Prices { models };
-        let of = |model| prices.of(model).map(|price| price.prompt);
+        let of = |model| prices.price(model).map(|price| price.prompt);
         assert_eq!(of("gpt-4o"), Some(1.0));
         assert_eq!(of("gpt-4o-2024-08-06"), Some(2.0));
         assert_eq!(of("gpt-4o-mini"), Some(3.0));

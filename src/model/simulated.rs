@@ -199,7 +199,7 @@ pub struct Dice(ChaCha12Rng);
 impl Dice {
     /// Dice that always fall the same way for a text: for the nature of a persona rather than the
     /// mood of an answer.
-    pub fn of(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
         hasher.update(b"text\n").update(text.as_bytes());
         Dice(ChaCha12Rng::from_seed(*hasher.finalize().as_bytes()))

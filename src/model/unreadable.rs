@@ -29,13 +29,13 @@ pub struct Unreadable {
 
 impl Unreadable {
     /// Reads it from the kept parts of an answer.
-    pub fn of(parts: &Map<String, Value>) -> Option<Self> {
+    pub fn new(parts: &Map<String, Value>) -> Option<Self> {
         Unreadable::deserialize(parts.get(UNREADABLE)?).ok()
     }
 
     /// Why an answer has no text at all, if the reason is that it could not be read.
     pub fn why(content: &Content, parts: &Map<String, Value>) -> Option<String> {
-        content.text().is_empty().then(|| Unreadable::of(parts)).flatten().map(|it| it.reason)
+        content.text().is_empty().then(|| Unreadable::new(parts)).flatten().map(|it| it.reason)
     }
 
     /// The warning for a decision based on such an answer.

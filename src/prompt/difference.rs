@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use similar::TextDiff;
 
 use super::request::{Api, Request};
-use crate::inert::{inert, inert_lines};
+use crate::escaping::{inert_lines, printable};
 
 /// The longest excerpt, in characters.
 const LONGEST: usize = 80;
@@ -112,7 +112,7 @@ fn excerpts(a: &str, b: &str) -> (String, String) {
     let start = common - lead;
     let cut = |text: &str| {
         let dots = if start > 0 { "…" } else { "" };
-        format!("{dots}{}", inert(&text[start..], LONGEST))
+        format!("{dots}{}", printable(&text[start..], LONGEST))
     };
     (cut(a), cut(b))
 }
@@ -131,7 +131,7 @@ impl Difference {
             Difference::Message { index, before: (old_role, old), after: (new_role, new) } => {
                 let place = format!("first difference: message {}", index + 1);
                 if old_role == new_role {
-                    format!("{place} ({})\n{}", inert(old_role, 40), unified(old, new))
+                    format!("{place} ({})\n{}", printable(old_role, 40), unified(old, new))
                 } else {
                     format!("{place}, its role\n{}", unified(old_role, new_role))
                 }
@@ -140,14 +140,14 @@ impl Difference {
                 let (old, new) =
                     if before < after { ("", text.as_str()) } else { (text.as_str(), "") };
                 let lengths = self.lengths(*before, *after);
-                format!("{lengths}, the next ({})\n{}", inert(role, 40), unified(old, new))
+                format!("{lengths}, the next ({})\n{}", printable(role, 40), unified(old, new))
             }
             Difference::Field { name, before, after } => {
                 let lines = |value: &Option<Value>| match value {
                     Some(value) => format!("{value:#}"),
                     None => String::new(),
                 };
-                let name = inert(name, LONGEST);
+                let name = printable(name, LONGEST);
                 format!("first difference: {name}\n{}", unified(&lines(before), &lines(after)))
             }
         }
@@ -177,26 +177,26 @@ impl fmt::Display for Difference {
             Difference::Message { index, before: (old_role, old), after: (new_role, new) } => {
                 let (old, new) = excerpts(old, new);
                 writeln!(f, "first difference in message {}:", index + 1)?;
-                writeln!(f, "  recorded  {}: {old}", inert(old_role, 40))?;
-                write!(f, "  asked now {}: {new}", inert(new_role, 40))
+                writeln!(f, "  recorded  {}: {old}", printable(old_role, 40))?;
+                write!(f, "  asked now {}: {new}", printable(new_role, 40))
             }
             Difference::Length { before, after, next: (role, text) } => {
                 let side = if before < after { "asked now" } else { "recorded " };
                 writeln!(f, "{}:", self.lengths(*before, *after))?;
-                write!(f, "  {side} {}: {}", inert(role, 40), inert(text, LONGEST))
+                write!(f, "  {side} {}: {}", printable(role, 40), printable(text, LONGEST))
             }
             Difference::Field { name, before, after } => {
                 let (old, new) = match (before, after) {
                     (Some(old), Some(new)) => excerpts(&old.to_string(), &new.to_string()),
                     (old, new) => {
                         let shown = |value: &Option<Value>| match value {
-                            Some(value) => inert(&value.to_string(), LONGEST),
+                            Some(value) => printable(&value.to_string(), LONGEST),
                             None => "(not given)".to_owned(),
                         };
                         (shown(old), shown(new))
                     }
                 };
-                writeln!(f, "first difference in \"{}\":", inert(name, LONGEST))?;
+                writeln!(f, "first difference in \"{}\":", printable(name, LONGEST))?;
                 writeln!(f, "  recorded  {old}")?;
                 write!(f, "  asked now {new}")
             }

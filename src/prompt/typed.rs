@@ -74,7 +74,7 @@ pub struct ChatRequest {
 
 impl ChatRequest {
     /// One user message to a model, with the provider's default parameters.
-    pub fn of(model: &str, prompt: impl Into<String>) -> Self {
+    pub fn new(model: &str, prompt: impl Into<String>) -> Self {
         let messages = vec![Message::new(Role::User, prompt)];
         ChatRequest { model: model.to_owned(), messages, ..ChatRequest::default() }
     }

@@ -72,7 +72,7 @@ pub(super) enum StoredContent {
 }
 
 impl StoredContent {
-    pub(super) fn of(content: &Content) -> Self {
+    pub(super) fn new(content: &Content) -> Self {
         match content {
             Content::Text(text) => StoredContent::Text(text.to_string()),
             Content::Vector(_) => StoredContent::Vector(BASE64.encode(&content.bytes())),

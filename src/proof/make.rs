@@ -43,7 +43,7 @@ pub fn prove(reader: &mut dyn Reader, audit: &Audit) -> Result<String, ProveErro
     for event in &collected.events {
         let seq = event.seq;
         if let Some(content) = &event.content {
-            contents.entry(content.hash()).or_insert_with(|| StoredContent::of(content));
+            contents.entry(content.hash()).or_insert_with(|| StoredContent::new(content));
         }
         let path = paths.remove(&place(seq)).unwrap_or_default();
         leaves.insert(seq, collected.leaf(run, event, path)?);
@@ -130,7 +130,7 @@ fn collect(
     wanted: &BTreeSet<Seq>,
 ) -> Result<Collected, ProveError> {
     let (mut hashes, mut kept, mut end) = (Vec::new(), Vec::new(), None::<StoredEvent>);
-    let mut events = RunEvents::of(run);
+    let mut events = RunEvents::new(run);
     while let Some(event) = events.next(reader)? {
         if wanted.contains(&event.seq) {
             kept.push(event.clone());

@@ -148,7 +148,7 @@ pub(super) fn places(sources: &[Source]) -> Result<Because, NoPlace> {
     }
     let seqs = sources.iter().map(Source::seq).collect::<Result<Vec<_>, _>>()?;
     // A rehearsal logs nothing, and uses 0 for a fact that was never recorded.
-    Ok(Because::of(seqs.into_iter().filter(|seq| *seq > Seq(0))))
+    Ok(Because::new(seqs.into_iter().filter(|seq| *seq > Seq(0))))
 }
 
 impl From<&DecisionRef> for Source {

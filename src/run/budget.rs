@@ -72,7 +72,7 @@ impl Budget {
             return Ok(());
         }
         let model = request.model().unwrap_or("");
-        if self.max_cost.is_some() && self.prices.of(model).is_none() {
+        if self.max_cost.is_some() && self.prices.price(model).is_none() {
             return Err(OverBudget::NoPrice { model: model.to_owned() });
         }
         if self.uncounted.get() {
@@ -102,7 +102,7 @@ impl Budget {
         let Usage { prompt_tokens, completion_tokens, .. } = usage;
         let tokens = prompt_tokens.unwrap_or(0).saturating_add(completion_tokens.unwrap_or(0));
         self.tokens.set(self.tokens.get().saturating_add(tokens));
-        let cost = self.prices.of(model).map_or(0.0, |price| price.cost(usage));
+        let cost = self.prices.price(model).map_or(0.0, |price| price.cost(usage));
         self.cost.set(self.cost.get() + cost);
     }
 
@@ -117,7 +117,7 @@ impl Budget {
         }
         let mut asked: BTreeMap<Seq, PromptHash> = BTreeMap::new();
         let mut models: BTreeMap<PromptHash, String> = BTreeMap::new();
-        let mut events = RunEvents::of(run);
+        let mut events = RunEvents::new(run);
         while let Some(stored) = events.next(reader)? {
             if stored.is_received() {
                 let Event::ResponseReceived(answer) = stored.event()? else { continue };

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::because::{DecisionRef, places};
 use super::budget::Budget;
 use super::clock;
-use super::details::{Beside, Shortcomings};
+use super::details::{AnswerDetails, Shortcomings};
 use super::divergence::Divergence;
+use super::dry_run::{DryRunSettings, Lane, OtherDecision, Rehearsing};
 use super::follow::{Follower, Update};
 use super::history::{Found, History, Recorded, Text};
 use super::mode::{AnswerSource, Mode};
@@ -17,7 +18,6 @@ use super::network::Network;
 use super::outcomes::{NewDecision, Outcomes};
 use super::parent::Inherited;
 use super::question::{Answer, Asked, CallFailed, Question, Reuse};
-use super::rehearsal::{Lane, OtherDecision, RehearsalSettings, Rehearsing};
 use super::shared::Shared;
 use super::signal::Brake;
 use super::states::States;
@@ -85,7 +85,7 @@ pub(super) struct Core {
     pub(super) asked: RefCell<LookupMap<[u8; 16], ()>>,
     pub(super) shared: Shared,
     pub(super) lane: Lane,
-    pub(super) rehearsal: RehearsalSettings,
+    pub(super) rehearsal: DryRunSettings,
     pub(super) rehearsing: RefCell<Rehearsing>,
 }
 
@@ -96,7 +96,7 @@ pub(super) struct Answered {
     pub(super) request: Seq,
     pub(super) seq: Seq,
     pub(super) content: Content,
-    pub(super) beside: Beside,
+    pub(super) beside: AnswerDetails,
 }
 
 impl Answered {

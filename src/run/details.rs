@@ -85,25 +85,25 @@ pub struct Shortcomings {
 /// is asked for, replayed, or shared with a fork. They therefore include neither the latency nor a
 /// label, and only the reason for a part that could not be read.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Beside {
+pub struct AnswerDetails {
     details: Arc<ResponseDetails>,
     /// Why there is no text, if it could not be read.
     unreadable: Option<Arc<str>>,
 }
 
-impl Beside {
+impl AnswerDetails {
     /// The parts of an answer, where it was recorded.
-    pub fn of(content: &Content, mut details: ResponseDetails) -> Self {
+    pub fn new(content: &Content, mut details: ResponseDetails) -> Self {
         let unreadable = Unreadable::why(content, &details.extra);
         details.extra.remove(UNREADABLE);
         details.extra.remove(HTTP);
         (details.latency_ms, details.label) = (0, None);
-        Beside::reused(details, unreadable)
+        AnswerDetails::reused(details, unreadable)
     }
 
     /// The parts of an answer that is shared with another run.
     pub(crate) fn reused(details: ResponseDetails, unreadable: Option<String>) -> Self {
-        Beside { details: Arc::new(details), unreadable: unreadable.map(Arc::from) }
+        AnswerDetails { details: Arc::new(details), unreadable: unreadable.map(Arc::from) }
     }
 
     /// The answer as parsers see it.

@@ -7,9 +7,9 @@ use similar::TextDiff;
 use super::history::RecordedOutcome;
 use super::question::Asked;
 use super::state_difference::StateDifference;
+use crate::escaping::printable;
 use crate::event::{Because, Event};
 use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
-use crate::inert::inert;
 use crate::log::{LogError, Reader};
 use crate::prompt::{Request, first_difference, unified};
 
@@ -248,7 +248,7 @@ impl Divergence {
             Kind::State { differences } => {
                 let names: Vec<String> = differences
                     .iter()
-                    .filter_map(|d| Some(inert(d.entry.as_ref()?, 100)))
+                    .filter_map(|d| Some(printable(d.entry.as_ref()?, 100)))
                     .collect();
                 let what = if names.is_empty() { "its marks".to_owned() } else { names.join(", ") };
                 format!("decisions and facts are as recorded, but the state is not: {what}")
@@ -331,7 +331,7 @@ fn source_at(reader: &mut dyn Reader, run: RunId, seq: Seq) -> Result<String, Lo
             sent.call, sent.sample
         ),
         (Some(Event::Occurred(occurred)), _) => {
-            format!("seq {seq}: fact {}", inert(&occurred.fact.to_string(), SHOWN))
+            format!("seq {seq}: fact {}", printable(&occurred.fact.to_string(), SHOWN))
         }
         _ => format!("seq {seq}"),
     })

@@ -12,6 +12,7 @@ use super::clock::{self, Stopwatch};
 use super::conclude::{Conclusion, conclude, keeps_digests};
 use super::core::{Core, Progress};
 use super::divergence::Divergence;
+use super::dry_run::{DryRun, Rehearsing};
 use super::experiment::{AnyExperiment, Handle, Report};
 use super::follow::Update;
 use super::history::History;
@@ -21,7 +22,6 @@ use super::outcomes::Outcomes;
 use super::output::OutputFile;
 use super::parent::Inherited;
 use super::record;
-use super::rehearsal::{Rehearsal, Rehearsing};
 use super::setup::Setup;
 use super::shared::Shared;
 use super::signal::Brake;
@@ -44,7 +44,7 @@ pub enum Finish {
     /// The same for a run that was ended for good before its experiment had finished.
     Closed(RunOutcome),
     /// A rehearsal ran to its end, with how much of it is as recorded.
-    Rehearsed(Rehearsal),
+    Rehearsed(DryRun),
     /// It stopped early; the run can be resumed.
     Stopped(Stop),
 }
@@ -138,7 +138,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         budget.count_recorded(log.reader()?.as_mut(), run)?;
     }
     // A replay has everything it needs in its own log.
-    let parent = if mode.writes() { Inherited::of(&log, run, &started)? } else { None };
+    let parent = if mode.writes() { Inherited::new(&log, run, &started)? } else { None };
     // A fork shares the answers of its parent by the hashes of their prompts.
     let recorded = match mode {
         Mode::Record => parent.as_ref().map(|parent| parent.run),
@@ -255,7 +255,7 @@ async fn ended(
 }
 
 /// The result of a rehearsal.
-fn rehearsed(core: &Core, log: &Log) -> Result<Rehearsal, LogError> {
+fn rehearsed(core: &Core, log: &Log) -> Result<DryRun, LogError> {
     let (left, complete) = match core.history.borrow_mut().as_mut() {
         Some(history) => {
             let finished = history.finished()?.is_some_and(|f| f.outcome == RunOutcome::Finished);

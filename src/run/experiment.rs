@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::because::{DecisionRef, FactRef};
 use super::core::SharedCore;
+use super::dry_run::{Lane, second_part};
 use super::folding::{Folding, StateOf};
 use super::output::{OutputError, OutputFile};
 use super::record::RunRecord;
-use super::rehearsal::{Lane, second_part};
 use super::rng::rng_for;
 use super::stop::Stop;
 use crate::id::{CallPath, Seq};
@@ -59,7 +59,7 @@ pub struct Report {
 ///     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
 ///         let mut questions = Vec::new();
 ///         for person in 1..=20 {
-///             let request = ChatRequest::of("gpt-4o", "Tea or coffee?").into_request()?;
+///             let request = ChatRequest::new("gpt-4o", "Tea or coffee?").into_request()?;
 ///             let call = CallPath::new(format!("vote/p_{person:04}"))?;
 ///             questions.push(Question::new(call, request, self.0.clone()));
 ///         }
@@ -95,7 +95,7 @@ pub trait Experiment {
     /// The report about the state, for people and programs.
     fn report(&self, state: &Self::State) -> Report;
 
-    /// The lane of a call, for [`Rehearsal`](super::Rehearsal): the same name for all calls that
+    /// The lane of a call, for [`DryRun`](super::DryRun): the same name for all calls that
     /// build on each other's answers. By default the second part of the path (`p_0007` of
     /// `clarification/p_0007/2/moderator`).
     fn lane(call: &CallPath) -> String {

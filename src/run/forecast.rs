@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::rehearsal::{Instead, KindUse, NewCall, Rehearsal, WhyNew};
+use super::dry_run::{DryRun, Instead, KindUse, NewCall, WhyNew};
 use crate::model::{Prices, Usage};
 
 /// What the new calls of a rehearsal would use and cost. Tokens are estimated: those of the answer
@@ -49,7 +49,7 @@ pub struct ModelForecast {
 /// The model of a request that names none.
 const UNNAMED: &str = "(no model)";
 
-impl Rehearsal {
+impl DryRun {
     /// What the new calls would use and cost.
     pub fn forecast(&self, prices: &Prices) -> Forecast {
         let mut all = Forecast::default();
@@ -79,7 +79,7 @@ impl Rehearsal {
                 completion_tokens: Some(of.completion_tokens),
                 ..Usage::default()
             };
-            let price = prices.of(model).filter(|_| of.uncounted == 0);
+            let price = prices.price(model).filter(|_| of.uncounted == 0);
             of.cost = price.map(|price| price.cost(tokens));
             cost = cost.zip(of.cost).map(|(sum, of)| sum + of);
             all.prompt_tokens += of.prompt_tokens;

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::details::Beside;
+use super::details::AnswerDetails;
 use super::question::Asked;
 use crate::content::Content;
 use crate::event::chain::Head;
@@ -36,7 +36,7 @@ pub(super) struct Recorded {
 #[derive(Debug, Clone)]
 pub(super) struct Text {
     pub(super) content: Content,
-    pub(super) beside: Beside,
+    pub(super) beside: AnswerDetails,
 }
 
 /// What is recorded for a call and sample.
@@ -58,7 +58,7 @@ pub(super) enum RecordedOutcome {
 
 impl RecordedOutcome {
     /// The outcome in the event of a decision or a fact.
-    pub(super) fn of(stored: StoredEvent) -> Result<Self, EventError> {
+    pub(super) fn new(stored: StoredEvent) -> Result<Self, EventError> {
         if let Some(by) = stored.decided_by() {
             let (seq, by) = (stored.seq, Arc::from(by));
             let response = stored.cause.unwrap_or(Seq(0));
@@ -294,13 +294,13 @@ impl Questions {
     /// The part of an event that a re-execution needs.
     fn item(&mut self, stored: StoredEvent) -> Result<Option<Item>, EventError> {
         if stored.decided_by().is_some() || stored.is_occurrence() {
-            return RecordedOutcome::of(stored).map(|outcome| Some(Item::Outcome(outcome)));
+            return RecordedOutcome::new(stored).map(|outcome| Some(Item::Outcome(outcome)));
         }
         if stored.is_received() {
             let (seq, cause) = (stored.seq, stored.cause.unwrap_or(Seq(0)));
             let details = stored.details()?;
             let content = stored.content.unwrap_or_else(|| Content::from(""));
-            let beside = Beside::of(&content, details);
+            let beside = AnswerDetails::new(&content, details);
             return Ok(self.answered(cause, seq, Ok(Text { content, beside })));
         }
         if let Some((call, sample, prompt)) = stored.asked() {
@@ -312,7 +312,7 @@ impl Questions {
         Ok(match stored.event()? {
             Event::AnswerReused(answer) => {
                 let AnswerReused { request, content, unreadable, details, .. } = answer;
-                let beside = Beside::reused(details, unreadable);
+                let beside = AnswerDetails::reused(details, unreadable);
                 self.answered(request, stored.seq, Ok(Text { content, beside }))
             }
             Event::AttemptFailed(failed) if failed.details.gave_up => {

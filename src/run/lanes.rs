@@ -155,7 +155,7 @@ impl OutcomeLanes {
         let census = Index::open(reader, run)?.census(reader)?.events;
         let of = |kind: &str| census.get(kind).copied().unwrap_or(0);
         let mut left = of(crate::event::kind::DECISION_MADE) + of(crate::event::kind::OCCURRED);
-        let mut events = RunEvents::of(run);
+        let mut events = RunEvents::new(run);
         while left > 0 {
             let Some(stored) = events.next(reader)? else { break };
             let seq = stored.seq;
@@ -198,7 +198,7 @@ impl OutcomeLanes {
                     what: "the event is missing".to_owned(),
                 };
                 let stored = stored.filter(|stored| stored.seq == seq).ok_or_else(missing)?;
-                let recorded = RecordedOutcome::of(stored).map_err(LogError::from)?;
+                let recorded = RecordedOutcome::new(stored).map_err(LogError::from)?;
                 match outcome.compare(&recorded)? {
                     None => return Ok(Compared::Same(seq)),
                     Some(divergence) => divergence,
@@ -226,7 +226,7 @@ impl OutcomeLanes {
         let Some((seq, all)) = left.reduce(first_and_all) else { return Ok(None) };
         let stored = reader.events(self.run, Seq(seq.0.saturating_sub(1)), 1)?.pop();
         let Some(stored) = stored else { return Ok(None) };
-        let recorded = RecordedOutcome::of(stored).map_err(LogError::from)?;
+        let recorded = RecordedOutcome::new(stored).map_err(LogError::from)?;
         Ok(Some((Divergence::left(&recorded), all)))
     }
 }

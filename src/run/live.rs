@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::because::places;
 use super::clock::Stopwatch;
 use super::core::{Answered, Core, Exchanged, call_failed};
-use super::details::Beside;
+use super::details::AnswerDetails;
 use super::history::{Recorded, Text};
 use super::network::{Blamed, Turn, Verdict};
 use super::question::{Asked, CallFailed, Reuse};
@@ -237,7 +237,7 @@ impl Core {
     ) -> Result<Answered, Stop> {
         let received = received(request, response, latency);
         let content = received.content.clone();
-        let beside = Beside::of(&content, received.details.clone());
+        let beside = AnswerDetails::new(&content, received.details.clone());
         let (seq, durable) = self.submit_durable(&Event::ResponseReceived(received))?;
         durable.wait().await?;
         self.update(|p| p.live += 1);

@@ -6,7 +6,7 @@
 //! - [`Run::ask_valid`], [`Tried`]: asking again, as the next sample, until an answer is usable.
 //! - [`Source`]: what a prompt was made from, which a question [declares](Question::because).
 //! - [`Mode`]: where answers come from; one enum, decided in one place.
-//! - [`Rehearsal`]: how much of a run still matches when its prompts, settings or decisions are
+//! - [`DryRun`]: how much of a run still matches when its prompts, settings or decisions are
 //!   changed; [`Forecast`]: what the rest would cost.
 //! - [`Parent`]: forks, which share the beginning of another run.
 //! - [`Setup`], [`execute()`]: runs an experiment to its end or to the reason why it stopped.
@@ -31,6 +31,8 @@ mod converse;
 mod core;
 mod details;
 mod divergence;
+mod dry_answers;
+mod dry_run;
 mod execute;
 mod experiment;
 mod folding;
@@ -48,7 +50,6 @@ mod parent;
 mod question;
 mod record;
 mod recorder;
-mod rehearsal;
 mod rng;
 mod setup;
 mod shared;
@@ -58,7 +59,6 @@ mod state_difference;
 mod states;
 mod stop;
 mod together;
-mod tried;
 mod valid;
 
 pub use self::converse::Talk;
@@ -66,9 +66,14 @@ pub use self::core::Progress;
 pub use abandon::{AbandonError, abandon, how_it_ended};
 pub use because::{DecisionRef, FactRef, QuestionRef, SoFar, Source};
 pub use budget::OverBudget;
-pub use details::{Beside, Shortcomings};
+pub use details::{AnswerDetails, Shortcomings};
 pub(crate) use details::{kept, response};
 pub use divergence::Divergence;
+pub(crate) use dry_run::second_part;
+pub use dry_run::{
+    Departure, DryRun, DryRunSettings, Instead, KindUse, Lane, NewCall, OtherDecision,
+    RehearsedFact, WhyNew,
+};
 pub use execute::{Ended, Finish, execute};
 pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run, folded};
 pub use folding::Folding;
@@ -84,11 +89,6 @@ pub use parent::{Parent, ParentError};
 pub use question::{Answer, CallFailed, Question, Reuse};
 pub use record::{ExchangePlace, Place, RunRecord, started};
 pub use recorder::{Recorder, RecorderError};
-pub(crate) use rehearsal::second_part;
-pub use rehearsal::{
-    Departure, Instead, KindUse, Lane, NewCall, OtherDecision, Rehearsal, RehearsalSettings,
-    RehearsedFact, WhyNew,
-};
 pub use rng::rng_for;
 pub use setup::Setup;
 pub use signal::Signal;

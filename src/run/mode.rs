@@ -17,7 +17,7 @@ pub enum Mode {
     Resume,
     /// The log answers by call and sample, whatever the prompt is now; differences are counted, and
     /// nothing is written. With a model, which should be a simulated one, the log answers what it
-    /// has with the same prompt, and the model everything else. See [`Rehearsal`](super::Rehearsal).
+    /// has with the same prompt, and the model everything else. See [`DryRun`](super::DryRun).
     Rehearse,
 }
 

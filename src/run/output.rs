@@ -10,8 +10,8 @@ use serde_json::json;
 use super::experiment::{AnyExperiment, Report};
 use super::record::RunRecord;
 use super::spool::Spool;
+use crate::escaping::printable;
 use crate::id::{OutputDigest, RunId};
-use crate::inert::inert;
 use crate::log::LogError;
 use crate::prompt::{canonical, hash_of};
 
@@ -86,7 +86,7 @@ pub struct OutputDifference {
 
 impl fmt::Display for OutputDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "output {}: ", inert(&self.name, 100))?;
+        write!(f, "output {}: ", printable(&self.name, 100))?;
         match (self.recorded, self.now) {
             (Some(recorded), Some(now)) => {
                 write!(f, "recorded {}, now {}", recorded.short(12), now.short(12))

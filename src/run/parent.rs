@@ -28,7 +28,7 @@ impl Parent {
     ///
     /// # Errors
     /// [`ParentError`] for a run that names one in its settings, and not as a parent is named.
-    pub fn of(started: &RunStarted) -> Result<Option<Self>, ParentError> {
+    pub fn new(started: &RunStarted) -> Result<Option<Self>, ParentError> {
         if started.forked_from.is_some() {
             return Ok(started.forked_from);
         }
@@ -59,13 +59,13 @@ pub(super) struct Inherited {
 
 impl Inherited {
     /// Starts reading the parent of a run, if it is a fork.
-    pub(super) fn of(
+    pub(super) fn new(
         log: &Log,
         run: RunId,
         started: &RunStarted,
     ) -> Result<Option<Self>, LogError> {
         let corrupt = |e: ParentError| LogError::Corrupt { run, seq: Seq(1), what: e.to_string() };
-        let Some(parent) = Parent::of(started).map_err(corrupt)? else { return Ok(None) };
+        let Some(parent) = Parent::new(started).map_err(corrupt)? else { return Ok(None) };
         let runs = log.reader()?.runs()?;
         let head = runs.iter().find(|r| r.run == parent.run).map(|r| r.head.seq);
         let path = || log.backend().name();

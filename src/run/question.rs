@@ -34,7 +34,7 @@ pub enum Reuse {
 /// use retold::run::Question;
 ///
 /// let parser = Arc::new(parser(Params { options: vec!["tea".into(), "coffee".into()] })?);
-/// let request = ChatRequest::of("gpt-4o", "Tea or coffee?").into_request()?;
+/// let request = ChatRequest::new("gpt-4o", "Tea or coffee?").into_request()?;
 /// // Two independent answers to one prompt: two samples of a call, each with its own address.
 /// let call = CallPath::new("breakfast/p_0001")?;
 /// let [first, second] = [0, 1].map(|sample| {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::addresses::{Addresses, Gathering, Places};
-use super::details::{Beside, Shortcomings};
+use super::details::{AnswerDetails, Shortcomings};
 use super::near::Near;
 use crate::content::Content;
 use crate::event::{DecisionMade, Event, RunFinished, RunStarted, StoredEvent, kind};
@@ -160,7 +160,7 @@ impl<'a> RunRecord<'a> {
     /// # Errors
     /// [`LogError`] if it cannot be read, or is damaged.
     pub fn shortcomings(&mut self) -> Result<Shortcomings, LogError> {
-        let (mut events, mut all) = (RunEvents::of(self.run), Shortcomings::default());
+        let (mut events, mut all) = (RunEvents::new(self.run), Shortcomings::default());
         while let Some(stored) = events.next(self.reader)? {
             let Some((content, beside)) = answer(stored.event()?) else { continue };
             let Shortcomings { blank, cut_off, unended, unreadable } =
@@ -181,7 +181,7 @@ impl<'a> RunRecord<'a> {
         &mut self,
         wanted: &dyn Fn(&CallPath) -> bool,
     ) -> Result<BTreeSet<CallPath>, LogError> {
-        let (mut events, mut calls) = (RunEvents::of(self.run), BTreeSet::new());
+        let (mut events, mut calls) = (RunEvents::new(self.run), BTreeSet::new());
         while let Some(event) = events.next(self.reader)? {
             calls.extend(event.call.filter(|call| wanted(call)));
         }
@@ -261,14 +261,14 @@ impl<'a> RunRecord<'a> {
 }
 
 /// The answer in an event, if it has one.
-fn answer(event: Event) -> Option<(Content, Beside)> {
+fn answer(event: Event) -> Option<(Content, AnswerDetails)> {
     match event {
         Event::ResponseReceived(received) => {
-            let beside = Beside::of(&received.content, received.details);
+            let beside = AnswerDetails::new(&received.content, received.details);
             Some((received.content, beside))
         }
         Event::AnswerReused(reused) => {
-            let beside = Beside::reused(reused.details, reused.unreadable);
+            let beside = AnswerDetails::reused(reused.details, reused.unreadable);
             Some((reused.content, beside))
         }
         _ => None,
@@ -323,7 +323,7 @@ pub(super) fn canonical_version(
 
 /// Reads a run and notes where each question and its answer are.
 fn addresses(reader: &mut dyn Reader, run: RunId) -> Result<Addresses, LogError> {
-    let (mut events, mut addresses) = (RunEvents::of(run), Gathering::default());
+    let (mut events, mut addresses) = (RunEvents::new(run), Gathering::default());
     while let Some(stored) = events.next(reader)? {
         addresses.add(&stored)?;
     }

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::core::Progress;
+use super::dry_run::DryRunSettings;
 use super::follow::Follower;
 use super::mode::Mode;
 use super::record::started;
-use super::rehearsal::RehearsalSettings;
 use super::signal::Signal;
 use crate::event::RunStarted;
 use crate::id::RunId;
@@ -49,7 +49,7 @@ pub struct Setup {
     /// The prices of tokens, needed for a limit on cost.
     pub prices: Prices,
     /// For a rehearsal: what differs besides the experiment's settings.
-    pub rehearsal: RehearsalSettings,
+    pub rehearsal: DryRunSettings,
     /// Asks the run to stop.
     pub signal: Signal,
     /// Called at every step.
@@ -122,7 +122,7 @@ impl Setup {
             retry: RetryPolicy::default(),
             throttle: Throttle::default(),
             prices: Prices::default(),
-            rehearsal: RehearsalSettings::default(),
+            rehearsal: DryRunSettings::default(),
             signal: Signal::default(),
             on_progress: Box::new(|_| {}),
             follow: Box::new(|_| {}),

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::escaping::printable;
 use crate::id::StateDigest;
-use crate::inert::inert;
 
 /// An entry of a state that is not as it was recorded, at the first place where it differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -23,13 +23,13 @@ pub struct StateDifference {
 impl fmt::Display for StateDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.mark {
-            Some(mark) => write!(f, "mark {}", inert(mark, 100))?,
+            Some(mark) => write!(f, "mark {}", printable(mark, 100))?,
             None => f.write_str("at the end")?,
         }
         let Some(entry) = &self.entry else {
             return f.write_str(": only one of record and re-execution has it");
         };
-        write!(f, ", entry {}: ", inert(entry, 100))?;
+        write!(f, ", entry {}: ", printable(entry, 100))?;
         match (self.recorded, self.now) {
             (Some(recorded), Some(now)) => {
                 write!(f, "recorded {}, now {}", recorded.short(12), now.short(12))

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use crate::content::Content;
 use crate::decide::{Decided, Redecided};
-use crate::inert::{inert, inert_lines};
+use crate::escaping::{inert_lines, printable};
 
 /// The header of the file, as the crate `insta` writes and reads it.
 pub(super) fn header(made: &Redecided) -> String {
-    let quoted = |text: &str| Value::from(inert(text, 200)).to_string();
+    let quoted = |text: &str| Value::from(printable(text, 200)).to_string();
     let description = quoted(&format!("{}#{}", made.answer.call, made.answer.sample));
     let expression = quoted(&made.by.to_string());
     format!(
@@ -24,7 +24,7 @@ pub(super) fn body(made: &Redecided) -> String {
     let Decided { method, value, reasoning, warnings, verdict, found: _ } = &made.now;
     let mut body = String::new();
     // Writing to a string cannot fail, here and below.
-    let _ = writeln!(body, "method: {}", inert(method, 200));
+    let _ = writeln!(body, "method: {}", printable(method, 200));
     match value {
         Value::String(text) if text.contains('\n') => block(&mut body, "value", text),
         Value::Object(_) | Value::Array(_) => {
@@ -41,7 +41,7 @@ pub(super) fn body(made: &Redecided) -> String {
         block(&mut body, "reasoning", reasoning);
     }
     for warning in warnings {
-        let _ = writeln!(body, "warning: {}", inert(warning, 2000));
+        let _ = writeln!(body, "warning: {}", printable(warning, 2000));
     }
     match &made.answer.content {
         Content::Text(text) => block(&mut body, "answer", text),

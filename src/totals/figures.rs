@@ -12,7 +12,7 @@ use super::{Open, Totals, UNNAMED};
 use crate::id::RunId;
 use crate::model::Prices;
 use crate::parse::Parsers;
-use crate::rank::nearest_rank;
+use crate::percentile::nearest_rank;
 
 /// A run in numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -213,7 +213,7 @@ impl Totals {
         let (mut all, mut costs) = (Part::default(), Priced::default());
         let mut models = BTreeMap::new();
         for (name, (part, unanswered)) in together(&self.parts, &of_model) {
-            let priced = Priced::of(name, part, prices);
+            let priced = Priced::new(name, part, prices);
             all.merge(part);
             models.insert(name.clone(), numbers(part, unanswered, &priced, parsers));
             costs = costs.and(priced);

@@ -21,7 +21,7 @@ use crate::exchange::{DECISIONS, accepted_about};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{AskedModels, LogError, Reader};
 use crate::lookup::Recent;
-use crate::run::{Beside, Parent};
+use crate::run::{AnswerDetails, Parent};
 
 pub use self::figures::{
     AcceptedFigures, Attempts, Calls, Cost, Counts, Figures, Latency, PartFigures, Reason, Tokens,
@@ -103,7 +103,7 @@ impl Open {
 
 impl Totals {
     /// Before the first event of a run.
-    pub fn of(run: RunId) -> Self {
+    pub fn new(run: RunId) -> Self {
         Totals {
             run,
             end: Seq(0),
@@ -146,7 +146,7 @@ impl Totals {
     /// # Errors
     /// [`LogError`] if it cannot be read, or is damaged.
     pub fn read(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
-        let mut totals = Totals::of(run);
+        let mut totals = Totals::new(run);
         while totals.read_on(reader)? {}
         Ok(totals)
     }
@@ -159,7 +159,7 @@ impl Totals {
     pub fn read_accepted(&mut self, reader: &mut dyn Reader) -> Result<(), LogError> {
         self.accepted.clear();
         for run in accepted_about(reader, self.run)? {
-            let mut totals = Totals::of(run);
+            let mut totals = Totals::new(run);
             while matches!(totals.read_on(reader), Ok(true)) {}
             self.accepted.push((run, totals.parsers));
         }
@@ -201,7 +201,7 @@ impl Totals {
                     part.received(&details);
                     part.named(&details);
                 });
-                let beside = Beside::of(&content, details);
+                let beside = AnswerDetails::new(&content, details);
                 self.each_part(&of, |part| part.lacking(&beside, &content));
                 self.answers.insert(seq, of);
             }
@@ -218,7 +218,7 @@ impl Totals {
                         _ => part.from_others.add(&details),
                     }
                 });
-                let beside = Beside::reused(details, reused.unreadable);
+                let beside = AnswerDetails::reused(details, reused.unreadable);
                 self.each_part(&of, |part| part.lacking(&beside, &content));
                 self.answers.insert(seq, of);
             }
@@ -328,7 +328,7 @@ fn event(reader: &mut dyn Reader, run: RunId, seq: Seq) -> Result<Option<Event>,
 
 /// A parent that cannot be read is one that is not known.
 fn parent(started: &RunStarted) -> Option<RunId> {
-    Some(Parent::of(started).ok()??.run)
+    Some(Parent::new(started).ok()??.run)
 }
 
 fn damaged(error: EventError) -> LogError {

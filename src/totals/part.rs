@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::methods::{ByParser, entry};
 use super::{MOST, OTHERS};
 use crate::content::Content;
+use crate::escaping::printable;
 use crate::event::{AttemptDetails, ResponseDetails};
-use crate::inert::inert;
-use crate::run::{Beside, Shortcomings};
+use crate::run::{AnswerDetails, Shortcomings};
 
 /// How much of an error's text is kept, as an example.
 const EXAMPLE: usize = 160;
@@ -20,7 +20,7 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    fn of(number: Option<u64>) -> Self {
+    fn new(number: Option<u64>) -> Self {
         Sum { sum: number.unwrap_or(0), is_known: number.is_some() }
     }
 
@@ -57,10 +57,10 @@ impl Used {
         self.merge(Used {
             answers: 1,
             counted: u64::from(is_counted),
-            prompt: Sum::of(prompt),
-            cached: Sum::of(cached),
-            completion: Sum::of(details.completion_tokens),
-            reasoning: Sum::of(details.reasoning_tokens),
+            prompt: Sum::new(prompt),
+            cached: Sum::new(cached),
+            completion: Sum::new(details.completion_tokens),
+            reasoning: Sum::new(details.reasoning_tokens),
         });
     }
 
@@ -135,7 +135,7 @@ impl Part {
         }
     }
 
-    pub(super) fn lacking(&mut self, beside: &Beside, content: &Content) {
+    pub(super) fn lacking(&mut self, beside: &AnswerDetails, content: &Content) {
         let Shortcomings { blank, cut_off, unended, unreadable } = beside.shortcomings(content);
         self.lacking.blank += blank;
         self.lacking.cut_off += cut_off;
@@ -145,7 +145,7 @@ impl Part {
 
     pub(super) fn failed(&mut self, details: &AttemptDetails) {
         let AttemptDetails { error, failure, status, .. } = details;
-        let one = Failures { attempts: 1, example: inert(error, EXAMPLE), has_others: false };
+        let one = Failures { attempts: 1, example: printable(error, EXAMPLE), has_others: false };
         self.add_failures((failure.clone(), *status), &one);
     }
 

@@ -50,7 +50,7 @@ pub(super) struct Priced {
 
 impl Default for Priced {
     fn default() -> Self {
-        let none = SavedPart::of(Used::default(), None);
+        let none = SavedPart::new(Used::default(), None);
         let saved = Saved {
             within_run: none,
             from_parent: none,
@@ -65,8 +65,8 @@ impl Default for Priced {
 
 impl Priced {
     /// The numbers of a model at its price.
-    pub(super) fn of(model: &str, part: &Part, prices: &Prices) -> Self {
-        let price = prices.of(model);
+    pub(super) fn new(model: &str, part: &Part, prices: &Prices) -> Self {
+        let price = prices.price(model);
         let used = part.received;
         let mut without_price = BTreeMap::new();
         if price.is_none() && used.answers > 0 {
@@ -96,13 +96,13 @@ impl Priced {
             without_price,
             uncounted: if price.is_some() { used.answers - used.counted } else { 0 },
             saved: Saved {
-                within_run: SavedPart::of(part.within, price),
-                from_parent: SavedPart::of(part.from_parent, price),
-                from_other_runs: SavedPart::of(part.from_others, price),
-                resumed: SavedPart::of(part.resumed, price),
+                within_run: SavedPart::new(part.within, price),
+                from_parent: SavedPart::new(part.from_parent, price),
+                from_other_runs: SavedPart::new(part.from_others, price),
+                resumed: SavedPart::new(part.resumed, price),
                 provider_cached,
             },
-            replay: SavedPart::of(answered, price),
+            replay: SavedPart::new(answered, price),
         }
     }
 
@@ -148,7 +148,7 @@ impl SavedPart {
     }
 
     /// Answers at a price; without answers, nothing was saved whatever the price.
-    fn of(used: Used, price: Option<Price>) -> Self {
+    fn new(used: Used, price: Option<Price>) -> Self {
         let is_counted = used.counted == used.answers;
         let dollars = price.filter(|_| is_counted).map(|price| dollars(used, price));
         let nothing = |known: Option<u64>| if used.answers == 0 { Some(0) } else { known };

@@ -144,7 +144,7 @@ async fn the_parent_is_not_in_the_settings_except_in_older_logs() {
         parent.name_in(&mut started, format.parse().unwrap());
         assert_eq!(started.settings, settings, "{format}");
         assert_eq!(started.forked_from.is_some(), format == "2.0");
-        assert_eq!(Parent::of(&started).unwrap(), Some(parent), "{format}");
+        assert_eq!(Parent::new(&started).unwrap(), Some(parent), "{format}");
     }
 }
 

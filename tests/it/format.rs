@@ -139,8 +139,8 @@ fn a_log_of_format_1_0_gains_a_ledger_when_it_is_first_written() {
     let found = ledger(&log).unwrap();
     let first = LedgerEntry::after(LedgerHead::START, LedgerChange::Found, RUN, head);
     let second = LedgerEntry::after(first.ledger_head(), LedgerChange::Started, other, end);
-    assert_eq!(found.of(RUN).collect::<Vec<_>>(), [&first]);
-    assert_eq!(found.of(other).collect::<Vec<_>>(), [&second]);
+    assert_eq!(found.entries_of(RUN).collect::<Vec<_>>(), [&first]);
+    assert_eq!(found.entries_of(other).collect::<Vec<_>>(), [&second]);
     assert_sound(&log);
     // The same again: nothing is done twice.
     drop(log);

@@ -4,9 +4,9 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use retold::beside::BesideError;
 use retold::id::{RunId, Seq};
 use retold::log::LogError;
+use retold::sidecar::SidecarError;
 
 use crate::support::cli::{Place, assert_said};
 use crate::support::logs::{Folder, assert_sound, row};
@@ -37,7 +37,7 @@ fn a_planted_file_is_not_truncated() {
         let log = folder.log();
         let refused = log.go_on(RUN).err().unwrap();
         let LogError::NotOurs { source, .. } = &refused else { panic!("{planted}: {refused}") };
-        assert!(matches!(**source, BesideError::Link { .. } | BesideError::ManyNames { .. }));
+        assert!(matches!(**source, SidecarError::Link { .. } | SidecarError::ManyNames { .. }));
         assert_eq!(fs::read_to_string(&victim).unwrap(), "precious", "{planted}");
         assert!(lease.symlink_metadata().is_ok(), "{planted} is left where it is");
         assert_sound(&log);

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use retold::id::CallPath;
-use retold::run::{Experiment, Finish, Mode, Rehearsal, Report, Run, Stop, Talk};
+use retold::run::{DryRun, Experiment, Finish, Mode, Report, Run, Stop, Talk};
 use serde_json::json;
 
 use crate::support::cli::{Place, assert_said};
@@ -59,7 +59,7 @@ impl Experiment for Dialogues {
     }
 }
 
-async fn rehearsed(trial: &Trial, experiment: &Dialogues) -> Rehearsal {
+async fn rehearsed(trial: &Trial, experiment: &Dialogues) -> DryRun {
     let before = events(trial.log.reader().unwrap().as_mut(), trial.run).len();
     let ended = Trial { model: None, ..trial.with_model(Oracle::prompt()) };
     let ended = ended.go(Mode::Rehearse, experiment).await;
@@ -72,11 +72,11 @@ async fn rehearsed(trial: &Trial, experiment: &Dialogues) -> Rehearsal {
     }
 }
 
-fn counts(r: &Rehearsal) -> [u64; 5] {
+fn counts(r: &DryRun) -> [u64; 5] {
     [r.matching, r.behind, r.changed, r.unrecorded, r.left]
 }
 
-fn calls(r: &Rehearsal) -> Vec<(&str, &str)> {
+fn calls(r: &DryRun) -> Vec<(&str, &str)> {
     r.departures.iter().map(|d| (d.lane.as_str(), d.call.as_str())).collect()
 }
 

@@ -204,7 +204,7 @@ fn declaring(mut given: Vec<(Event, Option<Request>)>) -> Vec<(Event, Option<Req
         if let Event::RequestSent(sent) = event
             && sent.sample.is_multiple_of(2)
         {
-            sent.because = Because::of((1..=before).filter(|seq| seq % 3 != 0).map(Seq));
+            sent.because = Because::new((1..=before).filter(|seq| seq % 3 != 0).map(Seq));
         }
     }
     given

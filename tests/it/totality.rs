@@ -115,8 +115,8 @@ fn time_grows_with_the_length_of_a_text_and_no_faster() {
     let some = setting("RETOLD_SHAPES", 60);
     let seed = setting("RETOLD_SHAPES_SEED", 24) as u64;
     let begun =
-        BEGUN_TRAPS.map(|(prefix, trap)| Shape { prefix: prefix.into(), ..Shape::of(trap) });
-    let known = TRAPS.iter().map(|trap| Shape::of(trap)).chain(begun);
+        BEGUN_TRAPS.map(|(prefix, trap)| Shape { prefix: prefix.into(), ..Shape::new(trap) });
+    let known = TRAPS.iter().map(|trap| Shape::new(trap)).chain(begun);
     let shapes: Vec<Shape> = known.chain(systematic(1)).chain(random(seed).take(some)).collect();
     let mut wrong = Vec::new();
     for (name, parse) in parsers() {

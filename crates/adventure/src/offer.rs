@@ -55,7 +55,7 @@ pub struct OfferedOption {
 impl Offer {
     /// What an answer offers: its decision, or otherwise its suggested actions. Options that look
     /// alike are merged.
-    pub(super) fn of(narrative: &Narrative) -> Offer {
+    pub(super) fn new(narrative: &Narrative) -> Offer {
         let Some(decision) = &narrative.player_decision else {
             let actions = narrative.suggested_actions.iter().map(|action| OfferedOption {
                 text: one_line(&action.text),

@@ -95,6 +95,6 @@ impl Play for Registered {
         facts: &[Value],
         choice: Choice,
     ) -> Result<ExperimentSettings, BoxError> {
-        Ok(ExperimentSettings::of(fork(settings, facts, choice)?))
+        Ok(ExperimentSettings::new(fork(settings, facts, choice)?))
     }
 }

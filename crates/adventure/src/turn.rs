@@ -12,7 +12,7 @@ const NOTHING: &str = "Nothing happens.";
 pub(super) fn usable(narrative: &Narrative, last: bool) -> bool {
     !narrative.narrative.trim().is_empty()
         && (last
-            || narrative.rejected_decision.is_none() && !Offer::of(narrative).options.is_empty())
+            || narrative.rejected_decision.is_none() && !Offer::new(narrative).options.is_empty())
 }
 
 /// What an answer means at this point of a game.
@@ -25,7 +25,7 @@ pub(super) fn told(
     default_actions: &[String],
 ) -> Narration {
     let story = narrative.narrative.trim();
-    let offer = match (last, Offer::of(narrative)) {
+    let offer = match (last, Offer::new(narrative)) {
         (true, _) => Offer::default(),
         (false, offer) if offer.options.is_empty() => Offer::default_of(default_actions),
         (false, offer) => offer,

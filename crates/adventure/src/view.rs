@@ -15,7 +15,7 @@ pub(super) struct Someone {
 }
 
 impl Someone {
-    pub(super) fn of(character: &Character) -> Self {
+    pub(super) fn new(character: &Character) -> Self {
         let attributes = attributes(&character.attributes);
         Someone { name: character.name.clone(), attributes }
     }
@@ -46,13 +46,13 @@ pub(super) struct Past<'a> {
 
 impl Game {
     pub(super) fn hero(&self) -> Option<Someone> {
-        self.hero.as_ref().map(Someone::of)
+        self.hero.as_ref().map(Someone::new)
     }
 
     /// The player's opponent, whether known or not.
     pub(super) fn opponent(&self) -> Option<Someone> {
         let name = self.opponent.as_ref()?;
-        let known = self.characters.get(name).map(Someone::of);
+        let known = self.characters.get(name).map(Someone::new);
         Some(known.unwrap_or_else(|| Someone { name: name.clone(), attributes: String::new() }))
     }
 
@@ -70,13 +70,13 @@ impl Game {
     /// The last turns in which the player chose, up to a number.
     pub(super) fn past(&self, turns: u32) -> Vec<Past<'_>> {
         let remembered = self.remembered(turns.saturating_add(1)).iter();
-        let past = |entry| Past::of(entry, Entry::chosen(entry).map_or("", |c| c.text.as_str()));
+        let past = |entry| Past::new(entry, Entry::chosen(entry).map_or("", |c| c.text.as_str()));
         remembered.filter(|entry| entry.choice.is_some()).map(past).collect()
     }
 }
 
 impl<'a> Past<'a> {
-    fn of(entry: &'a Entry, choice: &'a str) -> Self {
+    fn new(entry: &'a Entry, choice: &'a str) -> Self {
         Past { story: &entry.story, choice }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
-use retold::inert::inert;
+use retold::escaping::printable;
 
 /// What our own messages call the program, whatever its name is.
 const OURS: &str = "retold";
@@ -99,7 +99,7 @@ pub(crate) fn words(words: &[String]) -> Option<String> {
 /// what it looks like.
 fn quoted(word: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-    if word.is_empty() || word.chars().count() > LONGEST || inert(word, LONGEST) != word {
+    if word.is_empty() || word.chars().count() > LONGEST || printable(word, LONGEST) != word {
         return None;
     }
     if word.chars().all(plain) {

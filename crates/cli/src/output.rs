@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
+use retold::escaping::{inert_json, inert_lines};
 use retold::id::Seq;
-use retold::inert::{inert_json, inert_lines};
 use retold::log::Problem;
 use retold::run::clock::Stopwatch;
 use retold_serve::Damage;
@@ -38,10 +38,10 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new(global: &Global) -> Self {
-        Output::of(global.json, global.quiet)
+        Output::with(global.json, global.quiet)
     }
 
-    fn of(json: bool, quiet: bool) -> Self {
+    fn with(json: bool, quiet: bool) -> Self {
         Output {
             json,
             quiet,
@@ -193,6 +193,6 @@ fn banner(Damage { seq: from, what }: &Damage) -> String {
 
 /// With `--json` and an invalid command: prints the error as the single object.
 pub(crate) fn usage_error(message: &str) {
-    let output = Output::of(true, true);
+    let output = Output::with(true, true);
     output.error(&CliError::usage(message.trim()));
 }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::error::{CliError, Status};
-use retold::beside::{self, BesideError};
 use retold::id::RunId;
+use retold::sidecar::{self, SidecarError};
 use retold_wire::{KnownKeys, RedactionKey, Rules, Settings};
 
 /// What the name of a key file ends in.
@@ -23,14 +23,14 @@ const HEADER: &str = "# The keys of retold's placeholders. With them, guesses at
 
 /// The key file of a log or of a recording.
 pub(crate) fn place(of: &Path) -> PathBuf {
-    beside::path(&beside::canonical(of), ENDING)
+    sidecar::path(&sidecar::canonical(of), ENDING)
 }
 
 /// The keys beside a log or a recording.
 pub(crate) fn keys(of: &Path) -> Result<KnownKeys, CliError> {
     let place = place(of).display().to_string();
     let mut text = String::new();
-    if let Some(file) = beside::read(&beside::canonical(of), ENDING)? {
+    if let Some(file) = sidecar::read(&sidecar::canonical(of), ENDING)? {
         let read = file.take(LONGEST).read_to_string(&mut text);
         read.map_err(|error| not_usable(&place, &error.to_string()))?;
     }
@@ -116,8 +116,8 @@ fn not_usable(place: &str, why: &str) -> CliError {
     CliError::new(Status::Io, format!("{place}: the keys of --redact cannot be kept here: {why}"))
 }
 
-impl From<BesideError> for CliError {
-    fn from(error: BesideError) -> Self {
+impl From<SidecarError> for CliError {
+    fn from(error: SidecarError) -> Self {
         CliError::new(Status::Io, error.to_string())
     }
 }

@@ -10,8 +10,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use retold::escaping::printable;
 use retold::id::{EventHash, EventsRoot, RunId, Seq};
-use retold::inert::inert;
 use retold::jsonl::read_whole;
 use retold::log::{LogError, Reader};
 
@@ -115,7 +115,7 @@ impl Seal {
         }
         let shown = String::from_utf8_lossy(&checked.stdout);
         let key = shown.trim().rsplit_once(" with ").map_or("a key", |(_, key)| key);
-        Ok((seal, inert(key, 200)))
+        Ok((seal, printable(key, 200)))
     }
 
     /// Why a run is not the one that was sealed. Its chain has to be verified already.
@@ -179,7 +179,7 @@ fn said(output: &Output) -> String {
     let (err, out) =
         (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
     let lines = err.lines().chain(out.lines()).filter(|line| !line.starts_with("Signing data"));
-    inert(&lines.collect::<Vec<_>>().join("; "), 400)
+    printable(&lines.collect::<Vec<_>>().join("; "), 400)
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::select::Selected;
 use crate::views::known::{AtOnce, Known};
-use retold::beside;
 use retold::id::Seq;
+use retold::sidecar;
 use retold_serve::Source;
 use retold_serve::search::{Place, Search, SearchError};
 
@@ -30,9 +30,9 @@ pub(crate) fn known(
     output: &Output,
 ) -> Result<Known, CliError> {
     let (log, run) = (&selected.log, selected.run);
-    let place = log.backend().file().map(|log| beside::path(&beside::canonical(log), "-search"));
+    let place = log.backend().file().map(|log| sidecar::path(&sidecar::canonical(log), "-search"));
     let is_indexed = place.is_some_and(|place| place.exists());
-    if is_indexed { Known::begin(log, run, at_once, output) } else { Known::of(log, run, output) }
+    if is_indexed { Known::begin(log, run, at_once, output) } else { Known::new(log, run, output) }
 }
 
 /// The questions and answers of a run that have all words of a text.

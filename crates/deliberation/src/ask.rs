@@ -19,7 +19,7 @@ pub(super) struct Failed {
 
 impl Failed {
     /// The fact that a participant has failed.
-    pub(super) fn of(self, participant_id: &str) -> Fact {
+    pub(super) fn fact(self, participant_id: &str) -> Fact {
         let Failed { call, sample, reason } = self;
         Fact::ParticipantFailed { participant_id: participant_id.to_owned(), call, sample, reason }
     }

@@ -46,8 +46,11 @@ pub(super) fn chapter(so_far: &mut SoFar<'_>, fact: Fact) -> Option<Chapter> {
         Fact::PersonaEnriched { participant_id, demographics, enriched_persona }
             if participant_id == id =>
         {
-            let who = Line::of("demographics", who(&demographics), calls::demographics(&id));
-            of("persona", vec![who, Line::of("persona", enriched_persona, calls::description(&id))])
+            let who = Line::new("demographics", who(&demographics), calls::demographics(&id));
+            of(
+                "persona",
+                vec![who, Line::new("persona", enriched_persona, calls::description(&id))],
+            )
         }
         Fact::PersonaDrawn { participant_id, demographics, enriched_persona }
             if participant_id == id =>
@@ -56,7 +59,7 @@ pub(super) fn chapter(so_far: &mut SoFar<'_>, fact: Fact) -> Option<Chapter> {
             of("persona, from the pool", vec![who, Line::plain("persona", enriched_persona)])
         }
         Fact::InitialVoteCast { participant_id, choice } if participant_id == id => {
-            let choice = Line::of("choice", choice, calls::initial_vote(&id));
+            let choice = Line::new("choice", choice, calls::initial_vote(&id));
             of("phase 1: initial vote", vec![choice])
         }
         Fact::InitialVoteExplained { participant_id, explanation } if participant_id == id => {
@@ -67,13 +70,13 @@ pub(super) fn chapter(so_far: &mut SoFar<'_>, fact: Fact) -> Option<Chapter> {
             of("phase 3: clarification", turns)
         }
         Fact::Summarised { participant_id, summary } if participant_id == id => {
-            let summary = Line::of("summary", summary, calls::summary(&id));
+            let summary = Line::new("summary", summary, calls::summary(&id));
             of("phase 4: summary of the clarification", vec![summary])
         }
         Fact::SummaryEmbedded { participant_id, dimensions, vector: hash, floats: _ }
             if participant_id == id =>
         {
-            let line = Line::of("vector", vector(dimensions, hash), calls::embedding(&id));
+            let line = Line::new("vector", vector(dimensions, hash), calls::embedding(&id));
             of("phase 4: vector of the summary", vec![line])
         }
         Fact::ClusterFormed { cluster_id, option, member_ids } if member_ids.contains(&id) => {
@@ -87,8 +90,8 @@ pub(super) fn chapter(so_far: &mut SoFar<'_>, fact: Fact) -> Option<Chapter> {
             let cluster = so_far.own_cluster(&cluster_id)?;
             let call = calls::cluster_description(&cluster);
             let embedding = calls::cluster_embedding(&cluster);
-            let vector = Line::of("vector", vector(dimensions, hash), embedding);
-            let lines = vec![Line::of("description", description, call), vector];
+            let vector = Line::new("vector", vector(dimensions, hash), embedding);
+            let lines = vec![Line::new("description", description, call), vector];
             of("phase 4: description of the cluster", lines)
         }
         Fact::ClusterFailed { cluster_id, reason } => {
@@ -100,7 +103,7 @@ pub(super) fn chapter(so_far: &mut SoFar<'_>, fact: Fact) -> Option<Chapter> {
             if participant_id == id =>
         {
             // Most methods compute it; there is only an exchange if a model judged.
-            let view = Line::of("view", opposition_view, calls::opposition(&id));
+            let view = Line::new("view", opposition_view, calls::opposition(&id));
             of("phase 5: opposing view", vec![view, Line::plain("method", method)])
         }
         Fact::SummaryPrepared { content } if so_far.reads() => {
@@ -112,7 +115,7 @@ pub(super) fn chapter(so_far: &mut SoFar<'_>, fact: Fact) -> Option<Chapter> {
         Fact::FinalVoteCast { participant_id, choice } if participant_id == id => {
             let changed =
                 if so_far.who.initial_choice.as_ref() == Some(&choice) { "no" } else { "yes" };
-            let choice = Line::of("choice", choice, calls::final_vote(&id));
+            let choice = Line::new("choice", choice, calls::final_vote(&id));
             of("final vote", vec![choice, Line::plain("position changed", changed)])
         }
         Fact::ParticipantFailed { participant_id, call, sample: _, reason }
@@ -133,11 +136,11 @@ fn turns(dialogue: &str, transcript: Vec<Turn>) -> Vec<Line> {
             Speaker::Moderator => "moderator",
             Speaker::Participant => "participant",
         };
-        Line::of(label, content, calls::turn(dialogue, index / 2 + 1, role))
+        Line::new(label, content, calls::turn(dialogue, index / 2 + 1, role))
     };
     let mut lines: Vec<Line> = transcript.into_iter().enumerate().map(turn).collect();
     let call = calls::turn(dialogue, after, Speaker::Moderator);
-    lines.push(Line::of("moderator", "(is satisfied)", call).if_asked());
+    lines.push(Line::new("moderator", "(is satisfied)", call).if_asked());
     lines
 }
 

@@ -106,7 +106,7 @@ impl Origins {
     }
 
     /// The facts about these things; empty if there are none.
-    pub(super) fn of(&self, known: impl IntoIterator<Item = Known>) -> Vec<Source> {
+    pub(super) fn sources(&self, known: impl IntoIterator<Item = Known>) -> Vec<Source> {
         let facts = self.0.borrow();
         let origins = known.into_iter().filter_map(|known| facts.get(&known));
         origins.map(|origin| Source::from(&origin.fact)).collect()

@@ -74,6 +74,6 @@ impl Deliberation {
             ("cross_pollination_content", Known::Positions),
         ];
         let named = |variable: &str| templates.iter().any(|t| self.prompts.name(t, variable));
-        origins.of(shown.into_iter().filter(|(v, _)| named(v)).map(|(_, known)| known))
+        origins.sources(shown.into_iter().filter(|(v, _)| named(v)).map(|(_, known)| known))
     }
 }

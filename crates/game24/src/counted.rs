@@ -72,6 +72,6 @@ pub(crate) fn draw(config: &ConfigFile<'_>, study: &mut Study) -> Result<(), Con
     }
     settings.puzzles = puzzles;
     settings.samples = Samples::ByPuzzle(numbers);
-    study.settings.experiment = ExperimentSettings::of(settings);
+    study.settings.experiment = ExperimentSettings::new(settings);
     Ok(())
 }

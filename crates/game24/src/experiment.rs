@@ -136,14 +136,14 @@ impl Experiment for Game24 {
 
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
         let Settings { puzzles, samples, .. } = &self.settings;
-        run.expect((0..puzzles.len()).map(|place| u64::from(samples.of(place))).sum());
+        run.expect((0..puzzles.len()).map(|place| u64::from(samples.at(place))).sum());
         // Templates were tried when the experiment was created; a puzzle that cannot be prepared
         // stops the run before its first question.
         let prepared = puzzles.iter().map(|p| self.prepare(p)).collect::<Result<Vec<_>, Stop>>()?;
         let questions = prepared.iter().enumerate().flat_map(|(place, p)| {
             let question =
                 |n| Question::new(p.call.clone(), p.request.clone(), p.parser.clone()).sample(n);
-            (0..samples.of(place)).map(question)
+            (0..samples.at(place)).map(question)
         });
         let mut places = puzzles.iter().zip(&prepared).enumerate();
         let mut current: Option<Grading> = None;
@@ -154,7 +154,7 @@ impl Experiment for Game24 {
                 None => {
                     let Some((place, (puzzle, prepared))) = places.next() else { return Ok(()) };
                     let parser = prepared.parser.clone();
-                    current.insert(Grading::new(puzzle, parser, samples.of(place)))
+                    current.insert(Grading::new(puzzle, parser, samples.at(place)))
                 }
             };
             grading.add(answer);

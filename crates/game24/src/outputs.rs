@@ -29,7 +29,7 @@ impl Game24 {
             let failed = |reason: String| OutputError::Missing { what: reason };
             let parser = self.parser(puzzle).map_err(|stop| failed(stop.to_string()))?;
             let call = Game24::call(puzzle).map_err(|e| failed(e.to_string()))?;
-            for sample in 0..self.settings.samples.of(place) {
+            for sample in 0..self.settings.samples.at(place) {
                 let [method, candidate, verdict, answer] =
                     self.cells(&call, sample, &parser, record)?;
                 table.row([

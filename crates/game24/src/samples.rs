@@ -79,7 +79,7 @@ impl<'de> Visitor<'de> for Reader {
 
 impl Samples {
     /// The number of answers to a puzzle, by its index; 0 before they are counted.
-    pub fn of(&self, place: usize) -> u32 {
+    pub fn at(&self, place: usize) -> u32 {
         match self {
             Samples::Each(n) => *n,
             Samples::ByPuzzle(list) => list.get(place).copied().unwrap_or(0),

@@ -48,7 +48,7 @@ impl Failed {
         Fact::PlayerFailed { turn, call, sample, reason }
     }
 
-    fn of(turn: Turn, failed: CallFailed) -> Self {
+    fn new(turn: Turn, failed: CallFailed) -> Self {
         let CallFailed { call, sample, failure } = failed;
         Failed { turn, call: call.to_string(), sample, reason: failure.to_string() }
     }
@@ -79,7 +79,7 @@ impl PublicGoods {
         let outcomes = asks.iter().zip(tried).map(|(ask, tried)| {
             let Tried { answer, accepted, sample, .. } = tried;
             let outcome = match answer {
-                Err(failed) => Err(Failed::of(ask.turn, failed)),
+                Err(failed) => Err(Failed::new(ask.turn, failed)),
                 Ok(answer) if accepted || self.config.unusable_answer == IfUnusable::Default => {
                     Ok(got(answer, sample))
                 }

@@ -15,7 +15,7 @@ use serde_json::Value;
 /// Contributions by round, of all games and of each; and who punished or rewarded whom.
 pub(crate) fn charts(config: &Config, facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
     let state: Played = folded::<PublicGoods>(facts)?;
-    let rules = Rules::of(config);
+    let rules = Rules::new(config);
     let endowment = rules.endowment as f64;
     let rounds = rounds_shown(&rules, &state);
     let share = |games: &[&Game], round: u32| {

@@ -74,7 +74,7 @@ impl PublicGoods {
         let parsers = Parsers::new(&config);
         Ok(PublicGoods {
             edition,
-            rules: Rules::of(&config),
+            rules: Rules::new(&config),
             prompts: Templates::all_of(prompts::NAMES, &templates)?,
             parsers: parsers.map_err(|e| StudyError::part("parser_version", e))?,
             config,

@@ -19,9 +19,9 @@ const UNIT: &str = "games: the players of a game react to each other";
 /// model. The players of a game react to each other, so each game is a cluster.
 pub(crate) fn figures(config: &Config, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
     let state: Played = folded::<PublicGoods>(facts)?;
-    let endowment = Rules::of(config).endowment as f64;
+    let endowment = Rules::new(config).endowment as f64;
     let mut figures = Vec::new();
-    for (at, number) in rounds_shown(&Rules::of(config), &state).into_iter().enumerate() {
+    for (at, number) in rounds_shown(&Rules::new(config), &state).into_iter().enumerate() {
         let mut draws = Vec::new();
         for game in &state.games {
             let contributions = game.round(number).into_iter().flat_map(|r| &r.contributions);

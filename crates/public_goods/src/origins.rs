@@ -74,7 +74,7 @@ impl Origins {
     }
 
     /// What a player's next prompt is made from.
-    pub(super) fn of(&self, game: u32, agent: u32) -> Vec<Source> {
+    pub(super) fn sources(&self, game: u32, agent: u32) -> Vec<Source> {
         self.players.get(&(game, agent)).map_or_else(Vec::new, |player| player.sources().to_vec())
     }
 }

@@ -16,7 +16,7 @@ use retold::run::Report;
 /// Contributions, payoffs and efficiency by round and by model, the methods of all decisions, and
 /// the groups.
 pub(crate) fn report(config: &Config, state: &Played) -> Report {
-    let rules = Rules::of(config);
+    let rules = Rules::new(config);
     let rounds = by_round(&rules, state);
     let models = by_model(state);
     let methods = methods(state);

@@ -86,7 +86,7 @@ pub struct Settlement {
 
 impl Rules {
     /// The rules of a config.
-    pub fn of(config: &Config) -> Rules {
+    pub fn new(config: &Config) -> Rules {
         let kinds = [
             (
                 Kind::Punishment,

@@ -114,7 +114,7 @@ fn chapter(
             let mut lines = heard(game, turn, true);
             lines.extend(reasoning(record, Stage::Chat, turn, &by)?);
             let said = if message.is_empty() { "(nothing)".to_owned() } else { message };
-            lines.push(Line::of("said", said, Stage::Chat.call(turn)));
+            lines.push(Line::new("said", said, Stage::Chat.call(turn)));
             lines.push(Line::plain("method", by.method));
             (format!("round {}: message", turn.round), lines)
         }
@@ -125,8 +125,8 @@ fn chapter(
             let by_reason = if decided { &first } else { &by };
             lines.extend(reasoning(record, Stage::Contribution, turn, by_reason)?);
             let call = Stage::Contribution.call(turn);
-            lines.push(Line::of("stated", stated.to_string(), call));
-            let amount = Line::of("amount", stated.to_string(), Stage::Decision.call(turn));
+            lines.push(Line::new("stated", stated.to_string(), call));
+            let amount = Line::new("amount", stated.to_string(), Stage::Decision.call(turn));
             lines.push(amount.if_asked());
             lines.push(Line::plain("contributed", coins(contribution as f64)));
             lines.push(Line::plain("method", by.method));
@@ -136,7 +136,7 @@ fn chapter(
             let mut lines: Vec<Line> =
                 reasoning(record, Stage::Redistribution, turn, &by)?.into_iter().collect();
             let gave = gave(game, &units);
-            lines.push(Line::of("gave", gave, Stage::Redistribution.call(turn)));
+            lines.push(Line::new("gave", gave, Stage::Redistribution.call(turn)));
             if was_scaled {
                 lines.push(Line::plain("scaled down", "the player could not pay for all"));
             }
@@ -152,7 +152,7 @@ fn chapter(
         }
         Fact::ReasoningEmbedded { turn, dimensions, vector, floats: _ } if is_own(&turn) => {
             let vector = format!("{dimensions} numbers, {}", vector.short(12));
-            let line = Line::of("vector", vector, Stage::Embedding.call(turn));
+            let line = Line::new("vector", vector, Stage::Embedding.call(turn));
             (format!("round {}: reasons as a vector", turn.round), vec![line])
         }
         Fact::PlayersGrouped { groups, .. } => {

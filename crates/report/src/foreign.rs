@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use retold_study::charts::{Chart, ChartData};
 
-use retold::rank::nearest_rank;
+use retold::percentile::nearest_rank;
 use retold::totals::Counts;
 
 use crate::summary::{Summary, methods};

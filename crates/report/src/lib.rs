@@ -16,7 +16,7 @@ mod summary;
 use std::fmt::Write;
 
 use retold::counted::counted;
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::totals::{Calls, Counts, Latency, Tokens};
 use retold_study::charts::Chart;
 use retold_study::figures::{Estimate, Paired, other_seed};
@@ -54,7 +54,7 @@ const STYLE: &str = include_str!("style.css");
 /// A text as HTML shows it.
 fn escaped(text: &str, most: usize) -> String {
     let mut out = String::new();
-    for c in inert(text, most).chars() {
+    for c in printable(text, most).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
@@ -219,7 +219,9 @@ fn about(part: &RunPart, page: &mut String) {
     }
     let models = figures.all.counts.reported_as.iter();
     let models: Vec<String> = models
-        .map(|(model, answers)| format!("{} ({})", inert(model, 80), counted(*answers, "answer")))
+        .map(|(model, answers)| {
+            format!("{} ({})", printable(model, 80), counted(*answers, "answer"))
+        })
         .collect();
     let rows = [
         ("run", run.to_string()),

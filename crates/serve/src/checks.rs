@@ -331,7 +331,7 @@ mod tests {
         let log = folder.path().join("log");
         let files = |text: &str| {
             std::fs::write(&log, text).unwrap();
-            FilesNow::Are(Files::of(&log).unwrap())
+            FilesNow::Are(Files::new(&log).unwrap())
         };
         let mut stand = Stand::default();
         let mut look = |due: Due| {

@@ -1,8 +1,8 @@
 //! Why a page cannot be shown.
 
 use retold::audit::AuditError;
+use retold::escaping::printable;
 use retold::id::Seq;
-use retold::inert::inert;
 use retold::log::LogError;
 
 use crate::facts::StateError;
@@ -49,7 +49,7 @@ impl PageError {
     /// Something that an address names does not exist: where it was looked for, what it is, its name,
     /// and where to look instead.
     pub(crate) fn missing(place: &str, what: &str, name: &str, instead: &str) -> Self {
-        PageError::NotFound(format!("{place} has no {what} {}: {instead}", inert(name, 100)))
+        PageError::NotFound(format!("{place} has no {what} {}: {instead}", printable(name, 100)))
     }
 }
 

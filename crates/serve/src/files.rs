@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use retold::beside;
 use retold::run::clock;
+use retold::sidecar;
 use serde::{Deserialize, Serialize};
 
 /// The longest WAL that is looked at, in bytes: it is merged into the log when it has 4 MB, unless a reader
@@ -30,7 +30,7 @@ struct WalState {
 }
 
 impl WalState {
-    fn of(wal: &Path, found: &Metadata) -> io::Result<Self> {
+    fn new(wal: &Path, found: &Metadata) -> io::Result<Self> {
         let bytes = found.len();
         if !found.is_file() || bytes > LONGEST_WAL {
             return Err(io::Error::other("its WAL is too large, or is not a file"));
@@ -55,7 +55,7 @@ struct FileState {
 }
 
 impl FileState {
-    fn of(found: &Metadata) -> io::Result<Self> {
+    fn new(found: &Metadata) -> io::Result<Self> {
         let modified = nanoseconds(found.modified()?);
         #[cfg(unix)]
         let changed = {
@@ -90,15 +90,15 @@ fn nanoseconds(time: SystemTime) -> u64 {
 }
 
 impl Files {
-    pub(crate) fn of(log: &Path) -> io::Result<Self> {
-        let wal = beside::path(log, "-wal");
+    pub(crate) fn new(log: &Path) -> io::Result<Self> {
+        let wal = sidecar::path(log, "-wal");
         let wal = match std::fs::metadata(&wal) {
-            Ok(found) if found.len() > 0 => Some(WalState::of(&wal, &found)?),
+            Ok(found) if found.len() > 0 => Some(WalState::new(&wal, &found)?),
             Ok(_) => None,
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        Ok(Files { log: FileState::of(&std::fs::metadata(log)?)?, wal })
+        Ok(Files { log: FileState::new(&std::fs::metadata(log)?)?, wal })
     }
 
     /// How large they are together.
@@ -109,7 +109,7 @@ impl Files {
     /// How long ago what a log's files hold was last changed. `None` if that is in the future: then the clocks
     /// differ.
     pub(crate) fn age(&self, log: &Path) -> Option<Duration> {
-        let wal = std::fs::metadata(beside::path(log, "-wal")).and_then(|found| found.modified());
+        let wal = std::fs::metadata(sidecar::path(log, "-wal")).and_then(|found| found.modified());
         let last = self.log.modified.max(self.log.changed).max(wal.map_or(0, nanoseconds));
         // The end of this millisecond: a change in it is not in the future.
         let now = Duration::from_millis(u64::try_from(clock::now().0).ok()? + 1);

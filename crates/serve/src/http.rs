@@ -148,7 +148,7 @@ async fn handle(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Se
 
 /// Makes a page on a thread for that, since it reads files.
 async fn page(shared: &Arc<Shared>, uri: &hyper::Uri, headers: &HeaderMap) -> Response<Sent> {
-    let query = Query::of(uri.query());
+    let query = Query::new(uri.query());
     let accepts = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("");
     let json = query.get("format") == Some("json") || accepts.starts_with("application/json");
     let resumes = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());

@@ -61,7 +61,7 @@ impl<K, T> Default for Jobs<K, T> {
 
 impl<K: Ord + Clone, T: Send + Sync + 'static> Jobs<K, T> {
     /// The result of some work, which is begun if it was not yet. Waits a moment for its end.
-    pub(crate) fn of(
+    pub(crate) fn stand(
         &self,
         key: K,
         work: impl FnOnce(&Progress<T>) -> Result<T, String> + Send + 'static,

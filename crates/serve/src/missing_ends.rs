@@ -23,7 +23,7 @@ impl Ends {
     ///
     /// # Errors
     /// [`LogError`] if the runs cannot be listed for another reason than damage.
-    pub(crate) fn of(log: SharedBackend, lost_part: Option<&str>) -> Result<Ends, LogError> {
+    pub(crate) fn new(log: SharedBackend, lost_part: Option<&str>) -> Result<Ends, LogError> {
         let mut reader = log.reader()?;
         // Read before the runs: each run that it names must have come as far by then. A ledger that
         // cannot be read claims nothing.

@@ -19,7 +19,7 @@ pub(crate) struct NothingLeft {
 }
 
 impl NothingLeft {
-    pub(crate) fn of(name: String, why: String, lost: Vec<Problem>) -> SharedBackend {
+    pub(crate) fn shared(name: String, why: String, lost: Vec<Problem>) -> SharedBackend {
         Arc::new(NothingLeft { name, why, lost, empty: MemoryBackend::new() })
     }
 }

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use retold::beside;
 use retold::log::LogError;
+use retold::sidecar;
 use tempfile::TempDir;
 
 /// How the names of the folders begin.
@@ -68,10 +68,10 @@ pub(crate) fn copied(path: &Path, length: Option<u64>) -> Result<(PrivateCopy, P
         source: Box::<dyn std::error::Error + Send + Sync>::from(e).into(),
     };
     let folder = PrivateCopy::make().map_err(cannot)?;
-    let (whole, log) = (beside::canonical(path), folder.path().join("log.db"));
+    let (whole, log) = (sidecar::canonical(path), folder.path().join("log.db"));
     for suffix in ["", "-wal", "-mark"] {
-        if let Some(mut from) = regular(&beside::path(&whole, suffix)) {
-            let mut to = File::create_new(beside::path(&log, suffix)).map_err(cannot)?;
+        if let Some(mut from) = regular(&sidecar::path(&whole, suffix)) {
+            let mut to = File::create_new(sidecar::path(&log, suffix)).map_err(cannot)?;
             io::copy(&mut from, &mut to).map_err(cannot)?;
             if let ("", Some(length)) = (suffix, length) {
                 to.set_len(length).map_err(cannot)?;

@@ -1,7 +1,7 @@
 //! What an address asks for: its path and its query.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use retold::inert::inert;
+use retold::escaping::printable;
 
 use crate::error::PageError;
 
@@ -29,7 +29,7 @@ pub(crate) fn parts(path: &str) -> Option<Vec<String>> {
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
-    pub(crate) fn of(text: Option<&str>) -> Self {
+    pub(crate) fn new(text: Option<&str>) -> Self {
         let pairs = form_urlencoded::parse(text.unwrap_or("").as_bytes());
         Query(pairs.map(|(key, value)| (key.into_owned(), value.into_owned())).collect())
     }
@@ -50,7 +50,7 @@ impl Query {
             None => Ok(()),
             Some((unknown, _)) => Err(PageError::BadRequest(format!(
                 "this page has no key {}: there is {}",
-                inert(unknown, 60),
+                printable(unknown, 60),
                 known.join(", ")
             ))),
         }
@@ -81,7 +81,7 @@ impl Query {
     /// [`PageError::BadRequest`] if it is not one.
     pub(crate) fn parsed<T: std::str::FromStr>(&self, key: &str) -> Result<Option<T>, PageError> {
         let wrong = |text: &str| {
-            PageError::BadRequest(format!("{key}={} is not a value for it", inert(text, 60)))
+            PageError::BadRequest(format!("{key}={} is not a value for it", printable(text, 60)))
         };
         self.get(key).map(|text| text.parse().map_err(|_| wrong(text))).transpose()
     }
@@ -108,14 +108,14 @@ mod tests {
         for text in ["p_0007", "a/b", "50% of ä?&=#", "..", " "] {
             assert_eq!(parts(&format!("/run/{}", part(text))).unwrap()[1], text);
             let query = Query::default().with(&[("call", Some(text)), ("none", None)]);
-            assert_eq!(Query::of(query.strip_prefix('?')).all("call"), [text]);
+            assert_eq!(Query::new(query.strip_prefix('?')).all("call"), [text]);
         }
         assert_eq!(parts("/%ff"), None);
     }
 
     #[test]
     fn changes_replace_and_remove() {
-        let query = Query::of(Some("kind=A&kind=B&after=9&empty="));
+        let query = Query::new(Some("kind=A&kind=B&after=9&empty="));
         assert_eq!(query.with(&[("after", Some("10"))]), "?kind=A&kind=B&after=10");
         assert_eq!(query.with(&[("kind", None), ("after", None)]), "");
         assert!(query.parsed::<u64>("kind").is_err());

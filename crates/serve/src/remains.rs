@@ -7,7 +7,7 @@ use retold::event::StoredEvent;
 use retold::id::{RunId, Seq};
 use retold::log::{Backend, LogError};
 
-use crate::roll::Careful;
+use crate::event_columns::Careful;
 use crate::trust::Damage;
 use crate::verified::is_long;
 

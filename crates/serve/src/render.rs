@@ -9,7 +9,7 @@ use std::fmt;
 use minijinja::value::{Serde, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior, Value};
 use retold::counted::{counted, grouped};
-use retold::inert::inert_lines;
+use retold::escaping::inert_lines;
 use serde::Serialize;
 
 use crate::query::part;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use retold::escaping::printable;
 use retold::event::{Event, RunStarted};
 use retold::exchange::{DECISIONS, EXCHANGES};
 use retold::id::{RunId, Seq, Time};
-use retold::inert::inert;
 use retold::log::{LogError, Reader, RunHead};
 use retold::run::{Parent, started};
 use retold_wire::PROGRAM;
@@ -87,7 +87,7 @@ pub(crate) fn run_info(reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
     let last = last.ok().and_then(|mut events| events.pop()).and_then(|last| last.event().ok());
     let outcome = match (&first, last) {
         (Err(_), _) => "damaged".to_owned(),
-        (_, Some(Event::RunFinished(finished))) => inert(finished.outcome.as_str(), 20),
+        (_, Some(Event::RunFinished(finished))) => printable(finished.outcome.as_str(), 20),
         // Its end is missing.
         _ if reader.events(*run, head.seq, 1).is_err() => "damaged".to_owned(),
         _ => "unfinished".to_owned(),
@@ -115,8 +115,8 @@ pub(crate) fn run_info(reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
             head,
         };
     };
-    let parent = Parent::of(&first).ok().flatten().map(|parent| parent.run.to_string());
-    let of = first.settings["of"]["run"].as_str().map(|of| inert(of, 40));
+    let parent = Parent::new(&first).ok().flatten().map(|parent| parent.run.to_string());
+    let of = first.settings["of"]["run"].as_str().map(|of| printable(of, 40));
     let RunStarted { experiment, settings, model, program, .. } = &first;
     let kind = match experiment.as_str() {
         PROGRAM if settings["imported"].is_object() => "imported",
@@ -224,8 +224,8 @@ pub(crate) fn dangers<'a>(
 }
 
 /// Which decisions about the answers of a run are in force, if any were accepted since: one notice.
-pub(crate) fn in_force(site: &Arc<Site>, head: &RunHead, runs: usize) -> Option<Notice> {
-    let Stand::Done(found) = site.in_force(head, runs) else { return None };
+pub(crate) fn effective_decisions(site: &Arc<Site>, head: &RunHead, runs: usize) -> Option<Notice> {
+    let Stand::Done(found) = site.effective_decisions(head, runs) else { return None };
     let sentences = found.lines().into_iter().map(|line| {
         let mut chars = line.chars();
         let first = chars.next().map(|first| first.to_ascii_uppercase());

@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use retold::beside;
 use retold::event::{Event, StoredEvent};
 use retold::id::{EventHash, RunId, Seq};
 use retold::log::{LogError, Reader};
 use retold::prompt::hash_of;
+use retold::sidecar;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -54,8 +54,8 @@ pub enum SearchError {
 /// Where an index is kept.
 #[derive(Debug, Clone)]
 pub enum Place {
-    /// Beside a log, or else in this folder.
-    Beside {
+    /// AnswerDetails a log, or else in this folder.
+    AnswerDetails {
         /// The log.
         log: PathBuf,
         /// The user's cache, if there is one.
@@ -74,12 +74,12 @@ impl Search {
     /// # Errors
     /// [`SearchError::Index`].
     pub fn open(place: &Place) -> Result<Self, SearchError> {
-        if let Place::Beside { log, cache } = place {
-            let whole = beside::canonical(log);
+        if let Place::AnswerDetails { log, cache } = place {
+            let whole = sidecar::canonical(log);
             let cached = cache.as_ref().map(|folder| in_cache(folder, &whole, "search"));
             // Links and files of others are refused.
-            if beside::open(&whole, "-search").is_ok()
-                && let Ok(search) = in_file(&beside::path(&whole, "-search"))
+            if sidecar::open(&whole, "-search").is_ok()
+                && let Ok(search) = in_file(&sidecar::path(&whole, "-search"))
             {
                 return Ok(search);
             }

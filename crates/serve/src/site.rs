@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use minijinja::Environment;
 use retold::check::Checked;
+use retold::effective::{EffectiveDecisions, effective_decisions};
 use retold::id::{RunId, Seq, Time};
-use retold::in_force::{InForce, in_force};
 use retold::log::{
     AskedModels, Backend as _, Head, LogError, Reader, RunHead, deleted_latest, deleted_runs,
 };
@@ -17,6 +17,7 @@ use retold_study::studies::Studies;
 
 use crate::checks::{Checks, Due, FilesNow, Known};
 use crate::error::PageError;
+use crate::event_columns::{Careful, EventColumns};
 use crate::facts::Fold;
 use crate::files::Files;
 use crate::job::{Jobs, PATIENCE, Stand, locked};
@@ -24,7 +25,6 @@ use crate::missing_ends::is_finished;
 use crate::pages::compare::Compared;
 use crate::pages::stats::Counted;
 use crate::render;
-use crate::roll::{Careful, Roll};
 use crate::search::{Place, Search, SearchError};
 use crate::source::{FRESH, Source};
 use crate::trust::{Damage, Trust, missing_end};
@@ -42,12 +42,12 @@ pub struct Site {
     pub(crate) studies: Studies,
     pub(crate) prices: Prices,
     pub(crate) templates: Environment<'static>,
-    rolls: Mutex<Vec<(RunId, Arc<RollSlot>)>>,
+    rolls: Mutex<Vec<(RunId, Arc<EventColumnsSlot>)>>,
     folds: Mutex<Vec<(RunId, SharedFold)>>,
     trusted: Arc<Checks>,
     pub(crate) checks: Jobs<(RunId, Seq, String), Checked>,
     /// By run, its end, and the number of runs in the log.
-    accepted: Jobs<(RunId, Seq, usize), InForce>,
+    accepted: Jobs<(RunId, Seq, usize), EffectiveDecisions>,
     pub(crate) comparisons: Jobs<[(RunId, Seq); 2], Compared>,
     pub(crate) counted: Jobs<(RunId, Seq), Counted>,
     indexed: Jobs<(RunId, Seq), ()>,
@@ -61,8 +61,8 @@ pub struct Site {
 pub(crate) type SharedFold = Arc<Mutex<Option<Fold>>>;
 
 /// A roll, and how far reading it has come.
-pub(crate) struct RollSlot {
-    roll: RwLock<Roll>,
+pub(crate) struct EventColumnsSlot {
+    roll: RwLock<EventColumns>,
     reading: Mutex<Reading>,
     stopped: Condvar,
 }
@@ -75,8 +75,8 @@ struct Reading {
     done: Option<Seq>,
 }
 
-impl RollSlot {
-    pub(crate) fn roll(&self) -> RwLockReadGuard<'_, Roll> {
+impl EventColumnsSlot {
+    pub(crate) fn roll(&self) -> RwLockReadGuard<'_, EventColumns> {
         self.roll.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -181,12 +181,12 @@ impl Site {
     }
 
     /// What is known about a run's events. Waits a moment for what is not read yet.
-    pub(crate) fn roll(self: &Arc<Self>, head: &RunHead) -> Arc<RollSlot> {
+    pub(crate) fn roll(self: &Arc<Self>, head: &RunHead) -> Arc<EventColumnsSlot> {
         let slot = {
             let mut rolls = locked(&self.rolls);
             let at = rolls.iter().position(|(run, _)| *run == head.run);
             let found = at.map(|at| rolls.remove(at)).unwrap_or_else(|| {
-                let slot = RollSlot {
+                let slot = EventColumnsSlot {
                     roll: RwLock::default(),
                     reading: Mutex::default(),
                     stopped: Condvar::new(),
@@ -225,12 +225,12 @@ impl Site {
     }
 
     /// Reads a run to its end into its roll.
-    fn read_on(&self, slot: &RollSlot, run: RunId) -> Result<(), LogError> {
+    fn read_on(&self, slot: &EventColumnsSlot, run: RunId) -> Result<(), LogError> {
         let mut reader = Careful::new(self.reader()?, self.reader()?);
         let mut models = AskedModels::default();
         loop {
             let after = slot.roll().end();
-            let batch = Roll::next(&mut reader, &mut models, run, after)?;
+            let batch = EventColumns::next(&mut reader, &mut models, run, after)?;
             let mut roll = slot.roll.write().unwrap_or_else(PoisonError::into_inner);
             if roll.add(batch) {
                 return Ok(());
@@ -245,7 +245,7 @@ impl Site {
         heads: impl IntoIterator<Item = &'a RunHead>,
         reader: &mut dyn Reader,
     ) {
-        let files = match self.source.file().map(Files::of) {
+        let files = match self.source.file().map(Files::new) {
             None => FilesNow::None,
             Some(Ok(files)) => FilesNow::Are(files),
             Some(Err(_)) => FilesNow::Unknown,
@@ -309,12 +309,17 @@ impl Site {
     }
 
     /// Which decisions are in force for a run's answers, as far as this is known by now.
-    pub(crate) fn in_force(self: &Arc<Self>, head: &RunHead, runs: usize) -> Stand<InForce> {
+    pub(crate) fn effective_decisions(
+        self: &Arc<Self>,
+        head: &RunHead,
+        runs: usize,
+    ) -> Stand<EffectiveDecisions> {
         let (site, run) = (self.clone(), head.run);
-        self.accepted.of((run, head.head.seq, runs), move |_| {
+        self.accepted.stand((run, head.head.seq, runs), move |_| {
             let readers = site.reader().and_then(|one| Ok((one, site.reader()?)));
-            let found = readers
-                .and_then(|(mut one, mut others)| in_force(one.as_mut(), others.as_mut(), run));
+            let found = readers.and_then(|(mut one, mut others)| {
+                effective_decisions(one.as_mut(), others.as_mut(), run)
+            });
             found.map_err(|error| error.to_string())
         })
     }
@@ -326,7 +331,7 @@ impl Site {
         text: &str,
     ) -> Result<Stand<BTreeSet<Seq>>, PageError> {
         let (site, run) = (self.clone(), head.run);
-        let indexed = self.indexed.of((run, head.head.seq), move |progress| {
+        let indexed = self.indexed.stand((run, head.head.seq), move |progress| {
             let mut search = locked(&site.search);
             if search.is_none() {
                 // Nothing is written beside a log that was tampered with.

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use retold::beside::{self, canonical};
 use retold::counted::counted;
 use retold::id::{RunId, Seq};
 use retold::log::ledger::{Ledger, LedgerEntry};
@@ -13,6 +12,7 @@ use retold::log::{
     SharedBackend, SqliteBackend, SqliteOptions, damaged_slots, marks,
 };
 use retold::run::clock::Stopwatch;
+use retold::sidecar::{self, canonical};
 
 use crate::missing_ends::Ends;
 use crate::nothing_left::NothingLeft;
@@ -69,7 +69,7 @@ struct FileId {
 }
 
 impl FileId {
-    fn of(path: &Path) -> Option<Self> {
+    fn new(path: &Path) -> Option<Self> {
         let found = std::fs::metadata(path).ok()?;
         Some(FileId { id: crate::files::id(&found), bytes: found.len() })
     }
@@ -82,7 +82,7 @@ impl FileId {
 
 impl Opened {
     /// A log in which nothing but the backend itself knows of damage.
-    fn of(backend: SharedBackend, stamp: Stamp) -> Self {
+    fn new(backend: SharedBackend, stamp: Stamp) -> Self {
         let problems: Vec<Problem> = backend.lost().into_iter().chain(backend.damaged()).collect();
         let is_damaged = !problems.is_empty();
         Opened {
@@ -108,7 +108,7 @@ impl Opened {
     ) -> Result<Self, LogError> {
         let sqlite = backend.clone();
         let ends = missing_ends(backend, cut.map(|_| "the file was cut off"))?;
-        let mut opened = Opened::of(ends.log, stamp);
+        let mut opened = Opened::new(ends.log, stamp);
         let misfits = if cut.is_some() { Vec::new() } else { ends.misfits };
         let is_damaged =
             opened.is_damaged || ends.is_missing || cut.is_some() || !misfits.is_empty();
@@ -167,7 +167,7 @@ impl Source {
     /// What was read from the file `name`, in which nothing is left of the run that it had.
     pub fn nothing_left(name: String, why: String) -> Self {
         let why = format!("{why}; nothing is left from event 1 on");
-        let backend = NothingLeft::of(name.clone(), why, Vec::new());
+        let backend = NothingLeft::shared(name.clone(), why, Vec::new());
         Source { name, kind: Kind::Read { backend, is_damaged: true } }
     }
 
@@ -225,7 +225,7 @@ impl Source {
     pub fn is_at_rest(&self) -> bool {
         let Kind::File { path, .. } = &self.kind else { return false };
         // An empty one holds nothing. It is of another reader, or was left by one, and goes with the last.
-        let wal = std::fs::metadata(beside::path(&canonical(path), "-wal"));
+        let wal = std::fs::metadata(sidecar::path(&canonical(path), "-wal"));
         let has_wal = wal.is_ok_and(|wal| wal.len() > 0);
         let opened = self.opened();
         !has_wal && opened.is_ok_and(|opened| !opened.is_damaged && opened.note.is_none())
@@ -246,7 +246,9 @@ impl Source {
     pub fn place_for_search(&self, cache: Option<PathBuf>) -> Place {
         let is_sound = self.opened().is_ok_and(|found| !found.is_damaged && found.note.is_none());
         match &self.kind {
-            Kind::File { path, .. } if is_sound => Place::Beside { log: path.clone(), cache },
+            Kind::File { path, .. } if is_sound => {
+                Place::AnswerDetails { log: path.clone(), cache }
+            }
             _ => Place::Memory,
         }
     }
@@ -281,12 +283,12 @@ impl Source {
         let (path, options, opened) = match &self.kind {
             Kind::File { path, options, opened } => (path, options, opened),
             Kind::Read { backend, is_damaged } => {
-                let opened = Opened::of(backend.clone(), Stamp::default());
+                let opened = Opened::new(backend.clone(), Stamp::default());
                 return Ok(Opened { is_damaged: *is_damaged, ..opened });
             }
         };
         let mut held = locked(opened);
-        let file = FileId::of(path);
+        let file = FileId::new(path);
         // One that was replaced or cut off is another one at once.
         let is_it = |opened: &Opened| match (&opened.file, &file) {
             (Some(before), Some(now)) => now.is_at_least(before),
@@ -363,15 +365,15 @@ fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<
     }
     match open_now(path, options, stamp) {
         Err(LogError::Lost { what: why, .. }) => {
-            Ok(Opened::of(nothing_left(path, &format!("{why}, {NOTHING_LEFT}"), None), stamp))
+            Ok(Opened::new(nothing_left(path, &format!("{why}, {NOTHING_LEFT}"), None), stamp))
         }
         // It is not a log any more, and the mark beside it knows that it was one.
         Err(LogError::NotALog { reason: why, .. }) if !marks(path).is_empty() => {
-            Ok(Opened::of(nothing_left(path, &format!("{why}, {NOTHING_LEFT}"), None), stamp))
+            Ok(Opened::new(nothing_left(path, &format!("{why}, {NOTHING_LEFT}"), None), stamp))
         }
         Err(LogError::Missing { .. }) if !marks(path).is_empty() => {
             let why = format!("the file is missing, {NOTHING_LEFT}");
-            Ok(Opened::of(nothing_left(path, &why, None), stamp))
+            Ok(Opened::new(nothing_left(path, &why, None), stamp))
         }
         Err(LogError::Damaged { what, .. }) => {
             let why = format!("{what}, and of its runs nothing can be read from event 1 on");
@@ -380,7 +382,7 @@ fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<
                 ..mark.missing_after(None)
             });
             let name = path.display().to_string();
-            Ok(Opened::of(NothingLeft::of(name, why, unread.collect()), stamp))
+            Ok(Opened::new(NothingLeft::shared(name, why, unread.collect()), stamp))
         }
         opened => opened,
     }
@@ -393,7 +395,7 @@ fn open_now(path: &Path, options: &SqliteOptions, stamp: Stamp) -> Result<Opened
         let has_bytes = std::fs::metadata(path).is_ok_and(|found| found.len() > 0);
         let note = if has_bytes { "it has no tables yet" } else { "the file is empty" };
         let note = Some(format!("{note}, so it has no runs"));
-        return Ok(Opened { note, ..Opened::of(Arc::new(MemoryBackend::new()), stamp) });
+        return Ok(Opened { note, ..Opened::new(Arc::new(MemoryBackend::new()), stamp) });
     }
     let cut = SqliteBackend::cut_off(path);
     // While a WAL is merged, the file may be shorter than it will be.
@@ -424,7 +426,7 @@ fn open_now(path: &Path, options: &SqliteOptions, stamp: Stamp) -> Result<Opened
             let left = opened.ok().map(|(backend, _)| backend);
             let (has, of) = cut;
             let why = format!("the file was cut off: it has {has} of {of} bytes, {NOTHING_LEFT}");
-            let opened = Opened::of(nothing_left(path, &why, left.as_ref()), stamp);
+            let opened = Opened::new(nothing_left(path, &why, left.as_ref()), stamp);
             return Ok(Opened { cut: Some(cut), ..opened });
         }
         (Ok(opened), None) => opened,
@@ -475,7 +477,7 @@ fn nothing_left(path: &Path, why: &str, left: Option<&SqliteBackend>) -> SharedB
             lost.push(Problem { seq: Some(Seq(1)), ..gone });
         }
     }
-    NothingLeft::of(path.display().to_string(), why.to_owned(), lost)
+    NothingLeft::shared(path.display().to_string(), why.to_owned(), lost)
 }
 
 /// The log, and whether the end of a run is missing.
@@ -483,13 +485,13 @@ fn missing_ends(backend: SqliteBackend, lost_part: Option<&str>) -> Result<Ends,
     let lost = backend.lost();
     let lost_file = lost.iter().find(|problem| problem.run.is_none());
     let lost_part = lost_part.or(lost_file.map(|problem| problem.what.as_str()));
-    Ends::of(Arc::new(backend), lost_part)
+    Ends::new(Arc::new(backend), lost_part)
 }
 
 fn stamp(path: &Path) -> Stamp {
     let whole = canonical(path);
     ["", "-wal", "-mark", "-shm"].map(|suffix| {
-        let path = beside::path(&whole, suffix);
+        let path = sidecar::path(&whole, suffix);
         let found = std::fs::metadata(path).ok()?;
         Some((found.len(), found.modified().ok()))
     })

@@ -1,6 +1,6 @@
 //! A JSON value as a tree that can be unfolded, cut where it would be too much to look at.
 
-use retold::inert::inert;
+use retold::escaping::printable;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ fn node(
     let (text, has_entries) = match value {
         Value::Object(fields) => (format!("{{{}}}", fields.len()), !fields.is_empty()),
         Value::Array(items) => (format!("[{}]", items.len()), !items.is_empty()),
-        other => (inert(&other.to_string(), LONGEST_TEXT), false),
+        other => (printable(&other.to_string(), LONGEST_TEXT), false),
     };
     let mut entries = Vec::new();
     let mut more = 0;

@@ -75,7 +75,7 @@ pub fn recall_all(cache: &Path, log: &Path) -> BTreeMap<RunId, Trust> {
     let kept = || {
         let log = std::fs::canonicalize(log).ok()?;
         let kept = read(&place(cache, &log))?;
-        let is_it = kept.program == PROGRAM && kept.files == Files::of(&log).ok()?;
+        let is_it = kept.program == PROGRAM && kept.files == Files::new(&log).ok()?;
         is_it.then_some(kept.runs)
     };
     kept().unwrap_or_default()
@@ -141,7 +141,7 @@ impl Verifying {
     /// The file cannot be looked at, or is being changed.
     pub fn soon(cache: &Path, named: &Path) -> io::Result<Option<Self>> {
         let log = std::fs::canonicalize(named)?;
-        let files = Files::of(&log)?;
+        let files = Files::new(&log)?;
         if files.bytes() < LEAST_BYTES {
             return Ok(None);
         }
@@ -150,22 +150,22 @@ impl Verifying {
         };
         if let Some(left) = TICK.checked_sub(age) {
             std::thread::sleep(left);
-            if Files::of(&log)? != files {
+            if Files::new(&log)? != files {
                 return Err(changed());
             }
         }
-        Ok(Some(Self::of(cache, named, log, files)))
+        Ok(Some(Self::new(cache, named, log, files)))
     }
 
     /// The same for a log that was opened up to `before` ago: `None` if it may have been changed since.
     pub(crate) fn since(cache: &Path, named: &Path, before: Duration) -> Option<Self> {
         let log = std::fs::canonicalize(named).ok()?;
-        let files = Files::of(&log).ok()?;
+        let files = Files::new(&log).ok()?;
         let is_settled = files.age(&log)? > before + TICK;
-        is_settled.then(|| Self::of(cache, named, log, files))
+        is_settled.then(|| Self::new(cache, named, log, files))
     }
 
-    fn of(cache: &Path, named: &Path, log: PathBuf, files: Files) -> Self {
+    fn new(cache: &Path, named: &Path, log: PathBuf, files: Files) -> Self {
         Verifying { place: place(cache, &log), named: named.to_owned(), log, files }
     }
 
@@ -180,7 +180,7 @@ impl Verifying {
             return Ok(());
         }
         let is_it = std::fs::canonicalize(named)? == log;
-        if !is_it || Files::of(&log)? != files {
+        if !is_it || Files::new(&log)? != files {
             return Err(changed());
         }
         if let Some(before) = read(&place)
@@ -217,7 +217,7 @@ fn write(place: &Path, kept: &Kept) -> io::Result<()> {
 mod tests {
     use std::time::SystemTime;
 
-    use retold::beside;
+    use retold::sidecar;
 
     use super::*;
 
@@ -249,18 +249,18 @@ mod tests {
         assert_eq!(recall(&cache, &log, RUN), Some(damage(5)));
         assert_eq!(recall(&cache, &log, RunId([8; 8])), None);
         // A WAL without anything in it comes and goes with readers.
-        std::fs::write(beside::path(&log, "-wal"), b"").unwrap();
+        std::fs::write(sidecar::path(&log, "-wal"), b"").unwrap();
         assert_eq!(recall(&cache, &log, RUN), Some(damage(5)));
-        std::fs::write(beside::path(&log, "-wal"), b"x").unwrap();
+        std::fs::write(sidecar::path(&log, "-wal"), b"x").unwrap();
         assert_eq!(recall(&cache, &log, RUN), None);
         verify(&cache, &log, damage(6));
         assert_eq!(recall(&cache, &log, RUN), Some(damage(6)));
         // Root gives a WAL to its owner each time it opens it.
-        std::fs::write(beside::path(&log, "-wal"), b"x").unwrap();
+        std::fs::write(sidecar::path(&log, "-wal"), b"x").unwrap();
         assert_eq!(recall(&cache, &log, RUN), Some(damage(6)));
-        std::fs::write(beside::path(&log, "-wal"), b"y").unwrap();
+        std::fs::write(sidecar::path(&log, "-wal"), b"y").unwrap();
         assert_eq!(recall(&cache, &log, RUN), None);
-        std::fs::remove_file(beside::path(&log, "-wal")).unwrap();
+        std::fs::remove_file(sidecar::path(&log, "-wal")).unwrap();
         verify(&cache, &log, damage(5));
         // Changed and given its old time again.
         let before = std::fs::metadata(&log).unwrap().modified().unwrap();

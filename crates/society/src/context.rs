@@ -16,7 +16,7 @@ pub(super) struct Shared {
 
 impl Shared {
     /// The shared parts, for the current world.
-    pub(super) fn of(
+    pub(super) fn new(
         world: &World,
         prompts: &Prompts,
         config: &ContextConfig,

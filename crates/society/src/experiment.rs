@@ -72,7 +72,7 @@ impl Society {
         for personality in Personality::ALL {
             self.prompts.system(1, 1, &self.settings.rules.needs, personality)?;
         }
-        let shared = Shared::of(&world, &self.prompts, &self.settings.context)?;
+        let shared = Shared::new(&world, &self.prompts, &self.settings.context)?;
         shared.for_agent(&world, 1, &self.prompts, &self.settings.context).map(drop)
     }
 
@@ -99,7 +99,7 @@ impl Society {
         seen: &Seen,
     ) -> Result<Vec<(u32, Question<ActionParser>)>, Stop> {
         let context = &self.settings.context;
-        let shared = Shared::of(world, &self.prompts, context)?;
+        let shared = Shared::new(world, &self.prompts, context)?;
         let agents = world.active().filter_map(|id| Some((id, world.agents.get(&id)?)));
         let questions = agents.map(|(id, agent)| {
             let system =

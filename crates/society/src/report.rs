@@ -9,7 +9,7 @@ use super::context::kind_name;
 use super::personality::Personality;
 use super::tables::balance;
 use super::world::{Counts, World};
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::run::Report;
 
 /// How many laws are listed for people; all of them are in the JSON.
@@ -171,7 +171,7 @@ fn laws(world: &World, text: &mut String) {
     );
     for (id, law) in laws.iter().take(LISTED) {
         let since = law.closed_on.unwrap_or(0);
-        let _ = writeln!(text, "  [{id}] {} (since day {since})", inert(&law.title, 60));
+        let _ = writeln!(text, "  [{id}] {} (since day {since})", printable(&law.title, 60));
     }
     if laws.len() > LISTED {
         let _ = writeln!(text, "  and {} more", laws.len() - LISTED);

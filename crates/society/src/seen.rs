@@ -24,7 +24,7 @@ enum Seers {
 }
 
 impl Seers {
-    fn of(fact: &Fact) -> Self {
+    fn new(fact: &Fact) -> Self {
         match fact {
             Fact::MessageSent { recipient_agent_id, .. } => Seers::Only([*recipient_agent_id; 2]),
             // A gift changes what two agents have, but no total.
@@ -60,7 +60,7 @@ impl Seen {
         fact: Fact,
         causes: &[DecisionRef],
     ) -> Result<(), Stop> {
-        let seers = Seers::of(&fact);
+        let seers = Seers::new(&fact);
         let begins = matches!(fact, Fact::WorldMade { .. } | Fact::AgentJoined { .. });
         if let Fact::AgentJoined { agent_id, .. } = fact {
             self.by.insert(agent_id, self.beginning.clone());

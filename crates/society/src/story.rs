@@ -78,7 +78,8 @@ fn chapter(world: &World, id: u32, fact: Fact) -> Option<Chapter> {
     let name = |agent: u32| world.name(agent);
     let on =
         |what: &str, lines: Vec<Line>| Some(Chapter { what: format!("day {day}: {what}"), lines });
-    let did = |what: &str, label: &str, said: String| on(what, vec![Line::of(label, said, call())]);
+    let did =
+        |what: &str, label: &str, said: String| on(what, vec![Line::new(label, said, call())]);
     let told = |what: &str, label: &str, said: String| on(what, vec![Line::plain(label, said)]);
     match fact {
         Fact::AgentJoined { agent_id, personality, model } if is(agent_id) => {
@@ -117,7 +118,7 @@ fn chapter(world: &World, id: u32, fact: Fact) -> Option<Chapter> {
         }
         Fact::ProposalCreated { agent_id, proposal_id, title, description, .. } if is(agent_id) => {
             let lines =
-                vec![Line::plain("title", title), Line::of("description", description, call())];
+                vec![Line::plain("title", title), Line::new("description", description, call())];
             on(&format!("made proposal {proposal_id}"), lines)
         }
         Fact::VoteCast { agent_id, proposal_id, vote } if is(agent_id) => {

@@ -58,7 +58,7 @@ fn days(world: &World) -> Table {
     for day in &world.days {
         let mut row = vec![day.day.to_string(), day.active.to_string(), day.dormant.to_string()];
         for stock in [&day.held, &day.pool] {
-            row.extend(RESOURCES.map(|r| stock.of(r).to_string()));
+            row.extend(RESOURCES.map(|r| stock.amount(r).to_string()));
         }
         let gini = [day.gini_food, day.gini_energy, day.gini_materials, day.gini_all];
         row.extend(gini.map(|g| format!("{g:.6}")));
@@ -95,7 +95,7 @@ fn agents(world: &World) -> Table {
             agent.times_dormant.to_string(),
             agent.days_dormant.to_string(),
         ];
-        row.extend(RESOURCES.map(|r| stock.of(r).to_string()));
+        row.extend(RESOURCES.map(|r| stock.amount(r).to_string()));
         row.extend(turns(agent.did));
         table.row(row);
     }
@@ -213,6 +213,6 @@ fn invalid(world: &World) -> Table {
 pub(super) fn balance(world: &World) -> BTreeMap<&'static str, [f64; 5]> {
     let (books, held) = (&world.books, world.books.held());
     let stocks = [books.start(), books.produced(), books.used(), held, books.pool()];
-    let row = |r| stocks.map(|stock| stock.of(r).number());
+    let row = |r| stocks.map(|stock| stock.amount(r).number());
     RESOURCES.map(|r| (name_of(r), row(r))).into()
 }

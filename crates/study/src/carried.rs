@@ -29,7 +29,7 @@ impl<T> Default for Carried<T> {
 
 impl<T> Carried<T> {
     /// A value in a run of a given edition.
-    pub fn of(value: T, edition: Edition) -> Self {
+    pub fn new(value: T, edition: Edition) -> Self {
         Carried { value: Some(value), is_recorded: !edition.is_first() }
     }
 
@@ -122,11 +122,11 @@ mod tests {
     #[test]
     fn what_is_carried_is_recorded_from_the_second_edition_on() {
         let floats = || Floats([0.1f32, -3.5e-9].as_slice().into());
-        let fact = Fact { floats: Carried::of(floats(), Edition::Second) };
+        let fact = Fact { floats: Carried::new(floats(), Edition::Second) };
         let text = serde_json::to_string(&fact).unwrap();
         assert_eq!(text, r#"{"floats":"zczMPaeEcLE="}"#);
         assert_eq!(serde_json::from_str::<Fact>(&text).unwrap(), fact);
-        let fact = Fact { floats: Carried::of(floats(), Edition::First) };
+        let fact = Fact { floats: Carried::new(floats(), Edition::First) };
         let text = serde_json::to_string(&fact).unwrap();
         assert_eq!(text, "{}");
         assert_eq!(serde_json::from_str::<Fact>(&text).unwrap().floats.get(), None);

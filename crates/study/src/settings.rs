@@ -38,7 +38,7 @@ impl<T: Serialize + Any + Send + Sync> AnySettings for T {
 
 impl ExperimentSettings {
     /// Settings in the types of a study.
-    pub fn of(settings: impl AnySettings) -> Self {
+    pub fn new(settings: impl AnySettings) -> Self {
         ExperimentSettings::Typed(Arc::new(settings))
     }
 
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn settings_are_the_same_typed_and_recorded() {
-        let typed = ExperimentSettings::of(Rounds { rounds: 3 });
+        let typed = ExperimentSettings::new(Rounds { rounds: 3 });
         assert!(matches!(typed.typed::<Rounds>().unwrap(), Cow::Borrowed(Rounds { rounds: 3 })));
         let json = serde_json::to_value(&typed).unwrap();
         assert_eq!(json, json!({"rounds": 3}));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::model::simulated::Player;
 use retold::parse::Parsers;
 use retold::run::{AnyExperiment, Journal};
@@ -103,7 +103,7 @@ impl Studies {
                         message:
                             "the key \"experiment\" is missing: name it, here or with --experiment"
                                 .to_owned(),
-                        snippet: format!("   1 | {}", inert(first, 120)),
+                        snippet: format!("   1 | {}", printable(first, 120)),
                     }
                 })?,
         };

@@ -23,7 +23,7 @@ pub struct Study {
 impl Study {
     /// A run of an experiment with these settings.
     pub fn new(name: &str, seed: u64, settings: impl AnySettings, runtime: Runtime) -> Self {
-        let settings = StudySettings { experiment: ExperimentSettings::of(settings), runtime };
+        let settings = StudySettings { experiment: ExperimentSettings::new(settings), runtime };
         Study { experiment: name.to_owned(), seed, seed_is_default: false, settings }
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::template::TemplateText;
 use retold::encoding::read_text;
-use retold::inert::inert;
+use retold::escaping::printable;
 
 /// What was done with the files of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -79,7 +79,7 @@ pub fn replace(settings: &mut Value, folder: &Path) -> Result<Replaced, ReplaceE
         let folder = folder.display().to_string();
         return Err(ReplaceError::NothingKnown { folder, known: known.join(", ") });
     }
-    replaced.unknown = files.iter().map(|name| inert(name, 80)).collect();
+    replaced.unknown = files.iter().map(|name| printable(name, 80)).collect();
     Ok(replaced)
 }
 

@@ -17,7 +17,7 @@ pub fn vector(text: &str) -> Vec<f32> {
     let mut sum = [0.0_f64; WIDTH];
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     for word in words.map(str::to_lowercase).filter(|word| !EMPTY.contains(&word.as_str())) {
-        let mut direction = Dice::of(&word);
+        let mut direction = Dice::new(&word);
         sum.iter_mut().for_each(|x| *x += direction.share() - 0.5);
     }
     let length = sum.iter().map(|x| x * x).sum::<f64>().sqrt();

@@ -9,8 +9,8 @@ use retold::id::{CallPath, Time};
 use retold::model::ModelInfo;
 use retold::prompt::Request;
 use retold_wire::{
-    Book, Elsewhere, Imported, Incoming, Key, Outcome, PROGRAM, Rules, Settings, Ticket, Turn,
-    clients, is_counted, is_kept, translated,
+    Elsewhere, Imported, Incoming, Key, Outcome, PROGRAM, ReplayQueue, Rules, Settings, Ticket,
+    Turn, clients, is_counted, is_kept, translated,
 };
 use serde_json::json;
 
@@ -75,7 +75,7 @@ pub(crate) fn collect(
     let begun = Collector::begin(files.join(", "), started.clone(), time)?;
     let mut writer = Writer {
         run: begun,
-        book: Book::new(true, true),
+        book: ReplayQueue::new(true, true),
         rules,
         questions: 0,
         answers: 0,
@@ -85,7 +85,7 @@ pub(crate) fn collect(
     // Known before the first redirect is read, because it may lead to any of them.
     for exchange in &exchanges {
         if let Asked::Http(http) = &exchange.asked
-            && let Ok(parts) = Parts::of(&http.url)
+            && let Ok(parts) = Parts::parse(&http.url)
         {
             hosts.place(&parts);
         }
@@ -139,7 +139,7 @@ fn without_headers(rules: Rules, exchanges: &[Exchange], notes: &mut Notes) -> R
 
 struct Writer {
     run: Collector,
-    book: Book,
+    book: ReplayQueue,
     rules: Rules,
     questions: u64,
     answers: u64,
@@ -293,7 +293,7 @@ impl Writer {
 
 fn incoming(http: Http, hosts: &mut Hosts, notes: &mut Notes) -> Result<Incoming, String> {
     let Http { method, url, headers, body } = http;
-    let parts = Parts::of(&url).map_err(|wrong| wrong.to_string())?;
+    let parts = Parts::parse(&url).map_err(|wrong| wrong.to_string())?;
     noted(&headers, "requests", is_counted, notes);
     let (upstream, path) = hosts.place(&parts);
     // Of an upstream that the user named, as well.
@@ -317,14 +317,14 @@ fn noted(
 /// URLs that lead to a recorded request lead to the server that replays it.
 fn redirected(headers: &mut HeaderMap, asked: &Incoming, hosts: &mut Hosts) {
     // A path is one at the server that answered.
-    let origin = hosts.urls().get(&asked.upstream).and_then(|url| Parts::of(url).ok());
+    let origin = hosts.urls().get(&asked.upstream).and_then(|url| Parts::parse(url).ok());
     let mut within = |url: &str| {
         let is_path = url.starts_with('/') && !url.starts_with("//");
         let whole = match &origin {
             Some(Parts { origin, .. }) if is_path => format!("{origin}{url}"),
             _ => url.to_owned(),
         };
-        hosts.within(&Parts::of(&whole).ok()?)
+        hosts.within(&Parts::parse(&whole).ok()?)
     };
     for (name, value) in headers.iter_mut() {
         let said = value.to_str().ok().and_then(|it| translated(name.as_str(), it, &mut within));

@@ -35,11 +35,11 @@ impl Document {
     /// # Errors
     /// [`TrafficError`].
     pub(crate) fn read(path: &Path) -> Result<Self, TrafficError> {
-        Ok(Self::of(path, bytes(path)?))
+        Ok(Self::new(path, bytes(path)?))
     }
 
     /// A file with these bytes.
-    pub(crate) fn of(path: &Path, bytes: Vec<u8>) -> Self {
+    pub(crate) fn new(path: &Path, bytes: Vec<u8>) -> Self {
         Document { path: path.display().to_string(), bytes }
     }
 

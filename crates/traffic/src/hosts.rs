@@ -32,7 +32,7 @@ impl Parts {
     ///
     /// # Errors
     /// [`Wrong::Value`].
-    pub(crate) fn of(url: &str) -> Result<Self, Wrong> {
+    pub(crate) fn parse(url: &str) -> Result<Self, Wrong> {
         let wrong = || {
             // Neither a password nor a key in the query.
             let shown = url.rsplit('@').next().and_then(|rest| rest.split('?').next());
@@ -95,7 +95,7 @@ impl Hosts {
     /// [`Wrong::Value`] for one that is not a URL.
     pub(crate) fn given(named: &BTreeMap<String, String>) -> Result<Self, Wrong> {
         let parts = |(name, url): (&String, &String)| {
-            Ok((name.clone(), Parts::of(&clients::base_url(name, url))?))
+            Ok((name.clone(), Parts::parse(&clients::base_url(name, url))?))
         };
         let given = named.iter().map(parts);
         Ok(Hosts { given: given.collect::<Result<_, Wrong>>()?, used: BTreeMap::new() })
@@ -135,7 +135,7 @@ impl Hosts {
         for client in CLIENTS {
             let local = ["http://localhost:11434", "http://127.0.0.1:11434"];
             let is_ollama = client.upstream == "ollama" && local.contains(&&*parts.origin);
-            let base = match client.default.map(Parts::of) {
+            let base = match client.default.map(Parts::parse) {
                 _ if is_ollama => root.clone(),
                 Some(Ok(base)) => base,
                 _ => continue,
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     fn place(hosts: &mut Hosts, url: &str) -> (String, String) {
-        hosts.place(&Parts::of(url).unwrap())
+        hosts.place(&Parts::parse(url).unwrap())
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
         }
         assert_eq!(hosts.urls()["openai"], "https://api.openai.com/v1");
         assert!(!format!("{hosts:?}").contains("hunter2"));
-        let within = |hosts: &mut Hosts, url: &str| hosts.within(&Parts::of(url).unwrap());
+        let within = |hosts: &mut Hosts, url: &str| hosts.within(&Parts::parse(url).unwrap());
         let due = Some("/openai/files/1?a=b".to_owned());
         assert_eq!(within(&mut hosts, "https://api.openai.com/v1/files/1?a=b"), due);
         assert_eq!(within(&mut hosts, "https://elsewhere.example/"), None);
@@ -227,7 +227,7 @@ mod tests {
         let due = ("mistral".to_owned(), "/chat/completions".to_owned());
         assert_eq!(place(&mut hosts, "https://api.mistral.ai/v1/chat/completions"), due);
         for url in ["ftp://h/", "h/x", "https://", "https://h&h/", "https://u:hunter2@h&h/"] {
-            let said = Parts::of(url).unwrap_err().to_string();
+            let said = Parts::parse(url).unwrap_err().to_string();
             assert!(said.contains("URL") && !said.contains("hunter2"), "{url}: {said}");
         }
     }

@@ -92,7 +92,7 @@ pub fn import_bytes(
     time: Time,
 ) -> Result<Read, TrafficError> {
     let mut notes = Notes::default();
-    let document = Document::of(&path, bytes);
+    let document = Document::new(&path, bytes);
     let exchanges = exchanges(format, std::iter::once(Ok(document)), &mut notes)?;
     run(format, &[path], exchanges, notes, options, time)
 }

@@ -42,7 +42,7 @@ impl Value {
 }
 
 impl Node {
-    pub(crate) fn of(value: Value) -> Self {
+    pub(crate) fn new(value: Value) -> Self {
         Node { line: 0, value }
     }
 
@@ -158,7 +158,7 @@ pub(crate) fn once(fields: Vec<(String, Node)>) -> Vec<(String, Node)> {
 
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(OfJson).map(Node::of)
+        deserializer.deserialize_any(OfJson).map(Node::new)
     }
 }
 

@@ -101,7 +101,7 @@ fn once(text: &str) -> Result<Node, (YamlError, bool)> {
         }
         reader.take(event, at).map_err(|what| (YamlError { line, column, what }, false))?;
     }
-    Ok(reader.root.unwrap_or(Node::of(Value::Null)))
+    Ok(reader.root.unwrap_or(Node::new(Value::Null)))
 }
 
 /// The text with the quoted text indented that continues at this line. PyYAML does not mind how the

@@ -135,7 +135,7 @@ impl Incoming {
 
     /// The API, the request as it is stored, and whether its answer is asked for as a stream.
     fn request(&self) -> Result<(&'static dyn Dialect, Request, bool), AskedError> {
-        let masks = Masks::of(&self.headers, self.query.as_deref(), None);
+        let masks = Masks::new(&self.headers, self.query.as_deref(), None);
         let body = masks.in_request(&self.body);
         let parsed = serde_json::from_slice::<Value>(&body).ok();
         if self.method == Method::POST

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Body;
-use retold::inert::inert;
+use retold::escaping::printable;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
@@ -155,7 +155,7 @@ fn unread(error: &(dyn Error + 'static)) -> Unread {
     }
     match cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind) {
         Some(ErrorKind::InvalidData | ErrorKind::InvalidInput) => {
-            Unread::NotHttp(inert(&cause.to_string(), 200))
+            Unread::NotHttp(printable(&cause.to_string(), 200))
         }
         _ => Unread::Left,
     }

@@ -8,7 +8,7 @@ pub(crate) struct Digest(u128);
 
 impl Digest {
     /// That of a text.
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let mut half = [0; 16];
         half.copy_from_slice(&hash_of(text.as_bytes())[..16]);
         Digest(u128::from_be_bytes(half))

@@ -71,14 +71,14 @@ impl Elsewhere {
         if body.len() > LONGEST_ANSWER {
             return Err(TooLong);
         }
-        let masks = Masks::of(&incoming.headers, incoming.query.as_deref(), None);
+        let masks = Masks::new(&incoming.headers, incoming.query.as_deref(), None);
         let mut body = body.to_vec();
         let masked = masks.in_answer(&mut body);
         let header = |(name, value): (String, String)| (name, rules.redacted(&value));
         let headers_kept: Vec<_> = kept_headers(headers, &masks).into_iter().map(header).collect();
         let kept =
             Kept { status: status.as_u16(), headers: headers_kept, masked, ..Kept::default() };
-        let framing = Framing::of(kept.content_type());
+        let framing = Framing::new(kept.content_type());
         let (body, _, redacted) = rules.redaction.answer(framing, (body, false), Vec::new());
         let kept = Kept { redacted, ..kept };
         let read = read::whole(asked.dialect, framing, (*status, headers), &body);

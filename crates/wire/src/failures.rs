@@ -1,15 +1,15 @@
 //! What a failed attempt is called, whether it is tried again, and which recorded ones are sent again.
 
 use hyper::http::{HeaderMap, HeaderValue, StatusCode, header};
+use retold::escaping::printable;
 use retold::event::AttemptDetails;
 use retold::id::Seq;
-use retold::inert::inert;
 use retold::model::{Failure, FailureKind};
 use serde_json::Value;
 
-use crate::book::Attempt;
 use crate::decode::DecodeError;
 use crate::kept::{End, Kept};
+use crate::replay_queue::Attempt;
 
 /// What becomes of recorded attempts that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) enum Failed {
 }
 
 impl Failed {
-    pub(crate) fn of(details: &AttemptDetails, kept: &Kept) -> Self {
+    pub(crate) fn new(details: &AttemptDetails, kept: &Kept) -> Self {
         if details.status.is_none() && kept.end != Some(End::BrokenOff) {
             Failed::Here
         } else if details.failure == FailureKind::Rejected.as_str()
@@ -91,7 +91,7 @@ pub(crate) fn failure_of(status: StatusCode, body: &[u8], headers: &HeaderMap) -
     let kind = kind_of(status.as_u16(), code);
     let said = error.and_then(|error| error["message"].as_str().or(error.as_str()));
     let said = said.map_or_else(|| String::from_utf8_lossy(body).into_owned(), str::to_owned);
-    let said = inert(said.trim(), 300);
+    let said = printable(said.trim(), 300);
     let message = if said.is_empty() {
         format!("HTTP {}", status.as_u16())
     } else {
@@ -150,7 +150,7 @@ mod tests {
     use retold::id::RunId;
 
     use super::*;
-    use crate::book::Place;
+    use crate::replay_queue::Place;
 
     /// Which attempts are sent again: `h` failed here, `p` passing, `r` was refused, `a` is an answer.
     fn sent(failures: Failures, attempts: &str, answered: Option<u64>) -> String {
@@ -208,7 +208,7 @@ mod tests {
                 retry_after_ms: None,
                 status: failure.status,
             };
-            Failed::of(&details, &Kept { end, ..Kept::default() })
+            Failed::new(&details, &Kept { end, ..Kept::default() })
         };
         let said = |status: u16| {
             let status = StatusCode::from_u16(status).unwrap();

@@ -18,7 +18,7 @@ pub(crate) enum Framing {
 
 impl Framing {
     /// The framing of a body with this content type.
-    pub(crate) fn of(content_type: &str) -> Self {
+    pub(crate) fn new(content_type: &str) -> Self {
         let kind = content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
         match kind.as_str() {
             "text/event-stream" => Framing::Events,

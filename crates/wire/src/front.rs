@@ -118,7 +118,7 @@ impl NotLetIn {
 
 impl Front {
     /// Serves one run, to clients on this machine.
-    pub fn of(session: Arc<Session>, upstreams: Vec<String>) -> Self {
+    pub fn new(session: Arc<Session>, upstreams: Vec<String>) -> Self {
         let (runs, upstreams) = (Arc::new(OneRun(session)), Some(upstreams));
         Front {
             bodies: Bodies::default(),

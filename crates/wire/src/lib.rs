@@ -9,16 +9,16 @@
 //! - [`Session`]: where answers come from, and what is recorded.
 //! - [`dialect`]: what is known about each API, one file each; everything else is recorded as it is.
 //! - [`Incoming`], [`Asked`], [`Rules`]: from a request to its prompt, its call and its key.
-//! - [`Samples`]: what a run has. [`Book`]: which recorded answer a request gets. [`Miss`]: why it
+//! - [`Samples`]: what a run has. [`ReplayQueue`]: which recorded answer a request gets. [`NearestMatch`]: why it
 //!   gets none.
 //! - [`Kept`]: how an answer travelled, byte for byte; [`Elsewhere`]: one that another tool recorded.
 //! - [`restored`]: the HTTP request that a stored request was.
 //! - [`clients`]: the variables in which SDKs look for their base URL.
 
+mod answer_registry;
 mod arriving;
 mod asked;
 mod body;
-mod book;
 pub mod clients;
 mod decode;
 pub mod dialect;
@@ -27,7 +27,6 @@ mod elsewhere;
 mod failures;
 mod framing;
 mod front;
-mod handed;
 mod heads;
 mod intercept;
 mod kept;
@@ -35,16 +34,18 @@ mod limits;
 mod listening;
 mod locations;
 mod masks;
-mod miss;
+mod nearest;
 mod open_files;
 mod outlet;
 mod play;
+mod queued_calls;
 mod reach;
 mod read;
 mod readers;
 mod recorded;
 mod redact;
 mod relay;
+mod replay_queue;
 mod report;
 mod restored;
 mod rules;
@@ -53,7 +54,6 @@ mod server;
 mod session;
 mod settings;
 mod sharing;
-mod shelf;
 mod summary;
 mod token;
 mod upstream;
@@ -63,7 +63,6 @@ pub use hyper::http;
 
 pub use asked::{Asked, AskedError, CALL, Incoming, Key, is_a_key};
 pub use body::Bodies;
-pub use book::{Attempt, Book, Place, RecordedSample, Ticket, Turn};
 pub use decode::{DecodeError, decoded};
 pub use elsewhere::{Elsewhere, Outcome, TooLong, is_counted, is_kept};
 pub use failures::Failures;
@@ -72,9 +71,10 @@ pub use intercept::{AuthorityError, Interception, NamedHosts, Reported, is_known
 pub use kept::{End, Kept};
 pub use listening::{Listening, Seat};
 pub use locations::translated;
-pub use miss::{Miss, Why};
+pub use nearest::{NearestMatch, Why};
 pub use reach::{Reach, Refused};
 pub use redact::{KnownKeys, RedactionKey, has_placeholder};
+pub use replay_queue::{Attempt, Place, RecordedSample, ReplayQueue, Ticket, Turn};
 pub use restored::{Restored, RestoredBody, restored};
 pub use rules::{RecordedRedaction, RecordedRules, RuleError, Rules};
 pub use samples::{Samples, upstreams_asked};

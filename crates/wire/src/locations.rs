@@ -11,7 +11,7 @@ use hyper::Response;
 use hyper::http::header::SET_COOKIE;
 use hyper::http::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::Url;
-use retold::inert::inert;
+use retold::escaping::printable;
 
 use crate::asked::{Incoming, without_keys};
 use crate::heads::Recorded;
@@ -161,7 +161,7 @@ impl Here {
             }
             let host = url.as_ref().map_or_else(|| UNREADABLE.replace('-', " "), host_of);
             if redirects || !ABOUT.contains(&name.as_str()) {
-                session.led_to(inert(&host, 100));
+                session.led_to(printable(&host, 100));
             }
             None
         });

@@ -34,7 +34,7 @@ pub(crate) struct Masks(Vec<Vec<u8>>);
 
 impl Masks {
     /// The keys in these headers and this query, and those of the `upstream`'s URL.
-    pub(crate) fn of(headers: &HeaderMap, query: Option<&str>, upstream: Option<&Url>) -> Self {
+    pub(crate) fn new(headers: &HeaderMap, query: Option<&str>, upstream: Option<&Url>) -> Self {
         let mut keys = Vec::new();
         if let Some(url) = upstream {
             let [user, password] = [url.username(), url.password().unwrap_or_default()];
@@ -139,7 +139,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert("authorization", "Bearer sk-secret-0123456789".parse().unwrap());
         headers.insert("x-api-key", "short".parse().unwrap());
-        let masks = Masks::of(&headers, Some("alt=sse&key=AIza-0123456789&x=1"), None);
+        let masks = Masks::new(&headers, Some("alt=sse&key=AIza-0123456789&x=1"), None);
         let body = b"sk-secret-0123456789 Bearer short AIza-0123456789";
         assert_eq!(&*masks.in_request(body), b"[key] Bearer short [key]");
         let mut answer = body.to_vec();
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn the_keys_of_an_upstreams_url_are_struck_out_of_its_answers() {
         let url = "https://me:pass%40word-01@h.example/?api-key=az-0123456789&v=version-of-2026";
-        let masks = Masks::of(&HeaderMap::new(), None, Some(&Url::parse(url).unwrap()));
+        let masks = Masks::new(&HeaderMap::new(), None, Some(&Url::parse(url).unwrap()));
         let said =
             b"pass@word-01 pass%40word-01 Basic bWU6cGFzc0B3b3JkLTAx az-0123456789 version-of-2026";
         let mut answer = said.to_vec();

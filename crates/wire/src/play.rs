@@ -13,14 +13,14 @@ use retold::model::HTTP;
 use retold::run::RecorderError;
 use tokio::time::{Instant, sleep_until};
 
+use crate::answer_registry::Given;
 use crate::asked::Asked;
-use crate::book::{Attempt, Place, Ticket, Turn};
-use crate::handed::Given;
 use crate::heads::{named, response_of, response_with};
 use crate::kept::End;
 use crate::outlet::{BrokenOff, ChunkSender, Chunks, Outgoing};
 use crate::readers::Found;
 use crate::recorded::{Copied, Named, Played};
+use crate::replay_queue::{Attempt, Place, Ticket, Turn};
 use crate::session::{Pace, Session, refused};
 
 /// Says that an answer is a recorded one, and which.

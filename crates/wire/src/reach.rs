@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use hyper::http::uri::Authority;
 use hyper::http::{HeaderMap, Uri, header};
-use retold::inert::inert;
+use retold::escaping::printable;
 
 /// Who may ask a server, and under which names.
 #[derive(Debug, Clone)]
@@ -139,7 +139,7 @@ impl Names {
             (Names::These(..), None) => refused(400, "a request names one host"),
             (Names::These(names, port), Some(host)) => match is_one_of(names, *port, host) {
                 true => Ok(()),
-                false => refused(403, format!("this server is not {}", inert(host, 100))),
+                false => refused(403, format!("this server is not {}", printable(host, 100))),
             },
         }
     }

@@ -8,7 +8,7 @@ use retold::event::StoredEvent;
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Log, LogError, Reader};
 
-use crate::book::Place;
+use crate::replay_queue::Place;
 
 /// How many events are read together once a third of them is wanted. A program mostly asks in the
 /// order in which it was recorded, and a single event takes as long to read as several consecutive
@@ -74,7 +74,7 @@ impl Deref for Found {
 
 impl Readers {
     /// Readers of a log.
-    pub(crate) fn of(log: &Log) -> Self {
+    pub(crate) fn new(log: &Log) -> Self {
         Readers { log: log.clone(), idle: Mutex::default(), blocks: Mutex::default() }
     }
 

@@ -15,10 +15,10 @@ use retold::prompt::Request;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::book::Place;
 use crate::digest::Digest;
 use crate::kept::Kept;
 use crate::readers::{Found, Readers};
+use crate::replay_queue::Place;
 use crate::samples::Questions;
 
 /// A recorded attempt, as it is sent again.
@@ -97,7 +97,7 @@ impl Library {
                 | Event::ResponseReceived(ResponseReceived { details, .. }) => {
                     let kept = details.extra.get(HTTP).and_then(Kept::read).ok_or_else(none)?;
                     let is_unended = details.extra.contains_key(UNENDED);
-                    (details.id.as_deref().map(Digest::of), is_unended, kept)
+                    (details.id.as_deref().map(Digest::new), is_unended, kept)
                 }
                 Event::AttemptFailed(AttemptFailed { details, .. }) => {
                     (None, false, details.http.as_ref().and_then(Kept::read).ok_or_else(none)?)
@@ -193,7 +193,7 @@ fn sent(stored: &StoredEvent) -> Option<(Option<Digest>, bool, Kept)> {
         return None;
     }
     let Body { extra, id } = serde_json::from_str(&stored.body).ok()?;
-    Some((id.as_deref().map(Digest::of), extra.unended.is_some(), extra.http))
+    Some((id.as_deref().map(Digest::new), extra.unended.is_some(), extra.http))
 }
 
 /// How a recorded attempt travelled, if it is one.

@@ -13,15 +13,14 @@ use serde_json::json;
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, sleep_until};
 
+use crate::answer_registry::Given;
 use crate::arriving::{Arriving, is_json};
 use crate::asked::{Asked, Incoming};
-use crate::book::{Place, Ticket};
 use crate::decode::{DecodeError, Decoder};
 use crate::dialect::Problem;
 use crate::digest::Digest;
 use crate::failures::{malformed, reopens};
 use crate::framing::Framing;
-use crate::handed::Given;
 use crate::heads::{head, json_header, kept_headers, named, response_of};
 use crate::kept::{End, Kept};
 use crate::limits::{
@@ -31,6 +30,7 @@ use crate::locations::inward;
 use crate::masks::Masks;
 use crate::outlet::{Outgoing, Outlet, Waiting};
 use crate::read::{self, Read};
+use crate::replay_queue::{Place, Ticket};
 use crate::session::{Session, Working, refused};
 use crate::upstream::broken_off;
 
@@ -194,7 +194,7 @@ impl Exchange<'_> {
             headers: kept_headers(&head.headers, &self.masks()),
             ..Kept::default()
         };
-        let framing = Framing::of(kept.content_type());
+        let framing = Framing::new(kept.content_type());
         if let Some(request) = ticket.request {
             head.headers.extend(named(self.session.run, request));
         }
@@ -330,7 +330,7 @@ impl Exchange<'_> {
     fn masks(&self) -> Masks {
         let Incoming { headers, query, upstream, .. } = self.incoming;
         let upstream = self.session.upstreams.as_ref().and_then(|all| all.base(upstream));
-        Masks::of(headers, query.as_deref(), upstream.as_ref())
+        Masks::new(headers, query.as_deref(), upstream.as_ref())
     }
 
     /// What is stored of an answer: without keys, and without what is redacted.
@@ -344,7 +344,7 @@ impl Exchange<'_> {
         };
         let is_masked = masks.in_answer(&mut masked);
         let redaction = &self.session.rules.redaction;
-        let framing = Framing::of(kept.content_type());
+        let framing = Framing::new(kept.content_type());
         let (body, chunks, redacted) = redaction.answer(framing, (masked, end.is_some()), chunks);
         let header = |(name, value): (String, String)| (name, redaction.text(&value).into_owned());
         let headers = kept.headers.into_iter().map(header).collect();
@@ -367,7 +367,7 @@ impl Exchange<'_> {
         response.extra.insert(HTTP.to_owned(), json!(kept));
         let request = ticket.request.unwrap_or_default();
         let (session, key) = (self.session, &self.asked.key);
-        let id = response.id.as_deref().map(Digest::of);
+        let id = response.id.as_deref().map(Digest::new);
         let recorded =
             session.record(|recorder| recorder.received(request, response, watch.elapsed()));
         let result = match recorded {

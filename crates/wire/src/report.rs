@@ -7,19 +7,19 @@ use bytes::Bytes;
 use hyper::Response;
 use hyper::http::{HeaderValue, Method, StatusCode, header};
 use retold::decide::REPORTED;
+use retold::escaping::printable;
 use retold::event::{DecidedBy, DecisionDetails, Event};
 use retold::id::{CallPath, RunId, Sample, Seq};
-use retold::inert::inert;
 use retold::log::LogError;
 use retold::prompt::canonical;
 use retold::run::{CompareError, Compared, Outcome, RecorderError};
 use serde::Deserialize;
 use serde_json::{Map, Number, Value, json};
 
-use crate::book::Place;
+use crate::answer_registry::{Given, NotOne};
 use crate::dialect::OTHER;
-use crate::handed::{Given, NotOne};
 use crate::outlet::Outgoing;
+use crate::replay_queue::Place;
 use crate::session::{Session, ended, lock};
 
 /// The address of an answer in the log, for reports about it: `RUN/SEQ`, where the seq is that of the
@@ -179,7 +179,7 @@ async fn reported(
     body: Option<Bytes>,
 ) -> Result<Value, ReportError> {
     if ![FACTS, DECISIONS].contains(&place) {
-        return Err(ReportError::Place(inert(place, LONGEST_NAME)));
+        return Err(ReportError::Place(printable(place, LONGEST_NAME)));
     }
     if *method != Method::POST {
         return Err(ReportError::Method(method.clone(), place.to_owned()));
@@ -262,7 +262,7 @@ fn read<'a, T: Deserialize<'a>>(
     example: &'static str,
 ) -> Result<T, ReportError> {
     serde_json::from_slice(body).map_err(|error| {
-        let (place, reason) = (place.to_owned(), inert(&error.to_string(), 300));
+        let (place, reason) = (place.to_owned(), printable(&error.to_string(), 300));
         ReportError::Body { place, reason, example }
     })
 }
@@ -349,7 +349,7 @@ struct Found {
 fn answer(session: &Session, name: &str) -> Result<Found, ReportError> {
     // What is stored of ids and names of calls has nothing in it that is taken out.
     let name = &*session.rules.redaction.text(name);
-    let unknown = || ReportError::Unknown { given: inert(name, LONGEST_NAME) };
+    let unknown = || ReportError::Unknown { given: printable(name, LONGEST_NAME) };
     let found =
         |given: &Given| Found { seq: given.answer, call: given.call.clone(), sample: given.sample };
     let Some(seq) = address(session, name)? else {
@@ -357,7 +357,7 @@ fn answer(session: &Session, name: &str) -> Result<Found, ReportError> {
             Ok(given) => Ok(found(given)),
             Err(NotOne::Unknown) => Err(unknown()),
             Err(NotOne::Several(count)) => {
-                Err(ReportError::Several { given: inert(name, LONGEST_NAME), count })
+                Err(ReportError::Several { given: printable(name, LONGEST_NAME), count })
             }
         };
     };
@@ -396,7 +396,7 @@ fn address(session: &Session, name: &str) -> Result<Option<Seq>, ReportError> {
     let Some((run, seq)) = name.trim().split_once('/') else { return Ok(None) };
     let (Ok(theirs), Ok(seq)) = (run.parse::<RunId>(), seq.parse()) else { return Ok(None) };
     if theirs != session.run {
-        let (given, ours) = (inert(name, LONGEST_NAME), session.run);
+        let (given, ours) = (printable(name, LONGEST_NAME), session.run);
         return Err(ReportError::OtherRun { given, theirs, ours });
     }
     Ok(Some(Seq(seq)))

@@ -96,7 +96,7 @@ impl Rules {
         };
         let replace = replace.iter().map(divided).collect::<Result<_, _>>()?;
         let ignore = ignore.to_vec();
-        Rules::of(
+        Rules::new(
             RecordedRules { ignore, replace, ..RecordedRules::default() },
             &KnownKeys::default(),
         )
@@ -107,7 +107,7 @@ impl Rules {
     /// # Errors
     /// [`RuleError`].
     pub fn redacting(mut self, patterns: &[String], key: &RedactionKey) -> Result<Self, RuleError> {
-        self.redaction = Redaction::of(patterns, key)?;
+        self.redaction = Redaction::new(patterns, key)?;
         let sealed = || patterns.iter().map(|pattern| key.seal(pattern)).collect();
         self.recorded.redact =
             (!patterns.is_empty()).then(|| RecordedRedaction { key: key.id(), patterns: sealed() });
@@ -129,7 +129,7 @@ impl Rules {
     ///
     /// # Errors
     /// [`RuleError`].
-    pub fn of(recorded: RecordedRules, known: &KnownKeys) -> Result<Self, RuleError> {
+    pub fn new(recorded: RecordedRules, known: &KnownKeys) -> Result<Self, RuleError> {
         let ignore = recorded.ignore.iter().map(|field| names(field)).collect::<Result<_, _>>()?;
         let compiled = |(pattern, text): &(String, String)| {
             let regex = Regex::new(pattern).map_err(|source| RuleError::Regex {
@@ -145,7 +145,7 @@ impl Rules {
                 Some(key) => {
                     let opened = patterns.iter().map(|sealed| key.open(sealed));
                     let opened: Option<Vec<String>> = opened.collect();
-                    rules.redaction = Redaction::of(&opened.ok_or(RuleError::NotSealed)?, key)?;
+                    rules.redaction = Redaction::new(&opened.ok_or(RuleError::NotSealed)?, key)?;
                 }
                 None => rules.lacks_key = Some(known.place.clone()),
             }
@@ -293,7 +293,7 @@ mod tests {
             assert_ne!(fewer.key(&one), fewer.key(&other), "{}", fewer.shown());
         }
         assert_eq!(Rules::default().key(&one), one.hash());
-        let again = Rules::of(all.recorded().clone(), &KnownKeys::default()).unwrap();
+        let again = Rules::new(all.recorded().clone(), &KnownKeys::default()).unwrap();
         assert_eq!(again.key(&one), all.key(&one));
     }
 

@@ -8,11 +8,11 @@ use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use retold::log::{CheckedReader, Index, Log, LogError, Reader, Table, each_event_at};
 
 use crate::asked::Key;
-use crate::book::{Attempt, Place, RecordedSample};
 use crate::failures::{Failed, Failures};
 use crate::kept::{End, Kept};
 use crate::readers::{Found, Readers};
 use crate::recorded::{damaged, how_it_travelled};
+use crate::replay_queue::{Attempt, Place, RecordedSample};
 use crate::restored::restored;
 use crate::rules::Rules;
 
@@ -89,7 +89,12 @@ impl Samples {
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read, or is damaged.
-    pub fn of(log: &Log, run: RunId, rules: &Rules, failures: Failures) -> Result<Self, LogError> {
+    pub fn open(
+        log: &Log,
+        run: RunId,
+        rules: &Rules,
+        failures: Failures,
+    ) -> Result<Self, LogError> {
         let mut reader = CheckedReader::new(log.reader()?);
         let index = Index::open(&mut reader, run)?;
         let table = Table::read(&index, &mut reader)?;
@@ -106,7 +111,7 @@ impl Samples {
             _ => (succeeded(&mut reader, run)?, None),
         };
         let questions = Questions { run, table, answered };
-        let (rules, readers) = (rules.clone(), Arc::new(Readers::of(log)));
+        let (rules, readers) = (rules.clone(), Arc::new(Readers::new(log)));
         Ok(Samples(Some(Arc::new(Recorded { questions, readers, rules, failures, resumed }))))
     }
 
@@ -214,7 +219,7 @@ impl Recorded {
                         let kept = details.http.as_ref().and_then(Kept::read).unwrap_or_default();
                         let left = kept.end == Some(End::ClientLeft);
                         let reopens = !details.gave_up && !left;
-                        (Some(Failed::of(details, &kept)), reopens, left, kept.again)
+                        (Some(Failed::new(details, &kept)), reopens, left, kept.again)
                     }
                     _ => continue,
                 }

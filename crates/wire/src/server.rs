@@ -13,7 +13,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use retold::inert::inert;
+use retold::escaping::printable;
 use tokio::net::TcpStream;
 
 use crate::asked::Incoming;
@@ -206,7 +206,7 @@ fn here(front: &Front, (path, inside): (&str, &str), upstream: &str, headers: &H
 /// Refuses what a recorded answer leads to, at a host of which nothing is recorded.
 async fn elsewhere(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing> {
     let host = incoming.path.split('/').nth(1).unwrap_or_default();
-    let host = inert(host, 100);
+    let host = printable(host, 100);
     let said = if session.upstreams.is_none() {
         format!(
             "a recorded answer leads to {host}, of which nothing is recorded, and a replay asks nobody"

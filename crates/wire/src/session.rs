@@ -11,22 +11,22 @@ use retold::run::{OutcomeLanes, Recorder, RecorderError, how_it_ended};
 use serde_json::to_vec;
 use tokio::sync::{Notify, Semaphore};
 
+use crate::answer_registry::{AnswerRegistry, Given};
 use crate::asked::{Asked, Incoming, Key};
-use crate::book::{Place, Turn};
 use crate::dialect::{self, Dialect, Problem};
 use crate::digest::Digest;
-use crate::handed::{Given, Handed};
 use crate::limits::{LONG_ANSWERS, MISSES_COMPARED};
-use crate::miss::{Miss, Prompts, Why};
+use crate::nearest::{NearestMatch, Prompts, Why};
 use crate::outlet::{Outgoing, Outlet};
 use crate::play;
+use crate::queued_calls::QueuedCalls;
 use crate::readers::{Found, Readers};
 use crate::recorded::Library;
 use crate::relay;
+use crate::replay_queue::{Place, Turn};
 use crate::rules::Rules;
 use crate::samples::Samples;
 use crate::sharing::Sharing;
-use crate::shelf::Shelf;
 use crate::summary::Summary;
 use crate::upstream::Upstreams;
 
@@ -73,7 +73,7 @@ pub struct Session {
     pub(crate) run: RunId,
     pub(crate) log: Log,
     recorder: Mutex<Option<Recorder>>,
-    shelf: Mutex<Shelf>,
+    shelf: Mutex<QueuedCalls>,
     pub(crate) library: Library,
     samples: Samples,
     prompts: Prompts,
@@ -89,7 +89,7 @@ pub struct Session {
     /// The decisions and facts that are recorded and were not reported yet.
     pub(crate) lanes: Mutex<OutcomeLanes>,
     /// The answers that the program was given.
-    pub(crate) handed: Mutex<Handed>,
+    pub(crate) handed: Mutex<AnswerRegistry>,
     /// Why nothing more can be recorded.
     failed: Mutex<Option<RecorderError>>,
     pub(crate) long_answers: Semaphore,
@@ -139,13 +139,13 @@ impl Session {
             // A fork reports its own.
             OutcomeLanes::none(run)
         };
-        let readers = samples.readers().unwrap_or_else(|| Arc::new(Readers::of(&log)));
+        let readers = samples.readers().unwrap_or_else(|| Arc::new(Readers::new(&log)));
         Ok(Arc::new(Session {
             run,
             library: Library::with(readers),
             log,
             recorder: Mutex::new(recorder),
-            shelf: Mutex::new(Shelf::new(samples.clone(), live, same_run)),
+            shelf: Mutex::new(QueuedCalls::new(samples.clone(), live, same_run)),
             prompts: Prompts::new(samples.clone()),
             samples,
             rules,
@@ -245,7 +245,7 @@ impl Session {
                 // What failed may be left out of the replay.
                 if !self.samples.skip_errors() {
                     let why = Why::Refused(problem.message.to_owned());
-                    self.missed(Miss {
+                    self.missed(NearestMatch {
                         call: asked.key.call,
                         why,
                         rules: String::new(),
@@ -267,7 +267,7 @@ impl Session {
     }
 
     /// Counts a request that is not recorded.
-    fn missed(&self, miss: Miss) {
+    fn missed(&self, miss: NearestMatch) {
         self.count(|summary| {
             summary.missed += 1;
             if summary.misses.len() < MISSES_COMPARED {
@@ -286,7 +286,7 @@ impl Session {
             *compared += 1;
             *compared
         };
-        let not_compared = || Miss {
+        let not_compared = || NearestMatch {
             call: asked.key.call.clone(),
             why: Why::NotCompared,
             rules: String::new(),
@@ -348,7 +348,7 @@ impl Session {
     /// Reads what is recorded of a call, if that was not done before. Returns the attempt that is
     /// probably the next to be sent.
     fn read(&self, call: &CallPath) -> Result<Option<(Place, Found)>, LogError> {
-        let name = Digest::of(call.as_str());
+        let name = Digest::new(call.as_str());
         if lock(&self.shelf).has(name) {
             return Ok(None);
         }
@@ -370,7 +370,7 @@ impl Session {
     }
 
     /// Notes that a client may try an attempt again.
-    pub(crate) fn reopen(&self, ticket: crate::book::Ticket) {
+    pub(crate) fn reopen(&self, ticket: crate::replay_queue::Ticket) {
         lock(&self.shelf).reopen(ticket);
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
 use crate::asked::Key;
-use crate::book::Place;
+use crate::replay_queue::Place;
 use crate::session::lock;
 
 /// The answers that equal requests share, by what counts of a request.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use retold::model::Failure;
 
-use crate::miss::Miss;
+use crate::nearest::NearestMatch;
 use crate::recorded::Played;
 
 /// What happened in a session.
@@ -29,7 +29,7 @@ pub struct Summary {
     /// Requests that are not recorded.
     pub missed: u64,
     /// The first of them.
-    pub misses: Vec<Miss>,
+    pub misses: Vec<NearestMatch>,
     /// Decisions and facts that the program reported.
     pub outcomes: u64,
     /// How many of them differ from the record, or are recorded and were not made again.

@@ -5,7 +5,7 @@ use std::error::Error;
 
 use hyper::http::{HeaderMap, HeaderName, header};
 use reqwest::{Client, Url, redirect};
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::model::{Failure, FailureKind, NamedUrl};
 
 use crate::asked::{CALL, Incoming};
@@ -346,14 +346,14 @@ fn not_sent(upstream: &str, error: reqwest::Error) -> Failure {
         () if error.is_connect() => (FailureKind::Connection, "cannot connect"),
         () => (FailureKind::Connection, "it broke the connection before it answered"),
     };
-    let cause = inert(&innermost(&error.without_url()), 300);
+    let cause = printable(&innermost(&error.without_url()), 300);
     Failure::new(kind, format!("upstream {upstream}: {what}: {cause}"))
 }
 
 /// The failure of an answer that was broken off.
 pub(crate) fn broken_off(upstream: &str, received: usize, error: reqwest::Error) -> Failure {
     let kind = if error.is_timeout() { FailureKind::Timeout } else { FailureKind::Connection };
-    let cause = inert(&innermost(&error.without_url()), 300);
+    let cause = printable(&innermost(&error.without_url()), 300);
     Failure::new(
         kind,
         format!("upstream {upstream} broke off its answer after {received} bytes: {cause}"),

@@ -81,7 +81,7 @@ impl Experiment for Auction {
                 let highest = run.state().coins;
                 let prompt =
                     format!("You are {by}. The highest bid is {highest}. What do you bid?");
-                let request = ChatRequest::of("gpt-4o", prompt).into_request()?;
+                let request = ChatRequest::new("gpt-4o", prompt).into_request()?;
                 let call = CallPath::new(format!("round/{round}/{by}"))?;
                 let question = Question::new(call, request, self.parser.clone());
                 let Ok(answer) = run.ask(question).await? else { continue };

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 
 use crate::decide::params::without_place;
 use crate::decide::{Decided, Undecided};
+use crate::escaping::printable;
 use crate::explain::explain;
 use crate::id::{CallPath, Sample};
-use crate::inert::inert;
 use crate::jsonl::JsonlError;
 use crate::parse::WholeAnswer;
 use crate::prompt::{CanonicalError, canonical};
@@ -89,7 +89,7 @@ pub enum LineProblem {
     #[error("it is not a JSON object {{\"value\":..}} but {0}")]
     NotAnObject(String),
     /// Not JSON, or an object of another form.
-    #[error("{}", inert(&explain(&without_place(.0)), 400))]
+    #[error("{}", printable(&explain(&without_place(.0)), 400))]
     Json(#[from] serde_json::Error),
     /// The method has no name that can be shown.
     #[error("\"method\" is a name of at most {LONGEST_METHOD} characters, not {0:?}")]
@@ -102,12 +102,12 @@ pub enum LineProblem {
 /// The decision in a line.
 pub(super) fn read(text: &str) -> Result<Decided, LineProblem> {
     if !text.trim_start().starts_with('{') {
-        return Err(LineProblem::NotAnObject(inert(text.trim(), 80)));
+        return Err(LineProblem::NotAnObject(printable(text.trim(), 80)));
     }
     let Taken { value, method, reasoning, warnings } = serde_json::from_str(text)?;
     let too_long = method.chars().count() > LONGEST_METHOD;
     if method.is_empty() || too_long || method.chars().any(char::is_control) {
-        return Err(LineProblem::Method(inert(&method, 80)));
+        return Err(LineProblem::Method(printable(&method, 80)));
     }
     canonical(&value)?;
     Ok(Decided { method, value, reasoning, warnings, verdict: None, found: None })

@@ -32,7 +32,7 @@ use self::command::{Digested, digest, find, named_files, words};
 pub use self::line::{LineProblem, OutputProblem};
 use super::{DecideError, Decided, Decider, Undecided};
 use crate::counted::counted;
-use crate::inert::inert;
+use crate::escaping::printable;
 use crate::parse::ParserSpec;
 
 /// The parser name under which a filter's decisions are recorded.
@@ -218,7 +218,7 @@ impl Filter {
     }
 
     fn name(&self) -> String {
-        inert(&self.words.join(" "), 100)
+        printable(&self.words.join(" "), 100)
     }
 
     /// Runs it over some answers once.
@@ -243,7 +243,7 @@ impl Filter {
         let differs = first.iter().zip(&again).position(|(first, again)| first != again);
         if let Some(at) = differs {
             let of = match (answers[at].call, answers[at].sample) {
-                (Some(call), Some(sample)) => inert(&format!("{call}#{sample}"), 100),
+                (Some(call), Some(sample)) => printable(&format!("{call}#{sample}"), 100),
                 _ => format!("answer {}", at + 1),
             };
             let (first, second) = (shown(&first[at]), shown(&again[at]));
@@ -261,11 +261,11 @@ impl Filter {
 /// The command of a filter, from the settings recorded with its decisions.
 pub(super) fn command_of(params: &Value) -> String {
     let words = params["command"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    inert(&words.collect::<Vec<_>>().join(" "), 100)
+    printable(&words.collect::<Vec<_>>().join(" "), 100)
 }
 
 fn shown(decided: &Decided) -> String {
-    inert(&serde_json::to_string(decided).unwrap_or_default(), 200)
+    printable(&serde_json::to_string(decided).unwrap_or_default(), 200)
 }
 
 impl Decider for Filter {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::group::Group;
 use super::{FilterError, FilterSetup, OutputProblem, line};
 use crate::decide::Decided;
-use crate::inert::inert;
+use crate::escaping::printable;
 use crate::jsonl::JsonlReader;
 
 /// How often we check whether the filter has ended.
@@ -271,7 +271,7 @@ fn beginning(mut stderr: impl Read) -> String {
     // The last line says what went wrong: in a traceback it is the error.
     let text = String::from_utf8_lossy(&bytes);
     let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("");
-    inert(last.trim(), 300)
+    printable(last.trim(), 300)
 }
 
 /// The decisions that it writes, in at most `most` bytes.

@@ -19,7 +19,7 @@ pub(in crate::log) struct Comparison {
 }
 
 impl Comparison {
-    pub(in crate::log) fn of(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
+    pub(in crate::log) fn new(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
         // A run that cannot be found is reported when its events are read.
         let stored = match reader.pieces(run) {
             Err(error) if error.is_damage() => Vec::new(),

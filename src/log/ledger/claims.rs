@@ -53,7 +53,7 @@ pub(in crate::log) struct Milestone {
 
 /// What an event means for the ledger.
 pub(in crate::log) fn milestone(seq: Seq, kind: &str) -> Option<Milestone> {
-    LedgerChange::of(seq, kind).map(|change| Milestone { seq, change })
+    LedgerChange::new(seq, kind).map(|change| Milestone { seq, change })
 }
 
 fn whole(what: String) -> Problem {
@@ -143,14 +143,14 @@ impl Ledger {
     }
 
     /// The entries of a run, in order.
-    pub fn of(&self, run: RunId) -> impl Iterator<Item = &LedgerEntry> {
+    pub fn entries_of(&self, run: RunId) -> impl Iterator<Item = &LedgerEntry> {
         let places = self.runs.get(&run).map_or(&[][..], Vec::as_slice);
         places.iter().map(|at| &self.entries[*at])
     }
 
     /// The last entry about a run.
     pub fn last_of(&self, run: RunId) -> Option<&LedgerEntry> {
-        self.of(run).max_by_key(|entry| entry.head.seq)
+        self.entries_of(run).max_by_key(|entry| entry.head.seq)
     }
 
     /// The runs that it names, in the order in which they came into the log.
@@ -212,7 +212,7 @@ impl Ledger {
                     entry.head.seq == *seq && entry.change == *change
                 }
             };
-            if !self.of(run).any(says_so) {
+            if !self.entries_of(run).any(says_so) {
                 return problem(
                     Some(*seq),
                     format!("the ledger does not say that it was {change}"),
@@ -236,7 +236,7 @@ impl Ledger {
     /// What is missing at the end of a run that goes no further than `last`: an entry says that it
     /// had more.
     pub fn missing_after(&self, run: RunId, last: Seq) -> Option<Problem> {
-        self.of(run).find_map(|entry| entry.missing_after(last))
+        self.entries_of(run).find_map(|entry| entry.missing_after(last))
     }
 
     /// The runs that the ledger names but the log does not hold; `held` says whether the

@@ -40,7 +40,7 @@ impl LedgerChange {
     }
 
     /// The change that an event makes, if it is one that the ledger records.
-    pub fn of(seq: Seq, kind: &str) -> Option<Self> {
+    pub fn new(seq: Seq, kind: &str) -> Option<Self> {
         match kind {
             _ if seq == Seq(1) => Some(LedgerChange::Started),
             "RunResumed" => Some(LedgerChange::Resumed),

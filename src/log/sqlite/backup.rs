@@ -10,7 +10,7 @@ use rusqlite::backup::{Backup, StepResult};
 
 use super::guard::Fuel;
 use super::reader::SqliteReader;
-use super::{SqliteBackend, turns};
+use super::{SqliteBackend, busy};
 use crate::log::backend::Backend as _;
 use crate::log::error::{LogError, Reworded};
 use crate::log::ledger::{Ledger, LedgerHead};
@@ -84,7 +84,7 @@ impl SqliteBackend {
             let moment = from.unchecked_transaction()?;
             let _: i64 = moment.query_row("SELECT count(*) FROM meta", [], |r| r.get(0))?;
             let backup = Backup::new(&moment, &mut to)?;
-            turns::until_free(self.busy(), || {
+            busy::until_free(self.busy(), || {
                 loop {
                     match backup.step(PAGES)? {
                         StepResult::Done => return Ok(()),
@@ -105,7 +105,7 @@ impl SqliteBackend {
         let copy = SqliteBackend::at(draft, self.options.clone());
         let mut db = copy.only_reading()?;
         let bytes = copy.bytes();
-        let fuel = Fuel::of(&mut db, bytes).map_err(|e| copy.error(e))?;
+        let fuel = Fuel::new(&mut db, bytes).map_err(|e| copy.error(e))?;
         let mut reader = SqliteReader::new(db, copy, fuel);
         let (runs, problems) = verify_all(&mut reader)?;
         let first = runs.iter().filter_map(|run| run.problem.as_ref()).chain(&problems).next();

@@ -41,7 +41,11 @@ impl Beginnings {
     }
 
     /// What a request begins with.
-    pub(super) fn of(&mut self, tx: &Connection, request: &Request) -> Result<Shared, Aborted> {
+    pub(super) fn shared_by(
+        &mut self,
+        tx: &Connection,
+        request: &Request,
+    ) -> Result<Shared, Aborted> {
         let hashes = self.lists.beginnings(request);
         let mut found = self.lists.find(&hashes);
         let shared = found.map_or(0, |(base, _)| base.messages);
@@ -136,7 +140,7 @@ impl Beginnings {
         }
         for id in unknown.into_iter().rev() {
             let Some(part) = sound(self.stored.part(tx, id))? else { return Ok(None) };
-            cost = Cost::of(&part.request, 0, cost);
+            cost = Cost::new(&part.request, 0, cost);
             self.lists.note(id, cost);
         }
         Ok(Some(cost))

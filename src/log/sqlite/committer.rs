@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{CachedStatement, Connection, params};
 
 use super::SqliteBackend;
+use super::busy::Waited;
 use super::contents;
 use super::guard::Fuel;
 use super::identity::Identity;
@@ -13,20 +14,19 @@ use super::ledger;
 use super::open_file::OpenFile;
 use super::space::Space;
 use super::stop::Aborted;
-use super::turns::Waited;
 use crate::event::NewEvent;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::id::{RunId, Seq, Time};
 use crate::log::backend::{Append, Committer, Provenance};
 use crate::log::error::LogError;
+use crate::log::high_water_mark::{HighWaterMark, HighWaterMarkFile};
 use crate::log::ledger::{LedgerChange, LedgerHead};
-use crate::log::mark::{Mark, MarkFile};
 
 pub(super) struct SqliteCommitter {
     db: OpenFile,
     backend: SqliteBackend,
     known: Known,
-    marks: MarkFile,
+    marks: HighWaterMarkFile,
     watch: Watch,
     /// `None` if no transaction is open.
     open: Option<Transaction>,
@@ -90,7 +90,7 @@ impl SqliteCommitter {
     pub(super) fn new(
         db: OpenFile,
         backend: SqliteBackend,
-        marks: MarkFile,
+        marks: HighWaterMarkFile,
         watch: Watch,
         waited: Waited,
     ) -> Self {
@@ -143,7 +143,7 @@ impl SqliteCommitter {
             // Before anyone is notified that the events are stored, so that no promise goes beyond
             // the mark.
             for (run, (number, head)) in done.heads {
-                self.marks.note(number, Mark { run, head });
+                self.marks.note(number, HighWaterMark { run, head });
             }
             self.watch.identity.committed();
         }
@@ -201,7 +201,7 @@ fn append_to_run(
     };
     let is_next = no == open.newest && head.seq > Seq(0);
     let event = tx.prepare_cached(if is_next { NEXT } else { INSERT })?;
-    let mut statements = Statements { event, contents: contents::ContentStatements::of(tx)? };
+    let mut statements = Statements { event, contents: contents::ContentStatements::new(tx)? };
     for (n, event) in events.iter().enumerate() {
         let conflict = || Aborted::Log(LogError::Conflict { run: *run, seq: event.head().seq });
         if event.after() != head {
@@ -215,7 +215,7 @@ fn append_to_run(
         head = event.head();
         watch.inserted(tx, n + 1, event.event())?;
         known.index.add(tx, no, head.seq, event.event())?;
-        let change = LedgerChange::of(head.seq, &event.event().kind);
+        let change = LedgerChange::new(head.seq, &event.event().kind);
         if let Some(change) = change.filter(|_| *origin == Provenance::Here) {
             open.ledger = Some(ledger::add(tx, open.ledger, change, *run, head)?);
         }

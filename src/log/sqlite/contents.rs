@@ -67,7 +67,7 @@ pub(super) struct ContentStatements<'c> {
 }
 
 impl<'c> ContentStatements<'c> {
-    pub(super) fn of(tx: &'c Connection) -> rusqlite::Result<Self> {
+    pub(super) fn new(tx: &'c Connection) -> rusqlite::Result<Self> {
         Ok(ContentStatements {
             find: tx.prepare_cached("SELECT id FROM content_keys WHERE key = ?1")?,
             add: tx.prepare_cached("INSERT OR FAIL INTO contents (key, body) VALUES (?1, ?2)")?,
@@ -230,7 +230,7 @@ mod tests {
         super::super::schema::make(&db).unwrap();
         let blind = Contents { keys: None, ..Contents::default() };
         let mut writers = [Contents::default(), blind, Contents::default()];
-        let mut statements = ContentStatements::of(&db).unwrap();
+        let mut statements = ContentStatements::new(&db).unwrap();
         let mut state = 1_u64;
         for turn in 0..60 {
             let here = if turn < 30 { 2 } else { 3 };

@@ -111,7 +111,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(byte: u8) -> Option<Self> {
+    fn new(byte: u8) -> Option<Self> {
         let all = [Kind::InnerIndex, Kind::InnerTable, Kind::LeafIndex, Kind::LeafTable];
         all.into_iter().find(|kind| *kind as u8 == byte)
     }
@@ -139,8 +139,8 @@ struct Node {
 
 impl Node {
     /// Reads a page; `None` if it is not one of a tree.
-    fn of(bytes: Vec<u8>) -> Option<Self> {
-        let kind = Kind::of(*bytes.first()?)?;
+    fn new(bytes: Vec<u8>) -> Option<Self> {
+        let kind = Kind::new(*bytes.first()?)?;
         let count = usize::from(u16::from_be_bytes(part(&bytes, 3)?));
         let place = |n: usize| {
             let place = usize::from(u16::from_be_bytes(part(&bytes, kind.header() + 2 * n)?));
@@ -177,7 +177,8 @@ const LAST_CHILD: usize = 8;
 impl Trees {
     /// Cuts a tree to what is left of it.
     fn cut(&mut self, root: u32) -> io::Result<()> {
-        let first = self.bytes(root)?.and_then(|bytes| Some(Kind::of(*bytes.first()?)?.is_table()));
+        let first =
+            self.bytes(root)?.and_then(|bytes| Some(Kind::new(*bytes.first()?)?.is_table()));
         match self.left(root, 0)? {
             Some(page) if page == root => Ok(()),
             // The schema names the root, so what is left moves there.
@@ -203,7 +204,7 @@ impl Trees {
         if depth > DEEPEST || !self.seen.insert(page) {
             return Ok(None);
         }
-        let Some(mut node) = self.bytes(page)?.and_then(Node::of) else { return Ok(None) };
+        let Some(mut node) = self.bytes(page)?.and_then(Node::new) else { return Ok(None) };
         let mut kept = Vec::with_capacity(node.cells.len());
         match node.kind {
             Kind::LeafIndex => return Ok(Some(page)),

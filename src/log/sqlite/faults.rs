@@ -2,10 +2,10 @@
 
 use rusqlite::ErrorCode;
 
-use super::{SqliteBackend, guard, header, turns, unwritable};
-use crate::beside::{self, BesideError};
+use super::{SqliteBackend, busy, guard, header, unwritable};
 use crate::log::backend::Backend as _;
 use crate::log::error::{LogError, NoRoom, Reworded};
+use crate::sidecar::{self, SidecarError};
 
 impl SqliteBackend {
     /// The error to report instead of anything that follows from it.
@@ -23,22 +23,22 @@ impl SqliteBackend {
 
     /// A link in place of one of SQLite's own files, which SQLite refuses without naming it.
     fn link_beside(&self) -> Option<LogError> {
-        let log = beside::canonical(&self.path);
+        let log = sidecar::canonical(&self.path);
         let path = ["-wal", "-shm", "-journal"]
-            .map(|suffix| beside::path(&log, suffix))
+            .map(|suffix| sidecar::path(&log, suffix))
             .into_iter()
             .find(|path| path.is_symlink())?;
         let path = path.display().to_string();
-        Some(BesideError::Link { path }.into())
+        Some(SidecarError::Link { path }.into())
     }
 
     /// What an SQLite error means for the log.
     pub(super) fn error(&self, error: rusqlite::Error) -> LogError {
         let path = self.name();
         // A file that must not change is named by a URI.
-        let uri = unwritable::immutable(&beside::canonical(&self.path));
+        let uri = unwritable::immutable(&sidecar::canonical(&self.path));
         let words = said(&error).replace(&uri, &path);
-        if turns::is_locked(&error) {
+        if busy::is_locked(&error) {
             return LogError::Busy { path, seconds: self.busy().as_secs() };
         }
         match error.sqlite_error_code() {

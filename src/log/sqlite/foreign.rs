@@ -116,7 +116,7 @@ impl ForeignDatabase {
         let bytes = std::fs::metadata(path).map_or(0, |about| about.len());
         let fuel = guard::restrict(&db)
             .and_then(|()| db.busy_timeout(BUSY))
-            .and_then(|()| Fuel::of(&mut db, bytes))
+            .and_then(|()| Fuel::new(&mut db, bytes))
             .map_err(failed)?;
         let tables = tables(&db).map_err(failed)?;
         Ok(ForeignDatabase { path: shown, db, fuel, tables, left: most, most })

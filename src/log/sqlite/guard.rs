@@ -68,7 +68,7 @@ pub(super) struct Fuel {
 
 impl Fuel {
     /// Counts the steps of a connection from now on; `bytes` is the size of the file.
-    pub(super) fn of(db: &mut Connection, bytes: u64) -> rusqlite::Result<Self> {
+    pub(super) fn new(db: &mut Connection, bytes: u64) -> rusqlite::Result<Self> {
         let full = steps(bytes);
         let left = Arc::new(AtomicI64::new(full));
         let counted = Arc::clone(&left);

@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::SqliteBackend;
-use super::held::reading;
+use super::descriptors::reading;
 use super::schema::{APPLICATION_ID, RUN_IDS};
 
 const HEADER: usize = 100;

@@ -5,8 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::beside;
 use crate::log::error::LogError;
+use crate::sidecar;
 
 /// The files of a log as they were when it was opened.
 pub(super) struct Identity {
@@ -22,10 +22,10 @@ pub(super) struct Identity {
 
 impl Identity {
     /// Must be called right after the file was opened.
-    pub(super) fn of(log: &Path) -> Self {
+    pub(super) fn new(log: &Path) -> Self {
         let name = log.to_owned();
-        let log = beside::canonical(log);
-        let (wal, log_was) = (beside::path(&log, "-wal"), id(&log));
+        let log = sidecar::canonical(log);
+        let (wal, log_was) = (sidecar::path(&log, "-wal"), id(&log));
         Identity { name, log, wal, log_was, wal_was: None }
     }
 

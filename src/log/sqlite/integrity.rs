@@ -163,7 +163,7 @@ fn requests(
     // In order, so that the base of a request is checked before the request.
     let mut known = Requests::new(reader.backend.format);
     while let Some(row) = rows.next()? {
-        let stored = Stored::of(row)?;
+        let stored = Stored::new(row)?;
         let id = stored.id;
         if row.get(5)? {
             problems.push(format!("request {id} belongs to no event"));

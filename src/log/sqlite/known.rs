@@ -111,7 +111,7 @@ impl Known {
         if let Some(id) = self.requests.get(&hash) {
             return Ok(*id);
         }
-        let shared = self.beginnings.as_mut().map(|it| it.of(tx, request)).transpose()?;
+        let shared = self.beginnings.as_mut().map(|it| it.shared_by(tx, request)).transpose()?;
         let base = shared.as_ref().and_then(|shared| shared.base);
         let left_out = base.map_or(0, |base| base.messages);
         let before = self.contents.last();
@@ -174,7 +174,7 @@ mod tests {
         let long = "How do you make 24 of 10, 4, 5 and 1? ".repeat(3);
         // The third has only texts that the first has; the last has none that is stored separately.
         let requests = [chat(&long, 0.5), chat("24?", 0.5), chat(&long, 0.25), chat("24?", 0.25)];
-        let mut statements = ContentStatements::of(&db).unwrap();
+        let mut statements = ContentStatements::new(&db).unwrap();
         let mut ids = Vec::new();
         for _ in 0..3 {
             let mut known = Known::new(FORMAT);

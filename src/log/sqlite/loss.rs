@@ -25,13 +25,13 @@ use super::open_file::OpenFile;
 use super::schema;
 use super::wal::{Wal, examine};
 use super::{SqliteBackend, SqliteOptions};
-use crate::beside;
 use crate::counted::counted;
 use crate::id::EventHash;
 use crate::log::backend::Backend;
 use crate::log::error::LogError;
-use crate::log::mark::{self, Mark, marks};
+use crate::log::high_water_mark::{self, HighWaterMark, marks};
 use crate::log::problem::Problem;
+use crate::sidecar;
 
 /// The suffix of a damaged WAL that was set aside, and of one whose loss was accepted.
 const DAMAGED: &str = "-wal.damaged-";
@@ -47,7 +47,7 @@ const MOST_LOOKS: usize = 20;
 #[derive(Debug, Clone, Default)]
 pub(super) struct FilesBeside {
     /// Read first, so that the log has come at least as far as the marks say.
-    marks: Vec<Mark>,
+    marks: Vec<HighWaterMark>,
     wal: Wal,
     /// The suffixes of damaged WALs that were set aside, the newest last.
     aside: Vec<String>,
@@ -107,7 +107,7 @@ impl FilesBeside {
         let mut lost = Vec::new();
         match (self.wal.fault, &self.not_copied, self.aside.last()) {
             (Some(fault), None, Some(copy)) => {
-                let copy = beside::path(&beside::canonical(log), copy);
+                let copy = sidecar::path(&sidecar::canonical(log), copy);
                 lost.push(file(format!(
                     "the WAL is damaged (copied to {}): {fault}",
                     copy.display()
@@ -131,16 +131,16 @@ impl FilesBeside {
 
 /// The problem to report about a WAL that was set aside.
 fn described(log: &Path, copy: &str) -> String {
-    let log = beside::canonical(log);
-    let path = beside::path(&log, copy);
-    match beside::read(&log, copy).ok().flatten().and_then(|file| examine(file).ok()?.fault) {
+    let log = sidecar::canonical(log);
+    let path = sidecar::path(&log, copy);
+    match sidecar::read(&log, copy).ok().flatten().and_then(|file| examine(file).ok()?.fault) {
         Some(fault) => format!("{} is a copy of a damaged WAL: {fault}", path.display()),
         None => format!("{} is a copy of a WAL whose last events were lost", path.display()),
     }
 }
 
 /// What is missing from a run that ends before its mark or has another event there.
-fn missed(db: &Connection, mark: &Mark) -> rusqlite::Result<Option<Problem>> {
+fn missed(db: &Connection, mark: &HighWaterMark) -> rusqlite::Result<Option<Problem>> {
     let found = |query: &str| {
         let mut query = db.prepare_cached(query)?;
         query.query_row([mark.run.as_bytes()], |r| r.get::<_, i64>(0)).optional()
@@ -205,29 +205,29 @@ fn wal_of(log: &Path) -> io::Result<Wal> {
 }
 
 fn wal_path(log: &Path) -> PathBuf {
-    beside::path(&beside::canonical(log), "-wal")
+    sidecar::path(&sidecar::canonical(log), "-wal")
 }
 
 /// The suffixes of the numbered files beside a log.
 fn copies(log: &Path, kind: &str) -> Vec<String> {
-    let log = beside::canonical(log);
-    let exists = |copy: &String| beside::path(&log, copy).symlink_metadata().is_ok();
+    let log = sidecar::canonical(log);
+    let exists = |copy: &String| sidecar::path(&log, copy).symlink_metadata().is_ok();
     (1..=MOST_COPIES).map(|n| format!("{kind}{n}")).filter(exists).collect()
 }
 
 /// Copies the WAL to a free name unless the newest copy is the same; returns the suffix if it
 /// copied.
 fn copy(log: &Path, newest: Option<&String>) -> io::Result<Option<String>> {
-    let log = beside::canonical(log);
+    let log = sidecar::canonical(log);
     let mut wal = File::open(wal_path(&log))?;
     if let Some(newest) = newest
-        && let Ok(Some(newest)) = beside::read(&log, newest)
+        && let Ok(Some(newest)) = sidecar::read(&log, newest)
         && same(&mut wal, newest)?
     {
         return Ok(None);
     }
     // Under another name until it is complete.
-    let part = beside::path(&log, &format!("-wal.part-{}", std::process::id()));
+    let part = sidecar::path(&log, &format!("-wal.part-{}", std::process::id()));
     let _ = fs::remove_file(&part);
     let copied = (|| {
         let mut to = File::options().write(true).create_new(true).open(&part)?;
@@ -243,7 +243,7 @@ fn copy(log: &Path, newest: Option<&String>) -> io::Result<Option<String>> {
 fn rename(file: &Path, log: &Path, kind: &str) -> io::Result<String> {
     for n in 1..=MOST_COPIES {
         let free = format!("{kind}{n}");
-        let path = beside::path(log, &free);
+        let path = sidecar::path(log, &free);
         if path.symlink_metadata().is_ok() {
             continue;
         }
@@ -360,7 +360,7 @@ impl SqliteBackend {
     /// Whether the file has everything that its marks claim even without its WAL. In that case all
     /// of the WAL was merged already, and reading its beginning would replace newer pages by older
     /// ones.
-    fn holds_all_alone(&self, marks: &[Mark]) -> bool {
+    fn holds_all_alone(&self, marks: &[HighWaterMark]) -> bool {
         let Ok(db) = self.alone() else { return false };
         !marks.is_empty() && marks.iter().all(|mark| matches!(missed(&db, mark), Ok(None)))
     }
@@ -401,12 +401,13 @@ impl SqliteBackend {
             backend.merges = true;
             Some(backend.open_file(&backend.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
         };
-        let is_missed =
-            |mark: &Mark| db.as_ref().is_none_or(|db| !matches!(missed(db, mark), Ok(None)));
-        mark::forget(path, is_missed).map_err(cannot)?;
-        let whole = beside::canonical(path);
+        let is_missed = |mark: &HighWaterMark| {
+            db.as_ref().is_none_or(|db| !matches!(missed(db, mark), Ok(None)))
+        };
+        high_water_mark::forget(path, is_missed).map_err(cannot)?;
+        let whole = sidecar::canonical(path);
         for damaged in copies(path, DAMAGED) {
-            let damaged = beside::path(&whole, &damaged);
+            let damaged = sidecar::path(&whole, &damaged);
             rename(&damaged, &whole, ACCEPTED).map_err(cannot)?;
         }
         Ok(lost)

@@ -2,15 +2,16 @@
 
 mod backup;
 mod beginnings;
+mod busy;
 mod committer;
 mod contents;
 mod cut_off;
+mod descriptors;
 mod ends;
 mod faults;
 mod foreign;
 mod guard;
 mod header;
-mod held;
 mod identity;
 mod index;
 mod integrity;
@@ -25,7 +26,6 @@ mod rows;
 mod schema;
 mod space;
 mod stop;
-mod turns;
 mod unwritable;
 mod wal;
 
@@ -43,11 +43,11 @@ pub use foreign::{Cell, ForeignDatabase, ForeignError};
 use super::backend::{Backend, Committer, Lease, Reader};
 use super::error::{LogError, Reworded};
 use super::format::{FORMAT, Format};
+use super::high_water_mark::{self, HighWaterMarkFile};
 use super::lease;
-use super::mark::{self, MarkFile};
 use super::problem::Problem;
-use crate::beside;
 use crate::id::RunId;
+use crate::sidecar;
 use committer::Watch;
 use guard::Fuel;
 use identity::Identity;
@@ -255,9 +255,9 @@ impl SqliteBackend {
         if self.malformed.is_some() {
             guard::skip_malformed(&db).map_err(|e| self.error(e))?;
         }
-        let guarded = guard::restrict(&db).and_then(|()| Fuel::of(&mut db, self.bytes()));
+        let guarded = guard::restrict(&db).and_then(|()| Fuel::new(&mut db, self.bytes()));
         guarded.map_err(|e| self.error(e))?;
-        turns::take_turns(&mut db, self.busy()).map_err(|e| self.error(e))?;
+        busy::take_turns(&mut db, self.busy()).map_err(|e| self.error(e))?;
         let keep = db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !self.merges);
         keep.map_err(|e| self.error(e))?;
         Ok(db)
@@ -299,8 +299,8 @@ impl SqliteBackend {
 
     /// The size of the log, including its WAL.
     fn bytes(&self) -> u64 {
-        let whole = beside::canonical(&self.path);
-        let files = [beside::path(&whole, "-wal"), whole];
+        let whole = sidecar::canonical(&self.path);
+        let files = [sidecar::path(&whole, "-wal"), whole];
         files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len()).sum()
     }
 
@@ -323,7 +323,7 @@ impl SqliteBackend {
             return Err(LogError::Damaged { path: self.name(), what });
         }
         let mut mode = String::new();
-        let switched = turns::until_free(self.busy(), || {
+        let switched = busy::until_free(self.busy(), || {
             mode = journal::to_wal(db)?;
             Ok(())
         });
@@ -345,7 +345,7 @@ impl SqliteBackend {
             }
         }
         // Another process may be creating it.
-        let made = turns::until_free(self.busy(), || self.create(&mut db));
+        let made = busy::until_free(self.busy(), || self.create(&mut db));
         made.map_err(|e| self.error(e))?;
         self.ready(db)
     }
@@ -384,7 +384,7 @@ impl SqliteBackend {
         if tables == 0 {
             // An existing mark belongs to a log that is gone. If it cannot be changed, writing will
             // fail.
-            let _ = mark::forget(&self.path, |_| true);
+            let _ = high_water_mark::forget(&self.path, |_| true);
             write.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
             schema::make(&write)?;
         }
@@ -467,10 +467,10 @@ impl Backend for SqliteBackend {
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
         self.refuse_after_a_loss()?;
         let mut db = self.ready(self.to_write(OpenFlags::SQLITE_OPEN_READ_WRITE)?)?;
-        let identity = Identity::of(&self.path);
+        let identity = Identity::new(&self.path);
         self.can_be_written(&db)?;
         ledger::begin(self, &mut db)?;
-        let fuel = Fuel::of(&mut db, self.bytes()).map_err(|e| self.error(e))?;
+        let fuel = Fuel::new(&mut db, self.bytes()).map_err(|e| self.error(e))?;
         let tune = || -> rusqlite::Result<Option<Space>> {
             // Pages are filled one after the other: a larger cache would only be more memory to
             // clear.
@@ -481,19 +481,19 @@ impl Backend for SqliteBackend {
                 let max = i64::try_from(max).unwrap_or(i64::MAX);
                 db.pragma_update(None, "max_page_count", (max / size).max(1))?;
             }
-            self.options.max_bytes.map(|most| Space::of(&self.path, most, &db)).transpose()
+            self.options.max_bytes.map(|most| Space::new(&self.path, most, &db)).transpose()
         };
         let space = tune().map_err(|e| self.error(e))?;
-        let marks = MarkFile::open(&self.path)?;
+        let marks = HighWaterMarkFile::open(&self.path)?;
         let watch = Watch { identity, fuel, space };
-        let waited = turns::take_turns(&mut db, self.busy()).map_err(|e| self.error(e))?;
+        let waited = busy::take_turns(&mut db, self.busy()).map_err(|e| self.error(e))?;
         let committer = committer::SqliteCommitter::new(db, self.clone(), marks, watch, waited);
         Ok(Box::new(committer))
     }
 
     fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
         let mut db = self.to_read(|db| self.ready(db))?;
-        let fuel = Fuel::of(&mut db, self.bytes()).map_err(|e| self.error(e))?;
+        let fuel = Fuel::new(&mut db, self.bytes()).map_err(|e| self.error(e))?;
         // Runs are read from end to end. Pages that are used again at once stay in the processor's
         // cache; a large page cache would be full of pages that are never needed again.
         let tune = db.pragma_update(None, "cache_size", -4096);

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::held::Held;
-use crate::beside;
+use super::descriptors::Held;
+use crate::sidecar;
 
 /// An open file. Its fields are dropped in this order.
 pub(super) struct OpenFile {
@@ -25,9 +25,9 @@ pub(super) struct OpenFile {
 impl OpenFile {
     /// A connection to a log; `name` is its path, or says in a URI how to open it.
     pub(super) fn open(name: &Path, log: &Path, flags: OpenFlags) -> rusqlite::Result<Self> {
-        let held = Held::of(log);
+        let held = Held::new(log);
         let db = Connection::open_with_flags(name, flags)?;
-        let folder = beside::canonical(log).parent().map(Path::to_owned);
+        let folder = sidecar::canonical(log).parent().map(Path::to_owned);
         Ok(OpenFile { _wait: Wait { folder }, db, _held: held, _done: Done })
     }
 }

@@ -59,7 +59,7 @@ impl Stored {
     }
 
     /// Reads them from the first columns of a row.
-    pub(super) fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+    pub(super) fn new(row: &Row<'_>) -> rusqlite::Result<Self> {
         // A number of another type is read as one that no request has.
         let number = |column| row.get::<_, Option<i64>>(column).unwrap_or(Some(-1));
         let (base, shared) = (number(2), number(3));
@@ -160,7 +160,7 @@ impl Requests {
                 WHERE substr(hash, 1, 8) = ?1 AND hash = ?2"
         };
         let find = &mut db.prepare_cached(find)?;
-        find.query_row(params![&prompt.0[..8], prompt.as_bytes()], Stored::of).optional()
+        find.query_row(params![&prompt.0[..8], prompt.as_bytes()], Stored::new).optional()
     }
 
     /// A request with only its own messages.
@@ -173,7 +173,7 @@ impl Requests {
             return Ok(part.clone());
         }
         let find = "SELECT id, skeleton, base, shared FROM requests WHERE id = ?1";
-        let stored = db.prepare_cached(find)?.query_row([id], Stored::of).optional()?;
+        let stored = db.prepare_cached(find)?.query_row([id], Stored::new).optional()?;
         let missing = || RequestFault::Wrong("its base is missing".to_owned());
         let part = Arc::new(stored.ok_or_else(missing)?.part(db, &mut |_| {})?);
         self.keep(id, &part);

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::stop::Aborted;
-use crate::beside;
 use crate::log::error::{LogError, NoRoom};
+use crate::sidecar;
 
 /// The bytes of a WAL frame besides its page.
 const FRAME_HEADER: u64 = 24;
@@ -32,9 +32,9 @@ pub(super) struct Space {
 }
 
 impl Space {
-    pub(super) fn of(log: &Path, most: u64, db: &Connection) -> rusqlite::Result<Self> {
+    pub(super) fn new(log: &Path, most: u64, db: &Connection) -> rusqlite::Result<Self> {
         let page: i64 = db.pragma_query_value(None, "page_size", |r| r.get(0))?;
-        let wal = beside::path(&beside::canonical(log), "-wal");
+        let wal = sidecar::path(&sidecar::canonical(log), "-wal");
         let name = log.to_owned();
         Ok(Space { name, wal, most, page: page.unsigned_abs(), began_with: 0, inside: 0 })
     }

@@ -12,8 +12,8 @@ use rusqlite::OpenFlags;
 
 use super::SqliteBackend;
 use super::open_file::OpenFile;
-use crate::beside::{self, canonical};
 use crate::log::error::LogError;
+use crate::sidecar::{self, canonical};
 
 /// What is beside a file that we only read.
 enum WalBeside {
@@ -49,7 +49,7 @@ impl SqliteBackend {
 }
 
 fn wal_beside(log: &Path) -> WalBeside {
-    let named = |suffix: &str| fs::metadata(beside::path(log, suffix));
+    let named = |suffix: &str| fs::metadata(sidecar::path(log, suffix));
     match (named("-wal"), named("-shm")) {
         (Ok(_), Ok(_)) => WalBeside::Shared,
         (Ok(wal), Err(_)) if wal.len() > 0 => WalBeside::Unmerged,

@@ -126,7 +126,7 @@ struct Header {
 }
 
 impl Header {
-    fn of(bytes: &[u8; HEADER]) -> Option<Self> {
+    fn new(bytes: &[u8; HEADER]) -> Option<Self> {
         let words = match number(bytes) {
             0x377f_0682 => Words::Little,
             0x377f_0683 => Words::Big,
@@ -151,7 +151,7 @@ pub(super) fn examine(mut file: impl Read) -> io::Result<Wal> {
         // The header was never finished, so no frame can have followed it.
         return Ok(Wal::default());
     }
-    match Header::of(&bytes) {
+    match Header::new(&bytes) {
         Some(header) => frames(&header, file),
         None => without_header(file),
     }

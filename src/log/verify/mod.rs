@@ -104,7 +104,7 @@ fn verify_chain(
     run: RunId,
     expected: Option<EventHash>,
 ) -> Result<(Verification, Read), LogError> {
-    let mut index = Comparison::of(reader, run)?;
+    let mut index = Comparison::new(reader, run)?;
     let (linked, read) = std::thread::scope(|scope| {
         let (next, batches) = sync_channel::<Vec<StoredEvent>>(AHEAD);
         let links = scope.spawn(move || {

@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 
 use super::reply::{LONGEST_ERROR, Reply};
 use super::settings::{Endpoint, OpenAiError, OpenAiSettings};
-use crate::inert::inert;
+use crate::escaping::printable;
 use crate::model::{Failure, FailureKind, TimeIsUp, within};
 use crate::values::{MOST_VALUES, too_many};
 
@@ -177,7 +177,7 @@ impl HttpClient {
 
     fn connection(&self, status: Option<u16>, what: &str, error: reqwest::Error) -> Failure {
         let cause = self.endpoint.secrets.strike(&innermost(&error.without_url()));
-        let message = format!("{what}: {}", inert(&cause, 300));
+        let message = format!("{what}: {}", printable(&cause, 300));
         Failure { kind: FailureKind::Connection, status, message, retry_after: None }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::body::{self, Body};
 use super::mend::mend;
 use super::retry_after::retry_after;
-use crate::inert::inert;
+use crate::escaping::printable;
 use crate::model::secrets::Secrets;
 use crate::model::{Failure, FailureKind};
 
@@ -150,7 +150,7 @@ impl Reply {
 fn quoted(text: &str, secrets: &Secrets) -> String {
     let end = (0..=text.len().min(LONGEST_ERROR)).rev().find(|at| text.is_char_boundary(*at));
     let text = &text[..end.unwrap_or(0)];
-    inert(secrets.strike(text).trim(), LONGEST_EXCERPT)
+    printable(secrets.strike(text).trim(), LONGEST_EXCERPT)
 }
 
 /// How a status other than success is treated.

@@ -6,9 +6,9 @@ use std::collections::btree_map::Entry;
 use serde_json::Value;
 
 use super::{Recorded, Scripted};
+use crate::escaping::printable;
 use crate::explain::explain;
 use crate::id::{CallPath, PromptHash, Sample};
-use crate::inert::inert;
 use crate::model::exact::has_inexact;
 use crate::model::exchange_line::{
     ExchangeError, ExchangeLine, ExchangeResponse, ExchangeResponseError,
@@ -237,7 +237,7 @@ impl Loader {
 fn not_an_exchange(error: serde_json::Error) -> LoadProblem {
     let text = error.to_string();
     let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-    LoadProblem::NotAnExchange { column: error.column(), reason: inert(&explain(reason), 400) }
+    LoadProblem::NotAnExchange { column: error.column(), reason: printable(&explain(reason), 400) }
 }
 
 fn check_kind(request: &Request, response: &Response) -> Result<(), LoadProblem> {

@@ -61,9 +61,9 @@ pub(super) struct Forms {
 }
 
 impl Forms {
-    pub(super) fn of(secret: &str) -> Forms {
+    pub(super) fn new(secret: &str) -> Forms {
         let mut secrets = vec![secret.as_bytes().to_vec()];
-        for unescaped in Unescaped::of(secret) {
+        for unescaped in Unescaped::new(secret) {
             let bytes = unescaped.bytes().to_vec();
             if bytes.len() >= SHORTEST && !secrets.contains(&bytes) {
                 secrets.push(bytes);

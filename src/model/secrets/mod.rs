@@ -39,7 +39,7 @@ impl Secrets {
     /// Adds a secret.
     pub(crate) fn add(&mut self, secret: &str) {
         if secret.len() >= SHORTEST && !self.0.iter().any(|forms| forms.is_of(secret)) {
-            self.0.push(Forms::of(secret));
+            self.0.push(Forms::new(secret));
         }
     }
 
@@ -81,7 +81,7 @@ impl Secrets {
 
     /// Finds secrets in a stretch of a text.
     fn find(&self, text: &str, pieces: Pieces, start: usize, places: &mut Vec<Range<usize>>) {
-        let escaped = Unescaped::has_escapes(text, pieces).then(|| Unescaped::of(text));
+        let escaped = Unescaped::has_escapes(text, pieces).then(|| Unescaped::new(text));
         let escaped = escaped.as_ref().map_or(&[][..], |all| &all[..]);
         let mut add = |place: Range<usize>| places.push(start + place.start..start + place.end);
         for forms in &self.0 {

@@ -53,7 +53,7 @@ impl Unescaped {
     /// A text undone once, twice, three times, and until nothing is left to undo. The last finds
     /// what is escaped in several ways; the others keep a backslash that is a character of the
     /// secret itself.
-    pub(super) fn of(text: &str) -> [Unescaped; 4] {
+    pub(super) fn new(text: &str) -> [Unescaped; 4] {
         let visible = Unescaped::visible(text);
         let once = visible.undone(Depth::Once);
         let twice = once.undone(Depth::Once);

@@ -47,7 +47,7 @@ impl Cursor<'_> {
 
     /// Continues an object that was closed too early.
     pub(super) fn more_members(&mut self, map: Map<String, Value>) -> Value {
-        let mut members = Members::of(map);
+        let mut members = Members::new(map);
         self.members(&mut members);
         members.into_value(self)
     }

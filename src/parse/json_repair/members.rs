@@ -20,7 +20,7 @@ pub(super) struct Members {
 
 impl Members {
     /// The members of an object that continues.
-    pub(super) fn of(map: Map<String, Value>) -> Self {
+    pub(super) fn new(map: Map<String, Value>) -> Self {
         Members { map, ..Members::default() }
     }
 

@@ -16,7 +16,7 @@ fn start(place: &Place, args: &str) -> Child {
 }
 
 fn ends_well(child: Child) {
-    let said = Said::of(ended(child));
+    let said = Said::new(ended(child));
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
 }
 
@@ -102,7 +102,7 @@ fn a_run_that_never_got_the_lock_says_how_to_continue() {
     let other = Connection::open(place.path("retold.db")).unwrap();
     other.busy_timeout(Duration::from_secs(20)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let said = Said::of(ended(child));
+    let said = Said::new(ended(child));
     other.execute_batch("COMMIT").unwrap();
     assert_said!("crowded_run", format!("{}[exit {}]\n", said.err, said.code));
     place.ok("resume latest --quiet");

@@ -156,7 +156,7 @@ impl Experiment for Colours {
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
         for n in 0..4 {
             let request =
-                ChatRequest::of("m", format!("A colour, please, number {n}")).into_request()?;
+                ChatRequest::new("m", format!("A colour, please, number {n}")).into_request()?;
             let call = CallPath::new(format!("colour/{n}"))?;
             let _ = run.ask(Question::new(call, request, self.0.clone())).await?;
         }

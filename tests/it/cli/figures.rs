@@ -20,7 +20,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(args: &str) -> Self {
+    fn new(args: &str) -> Self {
         let place = Place::new();
         place.ok(&format!("run {args} -q --no-outputs"));
         place.ok("outputs latest --to files");
@@ -89,7 +89,7 @@ fn share(part: usize, all: usize) -> Option<f64> {
 #[test]
 fn a_game_s_figures_are_those_of_its_tables() {
     let config = "small.yaml --set puzzles.rows=0..6 --set samples=5";
-    let mut shown = Shown::of(config);
+    let mut shown = Shown::new(config);
     let puzzles = shown.rows("puzzles");
     let solved = sum(&puzzles, "solved") / sum(&puzzles, "answers");
     shown.equals("solve rate", Some(solved));
@@ -113,7 +113,7 @@ fn a_game_s_figures_are_those_of_its_tables() {
 #[test]
 fn a_public_goods_game_s_figures_are_those_of_its_tables() {
     let config = format!("{ROOT}/config/public_goods_small.yaml --set games=3");
-    let mut shown = Shown::of(&config);
+    let mut shown = Shown::new(&config);
     let log = shown.rows("game_log");
     let recorded: Value = serde_json::from_str(&shown.place.read("files/config.json")).unwrap();
     let endowment = recorded["config"]["endowment"].as_f64().unwrap();
@@ -152,7 +152,7 @@ fn a_public_goods_game_s_figures_are_those_of_its_tables() {
 
 #[test]
 fn a_deliberation_s_figures_are_those_of_its_summary() {
-    let mut shown = Shown::of(&format!("{ROOT}/config/deliberation_small.yaml"));
+    let mut shown = Shown::new(&format!("{ROOT}/config/deliberation_small.yaml"));
     let summary = shown.summary();
     for (condition, of) in summary["by_condition"].as_object().unwrap() {
         if of["position_changed"].is_null() {
@@ -179,7 +179,7 @@ fn a_deliberation_s_figures_are_those_of_its_summary() {
 
 #[test]
 fn a_society_s_figures_are_those_of_its_summary_and_tables() {
-    let mut shown = Shown::of(&format!("{ROOT}/config/society_small.yaml"));
+    let mut shown = Shown::new(&format!("{ROOT}/config/society_small.yaml"));
     let (summary, days) = (shown.summary(), shown.rows("days"));
     let recorded = summary["days"].as_array().unwrap();
     let last = recorded.last().unwrap();
@@ -254,7 +254,7 @@ fn a_society_s_figures_are_those_of_its_summary_and_tables() {
 
 #[test]
 fn an_adventure_s_figures_are_those_of_its_tables() {
-    let mut shown = Shown::of(&format!("{ROOT}/config/adventure.yaml"));
+    let mut shown = Shown::new(&format!("{ROOT}/config/adventure.yaml"));
     let turns = shown.rows("turns");
     let with = |is_so: &dyn Fn(&Row) -> bool| {
         share(turns.iter().filter(|row| is_so(row)).count(), turns.len())
@@ -309,7 +309,7 @@ for share in (0.025 - error, 0.025 + error, 0.975 - error, 0.975 + error):
 
 #[test]
 fn bootstrap_intervals_equal_those_of_another_program() {
-    let shown = Shown::of("small.yaml --set puzzles.rows=0..40 --set samples=10");
+    let shown = Shown::new("small.yaml --set puzzles.rows=0..40 --set samples=10");
     let out = Command::new("/usr/bin/python3")
         .args(["-c", RESAMPLING])
         .arg(shown.place.path("files/puzzles.csv"))

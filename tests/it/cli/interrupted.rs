@@ -93,7 +93,7 @@ fn ctrl_c_finishes_what_is_in_flight() {
     let child = start(&place, &format!("{LONGER} --set model.latency_ms=400 --concurrency 8"));
     wait_for_events(&place, 20);
     signal(&child, "INT");
-    let said = Said::of(ended(child));
+    let said = Said::new(ended(child));
     assert_eq!(said.code, 130, "{}{}", said.out, said.err);
     assert!(said.out.contains("interrupted"), "{}", said.out);
     assert!(said.out.contains("retold resume"), "{}", said.out);
@@ -124,7 +124,7 @@ fn ctrl_c_while_a_games_master_answers() {
     // The run's start and the first question.
     wait_for_events(&place, 2);
     signal(&child, "INT");
-    let said = Said::of(ended(child));
+    let said = Said::new(ended(child));
     assert_eq!(said.code, 130, "{}{}", said.out, said.err);
     let (run, _) = place.json("show latest");
     let name = &run["run"].as_str().unwrap()[..4];
@@ -139,7 +139,7 @@ fn sigterm_is_as_good_as_ctrl_c() {
     let child = start(&place, &format!("{LONGER} --set model.latency_ms=400 --concurrency 8"));
     wait_for_events(&place, 20);
     signal(&child, "TERM");
-    let said = Said::of(ended(child));
+    let said = Said::new(ended(child));
     assert_eq!(said.code, 130, "{}{}", said.out, said.err);
     assert!(said.out.contains("retold resume"), "{}", said.out);
     let (resumed, code) = place.json("resume latest --concurrency 300");
@@ -162,7 +162,7 @@ fn sighup_is_as_good_as_sigterm() {
     signal(&child, "HUP");
     std::thread::sleep(Duration::from_millis(30));
     signal(&child, "HUP");
-    let said = Said::of(ended(child));
+    let said = Said::new(ended(child));
     assert_eq!(said.code, 130, "{}{}", said.out, said.err);
     assert!(said.out.contains("retold resume"), "{}", said.out);
     let (log, _) = place.json("log latest");
@@ -184,7 +184,7 @@ fn sighup_is_ignored_where_it_was() {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for_events(&place, 20);
     signal(&child, "HUP");
-    let said = Said::of(ended(child));
+    let said = Said::new(ended(child));
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
 }
 
@@ -195,7 +195,7 @@ fn ctrl_c_is_one_object() {
         start(&place, &format!("{LONGER} --json --set model.latency_ms=300 --concurrency 8"));
     wait_for_events(&place, 20);
     signal(&child, "INT");
-    let said = Said::of(ended(child));
+    let said = Said::new(ended(child));
     assert_eq!(said.code, 130, "{}{}", said.out, said.err);
     let object: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(object["outcome"], "interrupted");
@@ -216,7 +216,7 @@ fn a_second_sigterm_ends_at_once() {
     std::thread::sleep(Duration::from_millis(500));
     assert!(child.try_wait().unwrap().is_none());
     signal(&child, "TERM");
-    let said = Said::of(ended(child));
+    let said = Said::new(ended(child));
     assert_eq!((said.code, said.out.as_str()), (130, ""), "{}", said.err);
     assert_said!("interrupted_twice", said.err);
     place.ok("verify");
@@ -233,7 +233,7 @@ fn a_second_sigterm_is_one_object() {
     std::thread::sleep(Duration::from_millis(500));
     assert!(child.try_wait().unwrap().is_none());
     signal(&child, "TERM");
-    let said = Said::of(ended(child));
+    let said = Said::new(ended(child));
     assert_eq!(said.code, 130, "{}{}", said.out, said.err);
     assert_said!("interrupted_twice_json", said.out);
     let object: Value = serde_json::from_str(&said.out).unwrap();

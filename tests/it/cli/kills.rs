@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use rand_chacha::rand_core::Rng;
-use retold::log::{Mark, marks};
+use retold::log::{HighWaterMark, marks};
 use retold::run::rng_for;
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ impl Study {
     }
 
     /// Kills a run once the log has that many events; `None` if the run was faster.
-    fn killed_at(&self, seq: u64) -> Option<(Place, Mark)> {
+    fn killed_at(&self, seq: u64) -> Option<(Place, HighWaterMark)> {
         let place = Place::new();
         let log = place.path("retold.db");
         let mut process = place.command();
@@ -79,7 +79,7 @@ impl Study {
 
     /// Checks that what is left is sound, or its loss is named, and that the resumed run reaches
     /// the same end.
-    fn check(&mut self, place: &Place, mark: Mark, flip: Option<u64>) {
+    fn check(&mut self, place: &Place, mark: HighWaterMark, flip: Option<u64>) {
         let log = place.path("retold.db");
         let wal = place.path("retold.db-wal");
         let flipped = flip.is_some_and(|random| {

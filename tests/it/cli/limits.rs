@@ -45,7 +45,7 @@ fn a_log_that_goes_while_it_is_written_stops_the_run() {
         let place = Place::new();
         let child = slow(&place);
         change(&place);
-        let said = Said::of(ended(child));
+        let said = Said::new(ended(child));
         assert_eq!(said.code, 3, "{what}: {}{}", said.out, said.err);
         all.push_str(&format!("-- {what}\n{}[exit {}]\n", said.err, said.code));
     }
@@ -76,7 +76,7 @@ fn a_limit_holds_from_the_first_byte() {
             std::thread::sleep(Duration::from_millis(1));
         }
         largest = largest.max(size(&place));
-        let said = Said::of(ended(child));
+        let said = Said::new(ended(child));
         assert_eq!(said.code, 3, "{limit}: {}{}", said.out, said.err);
         assert!(
             said.err.contains(&format!("the limit of {limit} bytes is reached")),

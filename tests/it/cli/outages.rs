@@ -293,7 +293,7 @@ fn through_an_outage(study: &Small, number: u8) -> usize {
         upstream.come();
         upstream
     });
-    let mut said = Said::of(ended(child));
+    let mut said = Said::new(ended(child));
     let mut stops = 0;
     loop {
         let ended: Value = serde_json::from_str(&said.out).unwrap();

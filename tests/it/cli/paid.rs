@@ -233,7 +233,7 @@ fn an_answer_that_came_while_the_program_was_stopped_is_used() {
         std::thread::sleep(Duration::from_secs(3));
         signal(&child, "CONT");
     }
-    let said = Said::of(ended(child));
+    let said = Said::new(ended(child));
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     assert_eq!(server.received().len(), 6, "no answer is bought twice");
     assert_eq!(events(&place, "AttemptFailed").len(), 0);
@@ -247,7 +247,7 @@ fn an_answer_in_flight_when_the_program_is_asked_to_end_is_used() {
         let child = start(&place, &format!("run small.yaml --base-url {}", server.base_url()));
         wait_for_requests(&server, 2);
         signal(&child, name);
-        let said = Said::of(ended(child));
+        let said = Said::new(ended(child));
         assert_eq!(said.code, 130, "{}{}", said.out, said.err);
         let asked = server.received().len();
         assert_eq!(events(&place, "ResponseReceived").len(), asked, "each is recorded");

@@ -37,7 +37,7 @@ fn typed(place: &Place, args: &str, lines: &str) -> Said {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A program that has already ended reads no more.
     let _ = child.stdin.take().unwrap().write_all(lines.as_bytes());
-    Said::of(ended(child))
+    Said::new(ended(child))
 }
 
 fn run_of(said: &Said) -> Value {

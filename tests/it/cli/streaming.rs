@@ -44,7 +44,7 @@ impl Open {
         drop(input);
         let mut rest = String::new();
         out.read_to_string(&mut rest).unwrap();
-        let said = Said::of(child.wait_with_output().unwrap());
+        let said = Said::new(child.wait_with_output().unwrap());
         Said { out: rest, ..said }
     }
 }

@@ -27,7 +27,7 @@ fn assert_no_key(place: &Place, said: &Said) {
 #[test]
 fn a_server_that_is_trusted_is_asked() {
     let (place, server) = (Place::new(), answering());
-    let front = Front::of(&server);
+    let front = Front::new(&server);
     let said = ask(&place, &front, "ca.pem");
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     let received = server.received();
@@ -43,7 +43,7 @@ fn a_server_that_is_trusted_is_asked() {
 #[test]
 fn a_server_that_is_not_trusted_is_asked_once() {
     let (place, server) = (Place::new(), answering());
-    let front = Front::of(&server);
+    let front = Front::new(&server);
     let said = ask(&place, &front, "other_ca.pem");
     assert_eq!(said.code, 4, "{}{}", said.out, said.err);
     assert_eq!((front.connections(), server.received().len()), (1, 0));

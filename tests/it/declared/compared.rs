@@ -269,7 +269,7 @@ async fn a_question_of_a_log_may_name_anything_and_an_audit_ends() {
     let asked = |n: u64| {
         let request = chat("What?");
         // Everything that was ever asked, and the beginning of the run.
-        let because = Because::of((1..=n).map(Seq));
+        let because = Because::new((1..=n).map(Seq));
         let call = CallPath::new(format!("q/{n}")).unwrap();
         let sent = RequestSent { call, sample: 0, prompt: request.hash(), because };
         NewEvent::from_event(&Event::RequestSent(sent), Time(0), Some(request)).unwrap()

@@ -156,7 +156,7 @@ impl fmt::Debug for Shape {
 
 impl Shape {
     /// A repeated part, and nothing else.
-    pub(crate) fn of(repeated: &str) -> Shape {
+    pub(crate) fn new(repeated: &str) -> Shape {
         Shape {
             prefix: String::new(),
             repeated: repeated.to_owned(),
@@ -251,7 +251,7 @@ pub(crate) fn systematic(most: u32) -> impl Iterator<Item = Shape> {
                 word.push_str(pieces[number % pieces.len()]);
                 number /= pieces.len();
             }
-            Shape::of(&word)
+            Shape::new(&word)
         })
     };
     let kinds = KINDS.iter().enumerate().flat_map(move |(number, kind)| {

@@ -15,7 +15,7 @@ fn steps(amount: Amount) -> i64 {
 }
 
 fn stock(stock: &Stock) -> [i64; 3] {
-    RESOURCES.map(|r| steps(stock.of(r)))
+    RESOURCES.map(|r| steps(stock.amount(r)))
 }
 
 fn amount() -> impl Strategy<Value = Amount> {

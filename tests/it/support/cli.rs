@@ -115,7 +115,7 @@ impl Place {
                 std::thread::sleep(std::time::Duration::from_millis(20));
                 let _ = pipe.write_all(rest);
             });
-            Said::of(ended(child))
+            Said::new(ended(child))
         })
     }
 
@@ -149,10 +149,10 @@ impl Said {
     /// Runs a command, without a standard input of its own, to its end.
     pub(crate) fn ended(command: &mut Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        Said::of(ended(command.spawn().unwrap()))
+        Said::new(ended(command.spawn().unwrap()))
     }
 
-    pub(crate) fn of(output: Output) -> Self {
+    pub(crate) fn new(output: Output) -> Self {
         Said {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout).unwrap(),

@@ -25,7 +25,7 @@ pub(crate) struct Front {
 }
 
 impl Front {
-    pub(crate) fn of(server: &super::server::Server) -> Self {
+    pub(crate) fn new(server: &super::server::Server) -> Self {
         Front::at("127.0.0.1", server)
     }
 

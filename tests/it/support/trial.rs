@@ -61,7 +61,7 @@ impl Trial {
             retry: self.retry,
             throttle: Throttle::new(&self.limits).unwrap(),
             prices: retold::model::Prices::default(),
-            rehearsal: retold::run::RehearsalSettings::default(),
+            rehearsal: retold::run::DryRunSettings::default(),
             signal: self.signal.clone(),
             on_progress: Box::new(|_| {}),
             follow: Box::new(|_| {}),

@@ -51,7 +51,7 @@ fn signals_reach_the_program() {
         std::io::BufRead::read_line(&mut out, &mut line).unwrap();
         assert_eq!(line, due);
     }
-    let said = Said::of(ended(child));
+    let said = Said::new(ended(child));
     assert_eq!(said.code, 9, "{}", said.err);
     assert!(said.err.contains("ended with exit code 9"), "{}", said.err);
 }

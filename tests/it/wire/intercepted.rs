@@ -19,7 +19,7 @@ fn options(front: &Front) -> String {
 #[test]
 fn a_hard_coded_host_is_recorded_and_replayed() {
     let (place, upstream) = (Place::new(), server(Failing { one_in: 0 }));
-    let front = Front::of(&upstream);
+    let front = Front::new(&upstream);
     let (python, script) = (super::python::python(), program("hard_coded.py"));
     let study = [python.as_str(), script.to_str().unwrap()];
     let authority = pem("ca.pem");
@@ -46,7 +46,7 @@ fn a_hard_coded_host_is_recorded_and_replayed() {
 #[test]
 fn only_named_hosts_are_opened() {
     let (place, upstream) = (Place::new(), server(Failing { one_in: 0 }));
-    let front = Front::of(&upstream);
+    let front = Front::new(&upstream);
     let other = Front::at("127.0.0.2", &upstream);
     let authority = pem("ca.pem");
     let authority = authority.to_str().unwrap();

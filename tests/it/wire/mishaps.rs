@@ -176,7 +176,7 @@ fn a_mishap_is_an_error_in_the_words_of_the_api_and_a_line_in_the_log() {
     let lost = Server::handler(|_| Reply::error(404, "not_found", "Unknown request URL"));
     let nonsense = Server::handler(|_| Reply::new(200, r#"{"choices": [{"mess"#));
     let not_tls = raw(b"HTTP/1.1 400 Bad Request\r\n\r\n").replace("http:", "https:");
-    let untrusted = Front::of(&sound);
+    let untrusted = Front::new(&sound);
     let at = |server: &Server| format!("http://{}", server.address());
     let server = Mishap::of_server;
     let client = |name, how, status, says| Mishap { how, ..server(name, at(&sound), status, says) };

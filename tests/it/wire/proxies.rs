@@ -26,7 +26,7 @@ impl Proxy {
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
         let url = url.trim().to_owned();
         if url.is_empty() {
-            let said = Said::of(ended(child));
+            let said = Said::new(ended(child));
             panic!("exit {}: {}", said.code, said.err);
         }
         Proxy { child, url }
@@ -36,7 +36,7 @@ impl Proxy {
     pub(super) fn end(self, signal: Signal) -> Said {
         let pid = Pid::from_raw(self.child.id().cast_signed()).unwrap();
         kill_process(pid, signal).unwrap();
-        Said::of(ended(self.child))
+        Said::new(ended(self.child))
     }
 }
 

@@ -202,7 +202,7 @@ fn a_replay_does_not_reach_the_recorded_server() {
 #[test]
 fn the_user_s_proxy_is_kept() {
     let (place, upstream, other) = (Place::new(), at("127.0.0.1"), at("127.0.0.2"));
-    let front = Front::of(&other);
+    let front = Front::new(&other);
     let users = UsersProxy::to(front.address());
     let direct = at("127.0.0.4");
     let more = format!(

@@ -14,7 +14,7 @@ use super::Rules;
 use super::model::{Decision, DecisionOption, Importance, Narrative};
 use super::scan::heads;
 use super::suggested::filled;
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::parse::keys::lookup;
 use retold::parse::vote::comparable;
 
@@ -227,7 +227,7 @@ fn read(value: &Value, warnings: &mut Vec<String>, rules: Rules) -> Result<Decis
         Some("moderate") => Importance::Moderate,
         _ => {
             if let Some(written) = written.filter(|_| rules.is_exact()) {
-                let written = inert(&written.to_string(), 40);
+                let written = printable(&written.to_string(), 40);
                 warnings.push(format!("{written} is no importance: moderate"));
             }
             Importance::Moderate

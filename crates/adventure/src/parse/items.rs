@@ -37,7 +37,7 @@ pub(super) fn split(words: &str, and: And) -> Vec<String> {
 
 /// The pieces between separators that are neither in parentheses nor in quotes.
 fn apart<'t>(words: &'t str, separators: &[&str]) -> Vec<&'t str> {
-    let kept = Kept::of(words);
+    let kept = Kept::new(words);
     let mut pieces = Vec::new();
     let mut start = 0;
     for (at, _) in words.char_indices() {
@@ -61,7 +61,7 @@ struct Kept {
 }
 
 impl Kept {
-    fn of(words: &str) -> Self {
+    fn new(words: &str) -> Self {
         let mut parentheses: Vec<Range<usize>> = Vec::new();
         let mut open = Vec::new();
         for (at, c) in words.char_indices() {
@@ -78,7 +78,7 @@ impl Kept {
                 _ => {}
             }
         }
-        Kept { parentheses, quotations: Quotations::of(words) }
+        Kept { parentheses, quotations: Quotations::new(words) }
     }
 
     fn holds(&self, at: usize) -> bool {

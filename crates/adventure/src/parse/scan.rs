@@ -45,7 +45,7 @@ pub(super) struct Mark {
 
 /// Every marker of a text, in order.
 pub(super) fn scan(text: &str) -> Vec<Mark> {
-    let mut speech = Quotations::of(text);
+    let mut speech = Quotations::new(text);
     // A quotation that begins with a marker does not hide it.
     speech.retain(|quotation| {
         let inner = text.get(quotation.clone()).unwrap_or("");

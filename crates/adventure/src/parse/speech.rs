@@ -18,7 +18,7 @@ pub(super) struct Quotations {
 
 impl Quotations {
     /// Those of a text.
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn new(text: &str) -> Self {
         let mut found = Quotations { straight: Vec::new(), curly: Vec::new() };
         let (mut straight, mut curly) = (None, None);
         let mut before = ' ';

@@ -19,9 +19,9 @@ use retold::compare::{
     CallDifference, CallPlace, Comparison, LaneDifference, SettingDifference, Side, compare,
     usual_lane,
 };
+use retold::escaping::printable;
 use retold::event::{Event, RunStarted};
 use retold::id::{RunId, Seq};
-use retold::inert::inert;
 use retold::log::{CheckedReader, Reader};
 use retold::run::{Lane, Parent, StateDifference};
 use retold_study::figures::{Paired, other_seed, paired};
@@ -147,14 +147,14 @@ fn excerpt(reader: &mut dyn Reader, run: RunId, seq: Option<Seq>) -> Result<Stri
     let events = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?;
     let event = events.first().and_then(|stored| stored.event().ok());
     Ok(match event {
-        Some(Event::ResponseReceived(answer)) => inert(answer.content.text(), EXCERPT),
-        Some(Event::AnswerReused(answer)) => inert(answer.content.text(), EXCERPT),
+        Some(Event::ResponseReceived(answer)) => printable(answer.content.text(), EXCERPT),
+        Some(Event::AnswerReused(answer)) => printable(answer.content.text(), EXCERPT),
         Some(Event::AttemptFailed(failed)) => {
-            format!("(failed: {})", inert(&failed.details.error, EXCERPT))
+            format!("(failed: {})", printable(&failed.details.error, EXCERPT))
         }
         Some(Event::DecisionMade(made)) => {
-            let value = inert(&made.details.value.to_string(), EXCERPT);
-            format!("{value} ({})", inert(&made.by.method, 60))
+            let value = printable(&made.details.value.to_string(), EXCERPT);
+            format!("{value} ({})", printable(&made.by.method, 60))
         }
         _ => format!("(seq {seq})"),
     })
@@ -192,11 +192,11 @@ impl Compared<'_> {
         let [first, second] = &self.started;
         let mut text = format!(
             "first:  run {one}, {}\nsecond: run {other}, {}\n",
-            inert(&first.experiment, 60),
-            inert(&second.experiment, 60)
+            printable(&first.experiment, 60),
+            printable(&second.experiment, 60)
         );
         if let Some(Parent { before, .. }) =
-            Parent::of(second).ok().flatten().filter(|parent| parent.run == *one)
+            Parent::new(second).ok().flatten().filter(|parent| parent.run == *one)
         {
             let before = before.map_or_else(String::new, |seq| format!(", before its seq {seq}"));
             // Writing to a string cannot fail, here and below.
@@ -263,7 +263,7 @@ impl Compared<'_> {
         };
         for SettingDifference { path, one, other } in settings.iter().take(most) {
             let [one, other] = where_they_differ(&value(one), &value(other), 80);
-            let _ = writeln!(text, "  {}: {one} -> {other}", inert(path, 120));
+            let _ = writeln!(text, "  {}: {one} -> {other}", printable(path, 120));
         }
         more(settings.len(), most, text);
     }
@@ -285,7 +285,7 @@ impl Compared<'_> {
             let _ = writeln!(
                 text,
                 "\nlane {}: {call}#{sample} {} ({seqs}); {} in this lane",
-                inert(name, 80),
+                printable(name, 80),
                 says(*what),
                 counted_differing(usize::try_from(*differing).unwrap_or(usize::MAX), "call")
             );
@@ -322,8 +322,8 @@ impl Compared<'_> {
             Some(differences) if differences.is_empty() => text.push_str("state: the same\n"),
             Some(differences) => {
                 for StateDifference { mark, entry, .. } in differences {
-                    let mark = mark.as_ref().map(|mark| inert(mark, 60));
-                    let entry = entry.as_ref().map(|entry| inert(entry, 60));
+                    let mark = mark.as_ref().map(|mark| printable(mark, 60));
+                    let entry = entry.as_ref().map(|entry| printable(entry, 60));
                     let _ = match (entry, mark) {
                         (Some(entry), Some(mark)) => {
                             writeln!(text, "state: {entry} differs from mark {mark}")

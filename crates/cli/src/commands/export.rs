@@ -11,7 +11,7 @@ use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::redaction::{self, OfRun};
-use crate::runs::{in_force, program};
+use crate::runs::{effective, program};
 use crate::select::{self, Selected};
 use crate::views::damaged;
 use crate::views::known::{self, Known};
@@ -161,7 +161,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         output.is_a_document();
     }
     let selected = select::run_of(select::open_to_read(global)?, global, &run)?;
-    let known = Known::of(&selected.log, selected.run, output)?;
+    let known = Known::new(&selected.log, selected.run, output)?;
     let damaged = known.error(selected.run);
     let selected = left(selected, known.trust.from.as_ref())?;
     let key = match format {
@@ -176,7 +176,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let (_, notes) = export.write(&mut |line| output.raw(format!("{line}\n").as_bytes()))?;
         let mut text = String::new();
         said(&mut text, &notes);
-        text.push_str(&in_force::text(&in_force::of(&export.selected)?));
+        text.push_str(&effective::text(&effective::of(&export.selected)?));
         text.push_str(&export.import("FILE")?);
         write_err(&text);
         return Ok(damaged::ended(Status::Fine, damaged));
@@ -192,7 +192,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         _ => None,
     };
-    let in_force = in_force::of(&export.selected)?;
+    let in_force = effective::of(&export.selected)?;
     known.say(export.selected.run, output)?;
     let path = path.display();
     if output.is_json() {
@@ -221,7 +221,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             (None, None) => {}
         }
         said(&mut text, &notes);
-        text.push_str(&in_force::text(&in_force));
+        text.push_str(&effective::text(&in_force));
         text.push_str(&export.import(&path.to_string())?);
         output.text(&text)?;
     }

@@ -114,7 +114,7 @@ fn without_program(run: RunId, started: &RunStarted, retry_failed: bool) -> CliE
 
 /// Whether any call of a run has failed after all retries.
 fn any_failed(reader: &mut dyn Reader, run: RunId) -> Result<bool, CliError> {
-    let mut events = RunEvents::of(run);
+    let mut events = RunEvents::new(run);
     while let Some(event) = events.next(reader)? {
         if event.kind != "AttemptFailed" {
             continue;

@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
+use crate::runs::effective;
 use crate::runs::folder;
-use crate::runs::in_force;
 use crate::runs::settings::experiment_of;
 use crate::select;
 use crate::views::known::Known;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let selected = select::to_read(global, &args.run)?;
     let mut reader = selected.log.reader()?;
     // The files are used elsewhere, without hashes, so they are only made from a sound run.
-    if let Some(error) = Known::of(&selected.log, selected.run, output)?.error(selected.run) {
+    if let Some(error) = Known::new(&selected.log, selected.run, output)?.error(selected.run) {
         return Err(error.hint("nothing was written"));
     }
     let mut record = RunRecord::read(reader.as_mut(), selected.run)?;
@@ -59,7 +59,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
     let shown = folder.display().to_string();
     // The files have the recorded decisions.
-    let in_force = in_force::of(&selected)?;
+    let in_force = effective::of(&selected)?;
     if output.is_json() {
         let simulated = record.started.is_simulated();
         let mut object = json!({
@@ -76,7 +76,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             text.push_str(select::SIMULATED);
         }
         if !in_force.is_plain() {
-            text.push_str(&in_force::text(&in_force));
+            text.push_str(&effective::text(&in_force));
             text.push_str("the files have the decisions of this run itself\n");
         }
         names.iter().for_each(|name| text.push_str(&format!("  {name}\n")));

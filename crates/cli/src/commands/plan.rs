@@ -20,10 +20,10 @@ use crate::views::damaged;
 use crate::views::departures::{departures_json, departures_text};
 use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
 use retold::audit::Target;
+use retold::escaping::printable;
 use retold::event::RunStarted;
-use retold::inert::inert;
 use retold::model::{Answerer, Prices};
-use retold::run::{Finish, Forecast, Mode, Rehearsal, RehearsalSettings};
+use retold::run::{DryRun, DryRunSettings, Finish, Forecast, Mode};
 use retold_study::config::ModelKind;
 use retold_study::study::StudySettings;
 
@@ -72,7 +72,7 @@ pub(crate) struct Args {
 struct Plan {
     started: RunStarted,
     settings: StudySettings,
-    rehearsal: RehearsalSettings,
+    rehearsal: DryRunSettings,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
@@ -102,7 +102,7 @@ fn show(
     let found = match session::rehearse(session, rehearsal, global)?.finish {
         Finish::Rehearsed(found) => found,
         Finish::Stopped(stop) => return Err(stop.into()),
-        Finish::Finished | Finish::EndOfRecord | Finish::Closed(_) => Rehearsal::default(),
+        Finish::Finished | Finish::EndOfRecord | Finish::Closed(_) => DryRun::default(),
     };
     let forecast = found.forecast(prices);
     if output.is_json() {
@@ -149,11 +149,11 @@ fn planned(args: &Args, selected: &Selected, global: &Global) -> Result<Plan, Cl
     let started = select::started(reader.as_mut(), selected.run)?;
     program::needs_command(selected, &started)?;
     let recorded = settings_of(studies, &started)?;
-    let rehearsal = RehearsalSettings {
+    let rehearsal = DryRunSettings {
         before: place_of(args.at.as_ref(), reader.as_mut(), selected.run, studies)?,
         retry_failed: args.retry_failed,
         stand_ins: true,
-        ..RehearsalSettings::default()
+        ..DryRunSettings::default()
     };
     let Some(config) = &args.config else {
         let experiment = changed(studies, &started, &args.settings, args.prompts.as_deref())?;
@@ -174,7 +174,7 @@ fn planned(args: &Args, selected: &Selected, global: &Global) -> Result<Plan, Cl
             config.display(),
             study.experiment,
             selected.run,
-            inert(&started.experiment, 60)
+            printable(&started.experiment, 60)
         ))
         .hint("`retold log` lists the runs with their experiments"));
     }
@@ -195,8 +195,8 @@ fn new_calls(forecast: &Forecast) -> (u64, u64) {
     (forecast.known.values().sum(), forecast.foretold)
 }
 
-fn counts(found: &Rehearsal, forecast: &Forecast, is_answered: bool) -> String {
-    let Rehearsal { matching, changed, unrecorded, left, complete, .. } = found;
+fn counts(found: &DryRun, forecast: &Forecast, is_answered: bool) -> String {
+    let DryRun { matching, changed, unrecorded, left, complete, .. } = found;
     let (known, foretold) = new_calls(forecast);
     let all = matching + changed + unrecorded;
     let mut text = String::new();
@@ -229,14 +229,8 @@ fn counts(found: &Rehearsal, forecast: &Forecast, is_answered: bool) -> String {
     text
 }
 
-fn object(
-    args: &Args,
-    run: &str,
-    found: &Rehearsal,
-    forecast: &Forecast,
-    simulated: bool,
-) -> Value {
-    let Rehearsal { matching, changed, unrecorded, left, complete, departures, .. } = found;
+fn object(args: &Args, run: &str, found: &DryRun, forecast: &Forecast, simulated: bool) -> Value {
+    let DryRun { matching, changed, unrecorded, left, complete, departures, .. } = found;
     let (known, foretold) = new_calls(forecast);
     let all = matching + changed + unrecorded;
     json!({

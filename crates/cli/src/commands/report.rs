@@ -8,14 +8,14 @@ use serde_json::json;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
+use crate::runs::effective;
 use crate::runs::figures::figures_of;
-use crate::runs::in_force;
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, Selected};
 use crate::views::known::Known;
 use crate::views::program;
 use retold::draft::Draft;
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::run::RunRecord;
 use retold_report::{Page, RunPart, Summary};
 use retold_study::figures::{Figure, paired};
@@ -62,7 +62,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let selected = selected.collect::<Result<Vec<_>, CliError>>()?;
     // A page is passed on without the log, so that it is only made from sound runs.
     for Selected { log, run } in &selected {
-        let known = Known::of(log, *run, output)?;
+        let known = Known::new(log, *run, output)?;
         if let Some(error) = known.say(*run, output)? {
             return Err(error.hint("no report was written"));
         }
@@ -114,7 +114,7 @@ fn only_html(file: &Path) -> Result<(), CliError> {
     if is_html || is_device {
         return Ok(());
     }
-    let name = inert(&file.display().to_string(), 300);
+    let name = printable(&file.display().to_string(), 300);
     Err(CliError::usage(format!("{name}: a report is an HTML page")).hint(
         "name a file that ends with .html or .htm (a browser prints it to PDF), or `-` for stdout",
     ))
@@ -129,8 +129,8 @@ fn of_one_experiment(selected: &[Selected]) -> Result<(), CliError> {
     match experiments.as_slice() {
         [one, other] if one != other => Err(CliError::usage(format!(
             "a report compares two runs of one experiment, and these are of {} and {}",
-            inert(one, 60),
-            inert(other, 60)
+            printable(one, 60),
+            printable(other, 60)
         ))
         .hint("write a report of each run")),
         _ => Ok(()),
@@ -157,7 +157,7 @@ fn write(path: &Path, html: &str) -> Result<(), CliError> {
 fn part(selected: &Selected, global: &Global) -> Result<(RunPart, Vec<Figure>), CliError> {
     let studies = global.studies;
     let mut reader = selected.checked()?;
-    let in_force = in_force::text(&in_force::of(selected)?);
+    let in_force = effective::text(&effective::of(selected)?);
     let summary = Summary::read(&mut reader, selected.run, studies.parsers())?;
     let started = summary.started.clone();
     let Some(study) = studies.find(&started.experiment) else {
@@ -174,7 +174,7 @@ fn part(selected: &Selected, global: &Global) -> Result<(RunPart, Vec<Figure>), 
     let record = RunRecord::read(&mut reader, selected.run)?;
     let settings = settings_of(studies, &started)?;
     let charts = study.charts(&settings.experiment, &record.facts).map_err(|e| {
-        CliError::usage(format!("the plots of the run: {}", inert(&e.to_string(), 500)))
+        CliError::usage(format!("the plots of the run: {}", printable(&e.to_string(), 500)))
     })?;
     // A study without plots of its own, such as an imported society, has those of any run.
     let charts = if charts.is_empty() { retold_report::charts(&summary) } else { charts };

@@ -10,7 +10,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::runs::continuation;
-use crate::runs::in_force;
+use crate::runs::effective;
 use crate::runs::program::next_command;
 use crate::runs::settings::experiment_of;
 use crate::select::{self, Selected, Until};
@@ -20,10 +20,10 @@ use crate::views::event::as_json;
 use crate::views::known::{AtOnce, Known};
 use crate::views::{program, state};
 use retold::audit::Target;
+use retold::effective::EffectiveDecisions;
+use retold::escaping::printable;
 use retold::event::RunFinished;
 use retold::id::{RunId, Seq};
-use retold::in_force::InForce;
-use retold::inert::inert;
 use retold::log::{CheckedReader, Reader};
 use retold::prompt::Request;
 use retold::run::{Parent, Report, RunRecord, Shortcomings};
@@ -148,11 +148,11 @@ fn shown_of(
     let mut reader = selected.checked()?;
     match part {
         None => {
-            let in_force = in_force::of(selected)?;
+            let in_force = effective::of(selected)?;
             show_run(global.studies, &mut reader, (selected.run, until), &in_force, output)
         }
         Some(Target::Seq(seq)) => {
-            show_event(&mut reader, (selected.run, seq), &in_force::of(selected)?, output)
+            show_event(&mut reader, (selected.run, seq), &effective::of(selected)?, output)
         }
         Some(target) => {
             // A part of the experiment's state takes precedence over a call with the same name.
@@ -161,7 +161,7 @@ fn shown_of(
                 && let Some((story, simulated)) =
                     story(global.studies, &mut reader, selected.run, name.as_str())?
             {
-                let in_force = in_force::of(selected)?;
+                let in_force = effective::of(selected)?;
                 return show_story(&reader, selected.run, (story, simulated), &in_force, output);
             }
             drop(reader);
@@ -171,7 +171,7 @@ fn shown_of(
 }
 
 /// `60 decisions`. Others may have been accepted about the answers of the run.
-fn own_decisions(decisions: u64, in_force: &InForce) -> String {
+fn own_decisions(decisions: u64, in_force: &EffectiveDecisions) -> String {
     let of_its_own = if in_force.accepted.is_empty() { "" } else { " of its own" };
     format!("{}{of_its_own}", counted(decisions, "decision"))
 }
@@ -224,7 +224,7 @@ fn show_prompt(request: &Request, output: &Output) -> Result<Status, CliError> {
 fn show_event(
     reader: &mut CheckedReader,
     (run, seq): (RunId, Seq),
-    in_force: &InForce,
+    in_force: &EffectiveDecisions,
     output: &Output,
 ) -> Result<Status, CliError> {
     let events = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?;
@@ -246,7 +246,7 @@ fn show_event(
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let _ = writeln!(text, "{key}: {value}");
         }
-        text.push_str(&in_force.map(in_force::text).unwrap_or_default());
+        text.push_str(&in_force.map(effective::text).unwrap_or_default());
         text.push_str(&select::checked(reader.checked(), run));
         output.text(&text)?;
     }
@@ -257,7 +257,7 @@ fn show_run(
     studies: &Studies,
     reader: &mut CheckedReader,
     (run, until): (RunId, Option<(Seq, Seq)>),
-    in_force: &InForce,
+    in_force: &EffectiveDecisions,
     output: &Output,
 ) -> Result<Status, CliError> {
     let mut record = RunRecord::read(reader, run)?;
@@ -277,7 +277,7 @@ fn show_run(
     let RunRecord { started, finished, answers, decisions, failed_attempts, events, .. } = record;
     let state = until.map(|until| state::of(studies, reader, run, until)).transpose()?;
     let checked_events = reader.checked();
-    let parent = Parent::of(&started).ok().flatten();
+    let parent = Parent::new(&started).ok().flatten();
     if output.is_json() {
         let mut object = json!({
             "run": run,
@@ -335,7 +335,7 @@ fn show_run(
         counted(failed_attempts, "failed attempt")
     );
     text.push_str(&lacking_text(lacking));
-    text.push_str(&in_force::text(in_force));
+    text.push_str(&effective::text(in_force));
     match finished {
         Some(finished) => {
             let outcome = finished.outcome.as_str();
@@ -357,7 +357,7 @@ fn show_run(
         }
     }
     if let Some(reason) = unusable {
-        let _ = writeln!(text, "\nits result cannot be shown: {}", inert(&reason, 500));
+        let _ = writeln!(text, "\nits result cannot be shown: {}", printable(&reason, 500));
     }
     if !report.text.is_empty() {
         let _ = write!(text, "\n{}", report.text);
@@ -420,7 +420,7 @@ fn show_story(
     reader: &CheckedReader,
     run: RunId,
     (story, simulated): (Report, bool),
-    in_force: &InForce,
+    in_force: &EffectiveDecisions,
     output: &Output,
 ) -> Result<Status, CliError> {
     if output.is_json() {
@@ -435,7 +435,7 @@ fn show_story(
     } else {
         let said = if simulated { select::SIMULATED } else { "" };
         let checked = select::checked(reader.checked(), run);
-        let in_force = in_force::text(in_force);
+        let in_force = effective::text(in_force);
         output.text(&format!("run {run}\n{said}{in_force}{}{checked}", story.text))?;
     }
     Ok(Status::Fine)

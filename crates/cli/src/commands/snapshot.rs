@@ -48,7 +48,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let params = args.parser.params(Some(&args.params_from))?;
     let source = select::source_to_read(global, &args.run)?;
     // Snapshots are compared with later ones, without the log, so they are only made from a sound run.
-    let known = Known::of(&source.log, source.run, output)?;
+    let known = Known::new(&source.log, source.run, output)?;
     if let Some(error) = known.say(source.run, output)? {
         return Err(error.hint("no snapshot was written"));
     }

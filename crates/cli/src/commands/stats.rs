@@ -58,7 +58,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let prices = prices(args.prices.as_deref())?;
     let source = select::source_to_read(global, &args.run)?;
     let Source { run, .. } = source;
-    let mut known = Known::of(&source.log, run, output)?;
+    let mut known = Known::new(&source.log, run, output)?;
     let damage = known.trust.from.take();
     let doubt = match &damage {
         Some(damage) => {
@@ -72,7 +72,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let until = damage.as_ref().map(|damage| source.log.until(run, last(damage)));
     let mut reader = CheckedReader::new(until.as_ref().unwrap_or(&source.log).reader()?);
     let started = select::started(&mut source.checked()?, run)?;
-    let mut totals = Totals::of(run);
+    let mut totals = Totals::new(run);
     while totals.read_on(&mut reader)? {}
     if damage.is_none() {
         totals.read_accepted(&mut source.checked()?)?;

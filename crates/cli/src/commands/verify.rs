@@ -162,7 +162,7 @@ struct Found {
 }
 
 impl Found {
-    fn of(runs: Vec<Verification>, reader: &mut dyn Reader) -> Self {
+    fn new(runs: Vec<Verification>, reader: &mut dyn Reader) -> Self {
         let long = runs.iter().filter_map(|run| retold_serve::of_long(run, reader)).collect();
         Found { runs, long }
     }
@@ -190,7 +190,7 @@ fn verified(
             let what = format!("the file was cut off: it has {has} of {of} bytes");
             problems.insert(0, Problem { run: None, seq: None, what });
         }
-        return Ok((Found::of(runs, reader.as_mut()), problems));
+        return Ok((Found::new(runs, reader.as_mut()), problems));
     };
     let selected = if select::looks_like_a_file(name) {
         // Reading a recording verifies it, whatever is wrong with it.
@@ -217,7 +217,7 @@ fn verified(
     {
         problems.push(Problem { run: Some(run), seq: None, what });
     }
-    let mut found = Found::of(vec![verified], reader.as_mut());
+    let mut found = Found::new(vec![verified], reader.as_mut());
     // Without the head that was named there may be no problem.
     if args.head.is_some() {
         found.long.retain(|(_, found)| *found == Trust::default());

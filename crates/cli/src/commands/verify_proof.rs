@@ -8,9 +8,9 @@ use crate::error::{CliError, Status};
 use crate::output::{Output, counted};
 use crate::seal::Seal;
 use retold::audit::Link;
+use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::EventsRoot;
-use retold::inert::inert;
 use retold::jsonl::read_whole;
 use retold::proof::{ProofError, Proved, verify};
 
@@ -117,18 +117,24 @@ fn object(proved: &Proved, root: Option<EventsRoot>) -> Value {
 fn shown(proved: &Proved, known_by: Option<&str>) -> String {
     let Proved { run, root, head, events, question, answer, decision, others, .. } = proved;
     let simulated = if proved.started.is_simulated() { ", with a SIMULATED model" } else { "" };
-    let experiment = inert(&proved.started.experiment, 100);
+    let experiment = printable(&proved.started.experiment, 100);
     let sent = &question.event;
     let mut lines = vec![
         format!("run {run} of {experiment}{simulated}"),
         format!("call {}  sample {}", sent.call, sent.sample),
     ];
     if let Some(Link { seq, event, .. }) = decision {
-        let value = inert(&event.details.value.to_string(), SHOWN);
-        lines
-            .push(format!("decision  seq {seq}  {value}  method {}", inert(&event.by.method, 100)));
+        let value = printable(&event.details.value.to_string(), SHOWN);
+        lines.push(format!(
+            "decision  seq {seq}  {value}  method {}",
+            printable(&event.by.method, 100)
+        ));
     }
-    lines.push(format!("answer    seq {}  {}", answer.seq, inert(answer_of(&answer.event), SHOWN)));
+    lines.push(format!(
+        "answer    seq {}  {}",
+        answer.seq,
+        printable(answer_of(&answer.event), SHOWN)
+    ));
     lines.push(format!("question  seq {}  prompt {}", question.seq, sent.prompt));
     let (others, events) = (counted(others.len() as u64, "other event"), counted(*events, "event"));
     lines.push(format!("and {others}; the root covers {events}"));

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use super::addresses::{environment_url, own_url};
 use crate::error::CliError;
 use crate::limits::LimitArgs;
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::model::{NamedUrl, Prices};
 use retold_study::config::{
     AnswersFile, ApiKind, BaseUrl, EndpointConfig, KeyVariable, ModelConfig, ModelKind, Runtime,
@@ -130,7 +130,7 @@ impl ModelArgs {
             let Some(endpoint) = runtime.model.endpoints.get_mut(name) else {
                 let message = format!(
                     "--endpoint-key: there is no endpoint for the model {:?}",
-                    inert(name, 100)
+                    printable(name, 100)
                 );
                 return Err(
                     CliError::usage(message).hint("name its server with --endpoint MODEL=URL")
@@ -138,7 +138,7 @@ impl ModelArgs {
             };
             let variable = KeyVariable::given(variable);
             endpoint.key = variable.map_err(|wrong| {
-                CliError::usage(format!("--endpoint-key of {:?}: {wrong}", inert(name, 100)))
+                CliError::usage(format!("--endpoint-key of {:?}: {wrong}", printable(name, 100)))
             })?;
         }
         let ModelConfig { kind, base_url: url, .. } = &mut runtime.model;
@@ -204,7 +204,7 @@ fn once_each(given: &[String], flag: &str, form: &str) -> Result<(), CliError> {
     for given in given {
         let (name, _) = pair(given, flag, form)?;
         if !names.insert(name) {
-            let name = inert(name, 100);
+            let name = printable(name, 100);
             return Err(CliError::usage(format!("{flag}: the model {name:?} is named twice"))
                 .hint(format!("give {flag} {form} once for each model")));
         }

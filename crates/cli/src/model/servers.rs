@@ -11,8 +11,8 @@ use super::addresses::{client, environment, environment_key, named, own_url};
 use super::unnamed::unnamed_servers;
 use crate::error::{CliError, Status};
 use retold::encoding::read_by_hand;
+use retold::escaping::printable;
 use retold::event::RunStarted;
-use retold::inert::inert;
 use retold::model::openai::{OpenAi, OpenAiError, OpenAiSettings, Spoken};
 use retold::model::{Answerer, ByName, NamedUrl};
 use retold_study::config::{
@@ -40,7 +40,7 @@ impl ModelArgs {
         }
         let mut all = BTreeMap::new();
         for (name, EndpointConfig { base_url, kind, key }) in endpoints {
-            let shown = inert(name, 100);
+            let shown = printable(name, 100);
             let base_url = match base_url {
                 BaseUrl::Named(url) => url.clone(),
                 BaseUrl::Recorded(_) => return Err(unnamed()),
@@ -90,10 +90,10 @@ impl ModelArgs {
         match endpoints.keys().find(unused) {
             Some(name) if kind.api().is_some() => Err(CliError::usage(format!(
                 "there is an endpoint for the model {:?}, but the settings do not name such a model",
-                inert(name, 100)
+                printable(name, 100)
             ))
             .hint(if models.is_empty() { "the settings do not name any model".to_owned() } else { let models = models.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-                    format!("they name these models: {}", inert(&models, 300)) })),
+                    format!("they name these models: {}", printable(&models, 300)) })),
             _ => Ok(()),
         }
     }
@@ -111,7 +111,7 @@ impl ModelArgs {
         let refused =
             samples.iter().find_map(|request| Some((request, answerer.refuses(request)?)));
         let Some((request, why)) = refused else { return Ok(()) };
-        let model = inert(request.model().unwrap_or(""), 100);
+        let model = printable(request.model().unwrap_or(""), 100);
         Err(CliError::usage(format!("the model {model:?} cannot be asked: {why}")).hint(format!(
             "nothing was asked. --endpoint '{model}=URL' names another server for this model"
         )))

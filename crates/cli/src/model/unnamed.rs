@@ -5,7 +5,7 @@ use std::path::Path;
 use super::addresses::{Unnamed, named};
 use crate::again;
 use crate::error::CliError;
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::model::without_secrets;
 use retold_study::config::{ApiKind, BaseUrl, ModelConfig};
 
@@ -25,7 +25,7 @@ pub(super) fn unnamed_servers(model: &ModelConfig, api: ApiKind) -> CliError {
         (Some(url), _) => format!("this run was recorded from {url}"),
         (None, Some((model, url))) => format!(
             "this run was recorded with an endpoint for the model {:?} at {url}",
-            inert(model, 100)
+            printable(model, 100)
         ),
         (None, None) => UNSHOWN.to_owned(),
     };
@@ -53,7 +53,7 @@ pub(super) fn unnamed_servers(model: &ModelConfig, api: ApiKind) -> CliError {
 
 pub(super) fn unnamed_answers(recorded: &Path) -> CliError {
     let path = recorded.display().to_string();
-    let shown = inert(&path, 200);
+    let shown = printable(&path, 200);
     let error = CliError::usage(format!(
         "this run was recorded from the answers in {shown}, and nothing in this command names that file"
     ))

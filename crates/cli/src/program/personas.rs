@@ -13,7 +13,7 @@ use crate::error::{CliError, NOTHING_IMPORTED, Status};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::select::SIMULATED;
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold_deliberation::personas::pool;
 use retold_deliberation::personas::pool::{Added, Enriched, Pool, PoolError};
 use retold_deliberation::personas::{Gathered, gather};
@@ -138,7 +138,7 @@ fn list(personas: &[Enriched], most: usize, output: &Output) -> Result<(), CliEr
             d.income,
             d.location_type,
             d.political_leaning,
-            inert(&persona.base_persona, 90)
+            printable(&persona.base_persona, 90)
         );
     }
     if shown.len() < personas.len() {

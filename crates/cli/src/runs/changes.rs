@@ -6,10 +6,10 @@ use crate::error::CliError;
 use crate::runs::settings::{as_json, settings_of};
 use crate::runs::templates;
 use retold::audit::{AuditError, Target, audit};
+use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::explain::explain;
 use retold::id::{CallPath, RunId, Seq};
-use retold::inert::inert;
 use retold::log::{LogError, Reader, RunEvents};
 use retold_study::config::{ConfigError, with_overrides};
 use retold_study::error::ExperimentError;
@@ -43,7 +43,7 @@ const MOST_KINDS: usize = 12;
 /// Why a fork cannot begin at a name, such as that of a phase, and where it can.
 fn no_place(reader: &mut dyn Reader, run: RunId, name: &CallPath) -> Result<CliError, LogError> {
     let mut first: Vec<(String, String)> = Vec::new();
-    let mut events = RunEvents::of(run);
+    let mut events = RunEvents::new(run);
     while let Some(event) = events.next(reader)? {
         let (Some(call), Some(sample)) = (&event.call, event.sample) else { continue };
         if !first.iter().any(|(kind, _)| *kind == call.kind()) {
@@ -51,20 +51,20 @@ fn no_place(reader: &mut dyn Reader, run: RunId, name: &CallPath) -> Result<CliE
             first.push((call.kind(), place));
         }
     }
-    let given = inert(name.as_str(), 60);
+    let given = printable(name.as_str(), 60);
     let error = CliError::usage(format!(
         "{given} is not a place in run {run}: a fork begins at a call, CALL#SAMPLE, or a seq"
     ));
     if let Some((kind, place)) = first.iter().find(|(kind, _)| *kind == name.as_str()) {
         return Ok(error.hint(format!(
             "the first call of {} is {}",
-            inert(kind, 60),
-            inert(place, 200)
+            printable(kind, 60),
+            printable(place, 200)
         )));
     }
     let more = first.len().saturating_sub(MOST_KINDS);
     let mut places: Vec<String> =
-        first.iter().take(MOST_KINDS).map(|(_, place)| inert(place, 120)).collect();
+        first.iter().take(MOST_KINDS).map(|(_, place)| printable(place, 120)).collect();
     if more > 0 {
         places.push(format!("and {more} more"));
     }

@@ -10,9 +10,9 @@ use crate::runs::continuation;
 use crate::runs::folder::{Folder, Written};
 use crate::runs::live;
 use crate::select::{self, SIMULATED};
+use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
-use retold::inert::inert;
 use retold::log::{Log, LogError, NoRoom};
 use retold::model::FailureKind;
 use retold::run::{Ended, Finish, OverBudget, Parent, Progress, RunRecord, Stop};
@@ -111,7 +111,7 @@ fn nothing(
     if progress.exchanges == 0 && progress.failed > 0 {
         let mut message = format!("every one of {} failed", counted(progress.failed, "call"));
         if let Some(cause) = last_failure(log, run)? {
-            message.push_str(&format!("; the last failure: {}", inert(&cause, 600)));
+            message.push_str(&format!("; the last failure: {}", printable(&cause, 600)));
         }
         let error = CliError::new(Status::Model, message);
         return Ok(Some(error.hint(hints.ask_again()).hint(hints.failed_attempts())));
@@ -350,8 +350,8 @@ fn store(log: &Log, run: RunId, settings_of: SettingsOf, global: &Global) -> Res
         }
         Stored::Nothing | Stored::Added { .. } => {}
         Stored::NotNamed { what, path } => {
-            let path = inert(&path.display().to_string(), 200);
-            let hint = match Parent::of(&started) {
+            let path = printable(&path.display().to_string(), 200);
+            let hint = match Parent::new(&started) {
                 Ok(None) => {
                     "`retold run CONFIG --resume`, with the config that names the file, adds them"
                         .to_owned()

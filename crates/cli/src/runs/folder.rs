@@ -10,9 +10,9 @@ use crate::runs::live::LiveFile;
 use crate::runs::settings::experiment_of;
 use crate::select;
 use retold::draft::Draft;
+use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::id::RunId;
-use retold::inert::inert;
 use retold::log::Log;
 use retold::run::{AnyExperiment, OutputFile, Parent, RunRecord, SIMULATED_MARK};
 use retold_study::settings::ExperimentSettings;
@@ -77,7 +77,7 @@ impl FolderArgs {
     /// settings name that of its parent.
     pub(crate) fn or_remembered(self, started: &RunStarted) -> Self {
         let began_without =
-            !is_wanted(&started.settings) || !matches!(Parent::of(started), Ok(None));
+            !is_wanted(&started.settings) || !matches!(Parent::new(started), Ok(None));
         let no_outputs = self.no_outputs || (!self.outputs && began_without);
         FolderArgs { no_outputs, number: number_of(&started.settings), ..self }
     }
@@ -102,7 +102,7 @@ pub(crate) struct Written {
 
 impl Folder {
     /// The folder of a run with the given settings.
-    pub(crate) fn of(
+    pub(crate) fn new(
         studies: &Studies,
         experiment: &str,
         settings: &ExperimentSettings,
@@ -198,7 +198,7 @@ pub(crate) fn named(name: &str, number: u32) -> Result<PathBuf, CliError> {
     } else {
         Err(CliError::usage(format!(
             "the run's settings name its output folder {:?}, which is not a plain name",
-            inert(name, 100)
+            printable(name, 100)
         )))
     }
 }
@@ -212,7 +212,7 @@ fn is_plain(name: &str) -> bool {
     let mut parts = Path::new(name).components();
     let one = matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name);
     // File systems allow 255 bytes; a draft's name is longer.
-    one && name.len() <= 200 && !name.contains(['/', '\\', ':']) && inert(name, 200) == name
+    one && name.len() <= 200 && !name.contains(['/', '\\', ':']) && printable(name, 200) == name
 }
 
 /// The files of a run's folder.
@@ -261,7 +261,7 @@ pub(crate) fn write_folder(folder: &Path, files: &[OutputFile]) -> Result<(), Cl
 fn fill(folder: &Path, files: &[OutputFile]) -> std::io::Result<()> {
     for OutputFile { name, content } in files {
         if !is_plain(name) {
-            let message = format!("{:?} is not a plain file name", inert(name, 100));
+            let message = format!("{:?} is not a plain file name", printable(name, 100));
             return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));
         }
         let mut file = fs::File::create_new(folder.join(name))?;

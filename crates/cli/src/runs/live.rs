@@ -11,8 +11,8 @@ use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{CliError, Status, write_err};
-use retold::beside;
 use retold::run::{Journal, Update};
+use retold::sidecar;
 
 /// The first line of every such file, so that other files are never overwritten.
 const MARK: &str = "# written by retold while the run goes on\n";
@@ -36,9 +36,9 @@ impl LiveFile {
         };
         let (parent, suffix) = place(folder);
         std::fs::create_dir_all(&parent).map_err(|e| io(&parent, &e))?;
-        let path = beside::path(&parent, &suffix);
+        let path = sidecar::path(&parent, &suffix);
         // Such an error names the file itself.
-        let mut file = beside::open(&parent, &suffix)
+        let mut file = sidecar::open(&parent, &suffix)
             .map_err(|e| CliError::new(Status::Io, e.to_string()).hint(MEND))?;
         let shown = path.display();
         match file.try_lock() {
@@ -73,12 +73,12 @@ impl LiveFile {
 /// Removes the file of a finished run: its lines are in the folder, or can be made from the log.
 pub(crate) fn remove(folder: &Path) {
     let (parent, suffix) = place(folder);
-    let file = beside::read(&parent, &suffix);
+    let file = sidecar::read(&parent, &suffix);
     if let Ok(Some(file)) = file
         && matches!(is_ours(&file), Ok(true))
     {
         // A file that cannot be removed does no harm.
-        let _ = std::fs::remove_file(beside::path(&parent, &suffix));
+        let _ = std::fs::remove_file(sidecar::path(&parent, &suffix));
     }
 }
 

@@ -67,7 +67,8 @@ pub(crate) fn record(
     let answerer =
         with_person(global.studies, answerer, seat, &study.experiment, &study.settings.experiment)?;
     let flags = folder;
-    let folder = Folder::of(global.studies, &study.experiment, &study.settings.experiment, folder)?;
+    let folder =
+        Folder::new(global.studies, &study.experiment, &study.settings.experiment, folder)?;
     folder.as_ref().map_or(Ok(()), Folder::can_be_made)?;
     let simulated = answerer.info().simulated;
     // A person may be asked first.

@@ -19,7 +19,7 @@ use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
 use retold::compare::{FactChanges, FactRecord, fact_changes, recorded_facts};
 use retold::id::{CallPath, Sample};
 use retold::model::Prices;
-use retold::run::{Finish, Forecast, Mode, OtherDecision, Rehearsal, RehearsalSettings};
+use retold::run::{DryRun, DryRunSettings, Finish, Forecast, Mode, OtherDecision};
 use retold_study::figures::{Paired, paired};
 use retold_wire::PROGRAM;
 
@@ -28,7 +28,7 @@ pub(crate) struct Refolded {
     /// How many decisions differ from the recorded ones.
     decisions: u64,
     facts: FactChanges,
-    rehearsal: Rehearsal,
+    rehearsal: DryRun,
     forecast: Forecast,
     figures: Vec<Paired>,
 }
@@ -71,11 +71,11 @@ pub(crate) fn refold(
         live: None,
     };
     let count = decisions.len() as u64;
-    let changes = RehearsalSettings { decisions, ..RehearsalSettings::default() };
+    let changes = DryRunSettings { decisions, ..DryRunSettings::default() };
     let mut rehearsal = match session::rehearse(session, changes, global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
         Finish::Stopped(stop) => return Err(stop.into()),
-        Finish::Finished | Finish::EndOfRecord | Finish::Closed(_) => Rehearsal::default(),
+        Finish::Finished | Finish::EndOfRecord | Finish::Closed(_) => DryRun::default(),
     };
     let now: Vec<FactRecord> =
         std::mem::take(&mut rehearsal.facts).into_iter().map(FactRecord::from).collect();
@@ -94,7 +94,7 @@ pub(crate) fn refold(
 impl Refolded {
     pub(crate) fn json(&self) -> Value {
         let Refolded { decisions, facts, rehearsal, forecast, figures } = self;
-        let Rehearsal { matching, changed, unrecorded, left, departures, misfits, .. } = rehearsal;
+        let DryRun { matching, changed, unrecorded, left, departures, misfits, .. } = rehearsal;
         json!({
             "decisions": decisions,
             "facts": facts,
@@ -114,7 +114,7 @@ impl Refolded {
 
     pub(crate) fn text(&self, most: usize) -> String {
         let Refolded { decisions, facts, rehearsal, forecast, figures } = self;
-        let Rehearsal { left, departures, misfits, new, .. } = rehearsal;
+        let DryRun { left, departures, misfits, new, .. } = rehearsal;
         let mut text =
             format!("\nthe run with the {} that differ\n", counted(*decisions, "decision"));
         // Writing to a string cannot fail, here and below.

@@ -136,7 +136,7 @@ fn go_on(
         e.hint("use the kind of model that the run was recorded with, or record a new run")
     })?;
     let folder = folder.or_remembered(&started);
-    let folder = Folder::of(global.studies, &started.experiment, &settings.experiment, folder)?;
+    let folder = Folder::new(global.studies, &started.experiment, &settings.experiment, folder)?;
     let experiment = started.experiment.clone();
     // A finished run has nothing new to report.
     let live = match (&folder, &ended) {

@@ -11,13 +11,13 @@ use crate::progress;
 use crate::runs::live::LiveFile;
 use crate::runs::person::is_played;
 use crate::signal::{insisted, interrupted};
+use retold::escaping::printable;
 use retold::event::{RunOutcome, RunStarted};
 use retold::id::RunId;
-use retold::inert::inert;
 use retold::log::{Log, LogError};
 use retold::model::{Answerer, Prices, Throttle};
 use retold::run::{
-    Ended, Finish, Mode, RehearsalSettings, Setup, Signal, Stop, execute, how_it_ended,
+    DryRunSettings, Ended, Finish, Mode, Setup, Signal, Stop, execute, how_it_ended,
 };
 use retold_study::study::StudySettings;
 
@@ -49,14 +49,14 @@ fn refuse_closed(log: &Log, run: RunId) -> Result<(), CliError> {
 
 /// Executes a run.
 pub(crate) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
-    go_with(session, RehearsalSettings::default(), global)
+    go_with(session, DryRunSettings::default(), global)
 }
 
 /// Runs a recorded run again with other settings, with a simulated model or none; `rehearsal` says
 /// what else differs.
 pub(crate) fn rehearse(
     session: Session,
-    rehearsal: RehearsalSettings,
+    rehearsal: DryRunSettings,
     global: &Global,
 ) -> Result<Ended, CliError> {
     go_with(Session { mode: Mode::Rehearse, ..session }, rehearsal, global)
@@ -64,7 +64,7 @@ pub(crate) fn rehearse(
 
 fn go_with(
     session: Session,
-    rehearsal: RehearsalSettings,
+    rehearsal: DryRunSettings,
     global: &Global,
 ) -> Result<Ended, CliError> {
     let Session { log, run, mode, started, settings, prices, model, live } = session;
@@ -129,7 +129,7 @@ fn warn_of_idle_endpoints(model: Option<&Answerer>, ended: &Ended) {
     for name in model.into_iter().flat_map(|model| model.never_asked()) {
         write_err(&format!(
             "warning: the endpoint for the model {:?} was never asked: no request named that model\n",
-            inert(&name, 100)
+            printable(&name, 100)
         ));
     }
 }

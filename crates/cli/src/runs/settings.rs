@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::error::CliError;
+use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::exchange::decides_about;
 use retold::id::RunId;
-use retold::inert::inert;
 use retold::prompt::canonical;
 use retold::run::{AnyExperiment, RunRecord};
 use retold_study::settings::ExperimentSettings;
@@ -57,7 +57,7 @@ pub(crate) fn settings_of(
     if studies.find(&started.experiment).is_none() {
         return Err(CliError::usage(format!(
             "this run was recorded by another program, as {:?}: only that program can run it",
-            inert(&started.experiment, 100)
+            printable(&started.experiment, 100)
         ))
         .hint("`retold check RUN --parser NAME@VERSION` parses its answers, and `retold audit` and `retold export` work as usual"));
     }

@@ -140,7 +140,7 @@ pub(crate) fn claim_folder(
 /// own id, an import of an original run by `import`.
 fn is_by_config(studies: &Studies, study: &Study, started: &RunStarted) -> bool {
     started.experiment == study.experiment
-        && matches!(Parent::of(started), Ok(None))
+        && matches!(Parent::new(started), Ok(None))
         && !settings_of(studies, started).is_ok_and(|settings| original::is_one(&settings))
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::output::grouped;
 use retold::check::{Change, DecisionPart, Side};
-use retold::inert::inert;
+use retold::escaping::printable;
 
 /// Lists the first few changes.
 pub(crate) fn list(out: &mut String, heading: &str, changes: &[Change], most: usize) {
@@ -19,7 +19,7 @@ pub(crate) fn list(out: &mut String, heading: &str, changes: &[Change], most: us
         }
         if parts.contains(&DecisionPart::Reasoning) {
             let text = |side: &Side| match &side.reasoning {
-                Some(text) => format!("\"{}\"", inert(text, 60)),
+                Some(text) => format!("\"{}\"", printable(text, 60)),
                 None => "none".to_owned(),
             };
             let _ = write!(out, " reasoning {} -> {}", text(from), text(to));
@@ -29,7 +29,7 @@ pub(crate) fn list(out: &mut String, heading: &str, changes: &[Change], most: us
                 if side.warnings.is_empty() {
                     "none".to_owned()
                 } else {
-                    inert(&side.warnings.join("; "), 120)
+                    printable(&side.warnings.join("; "), 120)
                 }
             };
             let _ = write!(out, " warnings {} -> {}", texts(from), texts(to));
@@ -45,5 +45,5 @@ pub(crate) fn list(out: &mut String, heading: &str, changes: &[Change], most: us
 pub(crate) fn side(side: &Side) -> String {
     let Side { method, value, verdict, .. } = side;
     let verdict = verdict.map_or_else(String::new, |v| format!(", {v}"));
-    format!("{} ({method}{verdict})", inert(&value.to_string(), 60))
+    format!("{} ({method}{verdict})", printable(&value.to_string(), 60))
 }

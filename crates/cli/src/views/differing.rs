@@ -1,6 +1,6 @@
 //! Excerpts of two texts, taken where they differ.
 
-use retold::inert::inert;
+use retold::escaping::printable;
 
 /// How much of what is the same is shown before the first difference, in characters.
 const BEFORE: usize = 20;
@@ -11,12 +11,12 @@ pub(crate) fn where_they_differ(one: &str, other: &str, most: usize) -> [String;
     let alike = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
     // Of a short excerpt, most has to be left for the difference.
     if alike < most / 2 {
-        return [inert(one, most), inert(other, most)];
+        return [printable(one, most), printable(other, most)];
     }
     let from = alike.saturating_sub(BEFORE);
     let excerpt = |text: &str| {
         let rest: String = text.chars().skip(from).collect();
-        format!("…{}", inert(&rest, most))
+        format!("…{}", printable(&rest, most))
     };
     [excerpt(one), excerpt(other)]
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::output::{counted, grouped};
 use crate::views::differing::where_they_differ;
 use retold::compare::{FactChange, FactChanges};
-use retold::inert::inert;
+use retold::escaping::printable;
 use serde_json::Value;
 
 /// The longest excerpt of an answer, a decision, a setting or a fact, in characters.
@@ -42,7 +42,7 @@ pub(crate) fn facts_text(
     );
     for (phase, kinds) in by_phase {
         for (kind, [changed, one, other]) in kinds {
-            let (phase, kind) = (inert(phase, 60), inert(kind, 60));
+            let (phase, kind) = (printable(phase, 60), printable(kind, 60));
             let _ = writeln!(text, "  {phase:<28}{kind:<24}{changed:>9}{one:>15}{other:>16}");
         }
     }
@@ -52,7 +52,7 @@ pub(crate) fn facts_text(
             None => "(none)".to_owned(),
         };
         // A fact that no call caused is recognised by its kind and its place.
-        let kind = inert(kind, 60);
+        let kind = printable(kind, 60);
         let place = match (call, seq) {
             (Some(call), _) => call.to_string(),
             (None, Some(seq)) => format!("{kind}, seq {seq}"),

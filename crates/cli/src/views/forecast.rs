@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::output::{counted, grouped};
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::run::{Forecast, ModelForecast, NewCall, WhyNew};
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ pub(crate) fn forecast_text(forecast: &Forecast, tokens: &str) -> String {
         let _ = writeln!(
             text,
             "  {:<width$} {:>9} {:>11} in {:>11} out  {}",
-            inert(model, 40),
+            printable(model, 40),
             counted(*calls, "call"),
             grouped(*prompt_tokens),
             grouped(*completion_tokens),

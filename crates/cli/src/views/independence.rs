@@ -8,7 +8,7 @@ use crate::error::{CliError, Status};
 use crate::output::{Output, counted};
 use crate::select::{self, Selected};
 use retold::audit::{Independence, SharedAnswer, independence};
-use retold::inert::inert;
+use retold::escaping::printable;
 
 /// How many shared answers are listed for people, and how many calls of each.
 const SHOWN: usize = 20;
@@ -67,7 +67,7 @@ fn text(found: &Independence) -> String {
             sizes.decisions,
             sizes.answers,
             sizes.effective.map_or_else(|| "-".to_owned(), |effective| format!("{effective:.1}")),
-            inert(decides, DECIDES_SHOWN)
+            printable(decides, DECIDES_SHOWN)
         );
     }
     match (found.kinds.is_empty(), found.shared.is_empty()) {
@@ -85,7 +85,7 @@ fn text(found: &Independence) -> String {
             out,
             "{} of {} on the answer at seq {seq} of run {}: {}{more}",
             counted(decisions.len() as u64, "decision"),
-            inert(decides, DECIDES_SHOWN),
+            printable(decides, DECIDES_SHOWN),
             run.short(8),
             calls.join(", ")
         );

@@ -28,7 +28,7 @@ pub(crate) struct Known {
 
 impl Known {
     /// A run is verified, or what was found when it was last verified still holds.
-    pub(crate) fn of(log: &Log, run: RunId, output: &Output) -> Result<Self, CliError> {
+    pub(crate) fn new(log: &Log, run: RunId, output: &Output) -> Result<Self, CliError> {
         let backend = log.backend().as_ref();
         let is_long = is_long(log.reader()?.as_mut(), run);
         let trust = match backend.file() {
@@ -52,11 +52,11 @@ impl Known {
         let backend = log.backend().as_ref();
         // A recording was verified when it was read.
         let Some(file) = backend.file().filter(|_| unverified) else {
-            return Known::of(log, run, output);
+            return Known::new(log, run, output);
         };
         let kept = cache().and_then(|cache| recall(&cache, file, run));
         if kept.is_some() || !is_long(log.reader()?.as_mut(), run) {
-            return Known::of(log, run, output);
+            return Known::new(log, run, output);
         }
         let last = last(log, run)?.unwrap_or_default();
         let from = missing_end(backend, run, last)?;
@@ -66,7 +66,7 @@ impl Known {
             || backend.damaged().is_some()
             || !backend.lost().is_empty();
         if is_damaged {
-            return Known::of(log, run, output);
+            return Known::new(log, run, output);
         }
         let whole = doubt(backend, run)?;
         Ok(Known { trust: Trust { from: None, whole }, unverified: Some(last) })
@@ -96,7 +96,7 @@ impl Known {
         error: CliError,
         output: &Output,
     ) -> Result<CliError, CliError> {
-        let known = Known::of(log, run, output)?;
+        let known = Known::new(log, run, output)?;
         known.say(run, output)?;
         Ok(match known.trust.is_damaged() {
             true => CliError { status: Status::Difference, ..error }.hint(format!(

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::again::words;
 use crate::output::counted;
+use retold::escaping::printable;
 use retold::event::RunStarted;
-use retold::inert::inert;
 use retold::run::Report;
 use retold_wire::{Imported, RecordedRedaction, Settings, clients};
 
@@ -21,41 +21,46 @@ pub(crate) fn report(started: &RunStarted) -> Report {
     // Writing to a string cannot fail.
     match imported {
         None => {
-            let shown = words(command).unwrap_or_else(|| inert(&command.join(" "), 200));
+            let shown = words(command).unwrap_or_else(|| printable(&command.join(" "), 200));
             let _ = writeln!(text, "command: {shown}");
         }
         Some(Imported { files, format, urls }) => {
-            let files = inert(&files.join(", "), 300);
-            let _ = writeln!(text, "imported from: {files} ({})", inert(format, 40));
+            let files = printable(&files.join(", "), 300);
+            let _ = writeln!(text, "imported from: {files} ({})", printable(format, 40));
             for (upstream, url) in urls {
-                let _ = writeln!(text, "  {}: {}", inert(upstream, 40), inert(url, 200));
+                let _ = writeln!(text, "  {}: {}", printable(upstream, 40), printable(url, 200));
             }
         }
     }
     if let Some(name) = name {
-        let _ = writeln!(text, "name: {}", inert(name, 100));
+        let _ = writeln!(text, "name: {}", printable(name, 100));
     }
-    let _ = writeln!(text, "upstreams: {}", inert(&upstreams.join(", "), 500));
+    let _ = writeln!(text, "upstreams: {}", printable(&upstreams.join(", "), 500));
     let default = |name: &str| clients::of(name).and_then(|client| client.default);
     for (name, url) in urls.iter().filter(|(name, url)| default(name) != Some(url.as_str())) {
-        let _ = writeln!(text, "  {}: {}", inert(name, 100), inert(url, 200));
+        let _ = writeln!(text, "  {}: {}", printable(name, 100), printable(url, 200));
     }
     if let Some(hosts) = intercept {
         let hosts = match hosts.is_empty() {
             true => "known providers".to_owned(),
-            false => format!("known providers, {}", inert(&hosts.join(", "), 500)),
+            false => format!("known providers, {}", printable(&hosts.join(", "), 500)),
         };
         let _ = writeln!(text, "intercepted: {hosts}");
     }
     for field in &rules.ignore {
-        let _ = writeln!(text, "ignored in keys: {}", inert(field, 200));
+        let _ = writeln!(text, "ignored in keys: {}", printable(field, 200));
     }
     for (pattern, by) in &rules.replace {
-        let _ = writeln!(text, "replaced in keys: {} by {}", inert(pattern, 200), inert(by, 200));
+        let _ = writeln!(
+            text,
+            "replaced in keys: {} by {}",
+            printable(pattern, 200),
+            printable(by, 200)
+        );
     }
     if let Some(RecordedRedaction { key, patterns }) = &rules.redact {
         let patterns = counted(patterns.len() as u64, "pattern");
-        let _ = writeln!(text, "redacted: {patterns} (not shown), with key {}", inert(key, 40));
+        let _ = writeln!(text, "redacted: {patterns} (not shown), with key {}", printable(key, 40));
     }
     if *shared {
         text.push_str("equal requests share one answer\n");

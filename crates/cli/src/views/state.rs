@@ -8,9 +8,9 @@ use crate::error::{CliError, Status};
 use crate::output::grouped;
 use crate::runs::settings::settings_of;
 use crate::select;
+use retold::escaping::printable;
 use retold::exchange::{DECISIONS, EXCHANGES};
 use retold::id::{RunId, Seq};
-use retold::inert::inert;
 use retold::log::Reader;
 use retold_serve::{AsOf, Node, StateError, as_of};
 use retold_study::studies::Studies;
@@ -132,7 +132,12 @@ fn lines(node: &Node, depth: usize, left: &mut usize, text: &mut String) {
     let mark = if node.changed { "*" } else { " " };
     let indent = "  ".repeat(depth - 1);
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "{mark} {indent}{}: {}", inert(&node.key, 60), inert(&node.text, 100));
+    let _ = writeln!(
+        text,
+        "{mark} {indent}{}: {}",
+        printable(&node.key, 60),
+        printable(&node.text, 100)
+    );
     let mut more = node.more;
     for (n, entry) in node.entries.iter().enumerate() {
         // What changed is what one looks for.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::output::{counted, grouped};
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::totals::{
     Attempts, Calls, Cost, Counts, Figures, Latency, ParserFigures, PartFigures, Reason, Saved,
     SavedPart, Tokens,
@@ -55,7 +55,7 @@ pub(crate) fn text(figures: &Figures) -> String {
     }
     if models.len() > 1 {
         for (name, model) in models {
-            let _ = writeln!(text, "\nmodel {}", inert(name, 80));
+            let _ = writeln!(text, "\nmodel {}", printable(name, 80));
             text.push_str(&self::part(model, "  "));
             for said in reported(name, &model.counts).lines() {
                 let _ = writeln!(text, "  {said}");
@@ -69,11 +69,17 @@ pub(crate) fn text(figures: &Figures) -> String {
 fn reported(name: &str, counts: &Counts) -> String {
     let other = counts.reported_as.iter().filter(|(other, _)| *other != name);
     let other: Vec<String> = other
-        .map(|(other, answers)| format!("{} ({})", inert(other, 80), counted(*answers, "answer")))
+        .map(|(other, answers)| {
+            format!("{} ({})", printable(other, 80), counted(*answers, "answer"))
+        })
         .collect();
     let mut text = String::new();
     if !other.is_empty() {
-        line(&mut text, "model", &format!("{}, answered as {}", inert(name, 80), other.join(", ")));
+        line(
+            &mut text,
+            "model",
+            &format!("{}, answered as {}", printable(name, 80), other.join(", ")),
+        );
     }
     text
 }
@@ -134,7 +140,7 @@ fn of_calls(calls: &Calls) -> String {
 /// `50 rate_limited (HTTP 429), 10 calls given up: the error`.
 pub(crate) fn of_reason(reason: &Reason) -> String {
     let Reason { failure, status, attempts, gave_up, example, has_others } = reason;
-    let mut said = format!("{} {}", grouped(*attempts), inert(failure, 40));
+    let mut said = format!("{} {}", grouped(*attempts), printable(failure, 40));
     if let Some(status) = status {
         let _ = write!(said, " (HTTP {status})");
     }
@@ -143,7 +149,7 @@ pub(crate) fn of_reason(reason: &Reason) -> String {
     }
     if !example.is_empty() {
         let such = if *has_others { "; one of the errors: " } else { ": " };
-        let _ = write!(said, "{such}{}", inert(example, 160));
+        let _ = write!(said, "{such}{}", printable(example, 160));
     }
     said
 }
@@ -179,7 +185,7 @@ fn of_cost(cost: &Cost) -> Vec<String> {
     if !without_price.is_empty() {
         let models: Vec<String> = without_price
             .iter()
-            .map(|(model, n)| format!("{} ({})", inert(model, 60), counted(*n, "answer")))
+            .map(|(model, n)| format!("{} ({})", printable(model, 60), counted(*n, "answer")))
             .collect();
         let _ = write!(said, "; no price for {}: --prices FILE", models.join(", "));
     }
@@ -238,7 +244,7 @@ fn money(dollars: Option<f64>) -> String {
 
 fn methods(name: &str, parser: &ParserFigures) -> String {
     let ParserFigures { decisions, null, with_warnings, found, methods } = parser;
-    let mut said = format!("{}: {}", inert(name, 80), counted(*decisions, "decision"));
+    let mut said = format!("{}: {}", printable(name, 80), counted(*decisions, "decision"));
     if let Some(found) = found {
         let _ = write!(said, ", {} % found in the answer", percent(*found));
     }
@@ -253,7 +259,7 @@ fn methods(name: &str, parser: &ParserFigures) -> String {
         let _ = write!(
             said,
             "\n          {:<24} {:>9} {:>6} %{last}",
-            inert(&method.method, 40),
+            printable(&method.method, 40),
             grouped(method.decisions),
             percent(method.share)
         );

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use crate::error::CliError;
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold_traffic::Notes;
 
 /// Base URLs by upstream, as they are given.
@@ -28,10 +28,10 @@ pub(crate) fn said(text: &mut String, notes: &Notes) {
         if at == 0 {
             text.push_str("not represented:\n");
         }
-        let _ = write!(text, "  {}", inert(&note.what, 1_000));
+        let _ = write!(text, "  {}", printable(&note.what, 1_000));
         let more = if note.times > note.places.len() { ", .." } else { "" };
         if !note.places.is_empty() {
-            let places = note.places.iter().map(|place| inert(place, 100));
+            let places = note.places.iter().map(|place| printable(place, 100));
             let _ = write!(text, " ({}{more})", places.collect::<Vec<_>>().join(", "));
         }
         text.push('\n');

@@ -18,7 +18,7 @@ pub(super) fn answers(files: &Files) -> Result<(Answers, Vec<String>), OriginalE
     files.participants.iter().for_each(|row| found.add(files, row));
     found.add_clusters(files)?;
     let Found { by_call, closing, failed } = found;
-    let mut answers = Answers::of(files.source(), by_call);
+    let mut answers = Answers::new(files.source(), by_call);
     let unknown = answers.unanswered;
     answers.unanswered =
         Box::new(move |ask| match ask.call.as_str().split('/').find_map(|part| failed.get(part)) {

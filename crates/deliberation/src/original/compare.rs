@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::files::{ClusterRow, Files, Row};
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold_study::original::{Comparison, Outputs};
 
 /// The longest excerpt of a differing value.
@@ -52,7 +52,7 @@ impl Missing {
         let mut lines: Vec<String> =
             of_summary.iter().map(|place| format!("{place}: not in the original")).collect();
         lines.extend(of_participants.iter().map(|(key, people)| {
-            format!("{} of {people} participants: not in the original", inert(key, SHOWN))
+            format!("{} of {people} participants: not in the original", printable(key, SHOWN))
         }));
         if without_second_votes > 0 {
             lines.push(format!(
@@ -87,7 +87,7 @@ fn not_compared(files: &Files) -> Vec<String> {
     left.extend(unknown.iter().map(|(key, people)| {
         format!(
             "{} of {people} participants, which this program does not recognise",
-            inert(key, SHOWN)
+            printable(key, SHOWN)
         )
     }));
     left
@@ -190,7 +190,7 @@ fn groups(comparison: &mut Comparison, files: &Files, ours: &Value) {
         let members = |groups: Option<&BTreeMap<Vec<&str>, &ClusterRow>>| {
             json!(groups.map(|groups| groups.keys().collect::<Vec<_>>()))
         };
-        let place = format!("clusters of {}", inert(option, SHOWN));
+        let place = format!("clusters of {}", printable(option, SHOWN));
         same(comparison, &place, &members(theirs), &members(own));
         for (ids, their) in theirs.into_iter().flatten() {
             let Some(own) = own.and_then(|own| own.get(ids)) else { continue };
@@ -220,5 +220,5 @@ fn same(comparison: &mut Comparison, place: &str, theirs: &Value, ours: &Value) 
 fn from(text: &str, start: usize) -> String {
     let rest: String = text.chars().skip(start).collect();
     let before = if start > 0 { "…" } else { "" };
-    format!("{before}{}", inert(&rest, SHOWN))
+    format!("{before}{}", printable(&rest, SHOWN))
 }

@@ -45,7 +45,7 @@ pub fn read(folder: &Path) -> Result<Original, OriginalError> {
     // Without a seed, the original's random choices are unknown; its results are copied.
     let seed = files.config.random_seed.unwrap_or(0);
     let compare = move |ours: &[_]| compare::compare(&files, Outputs(ours));
-    Ok(Original::of(NAME, seed, settings, answers, notes, compare))
+    Ok(Original::new(NAME, seed, settings, answers, notes, compare))
 }
 
 fn taken_over(files: &Files) -> FromOriginal {

@@ -12,9 +12,9 @@ use serde::Deserialize;
 use crate::facts::Fact;
 use crate::state::Deliberated;
 use crate::summary::{ConditionSummary, SecondVote, summary};
+use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::id::{RunId, Time};
-use retold::inert::inert;
 use retold::run::{Journal, OutputError, RunRecord, Update};
 
 /// The longest excerpt of a message from a model or a server.
@@ -98,7 +98,7 @@ impl Diary {
     }
 
     fn say(&mut self, time: Time, level: &str, message: &str) {
-        self.text.push_str(&format!("{time} {level} {}\n", inert(message, SHOWN)));
+        self.text.push_str(&format!("{time} {level} {}\n", printable(message, SHOWN)));
     }
 
     /// The statistics that phase 8 collects: for each condition, the votes and the number of

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::parse::vote::comparable;
 
 pub(super) const AGES: RangeInclusive<u32> = 18..=65;
@@ -28,7 +28,7 @@ pub(super) fn age(value: Option<&Value>, warnings: &mut Vec<String>) -> Result<u
     let value = value.ok_or_else(|| OutOfRange("\"age\" is missing".to_owned()))?;
     let age = match value {
         Value::String(text) => {
-            warnings.push(format!("\"age\" is the text {:?}", inert(text, SHOWN)));
+            warnings.push(format!("\"age\" is the text {:?}", printable(text, SHOWN)));
             text.trim().parse().ok()
         }
         // 42.0 is a whole number in another spelling.
@@ -37,7 +37,7 @@ pub(super) fn age(value: Option<&Value>, warnings: &mut Vec<String>) -> Result<u
     // The range above makes the conversion exact.
     let age = age.map(|age: f64| age as u32).filter(|age| AGES.contains(age));
     age.ok_or_else(|| {
-        let found = inert(&value.to_string(), SHOWN);
+        let found = printable(&value.to_string(), SHOWN);
         OutOfRange(format!("\"age\" must be from 18 to 65, not {found}"))
     })
 }
@@ -62,11 +62,11 @@ pub(super) fn listed(
     };
     match list.iter().find(|item| comparable(item) == spelled || other_name(item)) {
         Some(meant) => {
-            warnings.push(format!("{key:?} is spelled {:?}", inert(text, SHOWN)));
+            warnings.push(format!("{key:?} is spelled {:?}", printable(text, SHOWN)));
             Ok((*meant).to_owned())
         }
         None => {
-            let found = inert(&value.to_string(), SHOWN);
+            let found = printable(&value.to_string(), SHOWN);
             Err(OutOfRange(format!("{key:?} must be one of {list:?}, not {found}")))
         }
     }

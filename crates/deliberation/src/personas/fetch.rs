@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::{Client, Url, redirect};
 
-use retold::inert::inert;
+use retold::escaping::printable;
 
 /// Limits on size and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,5 +116,5 @@ fn innermost(error: reqwest::Error) -> String {
     while let Some(source) = innermost.source() {
         innermost = source;
     }
-    inert(&innermost.to_string(), 200)
+    printable(&innermost.to_string(), 200)
 }

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::pool::{Enriched, NotAPersona, PoolError};
 use retold::encoding::read_text;
+use retold::escaping::printable;
 use retold::explain::explain;
-use retold::inert::inert;
 use retold::run::SIMULATED_MARK;
 
 /// The enriched personas of a file.
@@ -33,7 +33,7 @@ pub fn gather(path: &Path) -> Result<Gathered, PoolError> {
     let text = read_text(&file)
         .map_err(|e| PoolError::Unreadable { path: shown.clone(), reason: e.to_string() })?;
     let wrong =
-        |reason: &str| PoolError::NotAPool { path: shown.clone(), reason: inert(reason, 200) };
+        |reason: &str| PoolError::NotAPool { path: shown.clone(), reason: printable(reason, 200) };
     let entries = if file.extension().is_some_and(|ending| ending == "jsonl") {
         lines(&text)
     } else {
@@ -62,7 +62,7 @@ type Entry = (String, Result<Value, NotAPersona>);
 
 fn entry((number, entry): (u64, &Value)) -> Entry {
     let name = match entry.get("participant_id").and_then(Value::as_str) {
-        Some(id) => inert(id, 40),
+        Some(id) => printable(id, 40),
         None => format!("entry {number}"),
     };
     (name, Ok(entry.clone()))
@@ -75,7 +75,7 @@ fn lines(text: &str) -> Vec<Entry> {
             // serde counts lines within this single line, so the number would always be 1.
             let message = e.to_string();
             let message = message.split(" at line ").next().unwrap_or("");
-            NotAPersona::NotJson(inert(&explain(message), 200))
+            NotAPersona::NotJson(printable(&explain(message), 200))
         });
         (format!("line {number}"), entry)
     };

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::parse::{Demographics, OutOfRange, from_object};
 use retold::encoding::read_text;
-use retold::inert::inert;
+use retold::escaping::printable;
 
 /// The document's path for the pool, relative to the working directory.
 pub const DEFAULT: &str = "data/personas.json";
@@ -141,7 +141,7 @@ impl Pool {
         };
         let wrong = |reason: String| PoolError::NotAPool { path: shown(), reason };
         let file: Map<String, Value> =
-            serde_json::from_str(&text).map_err(|e| wrong(inert(&e.to_string(), 200)))?;
+            serde_json::from_str(&text).map_err(|e| wrong(printable(&e.to_string(), 200)))?;
         let entries = file.get("personas").and_then(Value::as_array);
         let entries = entries.ok_or_else(|| wrong("it has no list \"personas\"".to_owned()))?;
         let personas = (1..).zip(entries).map(|(number, entry)| {

@@ -12,7 +12,7 @@ use super::pool::{self, Enriched, Pool};
 use super::source::{Collection, PersonaError};
 use crate::{Config, Fact, Settings};
 use retold::run::{RunRecord, rng_for};
-use retold_study::config::{ConfigError, ConfigFile, ModelKind, beside};
+use retold_study::config::{ConfigError, ConfigFile, ModelKind, relative_to};
 use retold_study::error::BoxError;
 use retold_study::random::shuffle;
 use retold_study::settings::ExperimentSettings;
@@ -41,7 +41,7 @@ pub(in super::super) fn collection(
 ) -> Result<Collection, PersonaError> {
     match (&config.personas_url, &config.personas_file) {
         (Some(url), _) => Collection::url(url, FetchLimits::default()).map(Collection::warned),
-        (None, Some(file)) => Collection::file(&beside(path, file)),
+        (None, Some(file)) => Collection::file(&relative_to(path, file)),
         (None, None) => Ok(Collection::built_in()),
     }
 }
@@ -97,7 +97,7 @@ pub(crate) fn draw(file: &ConfigFile<'_>, study: &mut Study) -> Result<(), Confi
     } else {
         return Ok(());
     };
-    study.settings.experiment = ExperimentSettings::of(drawn);
+    study.settings.experiment = ExperimentSettings::new(drawn);
     Ok(())
 }
 

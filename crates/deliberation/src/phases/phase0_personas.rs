@@ -32,7 +32,7 @@ impl Base {
 
     /// The result of a failure: a spare persona is simply dropped.
     fn failed(self, failed: Failed) -> Option<Fact> {
-        self.takes_part.then(|| failed.of(&self.id))
+        self.takes_part.then(|| failed.fact(&self.id))
     }
 }
 
@@ -68,7 +68,7 @@ impl Deliberation {
         base: Base,
     ) -> Result<(), Stop> {
         // A spare persona is only in the settings.
-        let mut because = origins.of([Known::BasePersona(base.id.clone())]);
+        let mut because = origins.sources([Known::BasePersona(base.id.clone())]);
         let prompt = self.prompt("demographics", json!({"base_persona": base.base_persona}))?;
         let (request, call) = (self.single(prompt)?, calls::demographics(&base.id));
         let prompt = (request, because.as_slice());

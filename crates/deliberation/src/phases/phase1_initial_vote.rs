@@ -27,7 +27,7 @@ impl Deliberation {
                     let cast = Fact::InitialVoteCast { participant_id, choice };
                     origins.tell(talk, cast, &[cause]);
                 }
-                Err(failed) => talk.record(failed.of(&participant_id), &[]),
+                Err(failed) => talk.record(failed.fact(&participant_id), &[]),
             }
             Ok(())
         };

@@ -32,7 +32,7 @@ impl Deliberation {
                 Ok((transcript, causes, _)) => {
                     origins.tell(talk, Fact::Clarified { participant_id, transcript }, &causes);
                 }
-                Err(failed) => talk.record(failed.of(&participant_id), &[]),
+                Err(failed) => talk.record(failed.fact(&participant_id), &[]),
             }
             Ok(())
         };

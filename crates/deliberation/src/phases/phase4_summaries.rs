@@ -59,7 +59,7 @@ impl Deliberation {
         let readers: Vec<String> = readers.map(|p| p.participant_id.clone()).collect();
         for id in readers {
             let call = calls::final_vote(&id);
-            run.record(Failed { call, sample: 0, reason: reason.clone() }.of(&id), &[])?;
+            run.record(Failed { call, sample: 0, reason: reason.clone() }.fact(&id), &[])?;
         }
         Ok(())
     }
@@ -75,13 +75,13 @@ impl Deliberation {
             let participant_id = who.participant_id;
             let call = calls::summary(&participant_id);
             let mut from = self.made_from(origins, &participant_id, &["individual_summary"]);
-            from.extend(origins.of([Known::Clarification(participant_id.clone())]));
+            from.extend(origins.sources([Known::Clarification(participant_id.clone())]));
             match self.until(talk, call, (request, &from), &self.parsers.text, filled).await? {
                 Ok((summary, cause)) => {
                     let summarised = Fact::Summarised { participant_id, summary };
                     origins.tell(talk, summarised, &[cause]);
                 }
-                Err(failed) => talk.record(failed.of(&participant_id), &[]),
+                Err(failed) => talk.record(failed.fact(&participant_id), &[]),
             }
             Ok(())
         };
@@ -95,7 +95,7 @@ impl Deliberation {
             .filter_map(|p| Some((p.participant_id.clone(), p.individual_summary.clone()?)));
         let summaries: Vec<(String, String)> = summarised.collect();
         let calls = summaries.iter().map(|(id, text)| {
-            (calls::embedding(id), text.as_str(), origins.of([Known::Summary(id.clone())]))
+            (calls::embedding(id), text.as_str(), origins.sources([Known::Summary(id.clone())]))
         });
         let vectors = self.embed(run, calls).await?;
         for ((participant_id, _), vector) in summaries.into_iter().zip(vectors) {
@@ -105,7 +105,7 @@ impl Deliberation {
                     let fact = Fact::SummaryEmbedded { participant_id, dimensions, vector, floats };
                     origins.record(run, fact, &[cause])?;
                 }
-                Err(failed) => run.record(failed.of(&participant_id), &[])?,
+                Err(failed) => run.record(failed.fact(&participant_id), &[])?,
             }
         }
         Ok(())
@@ -114,7 +114,7 @@ impl Deliberation {
     /// A vector in a fact: its length, its hash, and the vector.
     fn carried(&self, floats: Arc<[f32]>) -> (usize, ContentHash, Carried<Floats>) {
         let (dimensions, hash) = (floats.len(), Content::Vector(floats.clone()).hash());
-        (dimensions, hash, Carried::of(Floats(floats), self.edition))
+        (dimensions, hash, Carried::new(Floats(floats), self.edition))
     }
 
     /// Asks for the vectors of texts, each at its own address and with its own sources; the same
@@ -179,7 +179,7 @@ impl Deliberation {
             let request = self.single(self.prompt("cluster_description", values)?)?;
             let call = calls::cluster_description(&cluster.call);
             let known = cluster.member_ids.iter().cloned().map(Known::Summary);
-            let from = origins.of(known.chain([Known::Cluster(cluster.cluster_id.clone())]));
+            let from = origins.sources(known.chain([Known::Cluster(cluster.cluster_id.clone())]));
             self.until(talk, call, (request, &from), &self.parsers.text, filled).await
         };
         let described = run.converse_all(formed, describe).await?;

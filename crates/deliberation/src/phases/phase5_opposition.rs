@@ -102,7 +102,7 @@ impl Deliberation {
         let call = calls::opposition(&participant_id);
         let other = |vote: Option<String>| vote.filter(|v| Some(v) != who.initial_choice.as_ref());
         let mut from = self.made_from(origins, &participant_id, &["llm_judge"]);
-        from.extend(origins.of(others.iter().flat_map(|other| {
+        from.extend(origins.sources(others.iter().flat_map(|other| {
             let id = || other.participant_id.clone();
             [Known::InitialChoice(id()), Known::Summary(id())]
         })));
@@ -112,7 +112,7 @@ impl Deliberation {
                 let fact = Fact::OppositionChosen { participant_id, opposition_view, method };
                 origins.tell(talk, fact, &[cause]);
             }
-            Err(failed) => talk.record(failed.of(&participant_id), &[]),
+            Err(failed) => talk.record(failed.fact(&participant_id), &[]),
         }
         Ok(())
     }

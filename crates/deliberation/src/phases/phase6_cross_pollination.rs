@@ -89,7 +89,7 @@ impl Deliberation {
             Ok((choice, cause)) => {
                 talk.record(Fact::FinalVoteCast { participant_id, choice }, &[cause]);
             }
-            Err(failed) => talk.record(failed.of(&participant_id), &[]),
+            Err(failed) => talk.record(failed.fact(&participant_id), &[]),
         }
         Ok(())
     }

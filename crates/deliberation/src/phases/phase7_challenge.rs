@@ -38,7 +38,7 @@ impl Deliberation {
             let (transcript, causes, seen) = match self.hold(talk, &dialogue).await? {
                 Ok(held) => held,
                 Err(failed) => {
-                    talk.record(failed.of(&participant_id), &[]);
+                    talk.record(failed.fact(&participant_id), &[]);
                     return Ok(());
                 }
             };

@@ -32,17 +32,17 @@ impl Player for SimulatedDeliberation {
             Kind::Demographics { persona } => people::demographics(persona, dice),
             Kind::Enrich { persona, facts } => people::description(persona, facts, dice),
             Kind::Vote { persona, options } => {
-                spell(Persona::of(persona, &options).vote(dice), &options, dice)
+                spell(Persona::new(persona, &options).vote(dice), &options, dice)
             }
             Kind::Revote { persona, options, before, challenged, text } => {
-                let persona = Persona::of(persona, &options);
+                let persona = Persona::new(persona, &options);
                 spell(&persona.vote_again(before, challenged, text, dice), &options, dice)
             }
             Kind::Moderator { system, asked, opposing, choice } => {
                 people::question(system, asked, opposing, choice, dice)
             }
             Kind::Participant { persona, options, choice } => {
-                Persona::of(persona, &options).explain(choice, dice)
+                Persona::new(persona, &options).explain(choice, dice)
             }
             Kind::Summary { choice, dialogue } => people::summary(choice, dialogue),
             Kind::Cluster { option, positions } => people::common(option, positions),

@@ -81,8 +81,8 @@ pub(super) struct Persona<'a> {
 
 impl<'a> Persona<'a> {
     /// The nature of a persona, determined by its text.
-    pub(super) fn of(persona: &str, options: &'a [&'a str]) -> Self {
-        let mut dice = Dice::of(persona);
+    pub(super) fn new(persona: &str, options: &'a [&'a str]) -> Self {
+        let mut dice = Dice::new(persona);
         // The first options are slightly more popular, so that there is a majority.
         let leaning = dice.below(options.len()).min(dice.below(options.len() + 2));
         Persona {
@@ -122,7 +122,7 @@ impl<'a> Persona<'a> {
             REASONS.get(at).and_then(|(_, ways)| ways.get(way)).copied().unwrap_or("")
         };
         // Each choice has a character of its own: personas that prefer it share a reason.
-        let shared = Dice::of(choice).below(REASONS.len());
+        let shared = Dice::new(choice).below(REASONS.len());
         let main = self.reasons[usize::from(dice.chance(0.3))];
         let first = reason(main, dice.below(3));
         match dice.below(3) {
@@ -149,7 +149,7 @@ pub(super) fn question(
     choice: &str,
     dice: &mut Dice,
 ) -> String {
-    if asked > Dice::of(system).below(5) {
+    if asked > Dice::new(system).below(5) {
         return "SATISFIED".to_owned();
     }
     let topic =
@@ -222,7 +222,7 @@ pub(super) fn common(option: &str, positions: &str) -> String {
 
 /// Demographics that match a persona.
 pub(super) fn demographics(persona: &str, dice: &mut Dice) -> String {
-    let mut nature = Dice::of(persona);
+    let mut nature = Dice::new(persona);
     let education = nature.pick(&[
         "High school",
         "Some college",

@@ -44,7 +44,7 @@ pub(super) const STRATEGIES: &[Strategy<Params, String>] = &[
 /// Whether the last complete block that is not blank says that there is no solution
 /// (`NO_SOLUTION`).
 fn declined_in_block(text: &str, params: &Params) -> Option<Found<String>> {
-    let answer = Answer::of(text);
+    let answer = Answer::new(text);
     let content = last_block(answer.body)?.content;
     let declines = is_refusal(content) && expression_in(content, params).is_none();
     declines.then(|| answer.found(String::new()))
@@ -53,7 +53,7 @@ fn declined_in_block(text: &str, params: &Params) -> Option<Found<String>> {
 /// The last complete block that is not blank. If it has no expression, its first line is still the
 /// candidate, because the model chose to put it there.
 fn answer_block(text: &str, params: &Params) -> Option<Found<String>> {
-    let answer = Answer::of(text);
+    let answer = Answer::new(text);
     let block = last_block(answer.body)?;
     let candidate = expression_in(block.content, params)
         .or_else(|| lines(block.content).next().map(str::to_owned));
@@ -68,7 +68,7 @@ fn answer_block(text: &str, params: &Params) -> Option<Found<String>> {
 /// answers and tags closed with another opening tag. A text that ends within an expression, `(9 + 9
 /// - 6) * (`, is not an answer: its well-formed part would be a different expression.
 fn unclosed_answer_block(text: &str, params: &Params) -> Option<Found<String>> {
-    let answer = Answer::of(text);
+    let answer = Answer::new(text);
     let candidate = unclosed_blocks(answer.body).find_map(|content| {
         let line = lines(content).next()?;
         if line.ends_with(['(', '+', '-', '*', '/']) {
@@ -84,7 +84,7 @@ fn unclosed_answer_block(text: &str, params: &Params) -> Option<Found<String>> {
 /// The last `\boxed{..}`, if there is an expression in it: a box around a bare `24` does not answer
 /// this puzzle, and its line is left to the other strategies.
 fn boxed_answer(text: &str, params: &Params) -> Option<Found<String>> {
-    let answer = Answer::of(text);
+    let answer = Answer::new(text);
     let candidate = expression_in(boxed(answer.body)?, params)?;
     Some(answer.found(candidate))
 }
@@ -99,7 +99,7 @@ fn output_line(text: &str, params: &Params) -> Option<Found<String>> {
 
 /// The last decisive labelled line, if it has this label and gives an answer.
 fn labelled(text: &str, params: &Params, label: Label) -> Option<Found<String>> {
-    let answer = Answer::of(text);
+    let answer = Answer::new(text);
     let line = last_label(answer.body, params)?;
     let candidate = line.candidate.filter(|_| line.label == label)?;
     Some(answer.found(candidate))
@@ -108,7 +108,7 @@ fn labelled(text: &str, params: &Params, label: Label) -> Option<Found<String>> 
 /// A single line that is only an equation: whatever its numbers, it is the answer. With more lines,
 /// only the puzzle's numbers distinguish an answer from a step.
 fn whole_text(text: &str, _: &Params) -> Option<Found<String>> {
-    let answer = Answer::of(text);
+    let answer = Answer::new(text);
     let mut lines = lines(answer.body);
     let line = lines.next()?;
     if lines.next().is_some() {
@@ -120,7 +120,7 @@ fn whole_text(text: &str, _: &Params) -> Option<Found<String>> {
 
 /// Whether the last decisive labelled line, or otherwise the last line, is a refusal.
 fn declined(text: &str, params: &Params) -> Option<Found<String>> {
-    let answer = Answer::of(text);
+    let answer = Answer::new(text);
     let declines = last_label(answer.body, params).is_some() || {
         lines(answer.body)
             .next_back()
@@ -130,7 +130,7 @@ fn declined(text: &str, params: &Params) -> Option<Found<String>> {
 }
 
 fn bottom_scan(text: &str, params: &Params) -> Option<Found<String>> {
-    let answer = Answer::of(text);
+    let answer = Answer::new(text);
     let mut lines = lines(answer.body).rev();
     let candidate = lines.find_map(|line| plausible_equation(line, params))?;
     Some(answer.found(candidate))
@@ -145,7 +145,7 @@ pub(super) struct Answer<'t> {
 impl<'t> Answer<'t> {
     /// Splits at the last `</think>`; the opening tag is often part of the prompt's template. If
     /// nothing follows it, there was no separate answer, and the whole text is searched.
-    pub(super) fn of(text: &'t str) -> Answer<'t> {
+    pub(super) fn new(text: &'t str) -> Answer<'t> {
         const CLOSE: &str = "</think>";
         let whole = Answer { reasoning: None, body: text };
         if memchr(b'<', text.as_bytes()).is_none() {

@@ -60,7 +60,7 @@ const CUT_ALONE: &str = "the answer was cut";
 
 /// The decision.
 pub(super) fn decide(text: &str, params: &Params) -> (&'static str, Found<String>) {
-    let answer = Answer::of(text);
+    let answer = Answer::new(text);
     let body = answer.body;
     let (method, candidate, warning) = match explicit(body, params) {
         Some(decided) => match corrected(body, decided.end, params) {

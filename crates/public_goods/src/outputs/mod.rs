@@ -46,7 +46,7 @@ pub(crate) fn files(
         timestamp: record.first.to_string(),
     };
     let answers = answers::read(config, state, record)?;
-    let times = Times::of(record);
+    let times = Times::new(record);
     let tables = [
         games::game_log(&head, rules, state, &times),
         games::chat_messages(&head, state, &times),

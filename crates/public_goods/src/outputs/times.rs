@@ -18,7 +18,7 @@ pub(super) struct Times {
 
 impl Times {
     /// The times in a record.
-    pub(super) fn of(record: &RunRecord<'_>) -> Self {
+    pub(super) fn new(record: &RunRecord<'_>) -> Self {
         let mut times = Times::default();
         for (fact, place) in record.facts.iter().zip(&record.places) {
             // Other facts were refused when the state was folded.

@@ -28,7 +28,7 @@ fn message<'t>(turn: &AnswerTurn<'t>) -> Option<&'t str> {
 }
 
 fn silent(text: &str, params: &ChatParams) -> Option<Found<String>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     let said = cleaned(message(&turn)?);
     let word = said.trim_matches(|c: char| !c.is_alphanumeric());
     let is_silence = ["nothing", "silence", "silent"].iter().any(|w| word.eq_ignore_ascii_case(w));
@@ -36,7 +36,7 @@ fn silent(text: &str, params: &ChatParams) -> Option<Found<String>> {
 }
 
 fn message_tag(text: &str, params: &ChatParams) -> Option<Found<String>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     let mut found = found(cleaned(turn.blocks.last()?), &turn, params);
     if turn.blocks.len() > 1 {
         found.warnings.push("several message tags: the last one counts".to_owned());
@@ -45,27 +45,27 @@ fn message_tag(text: &str, params: &ChatParams) -> Option<Found<String>> {
 }
 
 fn unclosed_tag(text: &str, params: &ChatParams) -> Option<Found<String>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     let mut found = found(cleaned(turn.unclosed?), &turn, params);
     found.warnings.push("the message tag is not closed: the message may have been cut".to_owned());
     Some(found)
 }
 
 fn whole_text(text: &str, params: &ChatParams) -> Option<Found<String>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     let said = turn.body().map(cleaned)?;
     Some(found(said, &turn, params))
 }
 
 fn tag_in_reasoning(text: &str, params: &ChatParams) -> Option<Found<String>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     let said = cleaned(turn.blocks_in_reasoning.last()?);
     Some(found(said, &turn, params))
 }
 
 /// The last resort: there is only reasoning, or nothing.
 pub(super) fn no_message(text: &str, params: &ChatParams) -> Found<String> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     let mut found = found("", &turn, params);
     found.warnings.push("no message found: silence".to_owned());
     found

@@ -18,7 +18,7 @@
 use super::ContributionParams;
 use super::number::{Number, numbers, only_number};
 use super::turn::AnswerTurn;
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::parse::{Found, Strategy};
 
 /// How many digits of a huge number a warning shows.
@@ -36,7 +36,7 @@ pub(super) const STRATEGIES: &[Strategy<ContributionParams, i64>] = &[
 pub(super) const TAG: &str = "CONTRIBUTE";
 
 fn contribute_tag(text: &str, params: &ContributionParams) -> Option<Found<i64>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     let block = turn.blocks.iter().rev().find(|block| !block.trim().is_empty())?;
     let mut found = coins(only_number(block)?, &turn, params);
     if turn.blocks.len() > 1 {
@@ -46,7 +46,7 @@ fn contribute_tag(text: &str, params: &ContributionParams) -> Option<Found<i64>>
 }
 
 fn unclosed_tag(text: &str, params: &ContributionParams) -> Option<Found<i64>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     // A complete tag that could not be read is not overruled by an unclosed one.
     if !turn.blocks.is_empty() {
         return None;
@@ -59,7 +59,7 @@ fn unclosed_tag(text: &str, params: &ContributionParams) -> Option<Found<i64>> {
 }
 
 fn whole_text_integer(text: &str, params: &ContributionParams) -> Option<Found<i64>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     let body = turn.body()?.trim_matches(|c: char| c.is_whitespace() || "*`\"'.".contains(c));
     let is_number = body.len() < 24 && body.bytes().all(|b| b.is_ascii_digit() || b == b'-');
     let number = numbers(body).next().filter(|_| is_number)?;
@@ -87,7 +87,7 @@ fn tag_in_reasoning(text: &str, params: &ContributionParams) -> Option<Found<i64
 /// The turn, if it has no tag outside the reasoning. An unreadable tag is an unreadable answer, and
 /// the text around it does not replace it.
 fn untagged(text: &str) -> Option<AnswerTurn<'_>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     (turn.blocks.is_empty() && turn.unclosed.is_none()).then_some(turn)
 }
 
@@ -128,7 +128,7 @@ pub(super) fn coins(
     if let Some(written) = number.grouped {
         warnings.push(format!(
             "{} was read with separators between its thousands",
-            inert(written, SHOWN)
+            printable(written, SHOWN)
         ));
     }
     let endowment = params.endowment();
@@ -137,7 +137,7 @@ pub(super) fn coins(
         let written = match number.huge {
             Some(digits) => {
                 let sign = if number.value < 0 { "-" } else { "" };
-                format!("{sign}{}", inert(digits, SHOWN))
+                format!("{sign}{}", printable(digits, SHOWN))
             }
             None => number.value.to_string(),
         };
@@ -155,7 +155,7 @@ pub(super) fn coins(
 
 /// The last resort.
 pub(super) fn default(text: &str, params: &ContributionParams) -> Found<i64> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     let half = Number { value: params.endowment() / 2, cut: false, huge: None, grouped: None };
     let params =
         ContributionParams { contribution_type: super::ContributionType::Variable, ..*params };

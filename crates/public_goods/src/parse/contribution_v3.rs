@@ -30,7 +30,7 @@ pub(super) const METHODS: &[&str] = &[
 /// The decision.
 pub(super) fn decide(text: &str, params: &ContributionParams) -> (&'static str, Found<i64>) {
     let seen = visible(text);
-    let turn = AnswerTurn::of(&seen, TAG);
+    let turn = AnswerTurn::new(&seen, TAG);
     let (method, number) = stated(&turn, params.endowment());
     let mut found = coins(number, &turn, params);
     match method {

@@ -19,7 +19,7 @@ use super::ContributionParams;
 use super::clean::visible;
 use super::number::{numbers, only_number};
 use super::sentence::{amount, word};
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::parse::json_repair;
 use retold::parse::json_repair::RepairEdition;
 use retold::parse::keys::lookup;
@@ -203,7 +203,7 @@ fn amount_in(text: &str, params: &ContributionParams) -> Option<(Found<Option<i6
     })?;
     let is_repaired = !warnings.is_empty();
     if key != KEYS[0] {
-        warnings.push(format!("the amount stands under {:?}", inert(&key, 40)));
+        warnings.push(format!("the amount stands under {:?}", printable(&key, 40)));
     }
     Some((allowed(amount, params, warnings, reasoning(&object)), is_repaired))
 }

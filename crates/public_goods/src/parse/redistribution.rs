@@ -23,7 +23,7 @@ use super::RedistributionParams;
 use super::clean::visible;
 use super::number::numbers;
 use super::turn::AnswerTurn;
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::parse::json_repair::RepairEdition;
 use retold::parse::{Found, Strategy};
 
@@ -79,13 +79,13 @@ fn redistribute_tag(
     params: &RedistributionParams,
     edition: RepairEdition,
 ) -> Option<Found<Vec<i64>>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     let found = last_list(&turn.blocks, edition)?.fitting(&turn, params)?;
     Some(several(found, turn.blocks.len()))
 }
 
 fn unclosed_tag(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     if !turn.blocks.is_empty() {
         return None;
     }
@@ -109,7 +109,7 @@ fn wrong_length(
     params: &RedistributionParams,
     edition: RepairEdition,
 ) -> Option<Found<Vec<i64>>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     let list = match last_list(&turn.blocks, edition) {
         Some(list) => list,
         None if turn.blocks.is_empty() => List::of_cut(turn.unclosed?)?,
@@ -125,7 +125,7 @@ fn unreadable_tag(
     params: &RedistributionParams,
     edition: RepairEdition,
 ) -> Option<Found<Vec<i64>>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     if turn.blocks.is_empty() && turn.unclosed.is_none() {
         return None;
     }
@@ -141,10 +141,10 @@ fn whole_text_array(
     params: &RedistributionParams,
     edition: RepairEdition,
 ) -> Option<Found<Vec<i64>>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     let body = turn.body()?;
     let is_whole = !body.contains('[') || body.starts_with('[') && body.ends_with(']');
-    List::of(body, edition).filter(|_| is_whole)?.fitting(&turn, params)
+    List::new(body, edition).filter(|_| is_whole)?.fitting(&turn, params)
 }
 
 fn array_in_text(
@@ -152,7 +152,7 @@ fn array_in_text(
     params: &RedistributionParams,
     edition: RepairEdition,
 ) -> Option<Found<Vec<i64>>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     let arrays = turn.pieces().flat_map(|piece| edition.values(piece));
     let lists = arrays.filter_map(|array| List::of_value(&array.value));
     let list = lists.filter(|list| list.units.len() == params.targets).last()?;
@@ -164,13 +164,13 @@ fn tag_in_reasoning(
     params: &RedistributionParams,
     edition: RepairEdition,
 ) -> Option<Found<Vec<i64>>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     last_list(&turn.blocks_in_reasoning, edition)?.fitting(&turn, params)
 }
 
 /// The last resort.
 pub(super) fn default(text: &str, params: &RedistributionParams) -> Found<Vec<i64>> {
-    let turn = AnswerTurn::of(text, TAG);
+    let turn = AnswerTurn::new(text, TAG);
     nothing(&turn, params, "no redistribution found: no units for anyone".to_owned())
 }
 
@@ -180,7 +180,7 @@ pub(super) fn default_3(text: &str, params: &RedistributionParams) -> Found<Vec<
 }
 
 fn last_list(blocks: &[&str], edition: RepairEdition) -> Option<List> {
-    List::of(blocks.iter().rev().find(|block| !block.trim().is_empty())?, edition)
+    List::new(blocks.iter().rev().find(|block| !block.trim().is_empty())?, edition)
 }
 
 fn several(mut found: Found<Vec<i64>>, count: usize) -> Found<Vec<i64>> {
@@ -219,7 +219,7 @@ struct List {
 
 impl List {
     /// A JSON array, or numbers with only separators in between.
-    fn of(text: &str, edition: RepairEdition) -> Option<List> {
+    fn new(text: &str, edition: RepairEdition) -> Option<List> {
         let text = text.trim();
         let is_legible = edition != RepairEdition::First;
         if text.contains('[') {
@@ -291,7 +291,7 @@ impl List {
         let value = text.contains('[').then(|| edition.repair(text.trim()).value)??;
         let (number, item) =
             (1..).zip(value.as_array()?).find(|(_, item)| units(item).is_none())?;
-        let item = inert(&item.to_string(), 40);
+        let item = printable(&item.to_string(), 40);
         Some(format!(
             "element {number} of the list is {item}, which is no number of units: rejected"
         ))

@@ -47,7 +47,7 @@ pub(super) struct AnswerTurn<'t> {
 
 impl<'t> AnswerTurn<'t> {
     /// Splits an answer whose action is in the tag `action`.
-    pub(super) fn of(text: &'t str, action: &str) -> AnswerTurn<'t> {
+    pub(super) fn new(text: &'t str, action: &str) -> AnswerTurn<'t> {
         let (thought, answer) = thinking::split(text);
         let mut turn = AnswerTurn::of_answer(if thought.is_some() { answer } else { text }, action);
         if let Some(thought) = thought {

@@ -33,8 +33,8 @@ enum Type {
 }
 
 impl Type {
-    fn of(instructions: &str) -> Type {
-        match Dice::of(instructions).below(10) {
+    fn new(instructions: &str) -> Type {
+        match Dice::new(instructions).below(10) {
             0..=3 => Type::Cooperator,
             4..=7 => Type::Conditional,
             _ => Type::FreeRider,
@@ -65,8 +65,8 @@ struct Act {
 
 impl Act {
     /// What a prompt asks for in tags; `None` if it asks for something else.
-    fn of(prompt: &Prompt<'_>, dice: &mut Dice) -> Option<Act> {
-        let kind = Type::of(prompt.instructions);
+    fn new(prompt: &Prompt<'_>, dice: &mut Dice) -> Option<Act> {
+        let kind = Type::new(prompt.instructions);
         let (reasoning, tag, action) = match prompt.stage {
             AskedStage::Amount | AskedStage::Unknown => return None,
             AskedStage::Chat => {
@@ -97,10 +97,10 @@ impl Player for SimulatedPlayers {
     fn reply(&self, request: &Request, dice: &mut Dice) -> String {
         let messages = request.messages();
         let prompt = Prompt::read(&messages);
-        let Some(Act { reasoning, tag, action }) = Act::of(&prompt, dice) else {
+        let Some(Act { reasoning, tag, action }) = Act::new(&prompt, dice) else {
             return match prompt.stage {
                 AskedStage::Amount => {
-                    Type::of(prompt.instructions).coins(&prompt, dice).to_string()
+                    Type::new(prompt.instructions).coins(&prompt, dice).to_string()
                 }
                 _ => format!("This is not {NAME}."),
             };
@@ -113,7 +113,7 @@ impl Player for SimulatedPlayers {
     }
 
     fn malformed(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
-        match Act::of(&Prompt::read(&request.messages()), dice) {
+        match Act::new(&Prompt::read(&request.messages()), dice) {
             Some(Act { reasoning, tag, action }) => speech::broken(&reasoning, tag, &action),
             None => Vec::new(),
         }

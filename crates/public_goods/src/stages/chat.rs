@@ -25,7 +25,7 @@ impl PublicGoods {
             let asks = turns.iter().filter(|turn| turn.agent == speaker).map(|turn| {
                 let (request, parser) =
                     (self.chat_request(run.state(), *turn)?, self.parsers.chat.clone());
-                let because = origins.of(turn.game, turn.agent);
+                let because = origins.sources(turn.game, turn.agent);
                 Ok(Ask { turn: *turn, stage: Stage::Chat, request, parser, because })
             });
             let asks = at_once(asks, |ask| &ask.request)?;

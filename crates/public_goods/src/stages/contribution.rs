@@ -23,7 +23,7 @@ impl PublicGoods {
         let asks = self.turns(run.state(), round).into_iter().map(|turn| {
             let request = self.contribution_request(run.state(), turn)?;
             let parser = self.parsers.contribution.clone();
-            let because = origins.of(turn.game, turn.agent);
+            let because = origins.sources(turn.game, turn.agent);
             Ok(Ask { turn, stage: Stage::Contribution, request, parser, because })
         });
         let asks = at_once(asks, |ask| &ask.request)?;
@@ -70,7 +70,7 @@ impl PublicGoods {
     fn carried(&self, reasoning: Option<String>) -> Carried<String> {
         let wanted = self.config.reasoning.embedding_model.is_some();
         let text = reasoning.filter(|text| wanted && !text.is_empty());
-        text.map_or_else(Carried::default, |text| Carried::of(text, self.edition))
+        text.map_or_else(Carried::default, |text| Carried::new(text, self.edition))
     }
 
     /// What remains in the public fund when a player states an amount: as the contribution type

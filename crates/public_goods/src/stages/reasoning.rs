@@ -43,7 +43,7 @@ impl PublicGoods {
             if let Content::Vector(floats) = answer.content {
                 let vector = Content::Vector(floats.clone()).hash();
                 let dimensions = floats.len();
-                let floats = Carried::of(Floats(floats), self.edition);
+                let floats = Carried::new(Floats(floats), self.edition);
                 let fact = Fact::ReasoningEmbedded { turn, dimensions, vector, floats };
                 run.record(fact, std::slice::from_ref(&answer.decision))?;
                 causes.push(answer.decision);

@@ -21,7 +21,7 @@ impl PublicGoods {
         let asks = contributors(run.state(), round).into_iter().filter_map(|(turn, coins)| {
             let parser = self.parsers.redistribution.get(coins.len() - 1)?.clone();
             let request = self.redistribution_request(run.state(), turn);
-            let (stage, because) = (Stage::Redistribution, origins.of(turn.game, turn.agent));
+            let (stage, because) = (Stage::Redistribution, origins.sources(turn.game, turn.agent));
             Some(request.map(|request| Ask { turn, stage, request, parser, because }))
         });
         let asks = at_once(asks, |ask| &ask.request)?;

@@ -11,7 +11,7 @@ use std::error::Error;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold_study::charts::{Chart, ChartData, EstimateRow};
 
 /// The palette of Okabe and Ito, without black and yellow.
@@ -72,7 +72,7 @@ fn style(size: i32, across: HPos) -> TextStyle<'static> {
 }
 
 fn write(root: &Area<'_>, text: &str, at: (i32, i32), across: HPos) -> Drawn {
-    let text = Text::new(inert(text, NAME), at, style(13, across));
+    let text = Text::new(printable(text, NAME), at, style(13, across));
     Ok(root.draw(&text).map_err(|e| e.to_string())?)
 }
 
@@ -239,8 +239,8 @@ fn lines(root: &Area<'_>, (x, y): (&str, &str), series: &[(String, Vec<(f64, f64
         .disable_x_mesh()
         .light_line_style(TRANSPARENT)
         .bold_line_style(BLACK.mix(0.12))
-        .x_desc(inert(x, NAME))
-        .y_desc(inert(y, NAME))
+        .x_desc(printable(x, NAME))
+        .y_desc(printable(y, NAME))
         .label_style(style(12, HPos::Center))
         .axis_desc_style(style(13, HPos::Center))
         .x_labels(labels(right - left, whole_x))
@@ -309,10 +309,10 @@ const LEGEND: i32 = 210;
 fn both_ends(name: &str) -> String {
     let all: Vec<char> = name.chars().collect();
     if all.len() <= NAME - 6 {
-        return inert(name, NAME);
+        return printable(name, NAME);
     }
     let (head, tail) = (all.iter().take(13), all.iter().skip(all.len() - 13));
-    inert(&head.chain(['…'].iter()).chain(tail).collect::<String>(), NAME)
+    printable(&head.chain(['…'].iter()).chain(tail).collect::<String>(), NAME)
 }
 
 /// The names of the series, next to the plot.
@@ -381,7 +381,7 @@ fn flow(root: &Area<'_>, (first, second): (&str, &str), links: &[(String, String
             let corners = [(x, y), (x + 12, end.max(y + 1))];
             root.draw(&Rectangle::new(corners, colour(at).filled())).map_err(|e| e.to_string())?;
             let place = if x == from { x - 8 } else { x + 20 };
-            let label = format!("{} ({sum})", inert(names[at], NAME - 6));
+            let label = format!("{} ({sum})", printable(names[at], NAME - 6));
             let text = Text::new(label, (place, (y + end) / 2), style(12, across));
             root.draw(&text).map_err(|e| e.to_string())?;
         }

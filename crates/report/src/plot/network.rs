@@ -4,7 +4,7 @@ use std::f64::consts::{PI, TAU};
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
-use retold::inert::inert;
+use retold::escaping::printable;
 
 use super::{Area, Drawn, LEFT, NAME, WIDTH, colour, number, pixel, style, write};
 
@@ -28,7 +28,7 @@ pub(super) fn matrix_height(names: usize) -> u32 {
 
 /// A short form of a name where there is little room: names differ at their ends, as in `agent_3`.
 fn short(name: &str) -> String {
-    inert(name.rsplit(['_', ' ']).next().unwrap_or(name), 4)
+    printable(name.rsplit(['_', ' ']).next().unwrap_or(name), 4)
 }
 
 pub(super) fn matrix(
@@ -66,7 +66,8 @@ pub(super) fn matrix(
             let middle = pixel(cell / 2.0);
             let ink = ink(colour(usize::from(*value < 0.0)), strength);
             let digits = style(13, HPos::Center).color(&ink);
-            let text = Text::new(inert(&number(*value), NAME), (x + middle, y + middle), digits);
+            let text =
+                Text::new(printable(&number(*value), NAME), (x + middle, y + middle), digits);
             root.draw(&text).map_err(|e| e.to_string())?;
         }
     }
@@ -119,7 +120,7 @@ fn contrast(one: RGBColor, other: RGBColor) -> f64 {
 }
 
 fn note_above(root: &Area<'_>, note: &str) -> Drawn {
-    let text = Text::new(inert(note, 140), (20, 20), style(13, HPos::Left));
+    let text = Text::new(printable(note, 140), (20, 20), style(13, HPos::Left));
     Ok(root.draw(&text).map_err(|e| e.to_string())?)
 }
 
@@ -199,7 +200,7 @@ pub(super) fn graph(
 
 /// A name outside the circle: it begins or ends next to its dot.
 fn label(root: &Area<'_>, name: &str, (at, angle): ((f64, f64), f64), is_crowded: bool) -> Drawn {
-    let text = if is_crowded { short(name) } else { inert(name, NAME / 2) };
+    let text = if is_crowded { short(name) } else { printable(name, NAME / 2) };
     let across = match angle.cos() {
         right if right > 0.2 && !is_crowded => HPos::Left,
         left if left < -0.2 && !is_crowded => HPos::Right,

@@ -3,7 +3,7 @@
 
 use retold::check::{Change, CheckError, Checked, DecisionPart, Side, check};
 use retold::decide::{Again, Params, RegisteredParser, Selection};
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::log::CheckedReader;
 use serde::Serialize;
 use serde_json::Value;
@@ -93,7 +93,7 @@ pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
     }
     let (site, run, named) = (of.asked.site.clone(), of.head.run, to.clone());
     let key = (run, of.head.head.seq, to.clone());
-    let stand = of.asked.site.checks.of(key, move |progress| {
+    let stand = of.asked.site.checks.stand(key, move |progress| {
         let mut reader = CheckedReader::new(site.reader().map_err(|error| error.to_string())?);
         let parsers = site.studies.parsers();
         let file = site.parser_file(&named);
@@ -190,7 +190,7 @@ fn unknown_file(of: &OfRun<'_>, name: &str) -> String {
     };
     format!(
         "this server has no parser file {}: {there}; name it with `retold serve --parsers FILE`",
-        inert(name, 100)
+        printable(name, 100)
     )
 }
 
@@ -215,8 +215,8 @@ fn decided(side: &Side) -> Decided {
     };
     Decided {
         method: side.method.clone(),
-        value: inert(&value, 600),
-        reasoning: side.reasoning.as_ref().map(|text| inert(text, 600)),
+        value: printable(&value, 600),
+        reasoning: side.reasoning.as_ref().map(|text| printable(text, 600)),
         warnings: side.warnings.clone(),
         verdict: side.verdict,
     }

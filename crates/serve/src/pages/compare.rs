@@ -6,9 +6,9 @@ use retold::compare::{
     CallDifference, CallPlace, ComparedCall, Comparison, SameOutcome, Side, compare_each,
     usual_lane,
 };
+use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::{CallPath, RunId, Sample, Seq};
-use retold::inert::inert;
 use retold::log::{LogError, Reader};
 use retold_study::figures::{Estimate, Paired, other_seed};
 use retold_study::studies::Studies;
@@ -170,7 +170,7 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
     let site = asked.site.clone();
     let runs = [first.run, second.run];
     let key = [(first.run, first.head.seq), (second.run, second.head.seq)];
-    let stand = asked.site.comparisons.of(key, move |_| {
+    let stand = asked.site.comparisons.stand(key, move |_| {
         let readers = site.reader().and_then(|one| Ok((one, site.reader()?)));
         let compared = readers.and_then(|(one, other)| compared(&site.studies, one, other, runs));
         compared.map_err(|error| error.to_string())
@@ -235,7 +235,7 @@ fn fill(
             first.seed.zip(second.seed).and_then(|(one, other)| other_seed(one, other));
     }
     let listed = settings.iter().take(MOST_SETTINGS).map(|setting| Setting {
-        key: inert(&setting.path, 200),
+        key: printable(&setting.path, 200),
         first: setting_text(setting.one.as_ref()),
         second: setting_text(setting.other.as_ref()),
     });
@@ -287,7 +287,7 @@ fn shown(reader: &mut dyn Reader, run: RunId, place: CallPlace) -> Result<Shown,
     });
     let (method, value) = match decision.transpose()?.flatten() {
         Some(Event::DecisionMade(made)) => {
-            (Some(made.by.method), Some(inert(&made.details.value.to_string(), 300)))
+            (Some(made.by.method), Some(printable(&made.details.value.to_string(), 300)))
         }
         _ => (None, None),
     };
@@ -298,8 +298,8 @@ fn shown(reader: &mut dyn Reader, run: RunId, place: CallPlace) -> Result<Shown,
 fn setting_text(value: Option<&Value>) -> String {
     match value {
         None => "not set".to_owned(),
-        Some(Value::String(text)) => inert(text, 400),
-        Some(value) => inert(&value.to_string(), 400),
+        Some(Value::String(text)) => printable(text, 400),
+        Some(value) => printable(&value.to_string(), 400),
     }
 }
 

@@ -1,8 +1,8 @@
 //! One event as the log has it.
 
+use retold::escaping::inert_lines;
 use retold::event::Event;
 use retold::id::Seq;
-use retold::inert::inert_lines;
 use retold::log::LogError;
 use serde::Serialize;
 use serde_json::Value;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use retold::escaping::inert_json;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
-use retold::inert::inert_json;
 use retold::log::{EventFilter, Filtering, LogError};
 use serde::Serialize;
 use serde_json::json;

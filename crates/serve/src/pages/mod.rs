@@ -17,8 +17,8 @@ mod timeline;
 use std::cell::Cell;
 use std::sync::Arc;
 
+use retold::escaping::{inert_json, printable};
 use retold::id::Seq;
-use retold::inert::{inert, inert_json};
 use retold::log::{EndedReader, LogError, Reader, RunHead};
 use serde::Serialize;
 use serde_json::json;
@@ -27,7 +27,7 @@ use crate::assets::{ASSETS, Asset};
 use crate::error::PageError;
 use crate::query::{Query, part, parts};
 use crate::render::render;
-use crate::runs::{Notice, RunInfo, in_force, notices, run_info};
+use crate::runs::{Notice, RunInfo, effective_decisions, notices, run_info};
 use crate::site::Site;
 
 pub(crate) use live::Follow;
@@ -301,7 +301,7 @@ impl OfRun<'_> {
             );
             notices.push(Notice::warning(text));
         }
-        notices.extend(in_force(self.asked.site, &self.head, self.runs));
+        notices.extend(effective_decisions(self.asked.site, &self.head, self.runs));
         if self.info.simulated {
             let text = "Simulated: a program made these answers up. They are not data.";
             notices.push(Notice::info(text));
@@ -314,7 +314,7 @@ fn seq_of(text: &str) -> Result<Seq, PageError> {
     text.parse().map(Seq).map_err(|_| {
         PageError::NotFound(format!(
             "{} is not the number of an event: events are numbered from 1",
-            inert(text, 100)
+            printable(text, 100)
         ))
     })
 }
@@ -337,5 +337,5 @@ fn excerpt(text: &str, most: usize) -> String {
             break;
         }
     }
-    inert(&line, most)
+    printable(&line, most)
 }

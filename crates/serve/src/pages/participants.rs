@@ -228,7 +228,7 @@ pub(super) fn page(mut of: OfRun<'_>, name: &str) -> Result<Reply, PageError> {
                 let text = stored.content.as_ref().map_or("", |content| content.text());
                 step.answer_cut = text.chars().nth(1_200).is_some();
                 let text: String = text.chars().take(1_200).collect();
-                step.answer = Some(retold::inert::inert_lines(&text));
+                step.answer = Some(retold::escaping::inert_lines(&text));
             }
             Ok(Event::AttemptFailed(failed)) => {
                 step.failed.push(excerpt(&failed.details.error, 160));

@@ -25,10 +25,10 @@ pub(crate) struct Counted {
 
 pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
     let (site, run) = (of.asked.site.clone(), of.head.run);
-    let stand = of.asked.site.counted.of((run, of.head.head.seq), move |progress| {
+    let stand = of.asked.site.counted.stand((run, of.head.head.seq), move |progress| {
         let said = |error: retold::log::LogError| error.to_string();
         let mut reader = CheckedReader::new(site.reader().map_err(said)?);
-        let mut totals = Totals::of(run);
+        let mut totals = Totals::new(run);
         let wrong = loop {
             match totals.read_on(&mut reader) {
                 Ok(true) => progress.at(totals.end().0),

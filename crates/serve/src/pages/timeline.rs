@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use retold::content::Content;
+use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::{CallPath, Seq};
-use retold::inert::inert;
 use retold::log::{EventFilter, MOMENTS, each_event_at, moment};
 use serde::Serialize;
 
@@ -96,7 +96,7 @@ pub(super) fn filter(query: &Query) -> Result<EventFilter, PageError> {
         CallPath::new(call).map_err(|error| PageError::BadRequest(error.to_string()))
     });
     let since = query.text("since")?.map(|since| {
-        let wrong = || PageError::BadRequest(format!("since={}: {MOMENTS}", inert(&since, 60)));
+        let wrong = || PageError::BadRequest(format!("since={}: {MOMENTS}", printable(&since, 60)));
         moment(&since).ok_or_else(wrong)
     });
     Ok(EventFilter {
@@ -199,7 +199,7 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
                 let set = if chosen { None } else { Some(value.as_str()) };
                 let query = query.with(&[(key, set), ("after", None), ("before", None)]);
                 let label = if key == "kind" { label(value) } else { value };
-                let label = inert(label, 60);
+                let label = printable(label, 60);
                 Choice { value: value.clone(), label, count: *count, chosen, query }
             })
             .collect();

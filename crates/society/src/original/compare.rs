@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::files::{Row as Logged, Summary};
 use super::settings::Entry;
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold_study::original::{Comparison, OriginalError, Outputs, Row, Rows};
 
 /// A turn that was refused in the original.
@@ -60,8 +60,8 @@ fn turns(
     let rejected = rejected(&ours.table("invalid_actions.csv")?);
     for Refused { line, entry, is_known_there } in refused {
         let Entry { run, epoch, agent_id, action_type, before, after, .. } = entry;
-        let who = inert(&format!("line {line}, {agent_id} in epoch {epoch} of run {run}"), 120);
-        let what = inert(action_type, 60);
+        let who = printable(&format!("line {line}, {agent_id} in epoch {epoch} of run {run}"), 120);
+        let what = printable(action_type, 60);
         comparison.compared += 2;
         let is_here = rejected.contains(&(run.to_string(), epoch.to_string(), agent_id.clone()));
         if !is_here && !is_known_there {

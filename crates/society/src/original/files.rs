@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::facts::Holdings;
 use super::settings::{Entry, There};
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold_study::original::{OriginalError, lines};
 
 /// The end of a log's file name, before `.jsonl` and compression.
@@ -91,7 +91,7 @@ pub(super) fn find(path: &Path) -> Result<PathBuf, OriginalError> {
             logs.insert(file);
         }
     }
-    let names: Vec<String> = logs.iter().map(|log| inert(&name(log), 80)).collect();
+    let names: Vec<String> = logs.iter().map(|log| printable(&name(log), 80)).collect();
     match (logs.pop_first(), logs.is_empty()) {
         (Some(log), true) => Ok(log),
         (Some(_), false) => {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::Row;
-use retold::inert::inert;
+use retold::escaping::printable;
 
 /// How many gaps are reported one by one; the others are counted.
 const TOLD: usize = 20;
@@ -54,7 +54,7 @@ pub(super) fn missing(rows: &[(u64, Row)]) -> Vec<String> {
                 (first, last) if first == last => format!("epoch {first}"),
                 (first, last) => format!("epochs {first} to {last}"),
             };
-            let agent = inert(&row.agent_id, 40);
+            let agent = printable(&row.agent_id, 40);
             gaps.push(format!(
                 "a turn of {agent} in {epochs} of run {run}: missing before line {line}"
             ));

@@ -54,8 +54,8 @@ pub fn read(path: &Path) -> Result<Original, OriginalError> {
         entries,
     };
     let notes = notes(&source, &rows, &agents, &misplaced, summary.is_some());
-    let answers = Answers::of(source, by_call);
-    Ok(Original::of(NAME, 0, settings, answers, notes, move |files| {
+    let answers = Answers::new(source, by_call);
+    Ok(Original::new(NAME, 0, settings, answers, notes, move |files| {
         compare(Outputs(files), &refused, summary.as_deref())
     }))
 }

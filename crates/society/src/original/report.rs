@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::state::Observed;
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::run::{OutputError, OutputFile, Report};
 use retold_study::table::Table;
 
@@ -93,7 +93,7 @@ fn text(source: &str, state: &Observed) -> String {
     let _ = writeln!(
         text,
         "{}: {} runs, {} epochs, {} turns, {deaths} deaths",
-        inert(source, 80),
+        printable(source, 80),
         runs.len(),
         state.epochs.len(),
         state.turns
@@ -108,13 +108,13 @@ fn text(source: &str, state: &Observed) -> String {
     );
     let _ = writeln!(text, "done there, no action of ours:");
     for (action, count) in &state.rejected_here_alone {
-        let _ = writeln!(text, "  {count:>6}  {}", inert(action, 60));
+        let _ = writeln!(text, "  {count:>6}  {}", printable(action, 60));
     }
     let mut reasons: Vec<_> = state.reasons.iter().collect();
     reasons.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let _ = writeln!(text, "rejected here, by reason:");
     for (reason, count) in reasons.iter().take(LISTED) {
-        let _ = writeln!(text, "  {count:>6}  {}", inert(reason, 110));
+        let _ = writeln!(text, "  {count:>6}  {}", printable(reason, 110));
     }
     if reasons.len() > LISTED {
         let _ = writeln!(text, "  and {} other reasons", reasons.len() - LISTED);

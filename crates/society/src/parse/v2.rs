@@ -75,7 +75,7 @@ fn accepted(
     malformed: bool,
     rules: ReadingRules,
 ) -> Option<Found<Action>> {
-    let stated = Stated::of(text, rules)?;
+    let stated = Stated::new(text, rules)?;
     if stated.repairs.is_empty() == malformed {
         return None;
     }
@@ -98,7 +98,7 @@ fn plain_text_post(text: &str, _: &Params) -> Option<Found<Action>> {
 }
 
 fn rejected(text: &str, params: &Params, rules: ReadingRules) -> Found<Action> {
-    let found = Stated::of(text, rules);
+    let found = Stated::new(text, rules);
     let (reason, reasoning) = match &found {
         Some(stated) => {
             (stated.action(params).err().map(|NoAction(reason)| reason), stated.reasoning())
@@ -138,7 +138,7 @@ struct Stated {
 struct NoAction(String);
 
 impl Stated {
-    fn of(text: &str, rules: ReadingRules) -> Option<Stated> {
+    fn new(text: &str, rules: ReadingRules) -> Option<Stated> {
         let (thought, body) = split(text);
         let mut found: Option<Stated> = None;
         for embedded in rules.json.values(body) {

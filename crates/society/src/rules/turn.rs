@@ -119,7 +119,7 @@ fn trade(
 ) -> Result<Vec<Fact>, Forbidden> {
     let recipient_agent_id = other(world, agent_id, recipient, "trade with")?;
     let amount = Amount::exact(number).filter(|a| *a > Amount::ZERO);
-    let has = world.books.agent(agent_id).of(resource_type);
+    let has = world.books.agent(agent_id).amount(resource_type);
     let lacking = Forbidden::Lacking { has, amount: number, resource: name_of(resource_type) };
     let amount = match amount {
         Some(amount) if amount > has => return Err(lacking),

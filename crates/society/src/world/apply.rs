@@ -285,7 +285,7 @@ impl World {
         let stocks: Vec<Stock> = self.agents.keys().map(|id| self.books.agent(*id)).collect();
         let over =
             |value: &dyn Fn(&Stock) -> f64| gini(&stocks.iter().map(value).collect::<Vec<f64>>());
-        let [food, energy, materials] = RESOURCES.map(|r| over(&move |s| s.of(r).number()));
+        let [food, energy, materials] = RESOURCES.map(|r| over(&move |s| s.amount(r).number()));
         DayFigures {
             day: self.day,
             active,
@@ -295,7 +295,7 @@ impl World {
             gini_food: food,
             gini_energy: energy,
             gini_materials: materials,
-            gini_all: over(&|s| RESOURCES.iter().map(|r| s.of(*r).number()).sum()),
+            gini_all: over(&|s| RESOURCES.iter().map(|r| s.amount(*r).number()).sum()),
             laws: number(self.laws().count()),
             buildings: self.buildings(),
             did: self.today,

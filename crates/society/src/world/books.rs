@@ -30,7 +30,7 @@ pub const RESOURCES: [Resource; 3] = [Resource::Food, Resource::Energy, Resource
 
 impl Stock {
     /// The amount of one resource.
-    pub fn of(&self, resource: Resource) -> Amount {
+    pub fn amount(&self, resource: Resource) -> Amount {
         match resource {
             Resource::Food => self.food,
             Resource::Energy => self.energy,
@@ -49,7 +49,7 @@ impl Stock {
     /// The sum, resource by resource.
     #[must_use]
     pub fn plus(mut self, other: &Stock) -> Stock {
-        RESOURCES.iter().for_each(|r| self.add(*r, other.of(*r)));
+        RESOURCES.iter().for_each(|r| self.add(*r, other.amount(*r)));
         self
     }
 
@@ -62,7 +62,7 @@ impl Stock {
 
     /// Whether there is at least as much of every resource.
     pub fn covers(&self, other: &Stock) -> bool {
-        RESOURCES.iter().all(|r| self.of(*r) >= other.of(*r))
+        RESOURCES.iter().all(|r| self.amount(*r) >= other.amount(*r))
     }
 
     fn add(&mut self, resource: Resource, amount: Amount) {
@@ -216,17 +216,17 @@ impl Books {
         };
         if let Some(mut trial) = trial {
             let who = from.to_string();
-            RESOURCES.iter().try_for_each(|r| trial.take(&who, *r, stock.of(*r)))?;
+            RESOURCES.iter().try_for_each(|r| trial.take(&who, *r, stock.amount(*r)))?;
         }
-        RESOURCES.iter().try_for_each(|r| self.transfer(from, to, *r, stock.of(*r)))
+        RESOURCES.iter().try_for_each(|r| self.transfer(from, to, *r, stock.amount(*r)))
     }
 
     /// Whether the total equals what was given and produced, minus what was used.
     pub fn check(&self) -> Result<(), Breach> {
         let total = self.total();
         for resource in RESOURCES {
-            let (is, produced) = (total.of(resource), self.produced.of(resource));
-            let (start, used) = (self.start.of(resource), self.used.of(resource));
+            let (is, produced) = (total.amount(resource), self.produced.amount(resource));
+            let (start, used) = (self.start.amount(resource), self.used.amount(resource));
             if start.plus(produced).minus(used) != Some(is) {
                 let resource = name_of(resource);
                 return Err(Breach::Unbalanced { resource, is, start, produced, used });

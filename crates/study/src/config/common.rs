@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::named::{AnswersFile, BaseUrl, KeyVariable};
 use super::wrong::{Wrong, figure};
-use super::yaml::beside;
+use super::yaml::relative_to;
 use retold::model::{Limits, NamedUrl, RetryPolicy};
 use retold::prompt::{ChatRequest, Message, Request, Role};
 
@@ -184,7 +184,7 @@ impl ModelConfig {
             }
         }
         let answers = self.answers.take();
-        self.answers = answers.map(|file| AnswersFile::Named(beside(path, file.path())));
+        self.answers = answers.map(|file| AnswersFile::Named(relative_to(path, file.path())));
         Ok(())
     }
 

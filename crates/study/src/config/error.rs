@@ -1,7 +1,7 @@
 //! A config that cannot be used, and how messages show its lines.
 
 use retold::encoding::NotUtf8;
-use retold::inert::inert;
+use retold::escaping::printable;
 
 /// A config that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -16,7 +16,7 @@ pub enum ConfigError {
         reason: String,
     },
     /// The file is in another encoding.
-    #[error("{}", problem.of(path))]
+    #[error("{}", problem.sentence(path))]
     NotUtf8 {
         /// The file.
         path: String,
@@ -89,7 +89,7 @@ fn shown(text: &str) -> String {
         shown.push_str(&format!("{before}://{host}{path}{query}"));
         rest = left;
     }
-    inert(&format!("{shown}{rest}"), 120)
+    printable(&format!("{shown}{rest}"), 120)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::error::ConfigError;
 use super::prompts::prompts;
 use super::wrong::Wrong;
-use super::yaml::{ConfigHead, ConfigSeed, beside, load, read_text, with_overrides};
+use super::yaml::{ConfigHead, ConfigSeed, load, read_text, relative_to, with_overrides};
 use crate::template::TemplateText;
 
 /// A config file given by the user, and what `--set` changes in it. Paths in it are relative to it
@@ -60,7 +60,7 @@ impl ConfigFile<'_> {
     /// # Errors
     /// [`ConfigError::Unreadable`], [`ConfigError::NotUtf8`].
     pub fn text_of(&self, file: &Path) -> Result<String, ConfigError> {
-        read_text(&beside(self.path, file))
+        read_text(&relative_to(self.path, file))
     }
 
     /// The built-in templates, replaced by those in the folder that the config names, if it names

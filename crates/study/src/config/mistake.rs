@@ -30,7 +30,7 @@ pub(super) fn mistake<T: DeserializeOwned>(
 ) -> Mistake {
     let told = |(line, column), message| Mistake { line, column, message };
     let plain = || told(place, explain(said));
-    let Some(outline) = Outline::of(text) else { return plain() };
+    let Some(outline) = Outline::new(text) else { return plain() };
     if let Error::SerdeMissingField { field: missing, .. } = error {
         return match outline.group_at(place) {
             None => plain(),

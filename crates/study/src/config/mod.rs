@@ -24,4 +24,4 @@ pub use file::ConfigFile;
 pub use named::{AnswersFile, BaseUrl, KeyVariable};
 pub use place::located;
 pub use wrong::{Wrong, figure, names_folder, within};
-pub use yaml::{ConfigHead, beside, load, read_text, with_overrides};
+pub use yaml::{ConfigHead, load, read_text, relative_to, with_overrides};

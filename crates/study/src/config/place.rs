@@ -49,7 +49,7 @@ fn sets(setting: &str, key: &str) -> bool {
 
 /// Line and column, from 1, of a key or of the nearest group around it.
 fn find(text: &str, key: &str) -> Option<(u64, u64)> {
-    let Outline(root) = Outline::of(text)?;
+    let Outline(root) = Outline::new(text)?;
     let (mut node, mut rest, mut place) = (&root.value, key, None);
     while !rest.is_empty() {
         let Some((next, at, left)) = step(node, rest) else { break };
@@ -102,7 +102,7 @@ pub(super) struct Outline(Spanned<Node>);
 
 impl Outline {
     /// The outline of a YAML text.
-    pub(super) fn of(text: &str) -> Option<Outline> {
+    pub(super) fn new(text: &str) -> Option<Outline> {
         serde_saphyr::from_str(text).ok().map(Outline)
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::error::ConfigError;
 use super::wrong::Wrong;
-use super::yaml::{beside, read_text};
+use super::yaml::{read_text, relative_to};
 use crate::template::{TemplateError, TemplateText, Templates, listed};
 
 /// The built-in templates, replaced by those in the config's folder, read and checked. `path` is
@@ -25,7 +25,7 @@ pub(super) fn prompts(
     let mut prompts = built_in;
     let mut replaced = Vec::new();
     if let Some(folder) = folder {
-        let folder = beside(path, folder);
+        let folder = relative_to(path, folder);
         for prompt in &mut prompts {
             let file = folder.join(format!("{}.txt", prompt.name));
             if file.exists() {

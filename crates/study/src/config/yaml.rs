@@ -39,7 +39,7 @@ pub fn read_text(path: &Path) -> Result<String, ConfigError> {
 }
 
 /// A path in a config: relative to the config if such a file exists, otherwise unchanged.
-pub fn beside(config: &Path, path: &Path) -> PathBuf {
+pub fn relative_to(config: &Path, path: &Path) -> PathBuf {
     let near = config.parent().map(|folder| folder.join(path)).filter(|near| near.exists());
     near.unwrap_or_else(|| path.to_owned())
 }

@@ -21,7 +21,7 @@ pub struct Answers {
 impl Answers {
     /// The answers in a file or folder, which is named without its location. A call without an
     /// answer stops the run.
-    pub fn of(source: String, by_call: BTreeMap<String, Content>) -> Self {
+    pub fn new(source: String, by_call: BTreeMap<String, Content>) -> Self {
         let named = source.clone();
         let unanswered = Box::new(move |ask: &Ask<'_>| {
             let message = format!("{named} has no answer to call {}", ask.call);

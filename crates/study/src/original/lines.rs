@@ -5,8 +5,8 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use super::OriginalError;
+use retold::escaping::printable;
 use retold::explain::explain;
-use retold::inert::inert;
 use retold::jsonl::{JsonlProblem, JsonlReader};
 
 /// The rows of a file, each with its line; `what` describes a line, for messages.
@@ -34,7 +34,7 @@ pub fn lines<T: DeserializeOwned>(path: &Path, what: &str) -> Result<Vec<(u64, T
         let row = serde_json::from_str(&text).map_err(|e| {
             let whole = e.to_string();
             let reason = explain(whole.rsplit_once(" at line ").map_or(&whole, |(said, _)| said));
-            let reason = format!("not {what}: {}", inert(&reason, 200));
+            let reason = format!("not {what}: {}", printable(&reason, 200));
             OriginalError::Line { path: shown.clone(), line: number as u64, reason }
         })?;
         rows.push((number as u64, row));

@@ -56,7 +56,7 @@ pub type ReadOriginal = fn(&Path) -> Result<Original, OriginalError>;
 impl Original {
     /// An original run of an experiment. Every answer is either there or not, so retrying would not
     /// help.
-    pub fn of(
+    pub fn new(
         experiment: &str,
         seed: u64,
         settings: impl AnySettings,

@@ -20,7 +20,7 @@ pub struct Pairs<'a, K> {
 
 impl<'a, K: Ord + Clone> Pairs<'a, K> {
     /// Pairs rows with the same key.
-    pub fn of(
+    pub fn new(
         theirs: impl IntoIterator<Item = (K, Row<'a>)>,
         ours: impl IntoIterator<Item = (K, Row<'a>)>,
     ) -> Self {

@@ -1,7 +1,7 @@
 //! Tables of original runs (CSV); every error has the line.
 
 use super::OriginalError;
-use retold::inert::inert;
+use retold::escaping::printable;
 
 /// A table of an original run, or one of ours to compare with it.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ impl Rows {
             ));
         }
         if let Some(missing) = needed.iter().find(|name| !columns.iter().any(|c| c == *name)) {
-            let there = inert(&columns.join(", "), 200);
+            let there = printable(&columns.join(", "), 200);
             return Err(wrong(1, format!("the column {missing:?} is missing; there are: {there}")));
         }
         let mut rows = Vec::new();
@@ -101,7 +101,7 @@ impl<'a> Row<'a> {
     /// [`OriginalError`] with the line, if it is not a number or is out of range.
     pub fn number<N: std::str::FromStr>(&self, column: &str) -> Result<N, OriginalError> {
         let text = self.text(column);
-        let wrong = |what: &str| self.wrong(format!("{column}: {:?} {what}", inert(text, 40)));
+        let wrong = |what: &str| self.wrong(format!("{column}: {:?} {what}", printable(text, 40)));
         let number = text.parse().map_err(|_| wrong("is not a number"))?;
         // A number that is too large is read as infinite, and so is `inf`; `nan` is undefined.
         if !text.parse::<f64>().is_ok_and(|read| !read.is_finite()) {
@@ -120,7 +120,7 @@ impl<'a> Row<'a> {
         let number = text.strip_prefix("agent_").and_then(|n| n.parse().ok());
         number.filter(|n| *n < players).ok_or_else(|| {
             let last = players.saturating_sub(1);
-            let text = inert(text, 40);
+            let text = printable(text, 40);
             self.wrong(format!("{column}: {text:?} is not one of agent_0 to agent_{last}"))
         })
     }

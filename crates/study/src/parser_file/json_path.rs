@@ -60,7 +60,7 @@ impl JsonPath {
     }
 
     /// The value at the path.
-    pub(super) fn of<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+    pub(super) fn find<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         self.0.iter().try_fold(value, |value, step| match step {
             Step::Key(key) => value.get(key),
             Step::Index(at) => {
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_path_leads_to_a_value_or_nowhere() {
         let value = json!({"a": {"b": [1, {"c d": "x"}]}, "": 0, "e.f": 2});
-        let at = |path: &str| JsonPath::new(path).unwrap().of(&value).cloned();
+        let at = |path: &str| JsonPath::new(path).unwrap().find(&value).cloned();
         assert_eq!(at("a.b[0]"), Some(json!(1)));
         assert_eq!(at("$.a['b'][-1]['c d']"), Some(json!("x")));
         assert_eq!(at("[\"e.f\"]"), Some(json!(2)));

@@ -46,14 +46,14 @@ impl ParserFile {
     /// # Errors
     /// [`ConfigError`] with line and column.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        Self::of(path, &read_text(path)?)
+        Self::new(path, &read_text(path)?)
     }
 
     /// The parsers in a text; `path` is for messages.
     ///
     /// # Errors
     /// [`ConfigError`] with line and column.
-    pub fn of(path: &Path, text: &str) -> Result<Self, ConfigError> {
+    pub fn new(path: &Path, text: &str) -> Result<Self, ConfigError> {
         let FileFields { parsers } = load(path, text)?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         Self::made(&parsers, &name, &hash_of(text.as_bytes()))

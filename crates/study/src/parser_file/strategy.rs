@@ -9,7 +9,7 @@ use super::fields::{NumberFields, Pick, StrategyFields, check_name};
 use super::json_path::JsonPath;
 use crate::config::{Wrong, figure};
 use retold::decide::NOTHING_FOUND;
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::parse::json_repair::{self, Repair};
 use retold::parse::{Found, OwnStrategy, WholeAnswer};
 
@@ -267,7 +267,7 @@ fn built(pattern: &str, key: &str) -> Result<Regex, Wrong> {
                 let said = other.to_string();
                 let said = said.lines().last().unwrap_or("").trim();
                 let said = said.strip_prefix("error: ").unwrap_or(said);
-                format!("this is not a regular expression: {}", inert(said, 200))
+                format!("this is not a regular expression: {}", printable(said, 200))
             }
         };
         Wrong::new(key, message)
@@ -311,7 +311,7 @@ impl<'a> Search<'a> {
     }
 
     fn value(&mut self, value: &Value, repaired: &[Repair]) {
-        let found = self.path.of(value).map_or_else(Vec::new, |value| self.shape.in_json(value));
+        let found = self.path.find(value).map_or_else(Vec::new, |value| self.shape.in_json(value));
         if !found.is_empty() {
             self.repairs.extend(repaired);
         }
@@ -335,7 +335,7 @@ impl Shape {
                 let text = text.trim();
                 Box::new((!text.is_empty()).then(|| Value::from(text)).into_iter())
             }
-            Shape::Number(range) => Box::new(numbers(text).filter_map(|text| range.of(&text))),
+            Shape::Number(range) => Box::new(numbers(text).filter_map(|text| range.read(&text))),
             Shape::OneOf(pattern, options) => {
                 let found = pattern.find_iter(text).map(|found| found.as_str().to_lowercase());
                 Box::new(found.filter_map(|found| Some(options.get(&found)?.as_str().into())))
@@ -349,7 +349,7 @@ impl Shape {
             (_, Value::Null) => Vec::new(),
             (Shape::Any, value) => vec![value.clone()],
             (Shape::Number(range), Value::Number(number)) => {
-                range.of(&number.to_string()).into_iter().collect()
+                range.read(&number.to_string()).into_iter().collect()
             }
             (_, Value::String(text)) => self.in_text(text).collect(),
             _ => Vec::new(),
@@ -359,7 +359,7 @@ impl Shape {
 
 impl NumberFields {
     /// A number, if it is in range. A whole number stays one.
-    fn of(&self, text: &str) -> Option<Value> {
+    fn read(&self, text: &str) -> Option<Value> {
         let NumberFields { from, to, whole } = *self;
         let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite())?;
         let fits = from.is_none_or(|from| value >= from)

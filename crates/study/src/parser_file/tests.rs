@@ -5,11 +5,11 @@ use retold::parse::WholeAnswer;
 use super::*;
 
 fn file(text: &str) -> ParserFile {
-    ParserFile::of(Path::new("parsers.yaml"), text).unwrap_or_else(|e| panic!("{e}"))
+    ParserFile::new(Path::new("parsers.yaml"), text).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn wrong(text: &str) -> String {
-    match ParserFile::of(Path::new("parsers.yaml"), text) {
+    match ParserFile::new(Path::new("parsers.yaml"), text) {
         Ok(_) => panic!("accepted: {text}"),
         Err(error) => error.to_string(),
     }

@@ -44,13 +44,13 @@ impl Line {
     }
 
     /// What the last answer of a call says.
-    pub fn of(label: &str, text: impl Into<String>, call: String) -> Line {
+    pub fn new(label: &str, text: impl Into<String>, call: String) -> Line {
         Line { call: Some(call), ..Line::plain(label, text) }
     }
 
     /// A call whose answers are not mentioned otherwise.
     pub fn unused(label: &str, text: String, call: String) -> Line {
-        Line { used: false, ..Line::of(label, text, call) }
+        Line { used: false, ..Line::new(label, text, call) }
     }
 
     /// The same, but left out if the call was never asked.

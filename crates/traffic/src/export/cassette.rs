@@ -136,9 +136,9 @@ struct Bases<'a> {
 }
 
 impl Bases<'_> {
-    fn of(&self, upstream: &str) -> Result<String, ExportError> {
+    fn base_url(&self, upstream: &str) -> Result<String, ExportError> {
         if let Some(url) = self.named.get(upstream) {
-            let parts = Parts::of(url);
+            let parts = Parts::parse(url);
             let parts =
                 parts.map_err(|wrong| ExportError::Url { name: upstream.to_owned(), wrong })?;
             return Ok(format!("{}{}", parts.origin, parts.path.trim_end_matches('/')));
@@ -146,7 +146,8 @@ impl Bases<'_> {
         let unknown = || ExportError::NoUrl(upstream.to_owned());
         if let Some(url) = self.settings.led_to(upstream) {
             // Recordings can come from anyone, and of some URLs not all is recorded.
-            let parts = Parts::of(url).ok().filter(|_| !url.contains(MASK)).ok_or_else(unknown)?;
+            let parts =
+                Parts::parse(url).ok().filter(|_| !url.contains(MASK)).ok_or_else(unknown)?;
             return Ok(format!("{}{}", parts.origin, parts.path.trim_end_matches('/')));
         }
         let default = clients::of(upstream).and_then(|client| client.default);
@@ -167,9 +168,9 @@ impl Bases<'_> {
 
     /// Where a path of an upstream is.
     fn at(&self, upstream: &str, path: &str) -> Result<String, ExportError> {
-        let base = self.of(upstream)?;
+        let base = self.base_url(upstream)?;
         let outside = path.strip_prefix(ORIGIN).filter(|rest| rest.starts_with('/'));
-        let origin = outside.and_then(|_| Parts::of(&base).ok()).map(|parts| parts.origin);
+        let origin = outside.and_then(|_| Parts::parse(&base).ok()).map(|parts| parts.origin);
         Ok(match (origin, outside) {
             (Some(origin), Some(path)) => format!("{origin}{path}"),
             _ => format!("{base}{path}"),

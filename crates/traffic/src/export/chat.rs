@@ -307,7 +307,7 @@ fn ollama(body: &Map<String, Value>, messages: &[Value], chat: &mut Chat) {
 mod tests {
     use super::*;
 
-    fn of(dialect: &str, body: Value) -> Chat {
+    fn read(dialect: &str, body: Value) -> Chat {
         chat(dialect, body.as_object().unwrap()).unwrap()
     }
 

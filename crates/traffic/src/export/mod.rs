@@ -73,7 +73,7 @@ fn each<E: From<LogError>>(
 ) -> Result<(), E> {
     let mut reader = CheckedReader::new(reader);
     let mut questions: BTreeMap<Seq, (CallPath, PromptHash)> = BTreeMap::new();
-    let mut events = RunEvents::of(run);
+    let mut events = RunEvents::new(run);
     while let Some(stored) = events.next(&mut reader)? {
         let seq = stored.seq;
         let event = stored.event().map_err(LogError::from)?;

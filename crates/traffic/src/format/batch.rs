@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::model::FailureKind;
 use serde_json::json;
 
@@ -99,7 +99,7 @@ impl Batch {
             // The rest of a batch that was cancelled is sent again under the same names.
             Some(known) if known.http.url == http.url && known.http.body == http.body => {}
             Some(known) => {
-                let (id, first) = (inert(&id, 80), &known.place);
+                let (id, first) = (printable(&id, 80), &known.place);
                 return Err(Wrong::Said(format!(
                     "custom_id {id} asks for something else than in {first}"
                 )));
@@ -110,7 +110,7 @@ impl Batch {
                 let known = ["custom_id", "method", "url", "body"];
                 for (name, _) in node.map().unwrap_or_default() {
                     if !known.contains(&name.as_str()) {
-                        notes.lost(&format!("the field {:?}", inert(name, 60)), place);
+                        notes.lost(&format!("the field {:?}", printable(name, 60)), place);
                     }
                 }
             }
@@ -168,6 +168,6 @@ fn result(node: &Node) -> Result<Answer, Wrong> {
     }
     let error = node.get("error").ok_or(Wrong::Missing("response"))?;
     let text = |name: &str| error.get(name).and_then(Node::text).unwrap_or("");
-    let (code, message) = (inert(text("code"), 80), inert(text("message"), 300));
+    let (code, message) = (printable(text("code"), 80), printable(text("message"), 300));
     Ok(unanswered(FailureKind::Timeout, &code, &message))
 }

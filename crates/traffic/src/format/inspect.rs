@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::model::{FailureKind, Response};
 use retold::prompt::{Api, Request};
 use serde_json::{Map, Value, json};
@@ -74,7 +74,7 @@ pub(crate) fn of_sample(
 
 /// An id, for messages.
 fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), |text| inert(text, 60))
+    value.as_str().map_or_else(|| value.to_string(), |text| printable(text, 60))
 }
 
 fn exchange(
@@ -96,7 +96,9 @@ fn exchange(
                 headers: json_headers(),
                 body: Bytes::from(response.to_string()),
             }),
-            (_, Some(error)) => Some(unanswered(FailureKind::Server, "error", &inert(error, 300))),
+            (_, Some(error)) => {
+                Some(unanswered(FailureKind::Server, "error", &printable(error, 300)))
+            }
             (false, None) => None,
         };
         return Ok((Asked::Http(http), answer));
@@ -118,7 +120,7 @@ fn exchange(
     let request = Request::of_program(Api::Chat, body);
     let request = request.map_err(|error| Wrong::Said(error.to_string()))?;
     let answer = match failed {
-        Some(error) => Some(unanswered(FailureKind::Server, "error", &inert(error, 300))),
+        Some(error) => Some(unanswered(FailureKind::Server, "error", &printable(error, 300))),
         None => output(&event["output"]).map(|answer| Answer::Read(Box::new(answer))),
     };
     Ok((Asked::Other("inspect", Box::new(request)), answer))

@@ -106,7 +106,7 @@ impl Speech for Anthropic {
     }
 
     fn posted(&self, chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
-        let mut chat = Chat::of(chat)?.with_a_user_first()?;
+        let mut chat = Chat::new(chat)?.with_a_user_first()?;
         if chat.fields.get("temperature").and_then(Value::as_f64).is_some_and(|t| t > 1.0) {
             let what = "this API allows 0 to 1";
             return Err(Inexpressible::Value { field: "temperature", what });

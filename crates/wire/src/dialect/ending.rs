@@ -1,6 +1,6 @@
 //! How a reply ended, as its API says it.
 
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::model::Failure;
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ pub(super) fn error_in(error: &Value) -> Option<Failure> {
         (_, Some(code)) if code.starts_with("rate_limit") => 429,
         _ => 500,
     };
-    Some(Failure::new(kind_of(status, code), inert(said.trim(), LONGEST)))
+    Some(Failure::new(kind_of(status, code), printable(said.trim(), LONGEST)))
 }
 
 /// That a reply says by a word alone that it failed.

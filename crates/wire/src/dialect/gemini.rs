@@ -147,7 +147,7 @@ impl Speech for Gemini {
     }
 
     fn posted(&self, chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
-        let mut chat = Chat::of(chat)?.with_a_user_first()?;
+        let mut chat = Chat::new(chat)?.with_a_user_first()?;
         chat.without(&["logit_bias", "n", "tool_choice"])?;
         let text = |text: &String| json!({"text": text});
         let mut contents: Vec<Value> = Vec::new();

@@ -183,7 +183,7 @@ impl Speech for OpenAiResponses {
     }
 
     fn posted(&self, chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
-        let mut chat = Chat::of(chat)?;
+        let mut chat = Chat::new(chat)?;
         chat.without(&[
             "frequency_penalty",
             "logit_bias",

@@ -46,7 +46,7 @@ impl Chat {
     /// # Errors
     /// [`Inexpressible`] if a message is not made of texts and calls of functions, or none says
     /// anything.
-    pub(super) fn of(chat: &Map<String, Value>) -> Result<Self, Inexpressible> {
+    pub(super) fn new(chat: &Map<String, Value>) -> Result<Self, Inexpressible> {
         let mut fields = chat.clone();
         let messages = fields.remove("messages");
         let messages = messages.as_ref().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);

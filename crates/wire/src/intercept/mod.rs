@@ -18,7 +18,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Response, upgrade};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use retold::inert::inert;
+use retold::escaping::printable;
 use tokio_rustls::TlsAcceptor;
 
 use crate::asked::Incoming;
@@ -123,7 +123,7 @@ impl Interception {
     fn count(&self, host: &str, list: impl FnOnce(&mut Reported) -> &mut BTreeMap<String, u64>) {
         let mut reported = lock(&self.reported);
         let list = list(&mut reported);
-        let host = inert(host, 100);
+        let host = printable(host, 100);
         let is_named = list.len() < MOST_REPORTED || list.contains_key(&host);
         *list.entry(if is_named { host } else { OTHERS.to_owned() }).or_default() += 1;
     }
@@ -131,7 +131,7 @@ impl Interception {
     /// Refuses a host that a replay does not reach.
     fn refuse(&self, host: &str) -> Response<Outgoing> {
         self.count(host, |reported| &mut reported.refused);
-        let said = format!("{} was not recorded, and a replay asks nobody", inert(host, 100));
+        let said = format!("{} was not recorded, and a replay asks nobody", printable(host, 100));
         refused(&OTHER, 403, "retold_not_recorded", &said)
     }
 }
@@ -226,7 +226,7 @@ pub(crate) async fn connect(
                     tracing::warn!(%host, %error, "the program does not trust our certificate");
                     let mut reported = lock(&interception.reported);
                     if reported.distrusted.len() < MOST_REPORTED {
-                        reported.distrusted.insert(inert(&host, 100));
+                        reported.distrusted.insert(printable(&host, 100));
                     }
                 }
                 Err(_) => tracing::warn!(%host, "the program did not begin its connection"),

@@ -64,7 +64,7 @@ impl Redaction {
     ///
     /// # Errors
     /// [`RuleError`].
-    pub(crate) fn of(patterns: &[String], key: &RedactionKey) -> Result<Self, RuleError> {
+    pub(crate) fn new(patterns: &[String], key: &RedactionKey) -> Result<Self, RuleError> {
         let wrong = |pattern: &String| {
             let pattern = pattern.clone();
             move |source| RuleError::Redact { pattern, source: Box::new(source) }
@@ -76,7 +76,7 @@ impl Redaction {
             if text.is_match("") {
                 return Err(RuleError::RedactsNothing(pattern.clone()));
             }
-            texts.push((text, Beginnings::of(&composed)));
+            texts.push((text, Beginnings::new(&composed)));
         }
         let patterns = Patterns { texts, key: key.clone() };
         Ok(Redaction((!patterns.texts.is_empty()).then(|| Arc::new(patterns))))

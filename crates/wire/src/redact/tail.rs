@@ -12,7 +12,7 @@ pub(super) struct Beginnings(DFA);
 
 impl Beginnings {
     /// For this pattern; `None` if it is too large to be followed byte by byte.
-    pub(super) fn of(pattern: &str) -> Option<Self> {
+    pub(super) fn new(pattern: &str) -> Option<Self> {
         let config = DFA::config().unicode_word_boundary(true);
         DFA::builder().configure(config).build(pattern).ok().map(Beginnings)
     }
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn the_beginning_of_a_value_is_found_at_the_end_alone() {
-        let beginnings = Beginnings::of("Ada Lovelace|\\bJos\u{e9}").unwrap();
+        let beginnings = Beginnings::new("Ada Lovelace|\\bJos\u{e9}").unwrap();
         assert_eq!(beginnings.at_end_of("I am Ada Lo"), Some(5));
         assert_eq!(beginnings.at_end_of("I am Ada Lo."), None);
         assert_eq!(beginnings.at_end_of("Who? A"), Some(5));

@@ -6,7 +6,7 @@ use crate::framing::{data, events};
 
 fn redaction(patterns: &[&str]) -> Redaction {
     let patterns: Vec<_> = patterns.iter().map(|it| (*it).to_owned()).collect();
-    Redaction::of(&patterns, &key()).unwrap()
+    Redaction::new(&patterns, &key()).unwrap()
 }
 
 fn key() -> RedactionKey {
@@ -122,7 +122,7 @@ fn the_beginning_of_a_name_is_not_kept_where_an_answer_was_broken_off() {
 
 #[test]
 fn a_pattern_that_matches_nothing_is_refused() {
-    let of = |pattern: &str| Redaction::of(&[pattern.to_owned()], &key()).unwrap_err().to_string();
+    let of = |pattern: &str| Redaction::new(&[pattern.to_owned()], &key()).unwrap_err().to_string();
     assert!(of("x*").contains("also matches the empty text"));
     assert!(of("(").contains("not a regular expression"));
 }

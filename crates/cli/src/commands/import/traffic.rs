@@ -15,7 +15,7 @@ use crate::run_id::new_run_id;
 use crate::runs::program::{keeps_programs, next_command};
 use crate::select;
 use crate::views::traffic::{as_json, named, said};
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::log::{ForeignError, Log, SqliteBackend};
 use retold::run::clock;
 use retold_traffic::{Format, Options, Read, TrafficError, import};
@@ -104,7 +104,7 @@ pub(super) fn run(
             Some(variable) => (*variable).to_owned(),
             None => clients::variable(upstream),
         };
-        let _ = writeln!(text, "  {upstream}: {}, replayed at ${variable}", inert(url, 200));
+        let _ = writeln!(text, "  {upstream}: {}, replayed at ${variable}", printable(url, 200));
     }
     if unanswered > 0 {
         let _ = writeln!(

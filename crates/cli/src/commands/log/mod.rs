@@ -23,9 +23,9 @@ use crate::views::state::{self, RunState};
 use crate::{search, select};
 use filter::Filter;
 use never::{Never, never};
+use retold::escaping::printable;
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq};
-use retold::inert::inert;
 use retold::log::{EventFilter, Filtering, Log, Reader, is_being_written};
 use retold::model::UNENDED;
 use retold::run::how_it_ended;
@@ -312,7 +312,7 @@ fn as_line(event: &StoredEvent) -> String {
         _ => event.body.to_string(),
     };
     if shown != "{}" {
-        let _ = write!(line, " {}", inert(&shown, 90));
+        let _ = write!(line, " {}", printable(&shown, 90));
     }
     if is_unended(event) {
         line.push_str(" (without its end)");

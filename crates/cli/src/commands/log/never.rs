@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use retold::escaping::printable;
 use retold::explain::likeness;
 use retold::id::{CallPath, RunId, Seq};
-use retold::inert::inert;
 use retold::log::{AskedModels, EventFilter, LogError, Reader, method_and_model};
 
 /// The most values that are listed.
@@ -57,7 +57,7 @@ pub(super) fn never(
                 continue;
             }
             if model.is_some() {
-                models.extend(asked.of(reader, stored)?);
+                models.extend(asked.asked_by(reader, stored)?);
             }
             let Ok(event) = stored.event() else { continue };
             let (by, from) = method_and_model(&event);
@@ -104,7 +104,7 @@ impl Never {
     /// A line for people.
     pub(super) fn text(&self) -> String {
         let Never { option, given, has, more } = self;
-        let shown = |value: &String| inert(value, 60);
+        let shown = |value: &String| printable(value, 60);
         let given: Vec<String> = given.iter().map(shown).collect();
         let mut has: Vec<String> = has.iter().map(shown).collect();
         if *more > 0 {

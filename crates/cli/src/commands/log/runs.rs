@@ -9,9 +9,9 @@ use crate::output::{Output, counted};
 use crate::search::cache;
 use crate::views::damaged::beside_the_runs;
 use crate::views::known::Known;
+use retold::escaping::printable;
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq, Time};
-use retold::inert::inert;
 use retold::log::{Head, Log, LogError, Problem, Reader, RunHead, deleted_runs};
 use retold_serve::{Damage, Trust, recall_all};
 use retold_wire::PROGRAM;
@@ -108,7 +108,9 @@ fn row(reader: &mut dyn Reader, RunHead { run, started, head }: RunHead) -> (Row
     };
     let last = reader.events(run, Seq(head.seq.0.saturating_sub(1)), 1);
     let (outcome, problem) = match last.map(|last| last.first().map(StoredEvent::event)) {
-        Ok(Some(Ok(Event::RunFinished(finished)))) => (inert(finished.outcome.as_str(), 20), None),
+        Ok(Some(Ok(Event::RunFinished(finished)))) => {
+            (printable(finished.outcome.as_str(), 20), None)
+        }
         Ok(_) => match reader.events(run, head.seq, 1) {
             // Its end is missing.
             Err(error) => ("damaged".to_owned(), Some(damaged(error))),
@@ -142,7 +144,7 @@ fn first_of_all(
     output: &Output,
 ) -> Result<(), CliError> {
     for row in rows {
-        let trust = Known::of(log, row.run, output)?.trust;
+        let trust = Known::new(log, row.run, output)?.trust;
         let Some(found) = problem_of(row.run, &trust) else { continue };
         row.outcome = "damaged".to_owned();
         match problems.iter_mut().find(|known| known.run == found.run) {
@@ -161,7 +163,8 @@ fn first_of_all(
 fn text(rows: &[Row], problems: &[Problem]) -> String {
     let mut text = format!("{}\n", counted(rows.len() as u64, "run"));
     for Row { run, started, experiment, outcome, model, head, name } in rows {
-        let name = name.as_ref().map(|name| format!("  {}", inert(name, 100))).unwrap_or_default();
+        let name =
+            name.as_ref().map(|name| format!("  {}", printable(name, 100))).unwrap_or_default();
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,

@@ -6,7 +6,7 @@ use super::line::Line;
 use crate::error::CliError;
 use crate::parser::ParserArgs;
 use retold::decide::{Decided, Decider, Params, Undecided};
-use retold::inert::{inert, inert_lines};
+use retold::escaping::{inert_lines, printable};
 use retold::parse::{AnyParser, Parsers};
 use retold_study::parser_file::ParserFile;
 
@@ -180,7 +180,7 @@ impl Decision {
             text.push_str(&format!("reasoning  {}\n", inert_lines(&lines.join("\n           "))));
         }
         for warning in warnings {
-            text.push_str(&format!("warning    {}\n", inert(warning, 1000)));
+            text.push_str(&format!("warning    {}\n", printable(warning, 1000)));
         }
         text
     }

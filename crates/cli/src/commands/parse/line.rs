@@ -4,9 +4,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::error::CliError;
+use retold::escaping::printable;
 use retold::explain::explain;
 use retold::id::{CallPath, Sample};
-use retold::inert::inert;
 use retold::jsonl::JsonlError;
 use retold::model::{
     Content, ExchangeResponse, ExchangeResponseError, ReplyOf, Response, UNREADABLE,
@@ -37,7 +37,7 @@ impl Line {
     ///
     /// # Errors
     /// [`CliError`], with the number of the line.
-    pub(super) fn of(read: Read) -> Result<Self, CliError> {
+    pub(super) fn new(read: Read) -> Result<Self, CliError> {
         let (number, text) = read?;
         let line = line(&text);
         let line = line.map_err(|e| CliError::usage(format!("standard input, line {number}: {e}")));
@@ -118,7 +118,7 @@ enum LineError {
 fn explained(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-    inert(&explain(reason), 400)
+    printable(&explain(reason), 400)
 }
 
 fn line(text: &str) -> Result<Line, LineError> {
@@ -158,7 +158,7 @@ const MOST_KEYS: usize = 5;
 /// Some keys, for people.
 fn listed(keys: &[String]) -> String {
     let mut named: Vec<String> =
-        keys.iter().take(MOST_KEYS).map(|key| format!("\"{}\"", inert(key, 40))).collect();
+        keys.iter().take(MOST_KEYS).map(|key| format!("\"{}\"", printable(key, 40))).collect();
     if keys.len() > MOST_KEYS {
         named.push(format!("{} more", keys.len() - MOST_KEYS));
     }

@@ -87,5 +87,5 @@ fn whole(input: impl Read) -> Result<String, CliError> {
         return Err(CliError::usage(format!("standard input is longer than {most} MB"))
             .hint("--jsonl reads one answer per line"));
     }
-    decode(bytes).map_err(|e| CliError::usage(e.of("standard input")))
+    decode(bytes).map_err(|e| CliError::usage(e.sentence("standard input")))
 }

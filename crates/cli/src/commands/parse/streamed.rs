@@ -11,7 +11,7 @@ use super::line::{Line, Read};
 use super::queue::Queue;
 use crate::error::{CliError, Status};
 use crate::output::{Output, counted};
-use retold::inert::{inert_json, inert_lines};
+use retold::escaping::{inert_json, inert_lines};
 use retold::jsonl::JsonlReader;
 
 /// How many lines a program decides about together, and how many bytes: more tell better whether its
@@ -73,7 +73,7 @@ fn together(
             && let Some(read) = lines.next()
         {
             bytes += read.as_ref().map_or(0, |(_, text)| text.len());
-            match Line::of(read) {
+            match Line::new(read) {
                 Ok(line) => some.push(line),
                 Err(wrong) => error = Some(wrong),
             }
@@ -148,7 +148,7 @@ fn in_order<'a>(
 fn parsed(deciding: &mut Deciding<'_>, lines: Vec<Read>, json: bool) -> Printed {
     let mut printed = Printed::default();
     for read in lines {
-        let decided = Line::of(read).and_then(|line| {
+        let decided = Line::new(read).and_then(|line| {
             let outcome = deciding.one(&line)?;
             printed.add(&line, &outcome, json);
             Ok(())

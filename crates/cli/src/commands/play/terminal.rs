@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::signal::interrupted;
-use retold::inert::inert_lines;
+use retold::escaping::inert_lines;
 use retold::model::{Ask, Failure, FailureKind, Model, ModelInfo, Response};
 
 /// The longest line that is read, in bytes; the rest becomes the next line.

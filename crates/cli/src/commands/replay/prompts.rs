@@ -15,7 +15,7 @@ use crate::select::{SIMULATED, Selected};
 use crate::views::departures::{departures_json, departures_text};
 use retold::id::RunId;
 use retold::model::Prices;
-use retold::run::{Finish, Mode, Rehearsal, RehearsalSettings, Stop};
+use retold::run::{DryRun, DryRunSettings, Finish, Mode, Stop};
 use retold_study::at_once::TooLong;
 use retold_study::error::ExperimentError;
 use retold_study::templates::{Replaced, replace};
@@ -41,7 +41,7 @@ pub(crate) fn run(
     }
     let (mode, prices, model) = (Mode::Rehearse, Prices::default(), None);
     let session = Session { log, run, mode, started, settings, prices, model, live: None };
-    let rehearsal = match session::rehearse(session, RehearsalSettings::default(), global)?.finish {
+    let rehearsal = match session::rehearse(session, DryRunSettings::default(), global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
         // If a prompt cannot be built, its template is wrong.
         Finish::Stopped(Stop::Invalid { source, .. })
@@ -50,7 +50,7 @@ pub(crate) fn run(
             return Err(wrong(source.as_ref(), folder, &replaced));
         }
         Finish::Stopped(stop) => return Err(stop.into()),
-        Finish::Finished | Finish::EndOfRecord | Finish::Closed(_) => Rehearsal::default(),
+        Finish::Finished | Finish::EndOfRecord | Finish::Closed(_) => DryRun::default(),
     };
     let told =
         RehearsalReport { run, folder, replaced: &replaced, rehearsal: &rehearsal, simulated };
@@ -67,14 +67,14 @@ struct RehearsalReport<'a> {
     run: RunId,
     folder: &'a Path,
     replaced: &'a Replaced,
-    rehearsal: &'a Rehearsal,
+    rehearsal: &'a DryRun,
     simulated: bool,
 }
 
 impl RehearsalReport<'_> {
     fn json(&self) -> Value {
         let Replaced { templates, changed: changed_templates, unknown, files: _ } = self.replaced;
-        let Rehearsal { matching, behind, changed, unrecorded, left, complete, departures, .. } =
+        let DryRun { matching, behind, changed, unrecorded, left, complete, departures, .. } =
             self.rehearsal;
         json!({
             "run": self.run,
@@ -95,7 +95,7 @@ impl RehearsalReport<'_> {
     }
 
     fn text(&self) -> String {
-        let Rehearsal { matching, behind, changed, unrecorded, left, complete, departures, .. } =
+        let DryRun { matching, behind, changed, unrecorded, left, complete, departures, .. } =
             self.rehearsal;
         let mut text = self.templates();
         text.push_str(&format!("{} still match", counted(*matching, "recorded call")));

@@ -9,7 +9,7 @@ use tokio::process::{Child, Command};
 use super::environment::{Environment, search_path};
 use crate::error::{CliError, Status};
 use crate::signal::{Received, Signals};
-use retold::inert::inert;
+use retold::escaping::printable;
 
 /// What a person may have expected.
 const NO_SHELL: &str = "the command after -- is started as it is, without a shell";
@@ -43,10 +43,13 @@ pub(super) fn found(command: &[OsString]) -> Result<(), CliError> {
     if places.iter().any(|place| is_program(place)) {
         return Ok(());
     }
-    let shown = inert(&path.to_string_lossy(), 200);
+    let shown = printable(&path.to_string_lossy(), 200);
     let message = match places.iter().find(|place| place.exists()) {
         Some(place) => {
-            format!("{} is not a program that can be started", inert(&place.to_string_lossy(), 200))
+            format!(
+                "{} is not a program that can be started",
+                printable(&place.to_string_lossy(), 200)
+            )
         }
         None if has_folder => format!("there is no program {shown}"),
         None => format!("there is no program {shown} in PATH"),

@@ -96,7 +96,7 @@ pub(crate) fn replay(
     }
     settings.shared |= playing.shared.shared;
     let Playing { failures, pace } = playing.playing();
-    let samples = Samples::of(&log, run, &rules, failures)?;
+    let samples = Samples::open(&log, run, &rules, failures)?;
     let (writing, upstreams) = (None, None);
     // The names of hosts choose no server: nothing is asked.
     let recorded = settings.intercept.clone().filter(|_| !intercept.intercept);
@@ -160,7 +160,7 @@ pub(crate) fn resume(
     // Take the lease first, so that nothing is added between looking and writing.
     let recorder = Recorder::go_on(&log, run).map_err(recorder_error)?;
     select::sound(log.reader()?.as_mut(), run, "nothing was recorded")?;
-    let samples = Samples::of(&log, run, &rules, Failures::asked_again(retry_failed))?;
+    let samples = Samples::open(&log, run, &rules, Failures::asked_again(retry_failed))?;
     let program = Program {
         log,
         run,
@@ -196,7 +196,7 @@ pub(crate) fn fork(
     let unnamed = |it: Unnamed| it.error("fork", (parent, &settings), (&flags, &command));
     let Named { upstreams, names, hosts, urls } = named.map_err(unnamed)?;
     select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
-    let samples = Samples::of(&log, parent, &rules, Failures::asked_again(retry_failed))?;
+    let samples = Samples::open(&log, parent, &rules, Failures::asked_again(retry_failed))?;
     let settings = Settings {
         command: shown(&command, &rules),
         imported: None,

@@ -7,8 +7,8 @@ use super::args::InterceptArgs;
 use super::{environment, keys, next};
 use crate::again::words;
 use crate::error::CliError;
+use retold::escaping::printable;
 use retold::id::RunId;
-use retold::inert::inert;
 use retold::log::Log;
 use retold::model::NamedUrl;
 use retold_wire::{NamedHosts, Settings, Upstreams, clients, upstreams_asked};
@@ -136,7 +136,7 @@ impl Unnamed {
                 "run {run} was recorded with --intercept and hosts that are not named now: its program would ask them unseen"
             ),
             false => {
-                let missing: Vec<_> = missing.iter().map(|name| inert(name, 100)).collect();
+                let missing: Vec<_> = missing.iter().map(|name| printable(name, 100)).collect();
                 let missing = missing.join(", ");
                 format!("run {run} was recorded with upstreams that are not named now: {missing}")
             }

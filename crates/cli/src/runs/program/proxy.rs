@@ -23,9 +23,9 @@ use crate::redaction;
 use crate::run_id::new_run_id;
 use crate::select;
 use crate::signal::Signals;
+use retold::escaping::printable;
 use retold::event::RunResumed;
 use retold::id::RunId;
-use retold::inert::inert;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::run::{Recorder, how_it_ended};
 use retold_wire::{
@@ -208,7 +208,7 @@ fn report(name: &str, run: RunId, mode: ProxyMode, summary: &Summary, (json, qui
     }
     let differs = summary.missed + summary.differences > 0;
     if !quiet || differs {
-        let name = inert(name, 100);
+        let name = printable(name, 100);
         let did = match mode {
             ProxyMode::Replay => {
                 let (sent, shared) = (said::sent_again(summary), said::shared(summary));
@@ -282,7 +282,7 @@ impl Runs for ProxyRuns {
             match opened {
                 Ok((_, session)) => Ok(session.clone()),
                 Err(error) => {
-                    write_err(&format!("retold: {}: {}\n", inert(name, 100), error.message));
+                    write_err(&format!("retold: {}: {}\n", printable(name, 100), error.message));
                     let hints = error.hints.iter().map(|hint| format!("; {hint}"));
                     let message = std::iter::once(error.message.clone()).chain(hints).collect();
                     // It may be found next time.
@@ -319,7 +319,7 @@ impl ProxyRuns {
                     CliError::usage(message).hint("`retold log` lists the runs")
                 })?;
                 let (settings, rules) = self.settings_of(run)?;
-                let samples = Samples::of(&self.log, run, &rules, self.playing.failures)?;
+                let samples = Samples::open(&self.log, run, &rules, self.playing.failures)?;
                 (run, None, samples, settings, rules)
             }
             ProxyMode::Resume => match self.last(name)? {
@@ -336,7 +336,7 @@ impl ProxyRuns {
                     }
                     let mut recorder = Recorder::go_on(&self.log, run).map_err(recorder_error)?;
                     select::sound(self.log.reader()?.as_mut(), run, "nothing was recorded")?;
-                    let samples = Samples::of(&self.log, run, &rules, Failures::AskedAgain)?;
+                    let samples = Samples::open(&self.log, run, &rules, Failures::AskedAgain)?;
                     let program = retold::PROGRAM.to_owned();
                     let resumed =
                         RunResumed { model: json!(model()), program, retry_failed: false };

@@ -31,7 +31,7 @@ pub(super) fn settings_of(
     let settings: Settings = serde_json::from_value(started.settings).map_err(|e| {
         CliError::usage(format!("the recorded settings do not work with this release: {e}"))
     })?;
-    let rules = Rules::of(settings.rules.clone(), known)?;
+    let rules = Rules::new(settings.rules.clone(), known)?;
     Ok((settings, rules))
 }
 

@@ -138,7 +138,7 @@ impl Program {
         let front = Front {
             token,
             interception: interception.clone(),
-            ..Front::of(session.clone(), asked.unwrap_or(served))
+            ..Front::new(session.clone(), asked.unwrap_or(served))
         };
         let signals = Signals::of_program();
         let mut child = child::start(&command, environment)?;

@@ -10,8 +10,8 @@ use crate::again::typed;
 use crate::error::write_err;
 use crate::global::Global;
 use crate::output::counted;
+use retold::escaping::printable;
 use retold::id::RunId;
-use retold::inert::inert;
 use retold_wire::{Reported, Settings, Summary, Why};
 
 /// How many misses are printed.
@@ -125,7 +125,7 @@ pub(super) fn differences(summary: &Summary) -> String {
     if let Some(difference) = difference {
         let _ = writeln!(text, "\nwhat the program reported differs from the record:");
         for line in difference.trim_end().lines() {
-            let _ = writeln!(text, "{}", inert(line, 1000));
+            let _ = writeln!(text, "{}", printable(line, 1000));
         }
         text.push_str(&more_reports(summary));
     }
@@ -146,7 +146,8 @@ pub(super) fn differences(summary: &Summary) -> String {
         text.push('\n');
     }
     if *left > 0 {
-        let calls = calls_left.iter().map(|call| inert(call, 100)).collect::<Vec<_>>().join(", ");
+        let calls =
+            calls_left.iter().map(|call| printable(call, 100)).collect::<Vec<_>>().join(", ");
         let more = if *left > calls_left.len() { ", .." } else { "" };
         let was = if *left == 1 { "was" } else { "were" };
         let _ = writeln!(

@@ -11,20 +11,20 @@ use self::object::object;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
-use crate::runs::in_force;
+use crate::runs::effective;
 use crate::select::{self, Selected};
 use retold::audit::{Audit, Declared, Link, MadeFrom, Match, Origin, Part, Target, audit};
 use retold::content::Content;
 use retold::decide::PARSER_FILE;
+use retold::effective::EffectiveDecisions;
+use retold::escaping::printable;
 use retold::event::{DecisionMade, Event, ResponseDetails};
 use retold::id::{RunId, Seq};
-use retold::in_force::InForce;
-use retold::inert::inert;
 use retold::log::Reader;
 use retold::model::{HTTP, UNENDED};
 use retold::parse::{Parsers, WholeAnswer};
 use retold::proof::Proved;
-use retold::run::Beside;
+use retold::run::AnswerDetails;
 
 /// The longest excerpt of a fact or a match that is shown.
 const SHOWN: usize = 70;
@@ -44,7 +44,7 @@ pub(crate) struct Shown {
     /// The decision about the same answer that was accepted last, and the run that it is in.
     since: Option<(RunId, Link<DecisionMade>)>,
     /// For a run of accepted decisions: which of them are in force.
-    in_force: InForce,
+    in_force: EffectiveDecisions,
     /// Of a damaged run, the first event that was not read.
     end: Option<Seq>,
 }
@@ -66,7 +66,7 @@ pub(crate) fn read(
     let simulated = select::started(&mut reader, run)?.is_simulated();
     let parsers = global.studies.parsers();
     let audit = audit(&mut reader, run, decision, parsers)?;
-    let in_force = in_force::of(selected)?;
+    let in_force = effective::of(selected)?;
     let since = since(&mut selected.checked()?, &audit, &in_force, parsers)?;
     Ok(Shown {
         audit,
@@ -84,7 +84,7 @@ pub(crate) fn read(
 fn since(
     reader: &mut dyn Reader,
     of: &Audit,
-    in_force: &InForce,
+    in_force: &EffectiveDecisions,
     parsers: &Parsers,
 ) -> Result<Option<(RunId, Link<DecisionMade>)>, CliError> {
     let target = Target::Call(of.call.clone(), Some(of.sample));
@@ -132,12 +132,12 @@ impl Shown {
                 let DecisionMade { by, details, .. } = &made.event;
                 in_force = format!(
                     "in force is a decision that was accepted since: {} ({}), run {run} seq {}\n",
-                    inert(&details.value.to_string(), SHOWN),
-                    inert(&by.method, SHOWN),
+                    printable(&details.value.to_string(), SHOWN),
+                    printable(&by.method, SHOWN),
                     made.seq
                 );
             } else if self.in_force.decides_about.is_some() {
-                in_force = in_force::text(&self.in_force);
+                in_force = effective::text(&self.in_force);
             }
             output.text(&format!("{said}{in_force}{}{checked}{proof}", text(audit, *end)))?;
         }
@@ -200,8 +200,8 @@ fn parts_text(extra: &Map<String, Value>) -> String {
                 let arguments = called.get("arguments").unwrap_or(&called["input"]);
                 let arguments =
                     arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
-                let id = call["id"].as_str().map(|id| format!("  ({})", inert(id, 100)));
-                format!("{}({arguments}){}", inert(name, 100), id.unwrap_or_default())
+                let id = call["id"].as_str().map(|id| format!("  ({})", printable(id, 100)));
+                format!("{}({arguments}){}", printable(name, 100), id.unwrap_or_default())
             }
             None => call.to_string(),
         };
@@ -217,7 +217,7 @@ fn parts_text(extra: &Map<String, Value>) -> String {
 /// Whether an answer is empty, and whether it was cut off.
 fn shortcomings(event: &Event) -> (bool, bool) {
     let Some((content, details)) = details_of(event) else { return (false, false) };
-    let beside = Beside::of(content, details.clone());
+    let beside = AnswerDetails::new(content, details.clone());
     let whole = beside.whole(content);
     (matches!(content, Content::Text(_)) && whole.is_empty(), whole.is_cut_off())
 }
@@ -225,7 +225,7 @@ fn shortcomings(event: &Event) -> (bool, bool) {
 /// Whether an answer was refused without a word on it: its finish reason alone says so.
 fn ended_as_refusal(event: &Event) -> bool {
     details_of(event).is_some_and(|(content, details)| {
-        let beside = Beside::of(content, details.clone());
+        let beside = AnswerDetails::new(content, details.clone());
         let whole = beside.whole(content);
         whole.is_refused() && whole.refusal().is_none()
     })
@@ -234,7 +234,7 @@ fn ended_as_refusal(event: &Event) -> bool {
 /// The parser of a decision. One of a parser file has the file's name and hash.
 fn parser(out: &mut String, parser: &Value) {
     let from = &parser["params"][PARSER_FILE];
-    let text = |value: &Value| inert(value.as_str().unwrap_or("?"), 200);
+    let text = |value: &Value| printable(value.as_str().unwrap_or("?"), 200);
     // Writing to a string cannot fail.
     if from.is_null() {
         let _ = writeln!(out, "  parser   {parser}");
@@ -264,7 +264,7 @@ fn text(audit: &Audit, end: Option<Seq>) -> String {
         Some(Link { seq, hash, event }) => {
             let _ = writeln!(out, "\ndecision  seq {seq}  hash {hash}");
             if event.by.is_reported() {
-                let _ = writeln!(out, "  name     {}", inert(event.by.decides(), 200));
+                let _ = writeln!(out, "  name     {}", printable(event.by.decides(), 200));
             }
             let _ = writeln!(out, "  value    {}", event.details.value);
             let _ = writeln!(out, "  method   {}", event.by.method);
@@ -285,8 +285,8 @@ fn text(audit: &Audit, end: Option<Seq>) -> String {
         out.push_str("\nother decisions on the same answer (`retold audit RUN SEQ` follows one)\n");
     }
     for Link { seq, hash: _, event } in &audit.others {
-        let (name, value) = (inert(event.by.decides(), 200), event.details.value.to_string());
-        let _ = writeln!(out, "  seq {seq}  {name}  {}", inert(&value, 90));
+        let (name, value) = (printable(event.by.decides(), 200), event.details.value.to_string());
+        let _ = writeln!(out, "  seq {seq}  {name}  {}", printable(&value, 90));
     }
     match &audit.answer {
         Some(Link { seq, hash, event }) => {
@@ -304,7 +304,7 @@ fn text(audit: &Audit, end: Option<Seq>) -> String {
             }
             let unended = details_of(event).and_then(|(_, details)| details.extra.get(UNENDED));
             if let Some(why) = unended.and_then(Value::as_str) {
-                let _ = writeln!(out, "  without its end: {}", inert(why, 200));
+                let _ = writeln!(out, "  without its end: {}", printable(why, 200));
             }
             let parts = details_of(event).map(|(_, details)| parts_text(&details.extra));
             let parts = parts.unwrap_or_default();
@@ -406,7 +406,7 @@ fn origin_text(origin: &Origin, out: &mut String) {
             )
         }
         Origin::Fact { fact: Link { seq, hash, event }, causes: _ } => {
-            let fact = inert(&event.to_string(), SHOWN);
+            let fact = printable(&event.to_string(), SHOWN);
             writeln!(out, "  fact seq {seq}  hash {hash}\n    {fact}")
         }
         Origin::Question { call, sample, question: Link { seq, hash, .. } } => {
@@ -432,7 +432,7 @@ fn matches_text(audit: &Audit, out: &mut String) {
         let having = origins.len();
         let declared = if *declared { "; declared above" } else { "" };
         // Writing to a string cannot fail.
-        let _ = writeln!(out, "  message {message} {role}: \"{}\"", inert(text, SHOWN));
+        let _ = writeln!(out, "  message {message} {role}: \"{}\"", printable(text, SHOWN));
         let _ = writeln!(
             out,
             "    a text of {having} of {of} answers and facts, and in {prompts} of {looked_at} other prompts{declared}"

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::run::LocalRun;
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold_study::original::{Comparison, OriginalError, Outputs, Row};
 
 /// The columns of `participant_sim.csv` that depend on answers.
@@ -42,7 +42,7 @@ impl LocalRun {
             for column in DECIDED {
                 let (theirs, own) = (row.text(column), own.text(column));
                 found.value(same(theirs, own), || {
-                    let (theirs, own) = (inert(theirs, 60), inert(own, 60));
+                    let (theirs, own) = (printable(theirs, 60), printable(own, 60));
                     let reason = format!("{column}: {theirs:?} logged, {own:?} from the answers");
                     row.wrong(reason).to_string()
                 });
@@ -50,7 +50,7 @@ impl LocalRun {
         }
         for [game, round, avatar] in rows.keys() {
             let row = format!("game {game}, round {round}, {avatar}");
-            let row = inert(&row, 100);
+            let row = printable(&row, 100);
             found.differences.push(format!("participant_sim.csv has no row of {row}"));
         }
         Ok(())
@@ -75,7 +75,7 @@ impl LocalRun {
             // A prompt shows whole coins: the fraction is dropped.
             found.value(own.is_some_and(|own| own.trunc() == *shown as f64), || {
                 let own = own.map_or("none".to_owned(), f64::to_string);
-                let who = inert(&format!("game {game}, round {round}, {avatar}"), 100);
+                let who = printable(&format!("game {game}, round {round}, {avatar}"), 100);
                 format!("{who}: a payoff of {shown} in the next prompt, {own} from the answers")
             });
         }

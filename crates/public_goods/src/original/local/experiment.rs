@@ -44,7 +44,7 @@ impl OriginalGames {
         let version = settings.parser_version;
         let unmade = |e| StudyError::part("parser_version", e);
         Ok(OriginalGames {
-            rules: Rules { multiplier: settings.multiplier, ..Rules::of(config) },
+            rules: Rules { multiplier: settings.multiplier, ..Rules::new(config) },
             contribution: Arc::new(json_contribution_parser(version, params).map_err(unmade)?),
             actions: Arc::new(actions_parser(version).map_err(unmade)?),
             settings,

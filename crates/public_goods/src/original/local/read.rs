@@ -14,9 +14,9 @@ pub(in super::super) fn read(folder: &Path) -> Result<Original, OriginalError> {
     let run = LocalRun::read(folder)?;
     let settings = run.settings.clone();
     let by_call = run.answers.iter().map(|(call, text)| (call.clone(), text.as_str().into()));
-    let answers = Answers::of(settings.config.experiment_id.clone(), by_call.collect());
+    let answers = Answers::new(settings.config.experiment_id.clone(), by_call.collect());
     let compare = move |ours: &[_]| run.compare(Outputs(ours));
-    Ok(Original::of(NAME, 0, settings, answers, notes(), compare))
+    Ok(Original::new(NAME, 0, settings, answers, notes(), compare))
 }
 
 fn notes() -> Vec<String> {

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::files::{Environment, Exchange, GameConfig, GameFolder, ModelConfig};
 use super::settings::{LocalGame, LocalSettings, RecordedPrompt, Who};
 use crate::{Config, Stage, Turn};
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold_study::config::Wrong;
 use retold_study::original::{OriginalError, Rows, typed};
 
@@ -41,7 +41,7 @@ impl LocalRun {
             if players.len() != environment.players as usize {
                 let (n, all) = (players.len(), environment.players);
                 let reason =
-                    format!("game {} has {n} players, and {all} by config.json", inert(id, 40));
+                    format!("game {} has {n} players, and {all} by config.json", printable(id, 40));
                 return Err(folder.of_sim(reason));
             }
         }
@@ -79,7 +79,7 @@ impl LocalRun {
             other => {
                 return Err(wrong(format!(
                     "phase: {:?} is not contrib or actions",
-                    inert(other, 40)
+                    printable(other, 40)
                 )));
             }
         };
@@ -89,7 +89,7 @@ impl LocalRun {
         }
         let games = &self.settings.games;
         let unknown = |what: &str, name: &str| {
-            wrong(format!("{what}: {:?} is not in participant_sim.csv", inert(name, 40)))
+            wrong(format!("{what}: {:?} is not in participant_sim.csv", printable(name, 40)))
         };
         let at = games.iter().position(|g| g.id == game).ok_or_else(|| unknown("game", &game))?;
         let players = &games[at].players;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::run::TaggedRun;
 use crate::facts::Turn;
 use crate::stage::Stage;
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold_study::original::{Comparison, OriginalError, Outputs, Pairs, Row, Rows};
 
 /// A file and its compared columns, as numbers if they are numbers. Times, hashes and run ids are
@@ -83,7 +83,7 @@ impl TaggedRun {
         let mut missing: Vec<Turn> = Vec::new();
         let mut pairs = Vec::new();
         for ((table, theirs), own) in tables.iter().zip(&own) {
-            let rows = Pairs::of(self.keyed(theirs, table, found), keyed_ours(own, table));
+            let rows = Pairs::new(self.keyed(theirs, table, found), keyed_ours(own, table));
             missing.extend(self.rows(table, theirs, &rows, found));
             pairs.push((table, rows.both));
         }
@@ -189,8 +189,9 @@ impl TaggedRun {
     /// A row's name for messages.
     fn named(&self, (turn, others): &Key) -> String {
         let Turn { game, round, agent } = turn;
-        let game = inert(self.game(*game), 40);
-        let others: String = others.iter().map(|other| format!(", {}", inert(other, 40))).collect();
+        let game = printable(self.game(*game), 40);
+        let others: String =
+            others.iter().map(|other| format!(", {}", printable(other, 40))).collect();
         format!("{game}, round {round}, agent_{agent}{others}")
     }
 
@@ -199,7 +200,7 @@ impl TaggedRun {
         let ours = ours.table(RAW_RESPONSES.name)?;
         let theirs = self.keyed(&self.raw_responses, &RAW_RESPONSES, found);
         // An amount that was asked for separately is an answer, not a result.
-        for (theirs, own) in Pairs::of(theirs, keyed_ours(&ours, &RAW_RESPONSES)).both {
+        for (theirs, own) in Pairs::new(theirs, keyed_ours(&ours, &RAW_RESPONSES)).both {
             cells(&RAW_RESPONSES, &theirs, &own, found);
         }
         Ok(())
@@ -211,7 +212,7 @@ fn cells(table: &Table, theirs: &Row<'_>, ours: &Row<'_>, found: &mut Comparison
     for column in table.columns {
         let (logged, own) = (theirs.text(column), ours.text(column));
         found.value(same(logged, own), || {
-            let (logged, own) = (inert(logged, 60), inert(own, 60));
+            let (logged, own) = (printable(logged, 60), printable(own, 60));
             let reason = format!("{column}: {logged:?} logged, {own:?} from the answers");
             theirs.wrong(reason).to_string()
         });

@@ -51,5 +51,5 @@ pub(super) fn read(folder: &Path) -> Result<Original, OriginalError> {
         }),
     };
     let notes = run.notes();
-    Ok(Original::of(NAME, 0, settings, answers, notes, move |ours| run.compare(Outputs(ours))))
+    Ok(Original::new(NAME, 0, settings, answers, notes, move |ours| run.compare(Outputs(ours))))
 }

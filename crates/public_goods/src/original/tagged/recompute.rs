@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::run::TaggedRun;
 use crate::facts::Turn;
 use crate::rules::{Rules, Units};
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold_study::original::{Comparison, OriginalError, Row};
 
 /// A game and a round.
@@ -26,7 +26,7 @@ impl TaggedRun {
     /// cannot be computed, and are reported as not compared; later rounds can, starting from the
     /// logged wallets.
     pub(super) fn recompute(&self, missing: &[Turn], found: &mut Comparison) {
-        let rules = Rules::of(&self.config);
+        let rules = Rules::new(&self.config);
         let logged = self.logged(missing, found);
         // The possible wallets, ours first, so that an error in one round is not reported again for
         // later rounds.
@@ -49,7 +49,7 @@ impl TaggedRun {
                 found.not_compared.push(format!(
                     "{}, round {round}: public fund, payoffs and wallets with the logged actions, \
                      which are not all there",
-                    inert(self.game(game), 40)
+                    printable(self.game(game), 40)
                 ));
                 continue;
             };
@@ -70,7 +70,7 @@ impl TaggedRun {
                     None => found.not_compared.push(format!(
                         "{}, round {round}: the wallet of agent_{agent}, for the one before is not \
                          there",
-                        inert(self.game(game), 40)
+                        printable(self.game(game), 40)
                     )),
                 }
                 *wallet = ours.into_iter().chain(logged).collect();

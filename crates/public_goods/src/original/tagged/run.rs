@@ -11,7 +11,7 @@ use crate::check::check_values;
 use crate::config::Config;
 use crate::facts::Turn;
 use crate::stage::Stage;
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::run::SIMULATED_MARK;
 use retold_study::config::Wrong;
 use retold_study::original::{Folder, JsonFile, OriginalError, Row, Rows, typed};
@@ -153,7 +153,7 @@ impl TaggedRun {
         let name = row.text("game_id");
         let game = (1..).zip(&self.games).find(|(_, game)| *game == name).map(|(n, _)| n);
         let game = game.ok_or_else(|| {
-            let name = inert(name, 40);
+            let name = printable(name, 40);
             row.wrong(format!("game_id: {name:?} is in neither raw_responses.csv nor game_log.csv"))
         })?;
         let (round, last) = (row.number("round")?, self.config.game_length);
@@ -215,7 +215,7 @@ impl TaggedRun {
                 let call = |agent| Stage::Contribution.call(turn(agent));
                 agents.clone().any(|agent| self.answers.contains_key(&call(agent)))
             });
-            round.map(|round| format!("{}, round {round}", inert(name, 40)))
+            round.map(|round| format!("{}, round {round}", printable(name, 40)))
         };
         (1..).zip(&self.games).filter_map(first).collect()
     }
@@ -275,7 +275,7 @@ impl TaggedRun {
         if !self.unnamed.is_empty() {
             let agents = self.unnamed.iter().map(|(game, n)| match self.games.len() {
                 0 | 1 => format!("agent_{n}"),
-                _ => format!("agent_{n} of {}", inert(self.game(*game), 40)),
+                _ => format!("agent_{n} of {}", printable(self.game(*game), 40)),
             });
             let agents: Vec<String> = agents.collect();
             notes.push(format!("the avatars of {}: others stand in", agents.join(", ")));
@@ -313,7 +313,7 @@ fn avatars<'a>(
         let (agent, avatar) = (row.agent("agent_id", players)?, row.text("avatar_name"));
         let before = named.insert((row.text("game_id"), agent), avatar);
         if let Some(before) = before.filter(|before| *before != avatar) {
-            let (avatar, before) = (inert(avatar, 40), inert(before, 40));
+            let (avatar, before) = (printable(avatar, 40), printable(before, 40));
             return Err(row.wrong(format!(
                 "avatar_name: agent_{agent} is {avatar:?} here and {before:?} before"
             )));

@@ -2,12 +2,12 @@
 //! long texts are cut.
 
 use retold::content::Content;
+use retold::escaping::inert_lines;
 use retold::event::{DecisionMade, Event, ResponseDetails, StoredEvent};
-use retold::inert::inert_lines;
 use retold::model::HTTP;
 use retold::parse::ParserSpec;
 use retold::prompt::Request;
-use retold::run::Beside;
+use retold::run::AnswerDetails;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -236,7 +236,7 @@ pub(super) fn answer_of(
     let text = content.text();
     let taken_from = decision.and_then(|(_, made)| {
         let parser = of.asked.site.studies.parsers().parser(&spec_of(made)?).ok()?;
-        let beside = Beside::of(&content, details.clone());
+        let beside = AnswerDetails::new(&content, details.clone());
         let whole = beside.whole(&content);
         Some(taken(parser.as_ref(), whole, &made.by.method, &made.details.value))
     });
@@ -318,7 +318,7 @@ pub(super) fn decision_of(
             Event::AnswerReused(reused) => (reused.content, reused.details),
             _ => return None,
         };
-        let beside = Beside::of(&content, details);
+        let beside = AnswerDetails::new(&content, details);
         parser.parse_whole_any(beside.whole(&content)).1
     });
     let params = spec.as_ref().map(|spec| &spec.params).filter(|params| !params.is_null());

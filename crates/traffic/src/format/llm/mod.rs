@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use data_encoding::BASE64;
-use retold::inert::inert;
+use retold::escaping::printable;
 use retold::log::{Cell, ForeignDatabase};
 use retold::model::{Response, Usage};
 use retold::prompt::{Api, Request};
@@ -239,7 +239,7 @@ impl Log {
         table: &str,
         notes: &mut Notes,
     ) -> Result<Option<Exchange>, Failed> {
-        let place = format!("{table} {}", inert(&turn.id, 60));
+        let place = format!("{table} {}", printable(&turn.id, 60));
         let label = json!({
             "id": turn.id, "conversation": turn.conversation, "datetime_utc": turn.time,
         });
@@ -372,7 +372,7 @@ impl Row {
     /// Its id, for messages.
     fn id(&self) -> String {
         let number = || self.integer("id").map(|id| id.to_string());
-        let id = self.text("id").map(|id| inert(id, 60)).or_else(number);
+        let id = self.text("id").map(|id| printable(id, 60)).or_else(number);
         id.unwrap_or_else(|| "without an id".to_owned())
     }
 

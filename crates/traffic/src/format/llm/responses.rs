@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retold::inert::inert;
+use retold::escaping::printable;
 use serde_json::{Map, Value, json};
 
 use super::condensed::whole;
@@ -30,7 +30,7 @@ const COLUMNS: &[&str] = &[
 ];
 
 /// What other tables have of each answer, by its id.
-struct Beside {
+struct AnswerDetails {
     fragments: BTreeMap<String, Vec<i64>>,
     system_fragments: BTreeMap<String, Vec<i64>>,
     attachments: BTreeMap<String, Vec<String>>,
@@ -58,7 +58,7 @@ pub(super) fn read(
     if rows.is_empty() {
         return Ok(());
     }
-    let beside = Beside::read(log, notes)?;
+    let beside = AnswerDetails::read(log, notes)?;
     // A version between the two wrote both tables.
     let turns = log.rows("turns", &["id"])?;
     let turns: BTreeSet<&str> = turns.iter().filter_map(|row| row.text("id")).collect();
@@ -190,7 +190,7 @@ fn sent(turn: &mut Turn, mut prompt: Map<String, Value>, earlier: &Earlier, shar
     turn.more = prompt;
 }
 
-impl Beside {
+impl AnswerDetails {
     fn read(log: &mut Log, notes: &mut Notes) -> Result<Self, Failed> {
         let mut of = |table: &str, column: &'static str| -> Result<_, Failed> {
             let mut rows: Vec<(String, i64, Row)> = Vec::new();
@@ -230,7 +230,7 @@ impl Beside {
             let response = row.text("response_id").unwrap_or_default().to_owned();
             if row.text("exception").is_some() {
                 let what = "the exception of a tool, of which the model saw the output";
-                notes.lost(what, &format!("responses {}", inert(&response, 60)));
+                notes.lost(what, &format!("responses {}", printable(&response, 60)));
             }
             results.entry(response).or_default().push(json!({
                 "role": "tool", "tool_call_id": row.text("tool_call_id"), "content": row.text("output"),
@@ -240,7 +240,7 @@ impl Beside {
             let id = row.integer("tool_result_id").unwrap_or_default();
             notes.lost("an attachment that a tool returned", &format!("tool_results {id}"));
         }
-        Ok(Beside { fragments, system_fragments, attachments, tools, calls, results })
+        Ok(AnswerDetails { fragments, system_fragments, attachments, tools, calls, results })
     }
 
     /// What this turn adds to its conversation.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use retold::inert::inert;
+use retold::escaping::printable;
 use serde_json::{Map, Value, json};
 
 use super::condensed::whole;
@@ -138,7 +138,7 @@ pub(super) fn read(
                 other => {
                     let what = format!(
                         "a part of an answer that is neither text nor a call: {}",
-                        inert(other, 40)
+                        printable(other, 40)
                     );
                     notes.lost(&what, &place);
                 }
@@ -264,7 +264,7 @@ impl Messages {
         while let Some(hash) = at.filter(|at| Some(*at) != after) {
             let found = self.0.get(hash);
             let message = found.ok_or_else(|| {
-                wrong(format!("the message {} is not in the file", inert(hash, 60)))
+                wrong(format!("the message {} is not in the file", printable(hash, 60)))
             })?;
             if chain.len() == self.0.len() {
                 return Err(wrong("its messages follow each other in a circle".to_owned()));
@@ -341,7 +341,10 @@ impl Spoken<'_> {
                 "reasoning" => {}
                 other => {
                     self.turn.is_exact = false;
-                    notes.lost(&format!("a part of a message: {}", inert(other, 40)), self.place);
+                    notes.lost(
+                        &format!("a part of a message: {}", printable(other, 40)),
+                        self.place,
+                    );
                 }
             }
         }

@@ -33,7 +33,7 @@ pub struct Replaced {
 
 /// What is known about the decisions of a run besides the run itself.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct InForce {
+pub struct EffectiveDecisions {
     /// The runs of accepted decisions about its answers, in the order in which they were accepted.
     pub accepted: Vec<Replaced>,
     /// For a run of accepted decisions: the run whose answers they are about.
@@ -50,12 +50,12 @@ pub struct InForce {
 ///
 /// # Errors
 /// [`LogError`] if the log or the beginning of the run cannot be read.
-pub fn in_force(
+pub fn effective_decisions(
     reader: &mut dyn Reader,
     others: &mut dyn Reader,
     run: RunId,
-) -> Result<InForce, LogError> {
-    let mut found = InForce::default();
+) -> Result<EffectiveDecisions, LogError> {
+    let mut found = EffectiveDecisions::default();
     if let Some(of) = read_decides_about(reader, run)? {
         found.is_elsewhere = !reader.runs()?.iter().any(|head| head.run == of);
         let accepted = accepted_about(others, of)?;
@@ -108,7 +108,7 @@ fn decided_about(
     reader: &mut dyn Reader,
     run: RunId,
 ) -> Result<BTreeSet<(CallPath, Sample)>, LogError> {
-    let (mut events, mut found) = (RunEvents::of(run), BTreeSet::new());
+    let (mut events, mut found) = (RunEvents::new(run), BTreeSet::new());
     // A damaged run is reported by commands that are about it.
     while let Ok(Some(event)) = events.next(reader) {
         found.extend(event.asked().map(|(call, sample, _)| (call.clone(), sample)));
@@ -142,7 +142,7 @@ fn replaced(
     Ok(Replaced { accepted: Some(accepted), decisions, flips, ..unknown })
 }
 
-impl InForce {
+impl EffectiveDecisions {
     /// Whether there is anything to say.
     pub fn is_plain(&self) -> bool {
         self.accepted.is_empty() && self.decides_about.is_none()

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode};
 
-use crate::log::crowd::now;
+use crate::log::contention::now;
 
 /// The longest pause in microseconds; the mean is half of it.
 const LONGEST_PAUSE: u32 = 1000;

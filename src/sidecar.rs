@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 /// Why a file beside another one is not used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum BesideError {
+pub enum SidecarError {
     /// A symbolic link.
     #[error("{path} is a link, and links are not followed there")]
     Link {
@@ -174,8 +174,8 @@ fn begin(path: &Path) -> std::io::Result<[u8; 16]> {
 /// name.
 ///
 /// # Errors
-/// [`BesideError`]; nothing was changed.
-pub fn open(of: &Path, suffix: &str) -> Result<File, BesideError> {
+/// [`SidecarError`]; nothing was changed.
+pub fn open(of: &Path, suffix: &str) -> Result<File, SidecarError> {
     let path = path(of, suffix);
     loop {
         match make(of, &path) {
@@ -192,13 +192,13 @@ pub fn open(of: &Path, suffix: &str) -> Result<File, BesideError> {
 /// Opens the file beside another one for reading only; `None` if there is none.
 ///
 /// # Errors
-/// [`BesideError`].
-pub fn read(of: &Path, suffix: &str) -> Result<Option<File>, BesideError> {
+/// [`SidecarError`].
+pub fn read(of: &Path, suffix: &str) -> Result<Option<File>, SidecarError> {
     existing(of, &path(of, suffix), false)
 }
 
-fn io(path: &Path, source: std::io::Error) -> BesideError {
-    BesideError::Io { path: path.display().to_string(), source }
+fn io(path: &Path, source: std::io::Error) -> SidecarError {
+    SidecarError::Io { path: path.display().to_string(), source }
 }
 
 /// Creates a file; never opens an existing one or follows a link.
@@ -220,7 +220,7 @@ fn make(_of: &Path, path: &Path) -> std::io::Result<File> {
 
 /// Opens an existing file if it is what it should be; `None` if there is none.
 #[cfg(unix)]
-fn existing(of: &Path, path: &Path, write: bool) -> Result<Option<File>, BesideError> {
+fn existing(of: &Path, path: &Path, write: bool) -> Result<Option<File>, SidecarError> {
     use rustix::fs::{Mode, OFlags};
     // Checked before it is opened: opening and closing the log itself under another name would drop
     // SQLite's locks on it.
@@ -235,7 +235,7 @@ fn existing(of: &Path, path: &Path, write: bool) -> Result<Option<File>, BesideE
         Ok(file) => File::from(file),
         Err(rustix::io::Errno::NOENT) => return Ok(None),
         Err(rustix::io::Errno::LOOP) => {
-            return Err(BesideError::Link { path: path.display().to_string() });
+            return Err(SidecarError::Link { path: path.display().to_string() });
         }
         Err(e) => return Err(io(path, e.into())),
     };
@@ -245,11 +245,11 @@ fn existing(of: &Path, path: &Path, write: bool) -> Result<Option<File>, BesideE
 }
 
 #[cfg(not(unix))]
-fn existing(_of: &Path, path: &Path, write: bool) -> Result<Option<File>, BesideError> {
+fn existing(_of: &Path, path: &Path, write: bool) -> Result<Option<File>, SidecarError> {
     let shown = path.display().to_string();
     match path.symlink_metadata() {
-        Ok(found) if found.is_symlink() => return Err(BesideError::Link { path: shown }),
-        Ok(found) if !found.is_file() => return Err(BesideError::NotAFile { path: shown }),
+        Ok(found) if found.is_symlink() => return Err(SidecarError::Link { path: shown }),
+        Ok(found) if !found.is_file() => return Err(SidecarError::NotAFile { path: shown }),
         Ok(_) => {}
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(io(path, source)),
@@ -262,19 +262,19 @@ fn existing(_of: &Path, path: &Path, write: bool) -> Result<Option<File>, Beside
 }
 
 #[cfg(unix)]
-fn checked(of: &Path, path: &Path, found: &std::fs::Metadata) -> Result<(), BesideError> {
+fn checked(of: &Path, path: &Path, found: &std::fs::Metadata) -> Result<(), SidecarError> {
     use std::os::unix::fs::MetadataExt;
     let path = || path.display().to_string();
     if found.is_symlink() {
-        return Err(BesideError::Link { path: path() });
+        return Err(SidecarError::Link { path: path() });
     }
     if !found.is_file() {
-        return Err(BesideError::NotAFile { path: path() });
+        return Err(SidecarError::NotAFile { path: path() });
     }
     // A file with no name left was just removed by another process; the code that locks it checks
     // for that.
     if found.nlink() > 1 {
-        return Err(BesideError::ManyNames { path: path(), names: found.nlink() });
+        return Err(SidecarError::ManyNames { path: path(), names: found.nlink() });
     }
     let us = rustix::process::geteuid().as_raw();
     let shared = match std::fs::metadata(of) {
@@ -288,7 +288,7 @@ fn checked(of: &Path, path: &Path, found: &std::fs::Metadata) -> Result<(), Besi
     if is_trusted((found.uid(), found.gid()), &shared, us) {
         Ok(())
     } else {
-        Err(BesideError::Foreign { path: path(), owner: found.uid() })
+        Err(SidecarError::Foreign { path: path(), owner: found.uid() })
     }
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::identity::{FileId, id};
-use crate::beside;
+use crate::sidecar;
 
 /// A log that is open in this process.
 #[derive(Default)]
@@ -34,7 +34,7 @@ pub(super) fn reading<T>(
     log: &Path,
     read: impl FnOnce(&mut File) -> io::Result<T>,
 ) -> io::Result<T> {
-    let log = beside::canonical(log);
+    let log = sidecar::canonical(log);
     // Held until the end: who opens the log meanwhile waits.
     let mut all = open();
     let Some(Open { handles, .. }) = all.get_mut(&log) else {
@@ -60,8 +60,8 @@ pub(super) struct Held {
 
 impl Held {
     /// To be made before the connection, and to be dropped after it.
-    pub(super) fn of(log: &Path) -> Self {
-        let log = beside::canonical(log);
+    pub(super) fn new(log: &Path) -> Self {
+        let log = sidecar::canonical(log);
         open().entry(log.clone()).or_default().connections += 1;
         Held { log }
     }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn handles(log: &Path) -> Option<usize> {
-        open().get(&beside::canonical(log)).map(|of| of.handles.len())
+        open().get(&sidecar::canonical(log)).map(|of| of.handles.len())
     }
 
     fn text(log: &Path) -> String {
@@ -101,7 +101,7 @@ mod tests {
         let (log, other) = (folder.path().join("log"), folder.path().join("other"));
         std::fs::write(&log, "one").unwrap();
         assert_eq!((text(&log), handles(&log)), ("one".to_owned(), None));
-        let (first, second) = (Held::of(&log), Held::of(&log));
+        let (first, second) = (Held::new(&log), Held::new(&log));
         // It is read from its beginning each time.
         assert_eq!((text(&log), text(&log), handles(&log)), ("one".into(), "one".into(), Some(1)));
         std::fs::write(&other, "two").unwrap();

@@ -1,25 +1,30 @@
 //! The book of a recorded run, whose entries are read when they are first asked for.
 
 use crate::asked::Key;
-use crate::book::{Book, Place, Ticket, Turn};
 use crate::digest::Digest;
+use crate::replay_queue::{Place, ReplayQueue, Ticket, Turn};
 use crate::samples::{Page, Samples};
 
-/// A [`Book`], and what of the [`Samples`] it is filled from it does not have yet.
-pub(crate) struct Shelf {
-    book: Book,
+/// A [`ReplayQueue`], and what of the [`Samples`] it is filled from it does not have yet.
+pub(crate) struct QueuedCalls {
+    book: ReplayQueue,
     samples: Samples,
     /// For each answered question, whether its sample is in the book.
     is_read: Vec<bool>,
     unread: usize,
 }
 
-impl Shelf {
+impl QueuedCalls {
     /// `live` says whether what is not recorded is asked; `same_run`, whether new events go to the
     /// run that has the samples.
     pub(crate) fn new(samples: Samples, live: bool, same_run: bool) -> Self {
         let unread = samples.questions().map_or(0, |questions| questions.answered.len());
-        Shelf { book: Book::new(live, same_run), samples, is_read: vec![false; unread], unread }
+        QueuedCalls {
+            book: ReplayQueue::new(live, same_run),
+            samples,
+            is_read: vec![false; unread],
+            unread,
+        }
     }
 
     /// Whether a call was added.

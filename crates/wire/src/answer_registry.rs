@@ -33,7 +33,7 @@ pub(crate) enum NotOne {
 
 /// The answers that the program was given last.
 #[derive(Debug, Default)]
-pub(crate) struct Handed {
+pub(crate) struct AnswerRegistry {
     /// In the order in which they were given.
     all: VecDeque<Given>,
     /// Most programs never name an answer: made when one does.
@@ -51,7 +51,7 @@ struct Names {
     by_call: BTreeMap<Digest, Seq>,
 }
 
-impl Handed {
+impl AnswerRegistry {
     /// Notes that an answer was given.
     pub(crate) fn note(&mut self, given: Given) {
         if self.all.len() >= NAMED_ANSWERS
@@ -91,13 +91,13 @@ impl Names {
         if let Some(id) = given.id {
             self.by_id.insert((id, request));
         }
-        self.by_call.insert(Digest::of(given.call.as_str()), request);
+        self.by_call.insert(Digest::new(given.call.as_str()), request);
         self.by_request.insert(request, given.clone());
     }
 
     fn forget(&mut self, oldest: &Given) {
         self.by_request.remove(&oldest.request);
-        let call = Digest::of(oldest.call.as_str());
+        let call = Digest::new(oldest.call.as_str());
         if self.by_call.get(&call) == Some(&oldest.request) {
             self.by_call.remove(&call);
         }
@@ -107,7 +107,7 @@ impl Names {
     }
 
     fn named(&self, name: &str) -> Result<&Given, NotOne> {
-        let wanted = Digest::of(name);
+        let wanted = Digest::new(name);
         let same = self.by_id.range((wanted, Seq(0))..).take_while(|(id, _)| *id == wanted);
         match same.clone().count() {
             0 => {}
@@ -118,7 +118,7 @@ impl Names {
             several => return Err(NotOne::Several(several)),
         }
         let last = |call| self.by_request.get(self.by_call.get(&call)?);
-        let (whole, streamed) = (last(wanted), last(Digest::of(&format!("{name}/stream"))));
+        let (whole, streamed) = (last(wanted), last(Digest::new(&format!("{name}/stream"))));
         // The later one, if a call was asked in both forms.
         let latest = whole.into_iter().chain(streamed).max_by_key(|given| given.answer);
         latest.ok_or(NotOne::Unknown)
@@ -131,12 +131,12 @@ mod tests {
 
     fn given(n: u64, call: &str, id: Option<&str>) -> Given {
         let call = CallPath::new(call).unwrap();
-        Given { request: Seq(n), answer: Seq(n + 1), call, sample: 0, id: id.map(Digest::of) }
+        Given { request: Seq(n), answer: Seq(n + 1), call, sample: 0, id: id.map(Digest::new) }
     }
 
     #[test]
     fn an_answer_is_found_by_what_a_client_knows_of_it() {
-        let mut handed = Handed::default();
+        let mut handed = AnswerRegistry::default();
         handed.note(given(2, "vote/1", Some("chatcmpl-a")));
         handed.note(given(4, "vote/1", Some("chatcmpl-b")));
         handed.note(given(6, "story/stream", Some("chatcmpl-b")));
@@ -153,7 +153,7 @@ mod tests {
     fn only_the_last_answers_are_kept() {
         // Whether the first name comes before they are forgotten, or after that.
         for names_early in [true, false] {
-            let mut handed = Handed::default();
+            let mut handed = AnswerRegistry::default();
             let many = NAMED_ANSWERS as u64 + 10;
             for n in 0..many {
                 handed.note(given(2 * n, &format!("call/{n}"), Some(&format!("id-{n}"))));

@@ -2,10 +2,10 @@
 //! but nothing is written.
 
 use super::core::{Answered, Core, Exchanged, call_failed};
-use super::details::{Beside, kept, usage};
+use super::details::{AnswerDetails, kept, usage};
+use super::dry_run::{DryRunSettings, Instead, Lane, NewCall, Rehearsing, usage_of};
 use super::history::Found;
 use super::question::Asked;
-use super::rehearsal::{Instead, Lane, NewCall, RehearsalSettings, Rehearsing, usage_of};
 use super::stop::Stop;
 use crate::id::Seq;
 use crate::model::{Ask, Model, Usage};
@@ -17,7 +17,7 @@ impl Rehearsing {
         lane: Lane,
         asked: &Asked,
         found: Option<Found>,
-        settings: &RehearsalSettings,
+        settings: &DryRunSettings,
     ) -> Option<Found> {
         // Its prompt is made from the answers that a run would get, so it is the real one.
         let made_from_new = false;
@@ -95,7 +95,7 @@ impl Core {
                 Ok(response) => {
                     self.update(|p| p.live += 1);
                     let (content, details) = kept(response);
-                    let beside = Beside::of(&content, details);
+                    let beside = AnswerDetails::new(&content, details);
                     let used = usage(&beside.details());
                     let (request, seq) = self.rehearsing.borrow_mut().answered(asked, used);
                     return Ok(Ok(Answered { request, seq, content, beside }));

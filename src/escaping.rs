@@ -5,7 +5,7 @@
 //! so both are shown as escapes.
 
 /// The text with control and invisible formatting characters escaped, cut after `limit` characters.
-pub fn inert(text: &str, limit: usize) -> String {
+pub fn printable(text: &str, limit: usize) -> String {
     let mut shown = String::new();
     let mut chars = text.chars();
     for c in chars.by_ref().take(limit) {
@@ -29,7 +29,7 @@ pub fn inert_lines(text: &str) -> String {
     shown
 }
 
-/// JSON that is safe to display: the same characters, with those that [`inert`] escapes written as JSON
+/// JSON that is safe to display: the same characters, with those that [`printable`] escapes written as JSON
 /// escapes.
 pub fn inert_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -62,11 +62,11 @@ fn is_dangerous(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{inert, inert_json};
+    use super::{inert_json, printable};
 
     #[test]
     fn characters_that_control_a_terminal_are_escaped() {
-        assert_eq!(inert("\u{1b}[31mred\n\u{202e}x", 99), "\\u{1b}[31mred\\n\\u{202e}x");
+        assert_eq!(printable("\u{1b}[31mred\n\u{202e}x", 99), "\\u{1b}[31mred\\n\\u{202e}x");
     }
 
     #[test]
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn cuts_by_characters() {
-        assert_eq!(inert("äöü", 2), "äö…");
-        assert_eq!(inert("äöü", 3), "äöü");
+        assert_eq!(printable("äöü", 2), "äö…");
+        assert_eq!(printable("äöü", 3), "äöü");
     }
 }

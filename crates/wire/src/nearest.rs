@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use retold::escaping::printable;
 use retold::id::{CallPath, PromptHash, Seq};
-use retold::inert::inert;
 use retold::log::LogError;
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ struct Known {
 
 /// A request that is not recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Miss {
+pub struct NearestMatch {
     /// The call that it would have been.
     pub call: CallPath,
     /// Why there is nothing for it.
@@ -118,13 +118,13 @@ impl Prompts {
         asked: &Asked,
         rules: &Rules,
         library: &Library,
-    ) -> Result<Miss, LogError> {
+    ) -> Result<NearestMatch, LogError> {
         let call = asked.key.call.clone();
         let rules_shown = rules.shown();
         let lacks_key = rules.lacks_key().map(str::to_owned);
         let miss = |why| {
             let (rules, lacks_key) = (rules_shown.clone(), lacks_key.clone());
-            Miss { call: call.clone(), why, rules, lacks_key }
+            NearestMatch { call: call.clone(), why, rules, lacks_key }
         };
         let prompt = asked.request.hash();
         let all = self.known(library)?;
@@ -187,7 +187,7 @@ fn same_prompt((other, known): (&CallPath, &Known), call: &CallPath) -> Why {
         (before, now) if before != now => ("stream", json!(before), json!(now)),
         _ => ("X-Retold-Call", json!(other), json!(call)),
     };
-    let shown = |value: Value| Some(inert(&value.to_string(), LONGEST));
+    let shown = |value: Value| Some(printable(&value.to_string(), LONGEST));
     Why::Differs {
         nearest: known.request,
         call: other.clone(),
@@ -290,15 +290,15 @@ fn excerpts(before: Option<&Value>, after: Option<&Value>) -> (Option<String>, O
         let cut = |text: &str| {
             let rest: String = text.chars().skip(skipped).collect();
             let dots = if skipped > 0 { "\u{2026}" } else { "" };
-            Some(format!("{dots}{}", inert(&rest, LONGEST)))
+            Some(format!("{dots}{}", printable(&rest, LONGEST)))
         };
         return (cut(a), cut(b));
     }
-    let shown = |value: Option<&Value>| value.map(|value| inert(&value.to_string(), LONGEST));
+    let shown = |value: Option<&Value>| value.map(|value| printable(&value.to_string(), LONGEST));
     (shown(before), shown(after))
 }
 
-impl Miss {
+impl NearestMatch {
     /// The first field that differs, if there is one.
     pub fn field(&self) -> Option<&str> {
         match &self.why {
@@ -312,9 +312,9 @@ impl Miss {
     }
 }
 
-impl fmt::Display for Miss {
+impl fmt::Display for NearestMatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let call = inert(self.call.as_str(), LONGEST);
+        let call = printable(self.call.as_str(), LONGEST);
         match &self.why {
             Why::Exhausted { samples: 1 } => {
                 write!(f, "{call} is recorded once, and was asked again")?
@@ -328,10 +328,10 @@ impl fmt::Display for Miss {
             Why::Unanswered { failed: false } => write!(f, "{call} is recorded without an answer")?,
             Why::Nothing => write!(f, "{call} is not recorded, and neither is any other request")?,
             Why::NotCompared => write!(f, "{call} is not recorded")?,
-            Why::Refused(why) => write!(f, "{call} is not recorded: {}", inert(why, 300))?,
+            Why::Refused(why) => write!(f, "{call} is not recorded: {}", printable(why, 300))?,
             Why::Differs { nearest, call: recorded_call, field, fields, recorded, now } => {
                 let (field, recorded_call) =
-                    (inert(field, LONGEST), inert(recorded_call.as_str(), LONGEST));
+                    (printable(field, LONGEST), printable(recorded_call.as_str(), LONGEST));
                 let more = match fields - 1 {
                     0 => String::new(),
                     1 => " (and 1 more field)".to_owned(),
@@ -348,14 +348,14 @@ impl fmt::Display for Miss {
             }
         }
         if !self.rules.is_empty() {
-            write!(f, "\ncompared under the run's rules: {}", inert(&self.rules, 500))?;
+            write!(f, "\ncompared under the run's rules: {}", printable(&self.rules, 500))?;
         }
         if let Some(place) = &self.lacks_key {
             write!(
                 f,
                 "\nthe run was recorded with --redact, and its key is not in {}: a request with a redacted value is \
                  not found without it",
-                inert(place, 500)
+                printable(place, 500)
             )?;
         }
         Ok(())

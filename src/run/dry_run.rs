@@ -4,14 +4,14 @@
 //! A changed prompt is counted and answered with what is recorded for its call and sample. Each
 //! lane therefore continues to its end, and all other changes of a template are found as well. The
 //! price: a later prompt that quotes a new answer is compared with a version that quotes the old
-//! one. Such calls match here but might not match in a real run; [`Rehearsal::behind`] counts them,
+//! one. Such calls match here but might not match in a real run; [`DryRun::behind`] counts them,
 //! lane by lane, and [`WhyNew::Foretold`] names those whose declared sources include a new answer.
 //! (Ending a lane at its first change would miss everything after it, and making answers up would
 //! count nothing real.)
 //!
 //! A call that was never recorded has no answer. It fails, as any call to a model may, and the
 //! experiment continues without it; or, to count what follows from it, it gets the answer of
-//! another call of its kind ([`RehearsalSettings::stand_ins`]).
+//! another call of its kind ([`DryRunSettings::stand_ins`]).
 //!
 //! A rehearsal with a model, which should be a simulated one because answers of others cost money,
 //! needs none of this: all that a real run would ask is asked, and nothing of it is kept.
@@ -43,7 +43,7 @@ pub(crate) fn second_part(call: &CallPath) -> String {
 
 /// What differs in a rehearsal besides the experiment's settings. By default nothing does.
 #[derive(Debug, Clone, Default)]
-pub struct RehearsalSettings {
+pub struct DryRunSettings {
     /// Only what was answered before this seq is shared, as by a fork; everything else is new.
     pub before: Option<Seq>,
     /// Whether calls that failed are asked again, as by a fork.
@@ -70,7 +70,7 @@ pub struct OtherDecision {
 
 /// The result of a rehearsal. All counts are of questions, that is, of pairs of call and sample.
 #[derive(Debug, Clone, Default)]
-pub struct Rehearsal {
+pub struct DryRun {
     /// Asked exactly as recorded.
     pub matching: u64,
     /// How many of the matching questions come after a change in their lane: they match only if new
@@ -186,7 +186,7 @@ pub struct KindUse {
     pub completion_tokens: u64,
 }
 
-impl Rehearsal {
+impl DryRun {
     /// Whether everything is asked as recorded.
     pub fn is_identical(&self) -> bool {
         self.changed == 0 && self.left == 0 && (self.unrecorded == 0 || !self.complete)
@@ -208,7 +208,7 @@ const FACTS: u64 = 1 << 51;
 /// A rehearsal under way.
 #[derive(Debug, Default)]
 pub(super) struct Rehearsing {
-    pub(super) found: Rehearsal,
+    pub(super) found: DryRun,
     /// The lanes that differ from the record.
     departed: BTreeSet<String>,
     /// Questions whose prompts are made from new answers, new answers, and facts made from them.
@@ -231,7 +231,7 @@ impl Rehearsing {
         lane: Lane,
         (asked, because): (&Asked, &Because),
         (found, stand_in): (Option<Found>, Option<Found>),
-        settings: &RehearsalSettings,
+        settings: &DryRunSettings,
     ) -> Option<Found> {
         let made_from_new = because.iter().any(|seq| self.tainted.contains(&seq));
         let why = self.note(lane, asked, found.as_ref(), settings, made_from_new);
@@ -289,7 +289,7 @@ impl Rehearsing {
         lane: Lane,
         asked: &Asked,
         found: Option<&Found>,
-        settings: &RehearsalSettings,
+        settings: &DryRunSettings,
         made_from_new: bool,
     ) -> Option<WhyNew> {
         let lane = lane(&asked.call);
@@ -373,7 +373,7 @@ impl Rehearsing {
         left: u64,
         complete: bool,
         reader: &mut dyn Reader,
-    ) -> Result<Rehearsal, LogError> {
+    ) -> Result<DryRun, LogError> {
         let mut found = std::mem::take(&mut self.found);
         (found.left, found.complete) = (left, complete);
         let mut at = 0..;

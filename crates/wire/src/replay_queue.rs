@@ -76,7 +76,7 @@ pub struct RecordedSample {
 
 /// The samples of a run's calls.
 #[derive(Debug, Default)]
-pub struct Book {
+pub struct ReplayQueue {
     /// What is left of each; a queue with nothing left is dropped.
     queues: BTreeMap<Key, Queue>,
     /// The next new sample of each call that was added.
@@ -106,11 +106,11 @@ struct Queue {
     lost: BTreeMap<Sample, Lost>,
 }
 
-impl Book {
+impl ReplayQueue {
     /// An empty book. `live` says whether what is not recorded is asked; `same_run`, whether new
     /// events go to the run that has the samples that are added.
     pub fn new(live: bool, same_run: bool) -> Self {
-        Book { live, same_run, ..Book::default() }
+        ReplayQueue { live, same_run, ..ReplayQueue::default() }
     }
 
     /// Whether the samples of a call were added.
@@ -179,7 +179,7 @@ impl Book {
             }
         }
         let (sample, Lost { request, attempts }) = lost.unwrap_or_else(|| {
-            let next = self.next.entry(Digest::of(key.call.as_str())).or_default();
+            let next = self.next.entry(Digest::new(key.call.as_str())).or_default();
             let sample = *next;
             *next = sample.saturating_add(1);
             (sample, Lost::default())
@@ -265,17 +265,17 @@ mod tests {
         RecordedSample { request: Seq(1), attempts, made, partial: false }
     }
 
-    fn book(samples: Vec<RecordedSample>, live: bool) -> Book {
+    fn book(samples: Vec<RecordedSample>, live: bool) -> ReplayQueue {
         let call = CallPath::new("c").unwrap();
         let samples = samples.into_iter().zip(0..);
-        let mut book = Book::new(live, true);
-        let call = Digest::of(call.as_str());
+        let mut book = ReplayQueue::new(live, true);
+        let call = Digest::new(call.as_str());
         book.add(call, samples.map(|(sample, n)| (n, key(1), sample)).collect());
         book
     }
 
     /// The seq of what a request gets; 0 if it is asked live.
-    fn got(book: &mut Book, retry: Option<u32>) -> Option<u64> {
+    fn got(book: &mut ReplayQueue, retry: Option<u32>) -> Option<u64> {
         match book.take(&key(1), retry) {
             Turn::Recorded(ticket, attempt) => {
                 if attempt.reopens {

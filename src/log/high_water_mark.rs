@@ -28,9 +28,9 @@ use std::path::Path;
 
 use super::error::LogError;
 use super::problem::Problem;
-use crate::beside;
 use crate::event::chain::Head;
 use crate::id::{EventHash, RunId, Seq};
+use crate::sidecar;
 
 const SLOTS: i64 = 1024;
 const COPY: usize = 64;
@@ -41,14 +41,14 @@ const ENDING: &str = "-mark";
 
 /// How far a run is certain to have come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
+pub struct HighWaterMark {
     /// The run.
     pub run: RunId,
     /// Its last event.
     pub head: Head,
 }
 
-impl Mark {
+impl HighWaterMark {
     /// What is missing of a run that ends at a seq before its mark, or of which there is nothing.
     pub fn missing_after(&self, last: Option<u64>) -> Problem {
         let seq = self.head.seq;
@@ -81,7 +81,7 @@ impl Mark {
         seq.copy_from_slice(&bytes[8..16]);
         hash.copy_from_slice(&bytes[16..48]);
         let head = Head { seq: Seq(u64::from_le_bytes(seq)), hash: EventHash(hash) };
-        (bytes[48..] == checksum(&bytes[..48])).then_some(Mark { run: RunId(run), head })
+        (bytes[48..] == checksum(&bytes[..48])).then_some(HighWaterMark { run: RunId(run), head })
     }
 }
 
@@ -98,17 +98,17 @@ fn checksum(bytes: &[u8]) -> [u8; 16] {
 ///
 /// To compare them with the log, read the marks first: a log that is being written may move past
 /// them, but never falls behind a mark that was read earlier.
-pub fn marks(log: &Path) -> Vec<Mark> {
+pub fn marks(log: &Path) -> Vec<HighWaterMark> {
     let bytes = bytes_of(log);
     let mut runs: BTreeMap<RunId, Head> = BTreeMap::new();
     let (copies, _) = bytes.as_chunks::<COPY>();
-    for Mark { run, head } in copies.iter().filter_map(Mark::of_bytes) {
+    for HighWaterMark { run, head } in copies.iter().filter_map(HighWaterMark::of_bytes) {
         let highest = runs.entry(run).or_insert(head);
         if highest.seq < head.seq {
             *highest = head;
         }
     }
-    runs.into_iter().map(|(run, head)| Mark { run, head }).collect()
+    runs.into_iter().map(|(run, head)| HighWaterMark { run, head }).collect()
 }
 
 /// How many slots are in use but unreadable, so that the mark of their run is no longer known. A
@@ -118,7 +118,7 @@ pub fn damaged_slots(log: &Path) -> usize {
     let is_damaged = |slot: &&[u8]| {
         let (copies, _) = slot.as_chunks::<COPY>();
         slot.iter().any(|byte| *byte != 0)
-            && copies.iter().all(|copy| Mark::of_bytes(copy).is_none())
+            && copies.iter().all(|copy| HighWaterMark::of_bytes(copy).is_none())
     };
     bytes.chunks(SLOT).filter(is_damaged).count()
 }
@@ -126,7 +126,7 @@ pub fn damaged_slots(log: &Path) -> usize {
 /// The bytes of the file; empty if it does not exist or cannot be read.
 fn bytes_of(log: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
-    if let Ok(Some(file)) = beside::read(&beside::canonical(log), ENDING) {
+    if let Ok(Some(file)) = sidecar::read(&sidecar::canonical(log), ENDING) {
         // Whatever was read before an error counts.
         let _ = file.take(SLOTS as u64 * SLOT as u64).read_to_end(&mut bytes);
     }
@@ -135,25 +135,25 @@ fn bytes_of(log: &Path) -> Vec<u8> {
 
 /// The mark file, as used by a writer of runs.
 #[derive(Debug)]
-pub struct MarkFile {
+pub struct HighWaterMarkFile {
     file: File,
     /// Which copy of each slot is written next.
     next: BTreeMap<i64, usize>,
 }
 
-impl MarkFile {
+impl HighWaterMarkFile {
     /// Opens the file beside a log, or creates it.
     ///
     /// # Errors
     /// [`LogError`]: it cannot be opened, or is not ours.
     pub fn open(log: &Path) -> Result<Self, LogError> {
-        let file = beside::open(&beside::canonical(log), ENDING)?;
-        Ok(MarkFile { file, next: BTreeMap::new() })
+        let file = sidecar::open(&sidecar::canonical(log), ENDING)?;
+        Ok(HighWaterMarkFile { file, next: BTreeMap::new() })
     }
 
     /// Records how far the run with this number in the log has come. Failing to write a mark is not
     /// an error of the commit before it; the mark then claims less than it could.
-    pub fn note(&mut self, number: i64, mark: Mark) {
+    pub fn note(&mut self, number: i64, mark: HighWaterMark) {
         let slot = number.rem_euclid(SLOTS);
         let copy = match self.next.get(&slot) {
             Some(copy) => *copy,
@@ -173,7 +173,8 @@ impl MarkFile {
             return 0;
         }
         let (copies, _) = bytes.as_chunks::<COPY>();
-        let seqs = [0, 1].map(|n| copies.get(n).and_then(Mark::of_bytes).map(|m| m.head.seq));
+        let seqs =
+            [0, 1].map(|n| copies.get(n).and_then(HighWaterMark::of_bytes).map(|m| m.head.seq));
         usize::from(seqs[0] > seqs[1])
     }
 }
@@ -190,17 +191,17 @@ fn write_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
 }
 
 /// Forgets the marks of some runs: for a log that is created again, or whose loss was accepted.
-pub(super) fn forget(log: &Path, which: impl Fn(&Mark) -> bool) -> io::Result<()> {
-    let log = beside::canonical(log);
-    if beside::read(&log, ENDING).map_err(io::Error::other)?.is_none() {
+pub(super) fn forget(log: &Path, which: impl Fn(&HighWaterMark) -> bool) -> io::Result<()> {
+    let log = sidecar::canonical(log);
+    if sidecar::read(&log, ENDING).map_err(io::Error::other)?.is_none() {
         return Ok(());
     }
-    let mut file = beside::open(&log, ENDING).map_err(io::Error::other)?;
+    let mut file = sidecar::open(&log, ENDING).map_err(io::Error::other)?;
     let mut bytes = Vec::new();
     (&mut file).take(SLOTS as u64 * SLOT as u64).read_to_end(&mut bytes)?;
     let (copies, _) = bytes.as_chunks::<COPY>();
     for (n, copy) in copies.iter().enumerate() {
-        if Mark::of_bytes(copy).is_some_and(|mark| which(&mark)) {
+        if HighWaterMark::of_bytes(copy).is_some_and(|mark| which(&mark)) {
             write_at(&file, &[0; COPY], (n * COPY) as u64)?;
         }
     }
@@ -213,8 +214,11 @@ mod tests {
 
     use super::*;
 
-    fn mark(run: u8, seq: u64) -> Mark {
-        Mark { run: RunId([run; 8]), head: Head { seq: Seq(seq), hash: EventHash([run; 32]) } }
+    fn mark(run: u8, seq: u64) -> HighWaterMark {
+        HighWaterMark {
+            run: RunId([run; 8]),
+            head: Head { seq: Seq(seq), hash: EventHash([run; 32]) },
+        }
     }
 
     fn log(folder: &tempfile::TempDir) -> PathBuf {
@@ -232,13 +236,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = log(&folder);
         assert_eq!(marks(&log), []);
-        let mut written = MarkFile::open(&log).unwrap();
+        let mut written = HighWaterMarkFile::open(&log).unwrap();
         for seq in 1..6 {
             written.note(1, mark(1, seq));
             assert_eq!(marks(&log), [mark(1, seq)]);
         }
         // Another session continues where the first one ended.
-        let mut written = MarkFile::open(&log).unwrap();
+        let mut written = HighWaterMarkFile::open(&log).unwrap();
         written.note(1, mark(1, 6));
         written.note(7, mark(2, 3));
         assert_eq!(marks(&log), [mark(1, 6), mark(2, 3)]);
@@ -248,10 +252,10 @@ mod tests {
     fn the_file_does_not_grow_with_the_runs() {
         let folder = tempfile::tempdir().unwrap();
         let log = log(&folder);
-        let mut written = MarkFile::open(&log).unwrap();
+        let mut written = HighWaterMarkFile::open(&log).unwrap();
         for number in 1..5000_i64 {
             let run = RunId(number.to_le_bytes());
-            written.note(number, Mark { run, ..mark(0, 1) });
+            written.note(number, HighWaterMark { run, ..mark(0, 1) });
         }
         let marks = marks(&log);
         for number in (5000 - SLOTS)..5000 {
@@ -265,7 +269,7 @@ mod tests {
     fn a_damaged_copy_claims_nothing_and_the_other_one_counts() {
         let folder = tempfile::tempdir().unwrap();
         let log = log(&folder);
-        let mut written = MarkFile::open(&log).unwrap();
+        let mut written = HighWaterMarkFile::open(&log).unwrap();
         written.note(0, mark(1, 8));
         written.note(0, mark(1, 9));
         let whole = std::fs::read(file(&log)).unwrap();
@@ -288,7 +292,7 @@ mod tests {
         let log = log(&folder);
         forget(&log, |_| true).unwrap();
         assert!(!file(&log).exists(), "forgetting creates no file");
-        let mut written = MarkFile::open(&log).unwrap();
+        let mut written = HighWaterMarkFile::open(&log).unwrap();
         (1..4).for_each(|n| written.note(i64::from(n), mark(n, 5)));
         forget(&log, |mark| mark.run == RunId([2; 8])).unwrap();
         assert_eq!(marks(&log), [mark(1, 5), mark(3, 5)]);
@@ -305,7 +309,7 @@ mod tests {
         for link in links {
             link(&other, &file(&log)).unwrap();
             assert_eq!(marks(&log), []);
-            assert!(MarkFile::open(&log).is_err());
+            assert!(HighWaterMarkFile::open(&log).is_err());
             assert!(forget(&log, |_| true).is_err());
             assert_eq!(std::fs::read(&other).unwrap(), b"precious");
             std::fs::remove_file(file(&log)).unwrap();

@@ -48,20 +48,20 @@ impl Texts {
 /// What is known about an event.
 #[derive(Debug, Clone, Copy)]
 struct Row {
-    /// In [`Roll::texts`].
+    /// In [`EventColumns::texts`].
     kind: u32,
     time: Time,
     /// The call of a question, the method of a decision or the model of an answer.
     name: u32,
     /// For an answer: the model that the request names.
     asked: u32,
-    /// The first cause; more are in [`Roll::more_causes`].
+    /// The first cause; more are in [`EventColumns::more_causes`].
     cause: u32,
 }
 
 /// What is known about the events of a run, as far as it was read.
 #[derive(Debug, Default)]
-pub(crate) struct Roll {
+pub(crate) struct EventColumns {
     rows: Vec<Row>,
     /// The further causes of facts that have several.
     more_causes: BTreeMap<u32, Vec<u32>>,
@@ -110,7 +110,7 @@ pub(crate) struct Batch {
     is_last: bool,
 }
 
-impl Roll {
+impl EventColumns {
     /// The last event that was read.
     pub(crate) fn end(&self) -> Seq {
         Seq(self.rows.len() as u64)
@@ -277,7 +277,7 @@ impl Roll {
             next = stored.seq.0 + 1;
             let read = stored.event().ok();
             // A question that cannot be read names no model; it is reported as damage.
-            let asked = models.of(reader.plain.as_mut(), &stored).ok().flatten();
+            let asked = models.asked_by(reader.plain.as_mut(), &stored).ok().flatten();
             let mut tokens = (None, None);
             let name = match &read {
                 Some(event) => {

@@ -16,11 +16,11 @@ const LONG: Duration = Duration::from_millis(1);
 
 /// The other processes, as far as they have been noticed.
 #[derive(Default)]
-pub(super) struct Crowd {
+pub(super) struct Contention {
     until: Option<Instant>,
 }
 
-impl Crowd {
+impl Contention {
     /// Whether others were noticed recently.
     pub(super) fn is_there(&mut self) -> bool {
         if self.until.is_some_and(|until| until < now()) {
