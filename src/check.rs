@@ -186,7 +186,7 @@ pub fn check<E: From<CheckError>>(
         Again::By(decider) => Some(decider.spec(&Value::Null).to_string()),
         Again::Latest | Again::Chosen(_) => None,
     };
-    let mut check = Check {
+    let mut check = CheckRun {
         parsers: choice.parsers,
         recorded: BTreeMap::new(),
         from: BTreeSet::new(),
@@ -215,7 +215,7 @@ pub fn check<E: From<CheckError>>(
         Raised::Here(e) => e,
         Raised::Again(e) => CheckError::from(e).into(),
     })?;
-    let Check { mut checked, from, to, .. } = check;
+    let CheckRun { mut checked, from, to, .. } = check;
     if let Some(parser) = named
         && checked.decisions == 0
         && checked.new.is_empty()
@@ -242,7 +242,7 @@ impl<E> From<AgainError> for Raised<E> {
     }
 }
 
-struct Check<'a> {
+struct CheckRun<'a> {
     parsers: &'a Parsers,
     /// The parsers that decided, by `name@version`, if this program has them.
     recorded: BTreeMap<String, Option<RegisteredParser>>,
@@ -251,7 +251,7 @@ struct Check<'a> {
     checked: Checked,
 }
 
-impl Check<'_> {
+impl CheckRun<'_> {
     fn compare(&mut self, made: Redecided) -> Result<(), DecideError> {
         let Redecided { answer, recorded, by, now } = made;
         self.to.insert(by.to_string());

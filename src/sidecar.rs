@@ -278,10 +278,10 @@ fn checked(of: &Path, path: &Path, found: &std::fs::Metadata) -> Result<(), Side
     }
     let us = rustix::process::geteuid().as_raw();
     let shared = match std::fs::metadata(of) {
-        Ok(shared) => Owned { user: shared.uid(), group: shared.gid(), mode: shared.mode() },
+        Ok(shared) => FileOwner { user: shared.uid(), group: shared.gid(), mode: shared.mode() },
         // If the main file is gone, only what is ours is trusted.
         Err(e) if e.kind() == ErrorKind::NotFound => {
-            Owned { user: us, group: found.gid(), mode: 0 }
+            FileOwner { user: us, group: found.gid(), mode: 0 }
         }
         Err(source) => return Err(io(of, source)),
     };
@@ -294,7 +294,7 @@ fn checked(of: &Path, path: &Path, found: &std::fs::Metadata) -> Result<(), Side
 
 /// The owner of a file, and who may write it.
 #[cfg(unix)]
-struct Owned {
+struct FileOwner {
     user: u32,
     group: u32,
     mode: u32,
@@ -302,7 +302,7 @@ struct Owned {
 
 /// Whether a file was created by us or by somebody who may write to the shared file anyway.
 #[cfg(unix)]
-fn is_trusted((user, group): (u32, u32), shared: &Owned, us: u32) -> bool {
+fn is_trusted((user, group): (u32, u32), shared: &FileOwner, us: u32) -> bool {
     let by_group = shared.mode & 0o020 != 0 && group == shared.group;
     let by_all = shared.mode & 0o002 != 0;
     user == us || user == shared.user || by_group || by_all
@@ -436,7 +436,7 @@ mod tests {
 
     #[test]
     fn only_users_who_may_write_the_log_are_trusted_with_the_file_beside_it() {
-        let shared = |mode| Owned { user: 1, group: 10, mode };
+        let shared = |mode| FileOwner { user: 1, group: 10, mode };
         assert!(is_trusted((7, 70), &shared(0o600), 7), "our own");
         assert!(is_trusted((1, 70), &shared(0o600), 7), "the owner's");
         assert!(!is_trusted((2, 10), &shared(0o640), 7), "a stranger's");

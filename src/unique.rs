@@ -14,13 +14,13 @@ pub struct Unique(pub Value);
 
 impl<'de> Deserialize<'de> for Unique {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reading).map(Unique)
+        deserializer.deserialize_any(UniqueReader).map(Unique)
     }
 }
 
-struct Reading;
+struct UniqueReader;
 
-impl<'de> Visitor<'de> for Reading {
+impl<'de> Visitor<'de> for UniqueReader {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

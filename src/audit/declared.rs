@@ -64,7 +64,7 @@ pub enum Part {
 
 /// Follows the declarations of a question.
 pub(super) fn declared(events: &mut Events<'_>, question: Seq) -> Result<Declared, LogError> {
-    let mut search = Search {
+    let mut search = SourceSearch {
         events,
         seen: BTreeSet::from([question]),
         found: Vec::new(),
@@ -81,7 +81,7 @@ pub(super) fn declared(events: &mut Events<'_>, question: Seq) -> Result<Declare
     Ok(Declared::Kept { prompts, complete, sources })
 }
 
-struct Search<'a, 'b> {
+struct SourceSearch<'a, 'b> {
     events: &'a mut Events<'b>,
     /// Questions that were followed or are about to be.
     seen: BTreeSet<Seq>,
@@ -90,7 +90,7 @@ struct Search<'a, 'b> {
     behind: BTreeSet<Seq>,
 }
 
-impl Search<'_, '_> {
+impl SourceSearch<'_, '_> {
     /// Follows questions to the questions that they name, and, when following sources of sources,
     /// on from there. Returns whether everything was followed.
     fn follow(&mut self, from: BTreeSet<Seq>, mut part: Part) -> Result<bool, LogError> {

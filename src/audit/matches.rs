@@ -73,7 +73,7 @@ pub(super) fn matches(
     request: &Request,
     declared: &BTreeSet<Seq>,
 ) -> Result<Vec<Match>, LogError> {
-    let prompt = Prompt::new(request);
+    let prompt = SearchedPrompt::new(request);
     let mut found: Vec<(String, Sources)> = texts(events, &prompt)?.into_iter().collect();
     // Whatever was said later is not a source.
     found.retain(|(_, sources)| sources.counting().first().is_some_and(|first| *first < question));
@@ -97,7 +97,7 @@ pub(super) fn matches(
         places.retain(|seq| *seq < question);
         let Some(first) = places.first().copied() else { continue };
         let having = others.iter().filter(|other| other.prompt.has(&text));
-        let having: Vec<&Other> = having.collect();
+        let having: Vec<&OtherPrompt> = having.collect();
         // It was in a prompt before anybody had said it.
         if having.iter().any(|other| other.seq < first) {
             continue;
@@ -147,7 +147,10 @@ fn without_parts(found: Vec<(String, Sources)>) -> Vec<(String, Sources)> {
 }
 
 /// Every long text of the run that occurs in a prompt, with the events that contain it.
-fn texts(events: &mut Events<'_>, prompt: &Prompt) -> Result<BTreeMap<String, Sources>, LogError> {
+fn texts(
+    events: &mut Events<'_>,
+    prompt: &SearchedPrompt,
+) -> Result<BTreeMap<String, Sources>, LogError> {
     let mut keys = TextKeys::default();
     prompt.messages.iter().for_each(|(_, text)| keys.within(text));
     let places = events.index.texts(events.reader, &keys)?;
@@ -198,11 +201,11 @@ fn settings(events: &mut Events<'_>) -> Result<Vec<String>, LogError> {
 }
 
 /// Another prompt of the run.
-struct Other {
+struct OtherPrompt {
     seq: Seq,
     /// Whether it is part of the sample that is spread over the run.
     is_sample: bool,
-    prompt: Prompt,
+    prompt: SearchedPrompt,
 }
 
 /// Other prompts of the run: a sample spread over it, and those whose answers contain a text, since
@@ -211,7 +214,7 @@ fn others(
     events: &mut Events<'_>,
     question: Seq,
     found: &[(String, Sources)],
-) -> Result<Vec<Other>, LogError> {
+) -> Result<Vec<OtherPrompt>, LogError> {
     let mut wanted: BTreeMap<Seq, (PromptHash, bool)> = BTreeMap::new();
     let answers: BTreeSet<Seq> = found.iter().flat_map(|(_, s)| &s.answers).copied().collect();
     let answers = events.at(&answers)?;
@@ -234,13 +237,17 @@ fn others(
     let mut others = Vec::new();
     for (seq, (hash, is_sample)) in wanted {
         let request = events.reader.request(hash)?;
-        others.extend(request.map(|r| Other { seq, is_sample, prompt: Prompt::new(&r) }));
+        others.extend(request.map(|r| OtherPrompt {
+            seq,
+            is_sample,
+            prompt: SearchedPrompt::new(&r),
+        }));
     }
     Ok(others)
 }
 
 /// The messages of a request, prepared to be searched for many texts.
-struct Prompt {
+struct SearchedPrompt {
     /// Role and text.
     messages: Vec<(String, String)>,
     /// Every sequence of [`START`] bytes that occurs in some message.
@@ -250,7 +257,7 @@ struct Prompt {
 /// How many bytes a position is looked up by.
 const START: usize = 16;
 
-impl Prompt {
+impl SearchedPrompt {
     fn new(request: &Request) -> Self {
         let messages = request.messages();
         let mut starts = LookupSet::default();
@@ -261,7 +268,7 @@ impl Prompt {
                 starts.insert(start);
             }
         }
-        Prompt { messages, starts }
+        SearchedPrompt { messages, starts }
     }
 
     fn role(&self, message: usize) -> &str {

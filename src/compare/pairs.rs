@@ -81,13 +81,13 @@ pub fn fact_changes(one: Vec<FactRecord>, other: Vec<FactRecord>) -> FactChanges
         FactChanges { one: one.len() as u64, other: other.len() as u64, ..FactChanges::default() };
     let mut waiting: BTreeMap<Key, FactRecord> = BTreeMap::new();
     let mut order = Vec::new();
-    let mut numbers = Numbers::default();
+    let mut numbers = FactNumbers::default();
     for record in other {
         let key = numbers.key(&record);
         order.push(key.clone());
         waiting.insert(key, record);
     }
-    numbers = Numbers::default();
+    numbers = FactNumbers::default();
     for record in one {
         let key = numbers.key(&record);
         match waiting.remove(&key) {
@@ -123,9 +123,9 @@ impl FactChanges {
 
 /// Counts the facts with one kind and one cause.
 #[derive(Default)]
-struct Numbers(BTreeMap<(String, Option<CallPath>), usize>);
+struct FactNumbers(BTreeMap<(String, Option<CallPath>), usize>);
 
-impl Numbers {
+impl FactNumbers {
     fn key(&mut self, record: &FactRecord) -> Key {
         let (kind, call) =
             (kind_of_fact(&record.fact), record.cause.as_ref().map(|(call, _)| call.clone()));

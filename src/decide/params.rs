@@ -61,11 +61,11 @@ pub enum Params {
 
 /// Settings by call.
 #[derive(Debug, Default)]
-pub struct ByCall(BTreeMap<(CallPath, Option<Sample>), Given>);
+pub struct ByCall(BTreeMap<(CallPath, Option<Sample>), LineParams>);
 
 /// The settings from one line.
 #[derive(Debug)]
-struct Given {
+struct LineParams {
     params: Value,
     line: usize,
     used: Cell<bool>,
@@ -103,7 +103,7 @@ impl Params {
     /// [`ParamsError`] with the first line that is wrong.
     pub fn by_call(lines: JsonlReader) -> Result<Self, ParamsError> {
         let path = lines.path().display().to_string();
-        let mut given: BTreeMap<_, Given> = BTreeMap::new();
+        let mut given: BTreeMap<_, LineParams> = BTreeMap::new();
         for line in lines {
             let (line, text) = line?;
             let wrong = |what: String| ParamsError::Line { path: path.clone(), line, what };
@@ -119,7 +119,7 @@ impl Params {
                 Some(sample) => format!("{call}#{sample}"),
                 None => call.to_string(),
             };
-            let new = Given { params, line, used: Cell::new(false) };
+            let new = LineParams { params, line, used: Cell::new(false) };
             if let Some(first) = given.insert((call, sample), new) {
                 let shown = printable(&shown, 100);
                 return Err(wrong(format!("line {} already has settings for {shown}", first.line)));

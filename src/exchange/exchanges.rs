@@ -215,7 +215,7 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
         forked_from: None,
     };
     let mut run = Collector::begin(name.clone(), started.clone(), time)?;
-    let mut addresses = Addresses::default();
+    let mut addresses = UsedAddresses::default();
     let (mut count, mut any_simulated, mut labels_dropped) = (0, false, 0);
     for line in lines {
         let (number, text) = line?;
@@ -244,14 +244,14 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
 
 /// The addresses used so far: each has one answer.
 #[derive(Default)]
-struct Addresses {
+struct UsedAddresses {
     /// The next sample of each call.
     next: LookupMap<CallPath, Sample>,
     /// The line that used each, by a hash of call and sample.
     lines: LookupMap<[u8; 16], u32>,
 }
 
-impl Addresses {
+impl UsedAddresses {
     fn next(
         &mut self,
         call: Option<CallPath>,

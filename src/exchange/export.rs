@@ -37,7 +37,7 @@ pub fn export_recording<E: From<LogError>>(
     let header = json!({"events": end, "format": format, "head": head.hash, "recording": "retold",
         "run": run});
     line(&header.to_string())?;
-    let mut given = Given::default();
+    let mut given = WrittenContents::default();
     let mut after = Head::START;
     loop {
         let mut events = reader.events(run, after.seq, BATCH)?;
@@ -99,7 +99,7 @@ pub(super) fn whole(reader: &mut dyn Reader, run: RunId) -> Result<(), LogError>
 
 /// The contents and requests that have been written.
 #[derive(Default)]
-struct Given {
+struct WrittenContents {
     contents: BTreeSet<ContentHash>,
     requests: BTreeSet<PromptHash>,
     lists: Lists<PromptHash>,
@@ -114,7 +114,7 @@ impl<E: From<LogError>> From<CanonicalError> for Passed<E> {
     }
 }
 
-impl Given {
+impl WrittenContents {
     /// Writes the contents and the request of an event, unless they have been written already.
     fn needed_by<E: From<LogError>>(
         &mut self,

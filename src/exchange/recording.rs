@@ -55,7 +55,7 @@ pub struct Recording {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Header {
+struct RecordingHeader {
     events: u64,
     format: String,
     head: EventHash,
@@ -145,10 +145,10 @@ pub fn read_recording_to_damage(
 }
 
 /// Reads up to the first line that is not as it was written.
-fn read(mut lines: JsonlReader) -> Result<(Reading, Option<ImportError>), ImportError> {
+fn read(mut lines: JsonlReader) -> Result<(RecordingReader, Option<ImportError>), ImportError> {
     let name = lines.path().display().to_string();
     let first = lines.next().transpose()?.map_or_else(String::new, |(_, line)| line);
-    let header = serde_json::from_str::<Header>(&first).ok();
+    let header = serde_json::from_str::<RecordingHeader>(&first).ok();
     let Some(header) = header.filter(|h| h.recording == "retold") else {
         return Err(match is_of_recording(&first) {
             true => ImportError::NoFirstLine { path: name },
@@ -160,7 +160,7 @@ fn read(mut lines: JsonlReader) -> Result<(Reading, Option<ImportError>), Import
         let supported = format!("{}.{}", FORMAT.0, FORMAT.1);
         return Err(ImportError::NewerFormat { path: name, found: header.format, supported });
     }
-    let mut reading = Reading {
+    let mut reading = RecordingReader {
         run: header.run,
         scratch: Scratch::new(header.run),
         contents: Stash::default(),
@@ -228,7 +228,7 @@ const TEXT: u8 = 0;
 const VECTOR: u8 = 1;
 const UPON_BASE: u8 = 2;
 
-struct Reading {
+struct RecordingReader {
     run: RunId,
     scratch: Scratch,
     contents: Stash,
@@ -237,7 +237,7 @@ struct Reading {
     known: Requests,
 }
 
-impl Reading {
+impl RecordingReader {
     fn finish(self) -> Result<Recording, ImportError> {
         let (run, head) = (self.run, self.scratch.head());
         Ok(Recording { run, log: self.scratch.finish()?, head })

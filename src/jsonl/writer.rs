@@ -28,31 +28,31 @@ pub struct JsonlWriter {
     path: PathBuf,
     draft: Draft,
     if_exists: IfExists,
-    output: Option<Output>,
+    output: Option<LineOutput>,
     line: usize,
 }
 
-enum Output {
+enum LineOutput {
     Plain(BufWriter<File>),
     Gzip(GzEncoder<BufWriter<File>>),
     Zstd(zstd::Encoder<'static, BufWriter<File>>),
 }
 
-impl Output {
+impl LineOutput {
     fn writer(&mut self) -> &mut dyn Write {
         match self {
-            Output::Plain(w) => w,
-            Output::Gzip(w) => w,
-            Output::Zstd(w) => w,
+            LineOutput::Plain(w) => w,
+            LineOutput::Gzip(w) => w,
+            LineOutput::Zstd(w) => w,
         }
     }
 
     /// Writes what is buffered and waits until the disk has it.
     fn finish(self) -> io::Result<()> {
         let buffered = match self {
-            Output::Plain(w) => w,
-            Output::Gzip(w) => w.finish()?,
-            Output::Zstd(w) => w.finish()?,
+            LineOutput::Plain(w) => w,
+            LineOutput::Gzip(w) => w.finish()?,
+            LineOutput::Zstd(w) => w.finish()?,
         };
         buffered.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
     }
@@ -82,13 +82,13 @@ impl JsonlWriter {
         let (draft, file) = Draft::file(path).map_err(|e| failed(JsonlProblem::Open(e)))?;
         let file = BufWriter::new(file);
         let output = match Packing::new(path) {
-            Packing::Plain => Output::Plain(file),
-            Packing::Gzip => Output::Gzip(GzEncoder::new(file, Compression::default())),
+            Packing::Plain => LineOutput::Plain(file),
+            Packing::Gzip => LineOutput::Gzip(GzEncoder::new(file, Compression::default())),
             Packing::Zstd => {
                 let mut encoder =
                     zstd::Encoder::new(file, 0).map_err(|e| failed(JsonlProblem::Open(e)))?;
                 encoder.include_checksum(true).map_err(|e| failed(JsonlProblem::Open(e)))?;
-                Output::Zstd(encoder)
+                LineOutput::Zstd(encoder)
             }
         };
         Ok(JsonlWriter { path: path.to_owned(), draft, if_exists, output: Some(output), line: 0 })

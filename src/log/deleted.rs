@@ -15,7 +15,7 @@ use crate::id::{RunId, Seq};
 /// # Errors
 /// [`LogError`] if the log cannot be read for another reason than damage.
 pub fn deleted_runs(log: &dyn Backend) -> Result<Vec<Problem>, LogError> {
-    Ok(Named::read(log)?.deleted(log))
+    Ok(NamedRuns::read(log)?.deleted(log))
 }
 
 /// The run that came into the log last, if the log has nothing of it. That, and not the last that is left, is the
@@ -24,7 +24,7 @@ pub fn deleted_runs(log: &dyn Backend) -> Result<Vec<Problem>, LogError> {
 /// # Errors
 /// As [`deleted_runs`].
 pub fn deleted_latest(log: &dyn Backend) -> Result<Option<Problem>, LogError> {
-    let named = Named::read(log)?;
+    let named = NamedRuns::read(log)?;
     let Some(deleted) = named.deleted(log).pop() else { return Ok(None) };
     let (Some(newest), Some(run)) = (named.held.last(), deleted.run) else {
         return Ok(Some(deleted));
@@ -39,7 +39,7 @@ pub fn deleted_latest(log: &dyn Backend) -> Result<Option<Problem>, LogError> {
 }
 
 /// The runs that a log names, and those that it has.
-struct Named {
+struct NamedRuns {
     ledger: Ledger,
     /// In the order in which they came into the log.
     held: Vec<RunId>,
@@ -47,7 +47,7 @@ struct Named {
     unlisted: Option<String>,
 }
 
-impl Named {
+impl NamedRuns {
     fn read(log: &dyn Backend) -> Result<Self, LogError> {
         let mut reader = log.reader()?;
         // Read before the runs: every run that it names must be found afterwards.
@@ -63,7 +63,7 @@ impl Named {
             }
             Err(error) => return Err(error),
         };
-        Ok(Named { ledger, held, unlisted })
+        Ok(NamedRuns { ledger, held, unlisted })
     }
 
     /// The runs of which the log has nothing.

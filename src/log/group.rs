@@ -56,7 +56,7 @@ type Done = oneshot::Sender<Result<(), LogError>>;
 
 /// Stores what comes through the channel until its last sender is gone.
 pub(super) fn drain(mut committer: Box<dyn Committer>, receiver: &Receiver<Item>) {
-    let mut batch = Batch::default();
+    let mut batch = EventBatch::default();
     let mut expected = 0;
     let mut crowd = Contention::default();
     loop {
@@ -84,7 +84,7 @@ pub(super) fn drain(mut committer: Box<dyn Committer>, receiver: &Receiver<Item>
 
 /// The events that are stored together.
 #[derive(Default)]
-struct Batch {
+struct EventBatch {
     /// Events that are not inserted yet.
     new: Vec<Queued>,
     /// Inserted events, by run and in order.
@@ -108,7 +108,7 @@ struct BatchPart {
 /// The waiting callers, with the results to send them.
 type Results = Vec<(Done, Result<(), LogError>)>;
 
-impl Batch {
+impl EventBatch {
     fn is_empty(&self) -> bool {
         self.events == 0 && self.flushes.is_empty()
     }
@@ -216,7 +216,7 @@ impl Batch {
 
     /// Makes the batch durable; returns the results, and the callers that wait for the flush.
     fn store(self, committer: &mut dyn Committer) -> (Results, Vec<Sender<()>>) {
-        let Batch { parts, error, flushes, .. } = self;
+        let EventBatch { parts, error, flushes, .. } = self;
         let together = match error {
             Some(error) => Err(error),
             None => committer.flush(),

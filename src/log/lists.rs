@@ -132,7 +132,7 @@ impl Cost {
 
 /// Where a beginning is stored.
 #[derive(Debug, Clone, Copy)]
-struct Place<K> {
+struct BeginningPlace<K> {
     base: Base<K>,
     /// What is saved by referring to it.
     saved: usize,
@@ -159,8 +159,8 @@ const REMEMBERED: usize = 32_768;
 /// They are identified by two independently seeded hashes: 128 bits that nobody can predict.
 pub(crate) struct Lists<K> {
     seeds: [foldhash::quality::RandomState; 2],
-    recent: LookupMap<u128, Place<K>>,
-    older: LookupMap<u128, Place<K>>,
+    recent: LookupMap<u128, BeginningPlace<K>>,
+    older: LookupMap<u128, BeginningPlace<K>>,
     costs: LookupMap<K, Cost>,
     older_costs: LookupMap<K, Cost>,
 }
@@ -209,7 +209,7 @@ impl<K: Copy + Eq + std::hash::Hash> Lists<K> {
         let known = beginnings.0.iter().take(MOST_SHARED).rev();
         let mut places =
             known.filter_map(|hash| self.recent.get(hash).or_else(|| self.older.get(hash)));
-        let worth = |place: &&Place<K>| {
+        let worth = |place: &&BeginningPlace<K>| {
             place.saved >= WORTH
                 && place.cost.messages <= DETOUR * place.saved
                 && place.cost.bytes <= FAR
@@ -257,7 +257,7 @@ impl<K: Copy + Eq + std::hash::Hash> Lists<K> {
             // An earlier position is as good, and nearer.
             if so_far >= WORTH && self.recent.get(hash).is_none() {
                 let base = Base { of: id, messages: i + 1 };
-                self.recent.insert(*hash, Place { base, saved: so_far, cost });
+                self.recent.insert(*hash, BeginningPlace { base, saved: so_far, cost });
             }
         }
         if so_far >= WORTH {

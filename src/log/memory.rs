@@ -84,7 +84,7 @@ impl Backend for MemoryBackend {
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
-        Ok(Box::new(MemoryCommitter { log: self.clone(), staged: Staged::default() }))
+        Ok(Box::new(MemoryCommitter { log: self.clone(), staged: StagedAppends::default() }))
     }
 
     fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
@@ -109,7 +109,7 @@ fn stored(event: &LinkedEvent, run: RunId) -> StoredEvent {
 
 /// What was appended but not flushed.
 #[derive(Debug, Default)]
-struct Staged {
+struct StagedAppends {
     order: Vec<RunId>,
     runs: BTreeMap<RunId, Vec<StoredEvent>>,
     requests: Vec<Request>,
@@ -118,7 +118,7 @@ struct Staged {
 
 struct MemoryCommitter {
     log: MemoryBackend,
-    staged: Staged,
+    staged: StagedAppends,
 }
 
 impl MemoryCommitter {
@@ -159,13 +159,13 @@ impl Committer for MemoryCommitter {
     fn append(&mut self, append: &Append) -> Result<(), LogError> {
         let staged = self.stage(append);
         if staged.is_err() {
-            self.staged = Staged::default();
+            self.staged = StagedAppends::default();
         }
         staged
     }
 
     fn flush(&mut self) -> Result<(), LogError> {
-        let Staged { order, mut runs, requests, changes } = std::mem::take(&mut self.staged);
+        let StagedAppends { order, mut runs, requests, changes } = std::mem::take(&mut self.staged);
         let mut store = self.log.store();
         // Another committer may have been faster.
         for (run, events) in &runs {

@@ -26,11 +26,11 @@ use crate::prompt::hash_of;
 #[derive(Clone)]
 pub struct Log {
     backend: SharedBackend,
-    queue: Arc<Queue>,
+    queue: Arc<WriterQueue>,
 }
 
 /// The channel to the writer thread, which is started at the first append.
-struct Queue {
+struct WriterQueue {
     state: Mutex<Option<(Sender<Item>, JoinHandle<()>)>>,
 }
 
@@ -55,7 +55,7 @@ fn writer_gone() -> LogError {
 impl Log {
     /// A log over a backend.
     pub fn new(backend: SharedBackend) -> Self {
-        Log { backend, queue: Arc::new(Queue { state: Mutex::new(None) }) }
+        Log { backend, queue: Arc::new(WriterQueue { state: Mutex::new(None) }) }
     }
 
     /// A log that disappears when the program ends.
@@ -151,7 +151,7 @@ impl Log {
     }
 }
 
-impl Queue {
+impl WriterQueue {
     fn sender(&self, backend: &SharedBackend) -> Result<Sender<Item>, LogError> {
         let mut state = self.state.lock().map_err(|_| writer_gone())?;
         if let Some((sender, _)) = &*state {
@@ -168,7 +168,7 @@ impl Queue {
     }
 }
 
-impl Drop for Queue {
+impl Drop for WriterQueue {
     /// Waits until everything that was submitted is stored.
     fn drop(&mut self) {
         let state = self.state.get_mut().ok().and_then(Option::take);
@@ -200,7 +200,7 @@ pub struct RunWriter {
     _lease: Lease,
     /// Keeps the thread alive for as long as anyone can submit. It must be dropped after `sender`:
     /// otherwise we would wait for the thread while the thread waits for us.
-    _queue: Arc<Queue>,
+    _queue: Arc<WriterQueue>,
 }
 
 impl Drop for RunWriter {

@@ -13,12 +13,12 @@ use crate::prompt::Request;
 /// Several models in one: each request goes to the one registered for its model name, or else to
 /// the one for all others.
 pub struct ByName {
-    named: BTreeMap<String, Named>,
+    named: BTreeMap<String, NamedAnswerer>,
     others: Option<Answerer>,
 }
 
 /// The model that answers for one name.
-struct Named {
+struct NamedAnswerer {
     answerer: Answerer,
     /// Whether it has received any request.
     asked: AtomicBool,
@@ -28,14 +28,14 @@ impl ByName {
     /// Combines models by the model names that they answer for, with an optional one for all other
     /// names.
     pub fn new(named: BTreeMap<String, Answerer>, others: Option<Answerer>) -> Self {
-        let named = named
-            .into_iter()
-            .map(|(name, answerer)| (name, Named { answerer, asked: AtomicBool::new(false) }));
+        let named = named.into_iter().map(|(name, answerer)| {
+            (name, NamedAnswerer { answerer, asked: AtomicBool::new(false) })
+        });
         ByName { named: named.collect(), others }
     }
 
     fn answerer(&self, model: &str) -> Result<&Answerer, Failure> {
-        if let Some(Named { answerer, asked }) = self.named.get(model) {
+        if let Some(NamedAnswerer { answerer, asked }) = self.named.get(model) {
             asked.store(true, Ordering::Relaxed);
             return Ok(answerer);
         }
@@ -54,7 +54,7 @@ impl ByName {
 
 impl Model for ByName {
     fn info(&self) -> ModelInfo {
-        let of = |name: &str, named: &Named| {
+        let of = |name: &str, named: &NamedAnswerer| {
             let source = named.answerer.info().source.unwrap_or_default();
             format!("{name}: {source}")
         };

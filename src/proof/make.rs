@@ -115,7 +115,7 @@ fn parsed<T: serde::de::DeserializeOwned>(
 }
 
 /// What of a run a proof is made of.
-struct Collected {
+struct ProofEvents {
     /// The hashes of all events but the last.
     hashes: Vec<EventHash>,
     /// The events that are proved.
@@ -128,7 +128,7 @@ fn collect(
     reader: &mut dyn Reader,
     run: RunId,
     wanted: &BTreeSet<Seq>,
-) -> Result<Collected, ProveError> {
+) -> Result<ProofEvents, ProveError> {
     let (mut hashes, mut kept, mut end) = (Vec::new(), Vec::new(), None::<StoredEvent>);
     let mut events = RunEvents::new(run);
     while let Some(event) = events.next(reader)? {
@@ -140,10 +140,10 @@ fn collect(
     }
     hashes.pop();
     let end = end.ok_or(ProveError::NotFinished(run))?;
-    Ok(Collected { hashes, events: kept, end })
+    Ok(ProofEvents { hashes, events: kept, end })
 }
 
-impl Collected {
+impl ProofEvents {
     /// The root that the run states.
     fn root(&self) -> Result<EventsRoot, ProveError> {
         let run = self.end.run;

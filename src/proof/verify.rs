@@ -52,7 +52,7 @@ pub fn verify(text: &str, root: Option<EventsRoot>) -> Result<Proved, ProofError
     let (end, finished) = ended(&proof)?;
     let contents = contents(&proof)?;
     let mut checked =
-        Checked { proof: &proof, contents, used: BTreeSet::new(), events: end.seq.0 - 1 };
+        CheckedEvent { proof: &proof, contents, used: BTreeSet::new(), events: end.seq.0 - 1 };
     let started = checked.leaf(&proof.start)?;
     let question = checked.leaf(&proof.question)?;
     let answer = checked.leaf(&proof.answer)?;
@@ -129,7 +129,7 @@ fn contents(proof: &Proof) -> Result<BTreeMap<ContentHash, Content>, ProofError>
     proof.contents.iter().map(content).collect()
 }
 
-struct Checked<'a> {
+struct CheckedEvent<'a> {
     proof: &'a Proof,
     contents: BTreeMap<ContentHash, Content>,
     used: BTreeSet<ContentHash>,
@@ -137,7 +137,7 @@ struct Checked<'a> {
     events: u64,
 }
 
-impl Checked<'_> {
+impl CheckedEvent<'_> {
     /// An event that is in the tree.
     fn leaf(&mut self, leaf: &Leaf) -> Result<StoredEvent, ProofError> {
         let event = stored(&leaf.event, leaf.previous, &self.contents, self.proof.run)?;

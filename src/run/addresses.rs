@@ -17,7 +17,7 @@ pub(super) struct Places {
 /// The places of one address, as `u32`: no run has more events than fit. 0 means that there is
 /// none.
 #[derive(Debug, Clone, Copy, Default)]
-struct Packed {
+struct PackedPlaces {
     request: u32,
     answer: u32,
     failure: u32,
@@ -30,12 +30,12 @@ type Key = [u8; 16];
 /// The places of all questions of a run. Sorted lists, because a hash table with a million places
 /// takes twice the memory, and three times while it grows.
 #[derive(Debug)]
-pub(super) struct Addresses(Vec<(Key, Packed)>);
+pub(super) struct Addresses(Vec<(Key, PackedPlaces)>);
 
 /// Collects the places from the events, in the order of the questions.
 #[derive(Debug, Default)]
 pub(super) struct Gathering {
-    places: Vec<(Key, Packed)>,
+    places: Vec<(Key, PackedPlaces)>,
     /// The questions without an answer so far, each with its index in that list.
     asked: LookupMap<Seq, usize>,
     /// The answers without a decision so far.
@@ -59,7 +59,7 @@ impl Gathering {
         if stored.is_request() {
             if let (Some(call), Some(sample)) = (&stored.call, stored.sample) {
                 self.asked.insert(seq, self.places.len());
-                let places = Packed { request: packed, ..Packed::default() };
+                let places = PackedPlaces { request: packed, ..PackedPlaces::default() };
                 self.places.push((key(call, sample), places));
             }
         } else if stored.is_answer() {
@@ -81,7 +81,7 @@ impl Gathering {
         Ok(())
     }
 
-    fn set(&mut self, at: usize, change: impl FnOnce(&mut Packed)) {
+    fn set(&mut self, at: usize, change: impl FnOnce(&mut PackedPlaces)) {
         if let Some((_, places)) = self.places.get_mut(at) {
             change(places);
         }
@@ -103,7 +103,7 @@ impl Addresses {
         // its key.
         let after = self.0.partition_point(|(other, _)| *other <= key);
         let (found, places) = self.0.get(after.checked_sub(1)?)?;
-        let Packed { request, answer, failure, decision } = *places;
+        let PackedPlaces { request, answer, failure, decision } = *places;
         if *found != key {
             return None;
         }

@@ -22,7 +22,7 @@ const SHOWN: usize = 200;
 /// A difference between a re-execution and its log.
 #[derive(Debug, Clone)]
 pub struct Divergence {
-    kind: Kind,
+    kind: DivergenceKind,
     /// Looked up in the log when the report is made.
     nearest: Option<Nearest>,
     /// Likewise: the events that only one of two declarations names, by address.
@@ -30,7 +30,7 @@ pub struct Divergence {
 }
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum DivergenceKind {
     /// A call was asked with a prompt other than the recorded one.
     Prompt { call: CallPath, sample: Sample, request: Request, recorded: PromptHash },
     /// A call was asked that is not in the log.
@@ -85,23 +85,23 @@ impl Nearest {
 }
 
 impl Divergence {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: DivergenceKind) -> Self {
         Divergence { kind, nearest: None, declared: Vec::new() }
     }
 
     pub(super) fn prompt(asked: &Asked, recorded: PromptHash) -> Self {
         let Asked { call, sample, request, .. } = asked.clone();
-        Self::new(Kind::Prompt { call, sample, request, recorded })
+        Self::new(DivergenceKind::Prompt { call, sample, request, recorded })
     }
 
     pub(super) fn sources(asked: &Asked, recorded: Because, now: Because) -> Self {
         let (call, sample) = (asked.call.clone(), asked.sample);
-        Self::new(Kind::Sources { call, sample, recorded, now })
+        Self::new(DivergenceKind::Sources { call, sample, recorded, now })
     }
 
     pub(super) fn missing(asked: &Asked) -> Self {
         let Asked { call, sample, request, .. } = asked.clone();
-        Self::new(Kind::Missing { call, sample, request })
+        Self::new(DivergenceKind::Missing { call, sample, request })
     }
 
     pub(super) fn outcome(
@@ -110,7 +110,7 @@ impl Divergence {
         now: String,
     ) -> Self {
         let (seq, recorded) = (recorded.seq(), describe(recorded));
-        Self::new(Kind::Outcome { seq, call, recorded, now })
+        Self::new(DivergenceKind::Outcome { seq, call, recorded, now })
     }
 
     /// A fact that is the same, but rests on other events.
@@ -122,29 +122,29 @@ impl Divergence {
             format!("fact\n{fact}\nevents that it rests on: {seqs}{more}")
         };
         let (recorded, now) = (shown(recorded), shown(now));
-        Self::new(Kind::Outcome { seq, call: None, recorded, now })
+        Self::new(DivergenceKind::Outcome { seq, call: None, recorded, now })
     }
 
     pub(super) fn left(recorded: &RecordedOutcome) -> Self {
-        Self::new(Kind::Left { seq: recorded.seq(), recorded: describe(recorded) })
+        Self::new(DivergenceKind::Left { seq: recorded.seq(), recorded: describe(recorded) })
     }
 
     pub(super) fn extra(now: String) -> Self {
-        Self::new(Kind::Extra { now })
+        Self::new(DivergenceKind::Extra { now })
     }
 
     pub(super) fn digest(recorded: OutcomeDigest, now: OutcomeDigest) -> Self {
-        Self::new(Kind::Digest { recorded, now })
+        Self::new(DivergenceKind::Digest { recorded, now })
     }
 
     pub(super) fn state(differences: Vec<StateDifference>) -> Self {
-        Self::new(Kind::State { differences })
+        Self::new(DivergenceKind::State { differences })
     }
 
     /// What differs in the state, if all decisions and facts are as recorded.
     pub fn state_differences(&self) -> &[StateDifference] {
         match &self.kind {
-            Kind::State { differences } => differences,
+            DivergenceKind::State { differences } => differences,
             _ => &[],
         }
     }
@@ -152,7 +152,7 @@ impl Divergence {
     /// Whether the log merely ends here, which is not a difference if the run was cut off at this
     /// point.
     pub(super) fn is_end(&self) -> bool {
-        matches!(self.kind, Kind::Missing { .. } | Kind::Extra { .. })
+        matches!(self.kind, DivergenceKind::Missing { .. } | DivergenceKind::Extra { .. })
     }
 
     /// Looks up the nearest recorded prompt for the report: the one recorded for the same call and
@@ -162,14 +162,14 @@ impl Divergence {
     /// [`LogError`] if the log cannot be read.
     pub(super) fn look_up(&mut self, reader: &mut dyn Reader, run: RunId) -> Result<(), LogError> {
         let (call, sample, request) = match &self.kind {
-            Kind::Prompt { call, sample, request, recorded } => {
+            DivergenceKind::Prompt { call, sample, request, recorded } => {
                 let nearest = |request| Nearest { call: call.clone(), sample: *sample, request };
                 self.nearest = reader.request(*recorded)?.map(nearest);
                 let _ = request;
                 return Ok(());
             }
-            Kind::Missing { call, sample, request } => (call, *sample, request),
-            Kind::Sources { recorded, now, .. } => {
+            DivergenceKind::Missing { call, sample, request } => (call, *sample, request),
+            DivergenceKind::Sources { recorded, now, .. } => {
                 self.declared = only_in_one(recorded, now, reader, run)?;
                 return Ok(());
             }
@@ -214,7 +214,7 @@ impl Divergence {
     /// The seq in the log, if there is one.
     pub fn seq(&self) -> Option<Seq> {
         match &self.kind {
-            Kind::Outcome { seq, .. } | Kind::Left { seq, .. } => Some(*seq),
+            DivergenceKind::Outcome { seq, .. } | DivergenceKind::Left { seq, .. } => Some(*seq),
             _ => None,
         }
     }
@@ -222,30 +222,34 @@ impl Divergence {
     /// One line that says what differs, and where.
     pub fn headline(&self) -> String {
         match &self.kind {
-            Kind::Prompt { call, sample, request, recorded } => format!(
+            DivergenceKind::Prompt { call, sample, request, recorded } => format!(
                 "call {call} sample {sample} has a different prompt ({}) than recorded ({})",
                 request.hash().short(12),
                 recorded.short(12)
             ),
-            Kind::Missing { call, sample, request } => format!(
+            DivergenceKind::Missing { call, sample, request } => format!(
                 "call {call} sample {sample} (prompt {}) was never recorded",
                 request.hash().short(12)
             ),
-            Kind::Sources { call, sample, .. } => format!(
+            DivergenceKind::Sources { call, sample, .. } => format!(
                 "call {call} sample {sample} declares other sources of its prompt than recorded"
             ),
-            Kind::Outcome { seq, call: Some((call, sample)), .. } => {
+            DivergenceKind::Outcome { seq, call: Some((call, sample)), .. } => {
                 format!("seq {seq} (call {call} sample {sample}) comes out differently")
             }
-            Kind::Outcome { seq, call: None, .. } => format!("seq {seq} comes out differently"),
-            Kind::Left { seq, .. } => {
+            DivergenceKind::Outcome { seq, call: None, .. } => {
+                format!("seq {seq} comes out differently")
+            }
+            DivergenceKind::Left { seq, .. } => {
                 format!("seq {seq} was recorded, and the run has ended before it")
             }
-            Kind::Extra { .. } => "one more decision or fact than was recorded".to_owned(),
-            Kind::Digest { recorded, now } => {
+            DivergenceKind::Extra { .. } => {
+                "one more decision or fact than was recorded".to_owned()
+            }
+            DivergenceKind::Digest { recorded, now } => {
                 format!("the outcome digest is {now}, and {recorded} was recorded")
             }
-            Kind::State { differences } => {
+            DivergenceKind::State { differences } => {
                 let names: Vec<String> = differences
                     .iter()
                     .filter_map(|d| Some(printable(d.entry.as_ref()?, 100)))
@@ -261,17 +265,19 @@ impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.headline())?;
         match &self.kind {
-            Kind::Prompt { call, sample, request, .. }
-            | Kind::Missing { call, sample, request } => match &self.nearest {
+            DivergenceKind::Prompt { call, sample, request, .. }
+            | DivergenceKind::Missing { call, sample, request } => match &self.nearest {
                 Some(nearest) => nearest.compare(f, call, *sample, request),
                 None => writeln!(f, "the log holds no prompt to compare with"),
             },
-            Kind::Sources { .. } => self.declared.iter().try_for_each(|line| writeln!(f, "{line}")),
-            Kind::Outcome { recorded, now, .. } => f.write_str(&unified(recorded, now)),
-            Kind::Left { recorded, .. } => writeln!(f, "recorded: {recorded}"),
-            Kind::Extra { now } => writeln!(f, "now: {now}"),
-            Kind::Digest { .. } => Ok(()),
-            Kind::State { differences } => {
+            DivergenceKind::Sources { .. } => {
+                self.declared.iter().try_for_each(|line| writeln!(f, "{line}"))
+            }
+            DivergenceKind::Outcome { recorded, now, .. } => f.write_str(&unified(recorded, now)),
+            DivergenceKind::Left { recorded, .. } => writeln!(f, "recorded: {recorded}"),
+            DivergenceKind::Extra { now } => writeln!(f, "now: {now}"),
+            DivergenceKind::Digest { .. } => Ok(()),
+            DivergenceKind::State { differences } => {
                 differences.iter().try_for_each(|difference| writeln!(f, "{difference}"))
             }
         }
@@ -358,7 +364,8 @@ mod tests {
     fn said(recorded_call: &str, recorded_sample: Sample) -> String {
         let request = || Request::from_body(json!({"model": "m", "messages": []})).unwrap();
         let call = |path| CallPath::new(path).unwrap();
-        let missing = Kind::Missing { call: call("vote/1"), sample: 0, request: request() };
+        let missing =
+            DivergenceKind::Missing { call: call("vote/1"), sample: 0, request: request() };
         let nearest =
             Nearest { call: call(recorded_call), sample: recorded_sample, request: request() };
         let said = Divergence { nearest: Some(nearest), ..Divergence::new(missing) }.to_string();

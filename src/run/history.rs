@@ -77,7 +77,7 @@ impl RecordedOutcome {
     }
 }
 
-enum Item {
+enum HistoryItem {
     Exchange { call: CallPath, sample: Sample, found: Found },
     Outcome(RecordedOutcome),
     Finished(crate::event::RunFinished),
@@ -92,8 +92,8 @@ const BATCHES: usize = 2;
 /// The read-ahead record of one run.
 pub(super) struct History {
     /// Dropped before the threads are waited for, which ends them.
-    items: Receiver<Result<Vec<Item>, LogError>>,
-    _threads: [Joined; 2],
+    items: Receiver<Result<Vec<HistoryItem>, LogError>>,
+    _threads: [JoinedThread; 2],
     exchanges: LookupMap<(CallPath, Sample), Found>,
     outcomes: VecDeque<RecordedOutcome>,
     finished: Option<crate::event::RunFinished>,
@@ -159,7 +159,7 @@ impl History {
         };
         for item in batch? {
             match item {
-                Item::Exchange { call, sample, found } => {
+                HistoryItem::Exchange { call, sample, found } => {
                     if let Some((kinds, _)) = &mut self.stand_ins
                         && found.recorded.result.is_ok()
                     {
@@ -170,9 +170,9 @@ impl History {
                     }
                     self.exchanges.insert((call, sample), found);
                 }
-                Item::Outcome(_) if self.only_answers => {}
-                Item::Outcome(outcome) => self.outcomes.push_back(outcome),
-                Item::Finished(finished) => self.finished = Some(finished),
+                HistoryItem::Outcome(_) if self.only_answers => {}
+                HistoryItem::Outcome(outcome) => self.outcomes.push_back(outcome),
+                HistoryItem::Finished(finished) => self.finished = Some(finished),
             }
         }
         Ok(true)
@@ -217,18 +217,18 @@ impl History {
 
 /// A thread that is waited for when this is dropped. A program that ended before it had closed the log would leave
 /// SQLite's files beside it.
-struct Joined(Option<JoinHandle<()>>);
+struct JoinedThread(Option<JoinHandle<()>>);
 
-impl Drop for Joined {
+impl Drop for JoinedThread {
     fn drop(&mut self) {
         // If it has panicked, the messages that it did not send have said so.
         let _ = self.0.take().map(JoinHandle::join);
     }
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<Joined, LogError> {
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinedThread, LogError> {
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-    thread.map(|thread| Joined(Some(thread))).map_err(|source| {
+    thread.map(|thread| JoinedThread(Some(thread))).map_err(|source| {
         let words = format!("no thread to read with: {source}");
         LogError::failed("", Reworded { words, source })
     })
@@ -264,9 +264,9 @@ fn read_batches(
 /// Checks events and sends what a re-execution needs of them.
 fn check_batches(
     batches: &Receiver<Result<Vec<StoredEvent>, LogError>>,
-    sender: &SyncSender<Result<Vec<Item>, LogError>>,
+    sender: &SyncSender<Result<Vec<HistoryItem>, LogError>>,
 ) {
-    let mut questions = Questions::default();
+    let mut questions = OpenQuestions::default();
     let mut head = Head::START;
     for batch in batches {
         let items = batch.and_then(|events| {
@@ -285,16 +285,16 @@ fn check_batches(
 
 /// The questions without an answer so far.
 #[derive(Default)]
-struct Questions(LookupMap<Seq, QuestionAt>);
+struct OpenQuestions(LookupMap<Seq, QuestionAt>);
 
 /// A question: its address, its prompt and its body.
 type QuestionAt = (CallPath, Sample, PromptHash, Cow<'static, str>);
 
-impl Questions {
+impl OpenQuestions {
     /// The part of an event that a re-execution needs.
-    fn item(&mut self, stored: StoredEvent) -> Result<Option<Item>, EventError> {
+    fn item(&mut self, stored: StoredEvent) -> Result<Option<HistoryItem>, EventError> {
         if stored.decided_by().is_some() || stored.is_occurrence() {
-            return RecordedOutcome::new(stored).map(|outcome| Some(Item::Outcome(outcome)));
+            return RecordedOutcome::new(stored).map(|outcome| Some(HistoryItem::Outcome(outcome)));
         }
         if stored.is_received() {
             let (seq, cause) = (stored.seq, stored.cause.unwrap_or(Seq(0)));
@@ -318,15 +318,20 @@ impl Questions {
             Event::AttemptFailed(failed) if failed.details.gave_up => {
                 self.answered(failed.request, stored.seq, Err(failure_of(failed.details)))
             }
-            Event::RunFinished(finished) => Some(Item::Finished(finished)),
+            Event::RunFinished(finished) => Some(HistoryItem::Finished(finished)),
             _ => None,
         })
     }
 
-    fn answered(&mut self, request: Seq, seq: Seq, result: Result<Text, Failure>) -> Option<Item> {
+    fn answered(
+        &mut self,
+        request: Seq,
+        seq: Seq,
+        result: Result<Text, Failure>,
+    ) -> Option<HistoryItem> {
         let (call, sample, prompt, because) = self.0.remove(&request)?;
         let found = Found { prompt, because, recorded: Recorded { request, seq, result } };
-        Some(Item::Exchange { call, sample, found })
+        Some(HistoryItem::Exchange { call, sample, found })
     }
 }
 

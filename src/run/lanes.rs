@@ -124,14 +124,14 @@ pub enum CompareError {
 #[derive(Debug)]
 pub struct OutcomeLanes {
     run: RunId,
-    lanes: BTreeMap<OutcomeLane, Recorded>,
+    lanes: BTreeMap<OutcomeLane, RecordedLane>,
     /// Whether there may be no others.
     is_closed: bool,
 }
 
 /// What is left of a lane.
 #[derive(Debug)]
-enum Recorded {
+enum RecordedLane {
     As(VecDeque<Seq>),
     DifferedAt(Option<Seq>),
 }
@@ -165,8 +165,8 @@ impl OutcomeLanes {
                 _ => continue,
             };
             left = left.saturating_sub(1);
-            let lane = all.lanes.entry(lane).or_insert_with(|| Recorded::As(VecDeque::new()));
-            if let Recorded::As(seqs) = lane {
+            let lane = all.lanes.entry(lane).or_insert_with(|| RecordedLane::As(VecDeque::new()));
+            if let RecordedLane::As(seqs) = lane {
                 seqs.push_back(seq);
             }
         }
@@ -185,8 +185,8 @@ impl OutcomeLanes {
         let key = outcome.lane();
         let lane = self.lanes.get_mut(&key);
         let seq = match lane {
-            Some(Recorded::DifferedAt(seq)) => return Ok(Compared::After(*seq)),
-            Some(Recorded::As(seqs)) => seqs.pop_front(),
+            Some(RecordedLane::DifferedAt(seq)) => return Ok(Compared::After(*seq)),
+            Some(RecordedLane::As(seqs)) => seqs.pop_front(),
             None => None,
         };
         let different = match seq {
@@ -207,7 +207,7 @@ impl OutcomeLanes {
             None if self.is_closed => Divergence::extra(outcome.shown()?).into(),
             None => return Ok(Compared::New),
         };
-        self.lanes.insert(key, Recorded::DifferedAt(seq));
+        self.lanes.insert(key, RecordedLane::DifferedAt(seq));
         Ok(Compared::Different(different))
     }
 
@@ -218,8 +218,8 @@ impl OutcomeLanes {
     /// [`LogError`] if it cannot be read.
     pub fn left(&self, reader: &mut dyn Reader) -> Result<Option<(Divergence, usize)>, LogError> {
         let left = self.lanes.values().filter_map(|lane| match lane {
-            Recorded::As(seqs) => Some((seqs.front().copied()?, seqs.len())),
-            Recorded::DifferedAt(_) => None,
+            RecordedLane::As(seqs) => Some((seqs.front().copied()?, seqs.len())),
+            RecordedLane::DifferedAt(_) => None,
         });
         let first_and_all =
             |(first, all): (Seq, usize), (seq, n): (Seq, usize)| (first.min(seq), all + n);

@@ -26,7 +26,7 @@ use crate::prompt::{Api, Request};
 const OUTAGES: &str = "retold::outages";
 
 /// The right to make one attempt; returned when dropped.
-struct Attempt<'a> {
+struct AttemptRight<'a> {
     turn: Turn<'a>,
     /// Shared by texts that are embedded together.
     #[expect(dead_code, reason = "held for its drop")]
@@ -191,13 +191,13 @@ impl Core {
     }
 
     /// Waits for the right to make one attempt, or until the run is asked to stop.
-    async fn permit(&self, request: &Request) -> Result<Attempt<'_>, Stop> {
+    async fn permit(&self, request: &Request) -> Result<AttemptRight<'_>, Stop> {
         let attempt = async {
             let permit = match request.api() {
                 Api::Chat => Rc::new(self.throttle.acquire().await),
                 Api::Embedding => self.together.permit(&self.throttle, request).await,
             };
-            Attempt { turn: self.network.turn().await, permit }
+            AttemptRight { turn: self.network.turn().await, permit }
         };
         let attempt = tokio::select! {
             biased;

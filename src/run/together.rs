@@ -21,10 +21,10 @@ const WINDOW: Duration = Duration::from_millis(5);
 
 /// The groups that can still be joined, by model.
 #[derive(Default)]
-pub(super) struct Together(RefCell<BTreeMap<String, Rc<Group>>>);
+pub(super) struct Together(RefCell<BTreeMap<String, Rc<EmbeddingGroup>>>);
 
 #[derive(Default)]
-struct Group {
+struct EmbeddingGroup {
     members: Cell<usize>,
     /// The place that they share. If the member that waits for it gives up, another one waits
     /// instead.
@@ -49,7 +49,7 @@ impl Together {
         permit.await.clone()
     }
 
-    fn join(&self, model: &str) -> Rc<Group> {
+    fn join(&self, model: &str) -> Rc<EmbeddingGroup> {
         let mut open = self.0.borrow_mut();
         let joined = open.get(model).filter(|group| group.members.get() < EMBEDDINGS_TOGETHER);
         let group = joined.cloned().unwrap_or_default();

@@ -183,13 +183,13 @@ pub struct Latency {
 
 /// Questions without an answer: those that failed, and those that are open.
 #[derive(Debug, Clone, Default)]
-struct Unanswered {
+struct UnansweredCounts {
     /// By the reason of their last failure.
     failed: BTreeMap<FailureReason, u64>,
     open: u64,
 }
 
-impl Unanswered {
+impl UnansweredCounts {
     fn add(&mut self, question: &Open) {
         match question.failed() {
             Some(reason) => *self.failed.entry(reason.clone()).or_default() += 1,
@@ -201,9 +201,9 @@ impl Unanswered {
 impl Totals {
     /// What is shown, with these prices. `parsers` know which methods are last resorts.
     pub fn figures(&self, prices: &Prices, parsers: &Parsers) -> Figures {
-        let mut of_model: BTreeMap<String, Unanswered> = BTreeMap::new();
+        let mut of_model: BTreeMap<String, UnansweredCounts> = BTreeMap::new();
         let mut of_kind = of_model.clone();
-        let mut of_all = Unanswered::default();
+        let mut of_all = UnansweredCounts::default();
         for question in self.open.values() {
             let model = question.model.as_deref().unwrap_or(UNNAMED).to_owned();
             of_model.entry(model).or_default().add(question);
@@ -243,8 +243,8 @@ impl Totals {
 /// The numbers under each name, with the questions that have no answer.
 fn together<'a>(
     parts: &'a BTreeMap<String, Part>,
-    unanswered: &'a BTreeMap<String, Unanswered>,
-) -> BTreeMap<&'a String, (&'a Part, Unanswered)> {
+    unanswered: &'a BTreeMap<String, UnansweredCounts>,
+) -> BTreeMap<&'a String, (&'a Part, UnansweredCounts)> {
     static NOTHING: LazyLock<Part> = LazyLock::new(Part::default);
     let names = parts.keys().chain(unanswered.keys());
     let of = |name: &'a String| {
@@ -254,7 +254,12 @@ fn together<'a>(
     names.map(of).collect()
 }
 
-fn numbers(part: &Part, unanswered: Unanswered, priced: &Priced, parsers: &Parsers) -> PartFigures {
+fn numbers(
+    part: &Part,
+    unanswered: UnansweredCounts,
+    priced: &Priced,
+    parsers: &Parsers,
+) -> PartFigures {
     let (reported_answers, reported) = part.reported;
     PartFigures {
         counts: counts(part, unanswered, parsers),
@@ -270,7 +275,11 @@ fn numbers(part: &Part, unanswered: Unanswered, priced: &Priced, parsers: &Parse
     }
 }
 
-fn counts(part: &Part, Unanswered { failed: last, open }: Unanswered, parsers: &Parsers) -> Counts {
+fn counts(
+    part: &Part,
+    UnansweredCounts { failed: last, open }: UnansweredCounts,
+    parsers: &Parsers,
+) -> Counts {
     let failed = last.values().sum();
     let used = part.received;
     let answered =

@@ -58,11 +58,11 @@ impl Known {
 
 /// The facts that prompts are made from. Shared by dialogues that are under way at the same time.
 #[derive(Debug, Default)]
-pub(super) struct Origins(RefCell<BTreeMap<Known, Origin>>);
+pub(super) struct Origins(RefCell<BTreeMap<Known, FactOrigin>>);
 
 /// A fact and the decisions that caused it.
 #[derive(Debug)]
-struct Origin {
+struct FactOrigin {
     fact: FactRef,
     causes: Vec<DecisionRef>,
 }
@@ -94,7 +94,7 @@ impl Origins {
     }
 
     fn remember(&self, known: Option<Known>, fact: FactRef, causes: &[DecisionRef]) {
-        let origin = Origin { fact, causes: causes.to_vec() };
+        let origin = FactOrigin { fact, causes: causes.to_vec() };
         self.0.borrow_mut().extend(known.map(|known| (known, origin)));
     }
 

@@ -109,16 +109,16 @@ fn in_template(error: TemplateError) -> StudyError {
 }
 
 /// What all questions about one puzzle have in common.
-struct Prepared {
+struct PuzzleQuestions {
     call: CallPath,
     request: Request,
     parser: Arc<game24::Game24Parser>,
 }
 
 impl Game24 {
-    fn prepare(&self, puzzle: &Puzzle) -> Result<Prepared, Stop> {
+    fn prepare(&self, puzzle: &Puzzle) -> Result<PuzzleQuestions, Stop> {
         let (request, parser) = (self.request(puzzle)?, Arc::new(self.parser(puzzle)?));
-        Ok(Prepared { call: Game24::call(puzzle)?, request, parser })
+        Ok(PuzzleQuestions { call: Game24::call(puzzle)?, request, parser })
     }
 
     pub(super) fn call(puzzle: &Puzzle) -> Result<CallPath, IdError> {

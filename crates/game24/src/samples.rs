@@ -37,14 +37,14 @@ impl Serialize for Samples {
 
 impl<'de> Deserialize<'de> for Samples {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(SamplesReader)
     }
 }
 
 /// Reads all three forms.
-struct Reader;
+struct SamplesReader;
 
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for SamplesReader {
     type Value = Samples;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

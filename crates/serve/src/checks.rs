@@ -99,7 +99,7 @@ struct Slot {
 struct Stand {
     is_running: bool,
     /// What was due when it was last checked.
-    checked: Option<Checked>,
+    checked: Option<CheckOutcome>,
     /// How it was when it was last to be shown.
     seen: Option<Due>,
     /// Whether the log was changed between two times when it was to be shown.
@@ -108,7 +108,7 @@ struct Stand {
 }
 
 /// A check that has ended.
-struct Checked {
+struct CheckOutcome {
     due: Due,
     /// Whether it had been checked before, and the log was changed.
     is_again: bool,
@@ -116,7 +116,7 @@ struct Checked {
     ended: Stopwatch,
 }
 
-impl Checked {
+impl CheckOutcome {
     /// Whether the run may be checked once more because of that: while other runs are written to the log, this
     /// takes a part of the time.
     fn may_be_again(&self) -> bool {
@@ -264,7 +264,8 @@ impl Slot {
             from: None,
         });
         let mut stand = locked(&self.stand);
-        let checked = Checked { due, is_again, took: begun.elapsed(), ended: Stopwatch::start() };
+        let checked =
+            CheckOutcome { due, is_again, took: begun.elapsed(), ended: Stopwatch::start() };
         *stand = Stand {
             is_running: false,
             checked: Some(checked),
@@ -339,7 +340,8 @@ mod tests {
             if stand.checked.is_none() {
                 let ended = Stopwatch::start();
                 let took = Duration::ZERO;
-                stand.checked = Some(Checked { due: due.clone(), is_again: false, took, ended });
+                stand.checked =
+                    Some(CheckOutcome { due: due.clone(), is_again: false, took, ended });
             }
             stand.is_due(&due)
         };

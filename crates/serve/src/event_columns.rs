@@ -47,7 +47,7 @@ impl Texts {
 
 /// What is known about an event.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct EventRow {
     /// In [`EventColumns::texts`].
     kind: u32,
     time: Time,
@@ -62,7 +62,7 @@ struct Row {
 /// What is known about the events of a run, as far as it was read.
 #[derive(Debug, Default)]
 pub(crate) struct EventColumns {
-    rows: Vec<Row>,
+    rows: Vec<EventRow>,
     /// The further causes of facts that have several.
     more_causes: BTreeMap<u32, Vec<u32>>,
     texts: Texts,
@@ -91,7 +91,7 @@ pub(crate) struct Counts {
 }
 
 /// An event for a roll.
-struct Entry {
+struct ColumnEntry {
     kind: String,
     time: Time,
     name: Option<String>,
@@ -104,7 +104,7 @@ struct Entry {
 
 /// A batch of events for a roll.
 pub(crate) struct Batch {
-    rows: Vec<Entry>,
+    rows: Vec<ColumnEntry>,
     damage: Option<Damage>,
     head: Option<EventHash>,
     is_last: bool,
@@ -121,7 +121,7 @@ impl EventColumns {
         Some((self.rows.first()?.time, self.rows.last()?.time))
     }
 
-    fn row(&self, seq: u64) -> Option<&Row> {
+    fn row(&self, seq: u64) -> Option<&EventRow> {
         self.rows.get(usize::try_from(seq.checked_sub(1)?).ok()?)
     }
 
@@ -234,7 +234,7 @@ impl EventColumns {
         found
     }
 
-    fn looked(&self, row: &Row) -> Looked<'_> {
+    fn looked(&self, row: &EventRow) -> Looked<'_> {
         let kind = self.texts.text(row.kind).unwrap_or("");
         let name = self.texts.text(row.name);
         let (method, model) = match kind {
@@ -265,7 +265,7 @@ impl EventColumns {
             for _ in next..stored.seq.0 {
                 let (kind, time) = ("?".to_owned(), stored.time);
                 let causes = Vec::new();
-                rows.push(Entry {
+                rows.push(ColumnEntry {
                     kind,
                     time,
                     name: None,
@@ -297,7 +297,7 @@ impl EventColumns {
             };
             let causes = causes.into_iter().filter_map(|cause| u32::try_from(cause.0).ok());
             let (kind, time, causes) = (stored.kind.into_owned(), stored.time, causes.collect());
-            rows.push(Entry { kind, time, name, asked, causes, tokens });
+            rows.push(ColumnEntry { kind, time, name, asked, causes, tokens });
         }
         Ok(Batch { rows, damage, head, is_last })
     }
@@ -309,7 +309,7 @@ impl EventColumns {
         self.damage = self.damage.take().or(damage);
         self.head = head.or(self.head);
         self.is_finished = is_last || self.is_finished && is_end;
-        for Entry { kind, time, name, asked, causes, tokens } in rows {
+        for ColumnEntry { kind, time, name, asked, causes, tokens } in rows {
             *self.counts.kinds.entry(kind.clone()).or_default() += 1;
             let is_answer = matches!(&*kind, "ResponseReceived" | "AnswerReused");
             match &name {
@@ -336,7 +336,7 @@ impl EventColumns {
             let asked = asked.map_or(NONE, |asked| self.texts.number(&asked));
             let mut causes = causes.into_iter();
             let cause = causes.next().unwrap_or(NONE);
-            self.rows.push(Row { kind, time, name, asked, cause });
+            self.rows.push(EventRow { kind, time, name, asked, cause });
             let Ok(seq) = u32::try_from(self.rows.len()) else { return true };
             let more: Vec<u32> = causes.collect();
             if !more.is_empty() {

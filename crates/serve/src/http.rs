@@ -62,7 +62,7 @@ const HEADERS: &[(&str, &str)] = &[
 pub struct Server(Listening);
 
 /// What all connections share.
-struct Shared {
+struct ServerState {
     site: Arc<Site>,
     reach: Reach,
     pages: Semaphore,
@@ -85,7 +85,7 @@ impl Server {
 
     /// Serves a site until it is dropped.
     pub async fn serve(self, site: Arc<Site>, reach: Reach) {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerState {
             site,
             reach,
             pages: Semaphore::new(PAGES),
@@ -113,7 +113,7 @@ impl Server {
     }
 }
 
-async fn handle(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Sent> {
+async fn handle(shared: &Arc<ServerState>, request: Request<Incoming>) -> Response<Sent> {
     let (parts, _) = request.into_parts();
     let (method, headers) = (&parts.method, &parts.headers);
     let checked = match *method {
@@ -147,7 +147,7 @@ async fn handle(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Se
 }
 
 /// Makes a page on a thread for that, since it reads files.
-async fn page(shared: &Arc<Shared>, uri: &hyper::Uri, headers: &HeaderMap) -> Response<Sent> {
+async fn page(shared: &Arc<ServerState>, uri: &hyper::Uri, headers: &HeaderMap) -> Response<Sent> {
     let query = Query::new(uri.query());
     let accepts = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("");
     let json = query.get("format") == Some("json") || accepts.starts_with("application/json");
@@ -219,7 +219,7 @@ fn with(status: u16, kind: &'static str, body: Bytes) -> Response<Sent> {
 
 /// Sends the events of a run as they are added (server-sent events), until it ends or nobody
 /// listens.
-fn follow_run(shared: &Arc<Shared>, mut follow: pages::Follow) -> Response<Sent> {
+fn follow_run(shared: &Arc<ServerState>, mut follow: pages::Follow) -> Response<Sent> {
     let Ok(permit) = shared.followers.clone().try_acquire_owned() else {
         return plain(503, "too many pages follow runs\n");
     };

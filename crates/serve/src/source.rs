@@ -29,13 +29,13 @@ pub struct Source {
 }
 
 enum Kind {
-    File { path: PathBuf, options: SqliteOptions, opened: Mutex<Option<Box<Opened>>> },
+    File { path: PathBuf, options: SqliteOptions, opened: Mutex<Option<Box<OpenedLog>>> },
     Read { backend: SharedBackend, is_damaged: bool },
 }
 
 /// A log as it was when it was opened.
 #[derive(Clone)]
-struct Opened {
+struct OpenedLog {
     /// `None` if what is beside it is to be looked at again.
     when: Option<Stopwatch>,
     backend: SharedBackend,
@@ -80,12 +80,12 @@ impl FileId {
     }
 }
 
-impl Opened {
+impl OpenedLog {
     /// A log in which nothing but the backend itself knows of damage.
     fn new(backend: SharedBackend, stamp: Stamp) -> Self {
         let problems: Vec<Problem> = backend.lost().into_iter().chain(backend.damaged()).collect();
         let is_damaged = !problems.is_empty();
-        Opened {
+        OpenedLog {
             when: Some(Stopwatch::start()),
             backend,
             sqlite: None,
@@ -108,13 +108,13 @@ impl Opened {
     ) -> Result<Self, LogError> {
         let sqlite = backend.clone();
         let ends = missing_ends(backend, cut.map(|_| "the file was cut off"))?;
-        let mut opened = Opened::new(ends.log, stamp);
+        let mut opened = OpenedLog::new(ends.log, stamp);
         let misfits = if cut.is_some() { Vec::new() } else { ends.misfits };
         let is_damaged =
             opened.is_damaged || ends.is_missing || cut.is_some() || !misfits.is_empty();
         opened.problems.extend(misfits);
         let sqlite = Some(sqlite).filter(|_| cut.is_none());
-        Ok(Opened { sqlite, cut, is_damaged, ..opened })
+        Ok(OpenedLog { sqlite, cut, is_damaged, ..opened })
     }
 }
 
@@ -177,7 +177,7 @@ impl Source {
     /// # Errors
     /// [`LogError`]: see [`SqliteBackend::backup`].
     pub fn backup(&self, to: &Path) -> Result<BackedUp, LogError> {
-        let Opened { sqlite, backend, _copy, .. } = self.opened()?;
+        let OpenedLog { sqlite, backend, _copy, .. } = self.opened()?;
         let none = || match backend.damaged() {
             Some(Problem { what, .. }) => LogError::Damaged { path: self.name.clone(), what },
             None => self.refused(),
@@ -216,7 +216,7 @@ impl Source {
     /// # Errors
     /// [`LogError`].
     pub(crate) fn standing(&self) -> Result<Standing, LogError> {
-        let Opened { problems, note, warning, .. } = self.opened()?;
+        let OpenedLog { problems, note, warning, .. } = self.opened()?;
         Ok(Standing { problems, note, warning })
     }
 
@@ -279,18 +279,18 @@ impl Source {
         }
     }
 
-    fn opened(&self) -> Result<Opened, LogError> {
+    fn opened(&self) -> Result<OpenedLog, LogError> {
         let (path, options, opened) = match &self.kind {
             Kind::File { path, options, opened } => (path, options, opened),
             Kind::Read { backend, is_damaged } => {
-                let opened = Opened::new(backend.clone(), Stamp::default());
-                return Ok(Opened { is_damaged: *is_damaged, ..opened });
+                let opened = OpenedLog::new(backend.clone(), Stamp::default());
+                return Ok(OpenedLog { is_damaged: *is_damaged, ..opened });
             }
         };
         let mut held = locked(opened);
         let file = FileId::new(path);
         // One that was replaced or cut off is another one at once.
-        let is_it = |opened: &Opened| match (&opened.file, &file) {
+        let is_it = |opened: &OpenedLog| match (&opened.file, &file) {
             (Some(before), Some(now)) => now.is_at_least(before),
             (before, now) => before.is_none() == now.is_none(),
         };
@@ -303,7 +303,7 @@ impl Source {
             return Ok(opened);
         }
         let fresh = open(path, options, before.map(|before| *before))?;
-        let fresh = Opened { warning: unreadable_marks(path), file, ..fresh };
+        let fresh = OpenedLog { warning: unreadable_marks(path), file, ..fresh };
         *held = Some(Box::new(fresh.clone()));
         Ok(fresh)
     }
@@ -358,22 +358,26 @@ impl Source {
     }
 }
 
-fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<Opened, LogError> {
+fn open(
+    path: &Path,
+    options: &SqliteOptions,
+    before: Option<OpenedLog>,
+) -> Result<OpenedLog, LogError> {
     let stamp = stamp(path);
     if let Some(before) = before.filter(|before| before.stamp == stamp) {
-        return Ok(Opened { when: Some(Stopwatch::start()), ..before });
+        return Ok(OpenedLog { when: Some(Stopwatch::start()), ..before });
     }
     match open_now(path, options, stamp) {
         Err(LogError::Lost { what: why, .. }) => {
-            Ok(Opened::new(nothing_left(path, &format!("{why}, {NOTHING_LEFT}"), None), stamp))
+            Ok(OpenedLog::new(nothing_left(path, &format!("{why}, {NOTHING_LEFT}"), None), stamp))
         }
         // It is not a log any more, and the mark beside it knows that it was one.
         Err(LogError::NotALog { reason: why, .. }) if !marks(path).is_empty() => {
-            Ok(Opened::new(nothing_left(path, &format!("{why}, {NOTHING_LEFT}"), None), stamp))
+            Ok(OpenedLog::new(nothing_left(path, &format!("{why}, {NOTHING_LEFT}"), None), stamp))
         }
         Err(LogError::Missing { .. }) if !marks(path).is_empty() => {
             let why = format!("the file is missing, {NOTHING_LEFT}");
-            Ok(Opened::new(nothing_left(path, &why, None), stamp))
+            Ok(OpenedLog::new(nothing_left(path, &why, None), stamp))
         }
         Err(LogError::Damaged { what, .. }) => {
             let why = format!("{what}, and of its runs nothing can be read from event 1 on");
@@ -382,20 +386,20 @@ fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<
                 ..mark.missing_after(None)
             });
             let name = path.display().to_string();
-            Ok(Opened::new(NothingLeft::shared(name, why, unread.collect()), stamp))
+            Ok(OpenedLog::new(NothingLeft::shared(name, why, unread.collect()), stamp))
         }
         opened => opened,
     }
 }
 
 /// Opens a log of which nothing is known yet.
-fn open_now(path: &Path, options: &SqliteOptions, stamp: Stamp) -> Result<Opened, LogError> {
+fn open_now(path: &Path, options: &SqliteOptions, stamp: Stamp) -> Result<OpenedLog, LogError> {
     // A process that was killed before its first event leaves a log without runs.
     if SqliteBackend::is_only_begun(path) {
         let has_bytes = std::fs::metadata(path).is_ok_and(|found| found.len() > 0);
         let note = if has_bytes { "it has no tables yet" } else { "the file is empty" };
         let note = Some(format!("{note}, so it has no runs"));
-        return Ok(Opened { note, ..Opened::new(Arc::new(MemoryBackend::new()), stamp) });
+        return Ok(OpenedLog { note, ..OpenedLog::new(Arc::new(MemoryBackend::new()), stamp) });
     }
     let cut = SqliteBackend::cut_off(path);
     // While a WAL is merged, the file may be shorter than it will be.
@@ -403,7 +407,7 @@ fn open_now(path: &Path, options: &SqliteOptions, stamp: Stamp) -> Result<Opened
     let error = match SqliteBackend::open_unchanged(path, options.clone()) {
         // SQLite takes the rest of a page for zeros.
         Ok(_) if cut.is_some() && !has_wal => None,
-        Ok(backend) => return Opened::whole(backend, None, stamp),
+        Ok(backend) => return OpenedLog::whole(backend, None, stamp),
         Err(LogError::Damaged { .. } | LogError::NotALog { .. } | LogError::Lost { .. })
             if cut.is_some() =>
         {
@@ -426,8 +430,8 @@ fn open_now(path: &Path, options: &SqliteOptions, stamp: Stamp) -> Result<Opened
             let left = opened.ok().map(|(backend, _)| backend);
             let (has, of) = cut;
             let why = format!("the file was cut off: it has {has} of {of} bytes, {NOTHING_LEFT}");
-            let opened = Opened::new(nothing_left(path, &why, left.as_ref()), stamp);
-            return Ok(Opened { cut: Some(cut), ..opened });
+            let opened = OpenedLog::new(nothing_left(path, &why, left.as_ref()), stamp);
+            return Ok(OpenedLog { cut: Some(cut), ..opened });
         }
         (Ok(opened), None) => opened,
         (Err(failed @ LogError::Lost { .. }), None) => return Err(failed),
@@ -441,8 +445,8 @@ fn open_now(path: &Path, options: &SqliteOptions, stamp: Stamp) -> Result<Opened
         None => "its last events are in a WAL that no process has open: a private copy is shown"
             .to_owned(),
     };
-    let opened = Opened::whole(backend, cut, stamp)?;
-    Ok(Opened { note: Some(note), _copy: Some(Arc::new(folder)), ..opened })
+    let opened = OpenedLog::whole(backend, cut, stamp)?;
+    Ok(OpenedLog { note: Some(note), _copy: Some(Arc::new(folder)), ..opened })
 }
 
 /// Warns that high-water marks are damaged: what there is is read without them.

@@ -57,7 +57,7 @@ pub fn of_long(found: &Verification, reader: &mut dyn Reader) -> Option<(RunId, 
 
 /// What is kept about a log.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct KeptVerdicts {
     /// The release that verified: another one may see more.
     program: String,
     log: String,
@@ -116,7 +116,7 @@ fn place(cache: &Path, log: &Path) -> PathBuf {
     in_cache(cache, log, "verified")
 }
 
-fn read(place: &Path) -> Option<Kept> {
+fn read(place: &Path) -> Option<KeptVerdicts> {
     let found = place.symlink_metadata().ok()?;
     let is_readable = found.is_file() && found.len() <= MOST_BYTES;
     let text = is_readable.then(|| std::fs::read(place).ok())??;
@@ -190,8 +190,12 @@ impl Verifying {
             let known = before.runs.into_iter().filter(|(run, _)| !runs.contains_key(run));
             runs.extend(known.collect::<Vec<_>>());
         }
-        let kept =
-            Kept { program: PROGRAM.to_owned(), log: log.display().to_string(), files, runs };
+        let kept = KeptVerdicts {
+            program: PROGRAM.to_owned(),
+            log: log.display().to_string(),
+            files,
+            runs,
+        };
         let cannot = |error: io::Error| {
             io::Error::new(error.kind(), format!("cannot write {}: {error}", place.display()))
         };
@@ -204,7 +208,7 @@ fn changed() -> io::Error {
 }
 
 /// Writes a file so that a reader finds the whole of it, or what was there before.
-fn write(place: &Path, kept: &Kept) -> io::Result<()> {
+fn write(place: &Path, kept: &KeptVerdicts) -> io::Result<()> {
     let folder = place.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;

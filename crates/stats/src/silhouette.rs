@@ -14,19 +14,19 @@ pub fn silhouette(points: &[Point], labels: &[usize]) -> Option<f64> {
 /// The silhouette scores of several labellings of the same points; computing the distances is the
 /// slow part.
 pub(super) fn silhouettes(points: &[Point], labellings: &[Vec<usize>]) -> Vec<Option<f64>> {
-    let mut scored: Vec<Option<Scored>> =
-        labellings.iter().map(|labels| Scored::new(points.len(), labels)).collect();
+    let mut scored: Vec<Option<ScoredLabels>> =
+        labellings.iter().map(|labels| ScoredLabels::new(points.len(), labels)).collect();
     for (i, point) in points.iter().enumerate() {
         let distances: Vec<f64> =
             points.iter().map(|other| squared_distance(point, other).sqrt()).collect();
         scored.iter_mut().flatten().for_each(|scored| scored.add(i, &distances));
     }
-    let mean = |scored: Scored| scored.total / points.len() as f64;
+    let mean = |scored: ScoredLabels| scored.total / points.len() as f64;
     scored.into_iter().map(|scored| scored.map(mean)).collect()
 }
 
 /// A labelling that is being scored.
-struct Scored {
+struct ScoredLabels {
     /// Numbered from 0, without gaps.
     labels: Vec<usize>,
     /// The number of points with each label.
@@ -35,7 +35,7 @@ struct Scored {
     total: f64,
 }
 
-impl Scored {
+impl ScoredLabels {
     /// `None` if there is no score.
     fn new(points: usize, labels: &[usize]) -> Option<Self> {
         let clusters = count(labels);
@@ -45,12 +45,12 @@ impl Scored {
         let labels = in_order_of_appearance(labels);
         let mut sizes = vec![0; clusters];
         labels.iter().for_each(|label| sizes[*label] += 1);
-        Some(Scored { labels, sizes, total: 0.0 })
+        Some(ScoredLabels { labels, sizes, total: 0.0 })
     }
 
     /// Adds point number `i`, given its distances to all points.
     fn add(&mut self, i: usize, distances: &[f64]) {
-        let Scored { labels, sizes, total } = self;
+        let ScoredLabels { labels, sizes, total } = self;
         let own = labels[i];
         if sizes[own] == 1 {
             return;

@@ -73,7 +73,7 @@ pub(crate) fn collect(
         forked_from: None,
     };
     let begun = Collector::begin(files.join(", "), started.clone(), time)?;
-    let mut writer = Writer {
+    let mut writer = RunBuilder {
         run: begun,
         book: ReplayQueue::new(true, true),
         rules,
@@ -93,7 +93,7 @@ pub(crate) fn collect(
     for exchange in exchanges {
         writer.add(exchange, &mut hosts, &mut notes)?;
     }
-    let Writer { run, rules, questions, answers, failed, unanswered, .. } = writer;
+    let RunBuilder { run, rules, questions, answers, failed, unanswered, .. } = writer;
     let files = files.iter().map(|file| rules.redacted(file)).collect();
     let urls = hosts.urls().iter();
     let urls: BTreeMap<_, _> =
@@ -137,7 +137,7 @@ fn without_headers(rules: Rules, exchanges: &[Exchange], notes: &mut Notes) -> R
     }
 }
 
-struct Writer {
+struct RunBuilder {
     run: Collector,
     book: ReplayQueue,
     rules: Rules,
@@ -148,7 +148,7 @@ struct Writer {
 }
 
 /// A question, as it is asked.
-struct Question {
+struct CollectedQuestion {
     key: Key,
     request: Request,
     retry: Option<u32>,
@@ -156,7 +156,7 @@ struct Question {
     http: Option<(Incoming, retold_wire::Asked)>,
 }
 
-impl Writer {
+impl RunBuilder {
     fn add(
         &mut self,
         exchange: Exchange,
@@ -224,13 +224,13 @@ impl Writer {
         asked: Asked,
         hosts: &mut Hosts,
         notes: &mut Notes,
-    ) -> Result<Question, String> {
+    ) -> Result<CollectedQuestion, String> {
         match asked {
             Asked::Http(http) => {
                 let incoming = incoming(http, hosts, notes)?;
                 let asked = incoming.asked(&self.rules).map_err(|error| error.to_string())?;
                 let (key, request, retry) = (asked.key.clone(), asked.request.clone(), asked.retry);
-                Ok(Question { key, request, retry, http: Some((incoming, asked)) })
+                Ok(CollectedQuestion { key, request, retry, http: Some((incoming, asked)) })
             }
             Asked::Other(name, request) => {
                 let request =
@@ -239,7 +239,7 @@ impl Writer {
                 let call = CallPath::new(format!("{name}/{}", prompt.short(16)));
                 let call = call.map_err(|error| error.to_string())?;
                 let key = Key { call, prompt };
-                Ok(Question { key, request, retry: Some(0), http: None })
+                Ok(CollectedQuestion { key, request, retry: Some(0), http: None })
             }
         }
     }
@@ -247,7 +247,7 @@ impl Writer {
     fn outcome(
         &self,
         answer: Answer,
-        question: &Question,
+        question: &CollectedQuestion,
         ticket: &Ticket,
         hosts: &mut Hosts,
         notes: &mut Notes,
@@ -278,7 +278,7 @@ impl Writer {
     fn sent(
         &mut self,
         ticket: &mut Ticket,
-        question: &Question,
+        question: &CollectedQuestion,
     ) -> Result<retold::id::Seq, TrafficError> {
         if let Some(request) = ticket.request {
             return Ok(request);

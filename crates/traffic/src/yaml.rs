@@ -35,15 +35,15 @@ pub(crate) struct YamlError {
 }
 
 /// A list or a mapping that is being read.
-struct Open {
+struct OpenCollection {
     anchor: usize,
     line: u32,
     /// What was read before it.
     before: Size,
-    kind: Kind,
+    kind: YamlKind,
 }
 
-enum Kind {
+enum YamlKind {
     List(Vec<Node>),
     Map(Vec<(String, Node)>, Option<String>),
     /// A mapping whose tag says that it stands for the bytes in it.
@@ -58,8 +58,8 @@ struct Size {
 }
 
 #[derive(Default)]
-struct Reader {
-    open: Vec<Open>,
+struct YamlReader {
+    open: Vec<OpenCollection>,
     anchors: BTreeMap<usize, (Node, Size)>,
     size: Size,
     root: Option<Node>,
@@ -87,7 +87,7 @@ pub(crate) fn read(text: &str) -> Result<Node, YamlError> {
 /// Reads a text. The error says whether the indentation of a quoted text is all that is wrong with
 /// it.
 fn once(text: &str) -> Result<Node, (YamlError, bool)> {
-    let mut reader = Reader::default();
+    let mut reader = YamlReader::default();
     for next in Parser::new_from_str(text) {
         let (event, span) = next.map_err(|error| {
             let (line, column) = (error.marker().line(), error.marker().col() + 1);
@@ -150,7 +150,7 @@ fn end_of_quoted(lines: &[&str], begin: usize) -> Option<usize> {
     }
 }
 
-impl Reader {
+impl YamlReader {
     fn take(&mut self, event: Event<'_>, line: u32) -> Result<(), String> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -159,7 +159,9 @@ impl Reader {
                 let value = scalar(&text, style, tag.as_deref())?;
                 self.add(Node { line, value }, anchor, before)
             }
-            Event::SequenceStart(_, anchor, _) => self.begin(Kind::List(Vec::new()), anchor, line),
+            Event::SequenceStart(_, anchor, _) => {
+                self.begin(YamlKind::List(Vec::new()), anchor, line)
+            }
             Event::MappingStart(_, anchor, tag) => {
                 let is_buffer = tag.is_some_and(|tag| {
                     let (handle, suffix) = tag.parts();
@@ -168,19 +170,19 @@ impl Reader {
                         || tag.ends_with(":python/object/apply:builtins.iter")
                 });
                 let kind = match is_buffer {
-                    true => Kind::Buffer(Vec::new(), None),
-                    false => Kind::Map(Vec::new(), None),
+                    true => YamlKind::Buffer(Vec::new(), None),
+                    false => YamlKind::Map(Vec::new(), None),
                 };
                 self.begin(kind, anchor, line)
             }
             Event::SequenceEnd | Event::MappingEnd => {
-                let Some(Open { anchor, line, before, kind }) = self.open.pop() else {
+                let Some(OpenCollection { anchor, line, before, kind }) = self.open.pop() else {
                     return Err("a list or mapping ends that did not begin".to_owned());
                 };
                 let value = match kind {
-                    Kind::List(items) => Value::List(items),
-                    Kind::Map(fields, _) => Value::Map(merged(node::once(fields))),
-                    Kind::Buffer(fields, _) => buffer(node::once(fields)),
+                    YamlKind::List(items) => Value::List(items),
+                    YamlKind::Map(fields, _) => Value::Map(merged(node::once(fields))),
+                    YamlKind::Buffer(fields, _) => buffer(node::once(fields)),
                 };
                 self.add(Node { line, value }, anchor, before)
             }
@@ -210,13 +212,13 @@ impl Reader {
         Ok(())
     }
 
-    fn begin(&mut self, kind: Kind, anchor: usize, line: u32) -> Result<(), String> {
+    fn begin(&mut self, kind: YamlKind, anchor: usize, line: u32) -> Result<(), String> {
         if self.open.len() >= DEEPEST {
             return Err(format!("it is nested more than {DEEPEST} levels deep"));
         }
         let before = self.size;
         self.count(1, 0)?;
-        self.open.push(Open { anchor, line, before, kind });
+        self.open.push(OpenCollection { anchor, line, before, kind });
         Ok(())
     }
 
@@ -233,8 +235,9 @@ impl Reader {
         }
         match self.open.last_mut().map(|open| &mut open.kind) {
             None => self.root = Some(node),
-            Some(Kind::List(items)) => items.push(node),
-            Some(Kind::Map(fields, name) | Kind::Buffer(fields, name)) => match name.take() {
+            Some(YamlKind::List(items)) => items.push(node),
+            Some(YamlKind::Map(fields, name) | YamlKind::Buffer(fields, name)) => match name.take()
+            {
                 Some(name) => fields.push((name, node)),
                 None => *name = Some(key(node)?),
             },

@@ -37,12 +37,12 @@ pub(crate) struct AnswerRegistry {
     /// In the order in which they were given.
     all: VecDeque<Given>,
     /// Most programs never name an answer: made when one does.
-    names: Option<Names>,
+    names: Option<AnswerNames>,
 }
 
 /// What the answers are found by.
 #[derive(Debug, Default)]
-struct Names {
+struct AnswerNames {
     by_request: BTreeMap<Seq, Given>,
     /// The questions by the id of their answer: most providers give each answer its own, but there
     /// are servers that give all of them the same.
@@ -76,16 +76,16 @@ impl AnswerRegistry {
         self.names().named(name)
     }
 
-    fn names(&mut self) -> &Names {
+    fn names(&mut self) -> &AnswerNames {
         self.names.get_or_insert_with(|| {
-            let mut names = Names::default();
+            let mut names = AnswerNames::default();
             self.all.iter().for_each(|given| names.add(given));
             names
         })
     }
 }
 
-impl Names {
+impl AnswerNames {
     fn add(&mut self, given: &Given) {
         let request = given.request;
         if let Some(id) = given.id {

@@ -37,12 +37,12 @@ pub(crate) enum Unread {
 }
 
 /// A body, and its part of the budget.
-struct Counted {
+struct BudgetedBody {
     body: Vec<u8>,
     _part: OwnedSemaphorePermit,
 }
 
-impl AsRef<[u8]> for Counted {
+impl AsRef<[u8]> for BudgetedBody {
     fn as_ref(&self) -> &[u8] {
         &self.body
     }
@@ -83,7 +83,7 @@ impl Bodies {
             Some(mut part) => {
                 // What was not announced is usually shorter than it may be.
                 drop(part.split(part.num_permits().saturating_sub(whole.len())));
-                Bytes::from_owner(Counted { body: whole, _part: part })
+                Bytes::from_owner(BudgetedBody { body: whole, _part: part })
             }
         })
     }

@@ -43,26 +43,26 @@ pub fn decoded(encodings: &str, body: Bytes) -> Result<Bytes, DecodeError> {
 
 /// Decodes a body as it arrives.
 pub(crate) struct Decoder {
-    kind: Kind,
+    kind: EncodingKind,
     /// How many bytes may still come out.
     limit: usize,
 }
 
-enum Kind {
+enum EncodingKind {
     Identity,
-    Brotli(Box<DecompressorWriter<Bounded>>),
-    Gzip(flate2::write::MultiGzDecoder<Bounded>),
-    Deflate(flate2::write::ZlibDecoder<Bounded>),
-    Zstd(Box<zstd::stream::write::Decoder<'static, Bounded>>),
+    Brotli(Box<DecompressorWriter<BoundedReader>>),
+    Gzip(flate2::write::MultiGzDecoder<BoundedReader>),
+    Deflate(flate2::write::ZlibDecoder<BoundedReader>),
+    Zstd(Box<zstd::stream::write::Decoder<'static, BoundedReader>>),
 }
 
 /// Takes so many bytes and no more: a kilobyte may decode to a megabyte.
-struct Bounded {
+struct BoundedReader {
     out: Vec<u8>,
     left: usize,
 }
 
-impl Write for Bounded {
+impl Write for BoundedReader {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes.len() > self.left {
             return Err(io::ErrorKind::FileTooLarge.into());
@@ -83,16 +83,16 @@ impl Decoder {
     /// # Errors
     /// [`DecodeError::Unknown`].
     pub(crate) fn new(encoding: Option<&str>, limit: usize) -> Result<Self, DecodeError> {
-        let out = Bounded { out: Vec::new(), left: limit };
+        let out = BoundedReader { out: Vec::new(), left: limit };
         let kind = match encoding.map(|name| name.trim().to_ascii_lowercase()).as_deref() {
-            None | Some("" | "identity") => Kind::Identity,
-            Some("br") => Kind::Brotli(Box::new(DecompressorWriter::new(out, BUFFER))),
-            Some("gzip" | "x-gzip") => Kind::Gzip(flate2::write::MultiGzDecoder::new(out)),
-            Some("deflate") => Kind::Deflate(flate2::write::ZlibDecoder::new(out)),
+            None | Some("" | "identity") => EncodingKind::Identity,
+            Some("br") => EncodingKind::Brotli(Box::new(DecompressorWriter::new(out, BUFFER))),
+            Some("gzip" | "x-gzip") => EncodingKind::Gzip(flate2::write::MultiGzDecoder::new(out)),
+            Some("deflate") => EncodingKind::Deflate(flate2::write::ZlibDecoder::new(out)),
             Some("zstd") => {
                 let decoder =
                     zstd::stream::write::Decoder::new(out).map_err(DecodeError::Broken)?;
-                Kind::Zstd(Box::new(decoder))
+                EncodingKind::Zstd(Box::new(decoder))
             }
             Some(other) => return Err(DecodeError::Unknown(other.chars().take(40).collect())),
         };
@@ -105,22 +105,22 @@ impl Decoder {
     /// [`DecodeError::Broken`] if it has not ended as its encoding says.
     pub(crate) fn end(&mut self) -> Result<(), DecodeError> {
         match &mut self.kind {
-            Kind::Identity => Ok(()),
-            Kind::Brotli(decoder) => decoder.close().map_err(DecodeError::Broken),
-            Kind::Gzip(decoder) => decoder.try_finish().map_err(DecodeError::Broken),
-            Kind::Deflate(decoder) => decoder.try_finish().map_err(DecodeError::Broken),
-            Kind::Zstd(decoder) => decoder.flush().map_err(DecodeError::Broken),
+            EncodingKind::Identity => Ok(()),
+            EncodingKind::Brotli(decoder) => decoder.close().map_err(DecodeError::Broken),
+            EncodingKind::Gzip(decoder) => decoder.try_finish().map_err(DecodeError::Broken),
+            EncodingKind::Deflate(decoder) => decoder.try_finish().map_err(DecodeError::Broken),
+            EncodingKind::Zstd(decoder) => decoder.flush().map_err(DecodeError::Broken),
         }
     }
 
     /// What came out at the end.
     fn rest(&mut self) -> Vec<u8> {
         let out = match &mut self.kind {
-            Kind::Identity => return Vec::new(),
-            Kind::Brotli(decoder) => decoder.get_mut(),
-            Kind::Gzip(decoder) => decoder.get_mut(),
-            Kind::Deflate(decoder) => decoder.get_mut(),
-            Kind::Zstd(decoder) => decoder.get_mut(),
+            EncodingKind::Identity => return Vec::new(),
+            EncodingKind::Brotli(decoder) => decoder.get_mut(),
+            EncodingKind::Gzip(decoder) => decoder.get_mut(),
+            EncodingKind::Deflate(decoder) => decoder.get_mut(),
+            EncodingKind::Zstd(decoder) => decoder.get_mut(),
         };
         std::mem::take(&mut out.out)
     }
@@ -135,24 +135,24 @@ impl Decoder {
             io::ErrorKind::FileTooLarge => DecodeError::TooLong(limit),
             _ => DecodeError::Broken(e),
         };
-        fn taken(out: &mut Bounded) -> Bytes {
+        fn taken(out: &mut BoundedReader) -> Bytes {
             Bytes::from(std::mem::take(&mut out.out))
         }
         match &mut self.kind {
-            Kind::Identity => Ok(chunk),
-            Kind::Brotli(decoder) => {
+            EncodingKind::Identity => Ok(chunk),
+            EncodingKind::Brotli(decoder) => {
                 decoder.write_all(&chunk).and_then(|()| decoder.flush()).map_err(failed)?;
                 Ok(taken(decoder.get_mut()))
             }
-            Kind::Gzip(decoder) => {
+            EncodingKind::Gzip(decoder) => {
                 decoder.write_all(&chunk).and_then(|()| decoder.flush()).map_err(failed)?;
                 Ok(taken(decoder.get_mut()))
             }
-            Kind::Deflate(decoder) => {
+            EncodingKind::Deflate(decoder) => {
                 decoder.write_all(&chunk).and_then(|()| decoder.flush()).map_err(failed)?;
                 Ok(taken(decoder.get_mut()))
             }
-            Kind::Zstd(decoder) => {
+            EncodingKind::Zstd(decoder) => {
                 decoder.write_all(&chunk).and_then(|()| decoder.flush()).map_err(failed)?;
                 Ok(taken(decoder.get_mut()))
             }

@@ -27,10 +27,10 @@ pub(crate) struct Prompts {
 }
 
 /// By prompt and call: its first question, and how many samples it has.
-type KnownPrompts = BTreeMap<(PromptHash, CallPath), Known>;
+type KnownPrompts = BTreeMap<(PromptHash, CallPath), KnownRequest>;
 
 #[derive(Debug)]
-struct Known {
+struct KnownRequest {
     request: Seq,
     samples: usize,
     /// Whether anything came of one of them.
@@ -100,7 +100,7 @@ impl Prompts {
         let mut read = KnownPrompts::new();
         if let Some(questions) = self.samples.questions() {
             library.questions(questions, |request, sent| {
-                let new = Known { request, samples: 0, is_tried: false };
+                let new = KnownRequest { request, samples: 0, is_tried: false };
                 let entry = read.entry((sent.prompt, sent.call)).or_insert(new);
                 entry.samples += usize::from(questions.is_answered(request));
                 entry.is_tried |= questions.is_tried(request);
@@ -136,7 +136,7 @@ impl Prompts {
             return Ok(miss(same_prompt((other, known), &call)));
         }
         let now = shown_body(asked.request.api(), rules.counted(&asked.request));
-        let mut best: Option<(Score, (&CallPath, &Known), Found)> = None;
+        let mut best: Option<(Score, (&CallPath, &KnownRequest), BodyDifferences)> = None;
         // Those of the same call first, then those of the same form.
         let mut candidates: Vec<_> = all.iter().collect();
         candidates.sort_by_key(|((_, other), known)| {
@@ -145,7 +145,7 @@ impl Prompts {
         for ((prompt, other), known) in candidates.into_iter().take(COMPARED) {
             let Some(request) = library.request(*prompt)? else { continue };
             let recorded = shown_body(request.api(), rules.counted(&request));
-            let mut found = Found::default();
+            let mut found = BodyDifferences::default();
             compare(&recorded, &now, "", &mut found);
             let form = usize::from(!alike(other, &call));
             let score = (found.fields + form, Reverse(found.common), known.request);
@@ -158,7 +158,7 @@ impl Prompts {
             Some((
                 _,
                 (other, known),
-                Found { first: Some((field, recorded, now)), fields, .. },
+                BodyDifferences { first: Some((field, recorded, now)), fields, .. },
             )) => {
                 let (recorded, now) = excerpts(recorded.as_ref(), now.as_ref());
                 let (nearest, call) = (known.request, other.clone());
@@ -171,7 +171,7 @@ impl Prompts {
     }
 }
 
-impl Known {
+impl KnownRequest {
     /// Why there is no more of it.
     fn used_up(&self) -> Why {
         match self.samples {
@@ -182,7 +182,7 @@ impl Known {
 }
 
 /// Why a prompt has no answer: it is recorded in another form, or under another name.
-fn same_prompt((other, known): (&CallPath, &Known), call: &CallPath) -> Why {
+fn same_prompt((other, known): (&CallPath, &KnownRequest), call: &CallPath) -> Why {
     let (field, recorded, now) = match (streamed(other), streamed(call)) {
         (before, now) if before != now => ("stream", json!(before), json!(now)),
         _ => ("X-Retold-Call", json!(other), json!(call)),
@@ -212,7 +212,7 @@ type Score = (usize, Reverse<usize>, Seq);
 
 /// The differences of two bodies.
 #[derive(Debug, Default)]
-struct Found {
+struct BodyDifferences {
     fields: usize,
     first: Option<(String, Option<Value>, Option<Value>)>,
     /// How many characters the first two differing texts share at both ends.
@@ -238,7 +238,7 @@ fn order(name: &str) -> (u8, &str) {
     (rank, name)
 }
 
-fn compare(recorded: &Value, now: &Value, path: &str, found: &mut Found) {
+fn compare(recorded: &Value, now: &Value, path: &str, found: &mut BodyDifferences) {
     match (recorded, now) {
         (Value::Object(before), Value::Object(after)) => {
             let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
@@ -261,14 +261,14 @@ fn compare(recorded: &Value, now: &Value, path: &str, found: &mut Found) {
     }
 }
 
-fn both(before: Option<&Value>, after: Option<&Value>, path: &str, found: &mut Found) {
+fn both(before: Option<&Value>, after: Option<&Value>, path: &str, found: &mut BodyDifferences) {
     match (before, after) {
         (Some(before), Some(after)) => compare(before, after, path, found),
         (before, after) => note(before, after, path, found),
     }
 }
 
-fn note(before: Option<&Value>, after: Option<&Value>, path: &str, found: &mut Found) {
+fn note(before: Option<&Value>, after: Option<&Value>, path: &str, found: &mut BodyDifferences) {
     found.fields += 1;
     if found.first.is_none() {
         if let (Some(Value::String(a)), Some(Value::String(b))) = (before, after) {
@@ -371,7 +371,7 @@ mod tests {
         let recorded =
             json!({"model": "m", "temperature": 1, "messages": [{"role": "user", "content": "a"}]});
         let first = |now: Value| {
-            let mut found = Found::default();
+            let mut found = BodyDifferences::default();
             compare(&recorded, &now, "", &mut found);
             (found.first.map(|(path, ..)| path), found.fields)
         };

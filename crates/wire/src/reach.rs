@@ -11,14 +11,14 @@ use retold::escaping::printable;
 /// Who may ask a server, and under which names.
 #[derive(Debug, Clone)]
 pub struct Reach {
-    names: Names,
+    names: ServerNames,
     /// Whether links from other sites are followed.
     links: bool,
 }
 
 /// The names of a server.
 #[derive(Debug, Clone)]
-enum Names {
+enum ServerNames {
     /// Any: its clients know a token.
     Any,
     /// Addresses of loopback and localhost, which no other site can have as its name.
@@ -52,17 +52,17 @@ impl Reach {
         if address.ip().is_loopback() || address.ip().is_unspecified() {
             names.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
         }
-        Reach { names: Names::These(names, address.port()), links: true }
+        Reach { names: ServerNames::These(names, address.port()), links: true }
     }
 
     /// A server for programs on this machine, which may find it at another port.
     pub fn this_machine() -> Self {
-        Reach { names: Names::ThisMachine, links: false }
+        Reach { names: ServerNames::ThisMachine, links: false }
     }
 
     /// A server for programs anywhere, which know its token.
     pub fn with_token() -> Self {
-        Reach { names: Names::Any, links: false }
+        Reach { names: ServerNames::Any, links: false }
     }
 
     /// Whether a request may be answered.
@@ -124,20 +124,20 @@ pub(crate) fn only<'a>(
     }
 }
 
-impl Names {
+impl ServerNames {
     /// Checks the host that a request names.
     fn include(&self, host: Option<&str>) -> Result<(), Refused> {
         match (self, host) {
-            (Names::Any, _) => Ok(()),
+            (ServerNames::Any, _) => Ok(()),
             // Older clients name none; a browser always does.
-            (Names::ThisMachine, None) => Ok(()),
-            (Names::ThisMachine, Some(host)) if is_this_machine(host) => Ok(()),
-            (Names::ThisMachine, Some(_)) => refused(
+            (ServerNames::ThisMachine, None) => Ok(()),
+            (ServerNames::ThisMachine, Some(host)) if is_this_machine(host) => Ok(()),
+            (ServerNames::ThisMachine, Some(_)) => refused(
                 403,
                 "retold serves requests to 127.0.0.1 and localhost, and none to other names",
             ),
-            (Names::These(..), None) => refused(400, "a request names one host"),
-            (Names::These(names, port), Some(host)) => match is_one_of(names, *port, host) {
+            (ServerNames::These(..), None) => refused(400, "a request names one host"),
+            (ServerNames::These(names, port), Some(host)) => match is_one_of(names, *port, host) {
                 true => Ok(()),
                 false => refused(403, format!("this server is not {}", printable(host, 100))),
             },

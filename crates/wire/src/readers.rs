@@ -41,7 +41,7 @@ type Block = (RunId, u64);
 
 struct Blocks {
     /// Those that were read last come last. A block is shorter than others if its events are large.
-    kept: VecDeque<Kept>,
+    kept: VecDeque<KeptReader>,
     bytes: usize,
     touched: VecDeque<Block>,
     /// What blocks have saved, and not cost yet.
@@ -55,7 +55,7 @@ impl Default for Blocks {
     }
 }
 
-struct Kept {
+struct KeptReader {
     block: Block,
     events: Arc<Vec<StoredEvent>>,
     bytes: usize,
@@ -169,7 +169,7 @@ impl Blocks {
             self.bytes -= oldest.bytes;
         }
         self.bytes += bytes;
-        self.kept.push_back(Kept { block, events: events.clone(), bytes });
+        self.kept.push_back(KeptReader { block, events: events.clone(), bytes });
     }
 }
 

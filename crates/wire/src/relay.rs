@@ -43,7 +43,7 @@ pub(crate) async fn relay(
     mut ticket: Ticket,
     mut waiting: Waiting,
 ) {
-    let exchange = Exchange { session: &session, incoming: &incoming, asked: &asked };
+    let exchange = LiveExchange { session: &session, incoming: &incoming, asked: &asked };
     let request = match exchange.question(&ticket) {
         Ok(request) => request,
         Err(error) => return waiting.send(exchange.unrecorded(&error)),
@@ -109,20 +109,20 @@ pub(crate) async fn refused_here(
 }
 
 /// A request that is asked now.
-struct Exchange<'a> {
+struct LiveExchange<'a> {
     session: &'a Arc<Session>,
     incoming: &'a Incoming,
     asked: &'a Asked,
 }
 
 /// How reading an answer ended.
-enum Ended {
+enum AnswerEnd {
     Whole,
     Broken(Failure),
     ClientLeft,
 }
 
-impl Exchange<'_> {
+impl LiveExchange<'_> {
     /// The event of the question.
     fn question(&self, ticket: &Ticket) -> Result<Seq, RecorderError> {
         if let Some(request) = ticket.request {
@@ -204,8 +204,10 @@ impl Exchange<'_> {
         let too_long =
             response.content_length().is_some_and(|length| length > LONGEST_ANSWER as u64);
         let ended = match Decoder::new(encoding, LONGEST_ANSWER) {
-            Ok(_) if too_long => Ended::Broken(malformed(DecodeError::TooLong(LONGEST_ANSWER))),
-            Err(error) => Ended::Broken(Failure::new(FailureKind::Malformed, error.to_string())),
+            Ok(_) if too_long => AnswerEnd::Broken(malformed(DecodeError::TooLong(LONGEST_ANSWER))),
+            Err(error) => {
+                AnswerEnd::Broken(Failure::new(FailureKind::Malformed, error.to_string()))
+            }
             Ok(decoder) => {
                 if arriving.lets_through && framing != Framing::Whole {
                     outlet.begin();
@@ -216,9 +218,9 @@ impl Exchange<'_> {
         };
         let Arriving { body, chunks, sent, .. } = arriving;
         let nonsense =
-            matches!(&ended, Ended::Broken(failure) if failure.kind == FailureKind::Malformed);
+            matches!(&ended, AnswerEnd::Broken(failure) if failure.kind == FailureKind::Malformed);
         // Nothing of an answer has arrived that could be passed on.
-        if let Ended::Broken(failure) = &ended
+        if let AnswerEnd::Broken(failure) = &ended
             && (nonsense || body.is_empty())
             && let Some(waiting) = outlet.take_back()
         {
@@ -230,7 +232,7 @@ impl Exchange<'_> {
         let kept = self.kept(kept, &body[..most], chunks, &ended);
         let rest = Bytes::from(body).slice(sent..end);
         let recorded = match &ended {
-            Ended::Whole => {
+            AnswerEnd::Whole => {
                 let headers = response.headers();
                 match read::whole(self.asked.dialect, framing, (status, headers), &kept.body) {
                     Read::Answer(response) => self.succeeded(ticket, *response, kept, watch).await,
@@ -240,11 +242,11 @@ impl Exchange<'_> {
                     }
                 }
             }
-            Ended::Broken(failure) => {
+            AnswerEnd::Broken(failure) => {
                 let kept = kept.of_failure(read::begun(self.asked.dialect, framing, &kept.body));
                 self.failed(ticket, failure, true, &kept).await
             }
-            Ended::ClientLeft => {
+            AnswerEnd::ClientLeft => {
                 let why = "the client left, and the answer did not end in time";
                 let failure = Failure::new(FailureKind::Timeout, why);
                 let kept = kept.of_failure(read::begun(self.asked.dialect, framing, &kept.body));
@@ -252,8 +254,8 @@ impl Exchange<'_> {
             }
         };
         match (recorded, ended) {
-            (Ok(()), Ended::Whole) => outlet.end(rest).await,
-            (Ok(()), Ended::Broken(_) | Ended::ClientLeft) => outlet.break_off(rest).await,
+            (Ok(()), AnswerEnd::Whole) => outlet.end(rest).await,
+            (Ok(()), AnswerEnd::Broken(_) | AnswerEnd::ClientLeft) => outlet.break_off(rest).await,
             // What is not on disk is not let through.
             (Err(_), _) => outlet.break_off(Bytes::new()).await,
         }
@@ -268,7 +270,7 @@ impl Exchange<'_> {
         outlet: &mut Outlet,
         since_head: &Stopwatch,
         mut deadline: Option<Instant>,
-    ) -> Ended {
+    ) -> AnswerEnd {
         let mut long: Option<SemaphorePermit<'_>> = None;
         let mut left = deadline.is_some();
         loop {
@@ -287,26 +289,26 @@ impl Exchange<'_> {
                     continue;
                 }
                 () = late => {
-                    return if arriving.last.is_some() { Ended::Whole } else { Ended::ClientLeft };
+                    return if arriving.last.is_some() { AnswerEnd::Whole } else { AnswerEnd::ClientLeft };
                 }
             };
             let chunk = match chunk {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => match decoder.end() {
-                    Ok(()) => return Ended::Whole,
-                    Err(error) => return Ended::Broken(malformed(error)),
+                    Ok(()) => return AnswerEnd::Whole,
+                    Err(error) => return AnswerEnd::Broken(malformed(error)),
                 },
                 Err(error) => {
                     let upstream = &self.incoming.upstream;
-                    return Ended::Broken(broken_off(upstream, arriving.body.len(), error));
+                    return AnswerEnd::Broken(broken_off(upstream, arriving.body.len(), error));
                 }
             };
             let chunk = match decoder.chunk(chunk) {
                 Ok(chunk) => chunk,
-                Err(error) => return Ended::Broken(malformed(error)),
+                Err(error) => return AnswerEnd::Broken(malformed(error)),
             };
             if arriving.body.len() + chunk.len() > LONGEST_ANSWER {
-                return Ended::Broken(malformed(DecodeError::TooLong(LONGEST_ANSWER)));
+                return AnswerEnd::Broken(malformed(DecodeError::TooLong(LONGEST_ANSWER)));
             }
             if arriving.body.len() > READ_TOGETHER && long.is_none() {
                 // The semaphore is never closed.
@@ -334,13 +336,19 @@ impl Exchange<'_> {
     }
 
     /// What is stored of an answer: without keys, and without what is redacted.
-    fn kept(&self, kept: Kept, body: &[u8], chunks: Vec<(usize, u64)>, ended: &Ended) -> ToStore {
+    fn kept(
+        &self,
+        kept: Kept,
+        body: &[u8],
+        chunks: Vec<(usize, u64)>,
+        ended: &AnswerEnd,
+    ) -> ToStore {
         let masks = self.masks();
         let mut masked = body.to_vec();
         let end = match ended {
-            Ended::Whole => None,
-            Ended::Broken(_) => Some(End::BrokenOff),
-            Ended::ClientLeft => Some(End::ClientLeft),
+            AnswerEnd::Whole => None,
+            AnswerEnd::Broken(_) => Some(End::BrokenOff),
+            AnswerEnd::ClientLeft => Some(End::ClientLeft),
         };
         let is_masked = masks.in_answer(&mut masked);
         let redaction = &self.session.rules.redaction;

@@ -78,7 +78,7 @@ pub struct RecordedSample {
 #[derive(Debug, Default)]
 pub struct ReplayQueue {
     /// What is left of each; a queue with nothing left is dropped.
-    queues: BTreeMap<Key, Queue>,
+    queues: BTreeMap<Key, CallQueue>,
     /// The next new sample of each call that was added.
     next: BTreeMap<Digest, Sample>,
     /// Whether what is not recorded is asked.
@@ -89,7 +89,7 @@ pub struct ReplayQueue {
 
 /// What a sample has that is asked again.
 #[derive(Debug, Default)]
-struct Lost {
+struct LostSample {
     /// The event of its question, if the next attempt belongs to that.
     request: Option<Seq>,
     /// Its attempts so far.
@@ -97,13 +97,13 @@ struct Lost {
 }
 
 #[derive(Debug, Default)]
-struct Queue {
+struct CallQueue {
     recorded: VecDeque<Ticket>,
     /// Samples whose client may try again.
     open: Vec<Ticket>,
     /// Samples that were in flight when the run was cut off, or whose client left before they were whole:
     /// they are asked again.
-    lost: BTreeMap<Sample, Lost>,
+    lost: BTreeMap<Sample, LostSample>,
 }
 
 impl ReplayQueue {
@@ -127,13 +127,13 @@ impl ReplayQueue {
             let RecordedSample { request, attempts, made, partial: is_partial } = sample;
             let queue = self.queues.entry(key.clone()).or_default();
             if made == 0 {
-                queue.lost.insert(number, Lost::default());
+                queue.lost.insert(number, LostSample::default());
                 continue;
             }
             if is_partial && self.live {
                 let lost = match self.same_run {
-                    true => Lost { request: Some(request), attempts: made },
-                    false => Lost::default(),
+                    true => LostSample { request: Some(request), attempts: made },
+                    false => LostSample::default(),
                 };
                 queue.lost.insert(number, lost);
                 continue;
@@ -178,11 +178,11 @@ impl ReplayQueue {
                 entry.remove();
             }
         }
-        let (sample, Lost { request, attempts }) = lost.unwrap_or_else(|| {
+        let (sample, LostSample { request, attempts }) = lost.unwrap_or_else(|| {
             let next = self.next.entry(Digest::new(key.call.as_str())).or_default();
             let sample = *next;
             *next = sample.saturating_add(1);
-            (sample, Lost::default())
+            (sample, LostSample::default())
         });
         let (key, recorded) = (key.clone(), VecDeque::new());
         let is_again = attempts > 0;
@@ -206,19 +206,19 @@ impl ReplayQueue {
 
     /// How many recorded samples were not asked for, or not to their end.
     pub fn left(&self) -> usize {
-        self.queues.values().map(Queue::left).sum()
+        self.queues.values().map(CallQueue::left).sum()
     }
 }
 
-impl Queue {
+impl CallQueue {
     /// What is open or recorded for a client.
     fn take(&mut self, retry: Option<u32>) -> Option<Turn> {
         // A client that counts its attempts says when it begins anew.
         if retry != Some(0) && !self.open.is_empty() {
             let counted = self.open.iter().position(|open| Some(open.tries) == retry);
-            return Some(Queue::turn(self.open.remove(counted.unwrap_or(0))));
+            return Some(CallQueue::turn(self.open.remove(counted.unwrap_or(0))));
         }
-        self.recorded.pop_front().map(Queue::turn)
+        self.recorded.pop_front().map(CallQueue::turn)
     }
 
     fn is_empty(&self) -> bool {

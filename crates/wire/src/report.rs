@@ -297,7 +297,7 @@ fn decision(session: &Session, decision: Decision) -> Result<Outcome, ReportErro
     let Decision { name, value, response, method, reasoning, warnings } = decision;
     let name = named("name", name)?;
     let method = method.map_or(Ok("reported".to_owned()), |method| named("method", method))?;
-    let Found { seq, call, sample } = answer(session, &response)?;
+    let ReportedAnswer { seq, call, sample } = answer(session, &response)?;
     let parser = json!({"name": REPORTED, "params": {"name": name}, "version": 1});
     let by = DecidedBy { method, parser };
     let details = DecisionDetails { reasoning, value: exact(value)?, warnings };
@@ -339,19 +339,22 @@ fn inexact(value: &Value) -> Option<&Number> {
 }
 
 /// An answer that a decision rests on.
-struct Found {
+struct ReportedAnswer {
     seq: Seq,
     call: CallPath,
     sample: Sample,
 }
 
 /// The answer that a client names.
-fn answer(session: &Session, name: &str) -> Result<Found, ReportError> {
+fn answer(session: &Session, name: &str) -> Result<ReportedAnswer, ReportError> {
     // What is stored of ids and names of calls has nothing in it that is taken out.
     let name = &*session.rules.redaction.text(name);
     let unknown = || ReportError::Unknown { given: printable(name, LONGEST_NAME) };
-    let found =
-        |given: &Given| Found { seq: given.answer, call: given.call.clone(), sample: given.sample };
+    let found = |given: &Given| ReportedAnswer {
+        seq: given.answer,
+        call: given.call.clone(),
+        sample: given.sample,
+    };
     let Some(seq) = address(session, name)? else {
         return match lock(&session.handed).named(name) {
             Ok(given) => Ok(found(given)),
@@ -371,7 +374,9 @@ fn answer(session: &Session, name: &str) -> Result<Found, ReportError> {
         _ => return Err(unknown()),
     };
     match session.library.event(at(session, request))? {
-        Some(Event::RequestSent(sent)) => Ok(Found { seq, call: sent.call, sample: sent.sample }),
+        Some(Event::RequestSent(sent)) => {
+            Ok(ReportedAnswer { seq, call: sent.call, sample: sent.sample })
+        }
         _ => Err(unknown()),
     }
 }

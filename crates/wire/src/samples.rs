@@ -25,19 +25,19 @@ const BATCH: usize = 512;
 /// The samples of a run. Opening it reads the index of the run, not its events: those of a call are
 /// read when it is first asked for, so a long run is replayed at once.
 #[derive(Clone)]
-pub struct Samples(Option<Arc<Recorded>>);
+pub struct Samples(Option<Arc<RecordedSamples>>);
 
-struct Recorded {
+struct RecordedSamples {
     questions: Questions,
     readers: Arc<Readers>,
     rules: Rules,
     failures: Failures,
-    resumed: Option<Resumed>,
+    resumed: Option<LastResume>,
 }
 
 /// Where a run was continued last.
 #[derive(Debug, Clone, Copy)]
-struct Resumed {
+struct LastResume {
     seq: Seq,
     /// What became of the attempts that had failed before.
     failures: Failures,
@@ -112,7 +112,13 @@ impl Samples {
         };
         let questions = Questions { run, table, answered };
         let (rules, readers) = (rules.clone(), Arc::new(Readers::new(log)));
-        Ok(Samples(Some(Arc::new(Recorded { questions, readers, rules, failures, resumed }))))
+        Ok(Samples(Some(Arc::new(RecordedSamples {
+            questions,
+            readers,
+            rules,
+            failures,
+            resumed,
+        }))))
     }
 
     /// What is recorded of a call.
@@ -157,7 +163,7 @@ impl Samples {
     }
 }
 
-impl Recorded {
+impl RecordedSamples {
     fn of_call(&self, call: &CallPath) -> Result<Page, LogError> {
         let run = self.questions.run;
         let (mut page, mut asked) = (Page::default(), Vec::new());
@@ -202,7 +208,11 @@ impl Recorded {
     }
 
     /// The recorded attempts of a question.
-    fn attempts(&self, request: Seq, first: &mut Option<(Place, Found)>) -> Result<Made, LogError> {
+    fn attempts(
+        &self,
+        request: Seq,
+        first: &mut Option<(Place, Found)>,
+    ) -> Result<QuestionAttempts, LogError> {
         let run = self.questions.run;
         let (mut attempts, mut made, mut partial) = (Vec::new(), 0, false);
         for seq in self.questions.table.caused_by(request) {
@@ -236,7 +246,7 @@ impl Recorded {
             attempts.push((Attempt { place, reopens, is_answer: failed.is_none() }, failed));
             first.get_or_insert((place, stored));
         }
-        Ok(Made { request, attempts, made, partial })
+        Ok(QuestionAttempts { request, attempts, made, partial })
     }
 
     /// The key of a stored prompt, under the rules.
@@ -247,7 +257,7 @@ impl Recorded {
 }
 
 /// What was made of a question.
-struct Made {
+struct QuestionAttempts {
     request: Seq,
     /// The attempts that the program which was run last has met.
     attempts: Vec<(Attempt, Option<Failed>)>,
@@ -256,7 +266,7 @@ struct Made {
     partial: bool,
 }
 
-impl Made {
+impl QuestionAttempts {
     /// Whether it was answered, before this seq if there is one.
     fn is_answered(&self, before: Option<Seq>) -> bool {
         let is_before = |attempt: &Attempt| before.is_none_or(|seq| attempt.place.seq < seq);
@@ -266,7 +276,7 @@ impl Made {
     /// Takes out what had failed before the run was continued and was not sent to the program again.
     /// Returns whether the program that was run last has met it at all. `answered` is the last question of
     /// its call that was answered before that.
-    fn is_met(&mut self, resumed: Resumed, answered: Option<Seq>) -> bool {
+    fn is_met(&mut self, resumed: LastResume, answered: Option<Seq>) -> bool {
         let is_before = |(attempt, _): &(Attempt, Option<Failed>)| attempt.place.seq < resumed.seq;
         let before: Vec<_> = self.attempts.iter().copied().filter(is_before).collect();
         let Some((last, _)) = before.last() else { return true };
@@ -284,7 +294,7 @@ impl Made {
     /// What of it is sent again; `None` if the program is not to notice that it was asked. `answered` is
     /// the last question of its call that was answered.
     fn sent(self, failures: Failures, answered: Option<Seq>) -> Option<RecordedSample> {
-        let Made { request, attempts, made, partial } = self;
+        let QuestionAttempts { request, attempts, made, partial } = self;
         let failed = attempts.last().map(|(attempt, _)| attempt.place.seq);
         let attempts = failures.sent(attempts, answered);
         let is_skipped = match failures {
@@ -320,13 +330,16 @@ pub fn upstreams_asked(log: &Log, run: RunId) -> Result<BTreeSet<String>, LogErr
 }
 
 /// The last question of a call that was answered, before this seq if there is one.
-fn last_answered(all: &[(Sample, PromptHash, Made)], before: Option<Seq>) -> Option<Seq> {
+fn last_answered(
+    all: &[(Sample, PromptHash, QuestionAttempts)],
+    before: Option<Seq>,
+) -> Option<Seq> {
     let answered = all.iter().filter(|(.., made)| made.is_answered(before));
     answered.map(|(.., made)| made.request).max()
 }
 
 /// Where a run was continued last.
-fn resumed(reader: &mut CheckedReader, run: RunId) -> Result<Option<Resumed>, LogError> {
+fn resumed(reader: &mut CheckedReader, run: RunId) -> Result<Option<LastResume>, LogError> {
     let (mut resumed, mut after) = (None, Seq(0));
     loop {
         let events = reader.events(run, after, BATCH)?;
@@ -337,7 +350,7 @@ fn resumed(reader: &mut CheckedReader, run: RunId) -> Result<Option<Resumed>, Lo
                 stored.event().map_err(damaged)?
             {
                 let failures = Failures::asked_again(retry_failed);
-                resumed = Some(Resumed { seq: stored.seq, failures });
+                resumed = Some(LastResume { seq: stored.seq, failures });
             }
         }
     }

@@ -122,11 +122,11 @@ impl Upstreams {
         let host = whole.host_str()?;
         let origin = self.base(asked).map(|base| base.origin());
         let named = self.named.iter();
-        let named = named.map(|(name, base)| Place { name, base: base.clone() });
+        let named = named.map(|(name, base)| UpstreamPlace { name, base: base.clone() });
         let host = self.base(host).filter(|_| is_host(host)).map(|_| host);
         let opened = host.and_then(|name| {
             let base = Url::parse(&format!("https://{name}")).ok()?;
-            Some(Place { name, base })
+            Some(UpstreamPlace { name, base })
         });
         let found = named.chain(opened).filter_map(|place| {
             let led = if Some(whole.origin()) == origin { "" } else { LED };
@@ -183,12 +183,12 @@ fn without_credentials(mut base: Url) -> Url {
 }
 
 /// A base URL, by the place of an upstream at retold.
-struct Place<'a> {
+struct UpstreamPlace<'a> {
     name: &'a str,
     base: Url,
 }
 
-impl Place<'_> {
+impl UpstreamPlace<'_> {
     /// The path at retold of a URL at this server, with `led` before the part below it, and whether it is below
     /// the base URL.
     fn path_of(&self, url: &Url, led: &str) -> Option<(bool, String)> {

@@ -16,7 +16,7 @@ use crate::prompt::{CanonicalError, canonical};
 const LONGEST_METHOD: usize = 100;
 
 #[derive(Serialize)]
-struct Given<'a> {
+struct FilterInput<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<&'a CallPath>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,7 +35,7 @@ pub(super) fn written(asked: &Undecided<'_>) -> String {
     let Undecided { call, sample, answer: WholeAnswer { text, finish_reason, extra }, params } =
         *asked;
     let extra = extra.filter(|extra| !extra.is_empty());
-    let given = Given { call, sample, text, finish_reason, extra, params };
+    let given = FilterInput { call, sample, text, finish_reason, extra, params };
     // Texts and JSON values always have a JSON form.
     let mut line = serde_json::to_string(&given).unwrap_or_default();
     line.push('\n');
@@ -44,7 +44,7 @@ pub(super) fn written(asked: &Undecided<'_>) -> String {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Taken {
+struct FilterOutput {
     /// Distinguishes null, which is a value, from an absent key.
     #[serde(deserialize_with = "given")]
     value: Value,
@@ -104,7 +104,7 @@ pub(super) fn read(text: &str) -> Result<Decided, LineProblem> {
     if !text.trim_start().starts_with('{') {
         return Err(LineProblem::NotAnObject(printable(text.trim(), 80)));
     }
-    let Taken { value, method, reasoning, warnings } = serde_json::from_str(text)?;
+    let FilterOutput { value, method, reasoning, warnings } = serde_json::from_str(text)?;
     let too_long = method.chars().count() > LONGEST_METHOD;
     if method.is_empty() || too_long || method.chars().any(char::is_control) {
         return Err(LineProblem::Method(printable(&method, 80)));

@@ -148,26 +148,26 @@ impl Run<'_> {
         &self,
         left: &mut Duration,
         mut look: impl FnMut(Duration) -> Option<T>,
-    ) -> Result<T, Stopped> {
+    ) -> Result<T, StopReason> {
         loop {
             if let Some(found) = look(STEP) {
                 return Ok(found);
             }
             *left = left.saturating_sub(STEP);
             if left.is_zero() {
-                return Err(Stopped::TimeIsUp);
+                return Err(StopReason::TimeIsUp);
             }
             if self.setup.stop.load(Ordering::SeqCst) {
-                return Err(Stopped::Asked);
+                return Err(StopReason::Asked);
             }
         }
     }
 
-    fn stopped(&self, stopped: Stopped, said: String) -> FilterError {
+    fn stopped(&self, stopped: StopReason, said: String) -> FilterError {
         let name = self.name.clone();
         match stopped {
-            Stopped::Asked => FilterError::Interrupted { name },
-            Stopped::TimeIsUp => {
+            StopReason::Asked => FilterError::Interrupted { name },
+            StopReason::TimeIsUp => {
                 let seconds = self.setup.limits.time.as_secs();
                 FilterError::TimedOut { name, seconds, said }
             }
@@ -176,7 +176,7 @@ impl Run<'_> {
 }
 
 /// Why we stopped waiting.
-enum Stopped {
+enum StopReason {
     TimeIsUp,
     Asked,
 }
@@ -277,7 +277,7 @@ fn beginning(mut stderr: impl Read) -> String {
 /// The decisions that it writes, in at most `most` bytes.
 fn decisions(stdout: impl Read + Send + 'static, due: usize, most: u64) -> Output {
     let read = Arc::new(AtomicU64::new(0));
-    let counted = Counted { inner: stdout, read: read.clone() };
+    let counted = CountedReader { inner: stdout, read: read.clone() };
     let mut stdout = Shared(Arc::new(Mutex::new(counted.take(most.saturating_add(1)))));
     let is_too_much = || read.load(Ordering::SeqCst) > most;
     let mut decided = Ok((Vec::new(), 0));
@@ -319,12 +319,12 @@ impl<R: Read> Read for Shared<R> {
 }
 
 /// Counts what is read.
-struct Counted<R> {
+struct CountedReader<R> {
     inner: R,
     read: Arc<AtomicU64>,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buffer)?;
         self.read.fetch_add(n as u64, Ordering::SeqCst);

@@ -32,9 +32,9 @@ pub struct BackedUp {
 }
 
 /// The unfinished copy; removed unless it is moved into place.
-struct Draft(PathBuf);
+struct BackupDraft(PathBuf);
 
-impl Drop for Draft {
+impl Drop for BackupDraft {
     fn drop(&mut self) {
         // A failure cannot be handled here.
         let _ = fs::remove_file(&self.0);
@@ -55,7 +55,7 @@ impl SqliteBackend {
         if to.symlink_metadata().is_ok() {
             return Err(failed(io::ErrorKind::AlreadyExists.into()));
         }
-        let draft = Draft(draft_path(to).map_err(failed)?);
+        let draft = BackupDraft(draft_path(to).map_err(failed)?);
         // Created here, so that we never write through an existing file or link.
         File::options().write(true).create_new(true).open(&draft.0).map_err(failed)?;
         self.copy_to(&draft.0)?;

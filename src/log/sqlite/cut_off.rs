@@ -103,51 +103,52 @@ struct Trees {
 
 /// What a page of a tree is, by its first byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum PageKind {
     InnerIndex = 2,
     InnerTable = 5,
     LeafIndex = 10,
     LeafTable = 13,
 }
 
-impl Kind {
+impl PageKind {
     fn new(byte: u8) -> Option<Self> {
-        let all = [Kind::InnerIndex, Kind::InnerTable, Kind::LeafIndex, Kind::LeafTable];
+        let all =
+            [PageKind::InnerIndex, PageKind::InnerTable, PageKind::LeafIndex, PageKind::LeafTable];
         all.into_iter().find(|kind| *kind as u8 == byte)
     }
 
     /// Where the places of its cells begin.
     fn header(self) -> usize {
         match self {
-            Kind::InnerIndex | Kind::InnerTable => 12,
-            Kind::LeafIndex | Kind::LeafTable => 8,
+            PageKind::InnerIndex | PageKind::InnerTable => 12,
+            PageKind::LeafIndex | PageKind::LeafTable => 8,
         }
     }
 
     fn is_table(self) -> bool {
-        matches!(self, Kind::InnerTable | Kind::LeafTable)
+        matches!(self, PageKind::InnerTable | PageKind::LeafTable)
     }
 }
 
 /// A page of a tree with its cells.
-struct Node {
+struct TreePage {
     bytes: Vec<u8>,
-    kind: Kind,
+    kind: PageKind,
     /// Where each cell begins.
     cells: Vec<usize>,
 }
 
-impl Node {
+impl TreePage {
     /// Reads a page; `None` if it is not one of a tree.
     fn new(bytes: Vec<u8>) -> Option<Self> {
-        let kind = Kind::new(*bytes.first()?)?;
+        let kind = PageKind::new(*bytes.first()?)?;
         let count = usize::from(u16::from_be_bytes(part(&bytes, 3)?));
         let place = |n: usize| {
             let place = usize::from(u16::from_be_bytes(part(&bytes, kind.header() + 2 * n)?));
             (place >= kind.header()).then_some(place)
         };
         let cells = (0..count).map(place).collect::<Option<Vec<_>>>()?;
-        Some(Node { bytes, kind, cells })
+        Some(TreePage { bytes, kind, cells })
     }
 
     /// Keeps only some cells. The others stay in the page, where nothing leads to them.
@@ -178,7 +179,7 @@ impl Trees {
     /// Cuts a tree to what is left of it.
     fn cut(&mut self, root: u32) -> io::Result<()> {
         let first =
-            self.bytes(root)?.and_then(|bytes| Some(Kind::new(*bytes.first()?)?.is_table()));
+            self.bytes(root)?.and_then(|bytes| Some(PageKind::new(*bytes.first()?)?.is_table()));
         match self.left(root, 0)? {
             Some(page) if page == root => Ok(()),
             // The schema names the root, so what is left moves there.
@@ -187,7 +188,8 @@ impl Trees {
                 self.write(root, &bytes)
             }
             None => {
-                let kind = if first == Some(false) { Kind::LeafIndex } else { Kind::LeafTable };
+                let kind =
+                    if first == Some(false) { PageKind::LeafIndex } else { PageKind::LeafTable };
                 let mut empty = vec![0; self.size];
                 empty[0] = kind as u8;
                 // Where its cells begin: at its end. 65,536 is written as 0.
@@ -204,11 +206,11 @@ impl Trees {
         if depth > DEEPEST || !self.seen.insert(page) {
             return Ok(None);
         }
-        let Some(mut node) = self.bytes(page)?.and_then(Node::new) else { return Ok(None) };
+        let Some(mut node) = self.bytes(page)?.and_then(TreePage::new) else { return Ok(None) };
         let mut kept = Vec::with_capacity(node.cells.len());
         match node.kind {
-            Kind::LeafIndex => return Ok(Some(page)),
-            Kind::LeafTable => {
+            PageKind::LeafIndex => return Ok(Some(page)),
+            PageKind::LeafTable => {
                 for cell in &node.cells {
                     if self.is_whole(&node.bytes, *cell)? {
                         kept.push(*cell);
@@ -221,7 +223,7 @@ impl Trees {
                     return Ok(None);
                 }
             }
-            Kind::InnerIndex | Kind::InnerTable => {
+            PageKind::InnerIndex | PageKind::InnerTable => {
                 let mut last = None;
                 let places: Vec<usize> = node.cells.iter().copied().chain([LAST_CHILD]).collect();
                 for place in places {

@@ -16,16 +16,16 @@ use crate::sidecar;
 
 /// A log that is open in this process.
 #[derive(Default)]
-struct Open {
+struct OpenLog {
     connections: usize,
     /// The handles that were read from: several if the file was replaced meanwhile.
     handles: Vec<(Option<FileId>, File)>,
 }
 
 /// By the file that links lead to.
-static OPEN: Mutex<BTreeMap<PathBuf, Open>> = Mutex::new(BTreeMap::new());
+static OPEN: Mutex<BTreeMap<PathBuf, OpenLog>> = Mutex::new(BTreeMap::new());
 
-fn open() -> MutexGuard<'static, BTreeMap<PathBuf, Open>> {
+fn open() -> MutexGuard<'static, BTreeMap<PathBuf, OpenLog>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -37,7 +37,7 @@ pub(super) fn reading<T>(
     let log = sidecar::canonical(log);
     // Held until the end: who opens the log meanwhile waits.
     let mut all = open();
-    let Some(Open { handles, .. }) = all.get_mut(&log) else {
+    let Some(OpenLog { handles, .. }) = all.get_mut(&log) else {
         return read(&mut File::open(&log)?);
     };
     let now = id(&log);

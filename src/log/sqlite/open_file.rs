@@ -51,11 +51,11 @@ const MOST_TRIES: u32 = 1000;
 
 /// What is held while a file is closed: the folder with it, locked against other programs. Opening the file itself
 /// would drop SQLite's locks on it when it is closed again.
-struct Turn {
+struct ClosingTurn {
     _folder: Option<File>,
 }
 
-static CLOSING: Mutex<Option<Turn>> = Mutex::new(None);
+static CLOSING: Mutex<Option<ClosingTurn>> = Mutex::new(None);
 static CLOSED: Condvar = Condvar::new();
 
 /// Waits until no other file is being closed.
@@ -68,7 +68,7 @@ impl Drop for Wait {
         let closing = CLOSING.lock().unwrap_or_else(PoisonError::into_inner);
         let wait = CLOSED.wait_while(closing, |closing| closing.is_some());
         let folder = self.folder.as_deref().and_then(locked);
-        *wait.unwrap_or_else(PoisonError::into_inner) = Some(Turn { _folder: folder });
+        *wait.unwrap_or_else(PoisonError::into_inner) = Some(ClosingTurn { _folder: folder });
     }
 }
 

@@ -102,13 +102,13 @@ pub(super) struct Requests {
     /// How many bytes are in `parts`.
     bytes: usize,
     /// By request and number of messages.
-    hashed: LookupMap<(i64, usize), Hashed>,
-    older_hashed: LookupMap<(i64, usize), Hashed>,
+    hashed: LookupMap<(i64, usize), RequestHashState>,
+    older_hashed: LookupMap<(i64, usize), RequestHashState>,
 }
 
 /// The hash of a request up to one of its messages.
 #[derive(Clone)]
-struct Hashed {
+struct RequestHashState {
     /// What comes before the messages.
     before: Arc<str>,
     bytes: usize,
@@ -119,10 +119,11 @@ struct Hashed {
     hasher: Box<blake3::Hasher>,
 }
 
-impl Hashed {
+impl RequestHashState {
     fn begin(before: &str) -> Self {
         let hasher = Box::default();
-        let mut hashed = Hashed { before: before.into(), bytes: 0, parts: 0, values: 1, hasher };
+        let mut hashed =
+            RequestHashState { before: before.into(), bytes: 0, parts: 0, values: 1, hasher };
         hashed.add(before);
         hashed
     }
@@ -263,8 +264,8 @@ impl Requests {
         db: &Connection,
         base: Base<i64>,
         before: &str,
-    ) -> Result<Hashed, RequestFault> {
-        let mut hashed = Hashed::begin(before);
+    ) -> Result<RequestHashState, RequestFault> {
+        let mut hashed = RequestHashState::begin(before);
         let bases = bases(Some(base), &mut |id| self.part(db, id))?;
         for (i, (part, own)) in bases.iter().rev().enumerate() {
             if i > 0 {
@@ -276,7 +277,7 @@ impl Requests {
         Ok(hashed)
     }
 
-    fn remember(&mut self, beginning: (i64, usize), hashed: &Hashed) {
+    fn remember(&mut self, beginning: (i64, usize), hashed: &RequestHashState) {
         if self.hashed.len() >= HASHED {
             self.older_hashed = std::mem::take(&mut self.hashed);
         }

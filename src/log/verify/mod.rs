@@ -61,14 +61,14 @@ pub fn verify_run(
 }
 
 /// What was noticed while the events of a run were read, besides the first that is wrong.
-struct Read {
+struct ReadNotes {
     /// What the ledger must contain about the run.
     milestones: Vec<Milestone>,
     /// What is wrong with its index.
     index: Option<String>,
 }
 
-impl Read {
+impl ReadNotes {
     /// The problem of the index: it does not concern one event.
     fn index(self, run: RunId) -> Option<Problem> {
         self.index.map(|what| Problem { run: Some(run), seq: None, what })
@@ -80,7 +80,7 @@ impl Read {
 fn compare(
     ledger: &Ledger,
     verified: &mut Verification,
-    read: &Read,
+    read: &ReadNotes,
     reader: &mut dyn Reader,
 ) -> Result<(), LogError> {
     if verified.problem.is_none()
@@ -103,7 +103,7 @@ fn verify_chain(
     reader: &mut dyn Reader,
     run: RunId,
     expected: Option<EventHash>,
-) -> Result<(Verification, Read), LogError> {
+) -> Result<(Verification, ReadNotes), LogError> {
     let mut index = Comparison::new(reader, run)?;
     let (linked, read) = std::thread::scope(|scope| {
         let (next, batches) = sync_channel::<Vec<StoredEvent>>(AHEAD);
@@ -155,7 +155,7 @@ fn verify_chain(
     // Of a run that was not read to its end, the pieces after that are not compared.
     let index = if problem.is_none() { index.end() } else { None };
     let verified = Verification { run, events: chain.head.seq.0, head: chain.head, problem };
-    Ok((verified, Read { milestones: chain.milestones, index }))
+    Ok((verified, ReadNotes { milestones: chain.milestones, index }))
 }
 
 /// Reads the events of a run in order and passes them on to the chain. Returns the first problem of what the chain
@@ -166,7 +166,7 @@ fn read(
     index: &mut Comparison,
     chain: &SyncSender<Vec<StoredEvent>>,
 ) -> Result<Option<Problem>, LogError> {
-    let mut requests = Requests { run, sound: LookupMap::default() };
+    let mut requests = VerifiedRequests { run, sound: LookupMap::default() };
     let mut end = Seq(0);
     loop {
         let mut events = match reader.events(run, end, BATCH) {
@@ -201,13 +201,13 @@ fn read(
 }
 
 /// The requests of a run, which its chain covers by their hashes alone.
-struct Requests {
+struct VerifiedRequests {
     run: RunId,
     /// Those that were found intact.
     sound: LookupMap<PromptHash, ()>,
 }
 
-impl Requests {
+impl VerifiedRequests {
     /// The chain covers the prompt hash of an event; this checks that the stored request still has
     /// that hash.
     fn check(
@@ -286,7 +286,7 @@ pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Pro
     }
     problems.extend(ledger.iter().flat_map(Ledger::problems).cloned());
     problems.extend(reader.integrity()?.into_iter().map(whole));
-    let with_index = |(verified, read): (Verification, Read)| {
+    let with_index = |(verified, read): (Verification, ReadNotes)| {
         let Verification { run, problem, .. } = verified;
         Verification { problem: problem.or_else(|| read.index(run)), ..verified }
     };

@@ -33,17 +33,17 @@ pub(super) struct Batcher {
     client: Arc<HttpClient>,
     /// Keyed by everything but the text: only questions that agree in everything else can share a
     /// request.
-    open: Arc<Mutex<Open>>,
+    open: Arc<Mutex<OpenBatch>>,
 }
 
 #[derive(Default)]
-struct Open {
-    batches: BTreeMap<String, Batch>,
+struct OpenBatch {
+    batches: BTreeMap<String, EmbeddingBatch>,
     /// How many batches were ever opened.
     count: u64,
 }
 
-struct Batch {
+struct EmbeddingBatch {
     /// Distinguishes a batch from its successor of the same kind.
     number: u64,
     template: Map<String, Value>,
@@ -98,12 +98,12 @@ impl Batcher {
         }
         self.dispatch(open.batches.remove(&key));
         open.count += 1;
-        let batch = Batch { number: open.count, template, members: vec![member], bytes };
+        let batch = EmbeddingBatch { number: open.count, template, members: vec![member], bytes };
         open.batches.insert(key.clone(), batch);
         tokio::spawn(close(self.open.clone(), self.client.clone(), key, open.count));
     }
 
-    fn dispatch(&self, batch: Option<Batch>) {
+    fn dispatch(&self, batch: Option<EmbeddingBatch>) {
         if let Some(batch) = batch {
             // A task of its own: the caller that completed the batch may be cancelled, and the
             // others must not be.
@@ -113,7 +113,7 @@ impl Batcher {
 }
 
 /// Sends a batch at the end of its window, unless it was full and was sent before.
-async fn close(open: Arc<Mutex<Open>>, client: Arc<HttpClient>, key: String, number: u64) {
+async fn close(open: Arc<Mutex<OpenBatch>>, client: Arc<HttpClient>, key: String, number: u64) {
     tokio::time::sleep(WINDOW).await;
     let batch = {
         let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);

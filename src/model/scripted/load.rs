@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 
 use serde_json::Value;
 
-use super::{Recorded, Scripted};
+use super::{Scripted, ScriptedAnswer};
 use crate::escaping::printable;
 use crate::explain::explain;
 use crate::id::{CallPath, PromptHash, Sample};
@@ -197,7 +197,7 @@ impl Loader {
             }
             (Some(call), sample) => {
                 let sample = sample.unwrap_or_else(|| self.count(&call, hash));
-                self.place(call, hash, sample, Recorded { line, outcome })
+                self.place(call, hash, sample, ScriptedAnswer { line, outcome })
             }
         }
     }
@@ -214,7 +214,7 @@ impl Loader {
         call: CallPath,
         hash: PromptHash,
         sample: Sample,
-        recorded: Recorded,
+        recorded: ScriptedAnswer,
     ) -> Result<(), LoadProblem> {
         let prompts = self.scripted.calls.entry(call.clone()).or_default();
         match prompts.entry(hash).or_default().entry(sample) {

@@ -37,12 +37,12 @@ pub struct Scripted {
     /// One request per prompt hash, however many lines ask it.
     requests: BTreeMap<PromptHash, Request>,
     calls: BTreeMap<CallPath, BTreeMap<PromptHash, Samples>>,
-    queues: BTreeMap<PromptHash, Queue>,
+    queues: BTreeMap<PromptHash, SharedAnswers>,
 }
 
-type Samples = BTreeMap<Sample, Recorded>;
+type Samples = BTreeMap<Sample, ScriptedAnswer>;
 
-struct Recorded {
+struct ScriptedAnswer {
     line: usize,
     outcome: Outcome,
 }
@@ -52,12 +52,12 @@ type Outcome = Result<Response, Failure>;
 
 /// The answers to one prompt that any call may take, each used once.
 #[derive(Default)]
-struct Queue {
+struct SharedAnswers {
     total: usize,
     left: Mutex<VecDeque<Outcome>>,
 }
 
-impl Queue {
+impl SharedAnswers {
     fn push(&mut self, outcome: Outcome) {
         self.total += 1;
         self.left.get_mut().unwrap_or_else(PoisonError::into_inner).push_back(outcome);

@@ -26,28 +26,28 @@ impl Pieces {
 
 /// How a form encodes a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SecretEncoding {
     Itself,
     Hex,
     Base64,
 }
 
-impl Kind {
+impl SecretEncoding {
     /// The least number of characters in this form for some number of characters of the secret.
     fn length(self, secret: usize) -> usize {
         match self {
-            Kind::Itself => secret,
-            Kind::Hex => 2 * secret,
+            SecretEncoding::Itself => secret,
+            SecretEncoding::Hex => 2 * secret,
             // Eight bits become six; up to four of the first bits are encoded together with what
             // precedes them.
-            Kind::Base64 => (8 * secret - 4) / 6,
+            SecretEncoding::Base64 => (8 * secret - 4) / 6,
         }
     }
 }
 
 /// A secret in one encoding.
 struct Form {
-    kind: Kind,
+    kind: SecretEncoding,
     bytes: Vec<u8>,
 }
 
@@ -55,9 +55,9 @@ struct Form {
 pub(super) struct Forms {
     secret: Vec<u8>,
     /// Forms in which letter case does not matter, in lower case.
-    folded: Table,
+    folded: PieceTable,
     /// Forms in which letter case matters.
-    exact: Table,
+    exact: PieceTable,
 }
 
 impl Forms {
@@ -71,21 +71,24 @@ impl Forms {
         }
         let (mut folded, mut exact) = (Vec::new(), Vec::new());
         for secret in &secrets {
-            folded.push(Form { kind: Kind::Itself, bytes: secret.to_ascii_lowercase() });
-            folded.push(Form { kind: Kind::Hex, bytes: HEXLOWER.encode(secret).into_bytes() });
+            folded.push(Form { kind: SecretEncoding::Itself, bytes: secret.to_ascii_lowercase() });
+            folded.push(Form {
+                kind: SecretEncoding::Hex,
+                bytes: HEXLOWER.encode(secret).into_bytes(),
+            });
             for before in 0..3 {
                 for alphabet in [&BASE64_NOPAD, &BASE64URL_NOPAD] {
                     let bytes = base64(secret, before, alphabet);
                     if !exact.iter().any(|form: &Form| form.bytes == bytes) {
-                        exact.push(Form { kind: Kind::Base64, bytes });
+                        exact.push(Form { kind: SecretEncoding::Base64, bytes });
                     }
                 }
             }
         }
         let fewest = Pieces::InMessages.fewest(secret.as_bytes()).unwrap_or(SHORTEST);
         Forms {
-            folded: Table::new(folded, fewest),
-            exact: Table::new(exact, fewest),
+            folded: PieceTable::new(folded, fewest),
+            exact: PieceTable::new(exact, fewest),
             secret: secret.as_bytes().to_vec(),
         }
     }
@@ -112,7 +115,7 @@ fn base64(secret: &[u8], before: usize, alphabet: &data_encoding::Encoding) -> V
 
 /// The positions of the short pieces of some forms, so that a text is compared with all of them at
 /// once.
-struct Table {
+struct PieceTable {
     forms: Vec<Form>,
     /// The length of the pieces: at most 8 bytes.
     length: usize,
@@ -124,9 +127,9 @@ struct Table {
 
 const BITS: u32 = 15;
 
-impl Table {
+impl PieceTable {
     /// A table that finds pieces of a secret of at least `fewest` characters.
-    fn new(forms: Vec<Form>, fewest: usize) -> Table {
+    fn new(forms: Vec<Form>, fewest: usize) -> PieceTable {
         let length = forms.iter().map(|form| form.kind.length(fewest)).min().unwrap_or(1);
         let length = length.clamp(1, 8);
         let mut pieces = Vec::new();
@@ -140,7 +143,7 @@ impl Table {
             }
         }
         pieces.sort_unstable();
-        Table { forms, length, pieces, bits }
+        PieceTable { forms, length, pieces, bits }
     }
 
     fn find(
@@ -189,13 +192,13 @@ impl Table {
     }
 }
 
-impl Kind {
+impl SecretEncoding {
     /// Widens a piece by the adjoining characters that also encode part of the secret.
     fn widened(self, text: &[u8], place: Range<usize>) -> Range<usize> {
         let is_digit = |at: usize| {
             text.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || b"+/-_".contains(b))
         };
-        if self != Kind::Base64 {
+        if self != SecretEncoding::Base64 {
             return place;
         }
         let start = place.start - usize::from(place.start > 0 && is_digit(place.start - 1));

@@ -9,7 +9,7 @@ use super::Repair;
 /// holds for all later positions: a later key meets the same quotes, and fewer of them.
 #[derive(Default)]
 pub(super) struct Unclosed {
-    searches: Vec<Search>,
+    searches: Vec<ClosingSearch>,
     /// The opening quotes for which this was discovered in the current container. In that case,
     /// knowing the quote is enough.
     here: String,
@@ -27,7 +27,7 @@ pub(super) struct Kind {
 }
 
 /// A search to the end of the text.
-struct Search {
+struct ClosingSearch {
     kind: Kind,
     noted: Noted,
 }
@@ -74,6 +74,6 @@ impl Unclosed {
 
     pub(super) fn push(&mut self, kind: Kind, noted: Noted) {
         self.here.push(kind.open);
-        self.searches.push(Search { kind, noted });
+        self.searches.push(ClosingSearch { kind, noted });
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::Rules;
+use super::ParserRules;
 use super::model::{Decision, DecisionOption, Importance, Narrative};
 use super::scan::heads;
 use super::suggested::filled;
@@ -49,7 +49,7 @@ pub(super) fn take(
     text: &str,
     narrative: &mut Narrative,
     warnings: &mut Vec<String>,
-    rules: Rules,
+    rules: ParserRules,
 ) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut at = 0;
@@ -159,7 +159,7 @@ pub(super) fn accept(
     value: &Value,
     narrative: &mut Narrative,
     warnings: &mut Vec<String>,
-    rules: Rules,
+    rules: ParserRules,
 ) {
     if narrative.player_decision.is_some() {
         return;
@@ -176,7 +176,11 @@ pub(super) fn accept(
 /// Why an object is not a decision.
 struct NoDecision(String);
 
-fn read(value: &Value, warnings: &mut Vec<String>, rules: Rules) -> Result<Decision, NoDecision> {
+fn read(
+    value: &Value,
+    warnings: &mut Vec<String>,
+    rules: ParserRules,
+) -> Result<Decision, NoDecision> {
     // A decision that is wrapped twice: `"playerDecision": {"playerDecision": {..}}`.
     let inner = value.as_object().and_then(|object| lookup(object, &KEY.concat()));
     let value = inner.map_or(value, |(inner, _)| inner);

@@ -37,7 +37,7 @@ pub(super) fn split(words: &str, and: And) -> Vec<String> {
 
 /// The pieces between separators that are neither in parentheses nor in quotes.
 fn apart<'t>(words: &'t str, separators: &[&str]) -> Vec<&'t str> {
-    let kept = Kept::new(words);
+    let kept = GroupedText::new(words);
     let mut pieces = Vec::new();
     let mut start = 0;
     for (at, _) in words.char_indices() {
@@ -55,12 +55,12 @@ fn apart<'t>(words: &'t str, separators: &[&str]) -> Vec<&'t str> {
 }
 
 /// What belongs together: closed parentheses, closed quotations.
-struct Kept {
+struct GroupedText {
     parentheses: Vec<Range<usize>>,
     quotations: Quotations,
 }
 
-impl Kept {
+impl GroupedText {
     fn new(words: &str) -> Self {
         let mut parentheses: Vec<Range<usize>> = Vec::new();
         let mut open = Vec::new();
@@ -78,7 +78,7 @@ impl Kept {
                 _ => {}
             }
         }
-        Kept { parentheses, quotations: Quotations::new(words) }
+        GroupedText { parentheses, quotations: Quotations::new(words) }
     }
 
     fn holds(&self, at: usize) -> bool {

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Rules;
+use super::ParserRules;
 use super::decision::{self, accept};
 use super::items::{And, split};
 use super::markers;
@@ -20,7 +20,7 @@ const KEYS: [&str; 4] = ["narrative", "playerDecision", "suggestedActions", "loc
 pub(super) fn whole(
     text: &str,
     warnings: &mut Vec<String>,
-    rules: Rules,
+    rules: ParserRules,
 ) -> Option<Map<String, Value>> {
     if !text.starts_with(['{', '[']) {
         return None;
@@ -38,7 +38,7 @@ pub(super) fn whole(
 pub(super) fn inside(
     text: &str,
     warnings: &mut Vec<String>,
-    rules: Rules,
+    rules: ParserRules,
 ) -> Option<(Map<String, Value>, String)> {
     let open = if text.starts_with('{') { 0 } else { text.find("\n{")? + 1 };
     let (before, rest) = text.split_at_checked(open)?;
@@ -83,7 +83,7 @@ pub(super) fn tells(object: &Map<String, Value>) -> bool {
 pub(super) fn read(
     object: &Map<String, Value>,
     warnings: &mut Vec<String>,
-    rules: Rules,
+    rules: ParserRules,
 ) -> Narrative {
     let get = |key: &str| get(object, key);
     let text = |key: &str| filled(get(key)?.as_str()?);

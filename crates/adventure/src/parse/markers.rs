@@ -37,7 +37,7 @@
 //! LOCATION: Boot Hill.`, also in brackets) or a verb (`You face COMBAT: Sal!`), and before its
 //! verb (`LOCATION: Boot Hill looms ahead.`).
 
-use super::Rules;
+use super::ParserRules;
 use super::bounds::closed;
 use super::model::Narrative;
 use super::scan::{Mark, Marker, scan};
@@ -52,7 +52,7 @@ pub(super) fn take(
     text: &str,
     narrative: &mut Narrative,
     warnings: &mut Vec<String>,
-    rules: Rules,
+    rules: ParserRules,
 ) {
     pass(text, scan(text), narrative, warnings, rules);
     // The texts before and after a removed marker can form another marker, if one of the
@@ -73,7 +73,7 @@ fn pass(
     marks: Vec<Mark>,
     narrative: &mut Narrative,
     warnings: &mut Vec<String>,
-    rules: Rules,
+    rules: ParserRules,
 ) {
     let mut story = Story::by(rules);
     let mut reader = Reader { rules, text, narrative, warnings };

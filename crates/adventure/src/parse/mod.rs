@@ -54,22 +54,22 @@ pub type CharacterParser = ChainParser<Params, Character>;
 
 /// What distinguishes the versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rules {
+enum ParserRules {
     /// Version 1.
     First,
     /// Version 2.
     Second,
 }
 
-impl Rules {
+impl ParserRules {
     /// How malformed JSON is repaired.
     fn json(self) -> RepairEdition {
-        if self == Rules::First { RepairEdition::First } else { RepairEdition::Second }
+        if self == ParserRules::First { RepairEdition::First } else { RepairEdition::Second }
     }
 
     /// Whether the story keeps its white space and the other rules of version 2 apply.
     fn is_exact(self) -> bool {
-        self == Rules::Second
+        self == ParserRules::Second
     }
 }
 
@@ -110,7 +110,7 @@ fn answered(text: &str) -> (Option<&str>, &str) {
 }
 
 /// Like [`answered`], but keeps white space if there is no reasoning.
-fn answered_by(text: &str, rules: Rules) -> (Option<&str>, &str) {
+fn answered_by(text: &str, rules: ParserRules) -> (Option<&str>, &str) {
     let is_thought = text.trim_start().starts_with("<think>") || text.contains("</think>");
     if rules.is_exact() && !is_thought { (None, text) } else { answered(text) }
 }

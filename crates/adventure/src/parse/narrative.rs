@@ -10,7 +10,7 @@
 //! - Missing markers have defaults: no change of place, no items, no suggestions, no fight.
 
 use super::model::{Dialogue, Narrative};
-use super::{Params, Rules, answered, answered_by, decision, dialogue, json, markers};
+use super::{Params, ParserRules, answered, answered_by, decision, dialogue, json, markers};
 use retold::parse::{Found, LastResort, Strategy};
 
 /// The strategies by the rules of a version.
@@ -24,17 +24,17 @@ macro_rules! strategies {
     };
 }
 
-pub(super) const STRATEGIES: &[Strategy<Params, Narrative>] = strategies!(Rules::First);
-pub(super) const STRATEGIES_2: &[Strategy<Params, Narrative>] = strategies!(Rules::Second);
+pub(super) const STRATEGIES: &[Strategy<Params, Narrative>] = strategies!(ParserRules::First);
+pub(super) const STRATEGIES_2: &[Strategy<Params, Narrative>] = strategies!(ParserRules::Second);
 
 /// The last resort: the whole text is the story.
 pub(super) const LAST: LastResort<Params, Narrative> =
-    ("plain_text", |text, _| story(text, Rules::First));
+    ("plain_text", |text, _| story(text, ParserRules::First));
 pub(super) const LAST_2: LastResort<Params, Narrative> =
-    ("plain_text", |text, _| story(text, Rules::Second));
+    ("plain_text", |text, _| story(text, ParserRules::Second));
 
 /// Whether the whole answer is one object, or contains one with words around it.
-fn json_object(text: &str, rules: Rules) -> Option<Found<Narrative>> {
+fn json_object(text: &str, rules: ParserRules) -> Option<Found<Narrative>> {
     let (reasoning, answer) = answered(text);
     let mut warnings = Vec::new();
     let (object, around) = json::whole(without_fence(answer), &mut warnings, rules)
@@ -50,7 +50,7 @@ fn json_object(text: &str, rules: Rules) -> Option<Found<Narrative>> {
     Some(found(reasoning, narrative, warnings, rules))
 }
 
-fn mixed(text: &str, rules: Rules) -> Option<Found<Narrative>> {
+fn mixed(text: &str, rules: ParserRules) -> Option<Found<Narrative>> {
     if !decision::any(answered(text).1) {
         return None;
     }
@@ -59,11 +59,11 @@ fn mixed(text: &str, rules: Rules) -> Option<Found<Narrative>> {
     (narrative.player_decision.is_some() || narrative.rejected_decision.is_some()).then_some(found)
 }
 
-fn with_markers(text: &str, rules: Rules) -> Option<Found<Narrative>> {
+fn with_markers(text: &str, rules: ParserRules) -> Option<Found<Narrative>> {
     markers::any(answered(text).1).then(|| story(text, rules))
 }
 
-fn story(text: &str, rules: Rules) -> Found<Narrative> {
+fn story(text: &str, rules: ParserRules) -> Found<Narrative> {
     let mut narrative = Narrative::default();
     let mut warnings = Vec::new();
     let (reasoning, answer) = answered_by(text, rules);
@@ -78,11 +78,11 @@ fn found(
     reasoning: Option<&str>,
     mut narrative: Narrative,
     mut warnings: Vec<String>,
-    rules: Rules,
+    rules: ParserRules,
 ) -> Found<Narrative> {
     narrative.dialogue = match rules {
-        Rules::First => lines_said(&narrative.narrative),
-        Rules::Second => dialogue::blocks(&narrative.narrative),
+        ParserRules::First => lines_said(&narrative.narrative),
+        ParserRules::Second => dialogue::blocks(&narrative.narrative),
     };
     if let Some(reason) = &narrative.rejected_decision {
         warnings.push(reason.clone());

@@ -1,6 +1,6 @@
 //! Reassembles the story from the text between the markers.
 
-use super::Rules;
+use super::ParserRules;
 use super::words::{self, CONJUNCTIONS, PREPOSITIONS};
 
 /// The story's text on the line before a marker.
@@ -36,7 +36,7 @@ pub(super) struct Story {
 
 impl Story {
     /// A story with the rules of a version.
-    pub(super) fn by(rules: Rules) -> Self {
+    pub(super) fn by(rules: ParserRules) -> Self {
         Story { exact: rules.is_exact(), ..Story::default() }
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Rules;
+use super::ParserRules;
 use super::bounds::{after_fence, broken_off, json_start, line_length, opening};
 use super::items::{self, And};
 use super::model::Narrative;
@@ -38,7 +38,7 @@ impl From<usize> for Taken {
 
 /// Reads values into a narrative.
 pub(super) struct Reader<'a> {
-    pub(super) rules: Rules,
+    pub(super) rules: ParserRules,
     pub(super) text: &'a str,
     pub(super) narrative: &'a mut Narrative,
     pub(super) warnings: &'a mut Vec<String>,

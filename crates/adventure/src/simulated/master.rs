@@ -6,7 +6,7 @@ use super::tales::{DILEMMAS, Dilemma, FOES, ITEMS, PEOPLE, PLACES, Place, SAYING
 use retold::model::simulated::Dice;
 
 /// A turn, before it is formatted.
-struct Turn<'a> {
+struct SimulatedTurn<'a> {
     story: String,
     place: &'a str,
     gained: Vec<&'a str>,
@@ -38,7 +38,7 @@ fn line<'a>(prompt: &'a str, key: &str) -> Option<&'a str> {
 }
 
 /// The turn that follows a prompt.
-fn next<'a>(prompt: &'a str, dice: &mut Dice) -> Turn<'a> {
+fn next<'a>(prompt: &'a str, dice: &mut Dice) -> SimulatedTurn<'a> {
     let line = |key| line(prompt, key);
     turn(line("Inventory: "), line("Combat: "), line("The player's choice: "), dice)
 }
@@ -48,7 +48,7 @@ fn turn<'a>(
     fight: Option<&'a str>,
     choice: Option<&str>,
     dice: &mut Dice,
-) -> Turn<'a> {
+) -> SimulatedTurn<'a> {
     let Place { name: place, sights } = &PLACES[dice.below(PLACES.len())];
     let mut story = match choice {
         Some(choice) => {
@@ -88,11 +88,11 @@ fn turn<'a>(
             ("Walk on", "basic"),
         ],
     };
-    Turn { story, place, gained, lost, foe, dilemma, actions }
+    SimulatedTurn { story, place, gained, lost, foe, dilemma, actions }
 }
 
 /// The turn in one of the formats that models use.
-fn written(turn: &Turn<'_>, dice: &mut Dice) -> String {
+fn written(turn: &SimulatedTurn<'_>, dice: &mut Dice) -> String {
     if dice.below(6) == 0 {
         return whole(turn);
     }
@@ -138,7 +138,7 @@ fn written(turn: &Turn<'_>, dice: &mut Dice) -> String {
 }
 
 /// The turn as one JSON object.
-fn whole(turn: &Turn<'_>) -> String {
+fn whole(turn: &SimulatedTurn<'_>) -> String {
     let mut object = json!({
         "narrative": turn.story, "location": turn.place, "acquiredItems": turn.gained,
         "removedItems": turn.lost, "suggestedActions": actions(turn),
@@ -152,7 +152,7 @@ fn whole(turn: &Turn<'_>) -> String {
     format!("```json\n{object:#}\n```")
 }
 
-fn actions(turn: &Turn<'_>) -> Value {
+fn actions(turn: &SimulatedTurn<'_>) -> Value {
     turn.actions.iter().map(|(text, kind)| json!({"text": text, "type": kind})).collect()
 }
 
@@ -170,7 +170,7 @@ pub(super) fn broken(prompt: &str, dice: &mut Dice) -> Vec<(&'static str, String
     if is_last(prompt) {
         return Vec::new();
     }
-    let Turn { story, place, .. } = next(prompt, dice);
+    let SimulatedTurn { story, place, .. } = next(prompt, dice);
     let one_option = format!(
         "{story}\n\nLOCATION: {place}\n\n\"playerDecision\": {{\"prompt\": \"Well?\", \"options\": \
          [{{\"text\": \"Go on\", \"impact\": \"You go on\"}}]}}"

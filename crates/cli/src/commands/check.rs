@@ -83,7 +83,7 @@ enum FailOn {
 }
 
 /// The results for one run.
-struct Found {
+struct CheckResults {
     source: Source,
     checked: Checked,
     accepted: Option<RunId>,
@@ -97,7 +97,7 @@ struct Found {
     refolded: Option<Refolded>,
 }
 
-impl Found {
+impl CheckResults {
     /// Whether the check fails.
     fn fails(&self, args: &Args) -> bool {
         let Checked { changed, unfaithful, found, flipped, .. } = &self.checked;
@@ -113,7 +113,7 @@ impl Found {
 }
 
 /// What one run was checked with, and what came of it.
-struct Done {
+struct CheckedRun {
     checked: Checked,
     accepted: Option<Accepted>,
     is_nothing_new: bool,
@@ -182,7 +182,7 @@ fn check_all(
     }
     // Nothing is written until everything has been decided.
     let found = all.into_iter().zip(refolds).map(|((source, done), refolded)| {
-        let Done { checked, accepted, is_nothing_new, changed: _ } = done;
+        let CheckedRun { checked, accepted, is_nothing_new, changed: _ } = done;
         let accepted = accepted.filter(|accepted| !accepted.is_empty());
         let (mut stored, mut known, mut earlier) = (None, None, Vec::new());
         if let Some(accepted) = accepted {
@@ -193,7 +193,15 @@ fn check_all(
                 stored = Some(accepted.store(&backend)?);
             }
         }
-        Ok(Found { source, checked, accepted: stored, known, earlier, is_nothing_new, refolded })
+        Ok(CheckResults {
+            source,
+            checked,
+            accepted: stored,
+            known,
+            earlier,
+            is_nothing_new,
+            refolded,
+        })
     });
     let found = found.collect::<Result<Vec<_>, CliError>>()?;
     let unused = params.unused();
@@ -245,7 +253,7 @@ fn one(
     choice: Selection<'_>,
     mut accepted: Option<Accepted>,
     keep_changed: bool,
-) -> Result<Done, CliError> {
+) -> Result<CheckedRun, CliError> {
     let mut reader = source.checked()?;
     let (mut same_parsers, mut different) = (true, BTreeMap::new());
     let checked = check(&mut reader, source.run, choice, |reader, made| {
@@ -261,7 +269,7 @@ fn one(
     let is_known = same_parsers && checked.changed.is_empty();
     let is_nothing_new = is_known && accepted.as_ref().is_some_and(|new| !new.is_empty());
     let accepted = accepted.filter(|_| !is_known);
-    Ok(Done { checked, accepted, is_nothing_new, changed: different })
+    Ok(CheckedRun { checked, accepted, is_nothing_new, changed: different })
 }
 
 /// A decision, if it is not the recorded one. An answer without a decision has none to replace.
@@ -304,8 +312,9 @@ fn accept(
     Ok(accepted.decision(decision, request)?)
 }
 
-fn object(found: &Found) -> Value {
-    let Found { source, checked, accepted, known, earlier, is_nothing_new: _, refolded } = found;
+fn object(found: &CheckResults) -> Value {
+    let CheckResults { source, checked, accepted, known, earlier, is_nothing_new: _, refolded } =
+        found;
     let Checked {
         run,
         new,
@@ -352,8 +361,9 @@ fn object(found: &Found) -> Value {
     })
 }
 
-fn text(found: &Found, most: usize) -> String {
-    let Found { source, checked, accepted, known, earlier, is_nothing_new, refolded } = found;
+fn text(found: &CheckResults, most: usize) -> String {
+    let CheckResults { source, checked, accepted, known, earlier, is_nothing_new, refolded } =
+        found;
     let Checked {
         run: _,
         new,

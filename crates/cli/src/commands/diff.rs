@@ -49,10 +49,10 @@ pub(crate) struct Args {
 }
 
 /// A comparison, with what is read of both logs to show it.
-struct Compared<'a> {
+struct ComparedRuns<'a> {
     comparison: Comparison,
     /// Of each lane: how the prompts differ, or what else does.
-    lanes: Vec<Shown>,
+    lanes: Vec<LaneDiff>,
     figures: Vec<Paired>,
     /// Why there are no figures, if there are none.
     no_figures: Option<&'a str>,
@@ -60,7 +60,7 @@ struct Compared<'a> {
 }
 
 /// How the first call of a lane differs, as text.
-struct Shown {
+struct LaneDiff {
     place: usize,
     diff: String,
 }
@@ -84,7 +84,7 @@ fn compared<'a>(
     studies: &Studies,
     one: &Selected,
     other: &Selected,
-) -> Result<Compared<'a>, CliError> {
+) -> Result<ComparedRuns<'a>, CliError> {
     let (mut first, mut second) = (one.checked()?, other.checked()?);
     let started = [select::started(&mut first, one.run)?, select::started(&mut second, other.run)?];
     let lane = lanes_of(studies, &started);
@@ -96,7 +96,7 @@ fn compared<'a>(
     let mut lanes = Vec::new();
     for (place, lane) in comparison.lanes.iter().enumerate() {
         let diff = shown(lane, (&mut first, one.run), (&mut second, other.run))?;
-        lanes.push(Shown { place, diff });
+        lanes.push(LaneDiff { place, diff });
     }
     let of = |reader: &mut CheckedReader, run| figures_of(studies, reader, run);
     let (figures, no_figures) = if started[0].experiment == started[1].experiment {
@@ -107,7 +107,7 @@ fn compared<'a>(
     } else {
         (Vec::new(), Some("runs of different experiments have no headline figures in common"))
     };
-    Ok(Compared { comparison, lanes, figures, no_figures, started })
+    Ok(ComparedRuns { comparison, lanes, figures, no_figures, started })
 }
 
 /// How an experiment names its lanes, if both runs are of one that this program has.
@@ -160,7 +160,7 @@ fn excerpt(reader: &mut dyn Reader, run: RunId, seq: Option<Seq>) -> Result<Stri
     })
 }
 
-impl Compared<'_> {
+impl ComparedRuns<'_> {
     fn is_simulated(&self) -> bool {
         self.started.iter().any(RunStarted::is_simulated)
     }
@@ -176,7 +176,7 @@ impl Compared<'_> {
         let mut object = serde_json::to_value(comparison).map_err(|e| {
             CliError::new(Status::Io, format!("the result cannot be written as JSON: {e}"))
         })?;
-        for Shown { place, diff } in &self.lanes {
+        for LaneDiff { place, diff } in &self.lanes {
             object["lanes"][*place]["diff"] = json!(diff);
         }
         object["identical"] = json!(comparison.is_identical());
@@ -304,7 +304,7 @@ impl Compared<'_> {
     }
 
     /// What distinguishes a kind of difference from others.
-    fn key(&self, shown: &Shown) -> String {
+    fn key(&self, shown: &LaneDiff) -> String {
         let what = self.comparison.lanes[shown.place].what;
         match what {
             CallDifference::OnlyInOne => "-only in the first".to_owned(),

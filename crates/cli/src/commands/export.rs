@@ -38,7 +38,7 @@ pub(crate) struct Args {
     file: Option<PathBuf>,
     /// What to write.
     #[arg(long = "as", value_enum, default_value = "recording")]
-    format: Format,
+    format: ExportFormat,
     /// Replace the file if it exists.
     #[arg(long)]
     force: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ExportFormat {
     /// Everything, including the hash chain.
     Recording,
     /// Requests and answers, one exchange per line.
@@ -64,20 +64,20 @@ enum Format {
     FineTuning,
 }
 
-impl Format {
+impl ExportFormat {
     fn noun(self) -> &'static str {
         match self {
-            Format::Recording => "event",
-            Format::Exchanges | Format::Vcrpy => "exchange",
-            Format::FineTuning => "conversation",
+            ExportFormat::Recording => "event",
+            ExportFormat::Exchanges | ExportFormat::Vcrpy => "exchange",
+            ExportFormat::FineTuning => "conversation",
         }
     }
 
     /// The compressed or plain names of files in this format, besides those of JSON Lines.
     fn endings(self) -> &'static [&'static str] {
         match self {
-            Format::Recording | Format::Exchanges | Format::FineTuning => &[],
-            Format::Vcrpy => &["yaml", "yml", "json"],
+            ExportFormat::Recording | ExportFormat::Exchanges | ExportFormat::FineTuning => &[],
+            ExportFormat::Vcrpy => &["yaml", "yml", "json"],
         }
     }
 }
@@ -85,7 +85,7 @@ impl Format {
 /// What is exported.
 struct Export<'a> {
     selected: Selected,
-    format: Format,
+    format: ExportFormat,
     form: CassetteForm,
     upstreams: &'a BTreeMap<String, String>,
 }
@@ -98,15 +98,15 @@ impl Export<'_> {
         let Export { selected: Selected { log, run }, format, form, upstreams } = self;
         let mut reader = log.reader()?;
         match format {
-            Format::Recording => {
+            ExportFormat::Recording => {
                 Ok((export_recording(reader.as_mut(), *run, line)?, Notes::default()))
             }
-            Format::Exchanges => {
+            ExportFormat::Exchanges => {
                 let exported = export_exchanges(reader.as_mut(), *run, line)?;
                 Ok((exported.written, left_out(exported)))
             }
-            Format::FineTuning => export_fine_tuning(reader, *run, line),
-            Format::Vcrpy => {
+            ExportFormat::FineTuning => export_fine_tuning(reader, *run, line),
+            ExportFormat::Vcrpy => {
                 let settings = self.settings()?;
                 export_cassette(reader, *run, *form, (upstreams, &settings), line)
             }
@@ -122,7 +122,7 @@ impl Export<'_> {
 
     /// How the file is imported if its upstreams are to have their names again: it has URLs alone.
     fn import(&self, file: &str) -> Result<String, CliError> {
-        if self.format != Format::Vcrpy {
+        if self.format != ExportFormat::Vcrpy {
             return Ok(String::new());
         }
         let mut settings = self.settings()?;
@@ -165,8 +165,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let damaged = known.error(selected.run);
     let selected = left(selected, known.trust.from.as_ref())?;
     let key = match format {
-        Format::Recording => key(&selected, global)?,
-        Format::Exchanges | Format::Vcrpy | Format::FineTuning => None,
+        ExportFormat::Recording => key(&selected, global)?,
+        ExportFormat::Exchanges | ExportFormat::Vcrpy | ExportFormat::FineTuning => None,
     };
     if with_key {
         exported(&key, file.as_deref(), force)?;
@@ -198,7 +198,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if output.is_json() {
         let mut object = json!({"run": export.selected.run, "file": path.to_string(),
             "lines": lines, format!("{}s", format.noun()): count});
-        if format != Format::Recording {
+        if format != ExportFormat::Recording {
             object["not_represented"] = as_json(&notes);
         }
         if !in_force.is_plain() {
@@ -304,7 +304,7 @@ const OTHERS: &[(&[&str], &str)] = &[
 ];
 
 /// Refuses a file name that promises another format.
-fn named_as_written(path: &Path, format: Format) -> Result<(), CliError> {
+fn named_as_written(path: &Path, format: ExportFormat) -> Result<(), CliError> {
     let ending = path.extension().and_then(|end| end.to_str()).unwrap_or("");
     let ending = ending.to_ascii_lowercase();
     if format.endings().contains(&&*ending) {

@@ -69,7 +69,7 @@ pub(crate) struct Args {
 }
 
 /// What is planned.
-struct Plan {
+struct CallPlan {
     started: RunStarted,
     settings: StudySettings,
     rehearsal: DryRunSettings,
@@ -90,7 +90,7 @@ fn show(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let Plan { started, settings, rehearsal } = planned(args, &selected, global)?;
+    let CallPlan { started, settings, rehearsal } = planned(args, &selected, global)?;
     let Selected { log, run } = selected;
     let simulated = started.is_simulated();
     let mode = Mode::Rehearse;
@@ -143,7 +143,7 @@ fn model_of(
 }
 
 /// What is executed, and which recorded answers it shares.
-fn planned(args: &Args, selected: &Selected, global: &Global) -> Result<Plan, CliError> {
+fn planned(args: &Args, selected: &Selected, global: &Global) -> Result<CallPlan, CliError> {
     let studies = global.studies;
     let mut reader = selected.log.reader()?;
     let started = select::started(reader.as_mut(), selected.run)?;
@@ -163,7 +163,7 @@ fn planned(args: &Args, selected: &Selected, global: &Global) -> Result<Plan, Cl
         let mut settings = StudySettings { experiment, ..recorded };
         let kind = settings.runtime.model.kind;
         studies.pace(&started.experiment, &mut settings, kind);
-        return Ok(Plan { started, settings, rehearsal });
+        return Ok(CallPlan { started, settings, rehearsal });
     };
     let mut study = studies.study(config, None, &args.settings)?;
     let kind = study.settings.runtime.model.kind;
@@ -187,7 +187,7 @@ fn planned(args: &Args, selected: &Selected, global: &Global) -> Result<Plan, Cl
         studies.supply(config, &mut study, &args.settings)?;
     }
     let started = RunStarted { seed: study.seed, ..started };
-    Ok(Plan { started, settings: study.settings, rehearsal })
+    Ok(CallPlan { started, settings: study.settings, rehearsal })
 }
 
 /// How many calls are recorded, and how many are new.

@@ -45,7 +45,7 @@ pub(crate) struct Args {
 
 /// What is printed with --json.
 #[derive(Serialize)]
-struct Object<'a> {
+struct StatsObject<'a> {
     experiment: &'a str,
     /// How the run ended; `None` if it did not.
     outcome: Option<String>,
@@ -84,7 +84,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     if output.is_json() {
         let (experiment, simulated) = (started.experiment.as_str(), source.simulated);
-        output.object(&Object { experiment, outcome, simulated, figures: &figures })?;
+        output.object(&StatsObject { experiment, outcome, simulated, figures: &figures })?;
     } else {
         let ended = outcome.as_deref().unwrap_or("unfinished");
         let mut shown = format!("{}: {}, {ended}\n", source.name(), started.experiment);

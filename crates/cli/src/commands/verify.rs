@@ -60,7 +60,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let seal = seal.transpose()?;
     let is_file = args.run.as_deref().is_some_and(select::looks_like_a_file);
     let keeping = if is_file { Keeping::Nothing } else { Keeping::begin(&global.log) };
-    let (Found { runs, long }, mut problems) =
+    let (VerifyResults { runs, long }, mut problems) =
         match verified(&args, seal.as_ref().map(|(seal, _)| seal), global) {
             // If damage prevents reading, that is the result.
             Err(e) if e.status == Status::Difference => return unreadable(&e, output),
@@ -155,16 +155,16 @@ fn find(checkpoint: LedgerHash, global: &Global) -> Result<Option<Checkpoint>, C
 }
 
 /// What was verified.
-struct Found {
+struct VerifyResults {
     runs: Vec<Verification>,
     /// What was found in the runs that are too long to be verified each time.
     long: Vec<(RunId, Trust)>,
 }
 
-impl Found {
+impl VerifyResults {
     fn new(runs: Vec<Verification>, reader: &mut dyn Reader) -> Self {
         let long = runs.iter().filter_map(|run| retold_serve::of_long(run, reader)).collect();
-        Found { runs, long }
+        VerifyResults { runs, long }
     }
 }
 
@@ -173,7 +173,7 @@ fn verified(
     args: &Args,
     seal: Option<&Seal>,
     global: &Global,
-) -> Result<(Found, Vec<Problem>), CliError> {
+) -> Result<(VerifyResults, Vec<Problem>), CliError> {
     let Some(name) = &args.run else {
         let select::Opened { log, cut_off } = select::open_to_read_silently(global)?;
         let mut reader = log.reader()?;
@@ -190,7 +190,7 @@ fn verified(
             let what = format!("the file was cut off: it has {has} of {of} bytes");
             problems.insert(0, Problem { run: None, seq: None, what });
         }
-        return Ok((Found::new(runs, reader.as_mut()), problems));
+        return Ok((VerifyResults::new(runs, reader.as_mut()), problems));
     };
     let selected = if select::looks_like_a_file(name) {
         // Reading a recording verifies it, whatever is wrong with it.
@@ -217,7 +217,7 @@ fn verified(
     {
         problems.push(Problem { run: Some(run), seq: None, what });
     }
-    let mut found = Found::new(vec![verified], reader.as_mut());
+    let mut found = VerifyResults::new(vec![verified], reader.as_mut());
     // Without the head that was named there may be no problem.
     if args.head.is_some() {
         found.long.retain(|(_, found)| *found == Trust::default());

@@ -15,7 +15,7 @@ use retold_study::study::StudySettings;
 
 /// What is known of the questions that the run begins with.
 #[derive(Default)]
-struct Begun {
+struct OpeningQuestions {
     /// Whether the file has an answer to one of them.
     is_answered: bool,
     /// Why the file has no answer to the first.
@@ -25,7 +25,7 @@ struct Begun {
 /// Answers nothing, and looks up whether the file would.
 struct LooksUp {
     answers: Arc<Scripted>,
-    begun: Mutex<Begun>,
+    begun: Mutex<OpeningQuestions>,
 }
 
 impl Model for LooksUp {

@@ -27,11 +27,11 @@ pub(crate) struct RunState {
     at: Seq,
     /// The last event of the run.
     end: Seq,
-    found: Found,
+    found: StateView,
 }
 
 /// A state, or why there is none.
-enum Found {
+enum StateView {
     Of(Box<AsOf>),
     None(String),
 }
@@ -52,7 +52,7 @@ fn found(
     reader: &mut dyn Reader,
     run: RunId,
     at: Seq,
-) -> Result<Found, CliError> {
+) -> Result<StateView, CliError> {
     let started = select::started(reader, run)?;
     let none = match started.experiment.as_str() {
         PROGRAM => {
@@ -63,18 +63,18 @@ fn found(
         _ => None,
     };
     if let Some(why) = none {
-        return Ok(Found::None(why.to_owned()));
+        return Ok(StateView::None(why.to_owned()));
     }
     let settings = match settings_of(studies, &started) {
         Ok(settings) => settings,
-        Err(error) => return Ok(Found::None(error.message)),
+        Err(error) => return Ok(StateView::None(error.message)),
     };
     let made = match studies.build(&started.experiment, &settings.experiment) {
         Ok(made) => made,
-        Err(error) => return Ok(Found::None(error.to_string())),
+        Err(error) => return Ok(StateView::None(error.to_string())),
     };
     match as_of(reader, run, made.folding(), at) {
-        Ok(found) => Ok(Found::Of(Box::new(found))),
+        Ok(found) => Ok(StateView::Of(Box::new(found))),
         Err(StateError::Log(error)) => Err(error.into()),
         Err(error) => Err(CliError::new(Status::Usage, error.to_string())),
     }
@@ -85,13 +85,13 @@ impl RunState {
     pub(crate) fn add_to(&self, object: &mut Value) {
         let RunState { at, end, found } = self;
         match found {
-            Found::Of(found) => {
+            StateView::Of(found) => {
                 let AsOf { facts, last, state, .. } = &**found;
                 object["as_of"] =
                     json!({"event": at, "of": end, "facts": facts, "last_fact": last});
                 object["state"] = state.clone();
             }
-            Found::None(why) => {
+            StateView::None(why) => {
                 object["as_of"] = json!({"event": at, "of": end});
                 object["state"] = Value::Null;
                 object["no_state"] = why.as_str().into();
@@ -103,8 +103,8 @@ impl RunState {
     pub(crate) fn text(&self) -> String {
         let at = self.at;
         let AsOf { facts, last, tree, .. } = match &self.found {
-            Found::Of(found) => &**found,
-            Found::None(why) => return format!("this run has no state: {why}\n"),
+            StateView::Of(found) => &**found,
+            StateView::None(why) => return format!("this run has no state: {why}\n"),
         };
         let facts = grouped(*facts as u64);
         let mut text = match last {

@@ -14,10 +14,10 @@ use retold_study::original::{Answers, OriginalError};
 /// Assigns every answer in the files to the call that asks for it. Also returns the calls that
 /// ended a dialogue: their answers were not kept, but can only have been the closing word.
 pub(super) fn answers(files: &Files) -> Result<(Answers, Vec<String>), OriginalError> {
-    let mut found = Found::default();
+    let mut found = OriginalAnswers::default();
     files.participants.iter().for_each(|row| found.add(files, row));
     found.add_clusters(files)?;
-    let Found { by_call, closing, failed } = found;
+    let OriginalAnswers { by_call, closing, failed } = found;
     let mut answers = Answers::new(files.source(), by_call);
     let unknown = answers.unanswered;
     answers.unanswered =
@@ -30,14 +30,14 @@ pub(super) fn answers(files: &Files) -> Result<(Answers, Vec<String>), OriginalE
 
 /// The answers found in the files.
 #[derive(Default)]
-struct Found {
+struct OriginalAnswers {
     by_call: BTreeMap<String, Content>,
     closing: Vec<String>,
     /// Participants who failed, and why: the failure is at the first call without an answer.
     failed: BTreeMap<String, String>,
 }
 
-impl Found {
+impl OriginalAnswers {
     fn add(&mut self, files: &Files, row: &Row) {
         let (id, config) = (&row.participant_id, &files.config);
         if row.status == ParticipantStatus::Failed {

@@ -53,7 +53,7 @@ impl Deliberation {
         let vectors = RecordedVectors::read(state, options, record)?;
         let (pilot_id, generated_at) = (self.config.pilot_id.as_str(), record.last.to_string());
         let clusters = clusters::records(state, &vectors);
-        let dated = |contents| Dated { pilot_id, generated_at: &generated_at, contents };
+        let dated = |contents| DatedFile { pilot_id, generated_at: &generated_at, contents };
         let reason = state.termination_reason.as_deref();
         let summary = summary(pilot_id, reason, state.participants.values());
         let checkpoint = checkpoint::record(state, options, &clusters, &generated_at);
@@ -62,15 +62,15 @@ impl Deliberation {
         Ok(vec![
             OutputFile::json(
                 "participants.json",
-                &dated(Contents::Participants { participants: &participants }),
+                &dated(KeyedContents::Participants { participants: &participants }),
             )?,
             OutputFile::json(
                 "cluster_embeddings.json",
-                &dated(Contents::Clusters { clusters: &clusters }),
+                &dated(KeyedContents::Clusters { clusters: &clusters }),
             )?,
             OutputFile::json(
                 "individual_embeddings.json",
-                &dated(Contents::Embeddings { embeddings: &embeddings }),
+                &dated(KeyedContents::Embeddings { embeddings: &embeddings }),
             )?,
             OutputFile::json("summary.json", &summary)?,
             OutputFile::json("checkpoint.json", &checkpoint)?,
@@ -86,17 +86,17 @@ impl Deliberation {
 
 /// A file that names its pilot and the time it was made.
 #[derive(Serialize)]
-struct Dated<'a> {
+struct DatedFile<'a> {
     pilot_id: &'a str,
     generated_at: &'a str,
     #[serde(flatten)]
-    contents: Contents<'a>,
+    contents: KeyedContents<'a>,
 }
 
 /// Its content, under a key of its own.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Contents<'a> {
+enum KeyedContents<'a> {
     Participants { participants: &'a [participants::ParticipantRecord<'a>] },
     Clusters { clusters: &'a [clusters::ClusterRecord<'a>] },
     Embeddings { embeddings: &'a [participants::EmbeddingRecord<'a>] },

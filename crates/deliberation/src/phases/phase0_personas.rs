@@ -12,17 +12,17 @@ use crate::parse::Demographics;
 use retold::run::{Run, Stop, Talk};
 
 /// A persona to be enriched.
-struct Base {
+struct BasePersona {
     /// `p_0001`, or `spare_0001` for a persona that is only made for the pool.
     id: String,
     base_persona: String,
     takes_part: bool,
 }
 
-impl Base {
+impl BasePersona {
     /// The result of both answers.
     fn enriched(self, demographics: Demographics, enriched_persona: String) -> Fact {
-        let Base { id: participant_id, base_persona, takes_part } = self;
+        let BasePersona { id: participant_id, base_persona, takes_part } = self;
         if takes_part {
             Fact::PersonaEnriched { participant_id, demographics, enriched_persona }
         } else {
@@ -45,19 +45,19 @@ impl Deliberation {
         origins: &Origins,
     ) -> Result<(), Stop> {
         let plain = run.state().active().filter(|p| p.enriched_persona.is_none());
-        let participants = plain.map(|p| Base {
+        let participants = plain.map(|p| BasePersona {
             id: p.participant_id.clone(),
             base_persona: p.base_persona.clone(),
             takes_part: true,
         });
-        let spare = (1..).zip(&self.pool.spare).map(|(number, base_persona)| Base {
+        let spare = (1..).zip(&self.pool.spare).map(|(number, base_persona)| BasePersona {
             id: format!("spare_{number:04}"),
             base_persona: base_persona.clone(),
             takes_part: false,
         });
-        let bases: Vec<Base> = participants.chain(spare).collect();
+        let bases: Vec<BasePersona> = participants.chain(spare).collect();
         let enrich =
-            async |talk: &mut Talk<Self>, base: Base| self.enrich(talk, origins, base).await;
+            async |talk: &mut Talk<Self>, base: BasePersona| self.enrich(talk, origins, base).await;
         run.converse_all(bases, enrich).await.map(drop)
     }
 
@@ -65,7 +65,7 @@ impl Deliberation {
         &self,
         talk: &mut Talk<Self>,
         origins: &Origins,
-        base: Base,
+        base: BasePersona,
     ) -> Result<(), Stop> {
         // A spare persona is only in the settings.
         let mut because = origins.sources([Known::BasePersona(base.id.clone())]);

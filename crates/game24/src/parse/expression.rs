@@ -14,13 +14,13 @@ pub type Rational = Ratio<i128>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expression {
     /// Reverse Polish notation: evaluation needs a stack of values and no recursion.
-    postfix: Vec<Step>,
+    postfix: Vec<EvaluationStep>,
     /// Whether a literal was too large and was clamped, so that there is no value.
     clamped: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum EvaluationStep {
     Number(i64),
     Apply(Operator),
 }
@@ -74,7 +74,7 @@ impl Expression {
                 _ if byte.is_ascii_whitespace() => {}
                 b'0'..=b'9' | b'.' if want_operand => {
                     let literal = literal(bytes, at - 1)?;
-                    postfix.push(Step::Number(literal.value));
+                    postfix.push(EvaluationStep::Number(literal.value));
                     clamped |= literal.clamped;
                     at = literal.end;
                     want_operand = false;
@@ -84,7 +84,7 @@ impl Expression {
                 b')' if !want_operand => loop {
                     match waiting.pop()? {
                         Operator::Open => break,
-                        operator => postfix.push(Step::Apply(operator)),
+                        operator => postfix.push(EvaluationStep::Apply(operator)),
                     }
                 },
                 _ if !want_operand => {
@@ -92,7 +92,7 @@ impl Expression {
                     while let Some(&top) = waiting.last()
                         && top.rank() >= operator.rank()
                     {
-                        postfix.push(Step::Apply(top));
+                        postfix.push(EvaluationStep::Apply(top));
                         waiting.pop();
                     }
                     waiting.push(operator);
@@ -108,7 +108,7 @@ impl Expression {
             if operator == Operator::Open {
                 return None;
             }
-            postfix.push(Step::Apply(operator));
+            postfix.push(EvaluationStep::Apply(operator));
         }
         Some(Expression { postfix, clamped })
     }
@@ -117,8 +117,8 @@ impl Expression {
     /// is too large is `i64::MAX`.
     pub fn literals(&self) -> impl Iterator<Item = i64> + '_ {
         self.postfix.iter().filter_map(|step| match step {
-            Step::Number(number) => Some(*number),
-            Step::Apply(_) => None,
+            EvaluationStep::Number(number) => Some(*number),
+            EvaluationStep::Apply(_) => None,
         })
     }
 
@@ -137,8 +137,8 @@ impl Expression {
         let mut values: Vec<Rational> = Vec::with_capacity(8);
         for step in &self.postfix {
             let value = match *step {
-                Step::Number(number) => Rational::from_integer(number.into()),
-                Step::Apply(operator) => {
+                EvaluationStep::Number(number) => Rational::from_integer(number.into()),
+                EvaluationStep::Apply(operator) => {
                     let right = values.pop()?;
                     if operator == Operator::Negate {
                         Rational::from_integer(0).checked_sub(&right)?

@@ -42,7 +42,7 @@ pub(super) const METHODS: &[&str] = &[
 
 /// A claim that decides, and its end.
 #[derive(Default)]
-struct Decided {
+struct DecisiveClaim {
     method: &'static str,
     candidate: String,
     end: usize,
@@ -84,13 +84,13 @@ fn corrected(body: &str, end: usize, params: &Params) -> Option<String> {
 }
 
 /// The last complete claim, or otherwise a truncated one.
-fn explicit(body: &str, params: &Params) -> Option<Decided> {
+fn explicit(body: &str, params: &Params) -> Option<DecisiveClaim> {
     let block = block(body, params);
     let after = block.as_ref().map_or(0, |block| block.end);
     let boxed = last_boxed_at(body).filter(|(at, _)| *at >= after).and_then(|(at, content)| {
         let candidate = expression_in(content, params)?;
         let end = at + content.len();
-        Some(Decided { method: "boxed", candidate, end, ..Decided::default() })
+        Some(DecisiveClaim { method: "boxed", candidate, end, ..DecisiveClaim::default() })
     });
     let latest = boxed.or(block);
     let after = latest.as_ref().map_or(0, |claim| claim.end);
@@ -108,7 +108,7 @@ fn explicit(body: &str, params: &Params) -> Option<Decided> {
         (Some(block), Some(line)) => {
             let warning = if block.end == 0 { NO_EXPRESSION } else { SUPERSEDED };
             let warning = (block.method == "answer_block").then_some(warning);
-            Some(Decided { warning, ..line })
+            Some(DecisiveClaim { warning, ..line })
         }
         (block, line) => line.or(block),
     };
@@ -122,31 +122,31 @@ fn explicit(body: &str, params: &Params) -> Option<Decided> {
         (Some(complete), unclosed) => {
             let is_cut = was_cut || unclosed.is_some_and(|(u, cut)| cut && u.end > after);
             let warning = complete.warning.or(is_cut.then_some(CUT));
-            Some(Decided { warning, ..complete })
+            Some(DecisiveClaim { warning, ..complete })
         }
         (None, Some((unclosed, _))) => Some(unclosed),
-        (None, None) => cut_line.map(|line| Decided { warning: Some(CUT_ALONE), ..line }),
+        (None, None) => cut_line.map(|line| DecisiveClaim { warning: Some(CUT_ALONE), ..line }),
     }
 }
 
 /// The last complete block that is not blank: its expression, its words of refusal, or its first
 /// line, because the model chose to put that there.
-fn block(body: &str, params: &Params) -> Option<Decided> {
+fn block(body: &str, params: &Params) -> Option<DecisiveClaim> {
     let block = last_block_at(body)?;
     let expression = expression_in(block.content, params);
     let end = block.start + block.content.len();
     if expression.is_none() && is_refusal(block.content) {
-        return Some(Decided { method: "declined", end, ..Decided::default() });
+        return Some(DecisiveClaim { method: "declined", end, ..DecisiveClaim::default() });
     }
     let candidate = expression.or_else(|| lines(block.content).next().map(str::to_owned))?;
     let warning = block.is_repeated.then_some(REPEATED);
     // Without an expression in it, a labelled line above counts as much as one below.
     let is_claim = attempt_in(&candidate).is_some();
     let end = if is_claim { end } else { 0 };
-    Some(Decided { method: "answer_block", candidate, end, warning, is_denied: false })
+    Some(DecisiveClaim { method: "answer_block", candidate, end, warning, is_denied: false })
 }
 
-fn of_line(body: &str, after: usize, claim: Claim) -> Decided {
+fn of_line(body: &str, after: usize, claim: Claim) -> DecisiveClaim {
     let method = match (&claim.candidate, claim.label) {
         (None, _) => "declined",
         (_, ClaimLabel::Output) => "got_output_format",
@@ -157,12 +157,12 @@ fn of_line(body: &str, after: usize, claim: Claim) -> Decided {
     let end = at + rest.find('\n').unwrap_or(rest.len());
     let Claim { candidate, is_denied, .. } = claim;
     let candidate = candidate.unwrap_or_default();
-    Decided { method, candidate, end, warning: None, is_denied }
+    DecisiveClaim { method, candidate, end, warning: None, is_denied }
 }
 
 /// The last opening tag that is followed by an expression, and whether the end of the text cut it
 /// off.
-fn unclosed(body: &str, params: &Params) -> Option<(Decided, bool)> {
+fn unclosed(body: &str, params: &Params) -> Option<(DecisiveClaim, bool)> {
     unclosed_blocks(body).find_map(|content| {
         let line = lines(content).next()?;
         let candidate = expression_in(line, params)?;
@@ -175,7 +175,7 @@ fn unclosed(body: &str, params: &Params) -> Option<(Decided, bool)> {
         let end = from + content.len();
         let warning = Some(UNCLOSED);
         let method = "unclosed_answer_block";
-        Some((Decided { method, candidate, end, warning, is_denied: false }, is_cut))
+        Some((DecisiveClaim { method, candidate, end, warning, is_denied: false }, is_cut))
     })
 }
 

@@ -128,7 +128,7 @@ pub(super) fn measures(
 
 /// Some reasonings, counted together.
 #[derive(Default)]
-struct Sum {
+struct ReasoningSum {
     words: Vec<f64>,
     hedging: Vec<f64>,
     mentions: Vec<f64>,
@@ -136,7 +136,7 @@ struct Sum {
     agree: u32,
 }
 
-impl Sum {
+impl ReasoningSum {
     fn add(&mut self, counted: &Counted) {
         let Counted { measures, stated, action } = counted;
         self.words.push(measures.words.into());
@@ -146,7 +146,7 @@ impl Sum {
         self.agree += u32::from(stated.is_some() && stated == action);
     }
 
-    /// The cells for [`Sum::COLUMNS`], given the actions of the same models and stages.
+    /// The cells for [`ReasoningSum::COLUMNS`], given the actions of the same models and stages.
     fn cells(&self, actions: Mean) -> Vec<String> {
         let mean = |values: &[f64]| mean(values).map_or_else(String::new, float);
         let action = (actions.count > 0).then(|| float(actions.amount));
@@ -182,16 +182,17 @@ fn acts(stage: Stage) -> Stage {
 
 /// `reasoning_by_model.csv`: the mean measures of each model and stage.
 pub(super) fn by_model(rules: &Rules, state: &Played, answers: &[CountedAnswer]) -> Table {
-    let mut sums: BTreeMap<(&str, &str), (Stage, Sum)> = BTreeMap::new();
+    let mut sums: BTreeMap<(&str, &str), (Stage, ReasoningSum)> = BTreeMap::new();
     for told in answers {
         let key = (model(state, told), told.prompt_type());
-        let (_, sum) = sums.entry(key).or_insert_with(|| (told.stage, Sum::default()));
+        let (_, sum) = sums.entry(key).or_insert_with(|| (told.stage, ReasoningSum::default()));
         if let Some(reasoning) = &told.reasoning {
             sum.add(&counted(rules, state, told, reasoning));
         }
     }
     let actions = means(state, |action| (action.llm_model, action.stage));
-    let columns: Vec<&str> = ["llm_model", "prompt_type"].into_iter().chain(Sum::COLUMNS).collect();
+    let columns: Vec<&str> =
+        ["llm_model", "prompt_type"].into_iter().chain(ReasoningSum::COLUMNS).collect();
     let mut table = Table::new("reasoning_by_model", &columns);
     for ((model, name), (stage, sum)) in sums {
         let actions = actions.get(&(model, acts(stage))).copied().unwrap_or_default();
@@ -208,7 +209,7 @@ pub(super) fn situations(
     state: &Played,
     answers: &[CountedAnswer],
 ) -> Table {
-    let mut sums: BTreeMap<(u32, u32, Stage, &str), Sum> = BTreeMap::new();
+    let mut sums: BTreeMap<(u32, u32, Stage, &str), ReasoningSum> = BTreeMap::new();
     let mut names: BTreeMap<Stage, &str> = BTreeMap::new();
     for told in answers {
         names.insert(told.stage, told.prompt_type());
@@ -222,7 +223,7 @@ pub(super) fn situations(
         (action.turn.game, action.turn.round, action.stage, action.llm_model)
     });
     let first = ["game_id", "round", "prompt_type", "llm_model"];
-    let columns: Vec<&str> = first.into_iter().chain(Sum::COLUMNS).collect();
+    let columns: Vec<&str> = first.into_iter().chain(ReasoningSum::COLUMNS).collect();
     let mut table = Table::new("situations", &columns);
     for ((game, round, stage, model), sum) in sums {
         let game_id = state.game(game).map_or_else(String::new, |game| head.game_id(game));

@@ -33,7 +33,9 @@ impl PublicGoods {
             self.ask_for_amounts(run, reasoned).await?
         } else {
             let answers = self.ask(run, asks, is_usable).await?.into_iter();
-            answers.map(|(turn, outcome)| (turn, outcome.map(Decided::at_once))).collect()
+            answers
+                .map(|(turn, outcome)| (turn, outcome.map(DecidedContribution::at_once)))
+                .collect()
         };
         for (turn, outcome) in &answers {
             // The first question shows everything; only the amount is asked for after it.
@@ -44,7 +46,7 @@ impl PublicGoods {
         for (turn, outcome) in answers {
             match outcome {
                 Ok(decided) => {
-                    let Decided { got, reasoning, causes } = decided;
+                    let DecidedContribution { got, reasoning, causes } = decided;
                     let contribution = self.contribution(got.value);
                     let (stated, by) = (got.value, got.by);
                     let reasoning = self.carried(reasoning);
@@ -85,7 +87,7 @@ impl PublicGoods {
         &self,
         run: &mut Run<Self>,
         reasoned: Vec<(Turn, Outcome<i64>)>,
-    ) -> Result<Vec<(Turn, Result<Decided, super::super::ask::Failed>)>, Stop> {
+    ) -> Result<Vec<(Turn, Result<DecidedContribution, super::super::ask::Failed>)>, Stop> {
         let asks = reasoned.iter().filter_map(|(turn, outcome)| {
             let Got { content, decision, .. } = outcome.as_ref().ok()?;
             let text = match content {
@@ -110,7 +112,7 @@ impl PublicGoods {
                 Ok(first) => match amounts.next_if(|(of, _)| *of == turn) {
                     Some((_, Ok(got))) => {
                         let causes = vec![first.decision, got.decision.clone()];
-                        Ok(Decided { got, reasoning: first.reasoning, causes })
+                        Ok(DecidedContribution { got, reasoning: first.reasoning, causes })
                     }
                     Some((_, Err(failed))) => Err(failed),
                     None => continue,
@@ -123,15 +125,15 @@ impl PublicGoods {
 }
 
 /// A contribution that a player decided on.
-struct Decided {
+struct DecidedContribution {
     got: Got<i64>,
     reasoning: Option<String>,
     causes: Vec<DecisionRef>,
 }
 
-impl Decided {
+impl DecidedContribution {
     fn at_once(mut got: Got<i64>) -> Self {
         let (reasoning, causes) = (got.reasoning.take(), vec![got.decision.clone()]);
-        Decided { got, reasoning, causes }
+        DecidedContribution { got, reasoning, causes }
     }
 }

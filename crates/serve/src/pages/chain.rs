@@ -25,40 +25,40 @@ const GAP: usize = 14;
 const ACROSS: usize = 80;
 
 #[derive(Serialize)]
-struct Chain {
+struct ChainPage {
     call: String,
     sample: u32,
     question: u64,
     exchange: String,
     /// What the prompt was declared to be made from, with what earlier prompts were made from.
-    prompts: Vec<Prompt>,
+    prompts: Vec<ChainPrompt>,
     /// Whether the run keeps what its prompts were made from.
     declared: bool,
     complete: bool,
     /// How many earlier prompts are not listed.
     more: usize,
     /// The facts that follow.
-    facts: Vec<Node>,
+    facts: Vec<ChainNode>,
     /// Texts of the run that are in the prompt word for word.
     same_text: Vec<SameText>,
     graph: Graph,
 }
 
 #[derive(Serialize)]
-struct Prompt {
+struct ChainPrompt {
     call: String,
     sample: u32,
     /// `itself`, `within` or `behind`.
     part: &'static str,
     question: u64,
     href: String,
-    from: Vec<Node>,
+    from: Vec<ChainNode>,
     more: usize,
 }
 
 /// Something in the chain: a card in the graph and a line of the list.
 #[derive(Debug, Clone, Serialize)]
-struct Node {
+struct ChainNode {
     /// `decision`, `fact`, `prompt`, `answer` or `other`.
     kind: &'static str,
     title: String,
@@ -77,7 +77,7 @@ struct SameText {
     of: usize,
     prompts: usize,
     looked_at: usize,
-    from: Vec<Node>,
+    from: Vec<ChainNode>,
 }
 
 #[derive(Serialize)]
@@ -95,7 +95,7 @@ struct Card {
     x: usize,
     y: usize,
     #[serde(flatten)]
-    node: Node,
+    node: ChainNode,
     here: bool,
 }
 
@@ -114,7 +114,7 @@ pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
     let audit = audit(of.reader.as_mut(), run, &Target::Seq(seq), parsers)?;
     let Audit { call, sample, question, declared, .. } = &audit;
     let exchange = of.href(&format!("/exchange/{}", question.seq));
-    let facts: Vec<Node> =
+    let facts: Vec<ChainNode> =
         audit.facts.iter().map(|fact| fact_node(&of, fact.seq, &fact.event.fact)).collect();
     let (mut prompts, mut more) = (Vec::new(), 0);
     let (is_declared, complete) = match declared {
@@ -150,7 +150,7 @@ pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
         });
     }
     let title = format!("Why {call}#{sample}");
-    let data = Chain {
+    let data = ChainPage {
         call: call.to_string(),
         sample: *sample,
         question: question.seq.0,
@@ -166,10 +166,10 @@ pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
     of.page("chain", title, false, data)
 }
 
-fn prompt_of(of: &mut OfRun<'_>, made: &MadeFrom) -> Result<Prompt, PageError> {
+fn prompt_of(of: &mut OfRun<'_>, made: &MadeFrom) -> Result<ChainPrompt, PageError> {
     let from = made.from.iter().take(MOST_LISTED);
     let from = from.map(|origin| origin_node(of, origin)).collect::<Result<Vec<_>, _>>()?;
-    Ok(Prompt {
+    Ok(ChainPrompt {
         call: made.call.to_string(),
         sample: made.sample,
         part: match made.part {
@@ -184,8 +184,8 @@ fn prompt_of(of: &mut OfRun<'_>, made: &MadeFrom) -> Result<Prompt, PageError> {
     })
 }
 
-fn fact_node(of: &OfRun<'_>, seq: Seq, fact: &serde_json::Value) -> Node {
-    Node {
+fn fact_node(of: &OfRun<'_>, seq: Seq, fact: &serde_json::Value) -> ChainNode {
+    ChainNode {
         kind: "fact",
         title: fact_name(fact).map_or_else(|| "fact".to_owned(), |name| excerpt(name, 40)),
         text: excerpt(&fact_text(fact), 200),
@@ -194,7 +194,7 @@ fn fact_node(of: &OfRun<'_>, seq: Seq, fact: &serde_json::Value) -> Node {
     }
 }
 
-fn origin_node(of: &mut OfRun<'_>, origin: &Origin) -> Result<Node, PageError> {
+fn origin_node(of: &mut OfRun<'_>, origin: &Origin) -> Result<ChainNode, PageError> {
     Ok(match origin {
         Origin::Decision { call, sample, answer, decision, .. } => {
             let text = match decision {
@@ -212,17 +212,23 @@ fn origin_node(of: &mut OfRun<'_>, origin: &Origin) -> Result<Node, PageError> {
             };
             let seq = decision.as_ref().map_or(answer.seq, |decision| decision.seq);
             let href = of.href(&format!("/chain/{}", answer.seq));
-            Node { kind: "decision", title: format!("{call}#{sample}"), text, seq: seq.0, href }
+            ChainNode {
+                kind: "decision",
+                title: format!("{call}#{sample}"),
+                text,
+                seq: seq.0,
+                href,
+            }
         }
         Origin::Fact { fact, .. } => fact_node(of, fact.seq, &fact.event),
-        Origin::Question { call, sample, question } => Node {
+        Origin::Question { call, sample, question } => ChainNode {
             kind: "prompt",
             title: format!("{call}#{sample}"),
             text: "and all that its prompt was made from".to_owned(),
             seq: question.seq.0,
             href: of.href(&format!("/chain/{}", question.seq)),
         },
-        Origin::Other { event, seq } => Node {
+        Origin::Other { event, seq } => ChainNode {
             kind: "other",
             title: event.as_ref().map_or_else(|| "nothing".to_owned(), |link| link.event.clone()),
             text: "not a source of prompts".to_owned(),
@@ -233,10 +239,10 @@ fn origin_node(of: &mut OfRun<'_>, origin: &Origin) -> Result<Node, PageError> {
 }
 
 /// Three columns: what the prompt was made from; prompt, answer and decision; what follows.
-fn graph(of: &OfRun<'_>, audit: &Audit, prompts: &[Prompt], facts: &[Node]) -> Graph {
+fn graph(of: &OfRun<'_>, audit: &Audit, prompts: &[ChainPrompt], facts: &[ChainNode]) -> Graph {
     let question = audit.question.seq;
     let page = |anchor: &str| of.href(&format!("/exchange/{question}{anchor}"));
-    let mut middle = vec![Node {
+    let mut middle = vec![ChainNode {
         kind: "prompt",
         title: format!("{}#{}", audit.call, audit.sample),
         text: audit
@@ -254,10 +260,10 @@ fn graph(of: &OfRun<'_>, audit: &Audit, prompts: &[Prompt], facts: &[Node]) -> G
             _ => String::new(),
         };
         let (title, href) = ("answer".to_owned(), page("#answer"));
-        middle.push(Node { kind: "answer", title, text, seq: answer.seq.0, href });
+        middle.push(ChainNode { kind: "answer", title, text, seq: answer.seq.0, href });
     }
     if let Some(decision) = &audit.decision {
-        middle.push(Node {
+        middle.push(ChainNode {
             kind: "decision",
             title: format!("decision by {}", decision.event.by.method),
             text: excerpt(&decision.event.details.value.to_string(), 120),
@@ -265,17 +271,17 @@ fn graph(of: &OfRun<'_>, audit: &Audit, prompts: &[Prompt], facts: &[Node]) -> G
             href: page("#decision"),
         });
     }
-    let mut sources: BTreeMap<u64, Node> = BTreeMap::new();
+    let mut sources: BTreeMap<u64, ChainNode> = BTreeMap::new();
     for prompt in prompts.iter().filter(|prompt| prompt.part != "behind") {
         sources.extend(prompt.from.iter().map(|node| (node.seq, node.clone())));
     }
     let left_out = sources.len().saturating_sub(MOST_DRAWN);
-    let sources: Vec<Node> = sources.into_values().take(MOST_DRAWN).collect();
-    let facts: Vec<Node> = facts.iter().take(MOST_DRAWN).cloned().collect();
+    let sources: Vec<ChainNode> = sources.into_values().take(MOST_DRAWN).collect();
+    let facts: Vec<ChainNode> = facts.iter().take(MOST_DRAWN).cloned().collect();
     let tallest = sources.len().max(middle.len()).max(facts.len()).max(1);
     let height = tallest * (HEIGHT + GAP) + GAP;
     let mut cards = Vec::new();
-    let place = |nodes: Vec<Node>, column: usize, here: bool, cards: &mut Vec<Card>| {
+    let place = |nodes: Vec<ChainNode>, column: usize, here: bool, cards: &mut Vec<Card>| {
         let top = GAP;
         let at: Vec<(usize, usize)> = (0..nodes.len())
             .map(|row| (GAP + column * (WIDTH + ACROSS), top + row * (HEIGHT + GAP)))

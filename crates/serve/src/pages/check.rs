@@ -17,11 +17,11 @@ use crate::runs::Notice;
 const MOST: usize = 50;
 
 #[derive(Serialize, Default)]
-struct Check {
+struct CheckPage {
     /// What decides again: `latest`, `name@version`, or the name of a parser file.
     to: String,
     /// What can be chosen.
-    versions: Vec<Version>,
+    versions: Vec<ParserVersion>,
     /// While the check is running: how many answers it has decided about.
     compared: Option<u64>,
     parser_from: Vec<String>,
@@ -33,7 +33,7 @@ struct Check {
     methods: Vec<Methods>,
     /// The largest number of decisions with a pair of methods.
     most: u64,
-    changes: Vec<Shown>,
+    changes: Vec<ChangedDecision>,
     next: Option<String>,
     first: Option<String>,
     /// The decision from which one came here, if it does not change.
@@ -41,7 +41,7 @@ struct Check {
 }
 
 #[derive(Serialize)]
-struct Version {
+struct ParserVersion {
     name: String,
     query: String,
     chosen: bool,
@@ -58,19 +58,19 @@ struct Methods {
 
 /// A decision that changes.
 #[derive(Serialize)]
-struct Shown {
+struct ChangedDecision {
     seq: u64,
     call: String,
     sample: u32,
     href: String,
     flips: bool,
     parts: Vec<&'static str>,
-    from: Decided,
-    to: Decided,
+    from: DecisionPair,
+    to: DecisionPair,
 }
 
 #[derive(Serialize)]
-struct Decided {
+struct DecisionPair {
     method: String,
     value: String,
     reasoning: Option<String>,
@@ -117,7 +117,7 @@ pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
         });
         checked.map_err(|error| error.to_string())
     });
-    let version = |name: String| Version {
+    let version = |name: String| ParserVersion {
         query: query.with(&[("to", Some(&name)), ("after", None)]),
         chosen: name == to,
         name,
@@ -125,9 +125,9 @@ pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
     let latest = std::iter::once("latest".to_owned());
     let files: Vec<String> = of.asked.site.parser_files().map(str::to_owned).collect();
     // Those that can be chosen whatever decided before.
-    let always: Vec<Version> = latest.chain(files.clone()).map(version).collect();
+    let always: Vec<ParserVersion> = latest.chain(files.clone()).map(version).collect();
     let versions = if files.is_empty() { Vec::new() } else { always };
-    let mut data = Check { to: to.clone(), versions, ..Check::default() };
+    let mut data = CheckPage { to: to.clone(), versions, ..CheckPage::default() };
     let title = "Parsers then and now".to_owned();
     let checked = match stand {
         Stand::Running(done) => {
@@ -194,9 +194,9 @@ fn unknown_file(of: &OfRun<'_>, name: &str) -> String {
     )
 }
 
-fn shown_change(of: &OfRun<'_>, change: &Change, flips: bool) -> Shown {
+fn shown_change(of: &OfRun<'_>, change: &Change, flips: bool) -> ChangedDecision {
     let seq = change.seq;
-    Shown {
+    ChangedDecision {
         seq: seq.0,
         call: change.call.to_string(),
         sample: change.sample,
@@ -208,12 +208,12 @@ fn shown_change(of: &OfRun<'_>, change: &Change, flips: bool) -> Shown {
     }
 }
 
-fn decided(side: &Side) -> Decided {
+fn decided(side: &Side) -> DecisionPair {
     let value = match &side.value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    Decided {
+    DecisionPair {
         method: side.method.clone(),
         value: printable(&value, 600),
         reasoning: side.reasoning.as_ref().map(|text| printable(text, 600)),

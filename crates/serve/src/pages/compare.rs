@@ -77,13 +77,13 @@ struct Facts {
 }
 
 #[derive(Serialize, Default)]
-struct Page {
+struct ComparePage {
     first: Option<RunInfo>,
     second: Option<RunInfo>,
     /// The runs to choose from.
     runs: Vec<RunInfo>,
     compared: Option<u64>,
-    groups: Vec<Group>,
+    groups: Vec<DifferenceGroup>,
     facts: Option<Facts>,
     /// The entries of the state that differ; `None` if one of the runs has no digests of its state.
     state: Option<Vec<String>>,
@@ -99,7 +99,7 @@ struct Page {
     other_seed: Option<String>,
     settings: Vec<Setting>,
     more_settings: usize,
-    rows: Vec<Row>,
+    rows: Vec<CompareRow>,
     next: Option<String>,
     begin: Option<String>,
 }
@@ -121,7 +121,7 @@ struct HeadlineText {
 }
 
 #[derive(Serialize)]
-struct Group {
+struct DifferenceGroup {
     label: &'static str,
     key: &'static str,
     count: u64,
@@ -130,17 +130,17 @@ struct Group {
 }
 
 #[derive(Serialize)]
-struct Row {
+struct CompareRow {
     call: String,
     sample: u32,
     difference: &'static str,
     label: &'static str,
-    first: Option<Shown>,
-    second: Option<Shown>,
+    first: Option<ShownFigure>,
+    second: Option<ShownFigure>,
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct ShownFigure {
     href: String,
     prompt: String,
     method: Option<String>,
@@ -151,7 +151,7 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
     let mut reader = asked.site.reader()?;
     let (first, second) = (asked.query.text("a")?, asked.query.text("b")?);
     let title = "Two runs".to_owned();
-    let mut data = Page::default();
+    let mut data = ComparePage::default();
     let mut notices = notices(asked.site, None)?;
     let heads = listed(reader.as_mut(), &mut notices);
     let recent = heads.iter().rev().take(100);
@@ -193,7 +193,7 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
 /// The part of a comparison that a page shows.
 fn fill(
     asked: &Asked<'_>,
-    data: &mut Page,
+    data: &mut ComparePage,
     compared: &Compared,
     runs: [RunId; 2],
     reader: &mut dyn Reader,
@@ -205,7 +205,7 @@ fn fill(
         .map(|(_, key, label)| {
             let is_chosen = chosen.as_deref() == Some(key);
             let set = if is_chosen { None } else { Some(key) };
-            Group {
+            DifferenceGroup {
                 label,
                 key,
                 count: compared.counts.get(key).copied().unwrap_or(0),
@@ -260,7 +260,14 @@ fn fill(
             .map(|(side, place)| place.map(|place| shown(reader, runs[side], place)).transpose());
         let (difference, label) = named(*what);
         let (call, sample) = (call.to_string(), *sample);
-        data.rows.push(Row { call, sample, difference, label, first: first?, second: second? });
+        data.rows.push(CompareRow {
+            call,
+            sample,
+            difference,
+            label,
+            first: first?,
+            second: second?,
+        });
     }
     data.next = next.map(|at| query.with(&[("from", Some(&at.to_string()))]));
     data.begin = (from > 0).then(|| query.with(&[("from", None)]));
@@ -280,7 +287,7 @@ fn headline(figure: Paired) -> Headline {
 }
 
 /// One side of a row.
-fn shown(reader: &mut dyn Reader, run: RunId, place: CallPlace) -> Result<Shown, LogError> {
+fn shown(reader: &mut dyn Reader, run: RunId, place: CallPlace) -> Result<ShownFigure, LogError> {
     let decision = place.decision.map(|seq| {
         let found = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?.into_iter().next();
         found.map(|stored| stored.event()).transpose().map_err(LogError::from)
@@ -292,7 +299,7 @@ fn shown(reader: &mut dyn Reader, run: RunId, place: CallPlace) -> Result<Shown,
         _ => (None, None),
     };
     let href = format!("/run/{run}/exchange/{}", place.request);
-    Ok(Shown { href, prompt: place.prompt.short(12), method, value })
+    Ok(ShownFigure { href, prompt: place.prompt.short(12), method, value })
 }
 
 fn setting_text(value: Option<&Value>) -> String {

@@ -31,7 +31,7 @@ pub(crate) struct Follow {
 }
 
 #[derive(Serialize)]
-struct Rows {
+struct LiveRows {
     rows: Vec<Row>,
 }
 
@@ -86,7 +86,7 @@ impl Follow {
                 rows.push(row(self.run, event, None));
             }
         }
-        let html = render(&site.templates, "rows.html", &Rows { rows })?;
+        let html = render(&site.templates, "rows.html", &LiveRows { rows })?;
         let message = json!({"html": html, "events": self.after, "finished": self.is_over});
         let message = inert_json(&message.to_string());
         Ok(Some(format!("id: {}\nevent: rows\ndata: {message}\n\n", self.after)))

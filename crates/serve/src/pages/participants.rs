@@ -20,7 +20,7 @@ const MOST_STEPS: usize = 40;
 
 #[derive(Serialize)]
 struct Participants {
-    participants: Vec<Participant>,
+    participants: Vec<ParticipantRow>,
     all: usize,
     /// The beginning of the names that are listed.
     q: Option<String>,
@@ -29,7 +29,7 @@ struct Participants {
 }
 
 #[derive(Serialize)]
-struct Participant {
+struct ParticipantRow {
     name: String,
     href: String,
     questions: usize,
@@ -41,9 +41,9 @@ struct Participant {
 }
 
 #[derive(Serialize)]
-struct Story {
+struct StoryPage {
     name: String,
-    steps: Vec<Step>,
+    steps: Vec<StoryStep>,
     questions: usize,
     timeline: String,
     next: Option<String>,
@@ -52,7 +52,7 @@ struct Story {
 
 /// A question of a story, and what came of it.
 #[derive(Serialize)]
-struct Step {
+struct StoryStep {
     call: String,
     sample: u32,
     seq: u64,
@@ -120,8 +120,8 @@ pub(super) fn list(of: OfRun<'_>) -> Result<Reply, PageError> {
     }
     let all = found.len();
     let shown = found.into_iter().skip(from).take(MOST);
-    let participants: Vec<Participant> = shown
-        .map(|(name, (questions, calls, first, last))| Participant {
+    let participants: Vec<ParticipantRow> = shown
+        .map(|(name, (questions, calls, first, last))| ParticipantRow {
             href: participant_href(&of.info.run, &name),
             timeline: of.href(&format!("?call={}", crate::query::part(&name))),
             name,
@@ -180,7 +180,7 @@ pub(super) fn page(mut of: OfRun<'_>, name: &str) -> Result<Reply, PageError> {
     let belonging = roll.following(&page);
     let has_more = from + page.len() < questions;
     drop(roll);
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<StoryStep> = Vec::new();
     let mut places: BTreeMap<u64, usize> = BTreeMap::new();
     let all: Vec<Seq> =
         page.iter().copied().chain(belonging).collect::<BTreeSet<_>>().into_iter().collect();
@@ -198,7 +198,7 @@ pub(super) fn page(mut of: OfRun<'_>, name: &str) -> Result<Reply, PageError> {
                 .and_then(|request| request.messages().pop())
                 .unwrap_or_else(|| ("?".to_owned(), "the prompt is missing".to_owned()));
             places.insert(seq, steps.len());
-            steps.push(Step {
+            steps.push(StoryStep {
                 call: sent.call.to_string(),
                 sample: sent.sample,
                 seq,
@@ -246,7 +246,7 @@ pub(super) fn page(mut of: OfRun<'_>, name: &str) -> Result<Reply, PageError> {
     }
     let query = &of.asked.query;
     let last = steps.last().map(|step| step.seq.to_string());
-    let data = Story {
+    let data = StoryPage {
         timeline: of.href(&format!("?call={}", crate::query::part(name))),
         next: last.filter(|_| has_more).map(|last| query.with(&[("after", Some(&last))])),
         first: (after > 0).then(|| query.with(&[("after", None)])),

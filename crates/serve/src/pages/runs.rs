@@ -11,7 +11,7 @@ use crate::runs::{Notice, RunInfo, being_checked, dangers, listed, notices, run_
 const MOST: usize = 100;
 
 #[derive(Serialize)]
-struct Runs {
+struct RunsPage {
     runs: Vec<RunInfo>,
     /// How many runs the log has.
     all: usize,
@@ -51,7 +51,7 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
     }
     notices.extend(dangers);
     let to = |at: usize| asked.query.with(&[("before", Some(&at.to_string()))]);
-    let data = Runs {
+    let data = RunsPage {
         runs,
         all,
         earlier: (from > 0).then(|| to(from)),

@@ -28,7 +28,7 @@ struct Timeline {
     /// How many events the filter lists; `None` if the run is still being read.
     matching: Option<u64>,
     /// The filter as it was given.
-    filter: Given,
+    filter: GivenFilter,
     is_filtered: bool,
     /// While the words are being indexed: how many events are.
     indexed: Option<u64>,
@@ -38,9 +38,9 @@ struct Timeline {
     next: Option<String>,
     last: Option<String>,
     /// What there is to choose from.
-    kinds: Vec<Choice>,
-    methods: Vec<Choice>,
-    models: Vec<Choice>,
+    kinds: Vec<FilterChoice>,
+    methods: Vec<FilterChoice>,
+    models: Vec<FilterChoice>,
     failed: u64,
     totals: Totals,
     /// Where events come from as they are added; `None` if no more can come, or not here.
@@ -51,7 +51,7 @@ struct Timeline {
 
 /// The filter as it was given.
 #[derive(Serialize)]
-struct Given {
+struct GivenFilter {
     kinds: Vec<String>,
     call: Option<String>,
     method: Option<String>,
@@ -65,7 +65,7 @@ struct Given {
 
 /// A value to choose, and how many events have it.
 #[derive(Serialize)]
-struct Choice {
+struct FilterChoice {
     value: String,
     label: String,
     count: u64,
@@ -192,7 +192,7 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
     let counts = &roll.counts;
     let count = |kind: &str| counts.kinds.get(kind).copied().unwrap_or(0);
     let choices = |all: &std::collections::BTreeMap<String, u64>, key: &str, chosen: &[String]| {
-        let mut choices: Vec<Choice> = all
+        let mut choices: Vec<FilterChoice> = all
             .iter()
             .map(|(value, count)| {
                 let chosen = chosen.contains(value);
@@ -200,7 +200,7 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
                 let query = query.with(&[(key, set), ("after", None), ("before", None)]);
                 let label = if key == "kind" { label(value) } else { value };
                 let label = printable(label, 60);
-                Choice { value: value.clone(), label, count: *count, chosen, query }
+                FilterChoice { value: value.clone(), label, count: *count, chosen, query }
             })
             .collect();
         choices.sort_by_key(|choice| (!choice.chosen, std::cmp::Reverse(choice.count)));
@@ -239,7 +239,7 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
         },
         live,
         read: roll.end().0,
-        filter: Given {
+        filter: GivenFilter {
             kinds: filter.kinds,
             call: filter.call.map(|call| call.to_string()),
             method: filter.method,

@@ -75,7 +75,7 @@ fn accepted(
     malformed: bool,
     rules: ReadingRules,
 ) -> Option<Found<Action>> {
-    let stated = Stated::new(text, rules)?;
+    let stated = StatedAction::new(text, rules)?;
     if stated.repairs.is_empty() == malformed {
         return None;
     }
@@ -98,7 +98,7 @@ fn plain_text_post(text: &str, _: &Params) -> Option<Found<Action>> {
 }
 
 fn rejected(text: &str, params: &Params, rules: ReadingRules) -> Found<Action> {
-    let found = Stated::new(text, rules);
+    let found = StatedAction::new(text, rules);
     let (reason, reasoning) = match &found {
         Some(stated) => {
             (stated.action(params).err().map(|NoAction(reason)| reason), stated.reasoning())
@@ -124,7 +124,7 @@ fn split(text: &str) -> (Option<String>, &str) {
 }
 
 /// The object that names an action.
-struct Stated {
+struct StatedAction {
     fields: Map<String, Value>,
     repairs: Vec<Repair>,
     /// How many other objects name an action.
@@ -137,10 +137,10 @@ struct Stated {
 /// Why an answer states no action.
 struct NoAction(String);
 
-impl Stated {
-    fn new(text: &str, rules: ReadingRules) -> Option<Stated> {
+impl StatedAction {
+    fn new(text: &str, rules: ReadingRules) -> Option<StatedAction> {
         let (thought, body) = split(text);
-        let mut found: Option<Stated> = None;
+        let mut found: Option<StatedAction> = None;
         for embedded in rules.json.values(body) {
             let mut objects = Vec::new();
             collect(embedded.value, &mut objects);
@@ -151,7 +151,8 @@ impl Stated {
                     Some(first) if !first.is_example => first.others += 1,
                     _ => {
                         let (repairs, thought) = (embedded.repairs.clone(), thought.clone());
-                        found = Some(Stated { fields, repairs, others: 0, thought, is_example });
+                        found =
+                            Some(StatedAction { fields, repairs, others: 0, thought, is_example });
                     }
                 }
             }

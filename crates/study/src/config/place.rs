@@ -59,16 +59,16 @@ fn find(text: &str, key: &str) -> Option<(u64, u64)> {
 }
 
 /// One step down a key: the node, its place, and the rest of the key.
-fn step<'a, 'k>(node: &'a Node, key: &'k str) -> Option<(&'a Node, (u64, u64), &'k str)> {
+fn step<'a, 'k>(node: &'a YamlNode, key: &'k str) -> Option<(&'a YamlNode, (u64, u64), &'k str)> {
     match node {
-        Node::Leaf(_) => None,
-        Node::List(items) => {
+        YamlNode::Leaf(_) => None,
+        YamlNode::List(items) => {
             let (number, left) = key.strip_prefix('[')?.split_once(']')?;
             let item = items.get(number.parse::<usize>().ok()?)?;
             Some((&item.value, at(item), left.trim_start_matches('.')))
         }
         // A key may itself contain dots: the longest match is used.
-        Node::Map(entries) => {
+        YamlNode::Map(entries) => {
             let fitting = entries.iter().filter_map(|(name, value)| {
                 let left = key.strip_prefix(name.value.as_str())?;
                 let ends = left.is_empty() || left.starts_with(['.', '[']);
@@ -81,9 +81,9 @@ fn step<'a, 'k>(node: &'a Node, key: &'k str) -> Option<(&'a Node, (u64, u64), &
 }
 
 /// A YAML file's keys and values, and where they are.
-enum Node {
-    Map(Vec<(Spanned<String>, Spanned<Node>)>),
-    List(Vec<Spanned<Node>>),
+enum YamlNode {
+    Map(Vec<(Spanned<String>, Spanned<YamlNode>)>),
+    List(Vec<Spanned<YamlNode>>),
     Leaf(Value),
 }
 
@@ -98,7 +98,7 @@ pub(super) struct Found {
 }
 
 /// The contents of a file, with their places.
-pub(super) struct Outline(Spanned<Node>);
+pub(super) struct Outline(Spanned<YamlNode>);
 
 impl Outline {
     /// The outline of a YAML text.
@@ -119,15 +119,15 @@ impl Outline {
     /// The group that has a key at a place, or that is empty and begins there.
     pub(super) fn group_at(&self, place: (u64, u64)) -> Option<Found> {
         self.search(&|node| match &node.value {
-            Node::Map(entries) if entries.is_empty() => at(node) == place,
-            Node::Map(entries) => entries.iter().any(|(name, _)| at(name) == place),
+            YamlNode::Map(entries) if entries.is_empty() => at(node) == place,
+            YamlNode::Map(entries) => entries.iter().any(|(name, _)| at(name) == place),
             _ => false,
         })
     }
 
-    fn search(&self, is_it: &dyn Fn(&Spanned<Node>) -> bool) -> Option<Found> {
+    fn search(&self, is_it: &dyn Fn(&Spanned<YamlNode>) -> bool) -> Option<Found> {
         let first = match &self.0.value {
-            Node::Map(entries) => entries.first().map(|(name, _)| at(name)),
+            YamlNode::Map(entries) => entries.first().map(|(name, _)| at(name)),
             _ => None,
         };
         let place = first.unwrap_or_else(|| at(&self.0));
@@ -137,18 +137,18 @@ impl Outline {
 
 /// The innermost node that satisfies a condition.
 fn inner(
-    node: &Spanned<Node>,
+    node: &Spanned<YamlNode>,
     here: Found,
-    is_it: &dyn Fn(&Spanned<Node>) -> bool,
+    is_it: &dyn Fn(&Spanned<YamlNode>) -> bool,
 ) -> Option<Found> {
     let below = match &node.value {
-        Node::Leaf(_) => None,
-        Node::List(items) => items.iter().enumerate().find_map(|(number, item)| {
+        YamlNode::Leaf(_) => None,
+        YamlNode::List(items) => items.iter().enumerate().find_map(|(number, item)| {
             let pointer = format!("{}/{number}", here.pointer);
             let key = format!("{}[{number}]", here.key);
             inner(item, Found { pointer, key, place: at(item) }, is_it)
         }),
-        Node::Map(entries) => entries.iter().find_map(|(name, value)| {
+        YamlNode::Map(entries) => entries.iter().find_map(|(name, value)| {
             let escaped = name.value.replace('~', "~0").replace('/', "~1");
             let pointer = format!("{}/{escaped}", here.pointer);
             let dot = if here.key.is_empty() { "" } else { "." };
@@ -164,12 +164,12 @@ fn at<T>(spanned: &Spanned<T>) -> (u64, u64) {
     (spanned.referenced.line(), spanned.referenced.column())
 }
 
-impl Node {
+impl YamlNode {
     fn value(&self) -> Value {
         match self {
-            Node::Leaf(value) => value.clone(),
-            Node::List(items) => items.iter().map(|item| item.value.value()).collect(),
-            Node::Map(entries) => {
+            YamlNode::Leaf(value) => value.clone(),
+            YamlNode::List(items) => items.iter().map(|item| item.value.value()).collect(),
+            YamlNode::Map(entries) => {
                 let entries = entries.iter();
                 Value::Object(entries.map(|(k, v)| (k.value.clone(), v.value.value())).collect())
             }
@@ -177,7 +177,7 @@ impl Node {
     }
 }
 
-impl<'de> Deserialize<'de> for Node {
+impl<'de> Deserialize<'de> for YamlNode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(NodeVisitor)
     }
@@ -186,50 +186,50 @@ impl<'de> Deserialize<'de> for Node {
 struct NodeVisitor;
 
 impl<'de> Visitor<'de> for NodeVisitor {
-    type Value = Node;
+    type Value = YamlNode;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("YAML")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<YamlNode, A::Error> {
         let mut entries = Vec::new();
         while let Some(entry) = map.next_entry()? {
             entries.push(entry);
         }
-        Ok(Node::Map(entries))
+        Ok(YamlNode::Map(entries))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<YamlNode, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = seq.next_element()? {
             items.push(item);
         }
-        Ok(Node::List(items))
+        Ok(YamlNode::List(items))
     }
 
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Node, E> {
-        Ok(Node::Leaf(value.into()))
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<YamlNode, E> {
+        Ok(YamlNode::Leaf(value.into()))
     }
 
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Node, E> {
-        Ok(Node::Leaf(value.into()))
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<YamlNode, E> {
+        Ok(YamlNode::Leaf(value.into()))
     }
 
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Node, E> {
-        Ok(Node::Leaf(value.into()))
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<YamlNode, E> {
+        Ok(YamlNode::Leaf(value.into()))
     }
 
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Node, E> {
-        Ok(Node::Leaf(value.into()))
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<YamlNode, E> {
+        Ok(YamlNode::Leaf(value.into()))
     }
 
-    fn visit_str<E: de::Error>(self, value: &str) -> Result<Node, E> {
-        Ok(Node::Leaf(value.into()))
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<YamlNode, E> {
+        Ok(YamlNode::Leaf(value.into()))
     }
 
-    fn visit_unit<E: de::Error>(self) -> Result<Node, E> {
-        Ok(Node::Leaf(Value::Null))
+    fn visit_unit<E: de::Error>(self) -> Result<YamlNode, E> {
+        Ok(YamlNode::Leaf(Value::Null))
     }
 }
 

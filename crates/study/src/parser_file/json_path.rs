@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// One step down.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Step {
+enum PathStep {
     Key(String),
     /// From the end, if it is negative.
     Index(i64),
@@ -12,7 +12,7 @@ enum Step {
 
 /// A path. The default leads to the whole value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct JsonPath(Vec<Step>);
+pub(super) struct JsonPath(Vec<PathStep>);
 
 /// Why a text is not a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -53,7 +53,7 @@ impl JsonPath {
             if end == 0 {
                 return Err(PathError::EmptyKey);
             }
-            steps.push(Step::Key(key[..end].to_owned()));
+            steps.push(PathStep::Key(key[..end].to_owned()));
             (rest, may_have_key) = (&key[end..], false);
         }
         Ok(JsonPath(steps))
@@ -62,8 +62,8 @@ impl JsonPath {
     /// The value at the path.
     pub(super) fn find<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         self.0.iter().try_fold(value, |value, step| match step {
-            Step::Key(key) => value.get(key),
-            Step::Index(at) => {
+            PathStep::Key(key) => value.get(key),
+            PathStep::Index(at) => {
                 let items = value.as_array()?;
                 let at = match usize::try_from(*at) {
                     Ok(at) => at,
@@ -76,16 +76,16 @@ impl JsonPath {
 }
 
 /// `0]`, `-1]` or `'a key']`, and what follows.
-fn bracketed(inner: &str) -> Result<(Step, &str), PathError> {
+fn bracketed(inner: &str) -> Result<(PathStep, &str), PathError> {
     for quote in ['\'', '"'] {
         if let Some(inner) = inner.strip_prefix(quote) {
             let (key, after) = inner.split_once(&format!("{quote}]")).ok_or(PathError::Open)?;
-            return Ok((Step::Key(key.to_owned()), after));
+            return Ok((PathStep::Key(key.to_owned()), after));
         }
     }
     let (number, after) = inner.split_once(']').ok_or(PathError::Open)?;
     let at = number.trim().parse().map_err(|_| PathError::Index(number.to_owned()))?;
-    Ok((Step::Index(at), after))
+    Ok((PathStep::Index(at), after))
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ const MOST_MATCHES: usize = 10_000;
 const LONGEST_OPTION: usize = 1000;
 
 /// Where a value is looked for.
-enum Place {
+enum ValuePlace {
     WholeText,
     LastLine,
     /// Its first group, or all of the match.
@@ -97,23 +97,23 @@ fn one(fields: &StrategyFields, key: &str) -> Result<OwnStrategy<Value>, Wrong> 
     let find = move |answer: WholeAnswer<'_>| {
         let text = answer.text;
         match &place {
-            Place::WholeText => picked(pick, shape.in_text(text)),
-            Place::LastLine => {
+            ValuePlace::WholeText => picked(pick, shape.in_text(text)),
+            ValuePlace::LastLine => {
                 let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
                 picked(pick, shape.in_text(line))
             }
-            Place::Matches(pattern) => {
+            ValuePlace::Matches(pattern) => {
                 let pieces = pattern.captures_iter(text).take(MOST_MATCHES);
                 let pieces = pieces.filter_map(|found| found.get(1).or_else(|| found.get(0)));
                 picked(pick, pieces.flat_map(|piece| shape.in_text(piece.as_str())))
             }
-            Place::Json(path) => {
-                let mut search = Search::new(path, &shape);
+            ValuePlace::Json(path) => {
+                let mut search = JsonSearch::new(path, &shape);
                 search.text(text);
                 search.picked(pick)
             }
-            Place::Call(tool, path) => {
-                let mut search = Search::new(path, &shape);
+            ValuePlace::Call(tool, path) => {
+                let mut search = JsonSearch::new(path, &shape);
                 for call in answer.tool_calls() {
                     let function = &call["function"];
                     match &function["arguments"] {
@@ -130,7 +130,7 @@ fn one(fields: &StrategyFields, key: &str) -> Result<OwnStrategy<Value>, Wrong> 
 }
 
 /// The place, and its part of the method.
-fn place(fields: &StrategyFields, key: &str) -> Result<(Place, Option<String>), Wrong> {
+fn place(fields: &StrategyFields, key: &str) -> Result<(ValuePlace, Option<String>), Wrong> {
     let StrategyFields { tag, json, tool, regex, last_line, whole_text, .. } = fields;
     for (name, flag) in [("last_line", last_line), ("whole_text", whole_text)] {
         if *flag == Some(false) {
@@ -158,26 +158,26 @@ fn place(fields: &StrategyFields, key: &str) -> Result<(Place, Option<String>), 
         let name = regex::escape(tag);
         let pattern = format!(r"(?is)<{name}(?:\s[^<>]*)?>(.*?)</{name}\s*>");
         let pattern = compiled(&pattern, &format!("{key}.tag"))?;
-        return Ok((Place::Matches(pattern), Some(format!("{tag}_tag"))));
+        return Ok((ValuePlace::Matches(pattern), Some(format!("{tag}_tag"))));
     }
     let path = json.as_deref().map(JsonPath::new).transpose();
     let path = path.map_err(|e| Wrong::new(&format!("{key}.json"), e.to_string()))?;
     if let Some(tool) = tool {
         check_name(tool, &format!("{key}.tool"))?;
-        let place = Place::Call(tool.clone(), path.unwrap_or_default());
+        let place = ValuePlace::Call(tool.clone(), path.unwrap_or_default());
         return Ok((place, Some(format!("{tool}_call"))));
     }
     if let Some(path) = path {
-        return Ok((Place::Json(path), Some("json".to_owned())));
+        return Ok((ValuePlace::Json(path), Some("json".to_owned())));
     }
     if let Some(pattern) = regex {
         let pattern = compiled(pattern, &format!("{key}.regex"))?;
-        return Ok((Place::Matches(pattern), Some("regex".to_owned())));
+        return Ok((ValuePlace::Matches(pattern), Some("regex".to_owned())));
     }
     Ok(match (last_line, whole_text) {
-        (Some(_), _) => (Place::LastLine, Some("last_line".to_owned())),
-        (_, Some(_)) => (Place::WholeText, Some("whole_text".to_owned())),
-        _ => (Place::WholeText, None),
+        (Some(_), _) => (ValuePlace::LastLine, Some("last_line".to_owned())),
+        (_, Some(_)) => (ValuePlace::WholeText, Some("whole_text".to_owned())),
+        _ => (ValuePlace::WholeText, None),
     })
 }
 
@@ -287,16 +287,16 @@ fn picked(pick: Pick, mut found: impl Iterator<Item = Value>) -> Option<Found<Va
 
 /// What is found at a path in JSON: in a whole text, or between other text. JSON that is malformed is
 /// repaired, which the warnings say.
-struct Search<'a> {
+struct JsonSearch<'a> {
     path: &'a JsonPath,
     shape: &'a Shape,
     found: Vec<Value>,
     repairs: Vec<Repair>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> JsonSearch<'a> {
     fn new(path: &'a JsonPath, shape: &'a Shape) -> Self {
-        Search { path, shape, found: Vec::new(), repairs: Vec::new() }
+        JsonSearch { path, shape, found: Vec::new(), repairs: Vec::new() }
     }
 
     fn text(&mut self, text: &str) {

@@ -12,7 +12,7 @@ use retold_wire::{
 use serde_json::json;
 
 use super::yaml::{quoted, text_or_bytes};
-use super::{Answered, ExportError, Outcome, each, request};
+use super::{ExportError, ExportedOutcome, QuestionOutcome, each, request};
 use crate::hosts::Parts;
 use crate::notes::Notes;
 
@@ -101,14 +101,18 @@ pub fn export_cassette<E: From<ExportError> + From<LogError>>(
 }
 
 /// How an answer travelled, and its body.
-fn travelled(answered: &Answered, place: &str, notes: &mut Notes) -> Option<(Kept, Vec<u8>)> {
+fn travelled(
+    answered: &QuestionOutcome,
+    place: &str,
+    notes: &mut Notes,
+) -> Option<(Kept, Vec<u8>)> {
     let (kept, content) = match &answered.outcome {
-        Outcome::Answer(content, details) => (details.extra.get(HTTP), Some(content)),
-        Outcome::Failed(details) if details.status.is_none() => {
+        ExportedOutcome::Answer(content, details) => (details.extra.get(HTTP), Some(content)),
+        ExportedOutcome::Failed(details) if details.status.is_none() => {
             notes.lost("an attempt without an answer", place);
             return None;
         }
-        Outcome::Failed(details) => (details.http.as_ref(), None),
+        ExportedOutcome::Failed(details) => (details.http.as_ref(), None),
     };
     let kept = kept.and_then(Kept::read);
     let body = kept.as_ref().and_then(|kept| kept.bytes(content));

@@ -86,12 +86,12 @@ fn function(name: &Value, description: &Value, parameters: &Value) -> Value {
 
 /// A message that is being put together out of parts.
 #[derive(Default)]
-struct Parts {
+struct MessageParts {
     content: Vec<Value>,
     calls: Vec<Value>,
 }
 
-impl Parts {
+impl MessageParts {
     fn text(&mut self, text: &str) {
         self.content.push(json!({"type": "text", "text": text}));
     }
@@ -104,7 +104,7 @@ impl Parts {
 
     /// The message, unless it is empty.
     fn message(self, role: &str) -> Option<Value> {
-        let Parts { content, calls } = self;
+        let MessageParts { content, calls } = self;
         if content.is_empty() && calls.is_empty() {
             return None;
         }
@@ -128,7 +128,7 @@ fn anthropic(body: &Map<String, Value>, messages: &[Value], chat: &mut Chat) {
     }
     for message in messages {
         let role = message["role"].as_str().unwrap_or("user");
-        let mut parts = Parts::default();
+        let mut parts = MessageParts::default();
         let one = [json!({"type": "text", "text": message["content"]})];
         for block in message["content"].as_array().map_or(&one[..], Vec::as_slice) {
             match block["type"].as_str().unwrap_or("") {
@@ -163,7 +163,7 @@ fn gemini(body: &Map<String, Value>, messages: &[Value], chat: &mut Chat) {
     }
     for content in messages {
         let role = if content["role"] == "model" { "assistant" } else { "user" };
-        let mut parts = Parts::default();
+        let mut parts = MessageParts::default();
         for part in content["parts"].as_array().into_iter().flatten() {
             let (called, result) = (&part["functionCall"], &part["functionResponse"]);
             let data = if part["inlineData"].is_object() {
@@ -228,7 +228,7 @@ fn responses(body: &Map<String, Value>, items: &[Value], chat: &mut Chat) {
                     Some(role) => role,
                     None => "user",
                 };
-                let mut parts = Parts::default();
+                let mut parts = MessageParts::default();
                 let one = [json!({"type": "input_text", "text": item["content"]})];
                 for part in item["content"].as_array().map_or(&one[..], Vec::as_slice) {
                     match part["type"].as_str().unwrap_or("") {
@@ -275,7 +275,7 @@ fn ollama(body: &Map<String, Value>, messages: &[Value], chat: &mut Chat) {
         chat.messages.push(json!({"role": "system", "content": system}));
     }
     for message in messages {
-        let mut parts = Parts::default();
+        let mut parts = MessageParts::default();
         if let Some(text) = message["content"].as_str() {
             parts.text(text);
         }

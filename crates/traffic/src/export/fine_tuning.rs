@@ -6,7 +6,7 @@ use retold::prompt::Api;
 use serde_json::{Map, Value, json};
 
 use super::chat::{Chat, chat};
-use super::{Answered, ExportError, Outcome, each, request};
+use super::{ExportError, ExportedOutcome, QuestionOutcome, each, request};
 use crate::notes::Notes;
 
 /// Writes each answer of a run with its conversation. Returns how many there are, and what the
@@ -22,9 +22,9 @@ pub fn export_fine_tuning<E: From<ExportError> + From<LogError>>(
     let mut notes = Notes::default();
     let mut written = 0;
     each::<E>(reader, run, &mut notes, |reader, answered, notes| {
-        let Answered { seq, call: _, prompt, outcome } = answered;
+        let QuestionOutcome { seq, call: _, prompt, outcome } = answered;
         let place = format!("seq {seq}");
-        let Outcome::Answer(content, details) = outcome else {
+        let ExportedOutcome::Answer(content, details) = outcome else {
             notes.lost("a failed attempt", &place);
             return Ok(());
         };

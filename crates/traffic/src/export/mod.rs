@@ -51,14 +51,14 @@ pub enum ExportError {
 }
 
 /// How a question was answered, at an event.
-struct Answered {
+struct QuestionOutcome {
     seq: Seq,
     call: CallPath,
     prompt: PromptHash,
-    outcome: Outcome,
+    outcome: ExportedOutcome,
 }
 
-enum Outcome {
+enum ExportedOutcome {
     Answer(Content, Box<ResponseDetails>),
     Failed(AttemptDetails),
 }
@@ -69,7 +69,7 @@ fn each<E: From<LogError>>(
     reader: Box<dyn Reader>,
     run: RunId,
     notes: &mut Notes,
-    mut take: impl FnMut(&mut CheckedReader, Answered, &mut Notes) -> Result<(), E>,
+    mut take: impl FnMut(&mut CheckedReader, QuestionOutcome, &mut Notes) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut reader = CheckedReader::new(reader);
     let mut questions: BTreeMap<Seq, (CallPath, PromptHash)> = BTreeMap::new();
@@ -84,9 +84,11 @@ fn each<E: From<LogError>>(
             }
             Event::ResponseReceived(ResponseReceived { request, content, details })
             | Event::AnswerReused(AnswerReused { request, content, details, .. }) => {
-                (request, Outcome::Answer(content, Box::new(details)))
+                (request, ExportedOutcome::Answer(content, Box::new(details)))
             }
-            Event::AttemptFailed(failed) => (failed.request, Outcome::Failed(failed.details)),
+            Event::AttemptFailed(failed) => {
+                (failed.request, ExportedOutcome::Failed(failed.details))
+            }
             Event::DecisionMade(_) => {
                 notes.count(DECISION, 1);
                 continue;
@@ -98,7 +100,7 @@ fn each<E: From<LogError>>(
             _ => continue,
         };
         let Some((call, prompt)) = questions.get(&request).cloned() else { continue };
-        take(&mut reader, Answered { seq, call, prompt, outcome }, notes)?;
+        take(&mut reader, QuestionOutcome { seq, call, prompt, outcome }, notes)?;
     }
     Ok(())
 }

@@ -25,18 +25,18 @@ const ORIGIN: &str = "https://api.openai.com";
 #[derive(Default)]
 pub(crate) struct Batch {
     /// The requests, in the order of their files, and where each `custom_id` is.
-    requests: Vec<Question>,
+    requests: Vec<BatchQuestion>,
     places: BTreeMap<String, usize>,
-    results: BTreeMap<String, Vec<Found>>,
+    results: BTreeMap<String, Vec<BatchAnswer>>,
 }
 
-struct Question {
+struct BatchQuestion {
     id: String,
     place: String,
     http: Http,
 }
 
-struct Found {
+struct BatchAnswer {
     place: String,
     answer: Answer,
 }
@@ -76,7 +76,7 @@ impl Batch {
             return self.request(id, &node, place, notes).map_err(|wrong| (None, wrong));
         }
         let answer = result(&node).map_err(|wrong| (None, wrong))?;
-        self.results.entry(id).or_default().push(Found { place: place.to_owned(), answer });
+        self.results.entry(id).or_default().push(BatchAnswer { place: place.to_owned(), answer });
         Ok(())
     }
 
@@ -106,7 +106,7 @@ impl Batch {
             }
             None => {
                 self.places.insert(id.clone(), self.requests.len());
-                self.requests.push(Question { id, place: place.to_owned(), http });
+                self.requests.push(BatchQuestion { id, place: place.to_owned(), http });
                 let known = ["custom_id", "method", "url", "body"];
                 for (name, _) in node.map().unwrap_or_default() {
                     if !known.contains(&name.as_str()) {
@@ -121,10 +121,10 @@ impl Batch {
     /// The exchanges: each request once, with what came of it.
     pub(crate) fn exchanges(mut self, notes: &mut Notes) -> Vec<Exchange> {
         let mut exchanges = Vec::with_capacity(self.requests.len());
-        for Question { id, place, http } in self.requests {
+        for BatchQuestion { id, place, http } in self.requests {
             let found = self.results.remove(&id).unwrap_or_default();
             // What failed was asked again: the answer comes last, and there is one.
-            let (failed, answered): (Vec<Found>, Vec<Found>) =
+            let (failed, answered): (Vec<BatchAnswer>, Vec<BatchAnswer>) =
                 found.into_iter().partition(|found| !found.answer.is_success());
             let mut answers: Vec<Answer> = failed.into_iter().map(|found| found.answer).collect();
             let mut answered = answered.into_iter();

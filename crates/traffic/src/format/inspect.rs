@@ -48,7 +48,7 @@ pub(crate) fn of_sample(
 ) -> Result<Vec<Exchange>, Wrong> {
     let place = format!("sample {}, epoch {}", shown(&sample["id"]), shown(&sample["epoch"]));
     let label = json!({"sample": sample["id"], "epoch": sample["epoch"]});
-    let mut pool = Pool { sample, left: MOST_BYTES };
+    let mut pool = SamplePool { sample, left: MOST_BYTES };
     let mut exchanges = Vec::new();
     for (at, event) in sample["events"].as_array().into_iter().flatten().enumerate() {
         if event["event"] != "model" {
@@ -80,7 +80,7 @@ fn shown(value: &Value) -> String {
 fn exchange(
     event: &Value,
     eval: &Value,
-    pool: &mut Pool<'_>,
+    pool: &mut SamplePool<'_>,
     place: &str,
     notes: &mut Notes,
 ) -> Result<(Asked, Option<Answer>), Wrong> {
@@ -212,12 +212,12 @@ fn http(event: &Value, eval: &Value, request: Value) -> Option<Http> {
 }
 
 /// What a sample stores once.
-struct Pool<'a> {
+struct SamplePool<'a> {
     sample: &'a Value,
     left: usize,
 }
 
-impl Pool<'_> {
+impl SamplePool<'_> {
     /// What was sent and received, if the log has it.
     fn call(&mut self, event: &Value) -> Result<Option<(Value, Value)>, Wrong> {
         let call = &event["call"];

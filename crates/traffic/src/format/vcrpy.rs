@@ -33,7 +33,7 @@ pub(crate) fn read(cassette: &Node, notes: &mut Notes) -> Placed<Vec<Exchange>> 
     let interactions = field(cassette, "interactions").map_err(|wrong| (None, wrong))?;
     let interactions = list(interactions, "interactions").map_err(|wrong| (None, wrong))?;
     let mut exchanges = Vec::with_capacity(interactions.len());
-    let mut session = Session::default();
+    let mut session = WebSocketSession::default();
     for (at, interaction) in interactions.iter().enumerate() {
         let place = place(at, interaction);
         let placed = |wrong| (Some(place.clone()), wrong);
@@ -281,14 +281,14 @@ fn request(body: Map<String, Json>) -> Result<Request, Wrong> {
 /// A WebSocket session: each turn is an exchange that continues the ones before it. What was sent is
 /// its last message, and what came until something was sent again is its answer, one JSON per line.
 #[derive(Default)]
-struct Session {
+struct WebSocketSession {
     messages: Vec<Json>,
     sent: bool,
     received: Vec<Json>,
     place: String,
 }
 
-impl Session {
+impl WebSocketSession {
     fn message(
         &mut self,
         node: &Node,
@@ -328,7 +328,7 @@ impl Session {
             return None;
         }
         let turn = self.turn(notes).ok().flatten();
-        *self = Session::default();
+        *self = WebSocketSession::default();
         turn
     }
 

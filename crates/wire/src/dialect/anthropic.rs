@@ -44,7 +44,7 @@ impl Dialect for Anthropic {
 
     fn assembled(&self, events: &[Value]) -> Value {
         let mut message = Map::new();
-        let mut blocks: BTreeMap<u64, Block> = BTreeMap::new();
+        let mut blocks: BTreeMap<u64, StreamBlock> = BTreeMap::new();
         for event in events {
             let index = event["index"].as_u64().unwrap_or(0);
             match event["type"].as_str() {
@@ -53,7 +53,7 @@ impl Dialect for Anthropic {
                 }
                 Some("content_block_start") => {
                     let fields = event["content_block"].as_object().cloned().unwrap_or_default();
-                    blocks.insert(index, Block { fields, input: String::new() });
+                    blocks.insert(index, StreamBlock { fields, input: String::new() });
                 }
                 Some("content_block_delta") => {
                     blocks.entry(index).or_default().add(&event["delta"]);
@@ -70,7 +70,7 @@ impl Dialect for Anthropic {
                 _ => {}
             }
         }
-        let blocks = blocks.into_values().map(Block::whole);
+        let blocks = blocks.into_values().map(StreamBlock::whole);
         message.insert("content".to_owned(), blocks.collect());
         Value::Object(message)
     }
@@ -193,13 +193,13 @@ impl Speech for Anthropic {
 
 /// A block of a stream, as far as it has come.
 #[derive(Default)]
-struct Block {
+struct StreamBlock {
     fields: Map<String, Value>,
     /// The JSON of a tool's input, which comes in pieces.
     input: String,
 }
 
-impl Block {
+impl StreamBlock {
     fn add(&mut self, delta: &Value) {
         for (name, value) in delta.as_object().into_iter().flatten() {
             match (name.as_str(), value) {

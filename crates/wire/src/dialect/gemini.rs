@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::ending::error_in;
 use super::ours::{Chat, Speaker, object};
-use super::{Counts, Dialect, Ending, NotRead, Problem, read, tool_call};
+use super::{Dialect, Ending, NotRead, Problem, TokenCounts, read, tool_call};
 
 #[derive(Debug)]
 pub(super) struct Gemini;
@@ -111,7 +111,7 @@ impl Dialect for Gemini {
         let usage = &reply["usageMetadata"];
         let count = |name: &str| usage[name].as_u64();
         let thoughts = count("thoughtsTokenCount");
-        let counts = Counts {
+        let counts = TokenCounts {
             prompt: count("promptTokenCount"),
             // Gemini counts them apart; a usage has all tokens of the answer in one count.
             completion: count("candidatesTokenCount")

@@ -169,16 +169,16 @@ fn append(fields: &mut Map<String, Value>, name: &str, more: &str) {
 
 /// A provider's counts of tokens, in the order of our own usage.
 #[derive(Default)]
-struct Counts {
+struct TokenCounts {
     prompt: Option<u64>,
     completion: Option<u64>,
     cached: Option<u64>,
     reasoning: Option<u64>,
 }
 
-impl Counts {
+impl TokenCounts {
     fn json(&self) -> Value {
-        let Counts { prompt, completion, cached, reasoning } = self;
+        let TokenCounts { prompt, completion, cached, reasoning } = self;
         json!({"prompt_tokens": prompt, "completion_tokens": completion, "cached_tokens": cached,
             "reasoning_tokens": reasoning})
     }

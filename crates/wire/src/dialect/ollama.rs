@@ -5,7 +5,7 @@ use retold::prompt::Api;
 use serde_json::{Map, Value, json};
 
 use super::ending::error_in;
-use super::{Counts, Dialect, Ending, NotRead, Problem, append, read, tool_call};
+use super::{Dialect, Ending, NotRead, Problem, TokenCounts, append, read, tool_call};
 
 #[derive(Debug)]
 pub(super) struct Ollama;
@@ -104,10 +104,10 @@ impl Dialect for Ollama {
         let message = &reply["message"];
         let text = message["content"].as_str().or(reply["response"].as_str());
         let text = text.ok_or(NotRead::Missing("message"))?;
-        let counts = Counts {
+        let counts = TokenCounts {
             prompt: reply["prompt_eval_count"].as_u64(),
             completion: reply["eval_count"].as_u64(),
-            ..Counts::default()
+            ..TokenCounts::default()
         };
         let mut fields = json!({"content": text, "finish_reason": reply["done_reason"], "model": reply["model"],
             "usage": counts.json()});

@@ -52,7 +52,7 @@ impl Dialect for OpenAiChat {
 
     fn assembled(&self, events: &[Value]) -> Value {
         let mut reply = Map::new();
-        let mut choices: BTreeMap<u64, Choice> = BTreeMap::new();
+        let mut choices: BTreeMap<u64, StreamChoice> = BTreeMap::new();
         for event in events {
             for (name, value) in event.as_object().into_iter().flatten() {
                 match name.as_str() {
@@ -105,13 +105,13 @@ impl Dialect for OpenAiChat {
 
 /// One answer of a stream, as far as it has come.
 #[derive(Default)]
-struct Choice {
+struct StreamChoice {
     fields: Map<String, Value>,
     message: Map<String, Value>,
     calls: BTreeMap<u64, Map<String, Value>>,
 }
 
-impl Choice {
+impl StreamChoice {
     fn add(&mut self, choice: &Value) {
         for (name, value) in choice.as_object().into_iter().flatten() {
             match (name.as_str(), value) {

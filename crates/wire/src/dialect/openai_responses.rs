@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::ending::{error_in, failed_as};
 use super::ours::{Chat, Speaker, object};
 use super::{
-    Counts, Dialect, Ending, NotRead, Problem, append, kind_of, openai_error, read, tool_call,
+    Dialect, Ending, NotRead, Problem, TokenCounts, append, kind_of, openai_error, read, tool_call,
 };
 
 #[derive(Debug)]
@@ -126,7 +126,7 @@ impl Dialect for OpenAiResponses {
             }
         }
         let usage = &reply["usage"];
-        let counts = Counts {
+        let counts = TokenCounts {
             prompt: usage["input_tokens"].as_u64(),
             completion: usage["output_tokens"].as_u64(),
             cached: usage["input_tokens_details"]["cached_tokens"].as_u64(),

@@ -29,14 +29,14 @@ const LATIN: &str = "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf 
 pub(super) struct View {
     pub(super) text: String,
     /// What was written in another way; the rest is byte for byte the same.
-    steps: Vec<Step>,
+    steps: Vec<ViewStep>,
     /// Where what follows comes from.
     end: usize,
 }
 
 /// A part of a view that was written in another way.
 #[derive(Debug, Clone)]
-struct Step {
+struct ViewStep {
     part: Range<usize>,
     from: Range<usize>,
 }
@@ -65,7 +65,7 @@ impl View {
             let begin = view.text.len();
             view.text.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
             view.end = from.end;
-            view.steps.push(Step { part: begin..view.text.len(), from });
+            view.steps.push(ViewStep { part: begin..view.text.len(), from });
         }
         view
     }
@@ -74,7 +74,7 @@ impl View {
         let begin = self.text.len();
         self.text.push(c);
         if from != (self.end..self.end + c.len_utf8()) {
-            self.steps.push(Step { part: begin..self.text.len(), from: from.clone() });
+            self.steps.push(ViewStep { part: begin..self.text.len(), from: from.clone() });
         }
         self.end = from.end;
     }

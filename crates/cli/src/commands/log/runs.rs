@@ -17,7 +17,7 @@ use retold_serve::{Damage, Trust, recall_all};
 use retold_wire::PROGRAM;
 
 /// A line of the list.
-struct Row {
+struct RunRow {
     run: RunId,
     started: Time,
     experiment: String,
@@ -59,7 +59,7 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
     }
     if output.is_json() {
         let runs = rows.iter().map(|row| {
-            let Row { run, started, experiment, outcome, model, head, name } = row;
+            let RunRow { run, started, experiment, outcome, model, head, name } = row;
             json!({"run": run, "experiment": experiment, "started": started.to_string(),
                 "outcome": outcome, "model": model, "events": head.seq, "head": head.hash,
                 "name": name})
@@ -88,7 +88,10 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
 }
 
 /// A run, and the first event that is known to be missing or damaged: its first, or one at its end.
-fn row(reader: &mut dyn Reader, RunHead { run, started, head }: RunHead) -> (Row, Option<Problem>) {
+fn row(
+    reader: &mut dyn Reader,
+    RunHead { run, started, head }: RunHead,
+) -> (RunRow, Option<Problem>) {
     let unknown = || "?".to_owned();
     let damaged = |error: LogError| match error {
         LogError::Corrupt { seq, what, .. } => Problem { run: Some(run), seq: Some(seq), what },
@@ -102,7 +105,7 @@ fn row(reader: &mut dyn Reader, RunHead { run, started, head }: RunHead) -> (Row
         Ok(first) => first,
         Err(error) => {
             let (experiment, outcome, model) = (unknown(), "damaged".to_owned(), unknown());
-            let row = Row { run, started, experiment, outcome, model, head, name: None };
+            let row = RunRow { run, started, experiment, outcome, model, head, name: None };
             return (row, Some(damaged(error)));
         }
     };
@@ -122,7 +125,7 @@ fn row(reader: &mut dyn Reader, RunHead { run, started, head }: RunHead) -> (Row
     // Only programs' runs have names by which they can be replayed.
     let name = first.settings["name"].as_str().filter(|_| first.experiment == PROGRAM);
     let name = name.map(str::to_owned);
-    (Row { run, started, experiment: first.experiment, outcome, model, head, name }, problem)
+    (RunRow { run, started, experiment: first.experiment, outcome, model, head, name }, problem)
 }
 
 /// What is wrong with a run, if anything is.
@@ -139,7 +142,7 @@ fn problem_of(run: RunId, trust: &Trust) -> Option<Problem> {
 /// its first event that is missing or damaged is named.
 fn first_of_all(
     log: &Log,
-    rows: &mut [Row],
+    rows: &mut [RunRow],
     problems: &mut Vec<Problem>,
     output: &Output,
 ) -> Result<(), CliError> {
@@ -160,9 +163,9 @@ fn first_of_all(
     Ok(())
 }
 
-fn text(rows: &[Row], problems: &[Problem]) -> String {
+fn text(rows: &[RunRow], problems: &[Problem]) -> String {
     let mut text = format!("{}\n", counted(rows.len() as u64, "run"));
-    for Row { run, started, experiment, outcome, model, head, name } in rows {
+    for RunRow { run, started, experiment, outcome, model, head, name } in rows {
         let name =
             name.as_ref().map(|name| format!("  {}", printable(name, 100))).unwrap_or_default();
         // Writing to a string cannot fail.

@@ -16,13 +16,13 @@ const MOST_TAKEN: usize = 64;
 
 /// Lines between the thread that reads and those that decide.
 pub(super) struct Queue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     changed: Condvar,
     jobs: usize,
 }
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     lines: VecDeque<Read>,
     /// Of all lines that are read and not printed.
     under_way: usize,
@@ -65,12 +65,12 @@ impl Queue {
         ClosedAtEnd(self)
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    fn change(&self, change: impl FnOnce(&mut QueueState)) {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
         self.changed.notify_all();
     }
 
-    fn once(&self, holds: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+    fn once(&self, holds: impl Fn(&QueueState) -> bool) -> MutexGuard<'_, QueueState> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.changed.wait_while(state, |state| !holds(state));
         waited.unwrap_or_else(PoisonError::into_inner)

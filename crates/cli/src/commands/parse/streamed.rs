@@ -23,7 +23,7 @@ type Make<'a, 'b> = &'b (dyn Fn() -> Result<Deciding<'a>, CliError> + Sync);
 
 /// What is printed of some lines.
 #[derive(Default)]
-struct Printed {
+struct PrintedLines {
     texts: Vec<String>,
     left: Vec<Left>,
     decided: u64,
@@ -33,7 +33,7 @@ struct Printed {
 
 /// What was printed so far.
 #[derive(Default)]
-struct Said {
+struct PrintedTotals {
     decided: u64,
     without_answer: u64,
     embeddings: u64,
@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args, make: Make<'_, '_>, output: &Output) -> Result<St
     // What is wrong with the options is said before anything is read.
     let first = make()?;
     let lines = JsonlReader::open("-")?;
-    let mut said = Said::default();
+    let mut said = PrintedTotals::default();
     match args.parser.parser_cmd {
         Some(_) => together(first, lines, &mut said, output)?,
         None => {
@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, make: Make<'_, '_>, output: &Output) -> Result<St
 fn together(
     mut deciding: Deciding<'_>,
     lines: JsonlReader,
-    said: &mut Said,
+    said: &mut PrintedTotals,
     output: &Output,
 ) -> Result<(), CliError> {
     let mut lines = lines.peekable();
@@ -79,7 +79,7 @@ fn together(
             }
         }
         let outcomes = deciding.all(&some)?;
-        let mut printed = Printed { error, ..Printed::default() };
+        let mut printed = PrintedLines { error, ..PrintedLines::default() };
         for (line, outcome) in some.iter().zip(&outcomes) {
             printed.add(line, outcome, output.is_json());
         }
@@ -93,7 +93,7 @@ fn in_order<'a>(
     (first, make): (Deciding<'a>, Make<'a, '_>),
     lines: JsonlReader,
     jobs: usize,
-    said: &mut Said,
+    said: &mut PrintedTotals,
     output: &Output,
 ) -> Result<(), CliError> {
     let json = output.is_json();
@@ -145,8 +145,8 @@ fn in_order<'a>(
     })
 }
 
-fn parsed(deciding: &mut Deciding<'_>, lines: Vec<Read>, json: bool) -> Printed {
-    let mut printed = Printed::default();
+fn parsed(deciding: &mut Deciding<'_>, lines: Vec<Read>, json: bool) -> PrintedLines {
+    let mut printed = PrintedLines::default();
     for read in lines {
         let decided = Line::new(read).and_then(|line| {
             let outcome = deciding.one(&line)?;
@@ -161,7 +161,7 @@ fn parsed(deciding: &mut Deciding<'_>, lines: Vec<Read>, json: bool) -> Printed 
     printed
 }
 
-impl Printed {
+impl PrintedLines {
     fn add(&mut self, line: &Line, outcome: &Outcome, json: bool) {
         match outcome {
             Outcome::Decided(decisions) => self.decided += decisions.len() as u64,
@@ -177,10 +177,10 @@ impl Printed {
     }
 }
 
-impl Said {
+impl PrintedTotals {
     /// Prints some lines, as whole lines of JSON or as texts with a blank line between them.
-    fn print(&mut self, printed: Printed, output: &Output) -> Result<(), CliError> {
-        let Printed { texts, left, decided, error } = printed;
+    fn print(&mut self, printed: PrintedLines, output: &Output) -> Result<(), CliError> {
+        let PrintedLines { texts, left, decided, error } = printed;
         let mut text = String::new();
         for (at, one) in texts.iter().enumerate() {
             match output.is_json() {
@@ -205,7 +205,7 @@ impl Said {
 
     /// Says what was left, when all lines are read.
     fn end(self, args: &Args, output: &Output) -> Result<Status, CliError> {
-        let Said { decided, without_answer, embeddings, without_parser } = self;
+        let PrintedTotals { decided, without_answer, embeddings, without_parser } = self;
         if decided + without_parser == 0 && output.is_read() {
             let what = if embeddings > 0 { "only embeddings" } else { "no answers" };
             return Err(CliError::usage(format!(

@@ -135,7 +135,7 @@ fn replayed(
                 (true, false) => "not compared",
             },
             "state_differences": state_differs,
-            "outputs": outputs.as_ref().map(Outputs::object),
+            "outputs": outputs.as_ref().map(OutputComparison::object),
             "seconds": took.as_secs_f64(),
             "simulated": simulated,
             "report": report.json,
@@ -189,31 +189,31 @@ fn replayed(
 }
 
 /// The result of comparing output files.
-struct Outputs {
+struct OutputComparison {
     /// The number of files; `None` if their digests were not recorded.
     files: Option<usize>,
     different: Vec<OutputDifference>,
 }
 
 /// Makes the output files of a run again and compares them with the recorded digests.
-fn outputs(studies: &Studies, log: &Log, run: RunId) -> Result<Outputs, CliError> {
+fn outputs(studies: &Studies, log: &Log, run: RunId) -> Result<OutputComparison, CliError> {
     let mut reader = log.reader()?;
     let mut record = RunRecord::read(reader.as_mut(), run)?;
     let experiment = experiment_of(studies, &record)?;
     Ok(match compare_outputs(experiment.as_ref(), &mut record)? {
-        Some((files, different)) => Outputs { files: Some(files), different },
-        None => Outputs { files: None, different: Vec::new() },
+        Some((files, different)) => OutputComparison { files: Some(files), different },
+        None => OutputComparison { files: None, different: Vec::new() },
     })
 }
 
-impl Outputs {
+impl OutputComparison {
     fn object(&self) -> Value {
-        let Outputs { files, different } = self;
+        let OutputComparison { files, different } = self;
         json!({"recorded": files.is_some(), "files": files, "different": different})
     }
 
     fn text(&self) -> String {
-        let Outputs { files, different } = self;
+        let OutputComparison { files, different } = self;
         match files {
             None => "outputs not recorded\n".to_owned(),
             Some(files) if different.is_empty() => {

@@ -13,7 +13,7 @@ use retold_study::original::{Comparison, OriginalError, Outputs, Pairs, Row, Row
 
 /// A file and its compared columns, as numbers if they are numbers. Times, hashes and run ids are
 /// not compared.
-struct Table {
+struct ComparedTable {
     name: &'static str,
     actor: &'static str,
     /// What identifies a row in addition to its turn.
@@ -21,7 +21,7 @@ struct Table {
     columns: &'static [&'static str],
 }
 
-const GAME_LOG: Table = Table {
+const GAME_LOG: ComparedTable = ComparedTable {
     name: "game_log.csv",
     actor: "agent_id",
     keys: &[],
@@ -38,21 +38,21 @@ const GAME_LOG: Table = Table {
     ],
 };
 
-const CHAT_MESSAGES: Table = Table {
+const CHAT_MESSAGES: ComparedTable = ComparedTable {
     name: "chat_messages.csv",
     actor: "agent_id",
     keys: &[],
     columns: &["avatar_name", "message"],
 };
 
-const REDISTRIBUTION_DETAILS: Table = Table {
+const REDISTRIBUTION_DETAILS: ComparedTable = ComparedTable {
     name: "redistribution_details.csv",
     actor: "actor_id",
     keys: &["target_id", "type"],
     columns: &["units_decided", "units_actual", "was_scaled", "cost", "impact"],
 };
 
-const RAW_RESPONSES: Table = Table {
+const RAW_RESPONSES: ComparedTable = ComparedTable {
     name: "raw_responses.csv",
     actor: "agent_id",
     keys: &["prompt_type"],
@@ -100,7 +100,7 @@ impl TaggedRun {
     fn keyed<'a>(
         &self,
         theirs: &'a Rows,
-        table: &Table,
+        table: &ComparedTable,
         found: &mut Comparison,
     ) -> Vec<(Key, Row<'a>)> {
         let mut keyed = Vec::new();
@@ -123,7 +123,7 @@ impl TaggedRun {
     /// `game_log.csv`.
     fn rows(
         &self,
-        table: &Table,
+        table: &ComparedTable,
         theirs: &Rows,
         rows: &Pairs<'_, Key>,
         found: &mut Comparison,
@@ -208,7 +208,7 @@ impl TaggedRun {
 }
 
 /// Compares the cells of a row with ours.
-fn cells(table: &Table, theirs: &Row<'_>, ours: &Row<'_>, found: &mut Comparison) {
+fn cells(table: &ComparedTable, theirs: &Row<'_>, ours: &Row<'_>, found: &mut Comparison) {
     for column in table.columns {
         let (logged, own) = (theirs.text(column), ours.text(column));
         found.value(same(logged, own), || {
@@ -220,7 +220,7 @@ fn cells(table: &Table, theirs: &Row<'_>, ours: &Row<'_>, found: &mut Comparison
 }
 
 /// Our rows with their keys; our games are identified by number.
-fn keyed_ours<'a>(ours: &'a Rows, table: &Table) -> Vec<(Key, Row<'a>)> {
+fn keyed_ours<'a>(ours: &'a Rows, table: &ComparedTable) -> Vec<(Key, Row<'a>)> {
     let turn = |row: &Row<'_>| {
         let (_, game) = row.text("game_id").rsplit_once("_game")?;
         let agent = row.agent(table.actor, u32::MAX).ok()?;

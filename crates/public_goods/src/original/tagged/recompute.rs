@@ -13,7 +13,7 @@ type GameRound = (u32, u32);
 
 /// The logged actions, as far as they are readable.
 #[derive(Default)]
-struct Logged<'a> {
+struct LoggedActions<'a> {
     /// The row of each player; the first if there are two.
     rows: BTreeMap<GameRound, BTreeMap<u32, Row<'a>>>,
     units: BTreeMap<GameRound, Vec<Units>>,
@@ -79,8 +79,8 @@ impl TaggedRun {
     }
 
     /// Reads the logged actions, and reports unreadable ones.
-    fn logged(&self, missing: &[Turn], found: &mut Comparison) -> Logged<'_> {
-        let mut logged = Logged::default();
+    fn logged(&self, missing: &[Turn], found: &mut Comparison) -> LoggedActions<'_> {
+        let mut logged = LoggedActions::default();
         logged.incomplete.extend(missing.iter().map(|turn| (turn.game, turn.round)));
         // A row without a turn is reported where rows are compared.
         for row in self.game_log.iter() {

@@ -21,7 +21,7 @@ use crate::span::Taken;
 use crate::trust::Damage;
 
 #[derive(Serialize)]
-struct Exchange {
+struct ExchangePage {
     call: String,
     sample: u32,
     /// The question's seq, which names the exchange.
@@ -102,7 +102,7 @@ pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
     let decision_shown =
         decision.map(|(stored, made)| decision_of(&of, &stored, made, answer.as_ref(), &taken));
     let check = decision_shown.as_ref().filter(|decision| !decision.reported);
-    let data = Exchange {
+    let data = ExchangePage {
         chain: of.href(&format!("/chain/{}", question.seq)),
         check: check.map(|decision| {
             let around = decision.seq.saturating_sub(1);

@@ -5,7 +5,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::Turn;
+use super::LlmCall;
 use crate::exchange::{Answer, Http};
 
 const URL: &str = "https://api.openai.com/v1/chat/completions";
@@ -14,12 +14,12 @@ const URL: &str = "https://api.openai.com/v1/chat/completions";
 const ITS_OWN: &[&str] = &["image_detail", "chat_completions", "reasoning_summary"];
 
 /// Whether the whole request can be known.
-pub(super) fn is_known(turn: &Turn) -> bool {
+pub(super) fn is_known(turn: &LlmCall) -> bool {
     is_streamed(turn).is_some()
 }
 
 /// Whether a stream was asked for; `None` if the request cannot be known.
-fn is_streamed(turn: &Turn) -> Option<bool> {
+fn is_streamed(turn: &LlmCall) -> Option<bool> {
     let raw = turn.raw.as_ref()?;
     let is_streamed = match raw["object"].as_str()? {
         "chat.completion" => false,
@@ -33,7 +33,7 @@ fn is_streamed(turn: &Turn) -> Option<bool> {
 }
 
 /// The request over HTTP and its answer, if the whole request can be known.
-pub(super) fn http(turn: &Turn) -> Option<(Http, Answer)> {
+pub(super) fn http(turn: &LlmCall) -> Option<(Http, Answer)> {
     let raw = turn.raw.as_ref()?;
     let is_streamed = is_streamed(turn)?;
     let mut body = turn.more.clone();
@@ -80,7 +80,7 @@ fn of_type(kind: &'static str) -> HeaderMap {
 }
 
 /// The events of a stream, of which the log has what they add up to.
-fn streamed(turn: &Turn, raw: &Value) -> String {
+fn streamed(turn: &LlmCall, raw: &Value) -> String {
     let mut chunk = Map::new();
     for name in ["id", "object", "created", "model", "system_fingerprint", "service_tier"] {
         if let Some(value) = raw.get(name) {

@@ -35,7 +35,7 @@ const MOST_BYTES: u64 = 512 << 20;
 
 /// One call of a model.
 #[derive(Debug, Default)]
-struct Turn {
+struct LlmCall {
     id: String,
     conversation: Option<String>,
     time: Option<String>,
@@ -81,10 +81,10 @@ pub(crate) fn read(path: &Path, notes: &mut Notes) -> Result<Vec<Exchange>, Traf
         let what = "a log of llm: it has neither a table responses nor a table turns";
         return Err(TrafficError::wrong(&shown, None, Wrong::Not(what)));
     }
-    let mut log = Log { db, left: MOST_BYTES };
-    let wrong = |failed: Failed| match failed {
-        Failed::Database(error) => TrafficError::Database(error),
-        Failed::Wrong(place, wrong) => TrafficError::wrong(&shown, Some(place), wrong),
+    let mut log = LlmLog { db, left: MOST_BYTES };
+    let wrong = |failed: LlmError| match failed {
+        LlmError::Database(error) => TrafficError::Database(error),
+        LlmError::Wrong(place, wrong) => TrafficError::wrong(&shown, Some(place), wrong),
     };
     log.early(notes).map_err(wrong)?;
     let shared = log.shared().map_err(wrong)?;
@@ -123,29 +123,29 @@ fn unpacked(path: &Path) -> Result<NamedTempFile, TrafficError> {
 }
 
 /// Why a log is not read.
-enum Failed {
+enum LlmError {
     Database(retold::log::ForeignError),
     /// Where, and what.
     Wrong(String, Wrong),
 }
 
-impl From<retold::log::ForeignError> for Failed {
+impl From<retold::log::ForeignError> for LlmError {
     fn from(error: retold::log::ForeignError) -> Self {
-        Failed::Database(error)
+        LlmError::Database(error)
     }
 }
 
 /// What to do with each turn.
-type Each<'a> = &'a mut dyn FnMut(&mut Log, Turn, &mut Notes) -> Result<(), Failed>;
+type Each<'a> = &'a mut dyn FnMut(&mut LlmLog, LlmCall, &mut Notes) -> Result<(), LlmError>;
 
 /// A log that is being read.
-struct Log {
+struct LlmLog {
     db: ForeignDatabase,
     left: u64,
 }
 
 /// What both kinds of rows refer to.
-struct Shared {
+struct LlmContext {
     /// Texts that prompts are made of.
     fragments: BTreeMap<i64, String>,
     /// Files that are part of prompts.
@@ -161,27 +161,27 @@ struct Attachment {
     content: Option<Vec<u8>>,
 }
 
-impl Log {
+impl LlmLog {
     /// The rows of a table, each as a map from columns to what is in them.
-    fn rows(&mut self, table: &str, columns: &[&'static str]) -> Result<Vec<Row>, Failed> {
+    fn rows(&mut self, table: &str, columns: &[&'static str]) -> Result<Vec<LlmRow>, LlmError> {
         let rows = self.db.rows(table, columns)?;
-        let row = |cells: Vec<Cell>| Row(columns.iter().copied().zip(cells).collect());
+        let row = |cells: Vec<Cell>| LlmRow(columns.iter().copied().zip(cells).collect());
         Ok(rows.into_iter().map(row).collect())
     }
 
     /// Counts what is taken into memory.
-    fn spend(&mut self, bytes: usize, place: &str) -> Result<(), Failed> {
+    fn spend(&mut self, bytes: usize, place: &str) -> Result<(), LlmError> {
         let left = self.left.checked_sub(bytes as u64);
         self.left = left.ok_or_else(|| {
             let most = MOST_BYTES >> 20;
             let said = format!("the prompts of the log amount to more than {most} MiB");
-            Failed::Wrong(place.to_owned(), Wrong::Said(said))
+            LlmError::Wrong(place.to_owned(), Wrong::Said(said))
         })?;
         Ok(())
     }
 
     /// Rows of the first versions, which are in none of the later tables.
-    fn early(&mut self, notes: &mut Notes) -> Result<(), Failed> {
+    fn early(&mut self, notes: &mut Notes) -> Result<(), LlmError> {
         for row in self.rows("logs", &["id"])? {
             let place = format!("logs {}", row.id());
             notes.lost("an answer that a version of llm before 0.5 recorded", &place);
@@ -189,8 +189,8 @@ impl Log {
         Ok(())
     }
 
-    fn shared(&mut self) -> Result<Shared, Failed> {
-        let mut shared = Shared {
+    fn shared(&mut self) -> Result<LlmContext, LlmError> {
+        let mut shared = LlmContext {
             fragments: BTreeMap::new(),
             attachments: BTreeMap::new(),
             schemas: BTreeMap::new(),
@@ -235,10 +235,10 @@ impl Log {
     /// A turn as an exchange; none if it has no form that a log can keep.
     fn exchange(
         &mut self,
-        turn: Turn,
+        turn: LlmCall,
         table: &str,
         notes: &mut Notes,
-    ) -> Result<Option<Exchange>, Failed> {
+    ) -> Result<Option<Exchange>, LlmError> {
         let place = format!("{table} {}", printable(&turn.id, 60));
         let label = json!({
             "id": turn.id, "conversation": turn.conversation, "datetime_utc": turn.time,
@@ -272,7 +272,7 @@ impl Log {
     }
 }
 
-impl Turn {
+impl LlmCall {
     /// The request, as far as the log has it.
     fn request(self) -> Result<Request, retold::prompt::RequestError> {
         let mut body = self.more;
@@ -320,7 +320,7 @@ impl Turn {
     }
 }
 
-impl Shared {
+impl LlmContext {
     /// An attachment as a part of a message, and whether all of it is in the log.
     fn part(&self, id: &str, place: &str, notes: &mut Notes) -> (Value, bool) {
         let Some(attachment) = self.attachments.get(id) else {
@@ -362,9 +362,9 @@ impl Shared {
 }
 
 /// A row of a table.
-struct Row(BTreeMap<&'static str, Cell>);
+struct LlmRow(BTreeMap<&'static str, Cell>);
 
-impl Row {
+impl LlmRow {
     fn text(&self, column: &str) -> Option<&str> {
         self.0.get(column)?.text()
     }
@@ -385,24 +385,24 @@ impl Row {
     }
 
     /// A column that has JSON, if it is not empty.
-    fn json(&self, column: &str, place: &str) -> Result<Option<Value>, Failed> {
+    fn json(&self, column: &str, place: &str) -> Result<Option<Value>, LlmError> {
         let Some(text) = self.text(column) else { return Ok(None) };
         let found = crate::file::json_value(text);
         let found = found.map_err(|(at, wrong)| {
             let at = at.map_or_else(String::new, |at| format!(", {at}"));
-            Failed::Wrong(format!("{place}, {column}{at}"), wrong)
+            LlmError::Wrong(format!("{place}, {column}{at}"), wrong)
         })?;
         Ok(Some(found).filter(|value| !value.is_null()))
     }
 
     /// The columns that both kinds of rows have.
-    fn turn(&self, place: &str) -> Result<Turn, Failed> {
+    fn turn(&self, place: &str) -> Result<LlmCall, LlmError> {
         let text = |name: &str| self.text(name).map(str::to_owned);
         let options = match self.json("options_json", place)? {
             Some(Value::Object(options)) => options,
             _ => Map::new(),
         };
-        Ok(Turn {
+        Ok(LlmCall {
             id: self.id(),
             time: text("datetime_utc"),
             model: text("model").unwrap_or_default(),
@@ -410,7 +410,7 @@ impl Row {
             options,
             usage: [self.count("input_tokens"), self.count("output_tokens")],
             latency: Duration::from_millis(self.count("duration_ms").unwrap_or_default()),
-            ..Turn::default()
+            ..LlmCall::default()
         })
     }
 }

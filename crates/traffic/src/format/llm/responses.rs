@@ -6,7 +6,7 @@ use retold::escaping::printable;
 use serde_json::{Map, Value, json};
 
 use super::condensed::whole;
-use super::{Each, Failed, Log, Row, Shared, Turn};
+use super::{Each, LlmCall, LlmContext, LlmError, LlmLog, LlmRow};
 use crate::notes::Notes;
 
 const COLUMNS: &[&str] = &[
@@ -30,7 +30,7 @@ const COLUMNS: &[&str] = &[
 ];
 
 /// What other tables have of each answer, by its id.
-struct AnswerDetails {
+struct LlmAnswerDetails {
     fragments: BTreeMap<String, Vec<i64>>,
     system_fragments: BTreeMap<String, Vec<i64>>,
     attachments: BTreeMap<String, Vec<String>>,
@@ -49,16 +49,16 @@ struct Earlier {
 
 /// Reads the table, if the log has one.
 pub(super) fn read(
-    log: &mut Log,
-    shared: &Shared,
+    log: &mut LlmLog,
+    shared: &LlmContext,
     notes: &mut Notes,
     each: Each<'_>,
-) -> Result<(), Failed> {
+) -> Result<(), LlmError> {
     let rows = log.rows("responses", COLUMNS)?;
     if rows.is_empty() {
         return Ok(());
     }
-    let beside = AnswerDetails::read(log, notes)?;
+    let beside = LlmAnswerDetails::read(log, notes)?;
     // A version between the two wrote both tables.
     let turns = log.rows("turns", &["id"])?;
     let turns: BTreeSet<&str> = turns.iter().filter_map(|row| row.text("id")).collect();
@@ -88,7 +88,7 @@ pub(super) fn read(
         turn.calls = beside.calls.get(id).cloned().unwrap_or_default();
         let tools = beside.tools.get(id).into_iter().flatten();
         turn.tools = tools.filter_map(|tool| shared.tools.get(tool).cloned()).collect();
-        let mut whole = |column: &str, log: &mut Log| -> Result<Option<Value>, Failed> {
+        let mut whole = |column: &str, log: &mut LlmLog| -> Result<Option<Value>, LlmError> {
             let Some(condensed) = row.json(column, &place)? else { return Ok(None) };
             let whole = whole(condensed, &lookup, &mut log.left);
             if whole.is_none() {
@@ -154,7 +154,12 @@ fn prompt_of_completions(prompt: &mut Map<String, Value>) -> Option<Value> {
 
 /// The prompt as it was sent. Images and sounds were taken out of it before it was logged: they are
 /// put back if the log has all of them.
-fn sent(turn: &mut Turn, mut prompt: Map<String, Value>, earlier: &Earlier, shared: &Shared) {
+fn sent(
+    turn: &mut LlmCall,
+    mut prompt: Map<String, Value>,
+    earlier: &Earlier,
+    shared: &LlmContext,
+) {
     let mut messages = match prompt.remove("messages") {
         Some(Value::Array(messages)) => messages,
         _ => Vec::new(),
@@ -190,10 +195,10 @@ fn sent(turn: &mut Turn, mut prompt: Map<String, Value>, earlier: &Earlier, shar
     turn.more = prompt;
 }
 
-impl AnswerDetails {
-    fn read(log: &mut Log, notes: &mut Notes) -> Result<Self, Failed> {
-        let mut of = |table: &str, column: &'static str| -> Result<_, Failed> {
-            let mut rows: Vec<(String, i64, Row)> = Vec::new();
+impl LlmAnswerDetails {
+    fn read(log: &mut LlmLog, notes: &mut Notes) -> Result<Self, LlmError> {
+        let mut of = |table: &str, column: &'static str| -> Result<_, LlmError> {
+            let mut rows: Vec<(String, i64, LlmRow)> = Vec::new();
             for row in log.rows(table, &["response_id", column, "order"])? {
                 let response = row.text("response_id").unwrap_or_default().to_owned();
                 rows.push((response, row.integer("order").unwrap_or_default(), row));
@@ -201,7 +206,7 @@ impl AnswerDetails {
             rows.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
             Ok(rows)
         };
-        let numbers = |rows: Vec<(String, i64, Row)>, column: &str| {
+        let numbers = |rows: Vec<(String, i64, LlmRow)>, column: &str| {
             let mut all: BTreeMap<String, Vec<i64>> = BTreeMap::new();
             for (response, _, row) in rows {
                 all.entry(response).or_default().extend(row.integer(column));
@@ -240,15 +245,15 @@ impl AnswerDetails {
             let id = row.integer("tool_result_id").unwrap_or_default();
             notes.lost("an attachment that a tool returned", &format!("tool_results {id}"));
         }
-        Ok(AnswerDetails { fragments, system_fragments, attachments, tools, calls, results })
+        Ok(LlmAnswerDetails { fragments, system_fragments, attachments, tools, calls, results })
     }
 
     /// What this turn adds to its conversation.
     fn said(
         &self,
-        row: &Row,
+        row: &LlmRow,
         earlier: &mut Earlier,
-        shared: &Shared,
+        shared: &LlmContext,
         place: &str,
         notes: &mut Notes,
     ) -> Vec<Value> {

@@ -7,7 +7,7 @@ use retold::escaping::printable;
 use serde_json::{Map, Value, json};
 
 use super::condensed::whole;
-use super::{Each, Failed, Log, Shared, Turn, python};
+use super::{Each, LlmCall, LlmContext, LlmError, LlmLog, python};
 use crate::error::Wrong;
 use crate::node::Node;
 use crate::notes::Notes;
@@ -70,14 +70,14 @@ const STEP: usize = 64;
 
 /// A message that conversations share.
 #[derive(Default)]
-struct Message {
+struct SharedMessage {
     parent: Option<String>,
     role: String,
-    parts: Vec<Part>,
+    parts: Vec<MessagePart>,
 }
 
 /// A part of a message.
-struct Part {
+struct MessagePart {
     kind: String,
     text: Option<String>,
     /// What the column `payload` has, with fields in their order.
@@ -85,20 +85,20 @@ struct Part {
 }
 
 /// The messages of a log, by hash.
-struct Messages(BTreeMap<String, Message>);
+struct SharedMessages(BTreeMap<String, SharedMessage>);
 
 /// Reads the table, if the log has one.
 pub(super) fn read(
-    log: &mut Log,
-    shared: &Shared,
+    log: &mut LlmLog,
+    shared: &LlmContext,
     notes: &mut Notes,
     each: Each<'_>,
-) -> Result<(), Failed> {
+) -> Result<(), LlmError> {
     let rows = log.rows("turns", COLUMNS)?;
     if rows.is_empty() {
         return Ok(());
     }
-    let messages = Messages::read(log, shared)?;
+    let messages = SharedMessages::read(log, shared)?;
     let mut tools: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for row in log.rows("turn_tools", &["turn_id", "tool_id"])? {
         let tool = row.integer("tool_id").and_then(|id| shared.tools.get(&id));
@@ -119,7 +119,7 @@ pub(super) fn read(
         let own = messages.chain(row.text("tip_message_hash"), parent, &place)?;
         log.spend((prompt.len() + own.len()) * STEP, &place)?;
         turn.is_exact = true;
-        let mut spoken = Spoken { turn: &mut turn, shared, place: &place, system: None };
+        let mut spoken = PromptBuilder { turn: &mut turn, shared, place: &place, system: None };
         for message in prompt {
             spoken.asked(message, notes);
         }
@@ -165,7 +165,7 @@ pub(super) fn read(
 
 /// What stands for a value in `response_json`: the offset of a message of the answer and of a part in
 /// it, with a field of that; or the schema, a tool's description, or a value that the program knows.
-fn replaced(id: &str, own: &[&Message], turn: &Turn) -> Option<Value> {
+fn replaced(id: &str, own: &[&SharedMessage], turn: &LlmCall) -> Option<Value> {
     if let Some(name) = id.strip_prefix("m.") {
         let (_, json) = REPEATED.iter().find(|(known, _)| *known == name)?;
         return serde_json::from_str(json).ok();
@@ -201,12 +201,12 @@ fn replaced(id: &str, own: &[&Message], turn: &Turn) -> Option<Value> {
     }
 }
 
-impl Messages {
-    fn read(log: &mut Log, shared: &Shared) -> Result<Self, Failed> {
-        let mut all: BTreeMap<String, Message> = BTreeMap::new();
+impl SharedMessages {
+    fn read(log: &mut LlmLog, shared: &LlmContext) -> Result<Self, LlmError> {
+        let mut all: BTreeMap<String, SharedMessage> = BTreeMap::new();
         for row in log.rows("messages", &["hash", "parent_hash", "role"])? {
             let text = |name: &str| row.text(name).map(str::to_owned);
-            let message = Message {
+            let message = SharedMessage {
                 parent: text("parent_hash"),
                 role: text("role").unwrap_or_default(),
                 parts: Vec::new(),
@@ -222,7 +222,7 @@ impl Messages {
                 Some(text) => {
                     let node = crate::file::json(text).map_err(|(at, wrong)| {
                         let at = at.map_or_else(String::new, |at| format!(", {at}"));
-                        Failed::Wrong(format!("{place}, payload{at}"), wrong)
+                        LlmError::Wrong(format!("{place}, payload{at}"), wrong)
                     })?;
                     Some(node)
                 }
@@ -240,7 +240,7 @@ impl Messages {
             let kind = row.text("type").unwrap_or_default().to_owned();
             let message = row.text("message_hash").unwrap_or_default().to_owned();
             let position = row.integer("position").unwrap_or_default();
-            parts.push((message, position, Part { kind, text, payload }));
+            parts.push((message, position, MessagePart { kind, text, payload }));
         }
         parts.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
         for (message, _, part) in parts {
@@ -248,7 +248,7 @@ impl Messages {
                 message.parts.push(part);
             }
         }
-        Ok(Messages(all))
+        Ok(SharedMessages(all))
     }
 
     /// The messages from the first one, or from the one after `after`, to this one.
@@ -257,8 +257,8 @@ impl Messages {
         tip: Option<&str>,
         after: Option<&str>,
         place: &str,
-    ) -> Result<Vec<&Message>, Failed> {
-        let wrong = |said: String| Failed::Wrong(place.to_owned(), Wrong::Said(said));
+    ) -> Result<Vec<&SharedMessage>, LlmError> {
+        let wrong = |said: String| LlmError::Wrong(place.to_owned(), Wrong::Said(said));
         let mut chain = Vec::new();
         let mut at = tip;
         while let Some(hash) = at.filter(|at| Some(*at) != after) {
@@ -284,7 +284,7 @@ fn number(node: &Node) -> Option<i64> {
     }
 }
 
-impl Part {
+impl MessagePart {
     fn field(&self, name: &str) -> Option<&Node> {
         self.payload.as_ref()?.get(name)
     }
@@ -301,15 +301,15 @@ impl Part {
 }
 
 /// A prompt that is being put together as llm does it for chat completions.
-struct Spoken<'a> {
-    turn: &'a mut Turn,
-    shared: &'a Shared,
+struct PromptBuilder<'a> {
+    turn: &'a mut LlmCall,
+    shared: &'a LlmContext,
     place: &'a str,
     system: Option<String>,
 }
 
-impl Spoken<'_> {
-    fn asked(&mut self, message: &Message, notes: &mut Notes) {
+impl PromptBuilder<'_> {
+    fn asked(&mut self, message: &SharedMessage, notes: &mut Notes) {
         let (mut text, mut files, mut calls) = (None::<String>, Vec::new(), Vec::new());
         for part in &message.parts {
             match part.kind.as_str() {
