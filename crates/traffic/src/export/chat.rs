@@ -324,12 +324,12 @@ mod tests {
         ];
         let tool = json!({"type": "function", "function": {"name": "w", "description": "d", "parameters": schema}});
         let chats = [
-            of(
+            read(
                 "openai.chat",
                 json!({"messages": [
                 {"role": "developer", "content": "Be brief."}, due[1], due[2], due[3]], "tools": [tool]}),
             ),
-            of(
+            read(
                 "anthropic.messages",
                 json!({"system": [{"type": "text", "text": "Be brief."}], "messages": [
                 {"role": "user", "content": "Weather?"},
@@ -337,7 +337,7 @@ mod tests {
                 {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "rain"}]}],
                 "tools": [{"name": "w", "description": "d", "input_schema": schema}]}),
             ),
-            of(
+            read(
                 "openai.responses",
                 json!({"instructions": "Be brief.", "messages": [
                 {"role": "user", "content": "Weather?"},
@@ -345,7 +345,7 @@ mod tests {
                 {"type": "function_call_output", "call_id": "c", "output": "rain"}],
                 "tools": [{"type": "function", "name": "w", "description": "d", "parameters": schema}]}),
             ),
-            of(
+            read(
                 "ollama",
                 json!({"messages": [due[0], due[1],
                 {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "w", "arguments": {"x": 1}}}]},
@@ -358,7 +358,7 @@ mod tests {
                 (&due, &vec![tool.clone()], 0)
             );
         }
-        let gemini = of(
+        let gemini = read(
             "gemini.content",
             json!({"systemInstruction": {"parts": [{"text": "Be brief."}]}, "messages": [
             {"role": "user", "parts": [{"text": "Weather?"}]},
@@ -372,7 +372,7 @@ mod tests {
 
     #[test]
     fn what_has_no_place_is_listed() {
-        let chat = of(
+        let chat = read(
             "anthropic.messages",
             json!({"messages": [{"role": "user", "content": [
             {"type": "text", "text": "Look"},
