@@ -72,12 +72,12 @@
 //!   own, or a program
 //! - [`compare`]: two runs, call by call and fact by fact
 //! - [`totals`]: what a run used: calls, tokens, cost, latency, and what was saved
-//! - [`in_force`]: which decisions about a run's answers were accepted since
+//! - [`effective`]: which decisions about a run's answers were accepted since
 //! - [`audit`]: from a decision back to everything that its prompt was made from
 //! - [`exchange`], [`jsonl`]: runs and bare exchanges as files
-//! - [`printable`], [`explain`], [`encoding`], [`unique`], [`draft`], [`beside`]: text from elsewhere
+//! - [`escaping`], [`explain`], [`encoding`], [`unique`], [`draft`], [`sidecar`]: text from elsewhere
 //!   read and shown safely, files read and written safely
-//! - [`rank`], [`counted`]: percentiles of sorted values; numbers as people read them
+//! - [`percentile`], [`counted`]: percentiles of sorted values; numbers as people read them
 //!
 //! # Features
 //!
