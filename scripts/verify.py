@@ -43,7 +43,7 @@ def filled(value, texts):  # puts the long texts of a request back in their plac
 
 def recording(header, lines):
     texts, requests, leaves, previous = {None: ""}, {None: {}}, [], bytes(32)
-    known = header.keys() == {"events", "format", "head", "recording", "run"} and header["format"][:2] in ("1.", "2.")
+    known = header.keys() == {"events", "format", "head", "recording", "run"} and header["format"] == 1
     check(known and header["recording"] == "retold", "its format is not known")
     for at, line in enumerate(lines, 2):
         if "kind" in line:

@@ -76,7 +76,6 @@ fn real(style: &str) {
             settings: serde_json::to_value(&study.settings).unwrap(),
             model: json!({}),
             program: retold::PROGRAM.into(),
-            declares: false,
             forked_from: None,
         },
         model: Some(Arc::new(model) as Arc<dyn Model>),

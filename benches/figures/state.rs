@@ -75,7 +75,7 @@ fn copy_without(from: &std::path::Path, to: &std::path::Path) {
                 let request = stored.prompt.map(|prompt| reader.request(prompt).unwrap().unwrap());
                 let event = match stored.event().unwrap() {
                     Event::RunFinished(end) => {
-                        Event::RunFinished(RunFinished::new(end.outcome, end.outcome_digest))
+                        Event::RunFinished(RunFinished { state: None, outputs: None, ..end })
                     }
                     other => other,
                 };

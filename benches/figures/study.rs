@@ -139,7 +139,6 @@ pub(crate) fn execute_at(
             settings: serde_json::json!({}),
             model: serde_json::json!({"simulated": true}),
             program: "bench".into(),
-            declares: false,
             forked_from: None,
         },
         model: (mode != Mode::Replay).then_some(model),

@@ -92,7 +92,6 @@ pub(crate) async fn recorder(log: &Path, upstream: SocketAddr) -> Serving {
         settings: serde_json::json!({"command": [], "upstreams": [UPSTREAM]}),
         model: serde_json::json!({}),
         program: retold::PROGRAM.to_owned(),
-        declares: false,
         forked_from: None,
     };
     let recorder = Recorder::begin(&log, RUN, started).await.unwrap();

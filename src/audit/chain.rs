@@ -137,14 +137,14 @@ pub fn audit(
         let whole = AnswerDetails::new(content, details.clone());
         parsers.parser(&spec).ok()?.parse_whole_any(whole.whole(content)).1
     });
-    let keeps = match event_at(reader, run, Seq(1))?.map(|first| first.event()).transpose() {
-        Ok(Some(Event::RunStarted(started))) => started.declares,
+    let declares = match event_at(reader, run, Seq(1))?.map(|first| first.event()).transpose() {
+        Ok(Some(Event::RunStarted(started))) => started.is_of_experiment(),
         Ok(_) => false,
         Err(error) => return Err(LogError::from(error).into()),
     };
     let question = audit.question.seq;
     let mut events = Events { reader, index: &index, run };
-    if keeps {
+    if declares {
         audit.declared = declared(&mut events, question)?;
     }
     let none = BTreeSet::new();

@@ -18,8 +18,7 @@ const MOST: usize = 4096;
 /// What the audited prompt was made from, and what that was made from in turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Declared {
-    /// The run has no declarations: it was recorded in an earlier format, or its answers came from
-    /// elsewhere.
+    /// The run has no declarations: no experiment was executed.
     NotKept,
     /// The run has declarations.
     Kept {

@@ -62,7 +62,7 @@ pub fn independence(reader: &mut dyn Reader, run: RunId) -> Result<Independence,
     let mut events = RunEvents::new(run);
     while let Some(stored) = events.next(reader)? {
         match stored.event().map_err(LogError::from)? {
-            Event::RunStarted(started) => declares = started.declares,
+            Event::RunStarted(started) => declares = started.is_of_experiment(),
             Event::RequestSent(sent) => {
                 if !sent.because.is_empty() {
                     dependent.insert(kind(&sent.call));

@@ -76,8 +76,6 @@ pub enum SameOutcome {
     Open,
     /// There is nothing that they cover.
     Nothing,
-    /// An earlier release ended one of the runs, and its digest covers less than that of the other.
-    NotComparable,
 }
 
 impl SameOutcome {
@@ -85,7 +83,6 @@ impl SameOutcome {
         let (Some(one), Some(other)) = (one, other) else { return SameOutcome::Open };
         match (one.digest(), other.digest()) {
             (None, None) => SameOutcome::Nothing,
-            _ if one.covers != other.covers => SameOutcome::NotComparable,
             (one, other) if one == other => SameOutcome::Same,
             _ => SameOutcome::Different,
         }
@@ -98,9 +95,6 @@ impl SameOutcome {
             SameOutcome::Different => "different",
             SameOutcome::Open => "not both runs have ended",
             SameOutcome::Nothing => "none, because they would cover nothing",
-            SameOutcome::NotComparable => {
-                "not comparable, because an earlier release ended one of the runs: it did not cover answers"
-            }
         }
     }
 }
@@ -252,8 +246,7 @@ pub fn compare_each(
 
 /// What is compared of the beginning of a run.
 fn described(started: &RunStarted) -> Value {
-    let RunStarted { experiment, seed, settings, model, program, declares: _, forked_from: _ } =
-        started;
+    let RunStarted { experiment, seed, settings, model, program, forked_from: _ } = started;
     serde_json::json!({
         "experiment": experiment, "model": model, "program": program, "seed": seed,
         "settings": settings,

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::because::Because;
-use super::finished::{Covers, RunFinished, RunOutcome};
 use super::kind::{
     ANSWER_REUSED, ATTEMPT_FAILED, DECISION_MADE, OCCURRED, REQUEST_SENT, RESPONSE_RECEIVED,
     RUN_FINISHED, RUN_RESUMED, RUN_STARTED, VERSION,
@@ -36,14 +35,6 @@ pub struct EventError {
     pub what: String,
 }
 
-/// The version of a `RunFinished` whose outcome is not `finished`. The first release knows no other
-/// outcome and would treat such an event as damage.
-const OTHER_ENDS: u32 = 2;
-
-/// The version of a `RunFinished` whose outcome digest covers exchanges. Earlier releases do not know
-/// how it is computed, and would treat such an event as damage.
-const EXCHANGES_END: u32 = 3;
-
 /// The largest count that canonical JSON can represent (RFC 8785: a double). A server may claim
 /// any.
 const EXACT: u64 = 1 << 53;
@@ -54,8 +45,6 @@ fn is_exact(count: &u64) -> bool {
 
 #[derive(Serialize, Deserialize)]
 struct StartedBody {
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    declares: bool,
     experiment: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     forked_from: Option<ForkedFrom>,
@@ -88,17 +77,9 @@ impl NewEvent {
         let body = |value: &dyn erased::Canonical| value.text().map(Cow::Owned);
         Ok(match event {
             Event::RunStarted(started) => {
-                let RunStarted {
-                    experiment,
-                    seed,
-                    settings,
-                    model,
-                    program,
-                    declares,
-                    forked_from,
-                } = started;
+                let RunStarted { experiment, seed, settings, model, program, forked_from } =
+                    started;
                 let started = StartedBody {
-                    declares: *declares,
                     experiment: experiment.clone(),
                     forked_from: *forked_from,
                     model: model.clone(),
@@ -155,14 +136,7 @@ impl NewEvent {
             Event::Occurred(Occurred { causes, fact }) => {
                 NewEvent::occurred(time, causes, &canonical(fact)?)
             }
-            Event::RunFinished(finished) => {
-                let version = match (finished.covers, &finished.outcome) {
-                    (Covers::Exchanges, _) => EXCHANGES_END,
-                    (Covers::Outcomes, RunOutcome::Finished) => VERSION,
-                    (Covers::Outcomes, RunOutcome::Abandoned | RunOutcome::Other(_)) => OTHER_ENDS,
-                };
-                NewEvent { body: body(finished)?, version, ..row(RUN_FINISHED) }
-            }
+            Event::RunFinished(finished) => NewEvent { body: body(finished)?, ..row(RUN_FINISHED) },
             Event::Unknown(stored) => {
                 let StoredEvent { kind, version, call, sample, cause, content, body, .. } =
                     (**stored).clone();
@@ -216,14 +190,12 @@ impl StoredEvent {
     /// # Errors
     /// [`EventError`] if a known kind lacks what it needs; unknown kinds are kept as they are.
     pub fn event(&self) -> Result<Event, EventError> {
-        let ends = self.kind == RUN_FINISHED && [OTHER_ENDS, EXCHANGES_END].contains(&self.version);
-        if self.version != VERSION && !ends {
+        if self.version != VERSION {
             return Ok(Event::Unknown(Box::new(self.clone())));
         }
         Ok(match &*self.kind {
             RUN_STARTED => {
-                let StartedBody { declares, experiment, forked_from, model, program, seed } =
-                    self.body()?;
+                let StartedBody { experiment, forked_from, model, program, seed } = self.body()?;
                 let settings = self.content()?;
                 let settings = serde_json::from_str(settings.text());
                 let settings = settings.map_err(|e| self.error(format!("settings: {e}")))?;
@@ -233,7 +205,6 @@ impl StoredEvent {
                     settings,
                     model,
                     program,
-                    declares,
                     forked_from,
                 })
             }
@@ -280,13 +251,7 @@ impl StoredEvent {
                 let fact = fact.map_err(|e| self.error(format!("its fact: {e}")))?;
                 Event::Occurred(Occurred { causes, fact })
             }
-            RUN_FINISHED => {
-                let covers = match self.version {
-                    EXCHANGES_END => Covers::Exchanges,
-                    _ => Covers::Outcomes,
-                };
-                Event::RunFinished(RunFinished { covers, ..self.body()? })
-            }
+            RUN_FINISHED => Event::RunFinished(self.body()?),
             _ => Event::Unknown(Box::new(self.clone())),
         })
     }

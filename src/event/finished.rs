@@ -53,60 +53,38 @@ impl From<RunOutcome> for String {
     }
 }
 
-/// What an outcome digest covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Covers {
-    /// The decisions and facts, in their order: see [`OutcomeHasher`]. The order is that of a study,
-    /// whatever the schedule.
-    #[default]
-    Outcomes,
-    /// What was answered, and decisions and facts by lane: see [`ExchangesHasher`].
-    Exchanges,
-}
-
 /// The run ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunFinished {
-    /// What its outcome digest covers: the version of the event says it.
-    #[serde(skip)]
-    pub covers: Covers,
     /// The root of a Merkle tree over the hashes of all events before this one: see
-    /// [`MerkleTree`](super::MerkleTree). Only in logs of format 2.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub events_root: Option<EventsRoot>,
+    /// [`MerkleTree`](super::MerkleTree).
+    pub events_root: EventsRoot,
     /// How.
     pub outcome: RunOutcome,
     /// The digest of its outcome.
     pub outcome_digest: OutcomeDigest,
-    /// The digests of its report and of its output files, by name. Only in logs of format 2.
+    /// The digests of its report and of its output files, by name; only of an experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<BTreeMap<String, OutputDigest>>,
-    /// The digests of the state that the experiment folded. Only in logs of format 2, of runs whose
-    /// experiment ran to its end.
+    /// The digests of the state that the experiment folded; only of an experiment that ran to its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<FoldedState>,
 }
 
 impl RunFinished {
-    /// An end with only an outcome, as in logs of format 1.
-    pub fn new(outcome: RunOutcome, outcome_digest: OutcomeDigest) -> Self {
-        RunFinished {
-            covers: Covers::default(),
-            events_root: None,
-            outcome,
-            outcome_digest,
-            outputs: None,
-            state: None,
-        }
+    /// An end without digests of state and outputs.
+    pub fn new(
+        outcome: RunOutcome,
+        outcome_digest: OutcomeDigest,
+        events_root: EventsRoot,
+    ) -> Self {
+        RunFinished { events_root, outcome, outcome_digest, outputs: None, state: None }
     }
 
     /// The outcome digest; `None` if there was nothing that it covers.
     pub fn digest(&self) -> Option<OutcomeDigest> {
-        let of_nothing = match self.covers {
-            Covers::Outcomes => OutcomeHasher::default().digest(),
-            Covers::Exchanges => ExchangesHasher::default().digest(),
-        };
-        Some(self.outcome_digest).filter(|digest| *digest != of_nothing)
+        let of_nothing = [OutcomeHasher::default().digest(), ExchangesHasher::default().digest()];
+        Some(self.outcome_digest).filter(|digest| !of_nothing.contains(digest))
     }
 }
 

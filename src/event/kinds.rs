@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::because::Because;
-use super::finished::{Covers, RunFinished};
+use super::finished::RunFinished;
 use super::stored::StoredEvent;
 use crate::content::Content;
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
@@ -48,10 +48,7 @@ pub struct RunStarted {
     pub model: Value,
     /// The program and version that wrote it.
     pub program: String,
-    /// Whether its questions declare what their prompts were made from. Set when a run begins, if
-    /// its log keeps declarations; runs of earlier formats never have them.
-    pub declares: bool,
-    /// For a fork: the run that it shares its beginning with. Older logs have this in the settings.
+    /// For a fork: the run that it shares its beginning with.
     pub forked_from: Option<ForkedFrom>,
 }
 
@@ -79,19 +76,23 @@ pub const EXCHANGES: &str = "exchanges";
 pub const DECISIONS: &str = "decisions";
 
 impl RunStarted {
-    /// What the outcome digest of such a run covers, unless an earlier release ended it: no study
-    /// executes what a program did or what was imported from exchanges.
-    pub fn covers(&self) -> Covers {
-        match &*self.experiment {
-            PROGRAM | EXCHANGES => Covers::Exchanges,
-            _ => Covers::Outcomes,
-        }
+    /// Whether its outcome digest covers what was answered, see
+    /// [`ExchangesHasher`](super::ExchangesHasher): no study executes what a program did or what was
+    /// imported from exchanges. That of other runs covers decisions and facts in their order, see
+    /// [`OutcomeHasher`](super::OutcomeHasher).
+    pub fn covers_answers(&self) -> bool {
+        [PROGRAM, EXCHANGES].contains(&&*self.experiment)
     }
 
     /// The seed of the random choices; `None` for runs in which nothing is drawn.
     pub fn drawn_from(&self) -> Option<u64> {
-        let draws = ![PROGRAM, EXCHANGES, DECISIONS].contains(&&*self.experiment);
-        draws.then_some(self.seed)
+        self.is_of_experiment().then_some(self.seed)
+    }
+
+    /// Whether an experiment was executed, whose questions declare what their prompts were made from: in
+    /// contrast to a program's run, an import of exchanges, or accepted decisions.
+    pub fn is_of_experiment(&self) -> bool {
+        ![PROGRAM, EXCHANGES, DECISIONS].contains(&&*self.experiment)
     }
 
     /// Whether the answers are made up by a program, which must be stated wherever results are
@@ -215,11 +216,11 @@ pub struct AttemptDetails {
     /// The kind of failure.
     pub failure: String,
     /// Where the failure was recorded, if a fork took it over from its parent instead of asking again. It
-    /// does not count as an attempt of the fork. Earlier releases ignore this field.
+    /// does not count as an attempt of the fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<SharedFailure>,
     /// For a program's own request: what it was sent instead of an answer, as `extra.http` of an
-    /// answer has it. Earlier releases ignore it.
+    /// answer has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http: Option<Value>,
     /// How long the provider asked us to wait, in milliseconds.
@@ -253,8 +254,7 @@ pub struct AnswerReused {
     /// Why it has no text, if the answer could not be read.
     pub unreadable: Option<String>,
     /// What was kept besides the answer in the run that recorded it, except the latency and
-    /// `unreadable`, so that a run is complete without the run that it shares with. Older runs have
-    /// none.
+    /// `unreadable`, so that a run is complete without the run that it shares with.
     pub details: ResponseDetails,
 }
 

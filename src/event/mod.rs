@@ -27,7 +27,7 @@ pub use convert::EventError;
 pub(crate) use convert::causes_and_fact;
 pub use exchanged::ExchangesHasher;
 pub(crate) use exchanged::details_digest;
-pub use finished::{Covers, FoldedState, RunFinished, RunOutcome, StateEntries, StateMark};
+pub use finished::{FoldedState, RunFinished, RunOutcome, StateEntries, StateMark};
 #[cfg(feature = "sqlite")]
 pub(crate) use kind::KINDS;
 pub(crate) use kinds::lane_of;

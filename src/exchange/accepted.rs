@@ -8,13 +8,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::import::{append, with_root};
+use super::import::append;
 use crate::content::Content;
 pub use crate::event::DECISIONS;
-use crate::event::kind::RUN_FINISHED;
 use crate::event::{
-    AnswerReused, Because, DecidedBy, DecisionDetails, Event, MerkleTree, NewEvent, OutcomeHasher,
-    RequestSent, RunFinished, RunOutcome, RunStarted,
+    AnswerReused, Because, DecidedBy, DecisionDetails, Event, NewEvent, OutcomeHasher, RequestSent,
+    RunFinished, RunOutcome, RunStarted,
 };
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::log::{Backend, Head, LogError, Reader, Scratch};
@@ -186,17 +185,20 @@ impl Accepted {
     /// # Errors
     /// [`LogError`].
     pub fn store(mut self, backend: &dyn Backend) -> Result<RunId, LogError> {
-        let outcome_digest = self.outcome.digest();
-        let finished = RunFinished::new(RunOutcome::Finished, outcome_digest);
+        let (digest, root) = (self.outcome.digest(), self.scratch.events_root());
+        let finished = RunFinished::new(RunOutcome::Finished, digest, root);
         self.event(&Event::RunFinished(finished.clone()), None)?;
         let log = self.scratch.finish()?;
         let _lease = backend.lease(self.run)?;
         let (mut reader, mut committer) = (log.reader()?, backend.committer()?);
-        let change = |event: NewEvent, tree: &MerkleTree| match &*event.kind {
-            RUN_FINISHED => with_root(event, &finished, tree, backend.format()),
-            _ => Ok(event),
-        };
-        append(reader.as_mut(), self.run, Head::START, self.run, committer.as_mut(), change)?;
+        append(
+            reader.as_mut(),
+            self.run,
+            Head::START,
+            self.run,
+            committer.as_mut(),
+            |event, _| Ok(event),
+        )?;
         committer.flush()?;
         Ok(self.run)
     }

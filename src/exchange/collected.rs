@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::import::{append, with_root};
 use crate::event::kind::{RUN_FINISHED, RUN_STARTED};
 use crate::event::{
-    AttemptDetails, AttemptFailed, Because, Covers, Event, ExchangesHasher, MerkleTree, NewEvent,
+    AttemptDetails, AttemptFailed, Because, Event, ExchangesHasher, MerkleTree, NewEvent,
     RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunStarted,
 };
 use crate::id::{CallPath, RunId, Sample, Seq, Time};
@@ -96,10 +96,8 @@ impl Collector {
     /// # Errors
     /// [`LogError`].
     pub fn finish(mut self, started: RunStarted, complete: bool) -> Result<Collected, LogError> {
-        let finished = RunFinished {
-            covers: Covers::Exchanges,
-            ..RunFinished::new(RunOutcome::Finished, self.outcome.digest())
-        };
+        let root = self.scratch.events_root();
+        let finished = RunFinished::new(RunOutcome::Finished, self.outcome.digest(), root);
         if complete {
             self.add(Event::RunFinished(finished.clone()), None)?;
         }
@@ -144,7 +142,7 @@ impl Collected {
         let (mut reader, mut committer) = (self.log.reader()?, backend.committer()?);
         let change = |event: NewEvent, tree: &MerkleTree| match &*event.kind {
             RUN_STARTED => Ok(self.first.clone()),
-            RUN_FINISHED => with_root(event, &self.finished, tree, backend.format()),
+            RUN_FINISHED => with_root(event, &self.finished, tree),
             _ => Ok(event),
         };
         append(reader.as_mut(), NAMELESS, Head::START, run, committer.as_mut(), change)?;

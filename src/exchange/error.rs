@@ -34,14 +34,14 @@ pub enum ImportError {
         path: String,
     },
     /// The recording was written by a newer release.
-    #[error("{path} has recording format {found}; this program reads formats up to {supported}")]
+    #[error("{path} has recording format {found}; this program reads format {supported}")]
     NewerFormat {
         /// The file.
         path: String,
         /// Its format.
         found: String,
-        /// The newest format that can be read.
-        supported: String,
+        /// The format that can be read.
+        supported: u32,
     },
     /// A line that cannot be used.
     #[error("{path}, line {line}: {what}")]

@@ -211,7 +211,6 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
         settings: json!({}),
         model: json!({"kind": "scripted", "simulated": false, "source": name}),
         program: crate::PROGRAM.to_owned(),
-        declares: false,
         forked_from: None,
     };
     let mut run = Collector::begin(name.clone(), started.clone(), time)?;

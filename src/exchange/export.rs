@@ -5,14 +5,13 @@ use std::collections::BTreeSet;
 use data_encoding::BASE64;
 use serde_json::json;
 
-use super::recording::FORMAT;
 use crate::content::Content;
 use crate::event::StoredEvent;
 use crate::event::chain::{ChainLink, Head, hash_after};
 use crate::id::{ContentHash, PromptHash, RunId, Seq};
 use crate::log::ledger::Ledger;
 use crate::log::lists::{Base, Lists};
-use crate::log::{LogError, Reader, externalise_from};
+use crate::log::{FORMAT, LogError, Reader, externalise_from};
 use crate::prompt::CanonicalError;
 
 /// Events per read.
@@ -29,12 +28,10 @@ pub fn export_recording<E: From<LogError>>(
     line: &mut dyn FnMut(&str) -> Result<(), E>,
 ) -> Result<u64, E> {
     whole(reader, run)?;
-    let (major, minor) = FORMAT;
     // A run that is being written continues meanwhile; later events are left out.
     let head = reader.runs()?.into_iter().find(|r| r.run == run).map_or(Head::START, |r| r.head);
     let end = head.seq;
-    let format = format!("{major}.{minor}");
-    let header = json!({"events": end, "format": format, "head": head.hash, "recording": "retold",
+    let header = json!({"events": end, "format": FORMAT, "head": head.hash, "recording": "retold",
         "run": run});
     line(&header.to_string())?;
     let mut given = WrittenContents::default();
@@ -75,7 +72,7 @@ pub(super) fn whole(reader: &mut dyn Reader, run: RunId) -> Result<(), LogError>
     let ledger = match Ledger::read(reader) {
         // It shows nothing then. What is left of the run can be saved nevertheless.
         Err(LogError::Damaged { .. }) => None,
-        read => read?,
+        read => Some(read?),
     };
     let known = ledger.as_ref().and_then(|ledger| ledger.last_of(run));
     let (Some(held), Some(known)) = (head, known) else {

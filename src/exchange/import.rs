@@ -6,7 +6,7 @@ use super::requests::Requests;
 use crate::event::chain::LinkedEvent;
 use crate::event::{Event, MerkleTree, NewEvent, RunFinished, StoredEvent};
 use crate::id::{RunId, Seq};
-use crate::log::{Append, Backend, Committer, Format, Head, LogError, Provenance, Reader};
+use crate::log::{Append, Backend, Committer, Head, LogError, Provenance, Reader};
 
 /// Events read and appended together.
 const BATCH: usize = 1024;
@@ -64,8 +64,7 @@ fn common(ours: &mut dyn Reader, theirs: &mut dyn Reader, run: RunId) -> Result<
     }
 }
 
-/// The end of a run that was put together: it states the root over the events before it, if the log
-/// keeps that.
+/// The end of a run that was put together: it states the root over the events before it.
 ///
 /// # Errors
 /// [`LogError`] if the event cannot be read or written.
@@ -73,12 +72,8 @@ pub(super) fn with_root(
     event: NewEvent,
     finished: &RunFinished,
     tree: &MerkleTree,
-    format: Format,
 ) -> Result<NewEvent, LogError> {
-    if !format.keeps_declarations() {
-        return Ok(event);
-    }
-    let finished = RunFinished { events_root: Some(tree.root()), ..finished.clone() };
+    let finished = RunFinished { events_root: tree.root(), ..finished.clone() };
     NewEvent::from_event(&Event::RunFinished(finished), event.time, None)
         .map_err(|error| LogError::failed("the end of the run", error))
 }

@@ -1,7 +1,7 @@
 //! The recording format: one run as JSON Lines.
 //!
 //! ```text
-//! {"events":7,"format":"2.0","head":"<hash>","recording":"retold","run":"<id>"}
+//! {"events":7,"format":1,"head":"<hash>","recording":"retold","run":"<id>"}
 //! {"content":"<hash>","text":"..."}                a text, before its first use
 //! {"content":"<hash>","vector":"<base64>"}         a vector: little-endian 32-bit floats
 //! {"prompt":"<hash>","request":{..}}               a request; "text:<hash>" stands for a text
@@ -33,15 +33,8 @@ use crate::explain::explain;
 use crate::id::{ContentHash, EventHash, PromptHash, RunId, Seq};
 use crate::jsonl::{JsonlProblem, JsonlReader};
 use crate::log::lists::{Base, StoredPart, whole};
-use crate::log::{Head, LogError, Problem, Scratch, SharedBackend, expand};
+use crate::log::{FORMAT, Head, LogError, Problem, Scratch, SharedBackend, expand};
 use crate::prompt::{Request, RequestError, canonical};
-
-/// The format this release writes.
-/// - 1.0: the first.
-/// - 2.0: a request may begin with messages of an earlier one. Every recording has this version,
-///   with or without such a request, because the first line is written before the requests are
-///   known.
-pub(super) const FORMAT: (u32, u32) = (2, 0);
 
 /// A run read from a file, with every hash checked.
 pub struct Recording {
@@ -57,7 +50,7 @@ pub struct Recording {
 #[serde(deny_unknown_fields)]
 struct RecordingHeader {
     events: u64,
-    format: String,
+    format: Value,
     head: EventHash,
     recording: String,
     run: RunId,
@@ -155,10 +148,9 @@ fn read(mut lines: JsonlReader) -> Result<(RecordingReader, Option<ImportError>)
             false => ImportError::NotARecording { path: name },
         });
     };
-    let major = header.format.split('.').next().and_then(|major| major.parse::<u32>().ok());
-    if major.is_none_or(|major| major > FORMAT.0) {
-        let supported = format!("{}.{}", FORMAT.0, FORMAT.1);
-        return Err(ImportError::NewerFormat { path: name, found: header.format, supported });
+    if header.format != FORMAT {
+        let found = header.format.as_str().map_or(header.format.to_string(), str::to_owned);
+        return Err(ImportError::NewerFormat { path: name, found, supported: FORMAT });
     }
     let mut reading = RecordingReader {
         run: header.run,

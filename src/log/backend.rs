@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::LogError;
-use super::format::Format;
 use super::index::Section;
 use super::ledger::LedgerEntry;
 use super::problem::Problem;
@@ -52,9 +51,6 @@ pub trait Backend: Send + Sync {
 
     /// The file that is read, if it is one that others can change.
     fn file(&self) -> Option<&Path>;
-
-    /// The format of what is written: the newest, unless the file was created in an older one.
-    fn format(&self) -> Format;
 
     /// Takes the lease of a run.
     ///
@@ -210,12 +206,11 @@ pub trait Reader: Send {
         limit: usize,
     ) -> Result<Vec<StoredEvent>, LogError>;
 
-    /// Up to `limit` entries of the ledger after a number, in order; empty only at the end. `None`
-    /// if the log was created by a release without ledgers and no later one has written to it.
+    /// Up to `limit` entries of the ledger after a number, in order; empty only at the end.
     ///
     /// # Errors
     /// [`LogError::CorruptLedger`] at an entry that cannot be read.
-    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<LedgerEntry>>, LogError>;
+    fn ledger(&mut self, after: u64, limit: usize) -> Result<Vec<LedgerEntry>, LogError>;
 
     /// A stored request.
     ///

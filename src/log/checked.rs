@@ -142,7 +142,7 @@ impl Reader for CheckedReader {
         Ok(events)
     }
 
-    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<LedgerEntry>>, LogError> {
+    fn ledger(&mut self, after: u64, limit: usize) -> Result<Vec<LedgerEntry>, LogError> {
         self.inner.ledger(after, limit)
     }
 

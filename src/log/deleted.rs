@@ -52,10 +52,9 @@ impl NamedRuns {
         let mut reader = log.reader()?;
         // Read before the runs: every run that it names must be found afterwards.
         let ledger = match Ledger::read(reader.as_mut()) {
-            Err(LogError::Damaged { .. }) => None,
+            Err(LogError::Damaged { .. }) => Ledger::default(),
             ledger => ledger?,
         };
-        let ledger = ledger.unwrap_or_default();
         let (held, unlisted) = match reader.runs() {
             Ok(heads) => (heads.into_iter().map(|head| head.run).collect(), None),
             Err(LogError::Damaged { what, .. }) => {

@@ -53,14 +53,14 @@ pub enum LogError {
         reason: String,
     },
     /// The log was written by a release this one cannot read.
-    #[error("{path} has log format {found}; this program reads formats up to {supported}")]
+    #[error("{path} has log format {found}; this program reads format {supported}")]
     NewerFormat {
         /// Where.
         path: String,
         /// The format of the file.
         found: String,
-        /// The newest format that can be read.
-        supported: String,
+        /// The format that can be read.
+        supported: u32,
     },
     /// The file or folder cannot be opened or written.
     #[error("cannot open the log {path}: {source}")]

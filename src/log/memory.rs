@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::backend::{Append, Backend, Committer, Lease, LeaseGuard, Provenance, Reader, RunHead};
 use super::error::LogError;
-use super::format::{FORMAT, Format};
 use super::index::Section;
 use super::ledger::{LedgerChange, LedgerEntry, LedgerHead};
 use super::problem::Problem;
@@ -58,10 +57,6 @@ impl Backend for MemoryBackend {
 
     fn file(&self) -> Option<&Path> {
         None
-    }
-
-    fn format(&self) -> Format {
-        FORMAT
     }
 
     fn lost(&self) -> Vec<Problem> {
@@ -217,9 +212,9 @@ impl Reader for MemoryBackend {
         Ok(events.iter().skip(after).take(limit).cloned().collect())
     }
 
-    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<LedgerEntry>>, LogError> {
+    fn ledger(&mut self, after: u64, limit: usize) -> Result<Vec<LedgerEntry>, LogError> {
         let after = usize::try_from(after).unwrap_or(usize::MAX);
-        Ok(Some(self.store().ledger.iter().skip(after).take(limit).cloned().collect()))
+        Ok(self.store().ledger.iter().skip(after).take(limit).cloned().collect())
     }
 
     fn request(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError> {

@@ -52,7 +52,7 @@ pub use deleted::{deleted_latest, deleted_runs};
 pub(crate) use error::Reworded;
 pub use error::{Cause, LogError, NoRoom};
 pub use filter::{EventFilter, Filtering, Looked, MOMENTS, method_and_model, moment};
-pub use format::{FORMAT, Format};
+pub use format::FORMAT;
 pub use high_water_mark::{HighWaterMark, HighWaterMarkFile, damaged_slots, marks};
 pub(crate) use index::TextKeys;
 pub use index::{Census, Index, Section, Table, each_event_at};

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use super::backend::{Backend, Committer, Lease, Reader, RunHead, SharedBackend};
 use super::error::LogError;
-use super::format::Format;
 use super::index::{Section, last};
 use super::ledger::LedgerEntry;
 use super::problem::Problem;
@@ -68,10 +67,6 @@ impl Backend for EndedLog {
 
     fn file(&self) -> Option<&Path> {
         self.log.file()
-    }
-
-    fn format(&self) -> Format {
-        self.log.format()
     }
 
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
@@ -167,7 +162,7 @@ impl Reader for EndedReader {
         }
     }
 
-    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<LedgerEntry>>, LogError> {
+    fn ledger(&mut self, after: u64, limit: usize) -> Result<Vec<LedgerEntry>, LogError> {
         self.reader.ledger(after, limit)
     }
 

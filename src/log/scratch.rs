@@ -9,9 +9,9 @@ use super::error::LogError;
 use super::memory::MemoryBackend;
 #[cfg(feature = "sqlite")]
 use super::sqlite::SqliteBackend;
-use crate::event::NewEvent;
 use crate::event::chain::{Head, LinkedEvent};
-use crate::id::{PromptHash, RunId};
+use crate::event::{MerkleTree, NewEvent};
+use crate::id::{EventsRoot, PromptHash, RunId};
 
 /// How many events are stored together, and how many a log in memory may hold.
 #[cfg(feature = "sqlite")]
@@ -27,6 +27,7 @@ const BYTES: usize = 16 << 20;
 pub struct Scratch {
     run: RunId,
     head: Head,
+    tree: MerkleTree,
     pending: Vec<LinkedEvent>,
     bytes: usize,
     /// The request of the last question.
@@ -41,6 +42,7 @@ impl Scratch {
         Scratch {
             run,
             head: Head::START,
+            tree: MerkleTree::default(),
             pending: Vec::new(),
             bytes: 0,
             asked: None,
@@ -54,6 +56,11 @@ impl Scratch {
         self.head
     }
 
+    /// The root over the events so far.
+    pub fn events_root(&self) -> EventsRoot {
+        self.tree.root()
+    }
+
     /// Links an event to the end of the run; [`add`](Self::add) adds it.
     pub fn link(&self, event: NewEvent) -> LinkedEvent {
         LinkedEvent::new(event, self.run, self.head)
@@ -65,6 +72,7 @@ impl Scratch {
     /// [`LogError`] if there is no room for it.
     pub fn add(&mut self, event: LinkedEvent) -> Result<(), LogError> {
         self.head = event.head();
+        self.tree.push(self.head.hash);
         let content = event.event().content.as_ref().map_or(0, |content| content.text().len());
         let asked = event.event().prompt.as_ref();
         // Samples of one prompt follow each other and share one request.

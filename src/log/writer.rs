@@ -12,7 +12,6 @@ use tokio::sync::oneshot;
 
 use super::backend::{Lease, Reader, SharedBackend};
 use super::error::LogError;
-use super::format::Format;
 use super::group::{Item, Queued, drain};
 use super::memory::MemoryBackend;
 #[cfg(feature = "sqlite")]
@@ -78,11 +77,6 @@ impl Log {
         &self.backend
     }
 
-    /// The format of what is written.
-    pub fn format(&self) -> Format {
-        self.backend.format()
-    }
-
     /// A connection that can read.
     ///
     /// # Errors
@@ -146,8 +140,8 @@ impl Log {
     ) -> Result<RunWriter, LogError> {
         let sender = self.queue.sender(&self.backend)?;
         let failed = Arc::new(OnceLock::new());
-        let (format, queue) = (self.format(), self.queue.clone());
-        Ok(RunWriter { run, format, head, tree, sender, failed, _lease: lease, _queue: queue })
+        let queue = self.queue.clone();
+        Ok(RunWriter { run, head, tree, sender, failed, _lease: lease, _queue: queue })
     }
 }
 
@@ -190,7 +184,6 @@ impl Drop for WriterQueue {
 /// lease, so that the next holder sees the end of the run.
 pub struct RunWriter {
     run: RunId,
-    format: Format,
     /// The end of the run once everything that was submitted is stored.
     head: Head,
     /// The tree over all events, if this writer has seen all of them.
@@ -213,12 +206,6 @@ impl RunWriter {
     /// The run.
     pub fn run(&self) -> RunId {
         self.run
-    }
-
-    /// The format of the log that is written, which shows whether it [keeps
-    /// declarations](Format::keeps_declarations).
-    pub fn format(&self) -> Format {
-        self.format
     }
 
     /// The seq the next event will get.

@@ -14,9 +14,6 @@ pub enum ProveError {
     /// The run has no end yet, which would state its root.
     #[error("run {0} is not finished: its last event will state the root that a proof leads to")]
     NotFinished(RunId),
-    /// The run was recorded in a format without roots.
-    #[error("run {0} was recorded by an earlier release, and its last event states no root")]
-    NoRoot(RunId),
     /// The call failed.
     #[error("call {call}#{sample} has no answer, so there is nothing to prove")]
     NoAnswer {

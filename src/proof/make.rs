@@ -148,7 +148,7 @@ impl ProofEvents {
     fn root(&self) -> Result<EventsRoot, ProveError> {
         let run = self.end.run;
         match self.end.event().map_err(LogError::from)? {
-            Event::RunFinished(finished) => finished.events_root.ok_or(ProveError::NoRoot(run)),
+            Event::RunFinished(finished) => Ok(finished.events_root),
             _ => Err(ProveError::NotFinished(run)),
         }
     }

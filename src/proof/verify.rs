@@ -60,7 +60,7 @@ pub fn verify(text: &str, root: Option<EventsRoot>) -> Result<Proved, ProofError
     let others = proof.others.iter().map(|leaf| checked.leaf(leaf));
     let others = others.collect::<Result<Vec<_>, _>>()?;
     checked.every_content_is_used()?;
-    if finished.events_root != Some(proof.root) {
+    if finished.events_root != proof.root {
         return Err(wrong(end.seq, "it does not state the root of this proof"));
     }
     let Event::RunStarted(start) = event_of(&started)? else {

@@ -3,7 +3,7 @@
 use super::clock;
 use crate::event::{Event, NewEvent, RunFinished, RunOutcome, StoredEvent};
 use crate::id::{OutcomeDigest, RunId, Seq};
-use crate::log::{Log, LogError, Reader, outcome_digest};
+use crate::log::{Log, LogError, Reader, events_root, outcome_digest};
 use crate::prompt::CanonicalError;
 
 /// Why a run cannot be abandoned.
@@ -38,9 +38,9 @@ pub async fn abandon(log: &Log, run: RunId) -> Result<Option<OutcomeDigest>, Aba
     if let Some(outcome) = how_it_ended(reader.as_mut(), run)? {
         return Err(AbandonError::Ended { run, outcome });
     }
-    let (outcome_digest, covers) = outcome_digest(reader.as_mut(), run)?;
-    let finished =
-        RunFinished { covers, ..RunFinished::new(RunOutcome::Abandoned, outcome_digest) };
+    let outcome_digest = outcome_digest(reader.as_mut(), run)?;
+    let root = events_root(reader.as_mut(), run)?;
+    let finished = RunFinished::new(RunOutcome::Abandoned, outcome_digest, root);
     let digest = finished.digest();
     let event = NewEvent::from_event(&Event::RunFinished(finished), clock::now(), None)?;
     writer.submit_durable(event)?.1.wait().await?;

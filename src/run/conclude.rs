@@ -22,11 +22,6 @@ pub(super) struct Conclusion {
     pub(super) outputs: Option<Vec<OutputFile>>,
 }
 
-/// Whether this log records digests of state and outputs when a run ends.
-pub(super) fn keeps_digests(log: &Log) -> bool {
-    log.format().keeps_declarations()
-}
-
 /// Compares the end with the recorded one, or records it.
 pub(super) async fn conclude(
     core: &Core,
@@ -60,7 +55,7 @@ pub(super) async fn conclude(
     record(core, experiment, log, digest).await
 }
 
-/// Records the end of the run, with all digests that this log keeps.
+/// Records the end of the run, with all digests.
 async fn record(
     core: &Core,
     experiment: &dyn AnyExperiment,
@@ -68,26 +63,24 @@ async fn record(
     digest: OutcomeDigest,
 ) -> Result<Conclusion, Stop> {
     let time = clock::now();
-    let mut finished = RunFinished::new(RunOutcome::Finished, digest);
+    let root = core.writer.borrow().as_ref().and_then(|writer| {
+        // Everything that is read below must be stored first.
+        writer.flush();
+        writer.events_root()
+    });
+    let mut reader = log.reader()?;
+    let root = match root {
+        Some(root) => root,
+        None => events_root(reader.as_mut(), core.run)?,
+    };
+    let mut finished = RunFinished::new(RunOutcome::Finished, digest, root);
+    finished.state = core.states.taken();
+    let mut record = RunRecord::read(reader.as_mut(), core.run)?;
+    record.will_end(finished.clone(), time);
     let mut outputs = None;
-    if keeps_digests(log) {
-        finished.state = core.states.taken();
-        let root = core.writer.borrow().as_ref().and_then(|writer| {
-            // Everything that is read below must be stored first.
-            writer.flush();
-            writer.events_root()
-        });
-        let mut reader = log.reader()?;
-        finished.events_root = Some(match root {
-            Some(root) => root,
-            None => events_root(reader.as_mut(), core.run)?,
-        });
-        let mut record = RunRecord::read(reader.as_mut(), core.run)?;
-        record.will_end(finished.clone(), time);
-        if let Some((digests, files)) = made(experiment, &mut record)? {
-            finished.outputs = Some(digests);
-            outputs = Some(files).filter(|files| !files.is_empty());
-        }
+    if let Some((digests, files)) = made(experiment, &mut record)? {
+        finished.outputs = Some(digests);
+        outputs = Some(files).filter(|files| !files.is_empty());
     }
     core.submit_durable_at(&Event::RunFinished(finished), time)?.1.wait().await?;
     Ok(Conclusion { state_compared: false, outputs })

@@ -59,8 +59,6 @@ pub struct Progress {
 pub(super) struct Core {
     pub(super) run: RunId,
     pub(super) mode: Mode,
-    /// Whether the run keeps what prompts were made from.
-    pub(super) declares: bool,
     /// The version of the canonical form of its questions: that of the record which it continues or
     /// repeats.
     pub(super) version: u32,
@@ -196,7 +194,7 @@ impl Core {
     /// Compares the declared sources of a prompt with the recorded ones. A rehearsal compares only
     /// prompts, and a different prompt is reported as such.
     fn compare_sources(&self, asked: &Asked, found: &Found) -> Result<(), Stop> {
-        if !self.declares || self.mode == Mode::Rehearse || found.prompt != asked.prompt() {
+        if self.mode == Mode::Rehearse || found.prompt != asked.prompt() {
             return Ok(());
         }
         let now = places(&asked.because)?;

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::abandon::its_end;
 use super::budget::Budget;
 use super::clock::{self, Stopwatch};
-use super::conclude::{Conclusion, conclude, keeps_digests};
+use super::conclude::{Conclusion, conclude};
 use super::core::{Core, Progress};
 use super::divergence::Divergence;
 use super::dry_run::{DryRun, Rehearsing};
@@ -62,7 +62,6 @@ pub struct Ended {
     /// The experiment's report about its state.
     pub report: Report,
     /// For a finished run that was run again: whether its state was compared with a recorded one.
-    /// Runs in logs of format 1 have no recorded state.
     pub state_compared: bool,
     /// For a run that has just finished: its output files, if they were made to record their
     /// digests.
@@ -81,7 +80,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         log,
         run,
         mode,
-        mut started,
+        started,
         model,
         retry,
         throttle,
@@ -95,13 +94,6 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         Mode::Record => Some(log.begin(run)?),
         Mode::Resume => Some(log.go_on(run)?),
         Mode::Replay | Mode::Rehearse => None,
-    };
-    // The log decides: either all questions of a run declare their sources, or none do.
-    started.declares = match mode {
-        Mode::Record => log.format().keeps_declarations(),
-        Mode::Replay | Mode::Resume | Mode::Rehearse => {
-            record::started(log.reader()?.as_mut(), run)?.declares
-        }
     };
     let began = match mode {
         Mode::Resume => Some(record::beginning(log.reader()?.as_mut(), run)?),
@@ -128,7 +120,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         (Mode::Resume, Some(_)) => (Mode::Replay, None),
         (mode, _) => (mode, writer),
     };
-    let states = if mode.writes() && keeps_digests(&log) {
+    let states = if mode.writes() {
         States::to_record()
     } else {
         States::to_compare(end.and_then(|end| end.state))
@@ -138,7 +130,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         budget.count_recorded(log.reader()?.as_mut(), run)?;
     }
     // A replay has everything it needs in its own log.
-    let parent = if mode.writes() { Inherited::new(&log, run, &started)? } else { None };
+    let parent = if mode.writes() { Inherited::new(&log, &started)? } else { None };
     // A fork shares the answers of its parent by the hashes of their prompts.
     let recorded = match mode {
         Mode::Record => parent.as_ref().map(|parent| parent.run),
@@ -152,7 +144,6 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         version: version.unwrap_or(TRANSPORT.version),
         run,
         mode,
-        declares: started.declares,
         seed: started.seed,
         network: Network::new(throttle.limits().max_connection_failures, retry.first_wait()),
         budget,

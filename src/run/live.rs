@@ -13,7 +13,7 @@ use super::question::{Asked, CallFailed, Reuse};
 use super::recorder::{attempt_details, received};
 use super::stop::Stop;
 use crate::event::{
-    AnswerReused, AttemptDetails, AttemptFailed, Because, Event, RequestSent, SharedFailure,
+    AnswerReused, AttemptDetails, AttemptFailed, Event, RequestSent, SharedFailure,
 };
 use crate::id::{RunId, Seq};
 use crate::log::Durable;
@@ -274,7 +274,7 @@ impl Core {
     fn sent(&self, asked: &Asked) -> Result<Seq, Stop> {
         let Asked { call, sample, request, reuse: _, because } = asked;
         let (call, sample, prompt) = (call.clone(), *sample, request.hash());
-        let because = if self.declares { places(because)? } else { Because::default() };
+        let because = places(because)?;
         let sent = Event::RequestSent(RequestSent { call, sample, prompt, because });
         self.submit(&sent, Some(request.clone()))
     }

@@ -8,7 +8,6 @@
 //! - [`Mode`]: where answers come from; one enum, decided in one place.
 //! - [`DryRun`]: how much of a run still matches when its prompts, settings or decisions are
 //!   changed; [`Forecast`]: what the rest would cost.
-//! - [`Parent`]: forks, which share the beginning of another run.
 //! - [`Setup`], [`execute()`]: runs an experiment to its end or to the reason why it stopped.
 //! - [`Update`], [`Journal`]: following a run in progress.
 //! - [`Recorder`]: records exchanges that a program makes by itself, without an [`Experiment`], and
@@ -85,7 +84,6 @@ pub use output::{
     OutputDifference, OutputError, OutputFile, REPORT, SIMULATED_MARK, compare_outputs,
     output_digests,
 };
-pub use parent::{Parent, ParentError};
 pub use question::{Answer, CallFailed, Question, Reuse};
 pub use record::{ExchangePlace, Place, RunRecord, started};
 pub use recorder::{Recorder, RecorderError};

@@ -5,50 +5,11 @@
 //! `AnswerReused` names run and seq, and the text is stored once. Everything else is asked again. A
 //! fork therefore replays, exports and verifies on its own, with or without its parent.
 
-use serde::Deserialize;
-use serde_json::{Value, json};
-
 use super::history::{History, Recorded};
 use super::question::Asked;
-pub use crate::event::ForkedFrom as Parent;
 use crate::event::RunStarted;
 use crate::id::{RunId, Seq};
-use crate::log::{Format, Log, LogError};
-
-/// The settings key with which a fork in a log of format 1 names its parent.
-const KEY: &str = "forked_from";
-
-/// What a run names as its parent is not one.
-#[derive(Debug, thiserror::Error)]
-#[error("{KEY}: {0}")]
-pub struct ParentError(#[from] serde_json::Error);
-
-impl Parent {
-    /// The parent that a run names.
-    ///
-    /// # Errors
-    /// [`ParentError`] for a run that names one in its settings, and not as a parent is named.
-    pub fn new(started: &RunStarted) -> Result<Option<Self>, ParentError> {
-        if started.forked_from.is_some() {
-            return Ok(started.forked_from);
-        }
-        let Some(named) = started.settings.get(KEY) else { return Ok(None) };
-        Ok(Some(Parent::deserialize(named)?))
-    }
-
-    /// Records the parent of a fork, according to the log's format. In format 1 it is in the
-    /// settings, which are an object.
-    pub fn name_in(self, started: &mut RunStarted, format: Format) {
-        match (format.keeps_declarations(), &mut started.settings) {
-            (true, _) => started.forked_from = Some(self),
-            (false, Value::Object(settings)) => {
-                started.forked_from = None;
-                settings.insert(KEY.to_owned(), json!(self));
-            }
-            (false, _) => {}
-        }
-    }
-}
+use crate::log::{Log, LogError};
 
 /// The answers of a fork's parent.
 pub(super) struct Inherited {
@@ -59,13 +20,8 @@ pub(super) struct Inherited {
 
 impl Inherited {
     /// Starts reading the parent of a run, if it is a fork.
-    pub(super) fn new(
-        log: &Log,
-        run: RunId,
-        started: &RunStarted,
-    ) -> Result<Option<Self>, LogError> {
-        let corrupt = |e: ParentError| LogError::Corrupt { run, seq: Seq(1), what: e.to_string() };
-        let Some(parent) = Parent::new(started).map_err(corrupt)? else { return Ok(None) };
+    pub(super) fn new(log: &Log, started: &RunStarted) -> Result<Option<Self>, LogError> {
+        let Some(parent) = started.forked_from else { return Ok(None) };
         let runs = log.reader()?.runs()?;
         let head = runs.iter().find(|r| r.run == parent.run).map(|r| r.head.seq);
         let path = || log.backend().name();

@@ -163,14 +163,12 @@ impl Recorder {
         self.0.flush();
         let run = self.0.run();
         let mut reader = log.reader()?;
-        let (digest, covers) = outcome_digest(reader.as_mut(), run)?;
-        let mut finished = RunFinished { covers, ..RunFinished::new(RunOutcome::Finished, digest) };
-        if log.format().keeps_declarations() {
-            finished.events_root = Some(match self.0.events_root() {
-                Some(root) => root,
-                None => events_root(reader.as_mut(), run)?,
-            });
-        }
+        let digest = outcome_digest(reader.as_mut(), run)?;
+        let root = match self.0.events_root() {
+            Some(root) => root,
+            None => events_root(reader.as_mut(), run)?,
+        };
+        let finished = RunFinished::new(RunOutcome::Finished, digest, root);
         self.submit(&Event::RunFinished(finished))?.1.wait().await?;
         Ok(digest)
     }

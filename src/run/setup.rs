@@ -68,7 +68,6 @@ impl Setup {
             settings: json!({}),
             model: json!(info),
             program: crate::PROGRAM.to_owned(),
-            declares: false,
             forked_from: None,
         };
         Setup::new(log, run, Mode::Record, started, Some(model))

@@ -16,12 +16,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::methods::{ByParser, entry};
 use self::part::{FailureReason, Part};
 use crate::content::Content;
-use crate::event::{AttemptDetails, Event, EventError, ResponseDetails, RunStarted};
+use crate::event::{AttemptDetails, Event, EventError, ResponseDetails};
 use crate::exchange::{DECISIONS, accepted_about};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{AskedModels, LogError, Reader};
 use crate::lookup::Recent;
-use crate::run::{AnswerDetails, Parent};
+use crate::run::AnswerDetails;
 
 pub use self::figures::{
     AcceptedFigures, Attempts, Calls, Cost, Counts, Figures, Latency, PartFigures, Reason, Tokens,
@@ -169,7 +169,7 @@ impl Totals {
     fn add(&mut self, seq: Seq, event: Event, reader: &mut dyn Reader) -> Result<(), LogError> {
         match event {
             Event::RunStarted(started) => {
-                self.parent = parent(&started);
+                self.parent = started.forked_from.map(|parent| parent.run);
                 self.is_replayed = started.experiment != DECISIONS;
             }
             Event::RunResumed(_) => self.resume(),
@@ -324,11 +324,6 @@ fn event(reader: &mut dyn Reader, run: RunId, seq: Seq) -> Result<Option<Event>,
     let before = Seq(seq.0.saturating_sub(1));
     let found = reader.events(run, before, 1)?.into_iter().find(|found| found.seq == seq);
     found.map(|found| found.event().map_err(damaged)).transpose()
-}
-
-/// A parent that cannot be read is one that is not known.
-fn parent(started: &RunStarted) -> Option<RunId> {
-    Some(Parent::new(started).ok()??.run)
 }
 
 fn damaged(error: EventError) -> LogError {

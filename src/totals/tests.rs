@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::event::{
     AnswerReused, AttemptDetails, AttemptFailed, Because, DecidedBy, DecisionDetails, DecisionMade,
-    ForkedFrom, NewEvent, RequestSent, ResponseReceived, RunResumed,
+    ForkedFrom, NewEvent, RequestSent, ResponseReceived, RunResumed, RunStarted,
 };
 use crate::id::Time;
 use crate::log::{Append, Head, Log};
@@ -28,7 +28,6 @@ impl Written {
             settings: json!({}),
             model: json!({}),
             program: "test".to_owned(),
-            declares: false,
             forked_from: Some(ForkedFrom { before: None, retry_failed: false, run: PARENT }),
         };
         let mut written = Written(Vec::new());

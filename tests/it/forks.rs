@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use retold::event::{Event, RunStarted};
+use retold::event::{Event, ForkedFrom};
 use retold::id::{RunId, Seq};
 use retold::log::LogError;
 use retold::model::{Answerer, Ask, Failure, FailureKind, Model, ModelInfo, Response};
-use retold::run::{Ended, Finish, Parent, Setup, Stop, execute};
-use serde_json::json;
+use retold::run::{Ended, Finish, Setup, Stop, execute};
 
 use crate::support::logs::{assert_sound, facts};
 use crate::support::mixed::Mixed;
@@ -26,8 +25,8 @@ fn faults(ask: Ask<'_>) -> Option<Failure> {
 /// A fork of a trial's run, recorded with another model.
 async fn fork(trial: &Trial, before: Option<Seq>, model: Answerer) -> Ended {
     let mut setup = Setup::record(&trial.log, FORK, "test", model).seed(7);
-    let parent = Parent { run: trial.run, before, retry_failed: false };
-    parent.name_in(&mut setup.started, trial.log.format());
+    let parent = ForkedFrom { run: trial.run, before, retry_failed: false };
+    setup.started.forked_from = Some(parent);
     execute(&Mixed { people: 12 }, setup).await.unwrap()
 }
 
@@ -111,8 +110,8 @@ async fn an_interrupted_fork_continues_with_its_parent() {
     let signal = retold::run::Signal::default();
     let stopping = Arc::new(Stopping(signal.clone()));
     let mut setup = Setup::record(&trial.log, FORK, "test", stopping).seed(7);
-    let parent = Parent { run: trial.run, before: Some(Seq(30)), retry_failed: false };
-    parent.name_in(&mut setup.started, trial.log.format());
+    let parent = ForkedFrom { run: trial.run, before: Some(Seq(30)), retry_failed: false };
+    setup.started.forked_from = Some(parent);
     let ended = execute(&mixed, Setup { signal, ..setup }).await.unwrap();
     assert!(matches!(ended.finish, Finish::Stopped(Stop::Interrupted)), "{:?}", ended.finish);
     let before = reused(&trial).len();
@@ -124,51 +123,12 @@ async fn an_interrupted_fork_continues_with_its_parent() {
     assert_sound(&trial.log);
 }
 
-/// How a run of a trial would begin.
-fn setup_of(trial: &Trial) -> RunStarted {
-    Setup::record(&trial.log, FORK, "test", Oracle::prompt()).started
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_parent_is_not_in_the_settings_except_in_older_logs() {
-    let parent = Parent { run: RunId([9; 8]), before: Some(Seq(4)), retry_failed: true };
-    let trial = Trial::in_memory(Oracle::prompt());
-    for (format, settings) in [
-        ("2.0", json!({"a": 1})),
-        (
-            "1.1",
-            json!({"a": 1, "forked_from": {"run": "0909090909090909", "before": 4, "retry_failed": true}}),
-        ),
-    ] {
-        let mut started = RunStarted { settings: json!({"a": 1}), ..setup_of(&trial) };
-        parent.name_in(&mut started, format.parse().unwrap());
-        assert_eq!(started.settings, settings, "{format}");
-        assert_eq!(started.forked_from.is_some(), format == "2.0");
-        assert_eq!(Parent::new(&started).unwrap(), Some(parent), "{format}");
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_missing_parent_is_reported() {
     let trial = Trial::in_memory(Oracle::prompt());
-    let begin = |forked_from: Option<Parent>, settings| {
-        let setup = Setup::record(&trial.log, FORK, "test", Oracle::prompt());
-        let started = RunStarted { settings, forked_from, ..setup.started };
-        let setup = Setup { started, ..setup };
-        async { execute(&Mixed { people: 1 }, setup).await.unwrap_err() }
-    };
-    let parent = Parent { run: trial.run, before: None, retry_failed: false };
-    // The same for the field that releases of format 1 used.
-    let mut old = RunStarted { settings: json!({}), ..setup_of(&trial) };
-    parent.name_in(&mut old, "1.1".parse().unwrap());
-    for (parent, settings) in [(Some(parent), json!({})), (old.forked_from, old.settings)] {
-        let missing = begin(parent, settings).await;
-        assert!(
-            matches!(missing, LogError::NoSuchRun { run, .. } if run == trial.run),
-            "{missing}"
-        );
-    }
-    let damaged = begin(None, json!({"forked_from": {"run": "nonsense"}})).await;
-    let said = damaged.to_string();
-    assert!(said.contains("forked_from: \"nonsense\" is not 16 lower-case hex digits"), "{said}");
+    let mut setup = Setup::record(&trial.log, FORK, "test", Oracle::prompt());
+    let parent = ForkedFrom { run: trial.run, before: None, retry_failed: false };
+    setup.started.forked_from = Some(parent);
+    let missing = execute(&Mixed { people: 1 }, setup).await.unwrap_err();
+    assert!(matches!(missing, LogError::NoSuchRun { run, .. } if run == trial.run), "{missing}");
 }

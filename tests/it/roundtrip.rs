@@ -99,27 +99,24 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
     let seq = || (1..500_u64).prop_map(Seq);
     let none = |event: Event| (event, None);
     prop_oneof![
-        (text(), 0..=1_u64 << 53, any_json(), any_json(), text(), any::<[Option<bool>; 3]>())
-            .prop_map(
-                move |(experiment, seed, settings, model, program, [fork, before, declares])| {
-                    let before = before.map(|early| Seq(if early { 3 } else { 1 << 40 }));
-                    let forked_from = fork.map(|retry_failed| ForkedFrom {
-                        before,
-                        retry_failed,
-                        run: RunId([7; 8]),
-                    });
-                    let (settings, model) = (whole(settings), whole(model));
-                    none(Event::RunStarted(RunStarted {
-                        experiment,
-                        seed,
-                        settings,
-                        model,
-                        program,
-                        declares: declares.is_some(),
-                        forked_from,
-                    }))
-                }
-            ),
+        (text(), 0..=1_u64 << 53, any_json(), any_json(), text(), any::<[Option<bool>; 2]>())
+            .prop_map(move |(experiment, seed, settings, model, program, [fork, before])| {
+                let before = before.map(|early| Seq(if early { 3 } else { 1 << 40 }));
+                let forked_from = fork.map(|retry_failed| ForkedFrom {
+                    before,
+                    retry_failed,
+                    run: RunId([7; 8]),
+                });
+                let (settings, model) = (whole(settings), whole(model));
+                none(Event::RunStarted(RunStarted {
+                    experiment,
+                    seed,
+                    settings,
+                    model,
+                    program,
+                    forked_from,
+                }))
+            }),
         (any_json(), text(), any::<bool>()).prop_map(move |(model, program, retry_failed)| {
             none(Event::RunResumed(RunResumed { model: whole(model), program, retry_failed }))
         }),
@@ -185,14 +182,17 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
                 let entries = || names().map(|name| (name, StateDigest(digest))).collect();
                 let mark = |name| StateMark { entries: entries(), name };
                 RunFinished {
-                    events_root: digests.then_some(EventsRoot(digest)),
                     outputs: digests
                         .then(|| names().map(|name| (name, OutputDigest(digest))).collect()),
                     state: digests.then(|| FoldedState {
                         end: entries(),
                         marks: names().map(mark).collect(),
                     }),
-                    ..RunFinished::new(RunOutcome::from(outcome), OutcomeDigest(digest))
+                    ..RunFinished::new(
+                        RunOutcome::from(outcome),
+                        OutcomeDigest(digest),
+                        EventsRoot(digest),
+                    )
                 }
             }))),
     ]

@@ -12,7 +12,7 @@ use retold::run::{
 use serde::Serialize;
 use serde_json::json;
 
-use crate::support::logs::{Folder, copy, open};
+use crate::support::logs::copy;
 use crate::support::mixed::{Fact, chat, fact, number};
 use crate::support::oracle::Oracle;
 use crate::support::trial::{Trial, memory, stop_of};
@@ -162,23 +162,5 @@ async fn the_root_is_that_of_the_events_before_the_end() {
     let length = trial.log.reader().unwrap().runs().unwrap()[0].head.seq.0;
     copy(&trial.log, &cut.log, cut.run, usize::try_from(length - 1).unwrap());
     let root = events_root(cut.log.reader().unwrap().as_mut(), cut.run).unwrap();
-    assert_eq!(finished(&trial).events_root, Some(root));
-}
-
-/// What is written to a log of format 1 is what older releases wrote.
-#[tokio::test]
-async fn a_log_of_format_1_gets_no_digests() {
-    let folder = Folder::new();
-    for old in ["1.0", "1.1"] {
-        let log = folder.path().with_extension(old);
-        let fixture = format!("{}/fixtures/logs/format-{old}.db", env!("RETOLD_ROOT"));
-        std::fs::copy(fixture, &log).unwrap();
-        let trial = Trial::new(&open(&log), 9, Oracle::prompt());
-        trial.record(&POLL).await;
-        let outcome = finished(&trial).outcome;
-        let digest = finished(&trial).outcome_digest;
-        assert_eq!(finished(&trial), RunFinished::new(outcome, digest), "{old}");
-        let replayed = trial.go(Mode::Replay, &INVERTED).await;
-        assert!(matches!(replayed.finish, Finish::Finished) && !replayed.state_compared, "{old}");
-    }
+    assert_eq!(finished(&trial).events_root, root);
 }

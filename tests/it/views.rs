@@ -4,7 +4,7 @@ use retold::content::Content;
 use retold::event::{
     AnswerReused, Event, ResponseDetails, ResponseReceived, RunFinished, RunOutcome,
 };
-use retold::id::OutcomeDigest;
+use retold::id::{EventsRoot, OutcomeDigest};
 use serde_json::json;
 
 use crate::support::logs::Folder;
@@ -89,7 +89,7 @@ fn runs_exchanges_and_decisions_say_what_happened() {
     let reused = writer.add(Event::AnswerReused(reused), None);
     writer.decide(reused, "default", r#"{"value":{"a":[1]}}"#);
     let digest = OutcomeDigest([0x5a; 32]);
-    let finished = RunFinished::new(RunOutcome::Finished, digest);
+    let finished = RunFinished::new(RunOutcome::Finished, digest, EventsRoot([0; 32]));
     writer.add(Event::RunFinished(finished), None);
     write(&folder, writer.0);
 

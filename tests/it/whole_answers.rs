@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use retold::event::ForkedFrom;
 use retold::id::{CallPath, RunId};
 use retold::log::Log;
 use retold::model::{Answerer, Ask, Failure, FailureKind, Model, ModelInfo, Response, Usage};
 use retold::parse::{Found, Parsed, Parser, ParserSpec, WholeAnswer};
 use retold::run::{
-    Answer, Experiment, Finish, Mode, Parent, Question, Report, Reuse, Run, Setup, Stop, Talk,
-    Tried, Unusable, execute,
+    Answer, Experiment, Finish, Mode, Question, Report, Reuse, Run, Setup, Stop, Talk, Tried,
+    Unusable, execute,
 };
 use serde_json::{Value, json};
 
@@ -266,10 +267,10 @@ async fn moves_that_were_under_way_when_another_failed_are_kept() {
 }
 
 async fn forked(log: &Log, parent: &Trial) -> (Trial, Value) {
-    let of = Parent { before: None, retry_failed: false, run: parent.run };
+    let of = ForkedFrom { before: None, retry_failed: false, run: parent.run };
     let run = RunId([9; 8]);
     let mut setup = Setup::record(log, run, "test", model(5)).seed(7);
-    of.name_in(&mut setup.started, log.format());
+    setup.started.forked_from = Some(of);
     let ended = execute(&Rounds, setup).await.unwrap();
     assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
     assert_eq!(ended.progress.live, 0, "everything is shared");

@@ -34,17 +34,14 @@ impl Ends {
         };
         let read = match read {
             // Its first run may have begun since.
-            Ok(Some(ledger)) if ledger.runs() == 0 && !heads.is_empty() => {
-                Ledger::read(reader.as_mut())
-            }
+            Ok(ledger) if ledger.runs() == 0 && !heads.is_empty() => Ledger::read(reader.as_mut()),
             read => read,
         };
         let (ledger, misfits) = match read {
-            Ok(Some(ledger)) => {
+            Ok(ledger) => {
                 let misfits = ledger.misfits(!heads.is_empty());
                 (ledger, misfits)
             }
-            Ok(None) => (Ledger::default(), Vec::new()),
             Err(error) => {
                 let what = format!("the ledger cannot be read: {error}");
                 (Ledger::default(), vec![Problem { run: None, seq: None, what }])

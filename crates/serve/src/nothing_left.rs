@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use retold::id::{RunId, Seq};
 use retold::log::{
-    Backend, Committer, Format, Lease, LogError, MemoryBackend, Problem, Reader, SharedBackend,
+    Backend, Committer, Lease, LogError, MemoryBackend, Problem, Reader, SharedBackend,
 };
 
 /// A log that has no runs any more.
@@ -31,10 +31,6 @@ impl Backend for NothingLeft {
 
     fn file(&self) -> Option<&Path> {
         None
-    }
-
-    fn format(&self) -> Format {
-        self.empty.format()
     }
 
     fn lease(&self, _run: RunId) -> Result<Lease, LogError> {

@@ -7,7 +7,7 @@ use retold::event::{Event, RunStarted};
 use retold::exchange::{DECISIONS, EXCHANGES};
 use retold::id::{RunId, Seq, Time};
 use retold::log::{LogError, Reader, RunHead};
-use retold::run::{Parent, started};
+use retold::run::started;
 use retold_wire::PROGRAM;
 use serde::Serialize;
 
@@ -115,7 +115,7 @@ pub(crate) fn run_info(reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
             head,
         };
     };
-    let parent = Parent::new(&first).ok().flatten().map(|parent| parent.run.to_string());
+    let parent = first.forked_from.map(|parent| parent.run.to_string());
     let of = first.settings["of"]["run"].as_str().map(|of| printable(of, 40));
     let RunStarted { experiment, settings, model, program, .. } = &first;
     let kind = match experiment.as_str() {

@@ -8,8 +8,8 @@ use retold::counted::counted;
 use retold::id::{RunId, Seq};
 use retold::log::ledger::{Ledger, LedgerEntry};
 use retold::log::{
-    BackedUp, Backend, Committer, Format, Lease, LogError, MemoryBackend, Problem, Reader,
-    SharedBackend, SqliteBackend, SqliteOptions, damaged_slots, marks,
+    BackedUp, Backend, Committer, Lease, LogError, MemoryBackend, Problem, Reader, SharedBackend,
+    SqliteBackend, SqliteOptions, damaged_slots, marks,
 };
 use retold::run::clock::Stopwatch;
 use retold::sidecar::{self, canonical};
@@ -322,10 +322,6 @@ impl Backend for Source {
         }
     }
 
-    fn format(&self) -> Format {
-        self.opened().map_or(retold::log::FORMAT, |opened| opened.backend.format())
-    }
-
     fn lease(&self, _run: RunId) -> Result<Lease, LogError> {
         Err(self.refused())
     }
@@ -473,7 +469,7 @@ const NOTHING_LEFT: &str = "and of its runs nothing is left from event 1 on";
 /// of the ledger know.
 fn nothing_left(path: &Path, why: &str, left: Option<&SqliteBackend>) -> SharedBackend {
     let mut lost: Vec<Problem> = marks(path).iter().map(|mark| mark.missing_after(None)).collect();
-    let ledger = left.and_then(|left| Ledger::read(left.reader().ok()?.as_mut()).ok()?);
+    let ledger = left.and_then(|left| Ledger::read(left.reader().ok()?.as_mut()).ok());
     let ledger = ledger.unwrap_or_default();
     let last = ledger.known_runs().filter_map(|run| ledger.last_of(run));
     for gone in last.map(LedgerEntry::gone) {

@@ -111,7 +111,7 @@ pub fn doubt(log: &dyn Backend, run: RunId) -> Result<Option<String>, LogError> 
         return Ok(None);
     }
     match Ledger::read(log.reader()?.as_mut()) {
-        Ok(ledger) => Ok(ledger.and_then(|ledger| ledger.doubt(run))),
+        Ok(ledger) => Ok(ledger.doubt(run)),
         Err(LogError::Damaged { what, .. }) => {
             Ok(Some(format!("the ledger cannot be read: {what}")))
         }

@@ -69,7 +69,6 @@ pub(crate) fn collect(
         settings: json!({}),
         model: json!(ModelInfo { kind: "upstream".to_owned(), source: None, simulated: false }),
         program: retold::PROGRAM.to_owned(),
-        declares: false,
         forked_from: None,
     };
     let begun = Collector::begin(files.join(", "), started.clone(), time)?;

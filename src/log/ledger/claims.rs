@@ -11,8 +11,7 @@ use crate::log::problem::Problem;
 use crate::log::verify::Verification;
 
 /// Why a run is not in the ledger.
-const NOT_NAMED: &str = "the ledger does not name it: it was added without retold, or by a release that \
-    knows no ledger";
+const NOT_NAMED: &str = "the ledger does not name it: it was added without retold";
 
 /// What is not known about a run without a ledger that fits.
 const UNKNOWN: &str = "Its events match their hashes; whether it once had more is not known";
@@ -61,26 +60,23 @@ fn whole(what: String) -> Problem {
 }
 
 impl Ledger {
-    /// Reads and recomputes the ledger of a log; `None` if the log is from before ledgers existed.
+    /// Reads and recomputes the ledger of a log.
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read; wrong entries are [problems](Self::problems).
-    pub fn read(reader: &mut dyn Reader) -> Result<Option<Self>, LogError> {
+    pub fn read(reader: &mut dyn Reader) -> Result<Self, LogError> {
         let mut ledger = Ledger::default();
-        if !ledger.read_on(reader)? {
-            return Ok(None);
-        }
+        ledger.read_on(reader)?;
         ledger.at_first = ledger.entries.len();
-        Ok(Some(ledger))
+        Ok(ledger)
     }
 
-    /// Reads what others have added since; returns whether there is a ledger.
-    pub(in crate::log) fn read_on(&mut self, reader: &mut dyn Reader) -> Result<bool, LogError> {
+    /// Reads what others have added since.
+    pub(in crate::log) fn read_on(&mut self, reader: &mut dyn Reader) -> Result<(), LogError> {
         while !self.unreadable {
             let entries = match reader.ledger(self.last, PAGE) {
-                Ok(None) => return Ok(false),
-                Ok(Some(entries)) if entries.is_empty() => return Ok(true),
-                Ok(Some(entries)) => entries,
+                Ok(entries) if entries.is_empty() => break,
+                Ok(entries) => entries,
                 Err(LogError::CorruptLedger { number, what }) => {
                     self.unreadable = true;
                     let problem = LogError::CorruptLedger { number, what };
@@ -91,7 +87,7 @@ impl Ledger {
             };
             entries.into_iter().for_each(|entry| self.add(entry));
         }
-        Ok(true)
+        Ok(())
     }
 
     fn add(&mut self, entry: LedgerEntry) {

@@ -5,15 +5,13 @@ use std::fmt;
 use crate::event::chain::Head;
 use crate::id::{EventHash, LedgerHash, RunId, Seq};
 
-/// Separates this use of BLAKE3 from every other. Changes only with a new major format.
+/// Separates this use of BLAKE3 from every other. Changes only with a new format.
 pub const LEDGER_DOMAIN: &[u8] = b"retold ledger v1\n";
 
 /// What happened to a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LedgerChange {
-    /// It was in the log before the log had a ledger.
-    Found,
     /// Its first event was appended.
     Started,
     /// It was resumed.
@@ -30,7 +28,6 @@ impl LedgerChange {
     /// The word in the entry.
     pub fn as_str(&self) -> &str {
         match self {
-            LedgerChange::Found => "found",
             LedgerChange::Started => "started",
             LedgerChange::Resumed => "resumed",
             LedgerChange::Finished => "finished",
@@ -52,14 +49,13 @@ impl LedgerChange {
     /// Whether it vouches for the whole run up to its seq, whatever other entries there are for
     /// that part.
     pub fn covers_what_came_before(&self) -> bool {
-        matches!(self, LedgerChange::Found | LedgerChange::Imported)
+        *self == LedgerChange::Imported
     }
 }
 
 impl From<&str> for LedgerChange {
     fn from(what: &str) -> Self {
         let known = [
-            LedgerChange::Found,
             LedgerChange::Started,
             LedgerChange::Resumed,
             LedgerChange::Finished,

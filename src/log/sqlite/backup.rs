@@ -27,8 +27,8 @@ pub struct BackedUp {
     pub runs: u64,
     /// How many bytes it has.
     pub bytes: u64,
-    /// The end of the log's ledger; `None` if it has none.
-    pub ledger: Option<LedgerHead>,
+    /// The end of the log's ledger.
+    pub ledger: LedgerHead,
 }
 
 /// The unfinished copy; removed unless it is moved into place.
@@ -112,7 +112,7 @@ impl SqliteBackend {
         if let Some(problem) = first {
             return Err(self.unsound(problem));
         }
-        let ledger = Ledger::read(&mut reader)?.map(|ledger| ledger.head());
+        let ledger = Ledger::read(&mut reader)?.head();
         Ok(BackedUp { runs: runs.len() as u64, bytes, ledger })
     }
 

@@ -5,7 +5,6 @@ use rusqlite::Connection;
 use super::requests::{RequestFault, Requests, find_request};
 use super::stop::Aborted;
 use crate::id::PromptHash;
-use crate::log::format::Format;
 use crate::log::lists::{Base, Beginnings as Hashes, Cost, Lists, MOST_SHARED};
 use crate::prompt::Request;
 
@@ -35,11 +34,13 @@ pub(super) struct Shared {
     cost: Cost,
 }
 
-impl Beginnings {
-    pub(super) fn new(format: Format) -> Self {
-        Beginnings { lists: Lists::default(), stored: Requests::new(format), tries: IN_VAIN }
+impl Default for Beginnings {
+    fn default() -> Self {
+        Beginnings { lists: Lists::default(), stored: Requests::default(), tries: IN_VAIN }
     }
+}
 
+impl Beginnings {
     /// What a request begins with.
     pub(super) fn shared_by(
         &mut self,

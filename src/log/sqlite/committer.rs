@@ -94,13 +94,13 @@ impl SqliteCommitter {
         watch: Watch,
         waited: Waited,
     ) -> Self {
-        let known = Known::new(backend.format);
+        let known = Known::default();
         SqliteCommitter { db, backend, known, marks, watch, open: None, waited }
     }
 
     /// Rolls back a stopped transaction and forgets what was learned in it.
     fn stopped(&mut self, stop: Aborted) -> LogError {
-        self.known = Known::new(self.backend.format);
+        self.known = Known::default();
         self.open = None;
         let error = match stop {
             // If the file is gone, that is the reason, and not what SQLite says about it.
@@ -124,7 +124,6 @@ impl SqliteCommitter {
             None => {
                 watch.begin(db)?;
                 db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-                known.index.look(db)?;
                 known.contents.catch_up(db)?;
                 let newest = "SELECT coalesce(max(no), 0) FROM run_ids";
                 let newest = db.prepare_cached(newest)?.query_row([], |r| r.get(0))?;
@@ -137,8 +136,7 @@ impl SqliteCommitter {
     fn commit(&mut self) -> Result<(), Aborted> {
         if let Some(done) = self.open.take() {
             let settled = self.known.contents.settle(&self.db)?;
-            let made = self.known.index.catch_up(&self.db)?;
-            self.watch.commit(&self.db, settled + made)?;
+            self.watch.commit(&self.db, settled)?;
             self.db.prepare_cached("COMMIT")?.execute([])?;
             // Before anyone is notified that the events are stored, so that no promise goes beyond
             // the mark.

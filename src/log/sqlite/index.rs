@@ -16,29 +16,14 @@ use crate::log::index::{Builder, Entry, PIECE, Piece, Section, first, last, plac
 /// again.
 const RUNS: usize = 64;
 
-/// How many missing pieces of an older release's runs are made in one transaction: some ten
-/// milliseconds.
-const AT_ONCE: usize = 2;
-
 /// Makes the pieces of appended events. Must be dropped when a transaction fails.
 #[derive(Default)]
 pub(super) struct Indexing {
     /// The next piece of each run, by the number of the run.
     making: BTreeMap<i64, Builder>,
-    /// The pieces that the file lacks, by the number of the run; unknown before the first
-    /// transaction.
-    lacking: Option<Vec<(i64, u64)>>,
 }
 
 impl Indexing {
-    /// Finds out which pieces are missing: those of runs that a release without an index wrote.
-    pub(super) fn look(&mut self, tx: &Connection) -> rusqlite::Result<()> {
-        if self.lacking.is_none() {
-            self.lacking = Some(lacking(tx)?);
-        }
-        Ok(())
-    }
-
     /// Adds an event that was appended.
     pub(super) fn add(
         &mut self,
@@ -66,39 +51,6 @@ impl Indexing {
             None => make(tx, no, piece),
         }
     }
-
-    /// Makes some of the missing pieces; returns how many pages in the middle of the table that may
-    /// change.
-    pub(super) fn catch_up(&mut self, tx: &Connection) -> rusqlite::Result<u64> {
-        let mut changed = 0;
-        for _ in 0..AT_ONCE {
-            let Some((no, piece)) = self.lacking.as_mut().and_then(Vec::pop) else { break };
-            // Another process may have been faster.
-            if section(tx, no, piece, Section::Census)?.is_none() {
-                make(tx, no, piece)?;
-                changed += 2 * Section::ALL.len() as u64;
-            }
-        }
-        Ok(changed)
-    }
-}
-
-/// The pieces that the file lacks, by the number of the run.
-fn lacking(tx: &Connection) -> rusqlite::Result<Vec<(i64, u64)>> {
-    let ends = "SELECT r.no, e.id & 4294967295 FROM run_ids r JOIN events e
-        ON e.id = (SELECT max(id) FROM events WHERE id > r.no << 32 AND id < (r.no + 1) << 32)
-        WHERE e.id & 4294967295 >= ?1";
-    let mut select = tx.prepare(ends)?;
-    let runs = select.query_map([PIECE as i64], |r| Ok((r.get(0)?, r.get(1)?)))?;
-    let mut all = Vec::new();
-    for run in runs {
-        let (no, end): (i64, i64) = run?;
-        let there = pieces(tx, no)?;
-        let due = 0..end as u64 / PIECE;
-        let lacking = due.filter(|piece| there.binary_search(piece).is_err());
-        all.extend(lacking.map(|piece| (no, piece)));
-    }
-    Ok(all)
 }
 
 fn id(no: i64, piece: u64, section: Section) -> i64 {
@@ -154,17 +106,8 @@ fn of_events(tx: &Connection, no: i64, piece: u64) -> rusqlite::Result<Option<Pi
     Ok((due > last(piece)).then(|| builder.finish()))
 }
 
-/// Whether the file has such an index: a file of format 1.0 does not.
-pub(super) fn is_there(db: &Connection) -> rusqlite::Result<bool> {
-    let table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'event_index'";
-    db.prepare_cached(table)?.exists([])
-}
-
 /// The pieces of a run.
 pub(super) fn pieces(db: &Connection, no: i64) -> rusqlite::Result<Vec<u64>> {
-    if !is_there(db)? {
-        return Ok(Vec::new());
-    }
     // Only ids are read, so the entries are not visited.
     let ids = "SELECT (id & 4294967295) / ?1 FROM event_index
         WHERE id > ?2 << 32 AND id < (?2 + 1) << 32 AND id & (?1 - 1) = ?3 ORDER BY id";
@@ -188,9 +131,6 @@ pub(super) fn section(
 /// Finds rows that belong to no piece of a run. Whether the pieces are those that the events give is compared
 /// when the events are read.
 pub(super) fn check(db: &Connection, problems: &mut Vec<String>) -> rusqlite::Result<()> {
-    if !is_there(db)? {
-        return Ok(());
-    }
     let lacking = "SELECT id FROM event_index GROUP BY id / ?1 HAVING count(*) <> ?2";
     let mut lacking = db.prepare(lacking)?;
     let all = Section::ALL.len() as i64;

@@ -64,23 +64,13 @@ fn meta(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<(
 }
 
 /// Tables, indexes, views and triggers must be those of the format: a changed view shows other
-/// things than the log holds, and an added trigger can swallow what is appended. A newer minor may
-/// have others, but it has our triggers.
+/// things than the log holds, and an added trigger can swallow what is appended.
 fn objects(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
-    let format = schema::format(&reader.db)?;
-    let newer = format.is_newer();
-    let (due, found) = (schema::objects(format)?, schema::objects_of(&reader.db)?);
+    let (due, found) = (schema::objects()?, schema::objects_of(&reader.db)?);
     let mut triggers = Vec::new();
     for (kind, name, _) in due.difference(&found) {
-        let is_it = |(k, n, sql): &&(String, String, String)| {
-            k == kind && n == name && schema::is_earlier_view(sql)
-        };
-        if found.iter().any(|object| is_it(&object)) {
-            continue;
-        }
         match kind.as_str() {
             "trigger" => triggers.push(name),
-            _ if newer => {}
             _ => problems.push(format!("the {kind} {name} is missing or changed")),
         }
     }
@@ -97,7 +87,7 @@ fn objects(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Resul
     }
     for (kind, name, _) in found.difference(&due) {
         let known = due.iter().any(|(k, n, _)| k == kind && n == name);
-        if kind == "trigger" && !newer && !known {
+        if kind == "trigger" && !known {
             problems.push(format!("the trigger {name} does not belong to the log"));
         }
     }
@@ -156,12 +146,12 @@ fn requests(
     let sql = format!(
         "SELECT {}, q.hash, e.request IS NULL FROM requests q
         LEFT JOIN (SELECT DISTINCT request FROM events) e ON e.request = q.id ORDER BY q.id",
-        Stored::columns(reader.backend.format)
+        Stored::COLUMNS
     );
     let mut select = reader.db.prepare(&sql)?;
     let mut rows = select.query([])?;
     // In order, so that the base of a request is checked before the request.
-    let mut known = Requests::new(reader.backend.format);
+    let mut known = Requests::default();
     while let Some(row) = rows.next()? {
         let stored = Stored::new(row)?;
         let id = stored.id;

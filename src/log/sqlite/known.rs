@@ -12,7 +12,6 @@ use super::stop::Aborted;
 use crate::content::Content;
 use crate::event::chain::content_key;
 use crate::id::{PromptHash, RunId, Time};
-use crate::log::format::Format;
 use crate::log::lists::Base;
 use crate::log::skeleton::externalise_from;
 use crate::lookup::LookupMap;
@@ -23,29 +22,17 @@ const CACHE: usize = 32_768;
 
 /// Ids of rows that exist forever. Dropped when a transaction fails, since it may hold ids that
 /// were never stored.
+#[derive(Default)]
 pub(super) struct Known {
     kinds: BTreeMap<(String, u32), i64>,
     runs: BTreeMap<RunId, (i64, Time)>,
     requests: LookupMap<PromptHash, i64>,
-    /// `None` in a file whose requests do not share messages.
-    beginnings: Option<Beginnings>,
+    beginnings: Beginnings,
     pub(super) contents: Contents,
     pub(super) index: Indexing,
 }
 
 impl Known {
-    /// Empty, for a file of the given format.
-    pub(super) fn new(format: Format) -> Self {
-        Known {
-            kinds: BTreeMap::new(),
-            runs: BTreeMap::new(),
-            requests: LookupMap::default(),
-            beginnings: format.shares_messages().then(|| Beginnings::new(format)),
-            contents: Contents::default(),
-            index: Indexing::default(),
-        }
-    }
-
     /// The number and start of a run, which is added at its first event.
     pub(super) fn run(
         &mut self,
@@ -111,8 +98,8 @@ impl Known {
         if let Some(id) = self.requests.get(&hash) {
             return Ok(*id);
         }
-        let shared = self.beginnings.as_mut().map(|it| it.shared_by(tx, request)).transpose()?;
-        let base = shared.as_ref().and_then(|shared| shared.base);
+        let shared = self.beginnings.shared_by(tx, request)?;
+        let base = shared.base;
         let left_out = base.map_or(0, |base| base.messages);
         let before = self.contents.last();
         let skeleton =
@@ -139,11 +126,9 @@ impl Known {
                 tx.last_insert_rowid()
             }
         };
-        if let (Some(beginnings), Some(shared)) = (&mut self.beginnings, shared) {
-            match found {
-                Some(_) => beginnings.met(tx, request, &shared)?,
-                None => beginnings.stored(request, &shared, id),
-            }
+        match found {
+            Some(_) => self.beginnings.met(tx, request, &shared)?,
+            None => self.beginnings.stored(request, &shared, id),
         }
         if self.requests.len() >= CACHE {
             self.requests.clear();
@@ -158,7 +143,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::log::format::FORMAT;
 
     /// Writers that take turns: what one has stored is found by another that has never seen it,
     /// whether or not the request has a text that is stored separately.
@@ -177,7 +161,7 @@ mod tests {
         let mut statements = ContentStatements::new(&db).unwrap();
         let mut ids = Vec::new();
         for _ in 0..3 {
-            let mut known = Known::new(FORMAT);
+            let mut known = Known::default();
             known.contents.catch_up(&db).unwrap();
             let id = |request| known.request(&db, &mut statements, request).ok().unwrap();
             ids.push(requests.iter().map(id).collect::<Vec<_>>());

@@ -1,54 +1,12 @@
 //! The ledger as a table.
 
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::SqliteBackend;
 use super::reader::SqliteReader;
-use super::schema::{self, WITH_LEDGER};
-use super::stop::Aborted;
 use crate::event::chain::Head;
 use crate::id::{EventHash, LedgerHash, RunId, Seq};
 use crate::log::error::LogError;
 use crate::log::ledger::{LedgerChange, LedgerEntry, LedgerHead};
-
-/// Adds a ledger to a file that has none, with the existing runs as its first entries.
-pub(super) fn begin(backend: &SqliteBackend, db: &mut Connection) -> Result<(), LogError> {
-    let mut begin = || -> Result<(), Aborted> {
-        if schema::stated_format(db)? >= Some(WITH_LEDGER) {
-            return Ok(());
-        }
-        let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Another process may have done it while we waited.
-        if schema::stated_format(&tx)? >= Some(WITH_LEDGER) {
-            return Ok(());
-        }
-        if let Some(what) = schema::unsealed(&tx)? {
-            // Writing the format again would hide that it was changed.
-            let (path, what) = (backend.path.display().to_string(), what.to_owned());
-            return Err(Aborted::Log(LogError::Damaged { path, what }));
-        }
-        schema::upgrade(&tx)?;
-        let mut end = None;
-        for (no, run) in runs(&tx)? {
-            let head = head_of(&tx, no)?;
-            // A run without events is damage, which verification reports.
-            if head != Head::START {
-                end = Some(add(&tx, end, LedgerChange::Found, run, head)?);
-            }
-        }
-        Ok(tx.commit()?)
-    };
-    begin().map_err(|stop| match stop {
-        Aborted::Sqlite(e) => backend.error(e),
-        Aborted::Log(e) => e,
-    })
-}
-
-fn runs(tx: &Connection) -> rusqlite::Result<Vec<(i64, RunId)>> {
-    let mut select = tx.prepare("SELECT no, id FROM run_ids ORDER BY no")?;
-    let rows = select.query_map([], |r| Ok((r.get(0)?, RunId(r.get(1)?))))?;
-    rows.collect()
-}
 
 /// Adds an entry at the end, which is looked up unless it is known.
 pub(super) fn add(
@@ -93,12 +51,9 @@ pub(super) fn read(
     reader: &SqliteReader,
     after: u64,
     limit: usize,
-) -> Result<Option<Vec<LedgerEntry>>, LogError> {
-    let read = || -> rusqlite::Result<Option<Result<Vec<LedgerEntry>, LogError>>> {
+) -> Result<Vec<LedgerEntry>, LogError> {
+    let read = || -> rusqlite::Result<Result<Vec<LedgerEntry>, LogError>> {
         let db = &reader.db;
-        if schema::format(db)? < WITH_LEDGER {
-            return Ok(None);
-        }
         // The first query must also find a row whose number is invalid.
         let from = if after == 0 { i64::MIN } else { i64::try_from(after).unwrap_or(i64::MAX) };
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -113,12 +68,12 @@ pub(super) fn read(
                 Ok(entry) => entries.push(entry),
                 // The next call will hit the error again.
                 Err(_) if !entries.is_empty() => break,
-                Err(error) => return Ok(Some(Err(error))),
+                Err(error) => return Ok(Err(error)),
             }
         }
-        Ok(Some(Ok(entries)))
+        Ok(Ok(entries))
     };
-    read().map_err(|e| reader.error(e))?.transpose()
+    read().map_err(|e| reader.error(e))?
 }
 
 fn entry(row: &Row<'_>, last: u64) -> Result<LedgerEntry, LogError> {

@@ -22,7 +22,6 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::header;
 use super::open_file::OpenFile;
-use super::schema;
 use super::wal::{Wal, examine};
 use super::{SqliteBackend, SqliteOptions};
 use crate::counted::counted;
@@ -323,7 +322,6 @@ impl SqliteBackend {
             }
             connected => connected?,
         };
-        self.format = schema::format(&db).map_err(|e| self.error(e))?;
         self.lost = beside.lost(&self.path, Some(&db)).into();
         if self.lost.is_empty() && !self.only_looks {
             self.merges = true;

@@ -42,7 +42,7 @@ pub use foreign::{Cell, ForeignDatabase, ForeignError};
 
 use super::backend::{Backend, Committer, Lease, Reader};
 use super::error::{LogError, Reworded};
-use super::format::{FORMAT, Format};
+use super::format::FORMAT;
 use super::high_water_mark::{self, HighWaterMarkFile};
 use super::lease;
 use super::problem::Problem;
@@ -81,8 +81,6 @@ pub struct SqliteBackend {
     /// For a private copy: the log that it is a copy of, which messages name.
     copy_of: Option<PathBuf>,
     options: SqliteOptions,
-    /// The format when the file was opened.
-    format: Format,
     /// What the log once held and no longer does; if there is anything, nobody may write to it.
     lost: Arc<[Problem]>,
     /// Whether the WAL is merged when the file is closed; not if something was lost.
@@ -105,7 +103,6 @@ impl SqliteBackend {
             path: path.to_owned(),
             copy_of: None,
             options,
-            format: FORMAT,
             lost: Arc::default(),
             merges: true,
             reads_alone: false,
@@ -414,12 +411,10 @@ impl SqliteBackend {
         if let Some(what) = guard::stranger(db)? {
             return damaged(what);
         }
-        let found = schema::format(db)?;
-        if found.major > FORMAT.major {
-            let (found, supported) = (found.to_string(), FORMAT.to_string());
-            return Ok(Err(LogError::NewerFormat { path, found, supported }));
-        }
-        Ok(Ok(()))
+        Ok(match schema::other_format(db)? {
+            Some(found) => Err(LogError::NewerFormat { path, found, supported: FORMAT }),
+            None => Ok(()),
+        })
     }
 }
 
@@ -441,10 +436,6 @@ impl Backend for SqliteBackend {
 
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
         lease::take(&self.path, run)
-    }
-
-    fn format(&self) -> Format {
-        self.format
     }
 
     fn lost(&self) -> Vec<Problem> {
@@ -469,7 +460,6 @@ impl Backend for SqliteBackend {
         let mut db = self.ready(self.to_write(OpenFlags::SQLITE_OPEN_READ_WRITE)?)?;
         let identity = Identity::new(&self.path);
         self.can_be_written(&db)?;
-        ledger::begin(self, &mut db)?;
         let fuel = Fuel::new(&mut db, self.bytes()).map_err(|e| self.error(e))?;
         let tune = || -> rusqlite::Result<Option<Space>> {
             // Pages are filled one after the other: a larger cache would only be more memory to

@@ -40,7 +40,7 @@ pub(super) struct SqliteReader {
 
 impl SqliteReader {
     pub(super) fn new(db: OpenFile, backend: SqliteBackend, fuel: Fuel) -> Self {
-        let requests = Requests::new(backend.format);
+        let requests = Requests::default();
         SqliteReader {
             db,
             backend,
@@ -273,7 +273,7 @@ impl Reader for SqliteReader {
         }
     }
 
-    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<LedgerEntry>>, LogError> {
+    fn ledger(&mut self, after: u64, limit: usize) -> Result<Vec<LedgerEntry>, LogError> {
         self.fuel.fill();
         ledger::read(self, after, limit)
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::id::PromptHash;
-use crate::log::format::Format;
 use crate::log::lists::{Base, MOST_BYTES, MOST_SHARED, StoredPart, bases, too_far, whole};
 use crate::log::skeleton::expand;
 use crate::lookup::LookupMap;
@@ -49,14 +48,8 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// The columns of a row, in a file of the given format.
-    pub(super) fn columns(format: Format) -> &'static str {
-        if format.shares_messages() {
-            "q.id, q.skeleton, q.base, q.shared"
-        } else {
-            "q.id, q.skeleton, NULL, NULL"
-        }
-    }
+    /// The columns of a row of `requests q`.
+    pub(super) const COLUMNS: &str = "q.id, q.skeleton, q.base, q.shared";
 
     /// Reads them from the first columns of a row.
     pub(super) fn new(row: &Row<'_>) -> rusqlite::Result<Self> {
@@ -95,8 +88,8 @@ impl Stored {
 }
 
 /// Reads requests and caches those that others may begin with.
+#[derive(Default)]
 pub(super) struct Requests {
-    format: Format,
     parts: LookupMap<i64, Arc<StoredPart<i64>>>,
     older_parts: LookupMap<i64, Arc<StoredPart<i64>>>,
     /// How many bytes are in `parts`.
@@ -136,30 +129,14 @@ impl RequestHashState {
 }
 
 impl Requests {
-    pub(super) fn new(format: Format) -> Self {
-        Requests {
-            format,
-            parts: LookupMap::default(),
-            older_parts: LookupMap::default(),
-            bytes: 0,
-            hashed: LookupMap::default(),
-            older_hashed: LookupMap::default(),
-        }
-    }
-
     /// The row of a request.
     pub(super) fn find(
         &self,
         db: &Connection,
         prompt: PromptHash,
     ) -> rusqlite::Result<Option<Stored>> {
-        let find = if self.format.shares_messages() {
-            "SELECT id, skeleton, base, shared FROM requests
-                WHERE substr(hash, 1, 8) = ?1 AND hash = ?2"
-        } else {
-            "SELECT id, skeleton, NULL, NULL FROM requests
-                WHERE substr(hash, 1, 8) = ?1 AND hash = ?2"
-        };
+        let find = "SELECT id, skeleton, base, shared FROM requests
+            WHERE substr(hash, 1, 8) = ?1 AND hash = ?2";
         let find = &mut db.prepare_cached(find)?;
         find.query_row(params![&prompt.0[..8], prompt.as_bytes()], Stored::new).optional()
     }

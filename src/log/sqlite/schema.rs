@@ -8,13 +8,13 @@
 //! - `content_keys`: the key of a content, for those up to the file's `user_version`: added in
 //!   bulk, in order
 //! - `requests`: a request, kept once: prompt hash, and canonical JSON whose long strings are
-//!   `text:ID` into `contents`. Since 2.0, the first `shared` messages may be those of the earlier
-//!   request `base`, and only the others are in the JSON
+//!   `text:ID` into `contents`. Its first `shared` messages may be those of the earlier request
+//!   `base`; then only the others are in the JSON
 //! - `events`: an event; `id` is run number × 2^32 + seq, `time` is ms since the run started
-//! - `event_index`: since 1.1: a section of a piece of a run's index, see
+//! - `event_index`: a section of a piece of a run's index, see
 //!   [`Index`](crate::log::Index); `id` is that of the last event before the piece, and the
 //!   section's number
-//! - `ledger`: since 1.1: what the log has held, an entry for each run that was started, resumed,
+//! - `ledger`: what the log has held, an entry for each run that was started, resumed,
 //!   finished or imported; see [`ledger`](crate::log::ledger)
 //!
 //! The views `runs`, `exchanges`, `decisions` and `log` are the public, readable face of these
@@ -26,7 +26,7 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use super::faults::is_damage;
-use crate::log::format::{FORMAT, Format};
+use crate::log::format::FORMAT;
 
 /// Marks the file as ours in its header ("rtld").
 pub(super) const APPLICATION_ID: i32 = 0x7274_6c64;
@@ -38,19 +38,21 @@ fn seal(format: &str) -> String {
     hasher.finalize().to_string()
 }
 
-/// What is wrong with the format that a file states, if anything is: it must match its seal. A newer
-/// minor may hold more there than we know.
+/// What is wrong with the format that a file states, if anything is: it must match its seal.
 pub(super) fn unsealed(db: &Connection) -> rusqlite::Result<Option<&'static str>> {
     let rows = stated_rows(db)?;
-    Ok(match (rows.get("format"), rows.get("seal")) {
-        (None, _) => Some("table meta: it does not name the format of the log"),
-        (Some(format), Some(sealed))
-            if *sealed == seal(format) && (rows.len() == 2 || is_newer(format)) =>
-        {
-            None
-        }
-        _ => Some("table meta: the format and its seal do not match"),
+    Ok(match rows.get("format") {
+        None => Some("table meta: it does not name the format of the log"),
+        Some(format) if rows.len() == 2 && rows.get("seal") == Some(&seal(format)) => None,
+        Some(_) => Some("table meta: the format and its seal do not match"),
     })
+}
+
+/// The format of a file that has another one than ours. One that does not match its seal is damage.
+pub(super) fn other_format(db: &Connection) -> rusqlite::Result<Option<String>> {
+    let mut rows = stated_rows(db)?;
+    let stated = rows.remove("format").filter(|stated| *stated != FORMAT.to_string());
+    Ok(stated.filter(|stated| rows.get("seal") == Some(&seal(stated))))
 }
 
 /// The rows of `meta`; none if the table is lost or cannot be read.
@@ -68,32 +70,7 @@ fn stated_rows(db: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {
     }
 }
 
-/// The format that a file states, if it states one.
-pub(super) fn stated_format(db: &Connection) -> rusqlite::Result<Option<Format>> {
-    Ok(stated_rows(db)?.get("format").and_then(|format| format.parse().ok()))
-}
-
-/// The format of a file: the one that it states, or else the one that its tables have. Nothing is
-/// written to a file that does not state it.
-pub(super) fn format(db: &Connection) -> rusqlite::Result<Format> {
-    if let Some(stated) = stated_format(db)? {
-        return Ok(stated);
-    }
-    let base = "SELECT 1 FROM pragma_table_info('requests') WHERE name = 'base'";
-    let ledger = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'ledger'";
-    Ok(match (db.prepare(base)?.exists([])?, db.prepare(ledger)?.exists([])?) {
-        (true, _) => FORMAT,
-        (false, true) => WITH_LEDGER,
-        (false, false) => Format { major: 1, minor: 0 },
-    })
-}
-
-/// Whether a format may contain more than we know.
-fn is_newer(format: &str) -> bool {
-    format.parse::<Format>().is_ok_and(Format::is_newer)
-}
-
-/// Tables, triggers and views of format 1.0.
+/// Tables and views.
 ///
 /// CROSS JOIN forces the order of the join: the content is JSON only for a decision, and a filter
 /// on it must not see the answers.
@@ -103,11 +80,16 @@ CREATE TABLE run_ids (no INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, started I
 CREATE TABLE kinds (id INTEGER PRIMARY KEY, name TEXT NOT NULL, version INTEGER NOT NULL, UNIQUE (name, version));
 CREATE TABLE contents (id INTEGER PRIMARY KEY, key INTEGER NOT NULL, body NOT NULL);
 CREATE TABLE content_keys (key INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (key, id)) WITHOUT ROWID;
-CREATE TABLE requests (id INTEGER PRIMARY KEY, hash BLOB NOT NULL, skeleton TEXT NOT NULL);
+CREATE TABLE requests (
+  id INTEGER PRIMARY KEY, hash BLOB NOT NULL, skeleton TEXT NOT NULL, base INTEGER, shared INTEGER);
 CREATE INDEX requests_by_hash ON requests (substr(hash, 1, 8));
 CREATE TABLE events (
   id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, time INTEGER NOT NULL, call TEXT, sample INTEGER,
   request INTEGER, cause INTEGER, content INTEGER, body TEXT, hash BLOB NOT NULL);
+CREATE TABLE ledger (
+  no INTEGER PRIMARY KEY, what TEXT NOT NULL, run BLOB NOT NULL, seq INTEGER NOT NULL, head BLOB NOT NULL,
+  hash BLOB NOT NULL);
+CREATE TABLE event_index (id INTEGER PRIMARY KEY, entries BLOB NOT NULL);
 
 CREATE VIEW log AS
 SELECT lower(hex(r.id)) AS run, e.id & 4294967295 AS seq, k.name AS kind,
@@ -126,83 +108,9 @@ SELECT lower(hex(r.id)) AS run, json_extract(s.body, '$.experiment') AS experime
   json_extract(f.body, '$.outcome_digest') AS outcome_digest, lower(hex(l.hash)) AS head
 FROM run_ids r JOIN events s ON s.id = (r.no << 32) + 1 LEFT JOIN contents c ON c.id = s.content
   JOIN events l ON l.id = (SELECT max(id) FROM events WHERE id < (r.no + 1) << 32)
-  LEFT JOIN kinds fk ON fk.name = 'RunFinished' AND fk.version = 1
-  LEFT JOIN events f ON f.id = l.id AND f.kind = fk.id;
+  LEFT JOIN events f ON f.id = l.id AND f.kind IN (SELECT id FROM kinds WHERE name = 'RunFinished');
 
 CREATE VIEW exchanges AS
-SELECT lower(hex(r.id)) AS run, a.id & 4294967295 AS seq, q.call, q.sample,
-  lower(hex(p.hash)) AS prompt_hash, json_extract(p.skeleton, '$.body.model') AS model,
-  coalesce(
-    (SELECT group_concat(json_extract(m.value, '$.role') || ': ' || CASE
-        WHEN json_type(m.value, '$.content') = 'array' THEN (
-          SELECT group_concat(coalesce(t.body, json_extract(part.value, '$.text'), part.value), char(10))
-          FROM json_each(m.value, '$.content') part LEFT JOIN contents t
-            ON json_extract(part.value, '$.text') GLOB 'text:*' AND t.id = substr(json_extract(part.value, '$.text'), 6))
-        WHEN json_extract(m.value, '$.content') GLOB 'text:*' THEN (
-          SELECT t.body FROM contents t WHERE t.id = substr(json_extract(m.value, '$.content'), 6))
-        ELSE coalesce(json_extract(m.value, '$.content'), '') END, char(10) || char(10))
-      FROM json_each(p.skeleton, '$.body.messages') m),
-    (SELECT t.body FROM contents t WHERE json_extract(p.skeleton, '$.body.input') GLOB 'text:*'
-      AND t.id = substr(json_extract(p.skeleton, '$.body.input'), 6)),
-    json_extract(p.skeleton, '$.body.input')) AS prompt,
-  c.body AS answer, json_extract(a.body, '$.finish_reason') AS finish_reason,
-  json_extract(a.body, '$.prompt_tokens') AS prompt_tokens,
-  json_extract(a.body, '$.completion_tokens') AS completion_tokens,
-  coalesce(json_extract(a.body, '$.latency_ms'), 0) AS latency_ms, k.name = 'AnswerReused' AS reused,
-  strftime('%Y-%m-%dT%H:%M:%fZ', (r.started + a.time) / 1000.0, 'unixepoch') AS time
-FROM events a JOIN kinds k ON k.id = a.kind AND k.name IN ('ResponseReceived', 'AnswerReused')
-  JOIN run_ids r ON r.no = a.id >> 32
-  JOIN events q ON q.id = (a.id >> 32 << 32) + a.cause JOIN requests p ON p.id = q.request
-  JOIN contents c ON c.id = a.content;
-
-CREATE VIEW decisions AS
-SELECT lower(hex(r.id)) AS run, d.id & 4294967295 AS seq, q.call, q.sample,
-  json_extract(s.body, '$.parser.name') AS parser, json_extract(s.body, '$.parser.version') AS parser_version,
-  json_extract(s.body, '$.method') AS method, json_extract(d.body, '$.value') AS value,
-  json_extract(d.body, '$.reasoning') AS reasoning, json_extract(d.body, '$.warnings') AS warnings,
-  json_extract(s.body, '$.parser.params') AS params, c.body AS answer, d.cause AS answer_seq,
-  lower(hex(p.hash)) AS prompt_hash
-FROM events d CROSS JOIN kinds k ON k.id = d.kind AND k.name = 'DecisionMade'
-  JOIN run_ids r ON r.no = d.id >> 32 CROSS JOIN contents s ON s.id = d.content
-  JOIN events a ON a.id = (d.id >> 32 << 32) + d.cause JOIN contents c ON c.id = a.content
-  JOIN events q ON q.id = (d.id >> 32 << 32) + a.cause JOIN requests p ON p.id = q.request;
-"#;
-
-/// What format 1.1 adds to 1.0. The view `runs` shows the end of a run in any version of its event:
-/// for an abandoned run that is version 2.
-pub(super) const SCHEMA_1_1: &str = "
-CREATE TABLE ledger (
-  no INTEGER PRIMARY KEY, what TEXT NOT NULL, run BLOB NOT NULL, seq INTEGER NOT NULL, head BLOB NOT NULL,
-  hash BLOB NOT NULL);
-CREATE TABLE event_index (id INTEGER PRIMARY KEY, entries BLOB NOT NULL);
-
-DROP VIEW runs;
-CREATE VIEW runs AS
-SELECT lower(hex(r.id)) AS run, json_extract(s.body, '$.experiment') AS experiment,
-  strftime('%Y-%m-%dT%H:%M:%fZ', r.started / 1000.0, 'unixepoch') AS started,
-  json_extract(s.body, '$.seed') AS seed, json_extract(s.body, '$.model.kind') AS model_kind,
-  json_extract(s.body, '$.model.simulated') AS simulated, c.body AS settings,
-  l.id & 4294967295 AS events, json_extract(f.body, '$.outcome') AS outcome,
-  json_extract(f.body, '$.outcome_digest') AS outcome_digest, lower(hex(l.hash)) AS head
-FROM run_ids r JOIN events s ON s.id = (r.no << 32) + 1 LEFT JOIN contents c ON c.id = s.content
-  JOIN events l ON l.id = (SELECT max(id) FROM events WHERE id < (r.no + 1) << 32)
-  LEFT JOIN events f ON f.id = l.id AND f.kind IN (SELECT id FROM kinds WHERE name = 'RunFinished');
-";
-
-/// What format 2.0 adds to 1.1, except for the view `exchanges`, which shows whole prompts.
-pub(super) const SCHEMA_2_0: &str = "
-ALTER TABLE requests ADD COLUMN base INTEGER;
-ALTER TABLE requests ADD COLUMN shared INTEGER;
-
-DROP VIEW exchanges;
-";
-
-/// The view `exchanges` of format 2.0: how it finds the reason why an answer ended, and its last
-/// columns.
-macro_rules! exchanges {
-    ($finish_reason:literal, $more:literal) => {
-        concat!(
-            "CREATE VIEW exchanges AS
 SELECT lower(hex(r.id)) AS run, a.id & 4294967295 AS seq, q.call, q.sample,
   lower(hex(p.hash)) AS prompt_hash, json_extract(p.skeleton, '$.body.model') AS model,
   coalesce(
@@ -225,56 +133,41 @@ SELECT lower(hex(r.id)) AS run, a.id & 4294967295 AS seq, q.call, q.sample,
     (SELECT t.body FROM contents t WHERE json_extract(p.skeleton, '$.body.input') GLOB 'text:*'
       AND t.id = substr(json_extract(p.skeleton, '$.body.input'), 6)),
     json_extract(p.skeleton, '$.body.input')) AS prompt,
-  c.body AS answer, ",
-            $finish_reason,
-            ",
+  c.body AS answer, coalesce(json_extract(a.body, '$.finish_reason'), json_extract(a.body, '$.answer.finish_reason')) AS finish_reason,
   json_extract(a.body, '$.prompt_tokens') AS prompt_tokens,
   json_extract(a.body, '$.completion_tokens') AS completion_tokens,
   coalesce(json_extract(a.body, '$.latency_ms'), 0) AS latency_ms, k.name = 'AnswerReused' AS reused,
-  strftime('%Y-%m-%dT%H:%M:%fZ', (r.started + a.time) / 1000.0, 'unixepoch') AS time",
-            $more,
-            "
-FROM events a JOIN kinds k ON k.id = a.kind AND k.name IN ('ResponseReceived', 'AnswerReused')
-  JOIN run_ids r ON r.no = a.id >> 32
-  JOIN events q ON q.id = (a.id >> 32 << 32) + a.cause JOIN requests p ON p.id = q.request
-  JOIN contents c ON c.id = a.content"
-        )
-    };
-}
-
-/// The view `exchanges`. What is kept of an answer is in the body of its event, and of one that is
-/// shared with another run in `answer` of the body.
-pub(super) const EXCHANGES: &str = exchanges!(
-    "coalesce(json_extract(a.body, '$.finish_reason'), json_extract(a.body, '$.answer.finish_reason')) AS finish_reason",
-    ",
+  strftime('%Y-%m-%dT%H:%M:%fZ', (r.started + a.time) / 1000.0, 'unixepoch') AS time,
   coalesce(json_extract(a.body, '$.extra.tool_calls'), json_extract(a.body, '$.answer.extra.tool_calls')) AS tool_calls,
   coalesce(json_extract(a.body, '$.extra.refusal'), json_extract(a.body, '$.answer.extra.refusal')) AS refusal,
   coalesce(json_extract(a.body, '$.cached_tokens'), json_extract(a.body, '$.answer.cached_tokens')) AS cached_tokens,
   coalesce(json_extract(a.body, '$.reasoning_tokens'), json_extract(a.body, '$.answer.reasoning_tokens')) AS reasoning_tokens,
   coalesce(json_extract(a.body, '$.cost'), json_extract(a.body, '$.answer.cost')) AS cost,
-  coalesce(json_extract(a.body, '$.extra'), json_extract(a.body, '$.answer.extra')) AS extra"
-);
+  coalesce(json_extract(a.body, '$.extra'), json_extract(a.body, '$.answer.extra')) AS extra
+FROM events a JOIN kinds k ON k.id = a.kind AND k.name IN ('ResponseReceived', 'AnswerReused')
+  JOIN run_ids r ON r.no = a.id >> 32
+  JOIN events q ON q.id = (a.id >> 32 << 32) + a.cause JOIN requests p ON p.id = q.request
+  JOIN contents c ON c.id = a.content;
 
-/// The view as files have it that were made before tool calls and the like were shown: it shows
-/// less, and nothing else.
-const EXCHANGES_BEFORE: &str =
-    exchanges!("json_extract(a.body, '$.finish_reason') AS finish_reason", "");
-
-/// Whether a view is one that an earlier program has put into files of the format that is written
-/// now.
-pub(super) fn is_earlier_view(sql: &str) -> bool {
-    sql == EXCHANGES_BEFORE
-}
+CREATE VIEW decisions AS
+SELECT lower(hex(r.id)) AS run, d.id & 4294967295 AS seq, q.call, q.sample,
+  json_extract(s.body, '$.parser.name') AS parser, json_extract(s.body, '$.parser.version') AS parser_version,
+  json_extract(s.body, '$.method') AS method, json_extract(d.body, '$.value') AS value,
+  json_extract(d.body, '$.reasoning') AS reasoning, json_extract(d.body, '$.warnings') AS warnings,
+  json_extract(s.body, '$.parser.params') AS params, c.body AS answer, d.cause AS answer_seq,
+  lower(hex(p.hash)) AS prompt_hash
+FROM events d CROSS JOIN kinds k ON k.id = d.kind AND k.name = 'DecisionMade'
+  JOIN run_ids r ON r.no = d.id >> 32 CROSS JOIN contents s ON s.id = d.content
+  JOIN events a ON a.id = (d.id >> 32 << 32) + d.cause JOIN contents c ON c.id = a.content
+  JOIN events q ON q.id = (d.id >> 32 << 32) + a.cause JOIN requests p ON p.id = q.request;
+"#;
 
 /// The beginning of one of its tables, by which the bytes of a log are recognised.
 pub(super) const RUN_IDS: &str = "CREATE TABLE run_ids (no INTEGER PRIMARY KEY, id BLOB NOT NULL";
 
 /// Whether a statement is one of those that create a log.
 pub(super) fn is_ours(sql: &str) -> bool {
-    sql.starts_with("CREATE ")
-        && [SCHEMA, SCHEMA_1_1, SCHEMA_2_0, EXCHANGES, EXCHANGES_BEFORE]
-            .iter()
-            .any(|ours| ours.contains(sql))
+    sql.starts_with("CREATE ") && SCHEMA.contains(sql)
 }
 
 /// The number of pages of a log without runs.
@@ -287,18 +180,9 @@ pub(super) fn pages_of_an_empty_log(page_bytes: i64) -> rusqlite::Result<u64> {
 }
 
 /// What would make a writer do anything other than add rows: a trigger that this format does not
-/// have, or a table that differs from this format's. What a newer minor has is not known.
+/// have, or a table that differs from this format's.
 pub(super) fn stranger_to_writers(db: &Connection) -> rusqlite::Result<Option<String>> {
-    // One snapshot of the file: another process may be raising its format.
-    let moment = db.unchecked_transaction()?;
-    let db = &*moment;
-    let format = "SELECT value FROM meta WHERE name = 'format'";
-    let format: String = db.query_row(format, [], |r| r.get(0))?;
-    if is_newer(&format) {
-        return Ok(None);
-    }
-    let due = objects(format.parse().unwrap_or(FORMAT))?;
-    let found = objects_of(db)?;
+    let (due, found) = (objects()?, objects_of(db)?);
     let table = |what: &str| ["table", "index"].contains(&what);
     for (kind, name, _) in found.difference(&due) {
         let known = due.iter().any(|(k, n, _)| k == kind && n == name);
@@ -311,9 +195,6 @@ pub(super) fn stranger_to_writers(db: &Connection) -> rusqlite::Result<Option<St
     }
     Ok(None)
 }
-
-/// The first format with a ledger.
-pub(super) const WITH_LEDGER: Format = Format { major: 1, minor: 1 };
 
 /// The tables that nobody may change, with the conditions under which a new row would replace
 /// another: every unique key, since REPLACE deletes by each of them without firing a trigger.
@@ -339,88 +220,41 @@ pub(super) const TABLES: &[(&str, Option<&str>)] = &[
     ("event_index", Some("EXISTS (SELECT 1 FROM event_index WHERE id = NEW.id)")),
 ];
 
-/// The tables that files of format 1.0 do not have.
-const ADDED: [&str; 2] = ["ledger", "event_index"];
-
-/// The tables of a format.
-fn tables(format: Format) -> impl Iterator<Item = &'static (&'static str, Option<&'static str>)> {
-    TABLES.iter().filter(move |(name, _)| !ADDED.contains(name) || format >= WITH_LEDGER)
-}
-
 /// The triggers that refuse changes: UPDATE, DELETE, and REPLACE, which is both in disguise.
-pub(super) fn triggers(format: Format) -> Vec<(String, String)> {
+fn triggers() -> Vec<String> {
     let of = |(table, replaces): &(&str, Option<&str>)| {
         let update = Some(("update", format!("BEFORE UPDATE ON {table}")));
         let delete = Some(("delete", format!("BEFORE DELETE ON {table}")));
         let replace = replaces.map(|it| ("replace", format!("BEFORE INSERT ON {table} WHEN {it}")));
         let trigger = |(action, when): (&str, String)| {
-            let name = format!("{table}_no_{action}");
-            let sql = format!(
-                "CREATE TRIGGER {name} {when} BEGIN SELECT RAISE(FAIL, 'a retold log is append-only'); END"
-            );
-            (name, sql)
+            format!(
+                "CREATE TRIGGER {table}_no_{action} {when} BEGIN SELECT RAISE(FAIL, 'a retold log is append-only'); END"
+            )
         };
         [update, delete, replace].into_iter().flatten().map(trigger).collect::<Vec<_>>()
     };
-    tables(format).flat_map(of).collect()
+    TABLES.iter().flat_map(of).collect()
 }
 
 /// Turns an empty file into a log.
 pub(super) fn make(db: &Connection) -> rusqlite::Result<()> {
-    db.execute_batch(SCHEMA)?;
-    db.execute_batch(SCHEMA_1_1)?;
-    db.execute_batch(SCHEMA_2_0)?;
-    db.execute_batch(EXCHANGES)?;
-    for (_, sql) in triggers(FORMAT) {
-        db.execute_batch(&sql)?;
-    }
-    let (format, seal) = stated(FORMAT);
+    make_objects(db)?;
+    let format = FORMAT.to_string();
     let mut state = db.prepare("INSERT INTO meta (name, value) VALUES (?1, ?2)")?;
+    state.execute(("seal", seal(&format)))?;
     state.execute(("format", format))?;
-    state.execute(("seal", seal))?;
     Ok(())
 }
 
-/// Raises a file of format 1.0 to 1.1, except for the entries of its ledger. Must be called within
-/// a transaction.
-pub(super) fn upgrade(db: &Connection) -> rusqlite::Result<()> {
-    db.execute_batch(SCHEMA_1_1)?;
-    let before = triggers(Format { major: 1, minor: 0 });
-    for (_, sql) in triggers(Format::LAST_OF_1).iter().filter(|trigger| !before.contains(trigger)) {
-        db.execute_batch(sql)?;
-    }
-    // The one change that a log allows, and only to this program: the format that it states.
-    let mut guard = before.iter().filter(|(name, _)| name == "meta_no_update");
-    db.execute_batch("DROP TRIGGER meta_no_update")?;
-    let (format, seal) = stated(Format::LAST_OF_1);
-    let mut state = db.prepare("UPDATE meta SET value = ?2 WHERE name = ?1")?;
-    state.execute(("format", format))?;
-    state.execute(("seal", seal))?;
-    drop(state);
-    guard.try_for_each(|(_, sql)| db.execute_batch(sql))
-}
-
-/// A format as `meta` states it, and its seal.
-fn stated(format: Format) -> (String, String) {
-    let format = format.to_string();
-    let seal = seal(&format);
-    (format, seal)
-}
-
-/// Everything that makes up a log file of a format: `(type, name, sql)`.
-pub(super) fn objects(format: Format) -> rusqlite::Result<BTreeSet<(String, String, String)>> {
-    let db = Connection::open_in_memory()?;
+fn make_objects(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(SCHEMA)?;
-    if format >= WITH_LEDGER {
-        db.execute_batch(SCHEMA_1_1)?;
-    }
-    if format.shares_messages() {
-        db.execute_batch(SCHEMA_2_0)?;
-        db.execute_batch(EXCHANGES)?;
-    }
-    for (_, sql) in triggers(format) {
-        db.execute_batch(&sql)?;
-    }
+    triggers().iter().try_for_each(|sql| db.execute_batch(sql))
+}
+
+/// Everything that makes up a log file: `(type, name, sql)`.
+pub(super) fn objects() -> rusqlite::Result<BTreeSet<(String, String, String)>> {
+    let db = Connection::open_in_memory()?;
+    make_objects(&db)?;
     objects_of(&db)
 }
 

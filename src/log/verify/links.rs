@@ -1,9 +1,7 @@
 //! The chain of one run, recomputed event by event.
 
 use crate::event::chain::{ChainLink, Head};
-use crate::event::{
-    Covers, Event, EventError, ExchangesHasher, MerkleTree, OutcomeHasher, StoredEvent,
-};
+use crate::event::{Event, EventError, ExchangesHasher, MerkleTree, OutcomeHasher, StoredEvent};
 use crate::id::{CallPath, EventsRoot, OutcomeDigest, RunId, Sample, Seq};
 use crate::log::checked::gap;
 use crate::log::ledger::{Milestone, milestone};
@@ -17,7 +15,7 @@ pub(super) struct Chain {
     /// The end of the part that matches.
     pub(super) head: Head,
     outcome: OutcomeHasher,
-    /// Of a run whose outcome may be its exchanges.
+    /// Of a run whose outcome is what was answered.
     exchanges: Option<ExchangesHasher>,
     tree: MerkleTree,
     /// The address of each question, and the question of each answer: needed for the outcome
@@ -101,11 +99,11 @@ impl Chain {
         Ok(())
     }
 
-    /// The outcome digest of what was followed, as this release states it, and what it covers.
-    pub(super) fn digest(&self) -> (OutcomeDigest, Covers) {
+    /// The outcome digest of what was followed.
+    pub(super) fn digest(&self) -> OutcomeDigest {
         match &self.exchanges {
-            Some(exchanges) => (exchanges.digest(), Covers::Exchanges),
-            None => (self.outcome.digest(), Covers::Outcomes),
+            Some(exchanges) => exchanges.digest(),
+            None => self.outcome.digest(),
         }
     }
 
@@ -113,8 +111,7 @@ impl Chain {
     pub(super) fn follow(&mut self, stored: &StoredEvent, event: Event) -> Result<(), Misfit> {
         match event {
             Event::RunStarted(started) => {
-                self.exchanges =
-                    (started.covers() == Covers::Exchanges).then(ExchangesHasher::default);
+                self.exchanges = started.covers_answers().then(ExchangesHasher::default);
             }
             Event::RequestSent(sent) => {
                 if let Some(exchanges) = &mut self.exchanges {
@@ -154,18 +151,14 @@ impl Chain {
                 }
             }
             Event::RunFinished(finished) => {
-                let digest = match (finished.covers, &self.exchanges) {
-                    (Covers::Exchanges, Some(exchanges)) => exchanges.digest(),
-                    // Which fits no event that states exchanges.
-                    (Covers::Exchanges | Covers::Outcomes, _) => self.outcome.digest(),
-                };
+                let digest = self.digest();
                 if finished.outcome_digest != digest {
                     let (stated, found) = (finished.outcome_digest, digest);
                     return Err(Misfit::OutcomeDigest { stated, found });
                 }
                 let root = self.tree.root();
-                if let Some(given) = finished.events_root.filter(|given| *given != root) {
-                    return Err(Misfit::Root { stated: given, found: root });
+                if finished.events_root != root {
+                    return Err(Misfit::Root { stated: finished.events_root, found: root });
                 }
             }
             _ => {}

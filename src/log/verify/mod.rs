@@ -11,7 +11,7 @@ use super::index::Comparison;
 use super::ledger::{Ledger, Milestone};
 use super::problem::Problem;
 use crate::event::chain::Head;
-use crate::event::{Covers, MerkleTree, StoredEvent};
+use crate::event::{MerkleTree, StoredEvent};
 use crate::id::{EventHash, EventsRoot, OutcomeDigest, PromptHash, RunId, Seq};
 use crate::lookup::LookupMap;
 use links::Chain;
@@ -42,8 +42,7 @@ pub fn verify_run(
     let ledger = Ledger::read(reader);
     let (mut verified, read) = verify_chain(reader, run, expected)?;
     match ledger {
-        Ok(None) => {}
-        Ok(Some(mut ledger)) => {
+        Ok(mut ledger) => {
             // Other processes may have written meanwhile.
             ledger.read_on(reader)?;
             compare(&ledger, &mut verified, &read, reader)?;
@@ -258,7 +257,7 @@ pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Pro
     let whole = |what| Problem { run: None, seq: None, what };
     // Read before the runs: every run that it names must be found afterwards.
     let mut ledger = match Ledger::read(reader) {
-        Ok(ledger) => ledger,
+        Ok(ledger) => Some(ledger),
         Err(LogError::Damaged { what, .. }) => {
             problems.push(whole(format!("the ledger cannot be read: {what}")));
             None
@@ -307,14 +306,11 @@ pub fn events_root(reader: &mut dyn Reader, run: RunId) -> Result<EventsRoot, Lo
     }
 }
 
-/// The outcome digest of what a run has so far, and what it covers.
+/// The outcome digest of what a run has so far.
 ///
 /// # Errors
 /// [`LogError`] if it cannot be read.
-pub fn outcome_digest(
-    reader: &mut dyn Reader,
-    run: RunId,
-) -> Result<(OutcomeDigest, Covers), LogError> {
+pub fn outcome_digest(reader: &mut dyn Reader, run: RunId) -> Result<OutcomeDigest, LogError> {
     let mut chain = Chain::new(run);
     let mut after = Seq(0);
     loop {

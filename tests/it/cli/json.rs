@@ -98,7 +98,7 @@ fn of_a_damaged_log() {
     keys(&verified, VERIFY);
     assert_eq!((code, &verified["ok"]), (1, &false.into()), "{verified}");
     assert!(verified["problem"].as_str().unwrap().contains("seq 5"), "{verified}");
-    place.write("broken.jsonl", "{\"recording\":\"retold\",\"format\":\"1.0\"}\n");
+    place.write("broken.jsonl", "{\"recording\":\"retold\",\"format\":1}\n");
     let (verified, code) = place.json("verify broken.jsonl");
     keys(&verified, VERIFY);
     assert_eq!((code, &verified["ok"]), (1, &false.into()), "{verified}");

@@ -144,7 +144,7 @@ fn a_misspelt_filter_says_what_there_is() {
 fn a_model_is_named_as_in_the_request_or_as_the_server_reports_it() {
     let place = Place::new();
     let logs = std::path::Path::new(env!("RETOLD_ROOT")).join("fixtures/logs");
-    std::fs::copy(logs.join("format-2.0-program.db"), place.path("retold.db")).unwrap();
+    std::fs::copy(logs.join("program.db"), place.path("retold.db")).unwrap();
     let listed = |filter: &str| {
         let found = place.json(&format!("log latest --model {filter}")).0;
         let seqs = found["events"].as_array().unwrap().iter().map(|e| e["seq"].as_u64().unwrap());

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use rusqlite::Connection;
 
+use crate::format::relabel;
 use crate::support::cli::{Place, assert_said};
 
 #[test]
@@ -105,12 +106,7 @@ fn an_empty_file_becomes_a_log() {
 #[test]
 fn a_log_of_a_newer_format() {
     let place = Place::with_run();
-    let db = Connection::open(place.path("retold.db")).unwrap();
-    db.execute_batch(
-        "DROP TRIGGER meta_no_update; UPDATE meta SET value = '3.0' WHERE name = 'format'",
-    )
-    .unwrap();
-    drop(db);
+    relabel(&place.path("retold.db"), "2");
     assert_said!("logs_newer", place.session(&["log", "run small.yaml", "replay latest"]));
 }
 

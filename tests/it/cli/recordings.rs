@@ -1,5 +1,6 @@
 //! Recordings: whole, cut off, changed, foreign, and replayed without a log.
 
+use crate::format::is_regenerated;
 use crate::support::cli::{Place, assert_said};
 
 /// A recording that this program made of another run, and a folder with a log to import it into.
@@ -24,8 +25,8 @@ fn errors_are_named_and_nothing_is_stored() {
     place.write("no_event.jsonl", without(6));
     place.write("other_answer.jsonl", whole.replacen("<answer>", "<Answer>", 1));
     place.write("other_value.jsonl", whole.replacen("answer_line\"", "answer_lin\"", 1));
-    place.write("newer.jsonl", whole.replacen("\"format\":\"2.0\"", "\"format\":\"7.0\"", 1));
-    place.write("foreign.jsonl", "{\"recording\":\"vcr\",\"format\":\"1.0\",\"run\":\"x\"}\n");
+    place.write("newer.jsonl", whole.replacen("\"format\":1", "\"format\":7", 1));
+    place.write("foreign.jsonl", "{\"recording\":\"vcr\",\"format\":1,\"run\":\"x\"}\n");
     let commands = [
         "import cut_line.jsonl --log new.db",
         "import cut_tail.jsonl --log new.db",
@@ -117,8 +118,12 @@ fn a_recording_needs_no_dot_in_its_name() {
 }
 
 /// The recordings in this repository, and the command that made each.
-const COMMITTED: [(&str, &str); 3] = [
-    ("game24_small.jsonl", "config/game24.yaml --set puzzles.rows=0..2 --set samples=3"),
+const COMMITTED: [(&str, &str); 5] = [
+    // With an earlier version of the parser, and so has the society.
+    (
+        "game24_small.jsonl",
+        "config/game24.yaml --set puzzles.rows=0..2 --set samples=3 --set parser=game24@2",
+    ),
     (
         "adventure_small.jsonl",
         "config/adventure.yaml --set games=2 --set turns=5 --set player=model --set \
@@ -131,7 +136,26 @@ const COMMITTED: [(&str, &str); 3] = [
          provider.rates.malformed=0.15 --set provider.rates.rate_limited=0.05 --set \
          provider.rates.failure=0.02 --set provider.latency_ms=1",
     ),
+    ("public_goods_small.jsonl", "config/public_goods_small.yaml"),
+    (
+        "society_small.jsonl",
+        "config/society_small.yaml --set agents=8 --set days=5 --set parser=action@2",
+    ),
 ];
+
+/// See `scripts/fixtures`.
+#[test]
+fn regenerate() {
+    if !is_regenerated() {
+        return;
+    }
+    for (name, made_by) in COMMITTED {
+        let (place, root) = (Place::new(), env!("RETOLD_ROOT"));
+        place.ok(&format!("run {root}/{made_by} --quiet"));
+        place.ok(&format!("export latest {name}"));
+        std::fs::copy(place.path(name), format!("{root}/recordings/{name}")).unwrap();
+    }
+}
 
 #[test]
 fn the_committed_recordings_replay() {
@@ -145,11 +169,10 @@ fn replays(name: &str, made_by: &str) {
     let said = Place::new().args(&["replay", &path]);
     assert_eq!(
         said.code, 0,
-        "recordings/{name} no longer replays:\n{}{}\nA run that was recorded by an older \
-         release must replay for ever. If a prompt, a parser or a fact has changed, give the change a \
-         new version (parser@N+1, another template name) and keep the old one; only a change that \
-         cannot be kept apart may replace the file: `retold run {made_by}`, `retold export latest \
-         FILE`, and a line in the changelog.",
+        "recordings/{name} no longer replays:\n{}{}\nIf a prompt or a parser has changed, give the change a new \
+         version (parser@N+1, another template name) and keep the old one. Only a change that cannot be kept \
+         apart may replace the file, which `retold run {made_by}` made: scripts/fixtures, and a line in the \
+         changelog.",
         said.out, said.err
     );
 }

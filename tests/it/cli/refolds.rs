@@ -150,7 +150,7 @@ fn what_cannot_be_refolded() {
     ]);
     let program = Place::new();
     let fixtures = std::path::Path::new(env!("RETOLD_ROOT")).join("fixtures/logs");
-    std::fs::copy(fixtures.join("format-2.0-program.db"), program.path("retold.db")).unwrap();
+    std::fs::copy(fixtures.join("program.db"), program.path("retold.db")).unwrap();
     let run = id(&program, "latest");
     let said = program.session(&["check latest --refold"]);
     assert_said!("refolds_of_a_program", without(&said, &[&run]));

@@ -317,7 +317,7 @@ fn hostile_text_is_inert_on_the_page() {
 fn runs_of_other_programs_have_plots() {
     let place = Place::new();
     let logs = Path::new(ROOT).join("fixtures/logs");
-    std::fs::copy(logs.join("format-2.0-program.db"), place.path("retold.db")).unwrap();
+    std::fs::copy(logs.join("program.db"), place.path("retold.db")).unwrap();
     let page = page(&place, "latest");
     let plots: BTreeMap<String, Vec<Row>> =
         tables(&page).into_iter().map(|(name, text)| (name, rows_of(&text))).collect();

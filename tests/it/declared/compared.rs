@@ -2,15 +2,13 @@
 //! little to a log.
 
 use retold::audit::Declared;
-use retold::event::{Because, Event};
+use retold::event::{Because, Event, ForkedFrom};
 use retold::id::{CallPath, RunId, Seq};
-use retold::run::{
-    Experiment, Finish, Mode, Parent, Report, Run, Setup, SoFar, Stop, Talk, execute,
-};
+use retold::run::{Experiment, Finish, Mode, Report, Run, Setup, SoFar, Stop, Talk, execute};
 use serde_json::json;
 
 use super::{audited, sources};
-use crate::support::logs::{Folder, assert_sound, facts};
+use crate::support::logs::assert_sound;
 use crate::support::mixed::{Fact, chat, fact, number};
 use crate::support::oracle::Oracle;
 use crate::support::trial::{Trial, stop_of};
@@ -85,25 +83,6 @@ async fn a_changed_declaration_is_a_difference_of_its_own_kind() {
 }
 
 #[tokio::test]
-async fn runs_without_declarations_are_compared_and_continued_without() {
-    let folder = Folder::new();
-    std::fs::copy(crate::support::cases::fixtures("logs/format-1.1.db"), folder.path()).unwrap();
-    let trial = Trial::new(&folder.log(), 77, Oracle::prompt());
-    trial.record(&Votes::default()).await;
-    for change in ["", "fewer", "other", "more", "nothing"] {
-        trial.replay(&Votes { change, late: false }).await;
-    }
-    assert_eq!(audited(&trial.log, trial.run, "vote/3").declared, Declared::NotKept);
-    let questions = facts(&trial.log, trial.run).into_iter();
-    let declared = questions.filter(|event| match event {
-        Event::RequestSent(sent) => !sent.because.is_empty(),
-        Event::RunStarted(started) => started.declares,
-        _ => false,
-    });
-    assert_eq!(declared.count(), 0);
-}
-
-#[tokio::test]
 async fn a_resumed_run_declares_as_one_that_was_never_stopped() {
     let whole = Trial::in_memory(Oracle::prompt());
     whole.record(&Votes::default()).await;
@@ -130,8 +109,8 @@ async fn a_fork_names_its_own_events() {
     let fork = RunId([2; 8]);
     let votes = Votes { late: true, ..Votes::default() };
     let mut setup = Setup::record(&trial.log, fork, "test", Oracle::prompt()).seed(7);
-    let parent = Parent { run: trial.run, before: None, retry_failed: false };
-    parent.name_in(&mut setup.started, trial.log.format());
+    let parent = ForkedFrom { run: trial.run, before: None, retry_failed: false };
+    setup.started.forked_from = Some(parent);
     let ended = execute(&votes, setup).await.unwrap();
     assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
     assert_eq!(sources(&audited(&trial.log, fork, "vote/3")), due, "by address they are the same");
@@ -263,7 +242,6 @@ async fn a_question_of_a_log_may_name_anything_and_an_audit_ends() {
         settings: json!({}),
         model: json!({}),
         program: "a stranger".to_owned(),
-        declares: true,
         forked_from: None,
     });
     let asked = |n: u64| {

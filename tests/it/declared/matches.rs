@@ -11,8 +11,6 @@ use retold::model::{Ask, Failure, Model, ModelInfo, Response};
 use retold::run::{Experiment, Question, Report, Run, Stop};
 
 use super::audited;
-use crate::support::cases::fixtures;
-use crate::support::logs::Folder;
 use crate::support::mixed::{Fact, Numbers, chat, fact, number};
 use crate::support::trial::{Trial, memory};
 
@@ -118,15 +116,4 @@ async fn rare_texts_are_shown_with_their_rarity_and_common_ones_are_not() {
     }
     let Declared::Kept { prompts, .. } = declared else { panic!("not kept") };
     assert_eq!(prompts[0].from.len(), 1, "a match is not added to what was declared");
-}
-
-#[tokio::test]
-async fn a_log_without_declarations_shows_matches_as_such() {
-    let folder = Folder::new();
-    std::fs::copy(fixtures("logs/format-1.1.db"), folder.path()).unwrap();
-    let (declared, same) = heard(&folder.log()).await;
-    assert_eq!(declared, Declared::NotKept);
-    let shown: Vec<(&str, bool)> = same.iter().map(|m| (m.text.as_str(), m.declared)).collect();
-    let both = bell_and_men();
-    assert_eq!(shown, [(RARE, false), (ANOTHER, false), (BELL, false), (&both, false)]);
 }

@@ -16,7 +16,6 @@ use retold::run::{DecisionRef, Experiment, Question, Report, Run, Stop};
 use serde::{Deserialize, Serialize};
 
 use super::{audited, sources};
-use crate::support::cases::fixtures;
 use crate::support::logs::{Folder, assert_sound};
 use crate::support::oracle::dice;
 use crate::support::trial::Trial;
@@ -141,23 +140,4 @@ async fn pairs_that_share_words_have_exactly_the_sources_that_they_declare() {
         assert!(prompts.iter().all(|made| made.call.as_str().starts_with(&own)));
         assert_eq!(prompts.len() as u32, 2 * (round - 1) + 1);
     }
-}
-
-#[tokio::test]
-async fn a_log_of_an_earlier_format_keeps_no_declarations_and_no_word_is_claimed() {
-    let folder = Folder::new();
-    std::fs::copy(fixtures("logs/format-1.1.db"), folder.path()).unwrap();
-    let Trial { log, run, .. } = played(&folder.log()).await;
-    let audit = audited(&log, run, &call(4, 4, 2));
-    assert_eq!(audit.declared, Declared::NotKept);
-    assert!(audit.same_text.is_empty(), "{:?}", audit.same_text);
-    let kept: i64 = folder
-        .sql()
-        .query_row(
-            "SELECT count(*) FROM events WHERE body LIKE '%because%' OR body LIKE '%declares%'",
-            [],
-            |row| row.get(0),
-        )
-        .unwrap();
-    assert_eq!(kept, 0, "an earlier release may read it");
 }

@@ -156,7 +156,7 @@ fn what_a_file_says_is_shown_inert() {
     let place = Place::new();
     place.write(
         "\u{202e}.jsonl",
-        "{\"events\":1,\"format\":\"2.0\",\"head\":\"\u{1b}[2J\",\"recording\":\"retold\",\"run\":\"\u{202e}\"}\n",
+        "{\"events\":1,\"format\":1,\"head\":\"\u{1b}[2J\",\"recording\":\"retold\",\"run\":\"\u{202e}\"}\n",
     );
     let said = verified(&place, &["\u{202e}.jsonl".to_owned()]);
     assert!(said[0].starts_with("no: ") && said[0].contains("\\u202e"), "{said:?}");

@@ -102,7 +102,7 @@ fn reports_open_from_disk_without_a_network() {
         place.ok(&format!("report {} -o {name}.html", recording(name)));
     }
     // A program's run.
-    let log = format!("{}/fixtures/logs/format-2.0-program.db", env!("RETOLD_ROOT"));
+    let log = format!("{}/fixtures/logs/program.db", env!("RETOLD_ROOT"));
     std::fs::copy(log, place.path("program.db")).unwrap();
     place.ok("--log program.db report latest -o program.html");
     place.ok("run small.yaml --quiet --no-outputs --set samples=9");

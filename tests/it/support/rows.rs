@@ -79,7 +79,6 @@ pub(crate) fn started() -> Event {
         settings: json!({"people": 3}),
         model: json!({"kind": "simulated", "simulated": true}),
         program: "retold".to_owned(),
-        declares: false,
         forked_from: None,
     })
 }

@@ -54,7 +54,6 @@ impl Trial {
                 settings: json!({"experiment": {}}),
                 model: json!({"kind": "test", "simulated": true}),
                 program: "retold test".to_owned(),
-                declares: false,
                 forked_from: None,
             },
             model: self.model.clone().filter(|_| mode != Mode::Replay),

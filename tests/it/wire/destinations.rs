@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 
 use super::commands::{type_in, typed};
 use super::{KEY, retold};
-use crate::support::cases::fixtures;
 use crate::support::cli::{Place, Said};
 use crate::support::server::{Reply, Server};
 
@@ -144,16 +143,6 @@ fn other_providers_are_refused_when_a_run_is_continued() {
     let other = ask("ANTHROPIC_BASE_URL", "hi");
     let said = run(&place, &proxy, "fork latest", &other, &set);
     assert!(said.out.contains("name another upstream with --upstream NAME=URL"), "{}", said.out);
-    // A log in which runs do not say where their requests went.
-    let file = "format-2.0-program.db";
-    std::fs::copy(fixtures("logs").join(file), place.path("old.db")).unwrap();
-    let old = "--log old.db fork frozen";
-    let said = run(&place, &proxy, old, &ask("OPENAI_BASE_URL", "hi"), &[]);
-    assert_eq!(said.code, 2, "{}", said.err);
-    assert!(said.err.contains("not named now: openai\n"), "{}", said.err);
-    assert!(said.err.contains(" --upstream openai=URL -- sh -c "), "{}", said.err);
-    let said = run(&place, &proxy, old, &other, &set);
-    assert!(said.out.contains("name another upstream with --upstream NAME=URL"), "{}", said.out);
     assert_eq!((proxy.asked(), local.received().len()), (Vec::<String>::new(), 0));
 }
 
@@ -190,19 +179,6 @@ fn an_exported_cassette_leads_where_the_requests_went() {
     place.ok(&elsewhere.replace("latest", &recorded_run));
     assert!(place.read("given.yaml").contains("http://h.example/v1/chat/completions"));
     assert_eq!((proxy.asked(), local.received().len()), (Vec::<String>::new(), 1));
-}
-
-/// A run of an earlier release does not say where it asked.
-#[test]
-fn a_url_that_is_not_known_is_listed() {
-    let place = Place::new();
-    let file = "format-2.0-program.db";
-    std::fs::copy(fixtures("logs").join(file), place.path("old.db")).unwrap();
-    let said = place.ok("--log old.db export frozen out.yaml --as vcrpy");
-    let due =
-        "where openai was, which the run does not say: the provider's own URL is written (seq ";
-    assert!(said.contains(due), "{said}");
-    assert!(place.read("out.yaml").contains("https://api.openai.com/v1/"));
 }
 
 /// What may be secret in a URL is neither recorded nor printed.

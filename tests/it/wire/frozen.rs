@@ -1,15 +1,16 @@
-//! A log of format 2.0 with a program's run in it: streams, errors, bytes, calls with names. What an
-//! earlier release recorded must stay readable, sound and replayable.
+//! A log with a program's run in it: streams, errors, bytes, calls with names. It must stay readable,
+//! sound and replayable.
 
 use retold::event::Event;
 
 use super::upstream::{Failing, server};
 use super::{record, replay};
+use crate::format::is_regenerated;
 use crate::support::cases::fixtures;
 use crate::support::cli::Place;
 use crate::support::logs::{assert_sound, events, open};
 
-const FILE: &str = "format-2.0-program.db";
+const FILE: &str = "program.db";
 
 /// What the program was. It asks with curl alone, so it stays what it is.
 const PROGRAM: &str = "
@@ -25,12 +26,9 @@ chat -d '{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"tool\"}
 ask \"$OPENAI_BASE_URL/models?limit=5\"
 ";
 
-/// Writes the file again: `RETOLD_TEST_REGENERATE=format-2.0-program cargo test wire::frozen`. Only do
-/// so to add what is missing: a log that a release wrote is never made again.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "how a person asks for new fixtures")]
 fn regenerate() {
-    if std::env::var("RETOLD_TEST_REGENERATE").as_deref() != Ok("format-2.0-program") {
+    if !is_regenerated() {
         return;
     }
     let place = Place::new();
@@ -42,7 +40,7 @@ fn regenerate() {
 }
 
 #[test]
-fn a_program_s_run_of_an_earlier_release_is_sound_and_replays() {
+fn a_recorded_program_s_run_is_sound_and_replays() {
     let place = Place::new();
     std::fs::copy(fixtures("logs").join(FILE), place.path("retold.db")).unwrap();
     assert_sound(&open(&place.path("retold.db")));

@@ -102,9 +102,7 @@ impl From<ProveError> for CliError {
             ProveError::NotFinished(run) => CliError::usage(error.to_string()).hint(format!(
                 "`retold resume {run}` completes it, `retold abandon {run}` ends it as it is"
             )),
-            ProveError::NoRoot(_) | ProveError::NoAnswer { .. } => {
-                CliError::usage(error.to_string())
-            }
+            ProveError::NoAnswer { .. } => CliError::usage(error.to_string()),
             other => CliError::new(Status::Difference, other.to_string())
                 .hint("`retold verify` names everything that is damaged"),
         }

@@ -66,14 +66,13 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let key = with_key.then(|| place.display().to_string());
     if output.is_json() {
         output.object(&json!({"file": shown, "runs": runs, "bytes": bytes, "key_file": key,
-            "head": ledger.map(|ledger| ledger.hash)}))?
+            "head": ledger.hash}))?
     } else {
-        let head = ledger.map(|ledger| format!(", ledger head {}", ledger.hash));
         output.text(&format!(
-            "{} copied to {shown}, {} bytes, verified{}\n{}",
+            "{} copied to {shown}, {} bytes, verified, ledger head {}\n{}",
             counted(runs, "run"),
             grouped(bytes),
-            head.unwrap_or_default(),
+            ledger.hash,
             match key {
                 Some(key) => format!("the keys of --redact were copied to {key}\n"),
                 None if known.keys.is_empty() => String::new(),

@@ -20,10 +20,10 @@ use retold::compare::{
     usual_lane,
 };
 use retold::escaping::printable;
-use retold::event::{Event, RunStarted};
+use retold::event::{Event, ForkedFrom, RunStarted};
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
-use retold::run::{Lane, Parent, StateDifference};
+use retold::run::{Lane, StateDifference};
 use retold_study::figures::{Paired, other_seed, paired};
 use retold_study::studies::Studies;
 
@@ -195,8 +195,8 @@ impl ComparedRuns<'_> {
             printable(&first.experiment, 60),
             printable(&second.experiment, 60)
         );
-        if let Some(Parent { before, .. }) =
-            Parent::new(second).ok().flatten().filter(|parent| parent.run == *one)
+        if let Some(ForkedFrom { before, .. }) =
+            second.forked_from.filter(|parent| parent.run == *one)
         {
             let before = before.map_or_else(String::new, |seq| format!(", before its seq {seq}"));
             // Writing to a string cannot fail, here and below.

@@ -24,12 +24,7 @@ pub(crate) fn run(_: Args, global: &Global, output: &Output) -> Result<Status, C
     let log = select::open_to_read(global)?;
     let mut reader = log.reader()?;
     let path = global.log.display();
-    let Some(ledger) = Ledger::read(reader.as_mut())? else {
-        let message =
-            format!("{path} has no ledger yet: it was created by an older release of retold");
-        return Err(CliError::usage(message)
-            .hint("the next `retold run`, `resume` or `import` that writes to it adds one"));
-    };
+    let ledger = Ledger::read(reader.as_mut())?;
     if let Some(problem) = ledger.problems().first() {
         return Err(CliError::new(Status::Difference, format!("{path}: {problem}"))
             .hint("`retold verify` names everything that is damaged"));

@@ -48,7 +48,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let last = reader.events(run, Seq(events.0.saturating_sub(1)), 1)?.into_iter().next();
     let damaged = |error: EventError| LogError::Corrupt { run, seq: error.seq, what: error.what };
     let root = match last.map(|last| last.event()).transpose().map_err(damaged)? {
-        Some(Event::RunFinished(finished)) => finished.events_root,
+        Some(Event::RunFinished(finished)) => Some(finished.events_root),
         _ => None,
     };
     let file = file.unwrap_or_else(|| PathBuf::from(format!("{run}.seal")));

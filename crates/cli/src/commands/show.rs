@@ -22,11 +22,11 @@ use crate::views::{program, state};
 use retold::audit::Target;
 use retold::effective::EffectiveDecisions;
 use retold::escaping::printable;
-use retold::event::RunFinished;
+use retold::event::{ForkedFrom, RunFinished};
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
 use retold::prompt::Request;
-use retold::run::{Parent, Report, RunRecord, Shortcomings};
+use retold::run::{Report, RunRecord, Shortcomings};
 use retold_serve::{Damage, first_untrusted};
 use retold_study::studies::Studies;
 use retold_wire::PROGRAM;
@@ -277,7 +277,7 @@ fn show_run(
     let RunRecord { started, finished, answers, decisions, failed_attempts, events, .. } = record;
     let state = until.map(|until| state::of(studies, reader, run, until)).transpose()?;
     let checked_events = reader.checked();
-    let parent = Parent::new(&started).ok().flatten();
+    let parent = started.forked_from;
     if output.is_json() {
         let mut object = json!({
             "run": run,
@@ -318,7 +318,7 @@ fn show_run(
     if let Some((at, end)) = until {
         let _ = writeln!(text, "as of event {at} of {end}");
     }
-    if let Some(Parent { run: parent, before, retry_failed }) = parent {
+    if let Some(ForkedFrom { run: parent, before, retry_failed }) = parent {
         let before = before.map_or_else(String::new, |seq| format!(", before seq {seq}"));
         let again = if retry_failed { ", asking its failed calls again" } else { "" };
         let _ = writeln!(text, "forked from run {parent}{before}{again}");

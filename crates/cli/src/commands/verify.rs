@@ -146,7 +146,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 fn find(checkpoint: LedgerHash, global: &Global) -> Result<Option<Checkpoint>, CliError> {
     let log = retold_serve::Source::file(&global.log, global.sqlite())?;
     let found = match Ledger::read(Backend::reader(&log)?.as_mut()) {
-        Ok(ledger) => ledger.unwrap_or_default().checkpoint(checkpoint),
+        Ok(ledger) => ledger.checkpoint(checkpoint),
         // The reason why it cannot be read is among the problems.
         Err(LogError::Damaged { .. }) => None,
         Err(e) => return Err(e.into()),

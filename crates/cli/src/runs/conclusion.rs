@@ -15,7 +15,7 @@ use retold::event::Event;
 use retold::id::{RunId, Seq};
 use retold::log::{Log, LogError, NoRoom};
 use retold::model::FailureKind;
-use retold::run::{Ended, Finish, OverBudget, Parent, Progress, RunRecord, Stop};
+use retold::run::{Ended, Finish, OverBudget, Progress, RunRecord, Stop};
 use retold_study::error::BoxError;
 use retold_study::study::{SettingsOf, Stored};
 
@@ -351,13 +351,13 @@ fn store(log: &Log, run: RunId, settings_of: SettingsOf, global: &Global) -> Res
         Stored::Nothing | Stored::Added { .. } => {}
         Stored::NotNamed { what, path } => {
             let path = printable(&path.display().to_string(), 200);
-            let hint = match Parent::new(&started) {
-                Ok(None) => {
+            let hint = match started.forked_from {
+                None => {
                     "`retold run CONFIG --resume`, with the config that names the file, adds them"
                         .to_owned()
                 }
                 // A fork does not start from a config.
-                _ => {
+                Some(_) => {
                     let name = run.short(8);
                     format!(
                         "`retold outputs {name} --to FOLDER` writes them to a folder of your choice"

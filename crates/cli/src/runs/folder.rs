@@ -14,7 +14,7 @@ use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::id::RunId;
 use retold::log::Log;
-use retold::run::{AnyExperiment, OutputFile, Parent, RunRecord, SIMULATED_MARK};
+use retold::run::{AnyExperiment, OutputFile, RunRecord, SIMULATED_MARK};
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 
@@ -76,8 +76,7 @@ impl FolderArgs {
     /// What was given now or when the run was started. A fork writes no folder, because its
     /// settings name that of its parent.
     pub(crate) fn or_remembered(self, started: &RunStarted) -> Self {
-        let began_without =
-            !is_wanted(&started.settings) || !matches!(Parent::new(started), Ok(None));
+        let began_without = !is_wanted(&started.settings) || started.forked_from.is_some();
         let no_outputs = self.no_outputs || (!self.outputs && began_without);
         FolderArgs { no_outputs, number: number_of(&started.settings), ..self }
     }

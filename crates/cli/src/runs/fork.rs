@@ -12,10 +12,10 @@ use crate::runs::person::with_person;
 use crate::runs::session::{self, Session};
 use crate::runs::settings::{one_kind, settings_of};
 use crate::select::{self, Selected};
-use retold::event::RunStarted;
+use retold::event::{ForkedFrom, RunStarted};
 use retold::id::Seq;
 use retold::model::Answerer;
-use retold::run::{Mode, Parent};
+use retold::run::Mode;
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::SettingsOf;
 
@@ -67,14 +67,13 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
     let as_json = |value: serde_json::Result<Value>| {
         value.map_err(|e| CliError::usage(format!("settings: {e}")))
     };
-    let mut started = RunStarted {
+    let started = RunStarted {
         settings: as_json(serde_json::to_value(&study))?,
         model: as_json(serde_json::to_value(&info))?,
         program: retold::PROGRAM.to_owned(),
-        declares: false,
+        forked_from: Some(ForkedFrom { run: parent, before, retry_failed }),
         ..started
     };
-    Parent { run: parent, before, retry_failed }.name_in(&mut started, log.format());
     let (run, experiment) = (new_run_id()?, started.experiment.clone());
     let prices = model.prices()?;
     let servers = named_again(&study.runtime.model);

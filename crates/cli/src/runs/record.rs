@@ -176,7 +176,6 @@ pub(crate) fn started(study: &Study, model: &dyn Model) -> Result<RunStarted, Cl
         settings: as_json(serde_json::to_value(&study.settings))?,
         model: as_json(serde_json::to_value(model.info()))?,
         program: retold::PROGRAM.to_owned(),
-        declares: false,
         forked_from: None,
     })
 }

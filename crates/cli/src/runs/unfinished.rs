@@ -15,7 +15,7 @@ use retold::event::{Event, RunStarted, StoredEvent};
 use retold::id::{RunId, Seq};
 use retold::log::{Lease, Log, LogError, Reader, RunHead};
 use retold::prompt::canonical;
-use retold::run::{Parent, RunRecord};
+use retold::run::RunRecord;
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 use retold_study::study::Study;
@@ -140,7 +140,7 @@ pub(crate) fn claim_folder(
 /// own id, an import of an original run by `import`.
 fn is_by_config(studies: &Studies, study: &Study, started: &RunStarted) -> bool {
     started.experiment == study.experiment
-        && matches!(Parent::new(started), Ok(None))
+        && started.forked_from.is_none()
         && !settings_of(studies, started).is_ok_and(|settings| original::is_one(&settings))
 }
 

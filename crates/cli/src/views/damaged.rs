@@ -133,8 +133,7 @@ pub(crate) fn beside_the_runs(
 ) -> Result<Vec<Problem>, CliError> {
     let mut found = deleted_runs(log.backend().as_ref())?;
     let ledger = match Ledger::read(reader) {
-        Ok(None) => Vec::new(),
-        Ok(Some(ledger)) => {
+        Ok(ledger) => {
             let problems = ledger.misfits(!runs.is_empty());
             // What is wrong with the ledger is said once, and not of each run.
             let is_whole = problems.is_empty() && !log.backend().is_cut_off();

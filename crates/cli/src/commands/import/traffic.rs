@@ -12,7 +12,7 @@ use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::redaction;
 use crate::run_id::new_run_id;
-use crate::runs::program::{keeps_programs, next_command};
+use crate::runs::program::next_command;
 use crate::select;
 use crate::views::traffic::{as_json, named, said};
 use retold::escaping::printable;
@@ -79,7 +79,6 @@ pub(super) fn run(
     let read = import(format, paths, options, clock::now())?;
     let Read { run: collected, format, questions, answers, failed, unanswered, urls, notes } = read;
     let backend = Arc::new(SqliteBackend::open_or_create(&global.log, global.sqlite())?);
-    keeps_programs(&Log::new(backend.clone()))?;
     let run = new_run_id()?;
     collected.store(backend.as_ref(), run)?;
     if output.is_json() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::args::{InterceptArgs, Playing, PlayingArgs, RulesArgs, SharedArgs, flags};
 use super::destinations::{Destinations, Named, Unnamed};
-use super::recorded::{keeps_programs, recorder_error, settings_of, started};
+use super::recorded::{recorder_error, settings_of, started};
 use super::running::{Program, Writing};
 use super::{environment, keys, next};
 use crate::again::typed;
@@ -16,8 +16,9 @@ use crate::global::Global;
 use crate::redaction;
 use crate::run_id::new_run_id;
 use crate::select::{self, Selected};
+use retold::event::ForkedFrom;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
-use retold::run::{Parent, Recorder, how_it_ended};
+use retold::run::{Recorder, how_it_ended};
 use retold_wire::{Failures, KnownKeys, MASK, Pace, Rules, Samples, Settings};
 
 /// A program to be recorded.
@@ -37,7 +38,6 @@ pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, Cl
     let Named { upstreams, names, hosts, urls } = destinations.of_new_run()?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
-    keeps_programs(&log)?;
     let (shared, rules) = (rules.shared, rules.rules(&global.log)?);
     nameable(name.as_deref(), &rules)?;
     let run = new_run_id()?;
@@ -141,7 +141,6 @@ pub(crate) fn resume(
     let (mut settings, rules) = settings_of(&log, run, &redaction::keys(&global.log)?)?;
     redaction::needed(run, &rules)?;
     settings.shared |= shared.shared;
-    keeps_programs(&log)?;
     if let Some(outcome) = how_it_ended(log.reader()?.as_mut(), run)? {
         let message = format!("run {run} is {}, and nothing is added to it", outcome.as_str());
         let next = |verb| next::with(verb, run, &[], &settings);
@@ -189,7 +188,6 @@ pub(crate) fn fork(
     let Selected { log, run: parent } = select::run(global, name)?;
     let (settings, rules) = settings_of(&log, parent, &redaction::keys(&global.log)?)?;
     redaction::needed(parent, &rules)?;
-    keeps_programs(&log)?;
     let watch = destinations.intercept.watch;
     let named = destinations.of_more((&log, parent), &settings)?;
     let flags = flags(shared, retry_failed, watch);
@@ -208,7 +206,7 @@ pub(crate) fn fork(
         shared: settings.shared || shared.shared,
         ..settings
     };
-    let forked = Parent { before: None, retry_failed, run: parent };
+    let forked = ForkedFrom { before: None, retry_failed, run: parent };
     let program = Program {
         log,
         run: new_run_id()?,

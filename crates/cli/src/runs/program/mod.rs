@@ -19,4 +19,3 @@ pub(crate) use commands::{Recording, fork, record, replay, resume};
 pub(crate) use destinations::Destinations;
 pub(crate) use next::{command as next_command, import as import_command, needs_command};
 pub(crate) use proxy::{ProxyMode, Proxying, proxy};
-pub(crate) use recorded::keeps_programs;

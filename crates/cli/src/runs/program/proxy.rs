@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 
 use super::args::{Playing, RulesArgs};
 use super::commands::{nameable, recorded_urls};
-use super::recorded::{keeps_programs, model, recorder_error, settings_of, started};
+use super::recorded::{model, recorder_error, settings_of, started};
 use super::running::PATIENCE;
 use super::{environment, keys, next, said};
 use crate::again::words;
@@ -85,9 +85,7 @@ pub(crate) fn proxy(
     let log = match mode {
         ProxyMode::Record | ProxyMode::Resume => {
             let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
-            let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
-            keeps_programs(&log)?;
-            log
+            Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?))
         }
         ProxyMode::Replay => select::open(global)?,
     };

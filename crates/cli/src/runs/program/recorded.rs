@@ -4,11 +4,11 @@ use serde_json::json;
 
 use crate::error::{CliError, Status};
 use crate::select;
-use retold::event::RunStarted;
+use retold::event::{ForkedFrom, RunStarted};
 use retold::id::RunId;
 use retold::log::Log;
 use retold::model::ModelInfo;
-use retold::run::{Parent, RecorderError};
+use retold::run::RecorderError;
 use retold_wire::{AuthorityError, KnownKeys, PROGRAM, RuleError, Rules, Settings, UpstreamError};
 
 /// What a program's run has recorded about itself.
@@ -35,19 +35,6 @@ pub(super) fn settings_of(
     Ok((settings, rules))
 }
 
-/// Refuses logs of formats that do not have what a program's run needs.
-pub(crate) fn keeps_programs(log: &Log) -> Result<(), CliError> {
-    if log.format().keeps_declarations() {
-        return Ok(());
-    }
-    let message = format!(
-        "{} has format {}, in which programs are not recorded",
-        log.backend().name(),
-        log.format()
-    );
-    Err(CliError::usage(message).hint("name another log with --log PATH"))
-}
-
 /// The model of every program: whatever its upstreams have.
 pub(super) fn model() -> ModelInfo {
     ModelInfo { kind: "upstream".to_owned(), source: None, simulated: false }
@@ -56,7 +43,7 @@ pub(super) fn model() -> ModelInfo {
 /// The first event of a run.
 pub(super) fn started(
     settings: &Settings,
-    forked_from: Option<Parent>,
+    forked_from: Option<ForkedFrom>,
 ) -> Result<RunStarted, CliError> {
     let settings =
         serde_json::to_value(settings).map_err(|e| CliError::usage(format!("settings: {e}")))?;
@@ -66,7 +53,6 @@ pub(super) fn started(
         settings,
         model: json!(model()),
         program: retold::PROGRAM.to_owned(),
-        declares: false,
         forked_from,
     })
 }
