@@ -2,7 +2,7 @@
 
 mod asked;
 mod config;
-mod editions;
+mod facts;
 mod grouping;
 mod imports;
 mod missing;

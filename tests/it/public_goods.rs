@@ -2,11 +2,11 @@
 
 mod config;
 mod crash;
-mod editions;
 mod local;
 mod measures;
 mod original;
 mod original_files;
 mod prompts;
+mod reasons;
 mod rules;
 mod runs;

@@ -87,9 +87,9 @@ fn flow(state: &Deliberated, condition: Condition) -> Option<Chart> {
 }
 
 /// The summaries of participants in the plane in which they differ most, by the option that they
-/// chose; `None` if their vectors are not in the facts.
+/// chose; `None` if nobody's has a vector.
 fn clusters(state: &Deliberated) -> Option<Chart> {
-    let vectors = &state.vectors.get()?.summaries;
+    let vectors = &state.vectors.summaries;
     let known: Vec<(&str, Point)> = state
         .clusters
         .iter()

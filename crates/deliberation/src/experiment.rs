@@ -20,12 +20,10 @@ use retold::parse::text::{free_text, moderator, vector};
 use retold::parse::vote;
 use retold::prompt::CanonicalError;
 use retold::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, Stop};
-use retold_study::edition::Edition;
 use retold_study::error::StudyError;
 
 /// Votes before and after reading other views, in four conditions.
 pub struct Deliberation {
-    pub(super) edition: Edition,
     pub(super) config: Config,
     pub(super) personas: Vec<String>,
     pub(super) original: Option<FromOriginal>,
@@ -62,7 +60,7 @@ impl Deliberation {
     /// # Errors
     /// The setting with which it cannot be run.
     pub fn new(settings: Settings) -> Result<Self, StudyError> {
-        let Settings { edition, config, prompts, personas, pool, original } = settings;
+        let Settings { config, prompts, personas, pool, original } = settings;
         check_counts(&config)?;
         let needed = config.participants();
         if personas.len() < needed {
@@ -82,7 +80,6 @@ impl Deliberation {
         })?;
         let parsers = Parsers::new(&config.topic.options);
         Ok(Deliberation {
-            edition,
             opposition,
             parsers: parsers.map_err(|e| StudyError::part("topic.options", e))?,
             prompts: Prompts::new(&prompts)?,
@@ -119,27 +116,22 @@ impl Deliberation {
 
     /// Records that a phase begins.
     fn begin(&self, run: &mut Run<Self>, phase: u8) -> Result<(), Stop> {
-        match self.edition {
-            Edition::First => Ok(()),
-            Edition::Second | Edition::Third => run.record(Fact::PhaseBegan { phase }, &[]),
-        }
+        run.record(Fact::PhaseBegan { phase }, &[])
     }
 
-    /// The seed of K-means. In the first edition, as in the original's program, it is constant; in
-    /// the document, the config's seed is used for all random choices.
+    /// The seed of K-means. In the original's program it is constant; in the document, the config's
+    /// seed is used for all random choices.
     pub(super) fn cluster_seed(&self) -> u64 {
-        match (self.edition, &self.original) {
-            (Edition::Second | Edition::Third, None) => {
-                self.config.random_seed.unwrap_or(USUAL_SEED)
-            }
-            (Edition::First, _) | (_, Some(_)) => USUAL_SEED,
+        match &self.original {
+            None => self.config.random_seed.unwrap_or(USUAL_SEED),
+            Some(_) => USUAL_SEED,
         }
     }
 
-    /// Whether participants fail if what a phase shows them is missing. Before the third edition,
-    /// and in the original's program, they are shown an empty text.
+    /// Whether participants fail if what a phase shows them is missing. In the original's program,
+    /// they are shown an empty text.
     pub(super) fn needs_input(&self) -> bool {
-        self.edition >= Edition::Third && self.original.is_none()
+        self.original.is_none()
     }
 
     /// Phases 4 to 7.
@@ -239,7 +231,7 @@ mod tests {
     use retold_study::{Registration, Studies};
 
     #[test]
-    fn the_configs_seed_seeds_clustering_from_the_second_edition_on() {
+    fn the_configs_seed_seeds_clustering() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let config = root.join("config/deliberation_small.yaml");
         let studies = Studies::new([&crate::Registered as &dyn Registration]).unwrap();
@@ -252,6 +244,5 @@ mod tests {
         };
         assert_eq!(seed(&["random_seed=7"], &|_| {}), 7);
         assert_eq!(seed(&[], &|settings| settings.config.random_seed = None), USUAL_SEED);
-        assert_eq!(seed(&["random_seed=7"], &|settings| settings.edition = Edition::First), 42);
     }
 }

@@ -6,7 +6,7 @@ use super::conditions::Condition;
 use super::transcript::{Transcript, Votes};
 use crate::parse::Demographics;
 use retold::id::ContentHash;
-use retold_study::carried::{Carried, Floats};
+use retold_study::floats::Floats;
 
 /// A fact.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,8 +85,7 @@ pub enum Fact {
         /// One to three sentences.
         summary: String,
     },
-    /// Phase 4. Before the second edition, only the answer that caused this fact has the vector
-    /// itself.
+    /// Phase 4.
     SummaryEmbedded {
         /// The participant.
         participant_id: String,
@@ -95,8 +94,7 @@ pub enum Fact {
         /// The vector's hash.
         vector: ContentHash,
         /// The vector.
-        #[serde(default, skip_serializing_if = "Carried::is_left_out")]
-        floats: Carried<Floats>,
+        floats: Floats,
     },
     /// Phase 4.
     ClusterFormed {
@@ -118,8 +116,7 @@ pub enum Fact {
         /// The vector's hash.
         vector: ContentHash,
         /// The vector.
-        #[serde(default, skip_serializing_if = "Carried::is_left_out")]
-        floats: Carried<Floats>,
+        floats: Floats,
     },
     /// Phase 4: a cluster could not be described or embedded, so it is shown to nobody.
     ClusterFailed {
@@ -179,7 +176,7 @@ pub enum Fact {
         /// The phases.
         phases: Vec<u8>,
     },
-    /// A phase, 1 to 9, began. Not recorded in runs of the first edition.
+    /// A phase, 1 to 9, began.
     PhaseBegan {
         /// The phase.
         phase: u8,

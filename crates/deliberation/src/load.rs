@@ -9,7 +9,6 @@ use super::settings::Settings;
 use retold::model::{Limits, RetryPolicy};
 use retold_study::REMARKS;
 use retold_study::config::{ConfigError, ConfigFile, ModelKind, Runtime};
-use retold_study::edition::Edition;
 use retold_study::study::Study;
 
 /// Reads a config file and everything it names.
@@ -32,8 +31,8 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
             .map_err(|e| file.wrong(source_key(&config), e.to_string()))?,
     };
     let runtime = runtime(&config);
-    let (edition, config) = (Edition::NEWEST, config.without_runtime());
-    let settings = Settings { edition, config, prompts, personas, pool: None, original: None };
+    let config = config.without_runtime();
+    let settings = Settings { config, prompts, personas, pool: None, original: None };
     Ok(Study::new(NAME, seed, settings, runtime))
 }
 

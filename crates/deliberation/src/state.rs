@@ -10,7 +10,7 @@ use super::transcript::Transcript;
 use crate::parse::Demographics;
 use retold::id::ContentHash;
 use retold_stats::{Point, point};
-use retold_study::carried::{Carried, Hashed};
+use retold_study::floats::Hashed;
 
 /// A participant's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -108,10 +108,8 @@ pub struct Deliberated {
     pub participants: BTreeMap<String, Participant>,
     /// By option in the config's order, then by number.
     pub clusters: Vec<Cluster>,
-    /// Phase 4: the vectors of summaries and of descriptions. In runs of the first edition, they
-    /// are not in any digest.
-    #[serde(skip_serializing_if = "Carried::is_left_out")]
-    pub vectors: Carried<Vectors>,
+    /// Phase 4: the vectors of summaries and of descriptions.
+    pub vectors: Vectors,
     /// The text shown to readers.
     pub cross_pollination: Option<String>,
     /// Why the experiment ended after phase 2, if it did.
@@ -155,9 +153,7 @@ impl Deliberated {
                 self.change(&participant_id, |p| p.individual_summary = Some(summary));
             }
             Fact::SummaryEmbedded { participant_id, dimensions: _, vector, floats } => {
-                self.vectors.fold(floats, |vectors, floats| {
-                    vectors.summaries.insert(participant_id.clone(), Hashed(floats));
-                });
+                self.vectors.summaries.insert(participant_id.clone(), Hashed(floats));
                 self.change(&participant_id, |p| p.summary_vector = Some(vector));
             }
             Fact::ClusterFormed { cluster_id, option, member_ids } => {
@@ -168,9 +164,7 @@ impl Deliberated {
                 self.clusters.push(Cluster { cluster_id, option, description, vector, member_ids });
             }
             Fact::ClusterDescribed { cluster_id, description, dimensions: _, vector, floats } => {
-                self.vectors.fold(floats, |vectors, floats| {
-                    vectors.descriptions.insert(cluster_id.clone(), Hashed(floats));
-                });
+                self.vectors.descriptions.insert(cluster_id.clone(), Hashed(floats));
                 if let Some(c) = self.clusters.iter_mut().find(|c| c.cluster_id == cluster_id) {
                     c.description = Some(description);
                     c.vector = Some(vector);
@@ -208,13 +202,13 @@ impl Deliberated {
 
     /// The position of a participant's summary, if it has a vector.
     pub(super) fn summary_point(&self, participant_id: &str) -> Option<Point> {
-        let vector = self.vectors.get()?.summaries.get(participant_id)?;
+        let vector = self.vectors.summaries.get(participant_id)?;
         Some(point(vector.floats()))
     }
 
     /// The position of a cluster's description, if it has a vector.
     pub(super) fn description_point(&self, cluster_id: &str) -> Option<Point> {
-        let vector = self.vectors.get()?.descriptions.get(cluster_id)?;
+        let vector = self.vectors.descriptions.get(cluster_id)?;
         Some(point(vector.floats()))
     }
 

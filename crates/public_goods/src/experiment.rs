@@ -21,13 +21,11 @@ use retold::id::CallPath;
 use retold::parse::MakeError;
 use retold::parse::text::vector;
 use retold::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, Stop};
-use retold_study::edition::Edition;
 use retold_study::error::StudyError;
 use retold_study::template::Templates;
 
 /// Public goods games.
 pub struct PublicGoods {
-    pub(super) edition: Edition,
     pub(super) config: Config,
     pub(super) rules: Rules,
     pub(super) prompts: Templates,
@@ -69,11 +67,10 @@ impl PublicGoods {
     /// # Errors
     /// The setting with which it cannot be run.
     pub fn new(settings: Settings) -> Result<Self, StudyError> {
-        let Settings { edition, config, prompts: templates } = settings;
+        let Settings { config, prompts: templates } = settings;
         check_counts(&config)?;
         let parsers = Parsers::new(&config);
         Ok(PublicGoods {
-            edition,
             rules: Rules::new(&config),
             prompts: Templates::all_of(prompts::NAMES, &templates)?,
             parsers: parsers.map_err(|e| StudyError::part("parser_version", e))?,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::Units;
 use retold::id::ContentHash;
-use retold_study::carried::{Carried, Floats};
+use retold_study::floats::Floats;
 
 /// When something happened, and to which player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -68,10 +68,9 @@ pub enum Fact {
         contribution: i64,
         /// The answer.
         by: By,
-        /// The reasons, if vectors of reasons are made. Before the second edition, only the answer
-        /// has them.
-        #[serde(default, skip_serializing_if = "Carried::is_left_out")]
-        reasoning: Carried<String>,
+        /// The reasons, if vectors of reasons are made.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reasoning: Option<String>,
     },
     /// A player punished or rewarded others, or did nothing.
     Redistributed {
@@ -96,8 +95,7 @@ pub enum Fact {
         /// Every player who contributed, and their earnings in the round.
         payoffs: Vec<(u32, f64)>,
     },
-    /// A player's reasons for a contribution were turned into a vector. Before the second edition,
-    /// only the answer that caused this fact has the vector itself.
+    /// A player's reasons for a contribution were turned into a vector.
     ReasoningEmbedded {
         /// When, and which player.
         #[serde(flatten)]
@@ -107,8 +105,7 @@ pub enum Fact {
         /// The vector's hash.
         vector: ContentHash,
         /// The vector.
-        #[serde(default, skip_serializing_if = "Carried::is_left_out")]
-        floats: Carried<Floats>,
+        floats: Floats,
     },
     /// Players were grouped by their reasoning.
     PlayersGrouped {

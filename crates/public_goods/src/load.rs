@@ -5,7 +5,6 @@ use super::config::Config;
 use super::prompts::built_in;
 use super::settings::Settings;
 use retold_study::config::{ConfigError, ConfigFile, Runtime};
-use retold_study::edition::Edition;
 use retold_study::study::Study;
 
 /// Reads a config file and the templates it names.
@@ -22,7 +21,6 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
         retry: config.retry,
         ..Runtime::default()
     };
-    let edition = Edition::NEWEST;
-    let settings = Settings { edition, config: config.without_runtime(), prompts };
+    let settings = Settings { config: config.without_runtime(), prompts };
     Ok(Study::new(NAME, seed, settings, runtime))
 }

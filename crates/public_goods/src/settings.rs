@@ -6,16 +6,12 @@ use super::config::Config;
 use retold::model::{Limits, RetryPolicy};
 use retold::prompt::{ChatRequest, EmbeddingRequest, Message, Request, RequestError};
 use retold_study::config::ModelConfig;
-use retold_study::edition::Edition;
 use retold_study::template::TemplateText;
 
 /// Everything that is needed to run it again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The edition of our rules that it follows.
-    #[serde(default, skip_serializing_if = "Edition::is_first")]
-    pub edition: Edition,
     /// The config, without settings that do not affect the outcome.
     pub config: Config,
     /// All templates, complete.

@@ -4,20 +4,17 @@ use serde::Serialize;
 
 use super::facts::{By, Fact, Turn};
 use super::rules::Units;
-use retold_study::carried::{Carried, Hashed};
+use retold_study::floats::Hashed;
 
 /// The state.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Played {
     /// Beginning with game 1.
     pub games: Vec<Game>,
-    /// The reasons for contributions, if vectors of them are made. In runs of the first edition,
-    /// they are not in any digest.
-    #[serde(skip_serializing_if = "Carried::is_left_out")]
-    pub reasons: Carried<Vec<(Turn, String)>>,
-    /// The vectors of reasons. In runs of the first edition, they are not in any digest.
-    #[serde(skip_serializing_if = "Carried::is_left_out")]
-    pub vectors: Carried<Vec<(Turn, Hashed)>>,
+    /// The reasons for contributions, if vectors of them are made.
+    pub reasons: Vec<(Turn, String)>,
+    /// The vectors of reasons.
+    pub vectors: Vec<(Turn, Hashed)>,
     /// The turns whose reasons have a vector.
     pub embedded: Vec<Turn>,
     /// Game, player and group of those who were grouped by their reasoning.
@@ -141,7 +138,7 @@ impl Played {
                 self.round(turn.game, turn.round).messages.push(message);
             }
             Fact::Contributed { turn, stated, contribution, by, reasoning } => {
-                self.reasons.fold(reasoning, |reasons, text| reasons.push((turn, text)));
+                self.reasons.extend(reasoning.map(|text| (turn, text)));
                 let contribution =
                     Contribution { agent: turn.agent, stated, coins: contribution, by };
                 self.round(turn.game, turn.round).contributions.push(contribution);
@@ -157,7 +154,7 @@ impl Played {
                 self.round(game, round).settled = Some(Settled { public_fund, payoffs });
             }
             Fact::ReasoningEmbedded { turn, floats, .. } => {
-                self.vectors.fold(floats, |all, floats| all.push((turn, Hashed(floats))));
+                self.vectors.push((turn, Hashed(floats)));
                 self.embedded.push(turn);
             }
             Fact::PlayersGrouped { groups, silhouette } => {

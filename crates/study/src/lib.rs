@@ -10,7 +10,7 @@
 //! - [`table`]: CSV for other programs.
 //! - [`story`]: the whole story of a part of a run.
 //! - [`original`]: original runs of other programs, imported.
-//! - [`edition`]: which rules of ours a run follows; [`carried`]: what facts carry for the fold
+//! - [`floats`]: vectors in facts and states
 //!   alone.
 //! - [`charts`]: the numbers of a report's plots.
 //! - [`figures`]: headline figures, their intervals, and their differences between two runs.
@@ -19,12 +19,11 @@
 //!   vectors of made-up texts.
 
 pub mod at_once;
-pub mod carried;
 pub mod charts;
 pub mod config;
-pub mod edition;
 pub mod error;
 pub mod figures;
+pub mod floats;
 pub mod original;
 pub mod parser_file;
 pub mod random;

@@ -19,9 +19,6 @@ use crate::registration::Registration;
 use crate::settings::ExperimentSettings;
 use crate::study::{Study, StudySettings};
 
-/// The key of the [edition](crate::edition::Edition) in settings.
-const EDITION: &str = "edition";
-
 /// The studies of a program, and their parsers.
 #[derive(Clone)]
 pub struct Studies {
@@ -135,12 +132,6 @@ impl Studies {
     /// Copies what a run drew from outside its config at its start into the settings of the same
     /// config, so that the two can be compared without drawing again.
     pub fn take_over(&self, experiment: &str, settings: &mut Value, recorded: &Value) {
-        // A run started by an earlier release continues with the rules of its edition.
-        if let Some(settings) = settings.as_object_mut().filter(|now| now.contains_key(EDITION)) {
-            settings.remove(EDITION);
-            let edition = recorded.get(EDITION);
-            settings.extend(edition.map(|edition| (EDITION.to_owned(), edition.clone())));
-        }
         if let Some(study) = self.find(experiment) {
             study.take_over(settings, recorded);
         }

@@ -128,7 +128,7 @@ fn llm_judge_is_shown_the_reasons_of_ten_others_drawn_by_lot() {
         sample(all.clone(), lots).into_iter().map(|p| p.participant_id).collect()
     };
     let first: Vec<String> = all[..10].iter().map(|p| p.participant_id.clone()).collect();
-    assert_eq!(ids(None), first, "as runs of the first edition have it");
+    assert_eq!(ids(None), first, "as the original's program has it");
     assert_eq!(ids(Some(1)), ids(Some(1)));
     let drawn: BTreeSet<String> = (0..20).flat_map(|seed| ids(Some(seed))).collect();
     assert_eq!((ids(Some(1)).len(), drawn.len()), (10, all.len()), "anybody may be among them");

@@ -38,10 +38,6 @@ pub(crate) fn supply(
     studies().supply(path, study, overrides)
 }
 
-pub(crate) fn take_over(experiment: &str, settings: &mut Value, recorded: &Value) {
-    studies().take_over(experiment, settings, recorded);
-}
-
 pub(crate) fn build(
     name: &str,
     settings: &ExperimentSettings,

@@ -22,7 +22,6 @@ use super::prompts::built_in;
 use super::settings::Settings;
 use super::state::ParticipantStatus;
 use super::taken_over::{AfterPhase3, FromOriginal, OriginalParticipant};
-use retold_study::edition::Edition;
 use retold_study::original::{Original, OriginalError, Outputs};
 
 /// An original run, from its output folder.
@@ -35,7 +34,6 @@ pub fn read(folder: &Path) -> Result<Original, OriginalError> {
     let (answers, closing) = answers(&files)?;
     let notes = notes::notes(&files, &closing);
     let settings = Settings {
-        edition: Edition::NEWEST,
         config: files.config.clone().without_runtime(),
         prompts: built_in(),
         personas: files.participants.iter().map(|p| p.base_persona.clone()).collect(),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::vectors::{RecordedVectors, Vector};
+use super::vectors::Vector;
 use crate::state::Deliberated;
 
 /// A cluster: the document's `ClusterInfo`. Description and vector are null if they could not be
@@ -12,21 +12,18 @@ pub(super) struct ClusterRecord<'a> {
     cluster_id: &'a str,
     pub(super) option: &'a str,
     description: Option<&'a str>,
-    embedding: Option<&'a Vector>,
+    embedding: Option<Vector<'a>>,
     member_count: usize,
     member_ids: &'a [String],
 }
 
 /// All clusters: by option in the config's order, then by number.
-pub(super) fn records<'a>(
-    state: &'a Deliberated,
-    vectors: &'a RecordedVectors,
-) -> Vec<ClusterRecord<'a>> {
+pub(super) fn records(state: &Deliberated) -> Vec<ClusterRecord<'_>> {
     let record = state.clusters.iter().map(|cluster| ClusterRecord {
         cluster_id: &cluster.cluster_id,
         option: &cluster.option,
         description: cluster.description.as_deref(),
-        embedding: vectors.of_description(&cluster.cluster_id),
+        embedding: state.vectors.descriptions.get(&cluster.cluster_id).map(Vector),
         member_count: cluster.member_ids.len(),
         member_ids: &cluster.member_ids,
     });

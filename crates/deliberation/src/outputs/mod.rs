@@ -21,9 +21,8 @@
 //! than statistics; sizes for statistics are in `clusters.csv`. Participants who failed before
 //! phase 4 are in no cluster.
 //!
-//! Everything is folded from the log, so that a log always gives the same bytes: vectors are the
-//! recorded answers, and the time at which a file was "generated" is that of the run's last event.
-//! Vectors are 32-bit floats; they are printed as the 64-bit numbers with the same value, as in the
+//! Everything is folded from the log, so that a log always gives the same bytes: the time
+//! at which a file was "generated" is that of the run's last event. Vectors are 32-bit floats; they are printed as the 64-bit numbers with the same value, as in the
 //! original.
 
 mod checkpoint;
@@ -36,7 +35,6 @@ mod vectors;
 
 use serde::Serialize;
 
-use self::vectors::RecordedVectors;
 use super::experiment::Deliberation;
 use super::state::Deliberated;
 use super::summary::summary;
@@ -50,15 +48,14 @@ impl Deliberation {
         record: &mut RunRecord<'_>,
     ) -> Result<Vec<OutputFile>, OutputError> {
         let options = &self.config.topic.options;
-        let vectors = RecordedVectors::read(state, options, record)?;
         let (pilot_id, generated_at) = (self.config.pilot_id.as_str(), record.last.to_string());
-        let clusters = clusters::records(state, &vectors);
+        let clusters = clusters::records(state);
         let dated = |contents| DatedFile { pilot_id, generated_at: &generated_at, contents };
         let reason = state.termination_reason.as_deref();
         let summary = summary(pilot_id, reason, state.participants.values());
         let checkpoint = checkpoint::record(state, options, &clusters, &generated_at);
-        let participants = participants::records(state, &vectors);
-        let embeddings = participants::embeddings(state, &vectors);
+        let participants = participants::records(state);
+        let embeddings = participants::embeddings(state);
         Ok(vec![
             OutputFile::json(
                 "participants.json",

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::vectors::{RecordedVectors, Vector};
+use super::vectors::Vector;
 use crate::conditions::Condition;
 use crate::parse::Demographics;
 use crate::state::{Deliberated, ParticipantStatus};
@@ -27,7 +27,7 @@ pub(super) struct ParticipantRecord<'a> {
     opposition_view: Option<&'a str>,
     cross_pollination_content: Option<&'a str>,
     individual_summary: Option<&'a str>,
-    individual_summary_embedding: Option<&'a Vector>,
+    individual_summary_embedding: Option<Vector<'a>>,
     cluster_id: Option<&'a str>,
     status: ParticipantStatus,
     error_message: Option<&'a str>,
@@ -37,14 +37,11 @@ pub(super) struct ParticipantRecord<'a> {
 #[derive(Serialize)]
 pub(super) struct EmbeddingRecord<'a> {
     participant_id: &'a str,
-    embedding: &'a Vector,
+    embedding: Vector<'a>,
 }
 
 /// All participants, in the order of their ids, including failed ones with what they reached.
-pub(super) fn records<'a>(
-    state: &'a Deliberated,
-    vectors: &'a RecordedVectors,
-) -> Vec<ParticipantRecord<'a>> {
+pub(super) fn records<'a>(state: &'a Deliberated) -> Vec<ParticipantRecord<'a>> {
     let shown = state.cross_pollination.as_deref();
     let record = state.participants.values().map(|p| ParticipantRecord {
         participant_id: &p.participant_id,
@@ -61,7 +58,7 @@ pub(super) fn records<'a>(
         opposition_view: p.opposition_view.as_deref(),
         cross_pollination_content: shown.filter(|_| p.was_shown_summary),
         individual_summary: p.individual_summary.as_deref(),
-        individual_summary_embedding: vectors.of_summary(&p.participant_id),
+        individual_summary_embedding: state.vectors.summaries.get(&p.participant_id).map(Vector),
         cluster_id: p.cluster_id.as_deref(),
         status: p.status,
         error_message: p.error_message.as_deref(),
@@ -70,12 +67,12 @@ pub(super) fn records<'a>(
 }
 
 /// The vectors of all summaries, in the order of the participants' ids.
-pub(super) fn embeddings<'a>(
-    state: &'a Deliberated,
-    vectors: &'a RecordedVectors,
-) -> Vec<EmbeddingRecord<'a>> {
+pub(super) fn embeddings<'a>(state: &'a Deliberated) -> Vec<EmbeddingRecord<'a>> {
     let of = |participant_id: &'a String| {
-        Some(EmbeddingRecord { participant_id, embedding: vectors.of_summary(participant_id)? })
+        Some(EmbeddingRecord {
+            participant_id,
+            embedding: Vector(state.vectors.summaries.get(participant_id)?),
+        })
     };
     state.participants.keys().filter_map(of).collect()
 }

@@ -18,7 +18,7 @@ use retold::content::Content;
 use retold::id::{CallPath, ContentHash};
 use retold::run::{Answer, CallFailed, DecisionRef, Question, Reuse, Run, Source, Stop, Talk};
 use retold_stats::Point;
-use retold_study::carried::{Carried, Floats};
+use retold_study::floats::Floats;
 
 /// A vector, and the decision on the answer that it comes from.
 type Embedded = Result<(Arc<[f32]>, DecisionRef), Failed>;
@@ -101,7 +101,7 @@ impl Deliberation {
         for ((participant_id, _), vector) in summaries.into_iter().zip(vectors) {
             match vector {
                 Ok((floats, cause)) => {
-                    let (dimensions, vector, floats) = self.carried(floats);
+                    let (dimensions, vector, floats) = of_fact(floats);
                     let fact = Fact::SummaryEmbedded { participant_id, dimensions, vector, floats };
                     origins.record(run, fact, &[cause])?;
                 }
@@ -109,12 +109,6 @@ impl Deliberation {
             }
         }
         Ok(())
-    }
-
-    /// A vector in a fact: its length, its hash, and the vector.
-    fn carried(&self, floats: Arc<[f32]>) -> (usize, ContentHash, Carried<Floats>) {
-        let (dimensions, hash) = (floats.len(), Content::Vector(floats.clone()).hash());
-        (dimensions, hash, Carried::new(Floats(floats), self.edition))
     }
 
     /// Asks for the vectors of texts, each at its own address and with its own sources; the same
@@ -200,7 +194,7 @@ impl Deliberation {
             });
             match both {
                 Ok((description, floats, causes)) => {
-                    let (dimensions, vector, floats) = self.carried(floats);
+                    let (dimensions, vector, floats) = of_fact(floats);
                     let fact = Fact::ClusterDescribed {
                         cluster_id,
                         description,
@@ -230,4 +224,10 @@ fn vector(answer: Result<Answer<bool>, CallFailed>, call: &CallPath) -> Embedded
             Err(Failed { call: call.to_string(), sample: 0, reason })
         }
     }
+}
+
+/// A vector as a fact has it: its length, its hash, and the vector.
+fn of_fact(floats: Arc<[f32]>) -> (usize, ContentHash, Floats) {
+    let (dimensions, hash) = (floats.len(), Content::Vector(floats.clone()).hash());
+    (dimensions, hash, Floats(floats))
 }

@@ -11,7 +11,6 @@ use crate::opposition::{Compares, Group, OpposingView, Position, Scene, highest_
 use crate::origins::{Known, Origins};
 use crate::state::{Deliberated, Participant};
 use retold::run::{DecisionRef, Run, Stop, Talk};
-use retold_study::edition::Edition;
 
 impl Deliberation {
     /// Finds every opposing view with the config's method.
@@ -54,15 +53,10 @@ impl Deliberation {
         run.record(Fact::PhaseCompleted { phase: 5 }, &[])
     }
 
-    /// The generator that decides which of the others a judge sees. In the first edition, as in the
-    /// original's program, it sees the first ones.
+    /// The generator that decides which of the others a judge sees. In the original's program, it
+    /// sees the first ones.
     fn lots(&self, run: &Run<Self>, participant_id: &str) -> Option<ChaCha12Rng> {
-        match (self.edition, &self.original) {
-            (Edition::Second | Edition::Third, None) => {
-                Some(run.rng(&format!("opposition/{participant_id}")))
-            }
-            (Edition::First, _) | (_, Some(_)) => None,
-        }
+        self.original.is_none().then(|| run.rng(&format!("opposition/{participant_id}")))
     }
 
     /// The decisions on the vectors that the method compared.

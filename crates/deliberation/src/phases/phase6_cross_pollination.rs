@@ -13,7 +13,6 @@ use crate::summary::votes;
 use crate::transcript::Votes;
 use retold::prompt::Request;
 use retold::run::{Run, Source, Stop, Talk};
-use retold_study::edition::Edition;
 
 impl Deliberation {
     /// Prepares the summary, shows it, and collects the final votes of the passive conditions.
@@ -53,11 +52,11 @@ impl Deliberation {
         run.record(Fact::PhaseCompleted { phase: 6 }, &[])
     }
 
-    /// Whether the summary has the number of votes for each option. In runs of the first edition,
-    /// and in the original's program, it never does, whatever the config says.
+    /// Whether the summary has the number of votes for each option. In the original's program, it
+    /// never does, whatever the config says.
     fn shows_votes(&self) -> bool {
         let asked = self.config.include_vote_distribution == Some(true);
-        asked && self.edition >= Edition::Second && self.original.is_none()
+        asked && self.original.is_none()
     }
 
     /// The descriptions of all clusters by option. An option without any is left out, as in the

@@ -9,8 +9,6 @@ use crate::stage::Stage;
 use retold::content::Content;
 use retold::run::{DecisionRef, Run, Stop};
 use retold_study::at_once::at_once;
-use retold_study::carried::Carried;
-use retold_study::edition::Edition;
 
 impl PublicGoods {
     /// Every player contributes.
@@ -49,18 +47,11 @@ impl PublicGoods {
                     let DecidedContribution { got, reasoning, causes } = decided;
                     let contribution = self.contribution(got.value);
                     let (stated, by) = (got.value, got.by);
-                    let reasoning = self.carried(reasoning);
+                    let reasoning = self.of_fact(reasoning);
                     let contributed =
                         Fact::Contributed { turn, stated, contribution, by, reasoning };
                     let fact = origins.record(run, contributed, &causes)?;
-                    // Facts of the first edition do not have the reasons.
-                    match (self.edition, causes.first()) {
-                        (Edition::First, Some(first)) => origins.reasoned(turn, first.into()),
-                        (Edition::First, None) => {}
-                        (Edition::Second | Edition::Third, _) => {
-                            origins.reasoned(turn, (&fact).into())
-                        }
-                    }
+                    origins.reasoned(turn, (&fact).into());
                 }
                 Err(failed) => run.record(failed.fact(), &[])?,
             }
@@ -69,10 +60,9 @@ impl PublicGoods {
     }
 
     /// Reasons as a fact has them: only those of which vectors are made.
-    fn carried(&self, reasoning: Option<String>) -> Carried<String> {
+    fn of_fact(&self, reasoning: Option<String>) -> Option<String> {
         let wanted = self.config.reasoning.embedding_model.is_some();
-        let text = reasoning.filter(|text| wanted && !text.is_empty());
-        text.map_or_else(Carried::default, |text| Carried::new(text, self.edition))
+        reasoning.filter(|text| wanted && !text.is_empty())
     }
 
     /// What remains in the public fund when a player states an amount: as the contribution type

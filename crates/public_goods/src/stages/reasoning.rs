@@ -11,7 +11,7 @@ use retold::content::Content;
 use retold::id::CallPath;
 use retold::run::{DecisionRef, Question, Reuse, Run, Stop};
 use retold_stats::{Point, best_clustering, point};
-use retold_study::carried::{Carried, Floats};
+use retold_study::floats::Floats;
 
 /// The seed of K-means. Constant, because groups are a property of the vectors and not of the run's
 /// seed.
@@ -25,7 +25,7 @@ impl PublicGoods {
         origins: &Origins,
     ) -> Result<(), Stop> {
         let (mut questions, mut turns) = (Vec::new(), Vec::new());
-        for (turn, text) in run.state().reasons.get().into_iter().flatten() {
+        for (turn, text) in &run.state().reasons {
             let Some(request) = self.config.embedding(text) else {
                 return Ok(());
             };
@@ -43,14 +43,14 @@ impl PublicGoods {
             if let Content::Vector(floats) = answer.content {
                 let vector = Content::Vector(floats.clone()).hash();
                 let dimensions = floats.len();
-                let floats = Carried::new(Floats(floats), self.edition);
+                let floats = Floats(floats);
                 let fact = Fact::ReasoningEmbedded { turn, dimensions, vector, floats };
                 run.record(fact, std::slice::from_ref(&answer.decision))?;
                 causes.push(answer.decision);
             }
         }
         let mut points: BTreeMap<(u32, u32), Vec<Point>> = BTreeMap::new();
-        for (turn, vector) in run.state().vectors.get().into_iter().flatten() {
+        for (turn, vector) in &run.state().vectors {
             points.entry((turn.game, turn.agent)).or_default().push(point(vector.floats()));
         }
         if points.is_empty() {

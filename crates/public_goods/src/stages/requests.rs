@@ -9,7 +9,6 @@ use crate::state::{Game, Played, Round};
 use crate::view::View;
 use retold::prompt::{Message, Request, Role};
 use retold::run::Stop;
-use retold_study::carried::Carried;
 
 impl PublicGoods {
     fn view<'a>(&'a self, state: &'a Played, turn: Turn) -> Result<View<'a>, Stop> {
@@ -115,7 +114,7 @@ impl PublicGoods {
             state.apply(&Fact::Seated { game: 1, agent, avatar, llm_model });
             let turn = Turn { game: 1, round: 1, agent };
             state.apply(&Fact::Spoke { turn, message: "Hello".to_owned(), by: by() });
-            let (by, reasoning) = (by(), Carried::default());
+            let (by, reasoning) = (by(), None);
             state.apply(&Fact::Contributed { turn, stated: 1, contribution: 1, by, reasoning });
         }
         let (turn, units) = (

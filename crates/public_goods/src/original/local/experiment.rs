@@ -18,7 +18,6 @@ use retold::run::{
     Answer, CallFailed, Experiment, OutputError, OutputFile, Question, Report, Run, RunRecord, Stop,
 };
 use retold_study::at_once::at_once;
-use retold_study::carried::Carried;
 use retold_study::error::StudyError;
 
 /// Public goods games played by another program.
@@ -89,8 +88,8 @@ impl OriginalGames {
                     let fact = match answer.value {
                         Some(stated) => {
                             let (turn, by) = (asked.turn, by(answer.method));
-                            let reasoning = Carried::default();
-                            Fact::Contributed { turn, stated, contribution: stated, by, reasoning }
+                            let (contribution, reasoning) = (stated, None);
+                            Fact::Contributed { turn, stated, contribution, by, reasoning }
                         }
                         None => illegible(asked),
                     };

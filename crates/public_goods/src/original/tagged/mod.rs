@@ -26,7 +26,6 @@ use crate::NAME;
 use crate::prompts::built_in;
 use crate::settings::Settings;
 use retold::model::{Failure, FailureKind, ModelInfo};
-use retold_study::edition::Edition;
 use retold_study::original::{Answers, Original, OriginalError, Outputs};
 
 /// Reads a folder of an original run.
@@ -35,8 +34,8 @@ use retold_study::original::{Answers, Original, OriginalError, Outputs};
 /// [`OriginalError`] for a missing or invalid file, with the line.
 pub(super) fn read(folder: &Path) -> Result<Original, OriginalError> {
     let run = TaggedRun::read(folder)?;
-    let (edition, config) = (Edition::NEWEST, run.config.clone().without_runtime());
-    let settings = Settings { edition, config, prompts: built_in() };
+    let config = run.config.clone().without_runtime();
+    let settings = Settings { config, prompts: built_in() };
     let source = Some(run.config.experiment_id.clone());
     let answers = Answers {
         info: ModelInfo { kind: "original".to_owned(), source, simulated: run.simulated },

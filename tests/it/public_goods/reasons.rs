@@ -1,4 +1,4 @@
-//! Reasons and their vectors are folded, but leave no trace in runs of the first edition.
+//! Reasons and their vectors are folded.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,16 +19,11 @@ use crate::support::logs::facts;
 use crate::support::trial::Trial;
 
 /// The facts of a small game, and the digest of each entry of its state at the end.
-fn played(is_new: bool, overrides: &[&str]) -> (Vec<Value>, BTreeMap<String, StateDigest>) {
+fn played(overrides: &[&str]) -> (Vec<Value>, BTreeMap<String, StateDigest>) {
     let path = Path::new(env!("RETOLD_ROOT")).join("config/public_goods_small.yaml");
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
-    let mut settings =
-        study(&path, None, &overrides).unwrap().settings.experiment.to_json().unwrap();
-    assert_eq!(settings["edition"], 3);
-    if !is_new {
-        settings.as_object_mut().unwrap().remove("edition");
-    }
-    let experiment = build("public_goods", &settings.into()).unwrap();
+    let settings = study(&path, None, &overrides).unwrap().settings.experiment;
+    let experiment = build("public_goods", &settings).unwrap();
     let model = Simulated::new(7, Misbehaviour::default(), Box::new(SimulatedPlayers));
     let trial = Trial::in_memory(Arc::new(model));
     let ended = block_on(trial.go(Mode::Record, experiment.as_ref()));
@@ -58,32 +53,24 @@ fn digests(facts: &[Value]) -> BTreeMap<String, StateDigest> {
 
 #[test]
 fn reasons_and_vectors_are_folded_and_the_digest_of_the_state_covers_them() {
-    for is_new in [true, false] {
-        let (facts, recorded) = played(is_new, &[]);
-        assert_eq!(digests(&facts), recorded, "the log is enough to come to the state");
-        for entry in ["reasons", "vectors"] {
-            assert_eq!(recorded.contains_key(entry), is_new, "{entry}");
-        }
-        let of = |kind: &'static str| facts.iter().filter(move |fact| fact["fact"] == kind);
-        assert_eq!(of("reasoning_embedded").count(), 12, "4 players in 3 rounds");
-        assert!(of("reasoning_embedded").all(|fact| fact["floats"].is_string() == is_new));
-        assert!(of("contributed").all(|fact| fact["reasoning"].is_string() == is_new));
-        assert_eq!(of("players_grouped").count(), 1);
-        if is_new {
-            let mut changed = facts.clone();
-            let fact = changed.iter_mut().find(|fact| fact["fact"] == "contributed").unwrap();
-            fact["reasoning"] = "Another reason.".into();
-            let changed = digests(&changed);
-            let differ = changed.iter().filter(|(key, digest)| recorded[*key] != **digest);
-            assert_eq!(differ.map(|(key, _)| key.as_str()).collect::<Vec<_>>(), ["reasons"]);
-        }
-    }
+    let (facts, recorded) = played(&[]);
+    assert_eq!(digests(&facts), recorded, "the log is enough to come to the state");
+    let of = |kind: &'static str| facts.iter().filter(move |fact| fact["fact"] == kind);
+    assert_eq!(of("reasoning_embedded").count(), 12, "4 players in 3 rounds");
+    assert!(of("reasoning_embedded").all(|fact| fact["floats"].is_string()));
+    assert!(of("contributed").all(|fact| fact["reasoning"].is_string()));
+    assert_eq!(of("players_grouped").count(), 1);
+    let mut changed = facts.clone();
+    let fact = changed.iter_mut().find(|fact| fact["fact"] == "contributed").unwrap();
+    fact["reasoning"] = "Another reason.".into();
+    let changed = digests(&changed);
+    let differ = changed.iter().filter(|(key, digest)| recorded[*key] != **digest);
+    assert_eq!(differ.map(|(key, _)| key.as_str()).collect::<Vec<_>>(), ["reasons"]);
 }
 
 /// Reasons that are not made into vectors stay where they are: in the answers.
 #[test]
 fn without_vectors_no_fact_carries_reasons() {
-    let (facts, recorded) = played(true, &["reasoning.embedding_model=null"]);
+    let (facts, _) = played(&["reasoning.embedding_model=null"]);
     assert!(facts.iter().all(|fact| fact["reasoning"].is_null() && fact["floats"].is_null()));
-    assert!(!recorded.contains_key("reasons") && !recorded.contains_key("vectors"));
 }
