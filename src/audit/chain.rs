@@ -11,7 +11,7 @@ use super::link::Link;
 use super::matches::{Match, matches};
 use super::origin::{Events, event_at};
 use super::target::Target;
-use crate::event::{DecisionMade, Event, Occurred};
+use crate::event::{ClientLeft, DecisionMade, Event, Labels, Occurred};
 use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::{Index, LogError, Reader, each_event_at};
 use crate::parse::{ParserSpec, Parsers};
@@ -42,6 +42,10 @@ pub struct Audit {
     pub question: Link<()>,
     /// What was asked.
     pub request: Request,
+    /// What the call belongs to.
+    pub labels: Labels,
+    /// Whether its client hung up before it had the whole answer.
+    pub left: Option<Link<ClientLeft>>,
     /// The facts that name the decision as their cause.
     pub facts: Vec<Link<Occurred>>,
     /// What the prompt was declared to be made from.
@@ -83,6 +87,8 @@ pub fn audit(
         attempts: Vec::new(),
         question: Link { seq: question.seq, hash: question.hash, event: () },
         request,
+        labels: question.labels().map_err(LogError::from)?,
+        left: None,
         facts: Vec::new(),
         declared: Declared::NotKept,
         same_text: Vec::new(),
@@ -101,6 +107,9 @@ pub fn audit(
             }
             Event::AttemptFailed(ref a) if a.request == question.seq => {
                 audit.attempts.push(link(event));
+            }
+            Event::ClientLeft(left) if left.request == question.seq => {
+                audit.left = Some(Link { seq: stored.seq, hash: stored.hash, event: left });
             }
             Event::DecisionMade(made) if answers(made.response) => {
                 audit.others.push(Link { seq: stored.seq, hash: stored.hash, event: made });

@@ -10,6 +10,10 @@
 //! on one line, absent fields left out, a vector under `vector` instead of `content`. A recording
 //! holds exactly these objects with the `hash` added, so anyone can check a chain with a JSON
 //! library and BLAKE3.
+//!
+//! So a chain commits to events, and to contents and requests by their hashes, but not to how a store lays these out:
+//! in which rows or segments they are, how often, and which messages requests share. A run has the same head in every
+//! store.
 
 use data_encoding::HEXLOWER;
 
@@ -17,7 +21,7 @@ use super::stored::{NewEvent, StoredEvent};
 use crate::content::Content;
 use crate::id::{CallPath, ContentHash, EventHash, PromptHash, RunId, Sample, Seq, Time};
 
-/// Separates this use of BLAKE3 from every other. Changes only with a new major format.
+/// Separates this use of BLAKE3 from every other. Changes only with a new format.
 pub const DOMAIN: &[u8] = b"retold event v1\n";
 
 /// The hash that precedes the first event of every run.

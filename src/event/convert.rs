@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use super::because::Because;
 use super::kind::{
-    ANSWER_REUSED, ATTEMPT_FAILED, DECISION_MADE, OCCURRED, REQUEST_SENT, RESPONSE_RECEIVED,
-    RUN_FINISHED, RUN_RESUMED, RUN_STARTED, VERSION,
+    ANSWER_REUSED, ATTEMPT_FAILED, CLIENT_LEFT, DECISION_MADE, MARK_RECORDED, OCCURRED,
+    REQUEST_SENT, RESPONSE_RECEIVED, RUN_FINISHED, RUN_RESUMED, RUN_STARTED, VERSION,
 };
 use super::kinds::{
-    AnswerReused, AttemptDetails, AttemptFailed, DecisionMade, Event, ForkedFrom, Occurred,
-    RequestSent, ResponseDetails, ResponseReceived, RunStarted,
+    AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DecisionMade, Event, ForkedFrom,
+    Labels, Occurred, RequestSent, ResponseDetails, ResponseReceived, RunStarted,
 };
 use super::outcome::{from_ranges, pairs, ranged, ranges};
 use super::stored::{NewEvent, StoredEvent};
@@ -63,6 +63,23 @@ struct ReusedBody {
     unreadable: Option<String>,
 }
 
+#[derive(Serialize, Deserialize)]
+struct LeftBody {
+    after_ms: u64,
+    bytes: u64,
+}
+
+/// The canonical body of a question.
+fn question_body(because: &Because, labels: &Labels) -> Result<Cow<'static, str>, CanonicalError> {
+    let mut body = because.body();
+    if !labels.is_empty() {
+        let sources = body.strip_suffix('}').unwrap_or(&body);
+        let comma = if because.is_empty() { "" } else { "," };
+        body = format!("{sources}{comma}\"labels\":{}}}", canonical(labels)?).into();
+    }
+    Ok(body)
+}
+
 impl NewEvent {
     /// The row of an event. A `RequestSent` carries its whole request, which the log stores once.
     ///
@@ -90,13 +107,15 @@ impl NewEvent {
                 NewEvent { content, body: body(&started)?, ..row(RUN_STARTED) }
             }
             Event::RunResumed(resumed) => NewEvent { body: body(resumed)?, ..row(RUN_RESUMED) },
-            Event::RequestSent(RequestSent { call, sample, prompt: _, because }) => NewEvent {
-                call: Some(call.clone()),
-                sample: Some(*sample),
-                prompt: request,
-                body: because.body(),
-                ..row(REQUEST_SENT)
-            },
+            Event::RequestSent(RequestSent { call, sample, prompt: _, because, labels }) => {
+                NewEvent {
+                    call: Some(call.clone()),
+                    sample: Some(*sample),
+                    prompt: request,
+                    body: question_body(because, labels)?,
+                    ..row(REQUEST_SENT)
+                }
+            }
             Event::ResponseReceived(ResponseReceived { request, content, details }) => NewEvent {
                 cause: Some(*request),
                 content: Some(content.clone()),
@@ -114,6 +133,10 @@ impl NewEvent {
                 let retry_after_ms = details.retry_after_ms.map(|ms| ms.min(EXACT));
                 let details = AttemptDetails { retry_after_ms, ..details.clone() };
                 NewEvent { cause: Some(*request), body: body(&details)?, ..row(ATTEMPT_FAILED) }
+            }
+            Event::ClientLeft(ClientLeft { request, after_ms, bytes }) => {
+                let left = LeftBody { after_ms: *after_ms.min(&EXACT), bytes: *bytes.min(&EXACT) };
+                NewEvent { cause: Some(*request), body: body(&left)?, ..row(CLIENT_LEFT) }
             }
             Event::AnswerReused(reused) => {
                 let AnswerReused { request, content, from_run, from_seq, unreadable, details } =
@@ -136,6 +159,7 @@ impl NewEvent {
             Event::Occurred(Occurred { causes, fact }) => {
                 NewEvent::occurred(time, causes, &canonical(fact)?)
             }
+            Event::MarkRecorded(mark) => NewEvent { body: body(mark)?, ..row(MARK_RECORDED) },
             Event::RunFinished(finished) => NewEvent { body: body(finished)?, ..row(RUN_FINISHED) },
             Event::Unknown(stored) => {
                 let StoredEvent { kind, version, call, sample, cause, content, body, .. } =
@@ -214,6 +238,7 @@ impl StoredEvent {
                 sample: self.sample.ok_or_else(|| self.error("it has no sample".into()))?,
                 prompt: self.prompt.ok_or_else(|| self.error("it has no prompt".into()))?,
                 because: self.because()?,
+                labels: self.labels()?,
             }),
             RESPONSE_RECEIVED => Event::ResponseReceived(ResponseReceived {
                 request: self.cause()?,
@@ -224,6 +249,10 @@ impl StoredEvent {
                 request: self.cause()?,
                 details: self.body()?,
             }),
+            CLIENT_LEFT => {
+                let LeftBody { after_ms, bytes } = self.body()?;
+                Event::ClientLeft(ClientLeft { request: self.cause()?, after_ms, bytes })
+            }
             ANSWER_REUSED => {
                 let ReusedBody { answer, run, seq, unreadable } = self.body()?;
                 let (request, content) = (self.cause()?, self.content()?);
@@ -251,6 +280,7 @@ impl StoredEvent {
                 let fact = fact.map_err(|e| self.error(format!("its fact: {e}")))?;
                 Event::Occurred(Occurred { causes, fact })
             }
+            MARK_RECORDED => Event::MarkRecorded(self.body()?),
             RUN_FINISHED => Event::RunFinished(self.body()?),
             _ => Event::Unknown(Box::new(self.clone())),
         })
@@ -272,6 +302,20 @@ impl StoredEvent {
     /// What the prompt of a `RequestSent` was declared to be made from.
     fn because(&self) -> Result<Because, EventError> {
         Because::of_body(&self.body, self.seq).map_err(|e| self.error(e.to_string()))
+    }
+
+    /// The labels of a `RequestSent`.
+    pub(crate) fn labels(&self) -> Result<Labels, EventError> {
+        #[derive(Deserialize)]
+        struct Body {
+            #[serde(default)]
+            labels: Labels,
+        }
+        // The common case of a question that neither declares nor is labelled anything.
+        if self.body == "{}" {
+            return Ok(Labels::default());
+        }
+        self.body().map(|Body { labels }| labels)
     }
 
     /// If this is a `RequestSent`: its address and its prompt, without parsing its body.

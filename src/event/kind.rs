@@ -5,9 +5,11 @@ pub(crate) const RUN_RESUMED: &str = "RunResumed";
 pub(crate) const REQUEST_SENT: &str = "RequestSent";
 pub(crate) const RESPONSE_RECEIVED: &str = "ResponseReceived";
 pub(crate) const ATTEMPT_FAILED: &str = "AttemptFailed";
+pub(crate) const CLIENT_LEFT: &str = "ClientLeft";
 pub(crate) const ANSWER_REUSED: &str = "AnswerReused";
 pub(crate) const DECISION_MADE: &str = "DecisionMade";
 pub(crate) const OCCURRED: &str = "Occurred";
+pub(crate) const MARK_RECORDED: &str = "MarkRecorded";
 pub(crate) const RUN_FINISHED: &str = "RunFinished";
 
 /// The version of every kind's body. A kind in another version counts as unknown.
@@ -20,8 +22,10 @@ pub(crate) const KINDS: &[&str] = &[
     REQUEST_SENT,
     RESPONSE_RECEIVED,
     ATTEMPT_FAILED,
+    CLIENT_LEFT,
     ANSWER_REUSED,
     DECISION_MADE,
     OCCURRED,
+    MARK_RECORDED,
     RUN_FINISHED,
 ];

@@ -1,5 +1,7 @@
 //! The kinds of event, as the program works with them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -7,7 +9,7 @@ use super::because::Because;
 use super::finished::RunFinished;
 use super::stored::StoredEvent;
 use crate::content::Content;
-use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
+use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, StateDigest};
 
 /// A fact that happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,12 +25,16 @@ pub enum Event {
     ResponseReceived(ResponseReceived),
     /// One attempt failed.
     AttemptFailed(AttemptFailed),
+    /// The client of a call hung up before it had the whole answer.
+    ClientLeft(ClientLeft),
     /// A recorded answer of another run, or of another call that shares it, was used.
     AnswerReused(AnswerReused),
     /// A parser made a decision about an answer.
     DecisionMade(DecisionMade),
     /// The experiment's own fact.
     Occurred(Occurred),
+    /// A program stated a digest of its state.
+    MarkRecorded(MarkRecorded),
     /// The run ended.
     RunFinished(RunFinished),
     /// A kind that this release does not know; kept as it is.
@@ -125,7 +131,13 @@ pub struct RequestSent {
     pub prompt: PromptHash,
     /// What the prompt was made from, as the experiment declared it.
     pub because: Because,
+    /// What the call belongs to.
+    pub labels: Labels,
 }
+
+/// What a call belongs to, such as a participant or a condition: values by name, as whoever asks gives them. They
+/// are part of the chain, but not of the prompt: no model sees them.
+pub type Labels = BTreeMap<String, String>;
 
 /// The model answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -240,6 +252,18 @@ pub struct SharedFailure {
     pub seq: Seq,
 }
 
+/// The client of a call hung up before it had the whole answer. The answer is received nevertheless, because it is
+/// paid for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientLeft {
+    /// The `RequestSent` of the call.
+    pub request: Seq,
+    /// Milliseconds from the client's request to its leaving.
+    pub after_ms: u64,
+    /// How many bytes of the answer's body it had been sent.
+    pub bytes: u64,
+}
+
 /// A recorded answer was used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnswerReused {
@@ -317,6 +341,16 @@ pub struct Occurred {
     pub causes: Vec<Seq>,
     /// The fact, as the experiment serialises it.
     pub fact: Value,
+}
+
+/// A program stated a digest of its state, which is compared when it is run again. The marks of an experiment are in
+/// [`FoldedState`](super::FoldedState) instead, because its state is folded from facts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarkRecorded {
+    /// The digest of the state, however the program computes it.
+    pub digest: StateDigest,
+    /// What the program calls this place.
+    pub name: String,
 }
 
 /// The lane of a fact that a program reported: such facts have an order within their lane only.

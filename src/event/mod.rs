@@ -32,9 +32,9 @@ pub use finished::{FoldedState, RunFinished, RunOutcome, StateEntries, StateMark
 pub(crate) use kind::KINDS;
 pub(crate) use kinds::lane_of;
 pub use kinds::{
-    AnswerReused, AttemptDetails, AttemptFailed, DECISIONS, DecidedBy, DecisionDetails,
-    DecisionMade, EXCHANGES, Event, ForkedFrom, Occurred, PROGRAM, REPORTED, RequestSent,
-    ResponseDetails, ResponseReceived, RunResumed, RunStarted, SharedFailure,
+    AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DECISIONS, DecidedBy, DecisionDetails,
+    DecisionMade, EXCHANGES, Event, ForkedFrom, Labels, MarkRecorded, Occurred, PROGRAM, REPORTED,
+    RequestSent, ResponseDetails, ResponseReceived, RunResumed, RunStarted, SharedFailure,
 };
 pub(crate) use line::EventLine;
 pub use merkle::{MerkleTree, inclusion_paths, root_at_end};

@@ -12,8 +12,8 @@ use super::import::append;
 use crate::content::Content;
 pub use crate::event::DECISIONS;
 use crate::event::{
-    AnswerReused, Because, DecidedBy, DecisionDetails, Event, NewEvent, OutcomeHasher, RequestSent,
-    RunFinished, RunOutcome, RunStarted,
+    AnswerReused, Because, DecidedBy, DecisionDetails, Event, Labels, NewEvent, OutcomeHasher,
+    RequestSent, RunFinished, RunOutcome, RunStarted,
 };
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::log::{Backend, Head, LogError, Reader, Scratch};
@@ -131,7 +131,13 @@ impl Accepted {
         let AcceptedDecision { call, sample, content, seq: from_seq, beside, by, details } =
             accepted;
         let prompt: PromptHash = request.hash();
-        let sent = RequestSent { call: call.clone(), sample, prompt, because: Because::default() };
+        let sent = RequestSent {
+            call: call.clone(),
+            sample,
+            prompt,
+            because: Because::default(),
+            labels: Labels::default(),
+        };
         let request = self.event(&Event::RequestSent(sent), Some(request))?;
         let from_run = self.of;
         let unreadable = beside.unreadable().map(str::to_owned);

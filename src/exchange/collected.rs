@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::import::{append, with_root};
 use crate::event::kind::{RUN_FINISHED, RUN_STARTED};
 use crate::event::{
-    AttemptDetails, AttemptFailed, Because, Event, ExchangesHasher, MerkleTree, NewEvent,
+    AttemptDetails, AttemptFailed, Because, Event, ExchangesHasher, Labels, MerkleTree, NewEvent,
     RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunStarted,
 };
 use crate::id::{CallPath, RunId, Sample, Seq, Time};
@@ -56,8 +56,8 @@ impl Collector {
         request: Request,
     ) -> Result<Seq, LogError> {
         let prompt = request.hash();
-        let because = Because::default();
-        let sent = RequestSent { call: call.clone(), sample, prompt, because };
+        let (because, labels) = (Because::default(), Labels::default());
+        let sent = RequestSent { call: call.clone(), sample, prompt, because, labels };
         let seq = self.add(Event::RequestSent(sent), Some(request))?;
         self.outcome.question(seq, &call, sample, prompt);
         Ok(seq)

@@ -13,7 +13,7 @@ use super::question::{Asked, CallFailed, Reuse};
 use super::recorder::{attempt_details, received};
 use super::stop::Stop;
 use crate::event::{
-    AnswerReused, AttemptDetails, AttemptFailed, Event, RequestSent, SharedFailure,
+    AnswerReused, AttemptDetails, AttemptFailed, Event, Labels, RequestSent, SharedFailure,
 };
 use crate::id::{RunId, Seq};
 use crate::log::Durable;
@@ -275,7 +275,13 @@ impl Core {
         let Asked { call, sample, request, reuse: _, because } = asked;
         let (call, sample, prompt) = (call.clone(), *sample, request.hash());
         let because = places(because)?;
-        let sent = Event::RequestSent(RequestSent { call, sample, prompt, because });
+        let sent = Event::RequestSent(RequestSent {
+            call,
+            sample,
+            prompt,
+            because,
+            labels: Labels::default(),
+        });
         self.submit(&sent, Some(request.clone()))
     }
 

@@ -8,7 +8,7 @@ use super::clock;
 use super::details::kept;
 use super::lanes::Outcome;
 use crate::event::{
-    AnswerReused, AttemptDetails, AttemptFailed, Because, Event, NewEvent, RequestSent,
+    AnswerReused, AttemptDetails, AttemptFailed, Because, Event, Labels, NewEvent, RequestSent,
     ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed, RunStarted,
 };
 use crate::id::{CallPath, OutcomeDigest, RunId, Sample, Seq};
@@ -93,7 +93,13 @@ impl Recorder {
         request: Request,
     ) -> Result<Seq, RecorderError> {
         let prompt = request.hash();
-        let sent = RequestSent { call, sample, prompt, because: Because::default() };
+        let sent = RequestSent {
+            call,
+            sample,
+            prompt,
+            because: Because::default(),
+            labels: Labels::default(),
+        };
         let event = NewEvent::from_event(&Event::RequestSent(sent), clock::now(), Some(request))?;
         Ok(self.0.submit(event)?)
     }

@@ -246,7 +246,11 @@ impl Totals {
                     self.each_part(&of, |part| part.parsers.add(&made));
                 }
             }
-            Event::Occurred(_) | Event::RunFinished(_) | Event::Unknown(_) => {}
+            Event::ClientLeft(_)
+            | Event::Occurred(_)
+            | Event::MarkRecorded(_)
+            | Event::RunFinished(_)
+            | Event::Unknown(_) => {}
         }
         Ok(())
     }

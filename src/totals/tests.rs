@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::event::{
     AnswerReused, AttemptDetails, AttemptFailed, Because, DecidedBy, DecisionDetails, DecisionMade,
-    ForkedFrom, NewEvent, RequestSent, ResponseReceived, RunResumed, RunStarted,
+    ForkedFrom, Labels, NewEvent, RequestSent, ResponseReceived, RunResumed, RunStarted,
 };
 use crate::id::Time;
 use crate::log::{Append, Head, Log};
@@ -48,7 +48,7 @@ impl Written {
         let request = Request::from_body(body).unwrap();
         let call = CallPath::new(call).unwrap();
         let (prompt, because) = (request.hash(), Because::default());
-        let sent = RequestSent { call, sample: 0, prompt, because };
+        let sent = RequestSent { call, sample: 0, prompt, because, labels: Labels::default() };
         self.add(&Event::RequestSent(sent), Some(request))
     }
 

@@ -42,6 +42,7 @@ mod other_readers;
 mod parsers_lock;
 mod power_loss;
 mod processes;
+mod program_events;
 mod prompt_hash;
 mod proofs;
 mod public_goods;

@@ -4,9 +4,10 @@ use proptest::prelude::*;
 use retold::content::Content;
 use retold::event::chain::{DOMAIN, GENESIS};
 use retold::event::{
-    AnswerReused, AttemptDetails, AttemptFailed, Because, DecidedBy, DecisionDetails, DecisionMade,
-    Event, FoldedState, ForkedFrom, NewEvent, Occurred, RequestSent, ResponseDetails,
-    ResponseReceived, RunFinished, RunOutcome, RunResumed, RunStarted, StateMark, StoredEvent,
+    AnswerReused, AttemptDetails, AttemptFailed, Because, ClientLeft, DecidedBy, DecisionDetails,
+    DecisionMade, Event, FoldedState, ForkedFrom, Labels, MarkRecorded, NewEvent, Occurred,
+    RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed,
+    RunStarted, StateMark, StoredEvent,
 };
 use retold::id::{
     CallPath, EventsRoot, OutcomeDigest, OutputDigest, RunId, Seq, StateDigest, Time,
@@ -95,6 +96,10 @@ fn details() -> impl Strategy<Value = ResponseDetails> {
         })
 }
 
+fn labels() -> impl Strategy<Value = Labels> {
+    prop::collection::btree_map(text(), text(), 0..4)
+}
+
 fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
     let seq = || (1..500_u64).prop_map(Seq);
     let none = |event: Event| (event, None);
@@ -120,10 +125,17 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
         (any_json(), text(), any::<bool>()).prop_map(move |(model, program, retry_failed)| {
             none(Event::RunResumed(RunResumed { model: whole(model), program, retry_failed }))
         }),
-        (request(), any::<u32>()).prop_map(|(request, sample)| {
+        (request(), any::<u32>(), labels()).prop_map(|(request, sample, labels)| {
             let (call, prompt) = (CallPath::new("a/\u{1F600}b").unwrap(), request.hash());
             let because = Because::default();
-            (Event::RequestSent(RequestSent { call, sample, prompt, because }), Some(request))
+            let sent = RequestSent { call, sample, prompt, because, labels };
+            (Event::RequestSent(sent), Some(request))
+        }),
+        (seq(), 0..=1_u64 << 53, 0..=1_u64 << 53).prop_map(move |(request, after_ms, bytes)| {
+            none(Event::ClientLeft(ClientLeft { request, after_ms, bytes }))
+        }),
+        (any::<[u8; 32]>(), text()).prop_map(move |(digest, name)| {
+            none(Event::MarkRecorded(MarkRecorded { digest: StateDigest(digest), name }))
         }),
         (seq(), content(), details()).prop_map(move |(request, content, details)| {
             none(Event::ResponseReceived(ResponseReceived { request, content, details }))

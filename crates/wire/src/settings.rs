@@ -36,7 +36,7 @@ pub struct Settings {
     /// The names of its upstreams.
     pub upstreams: Vec<String>,
     /// Where the requests of each upstream, and of each intercepted host, went: to be shown, without
-    /// secrets. Runs of earlier releases do not say.
+    /// secrets. Those of an import are in [`Imported::urls`].
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub urls: BTreeMap<String, String>,
 }

@@ -4,8 +4,7 @@
 //! appended, and never changed. So it adds next to nothing to the cost of an append: a piece is a
 //! few rows at the end of a table, whereas one entry per event in an ordinary index would dirty a
 //! page each. A look-up goes through all pieces, which are a fiftieth of the size of the events.
-//! Events that no piece covers (the newest ones, or those of a log written by an older release) are
-//! read and indexed in memory.
+//! Events that no piece covers (the newest ones) are read and indexed in memory.
 //!
 //! A piece has one part per [`Section`]. The index says where to look, never what is there: its
 //! users read the events. It may name an event too many (because of a hash collision), but never

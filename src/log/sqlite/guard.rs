@@ -94,8 +94,7 @@ fn steps(bytes: u64) -> i64 {
     LEAST_STEPS.saturating_add(STEPS_PER_BYTE.saturating_mul(bytes))
 }
 
-/// Anything in a file's schema that could do more than hold our rows. A later release may add plain
-/// tables, columns and indexes, but nothing that computes.
+/// Anything in a file's schema that could do more than hold our rows: whatever computes.
 pub(super) fn stranger(db: &Connection) -> rusqlite::Result<Option<String>> {
     let first = |sql: &str, say: fn(&str) -> String| -> rusqlite::Result<Option<String>> {
         let mut select = db.prepare(sql)?;

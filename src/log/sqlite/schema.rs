@@ -143,7 +143,8 @@ SELECT lower(hex(r.id)) AS run, a.id & 4294967295 AS seq, q.call, q.sample,
   coalesce(json_extract(a.body, '$.cached_tokens'), json_extract(a.body, '$.answer.cached_tokens')) AS cached_tokens,
   coalesce(json_extract(a.body, '$.reasoning_tokens'), json_extract(a.body, '$.answer.reasoning_tokens')) AS reasoning_tokens,
   coalesce(json_extract(a.body, '$.cost'), json_extract(a.body, '$.answer.cost')) AS cost,
-  coalesce(json_extract(a.body, '$.extra'), json_extract(a.body, '$.answer.extra')) AS extra
+  coalesce(json_extract(a.body, '$.extra'), json_extract(a.body, '$.answer.extra')) AS extra,
+  json_extract(q.body, '$.labels') AS labels
 FROM events a JOIN kinds k ON k.id = a.kind AND k.name IN ('ResponseReceived', 'AnswerReused')
   JOIN run_ids r ON r.no = a.id >> 32
   JOIN events q ON q.id = (a.id >> 32 << 32) + a.cause JOIN requests p ON p.id = q.request
@@ -155,7 +156,7 @@ SELECT lower(hex(r.id)) AS run, d.id & 4294967295 AS seq, q.call, q.sample,
   json_extract(s.body, '$.method') AS method, json_extract(d.body, '$.value') AS value,
   json_extract(d.body, '$.reasoning') AS reasoning, json_extract(d.body, '$.warnings') AS warnings,
   json_extract(s.body, '$.parser.params') AS params, c.body AS answer, d.cause AS answer_seq,
-  lower(hex(p.hash)) AS prompt_hash
+  lower(hex(p.hash)) AS prompt_hash, json_extract(q.body, '$.labels') AS labels
 FROM events d CROSS JOIN kinds k ON k.id = d.kind AND k.name = 'DecisionMade'
   JOIN run_ids r ON r.no = d.id >> 32 CROSS JOIN contents s ON s.id = d.content
   JOIN events a ON a.id = (d.id >> 32 << 32) + d.cause JOIN contents c ON c.id = a.content

@@ -31,6 +31,8 @@ pub(super) struct Chain {
 pub(super) enum Misfit {
     #[error("it decides about an answer that does not exist")]
     NoAnswer,
+    #[error("it is about a request that does not exist")]
+    NoRequest,
     #[error("it does not say what decided")]
     NoParser,
     #[error("{}", .0.what)]
@@ -130,6 +132,9 @@ impl Chain {
                     exchanges.answer(stored.seq, answer.request, &answer.content, &answer.details);
                 }
                 self.answers.insert(stored.seq, answer.request);
+            }
+            Event::ClientLeft(left) if self.questions.get(&left.request).is_none() => {
+                return Err(Misfit::NoRequest);
             }
             Event::DecisionMade(made) => {
                 let question = self.answers.get(&made.response);

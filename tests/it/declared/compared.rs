@@ -232,7 +232,7 @@ async fn a_fact_of_a_dialogue_is_named_after_all_dialogues_and_its_causes_within
 
 #[tokio::test]
 async fn a_question_of_a_log_may_name_anything_and_an_audit_ends() {
-    use retold::event::{NewEvent, RequestSent, RunStarted};
+    use retold::event::{Labels, NewEvent, RequestSent, RunStarted};
     use retold::id::Time;
     use retold::log::{Append, Head};
     let trial = Trial::in_memory(Oracle::prompt());
@@ -249,7 +249,13 @@ async fn a_question_of_a_log_may_name_anything_and_an_audit_ends() {
         // Everything that was ever asked, and the beginning of the run.
         let because = Because::new((1..=n).map(Seq));
         let call = CallPath::new(format!("q/{n}")).unwrap();
-        let sent = RequestSent { call, sample: 0, prompt: request.hash(), because };
+        let sent = RequestSent {
+            call,
+            sample: 0,
+            prompt: request.hash(),
+            because,
+            labels: Labels::default(),
+        };
         NewEvent::from_event(&Event::RequestSent(sent), Time(0), Some(request)).unwrap()
     };
     let first = NewEvent::from_event(&started, Time(0), None).unwrap();

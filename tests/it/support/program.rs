@@ -12,7 +12,6 @@ use retold_study::error::ExperimentError;
 use retold_study::original::{Original, OriginalError};
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
-use serde_json::Value;
 
 static CATALOGUE: LazyLock<Catalogue> =
     LazyLock::new(|| retold_cli::program::catalogue().expect("each study has a name of its own"));

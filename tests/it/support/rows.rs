@@ -2,7 +2,7 @@
 
 use retold::content::Content;
 use retold::event::{
-    Because, Event, NewEvent, RequestSent, ResponseDetails, ResponseReceived, RunStarted,
+    Because, Event, Labels, NewEvent, RequestSent, ResponseDetails, ResponseReceived, RunStarted,
 };
 use retold::id::{CallPath, RunId, Seq, Time};
 use retold::log::{Append, Head};
@@ -38,6 +38,7 @@ impl Writer {
                 sample: 0,
                 prompt,
                 because: Because::default(),
+                labels: Labels::default(),
             }),
             Some(request),
         )

@@ -22,7 +22,7 @@ use retold_wire::PROGRAM;
 /// traced back to the first prompt. It is part of the log's hash chain, and a replay compares it.
 /// "The same text" is listed separately: answers and facts whose text (32 bytes or more) is in the
 /// prompt word for word, and how rare that text is; a text that is common in the run is left out.
-/// Runs of earlier formats declare nothing.
+/// Runs of programs and imports declare nothing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run (first digits of its id, or `latest`), or a recording's file.

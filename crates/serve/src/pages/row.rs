@@ -50,6 +50,8 @@ pub(crate) fn label(kind: &str) -> &'static str {
         "ResponseReceived" => "answer",
         "AnswerReused" => "reused answer",
         "AttemptFailed" => "failed attempt",
+        "ClientLeft" => "client left",
+        "MarkRecorded" => "mark",
         "DecisionMade" => "decision",
         "Occurred" => "fact",
         "RunFinished" => "run finished",
@@ -90,7 +92,17 @@ pub(crate) fn row(run: RunId, event: &StoredEvent, untrusted: Option<u64>) -> Ro
             name = fact_name(&fact.fact).map(|name| excerpt(name, 60));
             fact_text(&fact.fact)
         }
-        Ok(Event::RequestSent(sent)) => format!("prompt {}", sent.prompt.short(12)),
+        Ok(Event::RequestSent(sent)) => {
+            let labels = sent.labels.iter().map(|(name, value)| format!(" · {name}: {value}"));
+            format!("prompt {}{}", sent.prompt.short(12), labels.collect::<String>())
+        }
+        Ok(Event::ClientLeft(left)) => {
+            format!("after {} ms, with {} bytes", left.after_ms, left.bytes)
+        }
+        Ok(Event::MarkRecorded(mark)) => {
+            name = Some(excerpt(&mark.name, 60));
+            format!("state {}", mark.digest.short(12))
+        }
         Ok(Event::RunFinished(finished)) => finished.outcome.as_str().to_owned(),
         Ok(Event::RunStarted(started)) => match started.drawn_from() {
             Some(seed) => format!("{}, seed {seed}", started.experiment),
@@ -102,13 +114,19 @@ pub(crate) fn row(run: RunId, event: &StoredEvent, untrusted: Option<u64>) -> Ro
     };
     let is_exchange = matches!(
         &*event.kind,
-        "RequestSent" | "ResponseReceived" | "AnswerReused" | "AttemptFailed" | "DecisionMade"
+        "RequestSent"
+            | "ResponseReceived"
+            | "AnswerReused"
+            | "AttemptFailed"
+            | "ClientLeft"
+            | "DecisionMade"
     );
     let page = if is_exchange { "exchange" } else { "event" };
     let anchor = match &*event.kind {
         "ResponseReceived" | "AnswerReused" => "#answer",
         "DecisionMade" => "#decision",
         "AttemptFailed" => "#attempts",
+        "ClientLeft" => "#left",
         _ => "",
     };
     Row {

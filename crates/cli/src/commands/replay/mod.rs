@@ -27,7 +27,7 @@ use retold_study::studies::Studies;
 ///
 /// No model is asked and nothing is written. Exit code 1 and a report if anything differs: a
 /// prompt, a decision, a fact, or the state that the facts fold into, whose digests are recorded at
-/// marks and at the end. Runs in logs of format 1 have no such digests, and the replay says so.
+/// marks and at the end. Runs that did not come to their end have no such digests, and the replay says so.
 ///
 /// With --prompts, the run uses other templates, and the replay reports which recorded calls still
 /// match, which would be new, and the first change in each lane (a participant, a dialogue). A

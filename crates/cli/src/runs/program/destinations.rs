@@ -62,7 +62,7 @@ impl Destinations {
                         named.insert(name.clone(), url);
                     }
                 }
-                // An earlier release did not record where requests went: what was asked has to be named.
+                // An import need not say where requests went: what was asked has to be named.
                 _ if led_to.is_none() && clients::has_default(name) && !asked.contains(name) => {}
                 _ => missing.push(name.clone()),
             }

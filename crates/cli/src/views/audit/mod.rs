@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use self::object::object;
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::output::Output;
+use crate::output::{Output, grouped};
 use crate::runs::effective;
 use crate::select::{self, Selected};
 use retold::audit::{Audit, Declared, Link, MadeFrom, Match, Origin, Part, Target, audit};
@@ -330,7 +330,18 @@ fn text(audit: &Audit, end: Option<Seq>) -> String {
             }
         }
     }
+    if let Some(Link { seq, hash, event: left }) = &audit.left {
+        let _ = writeln!(
+            out,
+            "\nthe client left  seq {seq}  hash {hash}\n  after {} ms, with {} bytes of the answer",
+            grouped(left.after_ms),
+            grouped(left.bytes)
+        );
+    }
     let _ = writeln!(out, "\nquestion  seq {}  hash {}", audit.question.seq, audit.question.hash);
+    for (name, value) in &audit.labels {
+        let _ = writeln!(out, "  {}: {}", printable(name, 100), printable(value, 200));
+    }
     let _ = writeln!(out, "prompt {}", audit.request.hash());
     let body = audit.request.body().as_object();
     for (key, value) in body.into_iter().flatten().filter(|(key, _)| *key != "messages") {

@@ -30,6 +30,10 @@ pub(super) fn object(audit: &Audit) -> Value {
         "answer": answer,
         "failed_attempts": audit.attempts.iter().map(place).collect::<Vec<_>>(),
         "question": place(&audit.question),
+        "labels": audit.labels,
+        "client_left": audit.left.as_ref().map(|Link { seq, hash, event }| {
+            json!({"seq": seq, "hash": hash, "after_ms": event.after_ms, "bytes": event.bytes})
+        }),
         "prompt_hash": audit.request.hash(),
         "request": audit.request.body(),
         "declared": declared_object(&audit.declared),

@@ -15,6 +15,8 @@ pub(super) struct Gathered {
     pub(super) question: StoredEvent,
     pub(super) answer: Option<StoredEvent>,
     pub(super) attempts: Vec<StoredEvent>,
+    /// That the client hung up, if it did.
+    pub(super) left: Option<StoredEvent>,
     /// The decision that was asked for, or the last.
     pub(super) decision: Option<(StoredEvent, DecisionMade)>,
     pub(super) others: Vec<StoredEvent>,
@@ -51,7 +53,7 @@ impl OfRun<'_> {
             all.extend(newest.iter().copied());
         }
         let places: Vec<Seq> = all.into_iter().collect();
-        let (mut answer, mut attempts) = (None, Vec::new());
+        let (mut answer, mut attempts, mut left) = (None, Vec::new(), None);
         let mut decisions: Vec<(StoredEvent, DecisionMade)> = Vec::new();
         let mut facts: Vec<(StoredEvent, Vec<Seq>)> = Vec::new();
         each_event_at::<LogError>(reader, run, &places, |stored| {
@@ -65,6 +67,9 @@ impl OfRun<'_> {
                 }
                 Ok(Event::AttemptFailed(failed)) if failed.request == question.seq => {
                     attempts.push(stored);
+                }
+                Ok(Event::ClientLeft(client)) if client.request == question.seq => {
+                    left = Some(stored);
                 }
                 Ok(Event::DecisionMade(made)) if is_answer(made.response) => {
                     decisions.push((stored, made));
@@ -86,7 +91,7 @@ impl OfRun<'_> {
         facts.retain(|(_, causes)| decided.is_some_and(|seq| causes.contains(&seq)));
         let facts = facts.into_iter().map(|(fact, _)| fact).collect();
         let others = decisions.into_iter().map(|(stored, _)| stored).collect();
-        Ok(Gathered { question, answer, attempts, decision, others, facts, index })
+        Ok(Gathered { question, answer, attempts, left, decision, others, facts, index })
     }
 
     pub(super) fn request(&mut self, question: &StoredEvent) -> Result<Request, PageError> {

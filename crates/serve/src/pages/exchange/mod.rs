@@ -5,6 +5,7 @@ mod gather;
 mod shown;
 
 use retold::content::Content;
+use retold::event::{Event, Labels};
 use retold::id::Seq;
 use retold::log::{CheckedReader, LogError, Reader, each_event_at};
 use serde::Serialize;
@@ -32,6 +33,10 @@ struct ExchangePage {
     participant: Option<(String, String)>,
     prompt: Prompt,
     attempts: Vec<Attempt>,
+    /// What the call belongs to.
+    labels: Labels,
+    /// That the client hung up, if it did.
+    left: Option<Row>,
     answer: Option<Answer>,
     decision: Option<Decision>,
     /// Other decisions about the same answer.
@@ -58,7 +63,7 @@ struct OtherSample {
 
 pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
     let gathered = of.gather(seq)?;
-    let Gathered { question, answer, attempts, decision, others, facts, index } = gathered;
+    let Gathered { question, answer, attempts, left, decision, others, facts, index } = gathered;
     let run = of.head.run;
     let untrusted = of.asked.site.untrusted(&of.head);
     let request = of.request(&question)?;
@@ -102,6 +107,10 @@ pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
     let decision_shown =
         decision.map(|(stored, made)| decision_of(&of, &stored, made, answer.as_ref(), &taken));
     let check = decision_shown.as_ref().filter(|decision| !decision.reported);
+    let labels = match question.event() {
+        Ok(Event::RequestSent(sent)) => sent.labels,
+        _ => Labels::default(),
+    };
     let data = ExchangePage {
         chain: of.href(&format!("/chain/{}", question.seq)),
         check: check.map(|decision| {
@@ -117,6 +126,8 @@ pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
         participant,
         prompt: prompt_of(&request),
         attempts: attempts.iter().filter_map(attempt_of).collect(),
+        labels,
+        left: left.map(|left| row(run, &left, untrusted)),
         answer: answer_shown,
         decision: decision_shown,
         others: others.iter().map(|other| row(run, other, untrusted)).collect(),
