@@ -89,6 +89,7 @@
 )]
 
 pub mod audit;
+pub mod char_boundary;
 pub mod check;
 pub mod compare;
 pub mod content;

@@ -13,7 +13,7 @@ use super::origin::{Events, event_at};
 use super::target::Target;
 use crate::event::{ClientLeft, DecisionMade, Event, Labels, Occurred};
 use crate::id::{CallPath, RunId, Sample, Seq};
-use crate::log::{Index, LogError, Reader, each_event_at};
+use crate::log::{EventFault, Index, LogError, Reader, each_event_at};
 use crate::parse::{ParserSpec, Parsers};
 use crate::prompt::Request;
 use crate::run::AnswerDetails;
@@ -71,11 +71,9 @@ pub fn audit(
     else {
         return Err(not_found(reader, run, &index, target)?);
     };
-    let request = reader.request(prompt)?.ok_or_else(|| LogError::Corrupt {
-        run,
-        seq: question.seq,
-        what: format!("its request {prompt} is missing"),
-    })?;
+    let request = reader
+        .request(prompt)?
+        .ok_or_else(|| LogError::corrupt(run, question.seq, EventFault::NoRequest { prompt }))?;
     let mut audit = Audit {
         run,
         call: call.clone(),

@@ -9,7 +9,7 @@ use super::answers::{RecordedAnswer, each_answer};
 use super::{DecideError, Decided, Decider, Params, REPORTED, RegisteredParser, Undecided, filter};
 use crate::content::Content;
 use crate::id::{CallPath, RunId};
-use crate::log::{LogError, Reader};
+use crate::log::{EventFault, LogError, Reader};
 use crate::model::Unreadable;
 use crate::parse::registry::RegistryError;
 use crate::parse::{AnyParser, ParserSpec, Parsers};
@@ -240,10 +240,9 @@ impl<F> Pending<'_, F> {
         F: FnMut(&mut dyn Reader, Redecided) -> Result<(), E>,
     {
         let request = reader.request(answer.prompt).map_err(AgainError::from)?;
-        let missing = || LogError::Corrupt {
-            run: self.run,
-            seq: answer.seq,
-            what: format!("its request {} is missing", answer.prompt),
+        let missing = || {
+            let fault = EventFault::NoRequest { prompt: answer.prompt };
+            LogError::corrupt(self.run, answer.seq, fault)
         };
         let request = request.ok_or_else(|| AgainError::from(missing()))?;
         let Some(parser) = chooser.choose(&answer.call, &request) else {
@@ -271,11 +270,8 @@ impl<F> Pending<'_, F> {
     fn spec(&self, answer: &RecordedAnswer) -> Result<Option<ParserSpec>, LogError> {
         let Some((seq, made)) = &answer.decision else { return Ok(None) };
         let spec = ParserSpec::deserialize(&made.by.parser);
-        spec.map(Some).map_err(|e| LogError::Corrupt {
-            run: self.run,
-            seq: *seq,
-            what: format!("its parser: {e}"),
-        })
+        let malformed = |error| EventFault::malformed(format_args!("its parser: {error}"));
+        spec.map(Some).map_err(|error| LogError::corrupt(self.run, *seq, malformed(error)))
     }
 
     /// Whether an answer is an embedding, which nobody but the parser of its recorded decision can

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::content::Content;
 use crate::event::{AnswerReused, DecisionMade, Event, ResponseReceived, kind};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
-use crate::log::{Index, LogError, Reader, RunEvents};
+use crate::log::{EventFault, Index, LogError, Reader, RunEvents};
 use crate::lookup::LookupMap;
 use crate::parse::WholeAnswer;
 use crate::run::AnswerDetails;
@@ -59,7 +59,7 @@ pub fn each_answer<E: From<LogError>>(
     let mut events = RunEvents::new(run);
     while let Some(stored) = events.next(reader)? {
         let seq = stored.seq;
-        let corrupt = |what: &str| LogError::Corrupt { run, seq, what: what.to_owned() };
+        let corrupt = |fault: EventFault| LogError::corrupt(run, seq, fault);
         let (request, content, beside) = match stored.event().map_err(LogError::from)? {
             Event::RequestSent(sent) => {
                 questions.insert(seq, (sent.call, sent.sample, sent.prompt));
@@ -75,14 +75,14 @@ pub fn each_answer<E: From<LogError>>(
             }
             Event::DecisionMade(made) => {
                 let answer = waiting.remove(&made.response);
-                let missing = || corrupt("it decides about an answer that does not exist");
+                let missing = || corrupt(EventFault::NoAnswer);
                 let answer = answer.ok_or_else(missing)?;
                 each(reader, RecordedAnswer { decision: Some((seq, made)), ..answer })?;
                 continue;
             }
             _ => continue,
         };
-        let missing = || corrupt("it answers a question that does not exist");
+        let missing = || corrupt(EventFault::NoQuestion);
         let (call, sample, prompt) = questions.remove(&request).ok_or_else(missing)?;
         let decision = None;
         let answer = RecordedAnswer { seq, call, sample, prompt, content, beside, decision };

@@ -16,6 +16,7 @@
 //! store.
 
 use data_encoding::HEXLOWER;
+use serde::{Deserialize, Serialize};
 
 use super::stored::{NewEvent, StoredEvent};
 use crate::content::Content;
@@ -28,7 +29,7 @@ pub const DOMAIN: &[u8] = b"retold event v1\n";
 pub const GENESIS: EventHash = EventHash([0; 32]);
 
 /// The end of a run's chain, or a position in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// The last seq; 0 for a run without events.
     pub seq: Seq,

@@ -15,7 +15,7 @@ use crate::event::chain::ChainLink;
 use crate::event::{AttemptDetails, Event, PROGRAM, RunStarted};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
-use crate::log::{Backend, Head, LogError, Reader, RunEvents, SharedBackend};
+use crate::log::{Backend, EventFault, Head, LogError, Reader, RunEvents, SharedBackend};
 use crate::lookup::LookupMap;
 use crate::model::scripted::{LoadProblem, ScriptedExchange};
 use crate::model::{ExchangeError, ExchangeLine, ExchangeResponse, FailureKind, Response};
@@ -64,8 +64,7 @@ pub fn export_exchanges<E: From<LogError>>(
     while let Some(stored) = events.next(reader)? {
         let stored = &stored;
         after = follows(stored, after, &ChainLink::of_stored(stored).canonical())?;
-        let corrupt = |what| LogError::Corrupt { run, seq: stored.seq, what };
-        let (request, label, outcome) = match stored.event().map_err(|e| corrupt(e.what))? {
+        let (request, label, outcome) = match stored.event().map_err(LogError::from)? {
             Event::RunStarted(started) => {
                 simulated = started.is_simulated();
                 is_program = started.experiment == PROGRAM;
@@ -130,10 +129,10 @@ fn exchange(
     (run, (asked, seq)): (RunId, (Asked, Seq)),
     (outcome, label, simulated): (Result<Response, ExchangeError>, Option<Value>, bool),
 ) -> Result<String, LogError> {
-    let corrupt = |what| LogError::Corrupt { run, seq, what };
     let (call, sample, prompt) = asked;
     let request = requests.request(reader, prompt)?;
-    let request = request.ok_or_else(|| corrupt(format!("its request {prompt} is missing")))?;
+    let request =
+        request.ok_or_else(|| LogError::corrupt(run, seq, EventFault::NoRequest { prompt }))?;
     let exchange = ExchangeLine {
         call: Some(call),
         sample: Some(sample),
@@ -143,7 +142,8 @@ fn exchange(
         label,
         simulated,
     };
-    serde_json::to_string(&exchange).map_err(|e| corrupt(e.to_string()))
+    serde_json::to_string(&exchange)
+        .map_err(|error| LogError::corrupt(run, seq, EventFault::malformed(error)))
 }
 
 /// How a call failed.

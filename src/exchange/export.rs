@@ -9,9 +9,9 @@ use crate::content::Content;
 use crate::event::StoredEvent;
 use crate::event::chain::{ChainLink, Head, hash_after};
 use crate::id::{ContentHash, PromptHash, RunId, Seq};
-use crate::log::ledger::Ledger;
+use crate::log::ledger::{Ledger, LedgerEntry};
 use crate::log::lists::{Base, Lists};
-use crate::log::{FORMAT, LogError, Reader, externalise_from};
+use crate::log::{EventFault, FORMAT, LedgerFault, LogError, Reader, externalise_from};
 use crate::prompt::CanonicalError;
 
 /// Events per read.
@@ -57,8 +57,8 @@ pub fn export_recording<E: From<LogError>>(
 pub(super) fn follows(event: &StoredEvent, after: Head, canonical: &str) -> Result<Head, LogError> {
     let seq = after.seq.next();
     if event.seq != seq || hash_after(after.hash, canonical) != event.hash {
-        let what = "it is missing or not as it was written".to_owned();
-        return Err(LogError::Corrupt { run: event.run, seq, what });
+        let fault = EventFault::gap(seq, event.seq).unwrap_or(EventFault::Hash);
+        return Err(LogError::corrupt(event.run, seq, fault));
     }
     Ok(Head { seq, hash: event.hash })
 }
@@ -78,8 +78,7 @@ pub(super) fn whole(reader: &mut dyn Reader, run: RunId) -> Result<(), LogError>
     let (Some(held), Some(known)) = (head, known) else {
         return match (head, known) {
             (Some(Head { seq: Seq(0), .. }), None) => {
-                let what = "it has no events".to_owned();
-                Err(LogError::Corrupt { run, seq: Seq(1), what })
+                Err(LogError::corrupt(run, Seq(1), EventFault::NoEvents))
             }
             _ => Ok(()),
         };
@@ -87,11 +86,9 @@ pub(super) fn whole(reader: &mut dyn Reader, run: RunId) -> Result<(), LogError>
     if held.seq >= known.head.seq {
         return Ok(());
     }
-    let what = format!(
-        "it is missing: entry {} of the ledger ({}) says that the run had seq {}",
-        known.number, known.change, known.head.seq
-    );
-    Err(LogError::Corrupt { run, seq: held.seq.next(), what })
+    let LedgerEntry { number, ref change, head, .. } = *known;
+    let fault = LedgerFault::Shorter { number, change: change.clone(), head };
+    Err(LogError::corrupt(run, held.seq.next(), fault))
 }
 
 /// The contents and requests that have been written.
@@ -126,8 +123,8 @@ impl WrittenContents {
             return Ok(());
         };
         let Some(request) = reader.request(prompt)? else {
-            let what = format!("its request {prompt} is missing");
-            return Err(LogError::Corrupt { run: event.run, seq: event.seq, what }.into());
+            let fault = EventFault::NoRequest { prompt };
+            return Err(LogError::corrupt(event.run, event.seq, fault).into());
         };
         // What a log shares depends on its history, but two recordings of one run must be the same
         // bytes.

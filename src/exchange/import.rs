@@ -6,7 +6,7 @@ use super::requests::Requests;
 use crate::event::chain::LinkedEvent;
 use crate::event::{Event, MerkleTree, NewEvent, RunFinished, StoredEvent};
 use crate::id::{RunId, Seq};
-use crate::log::{Append, Backend, Committer, Head, LogError, Provenance, Reader};
+use crate::log::{Append, Backend, Committer, EventFault, Head, LogError, Provenance, Reader};
 
 /// Events read and appended together.
 const BATCH: usize = 1024;
@@ -123,9 +123,11 @@ fn again(
         event;
     let prompt = match event.prompt {
         None => None,
-        Some(prompt) => Some(requests.request(reader, prompt)?.ok_or_else(|| {
-            LogError::Corrupt { run, seq, what: format!("its request {prompt} is missing") }
-        })?),
+        Some(prompt) => Some(
+            requests
+                .request(reader, prompt)?
+                .ok_or_else(|| LogError::corrupt(run, seq, EventFault::NoRequest { prompt }))?,
+        ),
     };
     Ok(NewEvent { kind, version, time, call, sample, prompt, cause, content, body })
 }

@@ -33,7 +33,7 @@ use crate::explain::explain;
 use crate::id::{ContentHash, EventHash, PromptHash, RunId, Seq};
 use crate::jsonl::{JsonlProblem, JsonlReader};
 use crate::log::lists::{Base, StoredPart, whole};
-use crate::log::{FORMAT, Head, LogError, Problem, Scratch, SharedBackend, expand};
+use crate::log::{FORMAT, Fault, Finding, Head, LogError, Scratch, SharedBackend, expand};
 use crate::prompt::{Request, RequestError, canonical};
 
 /// A run read from a file, with every hash checked.
@@ -121,7 +121,7 @@ pub fn read_recording(lines: JsonlReader) -> Result<Recording, ImportError> {
 /// [`ImportError`] if not even the first event can be read.
 pub fn read_recording_to_damage(
     lines: JsonlReader,
-) -> Result<(Recording, Option<Problem>), ImportError> {
+) -> Result<(Recording, Option<Finding>), ImportError> {
     let (reading, wrong) = read(lines)?;
     let (run, last) = (reading.run, reading.scratch.head().seq);
     let Some(wrong) = wrong else { return Ok((reading.finish()?, None)) };
@@ -133,8 +133,8 @@ pub fn read_recording_to_damage(
         ImportError::OtherHead { .. } => Seq(1),
         _ => last.next(),
     };
-    let problem = Problem { run: Some(run), seq: Some(seq), what: wrong.to_string() };
-    Ok((reading.finish()?, Some(problem)))
+    let fault = Fault::Recording { why: wrong.to_string() };
+    Ok((reading.finish()?, Some(Finding::of_event(run, seq, fault))))
 }
 
 /// Reads up to the first line that is not as it was written.

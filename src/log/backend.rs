@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::LogError;
+use super::finding::{Fault, Finding};
 use super::index::Section;
 use super::ledger::LedgerEntry;
-use super::problem::Problem;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{NewEvent, StoredEvent};
 use crate::id::{PromptHash, RunId, Seq, Time};
@@ -60,14 +60,11 @@ pub trait Backend: Send + Sync {
 
     /// What the log once held and no longer does, as far as that can be detected. If anything was
     /// lost, nothing can be appended.
-    fn lost(&self) -> Vec<Problem>;
+    fn lost(&self) -> Vec<Finding>;
 
     /// What is damaged about the file itself, although it can be read; `verify` looks at everything
     /// else.
-    fn damaged(&self) -> Option<Problem>;
-
-    /// Whether the end of the file is missing.
-    fn is_cut_off(&self) -> bool;
+    fn damaged(&self) -> Option<Finding>;
 
     /// A connection that can append. One per process is enough.
     ///
@@ -264,11 +261,11 @@ pub trait Reader: Send {
     fn not_found(&mut self, run: RunId, last: Seq) -> Result<Option<Seq>, LogError>;
 
     /// Checks what no chain covers: stray or damaged contents, requests and tables. Returns
-    /// messages, or nothing if all is well.
+    /// nothing if all is well.
     ///
     /// # Errors
     /// [`LogError`] if the check itself failed.
-    fn integrity(&mut self) -> Result<Vec<String>, LogError>;
+    fn integrity(&mut self) -> Result<Vec<Fault>, LogError>;
 }
 
 /// A shared backend.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::backend::{Reader, RunHead};
 use super::error::LogError;
+use super::finding::{EventFault, Fault};
 use super::index::Section;
 use super::ledger::LedgerEntry;
 use crate::event::StoredEvent;
@@ -68,8 +69,9 @@ impl CheckedReader {
                         Head { seq: after, hash: events.remove(0).hash }
                     }
                     Some(event) => {
-                        let what = gap(after, event.seq).unwrap_or_default();
-                        return Err(LogError::Corrupt { run, seq: after, what });
+                        let fault =
+                            EventFault::gap(after, event.seq).unwrap_or(EventFault::Displaced);
+                        return Err(LogError::corrupt(run, after, fault));
                     }
                     // The run ends before them.
                     None => return Ok((Head::START, events)),
@@ -85,32 +87,21 @@ impl CheckedReader {
     }
 }
 
-/// What is missing if an event comes where an earlier one is due.
-pub(super) fn gap(due: Seq, found: Seq) -> Option<String> {
-    match found.0.checked_sub(due.0) {
-        None | Some(0) => None,
-        Some(1) => Some("the event is missing".to_owned()),
-        Some(n) => Some(format!("{n} events are missing from here on")),
-    }
-}
-
 /// How far events follow each other, the first of them the event `head`: the last that does, and
 /// [`LogError::Corrupt`] for the first event that is missing or has another hash.
 pub(crate) fn follow(mut head: Head, events: &[StoredEvent]) -> (Head, Option<LogError>) {
     for event in events {
         let due = head.seq.next();
         let hash = ChainLink::of_stored(event).hash_after(head.hash);
-        let what = match gap(due, event.seq) {
+        let fault = match EventFault::gap(due, event.seq) {
             Some(missing) => missing,
             None if hash == event.hash => {
                 head = Head { seq: event.seq, hash };
                 continue;
             }
-            None => "its hash does not match: the event, its content or its position was changed"
-                .to_owned(),
+            None => EventFault::Hash,
         };
-        let damaged = LogError::Corrupt { run: event.run, seq: due, what };
-        return (head, Some(damaged));
+        return (head, Some(LogError::corrupt(event.run, due, fault)));
     }
     (head, None)
 }
@@ -179,7 +170,7 @@ impl Reader for CheckedReader {
         self.inner.not_found(run, last)
     }
 
-    fn integrity(&mut self) -> Result<Vec<String>, LogError> {
+    fn integrity(&mut self) -> Result<Vec<Fault>, LogError> {
         self.inner.integrity()
     }
 }

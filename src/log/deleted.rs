@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::backend::Backend;
 use super::error::LogError;
+use super::finding::{Fault, FileFault, Finding};
 use super::ledger::Ledger;
-use super::problem::Problem;
 use crate::id::{RunId, Seq};
 
 /// The runs that the ledger or a high-water mark names, and of which the log has nothing: each with
@@ -14,7 +14,7 @@ use crate::id::{RunId, Seq};
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read for another reason than damage.
-pub fn deleted_runs(log: &dyn Backend) -> Result<Vec<Problem>, LogError> {
+pub fn deleted_runs(log: &dyn Backend) -> Result<Vec<Finding>, LogError> {
     Ok(NamedRuns::read(log)?.deleted(log))
 }
 
@@ -23,7 +23,7 @@ pub fn deleted_runs(log: &dyn Backend) -> Result<Vec<Problem>, LogError> {
 ///
 /// # Errors
 /// As [`deleted_runs`].
-pub fn deleted_latest(log: &dyn Backend) -> Result<Option<Problem>, LogError> {
+pub fn deleted_latest(log: &dyn Backend) -> Result<Option<Finding>, LogError> {
     let named = NamedRuns::read(log)?;
     let Some(deleted) = named.deleted(log).pop() else { return Ok(None) };
     let (Some(newest), Some(run)) = (named.held.last(), deleted.run) else {
@@ -33,7 +33,7 @@ pub fn deleted_latest(log: &dyn Backend) -> Result<Option<Problem>, LogError> {
     Ok(match (place(*newest), place(run)) {
         (Some(newest), Some(place)) => (place > newest).then_some(deleted),
         // The entry about it was lost with it. From a ledger that was changed, any entry may be missing.
-        (Some(_), None) => named.ledger.problems().is_empty().then_some(deleted),
+        (Some(_), None) => named.ledger.faults().is_empty().then_some(deleted),
         (None, _) => None,
     })
 }
@@ -44,7 +44,7 @@ struct NamedRuns {
     /// In the order in which they came into the log.
     held: Vec<RunId>,
     /// Why they cannot be listed, if they cannot.
-    unlisted: Option<String>,
+    unlisted: Option<Fault>,
 }
 
 impl NamedRuns {
@@ -57,8 +57,8 @@ impl NamedRuns {
         };
         let (held, unlisted) = match reader.runs() {
             Ok(heads) => (heads.into_iter().map(|head| head.run).collect(), None),
-            Err(LogError::Damaged { what, .. }) => {
-                (Vec::new(), Some(format!("the list of runs cannot be read: {what}")))
+            Err(LogError::Damaged { fault: why, .. }) => {
+                (Vec::new(), Some(FileFault::RunList { why }.into()))
             }
             Err(error) => return Err(error),
         };
@@ -66,18 +66,18 @@ impl NamedRuns {
     }
 
     /// The runs of which the log has nothing.
-    fn deleted(&self, log: &dyn Backend) -> Vec<Problem> {
+    fn deleted(&self, log: &dyn Backend) -> Vec<Finding> {
         let held: BTreeSet<RunId> = self.held.iter().copied().collect();
         let mut deleted = self.ledger.deleted(|run| held.contains(&run));
         for lost in log.lost() {
             let is_known =
                 |run| held.contains(&run) || deleted.iter().any(|one| one.run == Some(run));
             if lost.run.is_some_and(|run: RunId| !is_known(run)) {
-                deleted.push(Problem { seq: Some(Seq(1)), ..lost });
+                deleted.push(Finding { seq: Some(Seq(1)), ..lost });
             }
         }
-        if let Some(what) = &self.unlisted {
-            deleted.iter_mut().for_each(|one| one.what.clone_from(what));
+        if let Some(fault) = &self.unlisted {
+            deleted.iter_mut().for_each(|one| one.fault.clone_from(fault));
         }
         deleted
     }

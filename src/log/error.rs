@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use super::finding::{EventFault, Fault};
 use crate::event::EventError;
 use crate::id::{PromptHash, RunId, Seq};
 use crate::sidecar::SidecarError;
@@ -142,46 +143,44 @@ pub enum LogError {
         seq: Seq,
     },
     /// The file is a log but is damaged: for example, a table is missing or a page is malformed.
-    #[error("{path} is damaged: {what}")]
+    #[error("{path} is damaged: {fault}")]
     Damaged {
         /// Where.
         path: String,
         /// What is wrong.
-        what: String,
+        fault: Box<Fault>,
     },
     /// The log used to hold more: its WAL is damaged, or a run ends before its high-water mark.
-    #[error("{path} has lost events: {what}")]
+    #[error("{path} has lost events: {fault}")]
     Lost {
         /// Where.
         path: String,
-        /// The first thing that was lost.
-        what: String,
+        /// What was lost.
+        fault: Box<Fault>,
     },
     /// A stored event is damaged.
-    #[error("run {run} is damaged at seq {seq}: {what}")]
+    #[error("run {run} is damaged at seq {seq}: {fault}")]
     Corrupt {
         /// The run.
         run: RunId,
         /// The event.
         seq: Seq,
         /// What is wrong.
-        what: String,
+        fault: Box<Fault>,
     },
     /// An entry of the ledger is damaged.
-    #[error("entry {number} of the ledger is damaged: {what}")]
+    #[error("{fault}")]
     CorruptLedger {
-        /// The number of the entry.
-        number: u64,
-        /// What is wrong.
-        what: String,
+        /// Which entry, and what is wrong.
+        fault: Box<Fault>,
     },
     /// A stored request is damaged.
-    #[error("the stored request {prompt} is damaged: {what}")]
+    #[error("the stored request {prompt} is damaged: {why}")]
     CorruptRequest {
         /// Its hash.
         prompt: PromptHash,
         /// What is wrong.
-        what: String,
+        why: String,
     },
     /// The run is not in the log.
     #[error("run {run} is not in {path}")]
@@ -221,6 +220,21 @@ impl LogError {
         )
     }
 
+    /// An event that is not as it was written.
+    pub fn corrupt(run: RunId, seq: Seq, fault: impl Into<Fault>) -> Self {
+        LogError::Corrupt { run, seq, fault: Box::new(fault.into()) }
+    }
+
+    /// A file that is not as it was written.
+    pub fn damaged(path: impl Into<String>, fault: impl Into<Fault>) -> Self {
+        LogError::Damaged { path: path.into(), fault: Box::new(fault.into()) }
+    }
+
+    /// A log that used to hold more.
+    pub fn lost(path: impl Into<String>, fault: impl Into<Fault>) -> Self {
+        LogError::Lost { path: path.into(), fault: Box::new(fault.into()) }
+    }
+
     /// The file or folder at a path cannot be opened or written.
     pub(crate) fn cannot_open(
         path: impl Into<String>,
@@ -240,7 +254,7 @@ impl LogError {
 
 impl From<EventError> for LogError {
     fn from(EventError { run, seq, kind: _, what }: EventError) -> Self {
-        LogError::Corrupt { run, seq, what }
+        LogError::corrupt(run, seq, EventFault::Malformed { why: what })
     }
 }
 

@@ -27,7 +27,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::error::LogError;
-use super::problem::Problem;
+use super::finding::{EventFault, Finding};
 use crate::event::chain::Head;
 use crate::id::{EventHash, RunId, Seq};
 use crate::sidecar;
@@ -50,19 +50,18 @@ pub struct HighWaterMark {
 
 impl HighWaterMark {
     /// What is missing of a run that ends at a seq before its mark, or of which there is nothing.
-    pub fn missing_after(&self, last: Option<u64>) -> Problem {
-        let seq = self.head.seq;
-        let what = match last {
-            None => format!("the run is missing; its high-water mark is seq {seq}"),
-            Some(last) => format!(
-                "the run ends at seq {last}, before its high-water mark of seq {seq}: {} lost",
-                match seq.0.saturating_sub(last) {
-                    1 => "1 event is".to_owned(),
-                    n => format!("{n} events are"),
-                }
-            ),
+    pub fn missing_after(&self, last: Option<u64>) -> Finding {
+        let mark = self.head.seq;
+        let fault = match last {
+            None => EventFault::OnlyMark { mark },
+            Some(last) => EventFault::BehindMark { last, mark },
         };
-        Problem { run: Some(self.run), seq: Some(Seq(last.unwrap_or(0) + 1)), what }
+        Finding::of_event(self.run, Seq(last.unwrap_or(0) + 1), fault)
+    }
+
+    /// The run of the mark cannot be read: it may be there.
+    pub fn unreadable(&self) -> Finding {
+        Finding::of_event(self.run, Seq(1), EventFault::UnreadableMark { mark: self.head.seq })
     }
 
     fn to_bytes(self) -> [u8; COPY] {

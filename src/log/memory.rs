@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::backend::{Append, Backend, Committer, Lease, LeaseGuard, Provenance, Reader, RunHead};
 use super::error::LogError;
+use super::finding::{Fault, Finding};
 use super::index::Section;
 use super::ledger::{LedgerChange, LedgerEntry, LedgerHead};
-use super::problem::Problem;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{NewEvent, StoredEvent};
 use crate::id::{PromptHash, RunId, Seq};
@@ -16,7 +16,19 @@ use crate::prompt::Request;
 
 /// Keeps events in memory. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct MemoryBackend(Arc<Mutex<Store>>);
+pub struct MemoryBackend {
+    store: Arc<Mutex<Store>>,
+    /// Instead of a log of which nothing can be read.
+    remnant: Option<Arc<Remnant>>,
+}
+
+/// What is known of a log of which nothing can be read.
+#[derive(Debug)]
+struct Remnant {
+    name: String,
+    damaged: Finding,
+    lost: Vec<Finding>,
+}
 
 #[derive(Debug, Default)]
 struct Store {
@@ -33,9 +45,22 @@ impl MemoryBackend {
         Self::default()
     }
 
+    /// Stands for a log of which nothing can be read, for this reason, and which has `lost` these runs. It is
+    /// empty, and stays so.
+    pub fn remnant(name: String, why: Fault, lost: Vec<Finding>) -> Self {
+        let damaged = Finding { run: None, seq: Some(Seq(1)), fault: why };
+        let remnant = Some(Arc::new(Remnant { name, damaged, lost }));
+        MemoryBackend { store: Arc::default(), remnant }
+    }
+
+    fn can_be_written(&self) -> Result<(), LogError> {
+        let Some(Remnant { name, damaged, .. }) = self.remnant.as_deref() else { return Ok(()) };
+        Err(LogError::damaged(name.clone(), damaged.fault.clone()))
+    }
+
     fn store(&self) -> MutexGuard<'_, Store> {
         // A panic while the lock was held leaves only whole commits: they are swapped in at once.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -52,26 +77,23 @@ impl Drop for Guard {
 
 impl Backend for MemoryBackend {
     fn name(&self) -> String {
-        "memory".to_owned()
+        self.remnant.as_ref().map_or_else(|| "memory".to_owned(), |remnant| remnant.name.clone())
     }
 
     fn file(&self) -> Option<&Path> {
         None
     }
 
-    fn lost(&self) -> Vec<Problem> {
-        Vec::new()
+    fn lost(&self) -> Vec<Finding> {
+        self.remnant.as_ref().map(|remnant| remnant.lost.clone()).unwrap_or_default()
     }
 
-    fn damaged(&self) -> Option<Problem> {
-        None
-    }
-
-    fn is_cut_off(&self) -> bool {
-        false
+    fn damaged(&self) -> Option<Finding> {
+        self.remnant.as_ref().map(|remnant| remnant.damaged.clone())
     }
 
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
+        self.can_be_written()?;
         if !self.store().leases.insert(run) {
             return Err(LogError::InUse { run, holder: String::new() });
         }
@@ -79,6 +101,7 @@ impl Backend for MemoryBackend {
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
+        self.can_be_written()?;
         Ok(Box::new(MemoryCommitter { log: self.clone(), staged: StagedAppends::default() }))
     }
 
@@ -254,7 +277,7 @@ impl Reader for MemoryBackend {
         Ok(None)
     }
 
-    fn integrity(&mut self) -> Result<Vec<String>, LogError> {
+    fn integrity(&mut self) -> Result<Vec<Fault>, LogError> {
         Ok(Vec::new())
     }
 }

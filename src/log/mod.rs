@@ -11,6 +11,7 @@
 //! - [`marks`]: how far each run has come, from the mark file beside the log.
 //! - [`RunEvents`]: the events of a run, one after the other.
 //! - [`EventFilter`]: which events are listed; [`AskedModels`]: the models that questions ask for.
+//! - [`Finding`]: what can be wrong with a store or a run, as data.
 //! - [`Index`]: finds the events that belong to a call, a cause or a text.
 //! - [`EndedReader`]: a log whose runs end before what its store has: after an event that is asked for, or before the
 //!   first that is missing.
@@ -23,6 +24,7 @@ mod contention;
 mod deleted;
 mod error;
 mod filter;
+mod finding;
 mod format;
 mod group;
 mod high_water_mark;
@@ -31,7 +33,6 @@ mod lease;
 pub mod ledger;
 pub(crate) mod lists;
 mod memory;
-mod problem;
 mod run_ends;
 mod run_events;
 mod scratch;
@@ -52,19 +53,24 @@ pub use deleted::{deleted_latest, deleted_runs};
 pub(crate) use error::Reworded;
 pub use error::{Cause, LogError, NoRoom};
 pub use filter::{EventFilter, Filtering, Looked, MOMENTS, method_and_model, moment};
+pub use finding::{
+    EventFault, Fault, FieldFault, FileFault, Finding, LedgerFault, RowFault, WalCopy, WalFault,
+};
 pub use format::FORMAT;
 pub use high_water_mark::{HighWaterMark, HighWaterMarkFile, damaged_slots, marks};
 pub(crate) use index::TextKeys;
 pub use index::{Census, Index, Section, Table, each_event_at};
 pub use lease::is_being_written;
 pub use memory::MemoryBackend;
-pub use problem::Problem;
 pub use run_ends::{EndedReader, RunEnd, RunEnds, ended};
 pub use run_events::RunEvents;
 pub use scratch::Scratch;
 pub(crate) use skeleton::externalise_from;
 pub use skeleton::{expand, externalise};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{BackedUp, Cell, ForeignDatabase, ForeignError, SqliteBackend, SqliteOptions};
+pub use sqlite::{
+    BackedUp, Cell, CopyFolder, CutLength, ForeignDatabase, ForeignError, HeldFile, LogCopy, SqliteBackend,
+    SqliteOptions,
+};
 pub use verify::{Verification, events_root, outcome_digest, verify_all, verify_run};
 pub use writer::{Durable, Log, RunWriter};

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::backend::{Backend, Committer, Lease, Reader, RunHead, SharedBackend};
 use super::error::LogError;
+use super::finding::{Fault, Finding};
 use super::index::{Section, last};
 use super::ledger::LedgerEntry;
-use super::problem::Problem;
 use super::writer::Log;
 use crate::event::StoredEvent;
 use crate::event::chain::Head;
@@ -22,7 +22,7 @@ pub enum RunEnd {
     /// After this event: the run is shown as it was then.
     After(Seq),
     /// Before this event, which is missing for this reason: reading it is [`LogError::Corrupt`].
-    Missing(Seq, String),
+    Missing(Seq, Fault),
 }
 
 /// Where runs end; those that are not named are read to their last event.
@@ -74,16 +74,12 @@ impl Backend for EndedLog {
         self.log.lease(run)
     }
 
-    fn lost(&self) -> Vec<Problem> {
+    fn lost(&self) -> Vec<Finding> {
         self.log.lost()
     }
 
-    fn damaged(&self) -> Option<Problem> {
+    fn damaged(&self) -> Option<Finding> {
         self.log.damaged()
-    }
-
-    fn is_cut_off(&self) -> bool {
-        self.log.is_cut_off()
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
@@ -140,11 +136,11 @@ impl Reader for EndedReader {
     ) -> Result<Vec<StoredEvent>, LogError> {
         match self.ends.get(&run) {
             None => self.reader.events(run, after, limit),
-            Some(RunEnd::Missing(seq, what)) => {
-                let (seq, what) = (*seq, what.clone());
+            Some(RunEnd::Missing(seq, fault)) => {
+                let (seq, fault) = (*seq, fault.clone());
                 let events = self.reader.events(run, after, limit)?;
                 match events.is_empty() && limit > 0 {
-                    true => Err(LogError::Corrupt { run, seq, what }),
+                    true => Err(LogError::corrupt(run, seq, fault)),
                     false => Ok(events),
                 }
             }
@@ -204,7 +200,7 @@ impl Reader for EndedReader {
         self.reader.not_found(run, last)
     }
 
-    fn integrity(&mut self) -> Result<Vec<String>, LogError> {
+    fn integrity(&mut self) -> Result<Vec<Fault>, LogError> {
         self.reader.integrity()
     }
 }

@@ -9,7 +9,7 @@ use crate::audit::{Audit, Declared, Part};
 use crate::event::chain::{ChainLink, GENESIS};
 use crate::event::{Event, StoredEvent, inclusion_paths};
 use crate::id::{EventHash, EventsRoot, MerkleNode, RunId, Seq};
-use crate::log::{LogError, Reader, RunEvents};
+use crate::log::{EventFault, LogError, Reader, RunEvents};
 use crate::prompt::canonical;
 
 /// Makes the proof of an audited decision, as the text of its file. It covers the question, its
@@ -36,8 +36,8 @@ pub fn prove(reader: &mut dyn Reader, audit: &Audit) -> Result<String, ProveErro
     let places = wanted.iter().map(|seq| place(*seq)).collect();
     let (root, mut paths) = inclusion_paths(&collected.hashes, &places);
     if root != stated {
-        let what = format!("it states the root {stated}, but the events before it give {root}");
-        return Err(LogError::Corrupt { run, seq: collected.end.seq, what }.into());
+        let fault = EventFault::EventsRoot { stated, found: root };
+        return Err(LogError::corrupt(run, collected.end.seq, fault).into());
     }
     let (mut contents, mut leaves) = (BTreeMap::new(), BTreeMap::new());
     for event in &collected.events {
@@ -49,8 +49,7 @@ pub fn prove(reader: &mut dyn Reader, audit: &Audit) -> Result<String, ProveErro
         leaves.insert(seq, collected.leaf(run, event, path)?);
     }
     let mut leaf = |seq: Seq| {
-        let what = "the index names it, but there is no such event".to_owned();
-        leaves.remove(&seq).ok_or(LogError::Corrupt { run, seq, what })
+        leaves.remove(&seq).ok_or_else(|| LogError::corrupt(run, seq, EventFault::OnlyIndexed))
     };
     let proof = Proof {
         start: leaf(Seq(1))?,
@@ -107,11 +106,8 @@ fn parsed<T: serde::de::DeserializeOwned>(
     seq: Seq,
     canonical: &str,
 ) -> Result<T, LogError> {
-    serde_json::from_str(canonical).map_err(|error| LogError::Corrupt {
-        run,
-        seq,
-        what: error.to_string(),
-    })
+    serde_json::from_str(canonical)
+        .map_err(|error| LogError::corrupt(run, seq, EventFault::malformed(error)))
 }
 
 /// What of a run a proof is made of.

@@ -26,7 +26,7 @@ use super::together::Together;
 use crate::content::Content;
 use crate::event::{Because, Event, NewEvent};
 use crate::id::{RunId, Seq, Time};
-use crate::log::{Durable, LogError, RunWriter};
+use crate::log::{Durable, EventFault, LogError, RunWriter};
 use crate::lookup::LookupMap;
 use crate::model::{Answerer, Failure, FailureKind, RetryPolicy, Throttle, Unreadable};
 use crate::parse::{Parsed, Parser, WholeAnswer, kept};
@@ -203,7 +203,8 @@ impl Core {
         }
         let (run, seq) = (self.run, found.recorded.request);
         let recorded = Because::of_body(&found.because, seq);
-        let recorded = recorded.map_err(|e| LogError::Corrupt { run, seq, what: e.to_string() })?;
+        let recorded =
+            recorded.map_err(|e| LogError::corrupt(run, seq, EventFault::malformed(e)))?;
         // The bodies differ, but not what we know of them, if a later release has added a field.
         if recorded == now { Ok(()) } else { Err(Divergence::sources(asked, recorded, now).into()) }
     }

@@ -8,7 +8,7 @@ use super::history::RecordedOutcome;
 use super::outcomes::NewDecision;
 use crate::event::{DecidedBy, DecisionDetails, DecisionMade, Event, Occurred, lane_of};
 use crate::id::{CallPath, RunId, Sample, Seq};
-use crate::log::{Index, LogError, Reader, RunEvents};
+use crate::log::{EventFault, Index, LogError, Reader, RunEvents};
 use crate::prompt::{CanonicalError, canonical};
 use serde_json::Value;
 
@@ -192,11 +192,8 @@ impl OutcomeLanes {
         let different = match seq {
             Some(seq) => {
                 let stored = reader.events(self.run, Seq(seq.0.saturating_sub(1)), 1)?.pop();
-                let missing = || LogError::Corrupt {
-                    run: self.run,
-                    seq,
-                    what: "the event is missing".to_owned(),
-                };
+                let missing =
+                    || LogError::corrupt(self.run, seq, EventFault::Missing { events: 1 });
                 let stored = stored.filter(|stored| stored.seq == seq).ok_or_else(missing)?;
                 let recorded = RecordedOutcome::new(stored).map_err(LogError::from)?;
                 match outcome.compare(&recorded)? {

@@ -10,7 +10,7 @@ use super::near::Near;
 use crate::content::Content;
 use crate::event::{DecisionMade, Event, RunFinished, RunStarted, StoredEvent, kind};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
-use crate::log::{Index, LogError, Reader, RunEvents, each_event_at};
+use crate::log::{EventFault, Index, LogError, Reader, RunEvents, each_event_at};
 
 /// A run as recorded in its log: its beginning, its end and its facts, and its exchanges on
 /// request.
@@ -288,20 +288,20 @@ pub(super) fn beginning(
     reader: &mut dyn Reader,
     run: RunId,
 ) -> Result<(Time, RunStarted), LogError> {
-    let corrupt = |what: &str| LogError::Corrupt { run, seq: Seq(1), what: what.to_owned() };
+    let corrupt = |fault: EventFault| LogError::corrupt(run, Seq(1), fault);
     let first = reader.events(run, Seq(0), 1)?.pop();
     let Some(first) = first else {
         // If the log lists the run but lacks its first event, the run is damaged; otherwise there
         // is no such run.
         return Err(if reader.runs()?.iter().any(|head| head.run == run) {
-            corrupt("the event is missing")
+            corrupt(EventFault::Missing { events: 1 })
         } else {
             LogError::NoSuchRun { run, path: "the log".to_owned() }
         });
     };
     match first.event()? {
         Event::RunStarted(started) => Ok((first.time, started)),
-        _ => Err(corrupt("it is not the start of a run")),
+        _ => Err(corrupt(EventFault::NotAStart)),
     }
 }
 

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::methods::{ByParser, entry};
 use self::part::{FailureReason, Part};
 use crate::content::Content;
-use crate::event::{AttemptDetails, Event, EventError, ResponseDetails};
+use crate::event::{AttemptDetails, Event, ResponseDetails};
 use crate::exchange::{DECISIONS, accepted_about};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{AskedModels, LogError, Reader};
@@ -134,7 +134,7 @@ impl Totals {
     pub fn read_on(&mut self, reader: &mut dyn Reader) -> Result<bool, LogError> {
         let read = reader.events(self.run, self.end, BATCH)?;
         for stored in &read {
-            let event = stored.event().map_err(damaged)?;
+            let event = stored.event().map_err(LogError::from)?;
             self.add(stored.seq, event, reader)?;
             self.end = stored.seq;
         }
@@ -327,9 +327,7 @@ fn name_of(asked: Option<String>, details: &ResponseDetails) -> String {
 fn event(reader: &mut dyn Reader, run: RunId, seq: Seq) -> Result<Option<Event>, LogError> {
     let before = Seq(seq.0.saturating_sub(1));
     let found = reader.events(run, before, 1)?.into_iter().find(|found| found.seq == seq);
-    found.map(|found| found.event().map_err(damaged)).transpose()
+    found.map(|found| found.event().map_err(LogError::from)).transpose()
 }
 
-fn damaged(error: EventError) -> LogError {
-    LogError::Corrupt { run: error.run, seq: error.seq, what: error.what }
 }

@@ -69,7 +69,7 @@ async fn a_missing_trigger_is_reported() {
         db.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
         let found = found(&folder.path());
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].what.contains(&name), "{found:?}");
+        assert!(found[0].fault.to_string().contains(&name), "{found:?}");
         db.execute_batch(&sql).unwrap();
     }
     assert_sound(&folder.log());

@@ -23,7 +23,7 @@ fn conforms(backend: &dyn Backend) {
     readers_see_whole_commits(backend);
     let (runs, problems) = verify_all(backend.reader().unwrap().as_mut()).unwrap();
     assert!(problems.is_empty(), "{problems:?}");
-    assert!(runs.iter().all(|run| run.problem.is_none()), "{runs:?}");
+    assert!(runs.iter().all(|run| run.finding.is_none()), "{runs:?}");
     // It appends runs that make no sense, so it comes last.
     the_ledger_says_what_happened(backend);
 }
@@ -182,7 +182,7 @@ fn readers_see_whole_commits(backend: &dyn Backend) {
 fn the_ledger_says_what_happened(backend: &dyn Backend) {
     let (mut committer, mut reader) = (backend.committer().unwrap(), backend.reader().unwrap());
     let before = Ledger::read(reader.as_mut()).unwrap();
-    assert_eq!(before.problems(), []);
+    assert_eq!(before.faults(), []);
     let (a, b, c) = (RunId([0x71; 8]), RunId([0x72; 8]), RunId([0x73; 8]));
     let of_kind = |kind: &'static str| NewEvent { kind: kind.into(), ..row(0) };
     let whole = [row(0), of_kind("RunResumed"), row(1), of_kind("RunFinished")];

@@ -7,7 +7,9 @@ use retold::event::chain::{ChainLink, GENESIS, LinkedEvent};
 use retold::event::{Event, MerkleTree, NewEvent, RunFinished};
 use retold::id::{EventHash, OutcomeDigest, RunId, Seq, Time};
 use retold::log::ledger::Ledger;
-use retold::log::{Append, Backend, Head, Log, LogError, SqliteBackend, SqliteOptions};
+use retold::log::{
+    Append, Backend, FileFault, Head, Log, LogError, SqliteBackend, SqliteOptions,
+};
 use retold::run::Mode;
 
 use crate::support::cases::fixtures;
@@ -131,8 +133,8 @@ fn nothing_is_written_to_a_log_whose_format_was_changed() {
              CREATE TRIGGER meta_no_update BEFORE UPDATE ON meta BEGIN SELECT RAISE(FAIL, 'a retold log is append-only'); END",
         )
         .unwrap();
-    let Err(LogError::Damaged { what, .. }) = folder.log().backend().committer() else { panic!() };
-    assert_eq!(what, "table meta: the format and its seal do not match");
+    let Err(LogError::Damaged { fault, .. }) = folder.log().backend().committer() else { panic!() };
+    assert_eq!(*fault, FileFault::Seal.into());
 }
 
 #[tokio::test]

@@ -9,8 +9,8 @@ use retold::event::{Event, NewEvent, StoredEvent};
 use retold::id::{CallPath, PromptHash, RunId, Seq, Time};
 use retold::log::ledger::LedgerEntry;
 use retold::log::{
-    Append, Backend, Census, Head, Index, LogError, MemoryBackend, Reader, RunHead, Section,
-    SqliteBackend, SqliteOptions, Table, verify_run,
+    Append, Backend, Census, EventFault, Fault, Head, Index, LogError, MemoryBackend, Reader,
+    RunHead, Section, SqliteBackend, SqliteOptions, Table, verify_run,
 };
 use retold::parse::Parsers;
 use retold::prompt::Request;
@@ -337,9 +337,8 @@ fn damage_to_the_index_is_reported() {
             let _ = index.census(reader.as_mut());
         }
         let verified = verify_run(reader.as_mut(), RUN, None).unwrap();
-        let named = verified.problem.map(|problem| (problem.seq, problem.what));
-        let fits = |what: &str| what.starts_with("the index of its events ");
-        let named = named.map(|(seq, what)| seq.is_none() && fits(&what));
+        let fits = |fault: &Fault| matches!(fault, Fault::Event(EventFault::Index { .. }));
+        let named = verified.finding.map(|found| found.seq.is_none() && fits(&found.fault));
         assert_eq!(named, names_run.then_some(true), "{sql}");
     }
 }
@@ -403,7 +402,7 @@ impl Reader for Counting {
         self.reader.ledger(after, limit)
     }
 
-    fn integrity(&mut self) -> Result<Vec<String>, LogError> {
+    fn integrity(&mut self) -> Result<Vec<Fault>, LogError> {
         self.reader.integrity()
     }
 }

@@ -205,7 +205,7 @@ fn concurrent_processes_write_one_ledger() {
     processes.iter().for_each(|process| process.hear("done"));
     let log = folder.log();
     let ledger = Ledger::read(log.reader().unwrap().as_mut()).unwrap();
-    assert_eq!(ledger.problems(), []);
+    assert_eq!(ledger.faults(), []);
     let all = 4 * u64::from(RUNS);
     assert_eq!((ledger.head().number, ledger.runs()), (all, all));
     assert_sound(&log);

@@ -314,8 +314,8 @@ fn reading_an_endless_list_takes_little_memory() {
             db.query_row("SELECT hash FROM requests WHERE id = ?1", [id], |r| r.get(0)).unwrap();
         let hash = retold::id::PromptHash(hash);
         for error in [reader.request(hash).err(), reader.check_request(hash).err()] {
-            let Some(LogError::CorruptRequest { what, .. }) = error else { panic!("{error:?}") };
-            assert!(what.contains(due), "{id}: {what}");
+            let Some(LogError::CorruptRequest { why, .. }) = error else { panic!("{error:?}") };
+            assert!(why.contains(due), "{id}: {why}");
         }
     }
 }

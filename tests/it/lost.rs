@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use retold::id::{RunId, Seq};
-use retold::log::{Backend, Log, LogError, Problem, SqliteBackend, SqliteOptions, marks};
+use retold::log::{Backend, Finding, Log, LogError, SqliteBackend, SqliteOptions, marks};
 use rusqlite::Connection;
 
 use crate::support::logs::{Folder, assert_sound, events, row};
@@ -69,7 +69,7 @@ impl Left {
     }
 
     /// Opens and closes it; returns what is reported.
-    fn lost(&self) -> Vec<Problem> {
+    fn lost(&self) -> Vec<Finding> {
         match self.open() {
             Ok(backend) => {
                 let refused = backend.committer().err();
@@ -77,7 +77,7 @@ impl Left {
                 assert_eq!(matches!(refused, Some(LogError::Lost { .. })), !lost.is_empty());
                 lost
             }
-            Err(LogError::Lost { what, .. }) => vec![Problem { run: None, seq: None, what }],
+            Err(LogError::Lost { fault, .. }) => vec![Finding::of_file(*fault)],
             Err(other) => panic!("{other}"),
         }
     }
@@ -87,7 +87,7 @@ impl Left {
         reader.runs().unwrap().first().map(|run| run.head.seq)
     }
 
-    fn accept(&self) -> Vec<Problem> {
+    fn accept(&self) -> Vec<Finding> {
         SqliteBackend::accept_loss(&self.folder.path(), SqliteOptions::default()).unwrap()
     }
 }
@@ -121,8 +121,8 @@ fn a_flipped_bit_anywhere_in_the_wal_of_a_killed_process_is_reported() {
         let evidence = fs::read(damaged.file("-wal")).unwrap();
         let lost = damaged.lost();
         assert!(!lost.is_empty(), "byte {place}: silent");
-        whole += usize::from(lost.iter().any(|p| p.what.contains("header")));
-        by_frame += usize::from(lost.iter().any(|p| p.what.contains("frame")));
+        whole += usize::from(lost.iter().any(|p| p.fault.to_string().contains("header")));
+        by_frame += usize::from(lost.iter().any(|p| p.fault.to_string().contains("frame")));
         // Reading and looking again changes nothing and makes no second copy.
         if damaged.open().is_ok() {
             let log = Log::new(std::sync::Arc::new(damaged.open().unwrap()));
@@ -188,7 +188,7 @@ fn a_loss_is_reported_by_run_and_seq_and_can_be_accepted() {
     let named = lost.iter().find(|problem| problem.run == Some(RUN)).unwrap();
     assert_eq!(named.seq, Some(Seq(6)));
     let what = "the run ends at seq 5, before its high-water mark of seq 6: 1 event is lost";
-    assert_eq!(named.what, what);
+    assert_eq!(named.fault.to_string(), what);
     assert_eq!(left.last_seq(), Some(Seq(5)), "the rest can be read");
     assert_eq!(left.accept(), lost);
     assert_eq!(left.lost(), []);
@@ -206,7 +206,10 @@ fn everything_in_a_wal_with_a_damaged_header_is_reported() {
     let left = Left::by_a_process_killed_after(4);
     left.flip(17, 3);
     let lost = left.lost();
-    assert!(lost[0].what.contains("its header does not match its checksum"), "{lost:?}");
+    assert!(
+        lost[0].fault.to_string().contains("its header does not match its checksum"),
+        "{lost:?}"
+    );
     assert!(!left.accept().is_empty());
     assert!(left.file("-wal.lost-1").exists());
     assert_eq!(left.last_seq(), None, "as if it were new");
@@ -260,7 +263,12 @@ fn an_older_copy_of_a_log_ends_before_its_mark() {
     let backend = SqliteBackend::open(&folder.path(), SqliteOptions::default()).unwrap();
     let lost: Vec<_> = backend.lost().iter().map(|p| (p.run.unwrap(), p.seq.unwrap())).collect();
     assert_eq!(lost, [(RUN, Seq(3)), (RunId([2; 8]), Seq(1))]);
-    assert!(backend.lost()[1].what.starts_with("the run is missing; its high-water mark is seq 1"));
+    assert!(
+        backend.lost()[1]
+            .fault
+            .to_string()
+            .starts_with("the run is missing; its high-water mark is seq 1")
+    );
 }
 
 /// Removing a log and creating another one in its place is not a loss.
@@ -286,7 +294,7 @@ fn the_wal_of_an_emptied_file_is_kept() {
     let left = Left::by_a_process_killed_after(3);
     fs::write(left.folder.path(), "").unwrap();
     let wal = fs::read(left.file("-wal")).unwrap();
-    assert!(left.lost()[0].what.starts_with("the file is empty or missing"));
+    assert!(left.lost()[0].fault.to_string().starts_with("the file is empty or missing"));
     assert!(!SqliteBackend::is_only_begun(&left.folder.path()));
     assert_eq!(fs::read(left.file("-wal")).unwrap(), wal);
     fs::remove_file(left.folder.path()).unwrap();

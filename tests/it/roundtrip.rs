@@ -295,7 +295,7 @@ proptest! {
                 prop_assert_eq!(found.canonical(), request.canonical());
             }
         }
-        prop_assert_eq!(reader.integrity().unwrap(), Vec::<String>::new());
+        prop_assert_eq!(reader.integrity().unwrap(), []);
     }
 
     #[test]

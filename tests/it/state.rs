@@ -131,7 +131,7 @@ async fn what_a_run_that_was_cut_off_and_resumed_records_is_the_same() {
         let end = finished(&cut);
         assert_eq!(end.state, expected.state, "{most}");
         let mut reader = cut.log.reader().unwrap();
-        assert_eq!(verify_run(reader.as_mut(), cut.run, None).unwrap().problem, None);
+        assert_eq!(verify_run(reader.as_mut(), cut.run, None).unwrap().finding, None);
         let replayed = cut.go(Mode::Replay, &POLL).await;
         assert!(matches!(replayed.finish, Finish::Finished) && replayed.state_compared);
         let mut record = RunRecord::read(reader.as_mut(), cut.run).unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rand_chacha::rand_core::Rng;
 use retold::id::RunId;
-use retold::log::{Problem, verify_run};
+use retold::log::{Finding, verify_run};
 use retold::model::{Ask, Failure, FailureKind};
 use retold::run::rng_for;
 use rusqlite::types::Value;
@@ -42,7 +42,7 @@ fn place(cell: &Cell) -> (RunId, u64) {
     (RunId([u8::try_from(id >> 32).unwrap(); 8]), (id & 0xffff_ffff) as u64)
 }
 
-fn names(found: &[Problem], (run, seq): (RunId, u64)) -> bool {
+fn names(found: &[Finding], (run, seq): (RunId, u64)) -> bool {
     found.iter().any(|p| p.run == Some(run) && p.seq.is_some_and(|s| s.0 == seq))
 }
 
@@ -157,17 +157,20 @@ fn a_truncated_run_is_reported_if_its_head_is_known() {
     let all = events(log.reader().unwrap().as_mut(), run);
     let head = all.last().unwrap().hash;
     let verify =
-        |expected| verify_run(log.reader().unwrap().as_mut(), run, Some(expected)).unwrap().problem;
+        |expected| verify_run(log.reader().unwrap().as_mut(), run, Some(expected)).unwrap().finding;
     assert_eq!(verify(head), None);
     let earlier = verify(all[9].hash).unwrap();
-    assert!(earlier.what.contains("is at seq 10, and events follow it"), "{earlier}");
+    assert!(earlier.fault.to_string().contains("is at seq 10, and events follow it"), "{earlier}");
     let db = original.folder.sql();
     db.execute_batch("DROP TRIGGER events_no_delete").unwrap();
     db.execute("DELETE FROM events WHERE id = (1 << 32) + ?1", [all.len() as i64]).unwrap();
     let missing = verify(head).unwrap();
-    assert!(missing.what.contains("events after it are missing"), "{missing}");
-    let known = verify_run(log.reader().unwrap().as_mut(), run, None).unwrap().problem.unwrap();
-    assert!(known.what.contains("of the ledger (finished) says that it had seq"), "{known}");
+    assert!(missing.fault.to_string().contains("events after it are missing"), "{missing}");
+    let known = verify_run(log.reader().unwrap().as_mut(), run, None).unwrap().finding.unwrap();
+    assert!(
+        known.fault.to_string().contains("of the ledger (finished) says that it had seq"),
+        "{known}"
+    );
     assert_eq!((missing.run, missing.seq.map(|s| s.0)), (Some(run), Some(all.len() as u64 - 1)));
 }
 

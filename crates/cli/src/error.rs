@@ -15,12 +15,12 @@ use retold::exchange::ImportError;
 use retold::explain::explain;
 use retold::id::RunId;
 use retold::jsonl::{JsonlError, JsonlProblem};
-use retold::log::{LogError, Problem};
+use retold::log::{Finding, LogError};
 use retold::model::openai::OpenAiError;
 use retold::parse::registry::RegistryError;
 use retold::run::{AbandonError, OutputError, OverBudget, Stop};
 use retold::snapshot::SnapshotError;
-use retold_serve::Damage;
+use retold_archive::Damage;
 use retold_study::config::ConfigError;
 use retold_study::original::OriginalError;
 
@@ -76,7 +76,7 @@ pub(crate) struct CliError {
     pub(crate) message: String,
     pub(crate) hints: Vec<String>,
     /// For a run of which nothing is left: what the banner says, with the run if it is known.
-    pub(crate) damage: Option<Problem>,
+    pub(crate) damage: Option<Box<Finding>>,
 }
 
 impl CliError {
@@ -110,8 +110,9 @@ impl CliError {
     }
 
     /// The error is about a run that is damaged.
-    pub(crate) fn damage(self, run: Option<RunId>, Damage { seq, what }: Damage) -> Self {
-        CliError { damage: Some(Problem { run, seq: Some(seq), what }), ..self }
+    pub(crate) fn damage(self, run: Option<RunId>, Damage { seq, fault }: Damage) -> Self {
+        let finding = Finding { run, seq: Some(seq), fault };
+        CliError { damage: Some(Box::new(finding)), ..self }
     }
 
     /// The JSON that `--json` prints.

@@ -6,7 +6,7 @@ use crate::again::typed;
 use crate::error::write_err;
 use crate::search::cache;
 use retold::id::RunId;
-use retold_serve::{Trust, Verifying};
+use retold_archive::{Verdict, Verifying};
 
 /// What is to be kept about a log.
 pub(crate) enum Keeping {
@@ -34,7 +34,7 @@ impl Keeping {
 
     /// Keeps what was found. If that cannot be done, this says why: the commands that would know it have to verify
     /// the run themselves.
-    pub(crate) fn keep(self, found: Vec<(RunId, Trust)>) {
+    pub(crate) fn keep(self, found: Vec<(RunId, Verdict)>) {
         let failed = match self {
             _ if found.is_empty() => None,
             Keeping::Nothing => None,

@@ -11,9 +11,9 @@ use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use retold::escaping::{inert_json, inert_lines};
 use retold::id::Seq;
-use retold::log::Problem;
+use retold::log::{Fault, Finding};
 use retold::run::clock::Stopwatch;
-use retold_serve::Damage;
+use retold_archive::Damage;
 
 pub(crate) use retold::counted::{counted, grouped};
 
@@ -78,12 +78,12 @@ impl Output {
     /// With `--json`: prints an error as the single object, unless something has already been
     /// printed. A program that reads the output therefore always finds one object.
     pub(crate) fn error(&self, error: &CliError) {
-        if let Some(Problem { seq: Some(seq), what, .. }) = &error.damage {
-            let damage = Damage { seq: *seq, what: what.clone() };
+        if let Some(Finding { seq: Some(seq), fault, .. }) = error.damage.as_deref() {
+            let damage = Damage { seq: *seq, fault: fault.clone() };
             // If this fails, the error still goes to stderr.
             let _ = self.damaged(&damage);
             if self.document.get() {
-                write_err(&banner(&damage));
+                write_err(&banner(damage.seq, &damage.fault.to_string()));
             }
         }
         if self.json && !self.begun.get() {
@@ -110,31 +110,35 @@ impl Output {
 
     /// Says before anything else that a run is damaged: as the first line, or as `damaged` in the
     /// object. Only the first time is said.
-    pub(crate) fn damaged(&self, damage: &Damage) -> Result<(), CliError> {
-        let Damage { seq: from, what } = damage;
+    pub(crate) fn damaged(&self, Damage { seq, fault }: &Damage) -> Result<(), CliError> {
+        self.damaged_from(*seq, &fault.to_string())
+    }
+
+    /// The same in words that the command adds to.
+    pub(crate) fn damaged_from(&self, from: Seq, why: &str) -> Result<(), CliError> {
         let is_new = self.damage.borrow().is_none();
         if !is_new {
             return Ok(());
         }
-        *self.damage.borrow_mut() = Some(json!({"from": from, "why": what}));
+        *self.damage.borrow_mut() = Some(json!({"from": from, "why": why}));
         self.not_verified.set(None);
         match self.json || self.document.get() {
             true => Ok(()),
-            false => self.text(&banner(damage)),
+            false => self.text(&banner(from, why)),
         }
     }
 
     /// Says before anything else that it is not known whether a run is whole.
-    pub(crate) fn doubted(&self, what: &str) -> Result<(), CliError> {
+    pub(crate) fn unconfirmed(&self, fault: &Fault) -> Result<(), CliError> {
         let is_new = self.damage.borrow().is_none();
         if !is_new {
             return Ok(());
         }
-        *self.damage.borrow_mut() = Some(json!({"from": null, "why": what}));
+        *self.damage.borrow_mut() = Some(json!({"from": null, "why": fault.to_string()}));
         self.not_verified.set(None);
         match self.json || self.document.get() {
             true => Ok(()),
-            false => self.text(&format!("DAMAGED: {what}\n")),
+            false => self.text(&format!("DAMAGED: {fault}\n")),
         }
     }
 
@@ -187,8 +191,8 @@ impl Output {
     }
 }
 
-fn banner(Damage { seq: from, what }: &Damage) -> String {
-    format!("DAMAGED: from event {from} on, this run cannot be trusted: {what}\n")
+fn banner(from: Seq, why: &str) -> String {
+    format!("DAMAGED: from event {from} on, this run cannot be trusted: {why}\n")
 }
 
 /// With `--json` and an invalid command: prints the error as the single object.

@@ -10,8 +10,8 @@ use crate::select::Selected;
 use crate::views::known::{AtOnce, Known};
 use retold::id::Seq;
 use retold::sidecar;
-use retold_serve::Source;
-use retold_serve::search::{Place, Search, SearchError};
+use retold_archive::Archive;
+use retold_archive::search::{Place, Search, SearchError};
 
 /// The program's folder in the user's cache: for indexes that cannot be beside their logs, and for what was
 /// found when long runs were verified.
@@ -43,8 +43,8 @@ pub(crate) fn found(
     global: &Global,
 ) -> Result<BTreeSet<Seq>, CliError> {
     let place = match selected.log.backend().file() {
-        Some(_) if known.trust.from.is_none() => {
-            Source::file(&global.log, global.sqlite())?.place_for_search(cache())
+        Some(_) if known.verdict.from.is_none() => {
+            Archive::open(&global.log, global.sqlite())?.place_for_search(cache())
         }
         _ => Place::Memory,
     };

@@ -15,12 +15,11 @@ use retold::exchange::{
 use retold::id::{RunId, Seq};
 use retold::jsonl::{JsonlProblem, JsonlReader};
 use retold::log::{
-    Backend, CheckedReader, Log, LogError, MemoryBackend, Problem, Reader, RunHead, SqliteBackend,
-    Verification, deleted_latest, deleted_runs, verify_run,
+    CheckedReader, Fault, Finding, Log, LogError, MemoryBackend, Reader, RunHead, SqliteBackend,
+    Verification, verify_run,
 };
 use retold::run::clock;
-use retold_serve::{Damage, first_untrusted, up_to};
-use retold_wire::PROGRAM;
+use retold_archive::{Archive, Damage, FindError, Found, first_untrusted, up_to};
 
 /// Opens an existing log; lost events and damage to the file are reported on stderr.
 pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
@@ -36,31 +35,19 @@ pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
 /// Opens an existing log for a command that only reads it: neither the log nor anything beside it is
 /// changed, whatever its state, and one that was cut off is read as far as it goes.
 pub(crate) fn open_to_read(global: &Global) -> Result<Log, CliError> {
-    Ok(reported(open_to_read_silently(global)?.log))
-}
-
-/// A log that is only read.
-pub(crate) struct Opened {
-    pub(crate) log: Log,
-    /// If the file was cut off: how many bytes it has, and how many it should have.
-    pub(crate) cut_off: Option<(u64, u64)>,
+    Ok(reported(open_to_read_silently(global)?))
 }
 
 /// The same for a command that reports lost events itself.
-pub(crate) fn open_to_read_silently(global: &Global) -> Result<Opened, CliError> {
-    let source = retold_serve::Source::file(&global.log, global.sqlite())?;
-    if let Some(note) = source.note()? {
+pub(crate) fn open_to_read_silently(global: &Global) -> Result<Log, CliError> {
+    let archive = Archive::open(&global.log, global.sqlite())?;
+    if let Some(note) = archive.note() {
         write_err(&format!("warning: {}: {note}\n", global.log.display()));
     }
-    if let Some(warning) = source.warning()? {
+    if let Some(warning) = archive.warning() {
         write_err(&format!("warning: {warning}\n"));
     }
-    if source.is_at_rest() {
-        let backend = SqliteBackend::open(&global.log, global.sqlite())?;
-        return Ok(Opened { log: Log::new(Arc::new(backend)), cut_off: None });
-    }
-    let cut_off = source.cut_off();
-    Ok(Opened { log: Log::new(Arc::new(source)), cut_off })
+    Ok(archive.log())
 }
 
 /// Reports on stderr what a log has lost, and what is damaged.
@@ -135,9 +122,9 @@ pub(crate) fn sound(
     nothing: &str,
 ) -> Result<Verification, CliError> {
     let verified = verify_run(reader, run, None)?;
-    match &verified.problem {
+    match &verified.finding {
         None => Ok(verified),
-        Some(problem) => Err(CliError::new(Status::Difference, problem.to_string())
+        Some(finding) => Err(CliError::new(Status::Difference, finding.to_string())
             .hint(format!("{nothing}: `retold verify` names everything that is damaged"))),
     }
 }
@@ -152,12 +139,12 @@ pub(crate) fn checked(events: u64, run: RunId) -> String {
 
 /// The run in the log that a user names.
 pub(crate) fn run(global: &Global, name: &str) -> Result<Selected, CliError> {
-    run_of(open(global)?, global, name)
+    run_of(open(global)?, name)
 }
 
 /// The run of a given log that a user names.
-pub(crate) fn run_of(log: Log, global: &Global, name: &str) -> Result<Selected, CliError> {
-    let run = find(&log, name, &global.log)?.run;
+pub(crate) fn run_of(log: Log, name: &str) -> Result<Selected, CliError> {
+    let run = find(&log, name)?.run;
     Ok(Selected { log, run })
 }
 
@@ -165,7 +152,7 @@ pub(crate) fn run_of(log: Log, global: &Global, name: &str) -> Result<Selected, 
 pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<Selected, CliError> {
     match looks_like_a_file(name) {
         true => recorded(name),
-        false => run_of(open_to_read(global)?, global, name),
+        false => run_of(open_to_read(global)?, name),
     }
 }
 
@@ -173,7 +160,7 @@ pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<Selected, CliEr
 pub(crate) fn to_read(global: &Global, name: &str) -> Result<Selected, CliError> {
     match looks_like_a_file(name) {
         true => recorded_to_damage(name),
-        false => run_of(open_to_read(global)?, global, name),
+        false => run_of(open_to_read(global)?, name),
     }
 }
 
@@ -238,7 +225,7 @@ pub(crate) fn source(global: &Global, name: &str) -> Result<Source, CliError> {
 pub(crate) fn source_to_read(global: &Global, name: &str) -> Result<Source, CliError> {
     match looks_like_a_file(name) {
         true => answers_of_file(name, read_to_damage),
-        false => answers_of(run_of(open_to_read(global)?, global, name)?),
+        false => answers_of(run_of(open_to_read(global)?, name)?),
     }
 }
 
@@ -249,8 +236,8 @@ fn answers_of(selected: Selected) -> Result<Source, CliError> {
         Err(error) => {
             return Err(match first_untrusted(log.backend().as_ref(), run)? {
                 Some(damage) => {
-                    let Damage { seq, what } = damage.clone();
-                    let first = CliError::from(LogError::Corrupt { run, seq, what });
+                    let Damage { seq, fault } = damage.clone();
+                    let first = CliError::from(LogError::corrupt(run, seq, fault));
                     first.hints_of(error).damage(Some(run), damage)
                 }
                 None => error,
@@ -275,7 +262,7 @@ fn answers_of_file(
 }
 
 /// What the page shows of a recording or a file of exchanges.
-pub(crate) fn to_serve(name: &str) -> Result<retold_serve::Source, CliError> {
+pub(crate) fn to_serve(name: &str) -> Result<Archive, CliError> {
     let mut lines = lines_of(name)?;
     let read = match is_recording(&mut lines) {
         true => read_to_damage(lines).map(|selected| selected.log.backend().clone()),
@@ -283,11 +270,10 @@ pub(crate) fn to_serve(name: &str) -> Result<retold_serve::Source, CliError> {
             read_exchanges(lines, clock::now()).map(|found| found.into_log().0).map_err(unusable)
         }
     };
-    let name = name.to_owned();
     match read {
-        Ok(log) => Ok(retold_serve::Source::read(name, log)),
-        Err(CliError { damage: Some(Problem { what, .. }), .. }) => {
-            Ok(retold_serve::Source::nothing_left(name, what))
+        Ok(log) => Ok(Archive::read(log)),
+        Err(CliError { damage: Some(found), .. }) => {
+            Ok(Archive::empty_recording(name.to_owned(), found.fault.to_string()))
         }
         Err(error) => Err(error),
     }
@@ -332,10 +318,10 @@ fn damaged_recording(error: ImportError) -> CliError {
 
 /// The same for one of which not even the first event can be read.
 fn without_events(error: ImportError) -> CliError {
-    let what = error.to_string();
+    let why = error.to_string();
     match damaged_recording(error) {
         error if error.status == Status::Difference => {
-            error.damage(None, Damage { seq: Seq(1), what })
+            error.damage(None, Damage { seq: Seq(1), fault: Fault::Recording { why } })
         }
         error => error,
     }
@@ -356,145 +342,42 @@ pub(crate) fn looks_like_a_file(name: &str) -> bool {
     name.contains(['.', '/', '\\']) || !could_be_a_run && Path::new(name).is_file()
 }
 
-/// Finds a run by its shortest unique prefix, or `latest`.
-pub(crate) fn find(log: &Log, name: &str, path: &Path) -> Result<RunHead, CliError> {
-    let backend = log.backend().as_ref();
-    let mut reader = log.reader()?;
-    let reader = reader.as_mut();
-    let runs = match reader.runs() {
-        Ok(runs) => runs,
-        // The ledger and the high-water marks name the runs as well.
-        Err(error @ LogError::Damaged { .. }) => {
-            let named = deleted_runs(backend)?.into_iter().rfind(|one| is_named(one, name));
-            return Err(named.map_or_else(|| error.into(), |named| is_gone(path, named)));
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let log = path.display();
-    // A log without runs that is known to be damaged had some.
-    let nothing_left = backend.damaged().filter(|_| runs.is_empty()).map(|problem| {
-        let damage = Damage { seq: Seq(1), what: problem.what.clone() };
-        CliError::new(Status::Difference, format!("{log}: {problem}")).damage(None, damage)
-    });
-    if name == "latest" {
-        return match (runs.into_iter().last(), nothing_left) {
-            (None, Some(nothing_left)) => Err(nothing_left),
-            (last, _) => latest(backend, last, path),
-        };
-    }
-    if name.is_empty() || !name.chars().all(|c| c.is_ascii_hexdigit()) {
-        return last_named(reader, &runs, name).ok_or_else(|| {
-            CliError::usage(format!(
-                "{name:?} is not a run: give the first digits of its id, or `latest`"
-            ))
-            .hint(LIST)
-        });
-    }
-    let prefix = name.to_ascii_lowercase();
-    let mut found: Vec<RunHead> =
-        runs.iter().filter(|r| r.run.to_string().starts_with(&prefix)).cloned().collect();
-    // Names are not looked for where runs are shown with so many digits: that would read the beginning of each run.
-    let named = match found.is_empty() || prefix.len() < SHOWN_DIGITS {
-        true => last_named(reader, &runs, name),
-        false => None,
-    };
-    if let Some(named) = named.filter(|named| found.iter().all(|head| head.run != named.run)) {
-        // No id is shown with fewer digits.
-        if found.is_empty() || prefix.len() < LEAST_DIGITS {
-            return Ok(named);
-        }
-        let ids: Vec<String> = found.iter().map(|head| head.run.to_string()).collect();
-        let message = format!(
-            "{name} is the name of run {}, and the beginning of {}",
-            named.run,
-            ids.join(" and of ")
-        );
-        return Err(CliError::usage(message).hint("give more digits of the one that you mean"));
-    }
-    match (found.pop(), found.as_slice()) {
-        (Some(run), []) => Ok(run),
-        (None, _) => {
-            let gone = deleted_runs(backend)?.into_iter().find(|one| is_named(one, name));
-            Err(match (gone, nothing_left) {
-                (Some(problem), _) => is_gone(path, problem),
-                (None, Some(nothing_left)) => nothing_left,
-                (None, None) => {
-                    CliError::usage(format!("there is no run {name} in {log}")).hint(LIST)
-                }
-            })
-        }
-        (Some(last), others) => {
-            let all: Vec<String> =
-                others.iter().chain([&last]).map(|r| r.run.to_string()).collect();
-            let message = format!("{name} could be any of {}", all.join(", "));
-            Err(CliError::usage(message).hint("give more digits"))
-        }
-    }
-}
-
-/// The fewest digits of an id that are shown.
-const LEAST_DIGITS: usize = 4;
-
-/// The digits of an id that lists and messages show.
-const SHOWN_DIGITS: usize = 8;
-
-const LIST: &str = "`retold log` lists the runs";
-
-/// The latest run, unless it was deleted or may have been lost: the `last` of those that are left is another one.
-fn latest(backend: &dyn Backend, last: Option<RunHead>, path: &Path) -> Result<RunHead, CliError> {
-    if let Some(problem) = deleted_latest(backend)? {
-        return Err(is_gone(path, problem).hint(LIST));
-    }
-    let path = path.display();
-    let last = last.ok_or_else(|| CliError::usage(format!("there is no run in {path} yet")))?;
-    let lost = backend.lost();
-    // The high-water marks name the newest run, if there are any.
-    if !lost.is_empty() && lost.iter().all(|lost| lost.run.is_none()) {
-        let run = last.run.short(8);
+/// Finds a run: see [`retold_archive::find`].
+pub(crate) fn find(log: &Log, name: &str) -> Result<RunHead, CliError> {
+    let Found { head, may_be_earlier } = retold_archive::find(log.backend().as_ref(), name)?;
+    if may_be_earlier {
         write_err(&format!(
-            "warning: {path}: `latest` is {run}, but a later run may be among what is lost\n"
+            "warning: {}: `latest` is {}, but a later run may be among what is lost\n",
+            log.backend().name(),
+            head.run.short(8)
         ));
     }
-    Ok(last)
+    Ok(head)
 }
 
-/// The error about a run of which nothing is left.
-fn is_gone(path: &Path, problem: Problem) -> CliError {
-    let damage = Damage { seq: Seq(1), what: problem.what.clone() };
-    CliError::new(Status::Difference, format!("{}: {problem}", path.display()))
-        .hint("`retold verify` names everything that is damaged")
-        .damage(problem.run, damage)
-}
-
-/// The last run of a program that was given this name.
-pub(crate) fn last_named(reader: &mut dyn Reader, runs: &[RunHead], name: &str) -> Option<RunHead> {
-    let is_it = |head: &&RunHead| {
-        // A damaged run has no name.
-        started(reader, head.run)
-            .is_ok_and(|started| started.experiment == PROGRAM && started.settings["name"] == name)
-    };
-    runs.iter().rev().find(is_it).cloned()
-}
-
-/// Whether a user means a run of which nothing is left.
-fn is_named(deleted: &Problem, name: &str) -> bool {
-    let prefix = name.to_ascii_lowercase();
-    let is_it = |run: RunId| name == "latest" || run.to_string().starts_with(&prefix);
-    deleted.run.is_some_and(is_it)
+impl From<FindError> for CliError {
+    fn from(error: FindError) -> Self {
+        let message = error.to_string();
+        match error {
+            FindError::Log(error) => error.into(),
+            FindError::NameAndId { .. } => {
+                CliError::usage(message).hint("give more digits of the one that you mean")
+            }
+            FindError::Ambiguous { .. } => CliError::usage(message).hint("give more digits"),
+            FindError::NoRuns { .. } => CliError::usage(message),
+            FindError::Gone { finding: Finding { run, fault, .. }, .. } => {
+                CliError::new(Status::Difference, message)
+                    .hint("`retold verify` names everything that is damaged")
+                    .damage(run, Damage { seq: Seq(1), fault })
+            }
+            _ => CliError::usage(message).hint("`retold log` lists the runs"),
+        }
+    }
 }
 
 /// The beginning of a run.
 pub(crate) fn started(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, CliError> {
     Ok(retold::run::started(reader, run)?)
-}
-
-/// The shortest unique prefix of a run's id, with at least four digits.
-pub(crate) fn short_name(reader: &mut dyn Reader, run: RunId) -> Result<String, CliError> {
-    let whole = run.to_string();
-    let others: Vec<String> =
-        reader.runs()?.iter().map(|r| r.run.to_string()).filter(|r| *r != whole).collect();
-    let unique = |n: &usize| !others.iter().any(|other| other.starts_with(&whole[..*n]));
-    Ok(whole[..(LEAST_DIGITS..whole.len()).find(unique).unwrap_or(whole.len())].to_owned())
 }
 
 /// Printed wherever simulated answers are shown.

@@ -13,12 +13,12 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use retold::id::{RunId, Seq};
-use retold::log::LogError;
+use retold::log::{Fault, LogError};
 use retold::run::clock::Stopwatch;
 
-use crate::files::Files;
 use crate::job::{PATIENCE, locked};
-use crate::trust::Trust;
+use retold_archive::FileStamp;
+use retold_archive::Verdict;
 
 /// How long a page waits for the check of runs that are not long.
 const LONGER: Duration = Duration::from_secs(2);
@@ -55,7 +55,7 @@ pub(crate) enum FilesNow {
     /// It was read into memory.
     None,
     /// As they are.
-    Are(Files),
+    Are(FileStamp),
     /// That cannot be found out.
     Unknown,
 }
@@ -72,8 +72,8 @@ impl FilesNow {
 
 /// What is known about a run by now.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Known {
-    pub(crate) trust: Trust,
+pub(crate) struct CheckState {
+    pub(crate) verdict: Verdict,
     /// Whether it is being checked: for the first time, or because the log was changed.
     pub(crate) is_pending: bool,
     /// Whether the log was changed since, and it is too soon to check it again.
@@ -104,7 +104,7 @@ struct Stand {
     seen: Option<Due>,
     /// Whether the log was changed between two times when it was to be shown.
     is_changed: bool,
-    trust: Trust,
+    verdict: Verdict,
 }
 
 /// A check that has ended.
@@ -153,17 +153,17 @@ impl Stand {
             _ if due.is_over && !before.is_over => true,
             _ if self.is_changed(due) => checked.may_be_again(),
             // What was damaged may have been mended.
-            _ if self.trust.is_damaged() => due.last != before.last,
+            _ if self.verdict.is_damaged() => due.last != before.last,
             _ => due.last.0 >= before.last.0.saturating_mul(2).max(1),
         }
     }
 
-    fn known(&self) -> Known {
+    fn known(&self) -> CheckState {
         let is_changed = self.seen.as_ref().is_some_and(|seen| self.is_changed(seen));
         let is_on_the_way =
             self.is_running || self.seen.as_ref().is_some_and(|seen| self.is_due(seen));
-        Known {
-            trust: self.trust.clone(),
+        CheckState {
+            verdict: self.verdict.clone(),
             is_pending: self.checked.is_none() || is_changed && is_on_the_way,
             is_changed: is_changed && !is_on_the_way,
         }
@@ -176,7 +176,7 @@ impl Checks {
     }
 
     /// What is known about a run.
-    pub(crate) fn known(&self, run: RunId) -> Known {
+    pub(crate) fn known(&self, run: RunId) -> CheckState {
         let slot = self.slot(run);
         let stand = locked(&slot.stand);
         stand.known()
@@ -188,7 +188,7 @@ impl Checks {
     pub(crate) fn await_all(
         self: &Arc<Self>,
         all: Vec<Due>,
-        check: impl Fn(RunId) -> Result<Trust, LogError> + Send + 'static,
+        check: impl Fn(RunId) -> Result<Verdict, LogError> + Send + 'static,
     ) {
         let events: u64 = all.iter().map(|due| due.last.0).sum();
         let patience = if events <= MOST_AWAITED { LONGER } else { PATIENCE };
@@ -215,7 +215,7 @@ impl Checks {
     fn begin(
         self: &Arc<Self>,
         all: Vec<Due>,
-        check: impl Fn(RunId) -> Result<Trust, LogError> + Send + 'static,
+        check: impl Fn(RunId) -> Result<Verdict, LogError> + Send + 'static,
     ) {
         let is_due = |due: &Due| locked(&self.slot(due.run).stand).is_due(due);
         if !all.iter().any(is_due) {
@@ -240,7 +240,7 @@ impl Checks {
 
 impl Slot {
     /// Checks the run, unless it was or somebody else does.
-    fn check(&self, due: Due, check: &impl Fn(RunId) -> Result<Trust, LogError>) {
+    fn check(&self, due: Due, check: &impl Fn(RunId) -> Result<Verdict, LogError>) {
         let is_again = {
             let mut stand = locked(&self.stand);
             if !stand.is_due(&due) {
@@ -255,21 +255,19 @@ impl Slot {
         // A page must not wait forever for a check that has panicked.
         let found = catch_unwind(AssertUnwindSafe(|| check(due.run)));
         let failed = match found {
-            Ok(Ok(trust)) => Ok(trust),
+            Ok(Ok(verdict)) => Ok(verdict),
             Ok(Err(error)) => Err(error.to_string()),
             Err(_) => Err("an internal error ended the check".to_owned()),
         };
-        let trust = failed.unwrap_or_else(|why| Trust {
-            whole: Some(format!("it could not be checked: {why}")),
-            from: None,
-        });
+        let verdict = failed
+            .unwrap_or_else(|why| Verdict { whole: Some(Fault::Unchecked { why }), from: None });
         let mut stand = locked(&self.stand);
         let checked =
             CheckOutcome { due, is_again, took: begun.elapsed(), ended: Stopwatch::start() };
         *stand = Stand {
             is_running: false,
             checked: Some(checked),
-            trust,
+            verdict,
             ..std::mem::take(&mut *stand)
         };
         drop(stand);
@@ -297,7 +295,7 @@ mod tests {
             let times = times.clone();
             checks.await_all(vec![due], move |_| {
                 times.fetch_add(1, Ordering::Relaxed);
-                Ok(Trust::default())
+                Ok(Verdict::default())
             });
             assert!(!checks.known(RUN).is_pending);
         };
@@ -332,7 +330,7 @@ mod tests {
         let log = folder.path().join("log");
         let files = |text: &str| {
             std::fs::write(&log, text).unwrap();
-            FilesNow::Are(Files::new(&log).unwrap())
+            FilesNow::Are(FileStamp::new(&log).unwrap())
         };
         let mut stand = Stand::default();
         let mut look = |due: Due| {
@@ -365,7 +363,7 @@ mod tests {
         let checks = Arc::new(Checks::default());
         checks.await_all(vec![due(1, true)], |_| panic!("of a test"));
         let known = checks.known(RUN);
-        assert!(known.trust.whole.is_some_and(|why| why.contains("internal error")));
+        assert!(known.verdict.whole.is_some_and(|why| why.to_string().contains("internal error")));
         assert!(!known.is_pending);
     }
 
@@ -377,7 +375,7 @@ mod tests {
         let begun = Stopwatch::start();
         checks.await_all(vec![due(1_000_000, true)], move |_| {
             let _ = locked(&held).recv_timeout(Duration::from_secs(300));
-            Ok(Trust::default())
+            Ok(Verdict::default())
         });
         assert!(checks.known(RUN).is_pending && begun.elapsed() < Duration::from_secs(60));
         release.send(()).unwrap();

@@ -4,20 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retold::event::{Event, StoredEvent};
+use retold::event::Event;
 use retold::id::{EventHash, RunId, Seq, Time};
-use retold::log::{
-    AskedModels, CheckedReader, EventFilter, LogError, Looked, Reader, method_and_model,
-};
+use retold::log::{AskedModels, EventFilter, LogError, Looked, method_and_model};
 
-use crate::trust::Damage;
+use retold_archive::{Damage, TolerantReader};
 
 /// Events in one read.
 const BATCH: usize = 2048;
-
-/// How many unreadable or missing events in a row are skipped before reading stops: those of a few hundred
-/// damaged pages.
-const MOST_SKIPPED: u64 = 1 << 16;
 
 /// No text.
 const NONE: u32 = u32::MAX;
@@ -250,7 +244,7 @@ impl EventColumns {
     /// # Errors
     /// [`LogError`] if the log cannot be read at all.
     pub(crate) fn next(
-        reader: &mut Careful,
+        reader: &mut TolerantReader,
         models: &mut AskedModels,
         run: RunId,
         after: Seq,
@@ -277,7 +271,7 @@ impl EventColumns {
             next = stored.seq.0 + 1;
             let read = stored.event().ok();
             // A question that cannot be read names no model; it is reported as damage.
-            let asked = models.asked_by(reader.plain.as_mut(), &stored).ok().flatten();
+            let asked = models.asked_by(reader.unchecked(), &stored).ok().flatten();
             let mut tokens = (None, None);
             let name = match &read {
                 Some(event) => {
@@ -356,112 +350,4 @@ fn index(seq: u64) -> usize {
 
 fn is_set(set: &[bool], seq: u64) -> bool {
     set.get(index(seq)).copied().unwrap_or(false)
-}
-
-/// A reader that checks hashes up to the first that does not match, and then reads on without.
-pub struct Careful {
-    checked: Option<CheckedReader>,
-    plain: Box<dyn Reader>,
-}
-
-impl Careful {
-    /// Reads with two readers of the same log.
-    pub fn new(checked: Box<dyn Reader>, plain: Box<dyn Reader>) -> Self {
-        Careful { checked: Some(CheckedReader::new(checked)), plain }
-    }
-
-    /// The next events of a run, and the first that is not as it was written. Empty at the end, or
-    /// where nothing more can be read.
-    ///
-    /// # Errors
-    /// [`LogError`] if the log cannot be read for another reason than damage.
-    pub fn events(
-        &mut self,
-        run: RunId,
-        after: Seq,
-        most: usize,
-    ) -> Result<(Vec<StoredEvent>, Option<Damage>), LogError> {
-        let mut damage = None;
-        let mut from = after;
-        loop {
-            let read = match &mut self.checked {
-                Some(reader) => reader.events(run, from, most),
-                None => self.plain.events(run, from, most),
-            };
-            let error = match read {
-                Ok(events) => return Ok((near(from, events), damage)),
-                Err(error) => error,
-            };
-            damage = Damage::first(damage, Some(damage_of(error, from)?));
-            if self.checked.take().is_none() {
-                match self.next_readable(run, from)? {
-                    Some(readable) => from = readable,
-                    None => return Ok((Vec::new(), damage)),
-                }
-            }
-        }
-    }
-
-    /// After which event, not far after one that cannot be read on from, events can be read again.
-    fn next_readable(&mut self, run: RunId, from: Seq) -> Result<Option<Seq>, LogError> {
-        let (mut unreadable, mut step) = (from.0, 1);
-        let mut readable = loop {
-            let at = from.0.saturating_add(step);
-            match self.can_read(run, at)? {
-                Readable::Yes => break at,
-                Readable::End => return Ok(None),
-                Readable::No => unreadable = at,
-            }
-            step *= 2;
-            if step > MOST_SKIPPED {
-                return Ok(None);
-            }
-        };
-        while unreadable + 1 < readable {
-            let middle = u64::midpoint(unreadable, readable);
-            match self.can_read(run, middle)? {
-                Readable::Yes => readable = middle,
-                Readable::No | Readable::End => unreadable = middle,
-            }
-        }
-        Ok(Some(Seq(readable)))
-    }
-
-    fn can_read(&mut self, run: RunId, after: u64) -> Result<Readable, LogError> {
-        match self.plain.events(run, Seq(after), 1) {
-            Ok(events) if events.is_empty() => Ok(Readable::End),
-            Ok(_) => Ok(Readable::Yes),
-            Err(error) => damage_of(error, Seq(after)).map(|_| Readable::No),
-        }
-    }
-}
-
-/// Events up to one that is so far off that it cannot belong to the run: what is missing in between would
-/// fill the memory.
-fn near(mut last: Seq, mut events: Vec<StoredEvent>) -> Vec<StoredEvent> {
-    let is_near = |event: &&StoredEvent| {
-        let gap = event.seq.0.saturating_sub(last.0);
-        last = event.seq;
-        gap <= MOST_SKIPPED
-    };
-    let count = events.iter().take_while(is_near).count();
-    events.truncate(count);
-    events
-}
-
-/// Whether there are events after one.
-enum Readable {
-    Yes,
-    No,
-    /// There are none.
-    End,
-}
-
-/// The damage that an error is about; other errors are returned.
-fn damage_of(error: LogError, after: Seq) -> Result<Damage, LogError> {
-    match error {
-        LogError::Corrupt { seq, what, .. } => Ok(Damage { seq, what }),
-        LogError::Damaged { what, .. } => Ok(Damage { seq: after.next(), what }),
-        other => Err(other),
-    }
 }

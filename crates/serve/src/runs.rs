@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::job::Stand;
 use crate::site::Site;
-use crate::trust::{Damage, Trust};
+use retold_archive::{Damage, Verdict};
 
 /// A run, as lists and headings show it.
 #[derive(Debug, Clone, Serialize)]
@@ -156,13 +156,13 @@ pub(crate) fn listed(reader: &mut dyn Reader, notices: &mut Vec<Notice>) -> Vec<
 /// cannot be trusted.
 pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<Notice>, LogError> {
     let mut notices = Vec::new();
-    let standing = site.source.standing()?;
-    notices.extend(standing.note.map(Notice::warning));
-    notices.extend(standing.warning.map(Notice::warning));
+    let archive = site.source.archive()?;
+    notices.extend(archive.note().map(Notice::warning));
+    notices.extend(archive.warning().map(Notice::warning));
     // What a run has lost is said with the run.
-    for problem in standing.problems.iter().filter(|problem| problem.run.is_none()) {
-        let text = format!("This log is damaged. {problem}");
-        notices.push(Notice { from: problem.seq.map(|seq| seq.0), ..Notice::danger(text) });
+    for finding in archive.findings().iter().filter(|finding| finding.run.is_none()) {
+        let text = format!("This log is damaged. {finding}");
+        notices.push(Notice { from: finding.seq.map(|seq| seq.0), ..Notice::danger(text) });
     }
     let Some(head) = head else { return Ok(notices) };
     if site.is_being_checked(head.run) {
@@ -172,14 +172,14 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
             "Something was written to the log since this run was checked. It is checked again soon.",
         ));
     }
-    let Trust { from, whole } = site.checked(head);
-    if let Some(Damage { seq, what }) = &from {
+    let Verdict { from, whole } = site.checked(head);
+    if let Some(Damage { seq, fault }) = &from {
         let before = if seq.0 > 1 { " What comes before it matches its hashes." } else { "" };
-        let text = format!("From event {seq} on, this run cannot be trusted: {what}.{before}");
+        let text = format!("From event {seq} on, this run cannot be trusted: {fault}.{before}");
         notices.push(Notice { from: Some(seq.0), ..Notice::danger(text) });
     }
     notices
-        .extend(whole.map(|what| Notice::danger(format!("This run cannot be trusted: {what}."))));
+        .extend(whole.map(|fault| Notice::danger(format!("This run cannot be trusted: {fault}."))));
     Ok(notices)
 }
 
@@ -211,12 +211,12 @@ pub(crate) fn dangers<'a>(
     let mut notices = Vec::new();
     for head in heads {
         let (short, of) = (head.run.short(8), Some(head.run.to_string()));
-        let Trust { from, whole } = site.checked(head);
-        if let Some(Damage { seq, what }) = from {
-            let text = format!("From event {seq} on, run {short} cannot be trusted: {what}.");
+        let Verdict { from, whole } = site.checked(head);
+        if let Some(Damage { seq, fault }) = from {
+            let text = format!("From event {seq} on, run {short} cannot be trusted: {fault}.");
             notices.push(Notice { from: Some(seq.0), of, ..Notice::danger(text) });
-        } else if let Some(what) = whole {
-            let text = format!("Run {short} cannot be trusted: {what}.");
+        } else if let Some(fault) = whole {
+            let text = format!("Run {short} cannot be trusted: {fault}.");
             notices.push(Notice { of, ..Notice::danger(text) });
         }
     }

@@ -8,27 +8,25 @@ use minijinja::Environment;
 use retold::check::Checked;
 use retold::effective::{EffectiveDecisions, effective_decisions};
 use retold::id::{RunId, Seq, Time};
-use retold::log::{
-    AskedModels, Backend as _, Head, LogError, Reader, RunHead, deleted_latest, deleted_runs,
-};
+use retold::log::{AskedModels, Finding, Head, LogError, Reader, RunHead};
 use retold::model::Prices;
+use retold_archive::search::{Place, Search, SearchError};
+use retold_archive::{
+    Damage, FileStamp, FindError, TolerantReader, Verdict, is_finished, missing_end,
+    verdict_as_kept,
+};
 use retold_study::parser_file::ParserFile;
 use retold_study::studies::Studies;
 
-use crate::checks::{Checks, Due, FilesNow, Known};
+use crate::checks::{CheckState, Checks, Due, FilesNow};
 use crate::error::PageError;
-use crate::event_columns::{Careful, EventColumns};
+use crate::event_columns::EventColumns;
 use crate::facts::Fold;
-use crate::files::Files;
 use crate::job::{Jobs, PATIENCE, Stand, locked};
-use crate::missing_ends::is_finished;
 use crate::pages::compare::Compared;
 use crate::pages::stats::Counted;
 use crate::render;
-use crate::search::{Place, Search, SearchError};
 use crate::source::{FRESH, Source};
-use crate::trust::{Damage, Trust, missing_end};
-use crate::verified::trust_as_kept;
 
 /// How many runs are kept in memory, for filters and counts.
 const MOST_ROLLS: usize = 8;
@@ -147,36 +145,20 @@ impl Site {
         self.source.reader()
     }
 
-    /// The run that an address names: its whole id, the first digits of it, or `latest`. A run of which
+    /// The run that an address names, as every command names it: see [`retold_archive::find`]. A run of which
     /// nothing is left has an address as well, if something still names it.
-    pub(crate) fn find(&self, reader: &mut dyn Reader, name: &str) -> Result<RunHead, PageError> {
-        let listed = match reader.runs() {
-            Err(LogError::Damaged { .. }) => Vec::new(),
-            runs => runs?,
-        };
-        let is_hex = !name.is_empty() && name.chars().all(|c| c.is_ascii_hexdigit());
-        let wanted = name.to_ascii_lowercase();
-        let is_it = |head: &RunHead| {
-            name == "latest" || is_hex && head.run.to_string().starts_with(&wanted)
-        };
-        let mut found: Vec<RunHead> = listed.into_iter().filter(is_it).collect();
-        let nothing_of = |run| RunHead { run, started: Time(0), head: Head::START };
-        if name == "latest" {
-            let deleted = deleted_latest(&self.source)?.and_then(|one| one.run);
-            found.extend(deleted.map(nothing_of));
-        } else if found.is_empty() {
-            let deleted = deleted_runs(&self.source)?.into_iter().filter_map(|one| one.run);
-            found.extend(deleted.map(nothing_of).filter(is_it));
-        }
-        match (found.pop(), found.is_empty() || name == "latest") {
-            (Some(run), true) => Ok(run),
-            (Some(_), false) => Err(PageError::NotFound(format!(
-                "several runs begin with {wanted}: write more digits of the one that you mean"
-            ))),
-            (None, _) => {
-                let instead = "the page / lists its runs";
-                Err(PageError::missing(&self.title(), "run", name, instead))
+    pub(crate) fn find(&self, name: &str) -> Result<RunHead, PageError> {
+        let instead = "the page / lists its runs";
+        match retold_archive::find(self.source.backend()?.as_ref(), name) {
+            Ok(found) => Ok(found.head),
+            Err(FindError::Gone { finding: Finding { run: Some(run), .. }, .. }) => {
+                Ok(RunHead { run, started: Time(0), head: Head::START })
             }
+            Err(FindError::Log(error)) => Err(error.into()),
+            Err(error @ (FindError::Ambiguous { .. } | FindError::NameAndId { .. })) => Err(
+                PageError::NotFound(format!("{error}: write more digits of the one that you mean")),
+            ),
+            Err(_) => Err(PageError::missing(&self.title(), "run", name, instead)),
         }
     }
 
@@ -226,7 +208,7 @@ impl Site {
 
     /// Reads a run to its end into its roll.
     fn read_on(&self, slot: &EventColumnsSlot, run: RunId) -> Result<(), LogError> {
-        let mut reader = Careful::new(self.reader()?, self.reader()?);
+        let mut reader = TolerantReader::new(self.reader()?, self.reader()?);
         let mut models = AskedModels::default();
         loop {
             let after = slot.roll().end();
@@ -245,7 +227,7 @@ impl Site {
         heads: impl IntoIterator<Item = &'a RunHead>,
         reader: &mut dyn Reader,
     ) {
-        let files = match self.source.file().map(Files::new) {
+        let files = match self.source.path().map(FileStamp::new) {
             None => FilesNow::None,
             Some(Ok(files)) => FilesNow::Are(files),
             Some(Err(_)) => FilesNow::Unknown,
@@ -262,14 +244,15 @@ impl Site {
 
     /// Verifies a run. Of a long one, what was found when it was last verified is kept, so that the next
     /// command or page that shows it knows at once.
-    fn verify(&self, run: RunId) -> Result<Trust, LogError> {
+    fn verify(&self, run: RunId) -> Result<Verdict, LogError> {
         self.source.look_again();
-        let trust = trust_as_kept(self.cache.as_deref(), &self.source, run, FRESH)?;
-        if trust.from.is_none() {
+        let log = self.source.backend()?;
+        let verdict = verdict_as_kept(self.cache.as_deref(), log.as_ref(), run, FRESH)?;
+        if verdict.from.is_none() {
             // What was damaged when it was read for filters is so no more.
             locked(&self.rolls).retain(|(of, slot)| *of != run || slot.roll().damage.is_none());
         }
-        Ok(trust)
+        Ok(verdict)
     }
 
     /// Damage was met of which nothing was known: what is known is not about what is there.
@@ -279,18 +262,19 @@ impl Site {
     }
 
     /// What is wrong with a run, as far as this is known by now.
-    pub(crate) fn checked(&self, head: &RunHead) -> Trust {
+    pub(crate) fn checked(&self, head: &RunHead) -> Verdict {
         let (run, last) = (head.run, head.head.seq);
-        let missing = || missing_end(&self.source, run, last).ok().flatten();
-        let missing = if self.source.is_damaged() { missing() } else { None };
+        let archive = self.source.archive().ok().filter(|archive| archive.is_damaged());
+        let missing = archive
+            .and_then(|archive| missing_end(archive.backend().as_ref(), run, last).ok().flatten());
         // What was read for filters and counts may be known sooner, and goes further in a run that
         // grows.
         let slot =
             locked(&self.rolls).iter().find(|(of, _)| *of == run).map(|(_, slot)| slot.clone());
         let read = slot.and_then(|slot| slot.roll().damage.clone());
-        let Known { trust, .. } = self.trusted.known(run);
-        let from = Damage::first(Damage::first(trust.from, missing), read);
-        Trust { from, ..trust }
+        let CheckState { verdict, .. } = self.trusted.known(run);
+        let from = Damage::first(Damage::first(verdict.from, missing), read);
+        Verdict { from, ..verdict }
     }
 
     /// Whether a run is being checked: for the first time, or because the log was changed.
@@ -338,7 +322,10 @@ impl Site {
                 let found = site.verify(run).map_err(|error| error.to_string())?;
                 let place = match found.is_damaged() {
                     true => Place::Memory,
-                    false => site.source.place_for_search(site.cache.clone()),
+                    false => {
+                        let archive = site.source.archive().map_err(|error| error.to_string())?;
+                        archive.place_for_search(site.cache.clone())
+                    }
                 };
                 *search = Some(Search::open(&place).map_err(|error| error.to_string())?);
             }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use retold::parse::{AnyParser, WholeAnswer};
 use serde_json::Value;
 
-use crate::text::{ceil, floor};
+use retold::char_boundary::{ceil, floor};
 
 /// The longest answer that is tried out.
 const LONGEST: usize = 64 << 10;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use retold::event::{
-    AnswerReused, AttemptDetails, AttemptFailed, Event, EventError, RequestSent, ResponseDetails,
+    AnswerReused, AttemptDetails, AttemptFailed, Event, RequestSent, ResponseDetails,
     ResponseReceived, SharedFailure, StoredEvent,
 };
 use retold::id::{PromptHash, RunId, Seq};
@@ -88,7 +88,7 @@ impl Library {
         };
         let (id, is_unended, mut kept) = match sent(&stored) {
             Some(sent) => sent,
-            None => match stored.event().map_err(damaged)? {
+            None => match stored.event().map_err(LogError::from)? {
                 Event::AnswerReused(reused) if is_elsewhere(&reused, place.run) => {
                     let from = Place { seq: reused.from_seq, ..place };
                     return if from.seq < place.seq { self.play(from, None) } else { Err(none()) };
@@ -137,7 +137,7 @@ impl Library {
     /// # Errors
     /// [`LogError`].
     pub(crate) fn event(&self, place: Place) -> Result<Option<Event>, LogError> {
-        self.0.event(place)?.map(|stored| stored.event().map_err(damaged)).transpose()
+        self.0.event(place)?.map(|stored| stored.event().map_err(LogError::from)).transpose()
     }
 
     /// Passes on each question.
@@ -152,7 +152,7 @@ impl Library {
         self.0.with(|reader| {
             each_event_at(reader, questions.run, &questions.all(), |stored| {
                 let seq = stored.seq;
-                if let Event::RequestSent(sent) = stored.event().map_err(damaged)? {
+                if let Event::RequestSent(sent) = stored.event().map_err(LogError::from)? {
                     each(seq, sent);
                 }
                 Ok(())
@@ -201,7 +201,7 @@ pub(crate) fn how_it_travelled(stored: &StoredEvent) -> Result<Option<Kept>, Log
     if let Some((.., kept)) = sent(stored) {
         return Ok(Some(kept));
     }
-    Ok(match stored.event().map_err(damaged)? {
+    Ok(match stored.event().map_err(LogError::from)? {
         Event::ResponseReceived(ResponseReceived { details, .. })
         | Event::AnswerReused(AnswerReused { details, .. }) => {
             details.extra.get(HTTP).and_then(Kept::read)
@@ -221,8 +221,4 @@ fn reused(
     let unreadable = Unreadable::why(&content, &details.extra);
     (details.latency_ms, details.label) = (0, None);
     AnswerReused { request, content, from_run: from.run, from_seq: from.seq, unreadable, details }
-}
-
-pub(crate) fn damaged(error: EventError) -> LogError {
-    LogError::Corrupt { run: error.run, seq: error.seq, what: error.what }
 }

@@ -11,7 +11,7 @@ use crate::asked::Key;
 use crate::failures::{Failed, Failures};
 use crate::kept::{End, Kept};
 use crate::readers::{Found, Readers};
-use crate::recorded::{damaged, how_it_travelled};
+use crate::recorded::how_it_travelled;
 use crate::replay_queue::{Attempt, Place, RecordedSample};
 use crate::restored::restored;
 use crate::rules::Rules;
@@ -223,7 +223,7 @@ impl RecordedSamples {
                 let is_again = made > 0 && how_it_travelled(&stored)?.is_some_and(|it| it.again);
                 (None, false, false, is_again)
             } else {
-                match stored.event().map_err(damaged)? {
+                match stored.event().map_err(LogError::from)? {
                     Event::AttemptFailed(failed) => {
                         let details = &failed.details;
                         let kept = details.http.as_ref().and_then(Kept::read).unwrap_or_default();
@@ -347,7 +347,7 @@ fn resumed(reader: &mut CheckedReader, run: RunId) -> Result<Option<LastResume>,
         after = last.seq;
         for stored in events.iter().filter(|stored| stored.kind == RUN_RESUMED) {
             if let Event::RunResumed(RunResumed { retry_failed, .. }) =
-                stored.event().map_err(damaged)?
+                stored.event().map_err(LogError::from)?
             {
                 let failures = Failures::asked_again(retry_failed);
                 resumed = Some(LastResume { seq: stored.seq, failures });
@@ -364,7 +364,7 @@ fn succeeded(reader: &mut CheckedReader, run: RunId) -> Result<Vec<Seq>, LogErro
         let Some(last) = events.last() else { break };
         after = last.seq;
         for stored in events {
-            match stored.event().map_err(damaged)? {
+            match stored.event().map_err(LogError::from)? {
                 Event::ResponseReceived(received) => questions.push(received.request),
                 Event::AnswerReused(reused) => questions.push(reused.request),
                 _ => {}

@@ -6,6 +6,7 @@ use crate::event::StoredEvent;
 use crate::id::{RunId, Seq};
 use crate::log::backend::Reader;
 use crate::log::error::LogError;
+use crate::log::finding::EventFault;
 
 /// Compares the stored pieces of a run with its events, which are added in order.
 #[derive(Debug)]
@@ -61,10 +62,9 @@ impl Comparison {
     }
 
     /// What is wrong with the index, once all events were added.
-    pub(in crate::log) fn end(self) -> Option<String> {
+    pub(in crate::log) fn end(self) -> Option<EventFault> {
         let beyond = || self.stored.iter().find(|piece| last(**piece) > self.end).copied();
         let piece = self.misfit.or_else(beyond)?;
-        let (first, last) = (first(piece), last(piece));
-        Some(format!("the index of its events {first} to {last} does not match them"))
+        Some(EventFault::Index { first: first(piece), last: last(piece) })
     }
 }

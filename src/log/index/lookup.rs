@@ -12,6 +12,7 @@ use super::{Section, first, last, place};
 use crate::id::{CallPath, RunId, Seq};
 use crate::log::backend::Reader;
 use crate::log::error::LogError;
+use crate::log::finding::EventFault;
 
 /// The number of events per read.
 const BATCH: usize = 1024;
@@ -267,9 +268,8 @@ impl Index {
             found.truncate(before);
             let (made, _) = of_events(reader, self.run, number)?;
             each(number, made.section(section), &mut found).map_err(|Malformed| {
-                let of = format!("the index of it and the events up to {}", last(number));
-                let what = format!("{of} cannot be made");
-                LogError::Corrupt { run: self.run, seq: first(number), what }
+                let fault = EventFault::Unindexable { last: last(number) };
+                LogError::corrupt(self.run, first(number), fault)
             })?;
         }
         Ok(found)

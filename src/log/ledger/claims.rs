@@ -7,14 +7,8 @@ use crate::event::chain::Head;
 use crate::id::{LedgerHash, RunId, Seq};
 use crate::log::backend::Reader;
 use crate::log::error::LogError;
-use crate::log::problem::Problem;
+use crate::log::finding::{Fault, Finding, LedgerFault};
 use crate::log::verify::Verification;
-
-/// Why a run is not in the ledger.
-const NOT_NAMED: &str = "the ledger does not name it: it was added without retold";
-
-/// What is not known about a run without a ledger that fits.
-const UNKNOWN: &str = "Its events match their hashes; whether it once had more is not known";
 
 /// How many entries are read at a time.
 const PAGE: usize = 4096;
@@ -23,7 +17,7 @@ const PAGE: usize = 4096;
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
     entries: Vec<LedgerEntry>,
-    problems: Vec<Problem>,
+    faults: Vec<Fault>,
     /// The last number that was read.
     last: u64,
     /// The entries of each run, by their place in `entries`.
@@ -55,15 +49,11 @@ pub(in crate::log) fn milestone(seq: Seq, kind: &str) -> Option<Milestone> {
     LedgerChange::new(seq, kind).map(|change| Milestone { seq, change })
 }
 
-fn whole(what: String) -> Problem {
-    Problem { run: None, seq: None, what }
-}
-
 impl Ledger {
     /// Reads and recomputes the ledger of a log.
     ///
     /// # Errors
-    /// [`LogError`] if the log cannot be read; wrong entries are [problems](Self::problems).
+    /// [`LogError`] if the log cannot be read; wrong entries are [faults](Self::faults).
     pub fn read(reader: &mut dyn Reader) -> Result<Self, LogError> {
         let mut ledger = Ledger::default();
         ledger.read_on(reader)?;
@@ -77,10 +67,9 @@ impl Ledger {
             let entries = match reader.ledger(self.last, PAGE) {
                 Ok(entries) if entries.is_empty() => break,
                 Ok(entries) => entries,
-                Err(LogError::CorruptLedger { number, what }) => {
+                Err(LogError::CorruptLedger { fault }) => {
                     self.unreadable = true;
-                    let problem = LogError::CorruptLedger { number, what };
-                    self.problems.push(whole(problem.to_string()));
+                    self.faults.push(*fault);
                     break;
                 }
                 Err(e) => return Err(e),
@@ -96,16 +85,10 @@ impl Ledger {
             0 => {
                 let previous = self.entries.last().map_or(LedgerHead::START.hash, |e| e.hash);
                 if entry.hash_after(previous) != entry.hash {
-                    let what = "its hash does not match: it, or the entry before it, was changed";
-                    self.problems.push(whole(format!("entry {due} of the ledger: {what}")));
+                    self.faults.push(LedgerFault::Hash { number: due }.into());
                 }
             }
-            1 => self.problems.push(whole(format!("entry {due} of the ledger is missing"))),
-            n => {
-                let last = due + n - 1;
-                let what = format!("entries {due} to {last} of the ledger are missing");
-                self.problems.push(whole(what));
-            }
+            n => self.faults.push(LedgerFault::Gap { first: due, last: due + n - 1 }.into()),
         }
         self.last = entry.number;
         self.runs.entry(entry.run).or_default().push(self.entries.len());
@@ -113,19 +96,16 @@ impl Ledger {
     }
 
     /// What is wrong with the ledger itself.
-    pub fn problems(&self) -> &[Problem] {
-        &self.problems
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
     }
 
-    /// Why it does not fit a log that has runs or has none: its problems, or that it names none of
+    /// Why it does not fit a log that has runs or has none: its faults, or that it names none of
     /// the runs. It then does not show how far the runs had come.
-    pub fn misfits(&self, has_runs: bool) -> Vec<Problem> {
-        let mut misfits = self.problems.clone();
-        if has_runs && self.runs.is_empty() {
-            let what = "the ledger names none of the runs".to_owned();
-            misfits.push(Problem { run: None, seq: None, what });
-        }
-        misfits
+    pub fn mismatches(&self, has_runs: bool) -> Vec<Finding> {
+        let names_none = has_runs && self.runs.is_empty();
+        let names_none = names_none.then(|| LedgerFault::NamesNoRun.into());
+        self.faults.iter().cloned().chain(names_none).map(Finding::of_file).collect()
     }
 
     /// The end of the ledger.
@@ -176,28 +156,24 @@ impl Ledger {
         found: &Verification,
         milestones: &[Milestone],
         reader: &mut dyn Reader,
-    ) -> Result<Option<Problem>, LogError> {
+    ) -> Result<Option<Finding>, LogError> {
         let run = found.run;
-        let problem = |seq, what: String| Ok(Some(Problem { run: Some(run), seq, what }));
         if !self.runs.contains_key(&run) {
             if self.unreadable {
                 return Ok(None);
             }
-            return problem(None, NOT_NAMED.to_owned());
+            return Ok(Some(Finding::of_run(run, LedgerFault::NotNamed)));
         }
         let early = self.runs[&run].iter().filter(|at| **at < self.at_first);
         for entry in early.map(|at| &self.entries[*at]) {
             let LedgerEntry { number, change, head, .. } = entry;
-            let said = format!("entry {number} of the ledger ({change})");
             if let Some(missing) = entry.missing_after(found.head.seq) {
                 return Ok(Some(missing));
             }
             if hash_at(reader, run, *head)? != Some(head.hash) {
-                let what = format!(
-                    "{said} says that the hash was {} here: another history is in its place",
-                    head.hash.short(12)
-                );
-                return problem(Some(head.seq), what);
+                let (number, change, hash) = (*number, change.clone(), head.hash);
+                let fault = LedgerFault::OtherHistory { number, change, hash };
+                return Ok(Some(Finding::of_event(run, head.seq, fault)));
             }
         }
         for Milestone { seq, change } in milestones.iter().filter(|_| !self.unreadable) {
@@ -209,10 +185,8 @@ impl Ledger {
                 }
             };
             if !self.entries_of(run).any(says_so) {
-                return problem(
-                    Some(*seq),
-                    format!("the ledger does not say that it was {change}"),
-                );
+                let fault = LedgerFault::NotRecorded { change: change.clone() };
+                return Ok(Some(Finding::of_event(run, *seq, fault)));
             }
         }
         Ok(None)
@@ -220,24 +194,24 @@ impl Ledger {
 
     /// Why it is not known any more whether a run once had more events: the ledger is not as it was
     /// written, or does not name the run.
-    pub fn doubt(&self, run: RunId) -> Option<String> {
-        let what = match self.problems.first() {
-            Some(problem) => &problem.what,
-            None if !self.runs.contains_key(&run) => NOT_NAMED,
+    pub fn mismatch(&self, run: RunId) -> Option<Fault> {
+        let why = match self.faults.first() {
+            Some(fault) => fault.clone(),
+            None if !self.runs.contains_key(&run) => LedgerFault::NotNamed.into(),
             None => return None,
         };
-        Some(format!("{what}. {UNKNOWN}"))
+        Some(LedgerFault::Unconfirmed { why: Box::new(why) }.into())
     }
 
     /// What is missing at the end of a run that goes no further than `last`: an entry says that it
     /// had more.
-    pub fn missing_after(&self, run: RunId, last: Seq) -> Option<Problem> {
+    pub fn missing_after(&self, run: RunId, last: Seq) -> Option<Finding> {
         self.entries_of(run).find_map(|entry| entry.missing_after(last))
     }
 
     /// The runs that the ledger names but the log does not hold; `held` says whether the
     /// log holds a run.
-    pub(in crate::log) fn deleted(&self, held: impl Fn(RunId) -> bool) -> Vec<Problem> {
+    pub(in crate::log) fn deleted(&self, held: impl Fn(RunId) -> bool) -> Vec<Finding> {
         let gone = |run: RunId| {
             let entry = self.last_of(run)?;
             let early = self.runs[&run][0] < self.at_first;
@@ -249,24 +223,20 @@ impl Ledger {
 
 impl LedgerEntry {
     /// The first event that is missing of a run that ends at `last`, if it had more at this entry.
-    fn missing_after(&self, last: Seq) -> Option<Problem> {
-        let LedgerEntry { number, change, run, head, .. } = self;
-        let what = format!(
-            "the run ends before it, but entry {number} of the ledger ({change}) says that it had seq {}, head {}",
-            head.seq,
-            head.hash.short(12)
-        );
-        (last < head.seq).then(|| Problem { run: Some(*run), seq: Some(last.next()), what })
+    fn missing_after(&self, last: Seq) -> Option<Finding> {
+        let LedgerEntry { number, ref change, run, head, .. } = *self;
+        let shorter = || LedgerFault::Shorter { number, change: change.clone(), head };
+        (last < head.seq).then(|| Finding::of_event(run, last.next(), shorter()))
     }
 
-    /// The problem to report about a run that is no longer in the log.
-    pub fn gone(&self) -> Problem {
-        let LedgerEntry { number, change, run, head, .. } = self;
-        let what = format!(
-            "it was deleted: entry {number} of the ledger ({change}) says that it had seq {}, head {}",
-            head.seq, head.hash
-        );
-        Problem { run: Some(*run), seq: Some(Seq(1)), what }
+    /// What to report about a run that is no longer in the log.
+    pub fn gone(&self) -> Finding {
+        let LedgerEntry { number, ref change, run, head, .. } = *self;
+        Finding::of_event(
+            run,
+            Seq(1),
+            LedgerFault::Deleted { number, change: change.clone(), head },
+        )
     }
 }
 

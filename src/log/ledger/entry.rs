@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::event::chain::Head;
 use crate::id::{EventHash, LedgerHash, RunId, Seq};
 
@@ -9,7 +11,8 @@ use crate::id::{EventHash, LedgerHash, RunId, Seq};
 pub const LEDGER_DOMAIN: &[u8] = b"retold ledger v1\n";
 
 /// What happened to a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 #[non_exhaustive]
 pub enum LedgerChange {
     /// Its first event was appended.
@@ -63,6 +66,18 @@ impl From<&str> for LedgerChange {
         ];
         let found = known.into_iter().find(|known| known.as_str() == what);
         found.unwrap_or_else(|| LedgerChange::Other(what.to_owned()))
+    }
+}
+
+impl From<String> for LedgerChange {
+    fn from(what: String) -> Self {
+        LedgerChange::from(what.as_str())
+    }
+}
+
+impl From<LedgerChange> for String {
+    fn from(change: LedgerChange) -> Self {
+        change.as_str().to_owned()
     }
 }
 

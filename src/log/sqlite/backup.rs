@@ -8,13 +8,12 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::guard::Fuel;
 use super::reader::SqliteReader;
 use super::{SqliteBackend, busy};
 use crate::log::backend::Backend as _;
 use crate::log::error::{LogError, Reworded};
+use crate::log::finding::{FileFault, Finding};
 use crate::log::ledger::{Ledger, LedgerHead};
-use crate::log::problem::Problem;
 use crate::log::verify::verify_all;
 
 /// How many pages are copied at a time: a few megabytes.
@@ -103,22 +102,20 @@ impl SqliteBackend {
     /// Reads the copy as a file that nobody writes, so that no files are created beside it.
     fn verified(&self, draft: &Path) -> Result<BackedUp, LogError> {
         let copy = SqliteBackend::at(draft, self.options.clone());
-        let mut db = copy.only_reading()?;
+        let file = copy.reader_file(copy.only_reading()?)?;
         let bytes = copy.bytes();
-        let fuel = Fuel::new(&mut db, bytes).map_err(|e| copy.error(e))?;
-        let mut reader = SqliteReader::new(db, copy, fuel);
-        let (runs, problems) = verify_all(&mut reader)?;
-        let first = runs.iter().filter_map(|run| run.problem.as_ref()).chain(&problems).next();
-        if let Some(problem) = first {
-            return Err(self.unsound(problem));
+        let mut reader = SqliteReader::new(file, copy);
+        let (runs, findings) = verify_all(&mut reader)?;
+        let first = runs.iter().filter_map(|run| run.finding.as_ref()).chain(&findings).next();
+        if let Some(first) = first {
+            return Err(self.unsound(first.clone()));
         }
         let ledger = Ledger::read(&mut reader)?.head();
         Ok(BackedUp { runs: runs.len() as u64, bytes, ledger })
     }
 
-    fn unsound(&self, problem: &Problem) -> LogError {
-        let path = self.name();
-        LogError::Damaged { path, what: format!("the copy does not verify: {problem}") }
+    fn unsound(&self, first: Finding) -> LogError {
+        LogError::damaged(self.name(), FileFault::Copy { first: Box::new(first) })
     }
 }
 

@@ -14,29 +14,42 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::loss::FilesBeside;
-use super::{SqliteBackend, SqliteOptions};
+use super::{LogCopy, SqliteBackend, SqliteOptions};
 use crate::log::error::LogError;
+use crate::log::finding::FileFault;
 
 /// No tree of a file that SQLite can write is deeper than this.
 const DEEPEST: usize = 24;
 
+/// How long a file that was cut off is, and how long it was, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CutLength {
+    /// How many bytes there are.
+    pub has: u64,
+    /// How many its header says.
+    pub of: u64,
+}
+
 impl SqliteBackend {
-    /// Opens a copy of a log that was cut off after `has` bytes, with zeros in place of the rest: it
-    /// has the rows that are left. The copy is changed; messages name the log that it is a copy `of`. Also says whether anything was lost: a process
+    /// Opens a copy of a log that was cut off, with zeros in place of the rest: it
+    /// has the rows that are left. The copy is changed. Also says whether anything was lost: a process
     /// that was killed while it merged its WAL leaves a file that is too short, and all of the rest in
     /// its WAL.
     ///
     /// # Errors
     /// [`LogError`]: not even the beginning can be read, or the copy cannot be written.
     pub fn open_cut_off(
-        (copy, of): (&Path, &Path),
-        has: u64,
+        copy: LogCopy,
+        length: CutLength,
         options: SqliteOptions,
     ) -> Result<(Self, bool), LogError> {
         // Its WAL is merged, so it is looked at before.
-        let beside = FilesBeside::read(copy, false)?;
-        let backend = SqliteBackend::at_copy(copy, of, options);
-        let is_lost = cut_trees(copy, has).map_err(|e| backend.error(e))?;
+        let beside = FilesBeside::read(&copy.path, false)?;
+        let backend = SqliteBackend::at_copy(copy, options);
+        let CutLength { has, of } = length;
+        let is_lost = cut_trees(&backend.path, has).map_err(|e| backend.error(e))?;
+        let damaged = is_lost.then_some(FileFault::CutOff { has, of });
+        let backend = SqliteBackend { damaged, ..backend };
         let ready = |backend: &Self| backend.to_read(|db| backend.ready(db));
         Ok((backend.begin_with(beside, false, ready)?, is_lost))
     }

@@ -35,7 +35,7 @@ pub(super) fn reading<T>(
     read: impl FnOnce(&mut File) -> io::Result<T>,
 ) -> io::Result<T> {
     let log = sidecar::canonical(log);
-    // Held until the end: who opens the log meanwhile waits.
+    // HeldFile until the end: who opens the log meanwhile waits.
     let mut all = open();
     let Some(OpenLog { handles, .. }) = all.get_mut(&log) else {
         return read(&mut File::open(&log)?);
@@ -54,20 +54,21 @@ pub(super) fn reading<T>(
 }
 
 /// Says that this process has a log open with SQLite, until it is dropped.
-pub(super) struct Held {
+#[derive(Debug)]
+pub struct HeldFile {
     log: PathBuf,
 }
 
-impl Held {
+impl HeldFile {
     /// To be made before the connection, and to be dropped after it.
     pub(super) fn new(log: &Path) -> Self {
         let log = sidecar::canonical(log);
         open().entry(log.clone()).or_default().connections += 1;
-        Held { log }
+        HeldFile { log }
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldFile {
     fn drop(&mut self) {
         let mut all = open();
         if let Some(of) = all.get_mut(&self.log) {
@@ -101,7 +102,7 @@ mod tests {
         let (log, other) = (folder.path().join("log"), folder.path().join("other"));
         std::fs::write(&log, "one").unwrap();
         assert_eq!((text(&log), handles(&log)), ("one".to_owned(), None));
-        let (first, second) = (Held::new(&log), Held::new(&log));
+        let (first, second) = (HeldFile::new(&log), HeldFile::new(&log));
         // It is read from its beginning each time.
         assert_eq!((text(&log), text(&log), handles(&log)), ("one".into(), "one".into(), Some(1)));
         std::fs::write(&other, "two").unwrap();

@@ -2,23 +2,23 @@
 
 use rusqlite::ErrorCode;
 
-use super::{SqliteBackend, busy, guard, header, unwritable};
+use super::cut_off::CutLength;
+use super::{SqliteBackend, busy, header, unwritable};
 use crate::log::backend::Backend as _;
 use crate::log::error::{LogError, NoRoom, Reworded};
+use crate::log::finding::FileFault;
 use crate::sidecar::{self, SidecarError};
 
 impl SqliteBackend {
     /// The error to report instead of anything that follows from it.
     pub(super) fn header_is_damaged(&self) -> Option<LogError> {
-        let what = header::damage(&self.path)?;
-        Some(LogError::Damaged { path: self.name(), what })
+        Some(LogError::damaged(self.name(), header::damage(&self.path)?))
     }
 
     /// The error to report for a file that cannot be read because its end is missing.
     fn is_cut_off(&self) -> Option<LogError> {
-        let (has, of) = header::cut_off(&self.path)?;
-        let what = format!("the file was cut off: it has {has} of {of} bytes");
-        Some(LogError::Damaged { path: self.name(), what })
+        let CutLength { has, of } = header::cut_off(&self.path)?;
+        Some(LogError::damaged(self.name(), FileFault::CutOff { has, of }))
     }
 
     /// A link in place of one of SQLite's own files, which SQLite refuses without naming it.
@@ -51,7 +51,7 @@ impl SqliteBackend {
                 let reason = "it is not an SQLite file".to_owned();
                 damaged.unwrap_or(LogError::NotALog { path, reason })
             }
-            Some(ErrorCode::OperationInterrupted) => LogError::Damaged { path, what: words },
+            Some(ErrorCode::OperationInterrupted) => LogError::damaged(path, FileFault::Endless),
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 // SQLite does not write files with a version that it does not know.
                 let damaged = self.header_is_damaged();
@@ -60,16 +60,21 @@ impl SqliteBackend {
                 })
             }
             // A type mismatch, too, means that the file is damaged.
-            _ if is_damage(&error) => {
-                self.header_is_damaged().unwrap_or(LogError::Damaged { path, what: words })
-            }
+            _ if is_damage(&error) => self.header_is_damaged().unwrap_or_else(|| {
+                let fault = match words.starts_with(MALFORMED_SCHEMA) {
+                    true => FileFault::Schema { says: words },
+                    false => FileFault::Database { says: words },
+                };
+                LogError::damaged(path, fault)
+            }),
             _ => LogError::failed(path, Reworded { words, source: error }),
         }
     }
 }
 
-/// How SQLite's message about an entry of the schema that it cannot read begins.
-pub(super) const MALFORMED_SCHEMA: &str = "malformed database schema";
+/// How SQLite's message about an entry of the schema that it cannot read begins: the only sign of it, since the
+/// code is that of any damage.
+const MALFORMED_SCHEMA: &str = "malformed database schema";
 
 /// Whether an error shows that the file is damaged: our queries are valid for every well-formed log.
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
@@ -88,7 +93,7 @@ pub(super) fn said(error: &rusqlite::Error) -> String {
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
         // Nobody but us interrupts it.
         other if other.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
-            guard::ENDLESS.to_owned()
+            FileFault::Endless.to_string()
         }
         other => other.to_string(),
     }

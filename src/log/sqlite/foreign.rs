@@ -1,5 +1,6 @@
 //! Databases of other programs, which are only read, with the defences that a foreign log meets.
 
+use crate::log::finding::FileFault;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -206,7 +207,7 @@ fn failed(path: &str, source: rusqlite::Error) -> ForeignError {
             ForeignError::Busy { path }
         }
         Some(rusqlite::ErrorCode::OperationInterrupted) => {
-            ForeignError::Strange { path, what: guard::ENDLESS.to_owned() }
+            ForeignError::Strange { path, what: FileFault::Endless.to_string() }
         }
         Some(
             rusqlite::ErrorCode::CannotOpen

@@ -12,11 +12,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 
 use super::schema;
+use crate::log::finding::FileFault;
 use crate::prompt::LONGEST_REQUEST;
-
-/// The message about a file that cannot be read to its end.
-pub(super) const ENDLESS: &str =
-    "reading it takes more steps than a log of its size can need: its pages form a cycle";
 
 /// The steps that every query may take.
 const LEAST_STEPS: i64 = 2_000_000;
@@ -95,20 +92,21 @@ fn steps(bytes: u64) -> i64 {
 }
 
 /// Anything in a file's schema that could do more than hold our rows: whatever computes.
-pub(super) fn stranger(db: &Connection) -> rusqlite::Result<Option<String>> {
-    let first = |sql: &str, say: fn(&str) -> String| -> rusqlite::Result<Option<String>> {
-        let mut select = db.prepare(sql)?;
-        let mut rows = select.query([])?;
-        Ok(rows.next()?.map(|row| row.get(0)).transpose()?.map(|name: String| say(&name)))
-    };
+pub(super) fn stranger(db: &Connection) -> rusqlite::Result<Option<FileFault>> {
+    let first =
+        |sql: &str, fault: fn(String) -> FileFault| -> rusqlite::Result<Option<FileFault>> {
+            let mut select = db.prepare(sql)?;
+            let mut rows = select.query([])?;
+            Ok(rows.next()?.map(|row| row.get(0)).transpose()?.map(fault))
+        };
     let virtual_table = "SELECT name FROM sqlite_schema
         WHERE type = 'table' AND (rootpage = 0 OR sql NOT LIKE 'CREATE TABLE%')";
-    if let Some(found) = first(virtual_table, |name| format!("{name} is a virtual table"))? {
+    if let Some(found) = first(virtual_table, |name| FileFault::VirtualTable { name })? {
         return Ok(Some(found));
     }
     let computed = "SELECT x.name FROM sqlite_schema m, pragma_table_xinfo(m.name) x
         WHERE m.type = 'table' AND x.hidden <> 0";
-    if let Some(found) = first(computed, |name| format!("the column {name} is computed"))? {
+    if let Some(found) = first(computed, |name| FileFault::ComputedColumn { name })? {
         return Ok(Some(found));
     }
     let mut select = db.prepare(
@@ -121,7 +119,7 @@ pub(super) fn stranger(db: &Connection) -> rusqlite::Result<Option<String>> {
     while let Some(row) = rows.next()? {
         let (name, sql): (String, Option<String>) = (row.get(0)?, row.get(1)?);
         if !sql.is_some_and(|sql| schema::is_ours(&sql)) {
-            return Ok(Some(format!("the index {name} is computed")));
+            return Ok(Some(FileFault::ComputedIndex { name }));
         }
     }
     Ok(None)

@@ -8,8 +8,10 @@ use std::io::Read;
 use std::path::Path;
 
 use super::SqliteBackend;
+use super::cut_off::CutLength;
 use super::descriptors::reading;
 use super::schema::{APPLICATION_ID, RUN_IDS};
+use crate::log::finding::FileFault;
 
 const HEADER: usize = 100;
 
@@ -20,15 +22,25 @@ const SCHEMA_WITHIN: u64 = 1 << 20;
 const MOST_MISSING: u64 = 64 << 30;
 
 /// What is damaged in the header of a file that is otherwise a log.
-pub(super) fn damage(log: &Path) -> Option<String> {
-    let mut start = Vec::new();
-    reading(log, |file| file.take(SCHEMA_WITHIN).read_to_end(&mut start)).ok()?;
+pub(super) fn damage(log: &Path) -> Option<FileFault> {
+    let (mut start, mut field) = (Vec::new(), None);
+    let read = reading(log, |file| {
+        file.take(HEADER as u64).read_to_end(&mut start)?;
+        field = start.first_chunk().and_then(wrong_field);
+        // Whether it was a log is looked up only if something is wrong.
+        match field {
+            Some(_) => file.take(SCHEMA_WITHIN).read_to_end(&mut start),
+            None => Ok(0),
+        }
+    });
+    read.ok()?;
+    let field = field?;
     memchr::memmem::find(&start, RUN_IDS.as_bytes())?;
-    wrong_field(start.first_chunk()?).map(|field| format!("the header of the file: its {field}"))
+    Some(FileFault::Header { field: field.into() })
 }
 
 /// If a log is shorter than its header says: how many bytes it has, and how many it should have.
-pub(super) fn cut_off(log: &Path) -> Option<(u64, u64)> {
+pub(super) fn cut_off(log: &Path) -> Option<CutLength> {
     // Opening a pipe may wait forever.
     if !log.is_file() {
         return None;
@@ -50,7 +62,7 @@ pub(super) fn cut_off(log: &Path) -> Option<(u64, u64)> {
     let pages = u32::from_be_bytes([header[28], header[29], header[30], header[31]]);
     let of = page * u64::from(pages);
     // A header that claims far more was not written by a log that was cut off.
-    (has < of && of - has <= MOST_MISSING).then_some((has, of))
+    (has < of && of - has <= MOST_MISSING).then_some(CutLength { has, of })
 }
 
 /// Whether a file is an SQLite file in which nothing was made yet, not even by another program: its

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::event::NewEvent;
 use crate::id::Seq;
+use crate::log::finding::{Fault, RowFault};
 use crate::log::index::{Builder, Entry, PIECE, Piece, Section, first, last, place};
 
 /// For how many runs the newest piece is built as events arrive; for others, the events are read
@@ -130,13 +131,13 @@ pub(super) fn section(
 
 /// Finds rows that belong to no piece of a run. Whether the pieces are those that the events give is compared
 /// when the events are read.
-pub(super) fn check(db: &Connection, problems: &mut Vec<String>) -> rusqlite::Result<()> {
+pub(super) fn check(db: &Connection, faults: &mut Vec<Fault>) -> rusqlite::Result<()> {
     let lacking = "SELECT id FROM event_index GROUP BY id / ?1 HAVING count(*) <> ?2";
     let mut lacking = db.prepare(lacking)?;
     let all = Section::ALL.len() as i64;
     let rows = lacking.query_map([PIECE as i64, all], |r| r.get::<_, i64>(0))?;
     for id in rows {
-        problems.push(format!("the table event_index lacks a row beside {}", id?));
+        faults.push(RowFault::IndexPart { id: id? }.into());
     }
     let strays = "SELECT i.id >> 32, i.id & (?1 - 1) FROM event_index i LEFT JOIN run_ids r ON r.no = i.id >> 32
         WHERE r.no IS NULL OR i.id & (?1 - 1) NOT BETWEEN 1 AND ?2";
@@ -144,9 +145,7 @@ pub(super) fn check(db: &Connection, problems: &mut Vec<String>) -> rusqlite::Re
     let mut rows = strays.query([PIECE as i64, all])?;
     while let Some(row) = rows.next()? {
         let (no, number): (i64, i64) = (row.get(0)?, row.get(1)?);
-        problems.push(format!(
-            "the table event_index has a row that belongs to no run ({no}, {number})"
-        ));
+        faults.push(RowFault::IndexStray { no, number }.into());
     }
     Ok(())
 }

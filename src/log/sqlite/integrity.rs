@@ -13,26 +13,27 @@ use super::{header, schema};
 use crate::content::Content;
 use crate::id::PromptHash;
 use crate::log::error::LogError;
+use crate::log::finding::{Fault, FileFault, RowFault};
 
-/// One part of the check; it adds the problems that it finds.
-type Part = fn(&SqliteReader, &mut Vec<String>) -> rusqlite::Result<()>;
+/// One part of the check; it adds the faults that it finds.
+type Part = fn(&SqliteReader, &mut Vec<Fault>) -> rusqlite::Result<()>;
 
-/// Messages for people, one per problem.
-pub(super) fn check(reader: &mut SqliteReader) -> Result<Vec<String>, LogError> {
+/// All faults of what no chain covers.
+pub(super) fn check(reader: &mut SqliteReader) -> Result<Vec<Fault>, LogError> {
     reader.fill();
     let reader = &*reader;
     // One snapshot of the log for all parts: others may be writing.
     let moment = reader.db.unchecked_transaction().map_err(|e| reader.error(e))?;
     let parts: [Part; 7] = [file, meta, objects, runs, kinds, requests_and_contents, index];
-    let mut problems = Vec::new();
-    problems.extend(header::damage(&reader.backend.path));
+    let mut faults = Vec::new();
+    faults.extend(header::damage(&reader.backend.path).map(Fault::from));
     for part in parts {
         reader.refill();
-        if let Err(e) = part(reader, &mut problems) {
-            let problem = format!("the file cannot be read to its end: {}", said(&e));
+        if let Err(e) = part(reader, &mut faults) {
+            let fault = FileFault::Unreadable { says: said(&e) }.into();
             // A missing table stops several parts.
-            if !problems.contains(&problem) {
-                problems.push(problem);
+            if !faults.contains(&fault) {
+                faults.push(fault);
             }
             // The other parts would run into the same cycle.
             if e.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) {
@@ -41,67 +42,69 @@ pub(super) fn check(reader: &mut SqliteReader) -> Result<Vec<String>, LogError> 
         }
     }
     drop(moment);
-    Ok(problems)
+    Ok(faults)
 }
 
 /// SQLite's own structure, including its indexes.
-fn file(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
+fn file(reader: &SqliteReader, faults: &mut Vec<Fault>) -> rusqlite::Result<()> {
     let mut select = reader.db.prepare("PRAGMA integrity_check(5)")?;
     let rows = select.query_map([], |r| r.get::<_, String>(0))?;
     for row in rows {
         let line = row?;
         if line != "ok" {
-            problems.push(format!("the SQLite file is damaged: {line}"));
+            faults.push(FileFault::Structure { says: line }.into());
         }
     }
     Ok(())
 }
 
 /// The format must match its seal.
-fn meta(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
-    problems.extend(schema::unsealed(&reader.db)?.map(str::to_owned));
+fn meta(reader: &SqliteReader, faults: &mut Vec<Fault>) -> rusqlite::Result<()> {
+    faults.extend(schema::unsealed(&reader.db)?.map(Fault::from));
     Ok(())
 }
 
 /// Tables, indexes, views and triggers must be those of the format: a changed view shows other
 /// things than the log holds, and an added trigger can swallow what is appended.
-fn objects(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
+fn objects(reader: &SqliteReader, faults: &mut Vec<Fault>) -> rusqlite::Result<()> {
     let (due, found) = (schema::objects()?, schema::objects_of(&reader.db)?);
     let mut triggers = Vec::new();
     for (kind, name, _) in due.difference(&found) {
         match kind.as_str() {
             "trigger" => triggers.push(name),
-            _ => problems.push(format!("the {kind} {name} is missing or changed")),
+            _ => {
+                let (kind, name) = (kind.clone(), name.clone());
+                faults.push(FileFault::MissingOrChanged { kind, name }.into());
+            }
         }
     }
     match triggers.as_slice() {
-        [first, _, _, _, ..] => problems.push(format!(
-            "{} triggers that refuse changes are missing or changed, {first} and others",
-            triggers.len()
-        )),
+        [first, _, _, _, ..] => {
+            let (count, first) = (triggers.len(), (*first).clone());
+            faults.push(FileFault::Triggers { count, first }.into());
+        }
         few => {
-            problems.extend(few.iter().map(|name| {
-                format!("the trigger {name} that refuses changes is missing or changed")
-            }))
+            let missing = |name: &&String| FileFault::Trigger { name: (*name).clone() }.into();
+            faults.extend(few.iter().map(missing));
         }
     }
     for (kind, name, _) in found.difference(&due) {
         let known = due.iter().any(|(k, n, _)| k == kind && n == name);
         if kind == "trigger" && !known {
-            problems.push(format!("the trigger {name} does not belong to the log"));
+            faults.push(FileFault::StrangeTrigger { name: name.clone() }.into());
         }
     }
     Ok(())
 }
 
-fn runs(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
+fn runs(reader: &SqliteReader, faults: &mut Vec<Fault>) -> rusqlite::Result<()> {
     let sql =
         "SELECT r.no, lower(hex(r.id)) FROM run_ids r LEFT JOIN events e ON e.id = (r.no << 32) + 1
         WHERE e.id IS NULL OR length(r.id) != 8 OR typeof(r.id) != 'blob'";
     let mut select = reader.db.prepare(sql)?;
     let rows = select.query_map([], |r| r.get::<_, String>(1))?;
     for row in rows {
-        problems.push(format!("run {} has no first event", row?));
+        faults.push(RowFault::Run { run: row? }.into());
     }
     let sql = "SELECT e.id FROM events e LEFT JOIN run_ids r ON r.no = e.id >> 32
         WHERE r.no IS NULL OR e.id & 4294967295 = 0 LIMIT 5";
@@ -110,37 +113,34 @@ fn runs(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<(
     for row in rows {
         let id = row?;
         let (no, seq) = (id >> 32, id & 0xffff_ffff);
-        problems.push(format!("event {id} (run number {no}, seq {seq}) belongs to no run"));
+        faults.push(RowFault::Event { id, no, seq }.into());
     }
     Ok(())
 }
 
-fn kinds(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
+fn kinds(reader: &SqliteReader, faults: &mut Vec<Fault>) -> rusqlite::Result<()> {
     let sql = "SELECT id, name FROM kinds WHERE id NOT IN (SELECT kind FROM events)";
     let mut select = reader.db.prepare(sql)?;
     let rows = select.query_map([], |r| Ok((r.get::<_, i64>(0)?, r.get::<_, String>(1)?)))?;
     for row in rows {
         let (id, name) = row?;
-        problems.push(format!("kind {id} ({name:?}) belongs to no event"));
+        faults.push(RowFault::Kind { id, name }.into());
     }
     Ok(())
 }
 
 /// Every request must hash to the value that it is stored under and be asked by some event; every
 /// content must have the key that it is found by and be used by an event or a request.
-fn requests_and_contents(
-    reader: &SqliteReader,
-    problems: &mut Vec<String>,
-) -> rusqlite::Result<()> {
+fn requests_and_contents(reader: &SqliteReader, faults: &mut Vec<Fault>) -> rusqlite::Result<()> {
     let mut used = BTreeSet::new();
-    requests(reader, problems, &mut used)?;
-    contents(reader, problems, &used)?;
-    keys(reader, problems)
+    requests(reader, faults, &mut used)?;
+    contents(reader, faults, &used)?;
+    keys(reader, faults)
 }
 
 fn requests(
     reader: &SqliteReader,
-    problems: &mut Vec<String>,
+    faults: &mut Vec<Fault>,
     used: &mut BTreeSet<i64>,
 ) -> rusqlite::Result<()> {
     let sql = format!(
@@ -156,16 +156,16 @@ fn requests(
         let stored = Stored::new(row)?;
         let id = stored.id;
         if row.get(5)? {
-            problems.push(format!("request {id} belongs to no event"));
+            faults.push(RowFault::Request { id }.into());
         }
         let Ok(hash) = row.get::<_, [u8; 32]>(4).map(PromptHash) else {
-            problems.push(format!("request {id} is unreadable"));
+            faults.push(RowFault::RequestUnreadable { id }.into());
             continue;
         };
         match known.check(&reader.db, &stored, hash, &mut |id| used.extend([id])) {
             Ok(_) => {}
-            Err(RequestFault::Wrong(what)) => {
-                problems.push(format!("request {id} ({hash}): {what}"))
+            Err(RequestFault::Wrong(why)) => {
+                faults.push(RowFault::RequestChanged { id, prompt: hash, why }.into());
             }
             Err(RequestFault::Sqlite(e)) => return Err(e),
         }
@@ -175,7 +175,7 @@ fn requests(
 
 fn contents(
     reader: &SqliteReader,
-    problems: &mut Vec<String>,
+    faults: &mut Vec<Fault>,
     used: &BTreeSet<i64>,
 ) -> rusqlite::Result<()> {
     let sql = "SELECT c.id, c.key, c.body, e.content IS NULL FROM contents c
@@ -192,40 +192,39 @@ fn contents(
         let key = row.get::<_, i64>(1).ok();
         let fits = content.is_some_and(|c| key == Some(content_index(&c.hash())));
         if !fits {
-            problems.push(format!(
-                "content {id} does not match its key: its text or its key was changed"
-            ));
+            faults.push(RowFault::Content { id }.into());
         }
         if row.get(3)? && !used.contains(&id) {
-            problems.push(format!("content {id} belongs to no event or request"));
+            faults.push(RowFault::ContentUnused { id }.into());
         }
     }
     Ok(())
 }
 
 /// The index of keys must hold exactly the contents up to the file's `user_version`.
-fn keys(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
+fn keys(reader: &SqliteReader, faults: &mut Vec<Fault>) -> rusqlite::Result<()> {
     let sql = "WITH indexed (upto) AS (SELECT user_version FROM pragma_user_version)
-        SELECT c.id, 'lacks the key of' FROM contents c LEFT JOIN content_keys k ON k.key = c.key AND k.id = c.id
+        SELECT c.id, 0 FROM contents c LEFT JOIN content_keys k ON k.key = c.key AND k.id = c.id
           WHERE c.id <= (SELECT upto FROM indexed) AND k.id IS NULL
         UNION ALL
-        SELECT k.id, 'has a stray key of' FROM content_keys k LEFT JOIN contents c ON c.id = k.id AND c.key = k.key
+        SELECT k.id, 1 FROM content_keys k LEFT JOIN contents c ON c.id = k.id AND c.key = k.key
           WHERE c.id IS NULL OR k.id > (SELECT upto FROM indexed)";
     let mut select = reader.db.prepare(sql)?;
-    let rows = select.query_map([], |r| Ok((r.get::<_, i64>(0)?, r.get::<_, String>(1)?)))?;
+    let rows = select.query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?;
     for row in rows.take(5) {
-        let (id, what) = row?;
-        problems.push(format!("the index content_keys {what} content {id}"));
+        let (id, is_stray): (i64, bool) = row?;
+        let fault = if is_stray { RowFault::KeyStray { id } } else { RowFault::KeyMissing { id } };
+        faults.push(fault.into());
     }
     let last = "SELECT user_version NOT BETWEEN 0 AND (SELECT coalesce(max(id), 0) FROM contents)
         FROM pragma_user_version";
     if reader.db.query_row(last, [], |r| r.get(0))? {
-        problems.push("the user_version names a content that does not exist".to_owned());
+        faults.push(RowFault::UserVersion.into());
     }
     Ok(())
 }
 
 /// Each row of the index must belong to a piece of a run.
-fn index(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
-    super::index::check(&reader.db, problems)
+fn index(reader: &SqliteReader, faults: &mut Vec<Fault>) -> rusqlite::Result<()> {
+    super::index::check(&reader.db, faults)
 }

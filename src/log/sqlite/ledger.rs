@@ -6,6 +6,7 @@ use super::reader::SqliteReader;
 use crate::event::chain::Head;
 use crate::id::{EventHash, LedgerHash, RunId, Seq};
 use crate::log::error::LogError;
+use crate::log::finding::{FieldFault, LedgerFault};
 use crate::log::ledger::{LedgerChange, LedgerEntry, LedgerHead};
 
 /// Adds an entry at the end, which is looked up unless it is known.
@@ -77,19 +78,21 @@ pub(super) fn read(
 }
 
 fn entry(row: &Row<'_>, last: u64) -> Result<LedgerEntry, LogError> {
-    let bad = |number: u64, what: &str| LogError::CorruptLedger { number, what: what.to_owned() };
+    let corrupt = |fault: LedgerFault| LogError::CorruptLedger { fault: Box::new(fault.into()) };
     let number: Option<i64> = row.get(0).ok();
     // In a damaged file rows need not be in order, and continuing from an earlier one would never
     // end.
     let number = number.and_then(|number| u64::try_from(number).ok()).filter(|n| *n > last);
-    let number = number.ok_or_else(|| bad(last + 1, "another entry is in its place"))?;
-    let bad = |what| bad(number, what);
-    let what: String = row.get(1).map_err(|_| bad("what happened is not text"))?;
-    let run = RunId(row.get(2).map_err(|_| bad("its run is not 8 bytes"))?);
-    let seq: i64 = row.get(3).map_err(|_| bad("its seq is not an integer"))?;
-    let seq = Seq(u64::try_from(seq).map_err(|_| bad("its seq is out of range"))?);
-    let head = EventHash(row.get(4).map_err(|_| bad("its head is not 32 bytes"))?);
-    let hash = LedgerHash(row.get(5).map_err(|_| bad("its hash is not 32 bytes"))?);
+    let displaced = || corrupt(LedgerFault::Displaced { number: last + 1 });
+    let number = number.ok_or_else(displaced)?;
+    let bad =
+        |field: &'static str, is| corrupt(LedgerFault::Field { number, field: field.into(), is });
+    let what: String = row.get(1).map_err(|_| bad("change", FieldFault::NotText))?;
+    let run = RunId(row.get(2).map_err(|_| bad("run", FieldFault::NotBytes(8)))?);
+    let seq: i64 = row.get(3).map_err(|_| bad("seq", FieldFault::NotAnInteger))?;
+    let seq = Seq(u64::try_from(seq).map_err(|_| bad("seq", FieldFault::OutOfRange))?);
+    let head = EventHash(row.get(4).map_err(|_| bad("head", FieldFault::NotBytes(32)))?);
+    let hash = LedgerHash(row.get(5).map_err(|_| bad("hash", FieldFault::NotBytes(32)))?);
     let head = Head { seq, hash: head };
     Ok(LedgerEntry { number, change: LedgerChange::from(what.as_str()), run, head, hash })
 }

@@ -12,6 +12,8 @@
 //! has lost something do not merge its WAL, and nobody may write. Only
 //! [`accept_loss`](SqliteBackend::accept_loss) lets the log continue without what was lost.
 
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -24,12 +26,11 @@ use super::header;
 use super::open_file::OpenFile;
 use super::wal::{Wal, examine};
 use super::{SqliteBackend, SqliteOptions};
-use crate::counted::counted;
 use crate::id::EventHash;
 use crate::log::backend::Backend;
 use crate::log::error::LogError;
+use crate::log::finding::{EventFault, Fault, FileFault, Finding, WalCopy};
 use crate::log::high_water_mark::{self, HighWaterMark, marks};
-use crate::log::problem::Problem;
 use crate::sidecar;
 
 /// The suffix of a damaged WAL that was set aside, and of one whose loss was accepted.
@@ -93,8 +94,8 @@ impl FilesBeside {
     }
 
     /// What was lost, as far as a connection shows it; empty if the log cannot be read.
-    fn lost(&mut self, log: &Path, db: Option<&Connection>) -> Vec<Problem> {
-        let mut missing: Vec<Problem> = match db {
+    fn lost(&mut self, log: &Path, db: Option<&Connection>) -> Vec<Finding> {
+        let mut missing: Vec<Finding> = match db {
             // What cannot be looked up is damaged, which is reported when it is read.
             Some(db) => self.marks.iter().filter_map(|mark| missed(db, mark).ok()?).collect(),
             None => self.marks.iter().map(|mark| mark.missing_after(None)).collect(),
@@ -102,44 +103,37 @@ impl FilesBeside {
         if !missing.is_empty() && self.wal.continues {
             self.set_aside(log);
         }
-        let file = |what| Problem { run: None, seq: None, what };
-        let mut lost = Vec::new();
-        match (self.wal.fault, &self.not_copied, self.aside.last()) {
-            (Some(fault), None, Some(copy)) => {
-                let copy = sidecar::path(&sidecar::canonical(log), copy);
-                lost.push(file(format!(
-                    "the WAL is damaged (copied to {}): {fault}",
-                    copy.display()
-                )));
+        let mut lost: Vec<Finding> = match self.wal.fault {
+            Some(wal) => {
+                let copy = match (&self.not_copied, self.aside.last()) {
+                    (None, Some(copy)) => {
+                        let copy = sidecar::path(&sidecar::canonical(log), copy);
+                        WalCopy::At(copy.display().to_string())
+                    }
+                    _ if !self.may_copy => WalCopy::None,
+                    (reason, _) => {
+                        WalCopy::Failed(reason.clone().unwrap_or_else(|| "unknown".to_owned()))
+                    }
+                };
+                vec![Finding::of_file(FileFault::Wal { wal, copy })]
             }
-            (Some(fault), ..) if !self.may_copy => {
-                lost.push(file(format!("the WAL is damaged: {fault}")));
-            }
-            (Some(fault), reason, _) => {
-                let reason = reason.as_deref().unwrap_or("unknown");
-                lost.push(file(format!(
-                    "the WAL is damaged (it could not be copied: {reason}): {fault}"
-                )));
-            }
-            (None, ..) => lost.extend(self.aside.iter().map(|copy| file(described(log, copy)))),
-        }
+            None => self.aside.iter().map(|copy| Finding::of_file(described(log, copy))).collect(),
+        };
         lost.append(&mut missing);
         lost
     }
 }
 
-/// The problem to report about a WAL that was set aside.
-fn described(log: &Path, copy: &str) -> String {
+/// What to report about a WAL that was set aside.
+fn described(log: &Path, copy: &str) -> FileFault {
     let log = sidecar::canonical(log);
-    let path = sidecar::path(&log, copy);
-    match sidecar::read(&log, copy).ok().flatten().and_then(|file| examine(file).ok()?.fault) {
-        Some(fault) => format!("{} is a copy of a damaged WAL: {fault}", path.display()),
-        None => format!("{} is a copy of a WAL whose last events were lost", path.display()),
-    }
+    let path = sidecar::path(&log, copy).display().to_string();
+    let file = sidecar::read(&log, copy).ok().flatten();
+    FileFault::EarlierWal { path, wal: file.and_then(|file| examine(file).ok()?.fault) }
 }
 
 /// What is missing from a run that ends before its mark or has another event there.
-fn missed(db: &Connection, mark: &HighWaterMark) -> rusqlite::Result<Option<Problem>> {
+fn missed(db: &Connection, mark: &HighWaterMark) -> rusqlite::Result<Option<Finding>> {
     let found = |query: &str| {
         let mut query = db.prepare_cached(query)?;
         query.query_row([mark.run.as_bytes()], |r| r.get::<_, i64>(0)).optional()
@@ -158,10 +152,7 @@ fn missed(db: &Connection, mark: &HighWaterMark) -> rusqlite::Result<Option<Prob
     let mut event = db.prepare_cached("SELECT hash FROM events WHERE id = ?1")?;
     match event.query_row([marked], |r| r.get(0)).optional()?.map(EventHash) {
         Some(hash) if hash == mark.head.hash => Ok(None),
-        Some(_) => {
-            let what = "another event is at its high-water mark".to_owned();
-            Ok(Some(Problem { run: Some(mark.run), seq: Some(mark.head.seq), what }))
-        }
+        Some(_) => Ok(Some(Finding::of_event(mark.run, mark.head.seq, EventFault::OtherAtMark))),
         None => {
             let last = "SELECT max(id) FROM events WHERE id > ?1 AND id < ?2";
             let mut last = db.prepare_cached(last)?;
@@ -211,7 +202,23 @@ fn wal_path(log: &Path) -> PathBuf {
 fn copies(log: &Path, kind: &str) -> Vec<String> {
     let log = sidecar::canonical(log);
     let exists = |copy: &String| sidecar::path(&log, copy).symlink_metadata().is_ok();
-    (1..=MOST_COPIES).map(|n| format!("{kind}{n}")).filter(exists).collect()
+    let all = (1..=MOST_COPIES).map(|n| format!("{kind}{n}"));
+    let folder = log.parent().filter(|folder| !folder.as_os_str().is_empty());
+    // A folder that cannot be listed is asked for each name.
+    let Ok(entries) = fs::read_dir(folder.unwrap_or(Path::new("."))) else {
+        return all.filter(exists).collect();
+    };
+    let first = sidecar::path(&log, kind);
+    let first = first.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default();
+    let names: BTreeSet<OsString> = entries
+        .flatten()
+        .map(|entry| entry.file_name())
+        .filter(|name| name.as_encoded_bytes().starts_with(first))
+        .collect();
+    let is_there = |copy: &String| {
+        sidecar::path(&log, copy).file_name().is_some_and(|name| names.contains(name))
+    };
+    all.filter(|_| !names.is_empty()).filter(is_there).collect()
 }
 
 /// Copies the WAL to a free name unless the newest copy is the same; returns the suffix if it
@@ -300,28 +307,35 @@ impl SqliteBackend {
         self.has_lost_tables_if_none = beside.shows_a_loss();
         if is_empty(&self.path) && beside.shows_what_was() {
             // SQLite would delete the WAL of an empty file.
-            let what = format!(
-                "the file is empty or missing, but its WAL has {} and its mark {}",
-                counted(beside.wal.committed, "frame"),
-                counted(marked as u64, "run")
-            );
-            return Err(LogError::Lost { path: self.name(), what });
+            let (frames, runs) = (beside.wal.committed, marked as u64);
+            return Err(LogError::lost(self.name(), FileFault::Emptied { frames, runs }));
         }
         self.reads_alone = beside.wal.fault.is_some() && self.holds_all_alone(&beside.marks);
         let db = match connect(&self) {
             Err(LogError::Lost { .. }) => {
-                let what = listed(&beside.lost(&self.path, None));
-                return Err(LogError::Lost { path: self.name(), what });
+                return Err(LogError::lost(self.name(), listed(&beside.lost(&self.path, None))));
             }
             // What remains without some of its pages need not look like a log.
-            Err(LogError::Damaged { what, .. } | LogError::NotALog { reason: what, .. })
+            Err(error @ (LogError::Damaged { .. } | LogError::NotALog { .. }))
                 if beside.wal.fault.is_some() =>
             {
-                let what = format!("{}; {what}", listed(&beside.lost(&self.path, None)));
-                return Err(LogError::Lost { path: self.name(), what });
+                let why = match error {
+                    LogError::Damaged { fault, .. } => fault,
+                    LogError::NotALog { reason: why, .. } => {
+                        Box::new(FileFault::NotALog { why }.into())
+                    }
+                    other => return Err(other),
+                };
+                let lost = Box::new(listed(&beside.lost(&self.path, None)));
+                return Err(LogError::lost(self.name(), FileFault::LostAndDamaged { lost, why }));
             }
             connected => connected?,
         };
+        self.damaged = self
+            .damaged
+            .or_else(|| header::damage(&self.path))
+            .or_else(|| self.malformed.as_deref().cloned())
+            .or_else(|| schema::unsealed(&db).ok()?);
         self.lost = beside.lost(&self.path, Some(&db)).into();
         if self.lost.is_empty() && !self.only_looks {
             self.merges = true;
@@ -329,6 +343,8 @@ impl SqliteBackend {
             let merge = db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
             merge.map_err(|e| self.error(e))?;
         }
+        // The first reader goes on with this connection.
+        drop(self.reader_file(db)?);
         Ok(self)
     }
 
@@ -351,7 +367,7 @@ impl SqliteBackend {
         if self.lost.is_empty() {
             Ok(())
         } else {
-            Err(LogError::Lost { path: self.name(), what: listed(&self.lost) })
+            Err(LogError::lost(self.name(), listed(&self.lost)))
         }
     }
 
@@ -369,12 +385,10 @@ impl SqliteBackend {
     ///
     /// # Errors
     /// [`LogError`]: another process has the log open, or the log cannot be written.
-    pub fn accept_loss(path: &Path, options: SqliteOptions) -> Result<Vec<Problem>, LogError> {
+    pub fn accept_loss(path: &Path, options: SqliteOptions) -> Result<Vec<Finding>, LogError> {
         let (alone, lost) = match Self::open(path, options.clone()) {
             Ok(backend) => (backend.reads_alone, backend.lost.to_vec()),
-            Err(LogError::Lost { what, .. }) => {
-                (false, vec![Problem { run: None, seq: None, what }])
-            }
+            Err(LogError::Lost { fault, .. }) => (false, vec![Finding::of_file(*fault)]),
             Err(e) => return Err(e),
         };
         if lost.is_empty() {
@@ -435,11 +449,12 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The first problem, and how many more there are.
-fn listed(problems: &[Problem]) -> String {
-    let first = problems.first().map_or_else(String::new, ToString::to_string);
-    match problems.len() {
-        0 | 1 => first,
-        n => format!("{first} (and {} more)", n - 1),
+/// The first finding, and how many more there are.
+fn listed(findings: &[Finding]) -> Fault {
+    match findings {
+        [] => FileFault::NoTables.into(),
+        [first, more @ ..] => {
+            FileFault::Several { first: Box::new(first.clone()), more: more.len() }.into()
+        }
     }
 }

@@ -13,6 +13,7 @@ mod foreign;
 mod guard;
 mod header;
 mod identity;
+mod idle_readers;
 mod index;
 mod integrity;
 mod journal;
@@ -38,19 +39,22 @@ use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
 pub use backup::BackedUp;
+pub use cut_off::CutLength;
+pub use descriptors::HeldFile;
 pub use foreign::{Cell, ForeignDatabase, ForeignError};
 
 use super::backend::{Backend, Committer, Lease, Reader};
 use super::error::{LogError, Reworded};
+use super::finding::{Fault, FileFault, Finding};
 use super::format::FORMAT;
 use super::high_water_mark::{self, HighWaterMarkFile};
 use super::lease;
-use super::problem::Problem;
 use crate::id::RunId;
 use crate::sidecar;
 use committer::Watch;
 use guard::Fuel;
 use identity::Identity;
+use idle_readers::{IdleReaders, ReaderFile};
 use loss::FilesBeside;
 use open_file::OpenFile;
 use space::Space;
@@ -74,15 +78,33 @@ pub struct SqliteOptions {
     pub busy: Option<Duration>,
 }
 
+/// A private copy of a log.
+#[derive(Debug, Clone)]
+pub struct LogCopy {
+    /// Where the copy is.
+    pub path: PathBuf,
+    /// The log.
+    pub of: PathBuf,
+    /// The folder of the copy, which is removed with the last that reads it.
+    pub folder: Arc<dyn CopyFolder>,
+}
+
+/// Holds the folder of a copy for as long as it is read.
+pub trait CopyFolder: Send + Sync + std::fmt::Debug {}
+
 /// A log in one SQLite file.
 #[derive(Debug, Clone)]
 pub struct SqliteBackend {
     path: PathBuf,
     /// For a private copy: the log that it is a copy of, which messages name.
-    copy_of: Option<PathBuf>,
+    copy: Option<LogCopy>,
+    /// What is wrong with the file, although it can be read.
+    damaged: Option<FileFault>,
+    /// Connections for the next readers.
+    idle: Arc<IdleReaders>,
     options: SqliteOptions,
     /// What the log once held and no longer does; if there is anything, nobody may write to it.
-    lost: Arc<[Problem]>,
+    lost: Arc<[Finding]>,
     /// Whether the WAL is merged when the file is closed; not if something was lost.
     merges: bool,
     /// Whether the file is read without its WAL, which is damaged but was merged before.
@@ -94,14 +116,16 @@ pub struct SqliteBackend {
     /// Whether the file, its WAL and its folder are left as they are.
     only_looks: bool,
     /// What is wrong with its schema, if that does not keep it from being read.
-    malformed: Option<Arc<str>>,
+    malformed: Option<Arc<FileFault>>,
 }
 
 impl SqliteBackend {
     fn at(path: &Path, options: SqliteOptions) -> Self {
         SqliteBackend {
             path: path.to_owned(),
-            copy_of: None,
+            copy: None,
+            damaged: None,
+            idle: Arc::default(),
             options,
             lost: Arc::default(),
             merges: true,
@@ -113,8 +137,9 @@ impl SqliteBackend {
         }
     }
 
-    fn at_copy(copy: &Path, of: &Path, options: SqliteOptions) -> Self {
-        SqliteBackend { copy_of: Some(of.to_owned()), ..SqliteBackend::at(copy, options) }
+    fn at_copy(copy: LogCopy, options: SqliteOptions) -> Self {
+        let at = SqliteBackend::at(&copy.path, options);
+        SqliteBackend { copy: Some(copy), ..at }
     }
 
     /// Opens a log for reading and appending; creates it if it does not exist.
@@ -142,8 +167,14 @@ impl SqliteBackend {
         begin.starts_with(b"SQLite format 3\0") && begin.get(68..72) == Some(&id[..])
     }
 
-    /// If a log was cut off: how many bytes it has, and how many its header says.
-    pub fn cut_off(path: &Path) -> Option<(u64, u64)> {
+    /// Keeps what is read of a file, for as long as this is held or the file is open: what looks at it
+    /// before it is opened need not open it again each time.
+    pub fn hold(path: &Path) -> HeldFile {
+        HeldFile::new(path)
+    }
+
+    /// If a log was cut off: its lengths.
+    pub fn cut_off(path: &Path) -> Option<CutLength> {
         header::cut_off(path)
     }
 
@@ -197,9 +228,9 @@ impl SqliteBackend {
     ///
     /// # Errors
     /// [`LogError`]: it is not a log, or has a newer format.
-    pub fn open_copy(copy: &Path, of: &Path, options: SqliteOptions) -> Result<Self, LogError> {
-        SqliteBackend::at_copy(copy, of, options).although_malformed(|backend| {
-            let beside = FilesBeside::read(copy, false)?;
+    pub fn open_copy(copy: LogCopy, options: SqliteOptions) -> Result<Self, LogError> {
+        SqliteBackend::at_copy(copy, options).although_malformed(|backend| {
+            let beside = FilesBeside::read(&backend.path, false)?;
             backend.begin_with(beside, false, |backend| backend.to_read(|db| backend.ready(db)))
         })
     }
@@ -211,11 +242,16 @@ impl SqliteBackend {
         open: impl Fn(Self) -> Result<Self, LogError>,
     ) -> Result<Self, LogError> {
         match open(self.clone()) {
-            Err(LogError::Damaged { path, what }) if what.starts_with(faults::MALFORMED_SCHEMA) => {
-                let malformed = Some(what.as_str().into());
-                open(SqliteBackend { malformed, ..self })
-                    .map_err(|_| LogError::Damaged { path, what })
-            }
+            Err(error) => match error {
+                LogError::Damaged { ref fault, .. } => match &**fault {
+                    Fault::File(malformed @ FileFault::Schema { .. }) => {
+                        let malformed = Some(Arc::new(malformed.clone()));
+                        open(SqliteBackend { malformed, ..self }).map_err(|_| error)
+                    }
+                    _ => Err(error),
+                },
+                _ => Err(error),
+            },
             opened => opened,
         }
     }
@@ -312,12 +348,12 @@ impl SqliteBackend {
         if let Some(damaged) = self.header_is_damaged() {
             return Err(damaged);
         }
-        if let Some(what) = &self.malformed {
-            return Err(LogError::Damaged { path: self.name(), what: what.to_string() });
+        if let Some(malformed) = &self.malformed {
+            return Err(LogError::damaged(self.name(), FileFault::clone(malformed)));
         }
         let stranger = || schema::stranger_to_writers(db).map_err(|e| self.error(e));
-        if let Some(what) = unsealed(db).map_or_else(stranger, |what| Ok(Some(what)))? {
-            return Err(LogError::Damaged { path: self.name(), what });
+        if let Some(fault) = unsealed(db).map_or_else(stranger, |fault| Ok(Some(fault)))? {
+            return Err(LogError::damaged(self.name(), fault));
         }
         let mut mode = String::new();
         let switched = busy::until_free(self.busy(), || {
@@ -337,8 +373,7 @@ impl SqliteBackend {
             let tables = "SELECT count(*) FROM sqlite_schema";
             let tables: i64 = db.query_row(tables, [], |r| r.get(0)).map_err(|e| self.error(e))?;
             if tables == 0 {
-                let what = "it has none of its tables".to_owned();
-                return Err(LogError::Lost { path: self.name(), what });
+                return Err(LogError::lost(self.name(), FileFault::NoTables));
             }
         }
         // Another process may be creating it.
@@ -391,7 +426,7 @@ impl SqliteBackend {
     /// Whether the file is a log that we can read.
     fn check(&self, db: &Connection) -> rusqlite::Result<Result<(), LogError>> {
         let path = self.name();
-        let damaged = |what: String| Ok(Err(LogError::Damaged { path: self.name(), what }));
+        let damaged = |fault: FileFault| Ok(Err(LogError::damaged(self.name(), fault)));
         let id: i32 = db.pragma_query_value(None, "application_id", |r| r.get(0))?;
         if id != schema::APPLICATION_ID {
             if let Some(damaged) = self.header_is_damaged() {
@@ -405,11 +440,11 @@ impl SqliteBackend {
             WHERE name = ?1 AND (type <> 'table' OR sql LIKE 'CREATE VIRTUAL%')";
         for (table, _) in schema::TABLES {
             if db.prepare(other)?.exists([table])? {
-                return damaged(format!("{table} is not a table"));
+                return damaged(FileFault::NotATable { name: (*table).to_owned() });
             }
         }
-        if let Some(what) = guard::stranger(db)? {
-            return damaged(what);
+        if let Some(fault) = guard::stranger(db)? {
+            return damaged(fault);
         }
         Ok(match schema::other_format(db)? {
             Some(found) => Err(LogError::NewerFormat { path, found, supported: FORMAT }),
@@ -419,18 +454,18 @@ impl SqliteBackend {
 }
 
 /// What is wrong with the format that the file states, if it can be read at all.
-fn unsealed(db: &Connection) -> Option<String> {
-    schema::unsealed(db).ok().flatten().map(str::to_owned)
+fn unsealed(db: &Connection) -> Option<FileFault> {
+    schema::unsealed(db).ok().flatten()
 }
 
 impl Backend for SqliteBackend {
     fn name(&self) -> String {
-        self.copy_of.as_ref().unwrap_or(&self.path).display().to_string()
+        self.copy.as_ref().map_or(&self.path, |copy| &copy.of).display().to_string()
     }
 
     fn file(&self) -> Option<&Path> {
         // Nobody else can change one that is only kept for a while.
-        let file = self.copy_of.as_deref().unwrap_or(&self.path);
+        let file = self.copy.as_ref().map_or(&*self.path, |copy| &copy.of);
         self.scratch.is_none().then_some(file)
     }
 
@@ -438,24 +473,18 @@ impl Backend for SqliteBackend {
         lease::take(&self.path, run)
     }
 
-    fn lost(&self) -> Vec<Problem> {
+    fn lost(&self) -> Vec<Finding> {
         self.lost.to_vec()
     }
 
-    /// A file that was cut off is opened in another way, which knows it.
-    fn is_cut_off(&self) -> bool {
-        false
-    }
-
-    fn damaged(&self) -> Option<Problem> {
-        // What cannot be opened is reported where it is opened.
-        let unsealed = || unsealed(&*self.to_read(|db| self.ready(db)).ok()?);
-        let malformed = || self.malformed.as_deref().map(str::to_owned);
-        let what = header::damage(&self.path).or_else(malformed).or_else(unsealed)?;
-        Some(Problem { run: None, seq: None, what })
+    fn damaged(&self) -> Option<Finding> {
+        self.damaged.clone().map(Finding::of_file)
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
+        if self.only_looks || self.copy.is_some() {
+            return Err(LogError::cannot_open(self.name(), "it was opened to be read only"));
+        }
         self.refuse_after_a_loss()?;
         let mut db = self.ready(self.to_write(OpenFlags::SQLITE_OPEN_READ_WRITE)?)?;
         let identity = Identity::new(&self.path);
@@ -482,7 +511,16 @@ impl Backend for SqliteBackend {
     }
 
     fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
-        let mut db = self.to_read(|db| self.ready(db))?;
+        let waiting = self.idle.take(&self.path);
+        let file =
+            waiting.map_or_else(|| self.reader_file(self.to_read(|db| self.ready(db))?), Ok)?;
+        Ok(Box::new(reader::SqliteReader::new(file, self.clone())))
+    }
+}
+
+impl SqliteBackend {
+    /// Sets a connection up for a reader.
+    fn reader_file(&self, mut db: OpenFile) -> Result<ReaderFile, LogError> {
         let fuel = Fuel::new(&mut db, self.bytes()).map_err(|e| self.error(e))?;
         // Runs are read from end to end. Pages that are used again at once stay in the processor's
         // cache; a large page cache would be full of pages that are never needed again.
@@ -491,6 +529,11 @@ impl Backend for SqliteBackend {
         // and a look-up finds other rows than a scan.
         let tune = tune.and_then(|()| db.pragma_update(None, "cell_size_check", true));
         tune.map_err(|e| self.error(e))?;
-        Ok(Box::new(reader::SqliteReader::new(db, self.clone(), fuel)))
+        // One that only reads may have been told that nobody writes.
+        let sees_others = !self.only_looks && !self.reads_alone && !self.is_read_only(&db)?;
+        Ok(match sees_others {
+            true => self.idle.lend(db, fuel, &self.path),
+            false => ReaderFile::closing(db, fuel),
+        })
     }
 }

@@ -11,21 +11,21 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::descriptors::Held;
+use super::descriptors::HeldFile;
 use crate::sidecar;
 
 /// An open file. Its fields are dropped in this order.
 pub(super) struct OpenFile {
     _wait: Wait,
     db: Connection,
-    _held: Held,
+    _held: HeldFile,
     _done: Done,
 }
 
 impl OpenFile {
     /// A connection to a log; `name` is its path, or says in a URI how to open it.
     pub(super) fn open(name: &Path, log: &Path, flags: OpenFlags) -> rusqlite::Result<Self> {
-        let held = Held::new(log);
+        let held = HeldFile::new(log);
         let db = Connection::open_with_flags(name, flags)?;
         let folder = sidecar::canonical(log).parent().map(Path::to_owned);
         Ok(OpenFile { _wait: Wait { folder }, db, _held: held, _done: Done })

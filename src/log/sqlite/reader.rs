@@ -9,9 +9,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::ends;
 use super::faults::is_damage;
 use super::guard::Fuel;
-use super::open_file::OpenFile;
+use super::idle_readers::ReaderFile;
 use super::requests::{RequestFault, Requests, Stored};
-use super::rows::{self, Damage, UNKNOWN_KIND, stored};
+use super::rows::{self, UnreadableRow, stored};
 use super::{SqliteBackend, ledger};
 use crate::content::Content;
 use crate::event::chain::Head;
@@ -19,12 +19,13 @@ use crate::event::{KINDS, StoredEvent};
 use crate::id::{EventHash, PromptHash, RunId, Seq, Time};
 use crate::log::backend::{Reader, RunHead};
 use crate::log::error::LogError;
+use crate::log::finding::{EventFault, Fault, FieldFault};
 use crate::log::index::Section;
 use crate::log::ledger::LedgerEntry;
 use crate::prompt::Request;
 
 pub(super) struct SqliteReader {
-    pub(super) db: OpenFile,
+    pub(super) db: ReaderFile,
     pub(super) backend: SqliteBackend,
     fuel: Fuel,
     kinds: BTreeMap<i64, (Cow<'static, str>, u32)>,
@@ -39,7 +40,8 @@ pub(super) struct SqliteReader {
 }
 
 impl SqliteReader {
-    pub(super) fn new(db: OpenFile, backend: SqliteBackend, fuel: Fuel) -> Self {
+    pub(super) fn new(db: ReaderFile, backend: SqliteBackend) -> Self {
+        let fuel = db.fuel.clone();
         let requests = Requests::default();
         SqliteReader {
             db,
@@ -70,8 +72,8 @@ impl SqliteReader {
     /// What an error at an event means. Whatever is damaged, it is known which event cannot be read.
     fn cannot_read(&self, run: RunId, seq: Seq, error: rusqlite::Error) -> LogError {
         match self.error(error) {
-            LogError::Damaged { what, .. } => {
-                LogError::Corrupt { run, seq, what: format!("it cannot be read: {what}") }
+            LogError::Damaged { fault: why, .. } => {
+                LogError::corrupt(run, seq, EventFault::Unreadable { why })
             }
             other => other,
         }
@@ -94,13 +96,12 @@ impl SqliteReader {
         match found.map_err(|e| self.cannot_read(run, Seq(1), e))? {
             // Its events would have no valid ids.
             Some((no, _)) if !(0..1 << 31).contains(&no) => {
-                let what = format!("the number of the run, {no}, is out of range");
-                Err(LogError::Corrupt { run, seq: Seq(1), what })
+                Err(LogError::corrupt(run, Seq(1), EventFault::RunNumber { no }))
             }
             Some((no, Some(started))) => Ok(Some((no, Time(started)))),
             Some((_, None)) => {
-                let what = "the time at which the run started is not an integer".to_owned();
-                Err(LogError::Corrupt { run, seq: Seq(1), what })
+                let fault = EventFault::field("start time", FieldFault::NotAnInteger);
+                Err(LogError::corrupt(run, Seq(1), fault))
             }
             None => Ok(None),
         }
@@ -116,7 +117,7 @@ impl SqliteReader {
         let Some(stored) = found else { return Ok(None) };
         match of(&mut self.requests, &self.db, &stored, prompt) {
             Ok(made) => Ok(Some(made)),
-            Err(RequestFault::Wrong(what)) => Err(LogError::CorruptRequest { prompt, what }),
+            Err(RequestFault::Wrong(why)) => Err(LogError::CorruptRequest { prompt, why }),
             Err(RequestFault::Sqlite(e)) => Err(self.error(e)),
         }
     }
@@ -206,7 +207,7 @@ impl Reader for SqliteReader {
         let from = after;
         let (mut reread, mut met, mut sought) = (false, None, false);
         loop {
-            let mut read = || -> rusqlite::Result<Result<Vec<StoredEvent>, Damage>> {
+            let mut read = || -> rusqlite::Result<Result<Vec<StoredEvent>, UnreadableRow>> {
                 let mut select = self.db.prepare_cached(&statement)?;
                 let limit = i64::try_from(limit).unwrap_or(i64::MAX);
                 // No run has as many events as that, so the range never reaches another run's
@@ -236,7 +237,7 @@ impl Reader for SqliteReader {
                         }
                         // The next call will hit the error again.
                         Err(_) if !events.is_empty() => break,
-                        Err(damage) => return Ok(Err(damage)),
+                        Err(row) => return Ok(Err(row)),
                     }
                 }
                 Ok(Ok(events))
@@ -251,8 +252,7 @@ impl Reader for SqliteReader {
                     if events.is_empty() && limit > 0 {
                         let end = self.last_seq(no).map_err(|e| self.cannot_read(run, next, e))?;
                         if end > after && sought {
-                            let what = "it cannot be found, and there are later events".to_owned();
-                            return Err(LogError::Corrupt { run, seq: next, what });
+                            return Err(LogError::corrupt(run, next, EventFault::NotScanned));
                         }
                         if end > after {
                             sought = true;
@@ -262,12 +262,12 @@ impl Reader for SqliteReader {
                     return Ok(events);
                 }
                 // Another process may have added a kind since we read them.
-                Err(Damage { what, .. }) if what == UNKNOWN_KIND && !reread => {
+                Err(row) if row.is_of_unnamed_kind() && !reread => {
                     reread = true;
                     self.load_kinds().map_err(|e| self.cannot_read(run, Seq(1), e))?;
                 }
-                Err(Damage { seq, what }) => {
-                    return Err(LogError::Corrupt { run, seq, what: what.to_owned() });
+                Err(UnreadableRow { seq, fault }) => {
+                    return Err(LogError::corrupt(run, seq, fault));
                 }
             }
         }
@@ -347,7 +347,7 @@ impl Reader for SqliteReader {
         Ok(find().map_err(|e| self.error(e))?.map(|seq| Seq(seq as u64)))
     }
 
-    fn integrity(&mut self) -> Result<Vec<String>, LogError> {
+    fn integrity(&mut self) -> Result<Vec<Fault>, LogError> {
         super::integrity::check(self)
     }
 }

@@ -10,6 +10,11 @@ use rusqlite::{Connection, Row};
 use crate::content::Content;
 use crate::event::StoredEvent;
 use crate::id::{CallPath, EventHash, PromptHash, RunId, Seq, Time};
+use crate::log::finding::EventFault;
+use crate::log::finding::FieldFault::{
+    self, Missing, NeitherTextNorVector, NotACallPath, NotAnInteger, NotBytes, NotText, NotUtf8,
+    OutOfRange, PartOfAFloat, Unnamed, Unreadable,
+};
 
 /// The statement that reads events after an id and before another. If the file has lost the table of
 /// requests or of contents, the events that refer to none can still be read.
@@ -33,12 +38,17 @@ pub(super) fn statement(db: &Connection) -> rusqlite::Result<Arc<str>> {
 }
 
 /// An event that cannot be read.
-pub(super) struct Damage {
+pub(super) struct UnreadableRow {
     pub(super) seq: Seq,
-    pub(super) what: &'static str,
+    pub(super) fault: EventFault,
 }
 
-pub(super) const UNKNOWN_KIND: &str = "its kind is not in the table kinds";
+impl UnreadableRow {
+    /// Whether its kind may have been added by another process.
+    pub(super) fn is_of_unnamed_kind(&self) -> bool {
+        matches!(self.fault, EventFault::Field { is: FieldFault::Unnamed, .. })
+    }
+}
 
 /// The event of a row that comes after the event `last` of a run, which is given with its number and start.
 pub(super) fn stored(
@@ -46,66 +56,67 @@ pub(super) fn stored(
     (run, no, started): (RunId, i64, Time),
     last: Seq,
     kinds: &BTreeMap<i64, (Cow<'static, str>, u32)>,
-) -> Result<StoredEvent, Damage> {
-    let not_next = |what| Damage { seq: last.next(), what };
-    let id: i64 = row.get(0).map_err(|_| not_next("its id is not an integer"))?;
+) -> Result<StoredEvent, UnreadableRow> {
+    let not_next = |fault| UnreadableRow { seq: last.next(), fault };
+    let id: i64 = row.get(0).map_err(|_| not_next(EventFault::field("id", NotAnInteger)))?;
     let seq = Seq((id & 0xffff_ffff) as u64);
     // SQLite assumes that rows are in order. In a damaged file they need not be, and continuing from
     // an earlier one would never end.
     if seq <= last || id >> 32 != no {
-        return Err(not_next("another event is in its place"));
+        return Err(not_next(EventFault::Displaced));
     }
-    let bad = |what| Damage { seq, what };
-    let integer = |column, what| row.get::<_, i64>(column).map_err(|_| bad(what));
-    let optional = |column, what| row.get::<_, Option<i64>>(column).map_err(|_| bad(what));
+    let bad = |field, is| UnreadableRow { seq, fault: EventFault::field(field, is) };
+    let integer = |column, field| row.get::<_, i64>(column).map_err(|_| bad(field, NotAnInteger));
+    let optional =
+        |column, field| row.get::<_, Option<i64>>(column).map_err(|_| bad(field, NotAnInteger));
 
-    let kind = integer(1, "its kind is not an integer")?;
-    let (kind, version) = kinds.get(&kind).cloned().ok_or_else(|| bad(UNKNOWN_KIND))?;
-    let time = started.0.checked_add(integer(2, "its time is not an integer")?);
-    let time = Time(time.ok_or_else(|| bad("its time is out of range"))?);
-    let call = match row.get_ref(3).map_err(|_| bad("its call is unreadable"))? {
+    let kind = integer(1, "kind")?;
+    let (kind, version) = kinds.get(&kind).cloned().ok_or_else(|| bad("kind", Unnamed))?;
+    let time = started.0.checked_add(integer(2, "time")?);
+    let time = Time(time.ok_or_else(|| bad("time", OutOfRange))?);
+    let call = match row.get_ref(3).map_err(|_| bad("call", Unreadable))? {
         ValueRef::Null => None,
         ValueRef::Text(text) => {
-            let text = std::str::from_utf8(text).map_err(|_| bad("its call is not UTF-8"))?;
-            Some(CallPath::new(text).map_err(|_| bad("its call is not a call path"))?)
+            let text = std::str::from_utf8(text).map_err(|_| bad("call", NotUtf8))?;
+            Some(CallPath::new(text).map_err(|_| bad("call", NotACallPath))?)
         }
-        _ => return Err(bad("its call is not text")),
+        _ => return Err(bad("call", NotText)),
     };
-    let sample = optional(4, "its sample is not an integer")?.map(u32::try_from).transpose();
-    let sample = sample.map_err(|_| bad("its sample is out of range"))?;
-    let prompt = match optional(5, "its request is not an integer")? {
+    let sample = optional(4, "sample")?.map(u32::try_from).transpose();
+    let sample = sample.map_err(|_| bad("sample", OutOfRange))?;
+    let prompt = match optional(5, "request")? {
         None => None,
         Some(_) => {
             let hash = row.get::<_, Option<[u8; 32]>>(6);
-            let hash = hash.map_err(|_| bad("the hash of its request is not 32 bytes"))?;
-            Some(PromptHash(hash.ok_or_else(|| bad("its request is missing"))?))
+            let hash = hash.map_err(|_| bad("request hash", NotBytes(32)))?;
+            Some(PromptHash(hash.ok_or_else(|| bad("request", Missing))?))
         }
     };
-    let cause = optional(7, "its cause is not an integer")?.map(u64::try_from).transpose();
-    let cause = cause.map_err(|_| bad("its cause is out of range"))?.map(Seq);
-    let content = match optional(8, "its content is not an integer")? {
+    let cause = optional(7, "cause")?.map(u64::try_from).transpose();
+    let cause = cause.map_err(|_| bad("cause", OutOfRange))?.map(Seq);
+    let content = match optional(8, "content")? {
         None => None,
-        Some(_) => Some(match row.get_ref(9).map_err(|_| bad("its content is unreadable"))? {
+        Some(_) => Some(match row.get_ref(9).map_err(|_| bad("content", Unreadable))? {
             ValueRef::Text(text) => {
-                let text =
-                    std::str::from_utf8(text).map_err(|_| bad("its content is not UTF-8"))?;
+                let text = std::str::from_utf8(text).map_err(|_| bad("content", NotUtf8))?;
                 Content::Text(text.into())
             }
-            ValueRef::Blob(bytes) => Content::vector_from_bytes(bytes)
-                .ok_or_else(|| bad("its vector is not a whole number of floats"))?,
-            ValueRef::Null => return Err(bad("its content is missing")),
-            _ => return Err(bad("its content is neither text nor vector")),
+            ValueRef::Blob(bytes) => {
+                Content::vector_from_bytes(bytes).ok_or_else(|| bad("vector", PartOfAFloat))?
+            }
+            ValueRef::Null => return Err(bad("content", Missing)),
+            _ => return Err(bad("content", NeitherTextNorVector)),
         }),
     };
-    let body = match row.get_ref(10).map_err(|_| bad("its body is unreadable"))? {
+    let body = match row.get_ref(10).map_err(|_| bad("body", Unreadable))? {
         ValueRef::Null => Cow::Borrowed("{}"),
         ValueRef::Text(text) => {
-            let text = std::str::from_utf8(text).map_err(|_| bad("its body is not UTF-8"))?;
+            let text = std::str::from_utf8(text).map_err(|_| bad("body", NotUtf8))?;
             Cow::Owned(text.to_owned())
         }
-        _ => return Err(bad("its body is not text")),
+        _ => return Err(bad("body", NotText)),
     };
-    let hash = EventHash(row.get(11).map_err(|_| bad("its hash is not 32 bytes"))?);
+    let hash = EventHash(row.get(11).map_err(|_| bad("hash", NotBytes(32)))?);
     Ok(StoredEvent {
         run,
         seq,

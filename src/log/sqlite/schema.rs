@@ -26,6 +26,7 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use super::faults::is_damage;
+use crate::log::finding::FileFault;
 use crate::log::format::FORMAT;
 
 /// Marks the file as ours in its header ("rtld").
@@ -39,12 +40,12 @@ fn seal(format: &str) -> String {
 }
 
 /// What is wrong with the format that a file states, if anything is: it must match its seal.
-pub(super) fn unsealed(db: &Connection) -> rusqlite::Result<Option<&'static str>> {
+pub(super) fn unsealed(db: &Connection) -> rusqlite::Result<Option<FileFault>> {
     let rows = stated_rows(db)?;
     Ok(match rows.get("format") {
-        None => Some("table meta: it does not name the format of the log"),
+        None => Some(FileFault::NoFormat),
         Some(format) if rows.len() == 2 && rows.get("seal") == Some(&seal(format)) => None,
-        Some(_) => Some("table meta: the format and its seal do not match"),
+        Some(_) => Some(FileFault::Seal),
     })
 }
 
@@ -182,16 +183,17 @@ pub(super) fn pages_of_an_empty_log(page_bytes: i64) -> rusqlite::Result<u64> {
 
 /// What would make a writer do anything other than add rows: a trigger that this format does not
 /// have, or a table that differs from this format's.
-pub(super) fn stranger_to_writers(db: &Connection) -> rusqlite::Result<Option<String>> {
+pub(super) fn stranger_to_writers(db: &Connection) -> rusqlite::Result<Option<FileFault>> {
     let (due, found) = (objects()?, objects_of(db)?);
     let table = |what: &str| ["table", "index"].contains(&what);
     for (kind, name, _) in found.difference(&due) {
         let known = due.iter().any(|(k, n, _)| k == kind && n == name);
         if kind == "trigger" {
-            return Ok(Some(format!("the trigger {name} does not belong to the log")));
+            return Ok(Some(FileFault::StrangeTrigger { name: name.clone() }));
         }
         if table(kind) && known {
-            return Ok(Some(format!("the {kind} {name} was changed")));
+            let (kind, name) = (kind.clone(), name.clone());
+            return Ok(Some(FileFault::Changed { kind, name }));
         }
     }
     Ok(None)

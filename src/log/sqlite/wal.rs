@@ -16,6 +16,7 @@
 //! Damage in the last transaction looks like a transaction that was never finished; there the
 //! high-water mark decides (`mark`).
 
+use crate::log::finding::WalFault;
 use std::io::{self, Read};
 
 const HEADER: usize = 32;
@@ -51,35 +52,6 @@ impl Wal {
                 ) => a == b,
                 _ => false,
             }
-    }
-}
-
-/// Where a WAL is damaged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WalFault {
-    /// In its header: SQLite reads none of it.
-    Header,
-    /// In a frame: SQLite reads nothing from there on.
-    Frame {
-        /// Its number, from 1.
-        number: u64,
-        /// How many frames from the same use of the file come after it.
-        later: u64,
-    },
-}
-
-impl std::fmt::Display for WalFault {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            WalFault::Header => {
-                write!(f, "its header does not match its checksum, so none of it can be read")
-            }
-            WalFault::Frame { number, later } => write!(
-                f,
-                "frame {number} does not match its checksum, so it and the {later} frames after it \
-                 cannot be read"
-            ),
-        }
     }
 }
 

@@ -7,9 +7,9 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use super::backend::{Reader, RunHead};
 use super::error::LogError;
+use super::finding::{EventFault, FileFault, Finding, LedgerFault};
 use super::index::Comparison;
 use super::ledger::{Ledger, Milestone};
-use super::problem::Problem;
 use crate::event::chain::Head;
 use crate::event::{MerkleTree, StoredEvent};
 use crate::id::{EventHash, EventsRoot, OutcomeDigest, PromptHash, RunId, Seq};
@@ -25,15 +25,15 @@ pub struct Verification {
     pub events: u64,
     /// The end of the part that matches.
     pub head: Head,
-    /// The first problem.
-    pub problem: Option<Problem>,
+    /// The first thing that is wrong.
+    pub finding: Option<Finding>,
 }
 
 /// Verifies one run and compares it with the ledger; `expected` is a head known from elsewhere.
 /// Without it, events that are missing after the last entry of the ledger cannot be noticed.
 ///
 /// # Errors
-/// [`LogError`] if the log cannot be read at all; damage is a [`Problem`], not an error.
+/// [`LogError`] if the log cannot be read at all; damage is a [`Finding`], not an error.
 pub fn verify_run(
     reader: &mut dyn Reader,
     run: RunId,
@@ -48,14 +48,13 @@ pub fn verify_run(
             compare(&ledger, &mut verified, &read, reader)?;
         }
         // Its events are what they are; whether there were more is not known.
-        Err(LogError::Damaged { what, .. }) => {
-            let what = format!("the ledger cannot be read: {what}");
-            let unknown = Problem { run: Some(run), seq: None, what };
-            verified.problem = verified.problem.or(Some(unknown));
+        Err(LogError::Damaged { fault: why, .. }) => {
+            let unknown = || Finding::of_run(run, LedgerFault::Unreadable { why });
+            verified.finding = verified.finding.or_else(|| Some(unknown()));
         }
         Err(error) => return Err(error),
     }
-    verified.problem = verified.problem.or_else(|| read.index(run));
+    verified.finding = verified.finding.or_else(|| read.index(run));
     Ok(verified)
 }
 
@@ -64,17 +63,17 @@ struct ReadNotes {
     /// What the ledger must contain about the run.
     milestones: Vec<Milestone>,
     /// What is wrong with its index.
-    index: Option<String>,
+    index: Option<EventFault>,
 }
 
 impl ReadNotes {
-    /// The problem of the index: it does not concern one event.
-    fn index(self, run: RunId) -> Option<Problem> {
-        self.index.map(|what| Problem { run: Some(run), seq: None, what })
+    /// The finding about the index: it does not concern one event.
+    fn index(self, run: RunId) -> Option<Finding> {
+        self.index.map(|fault| Finding::of_run(run, fault))
     }
 }
 
-/// Adds a problem that only the ledger shows. One that is not as it was written does not show which event
+/// Adds a finding that only the ledger shows. One that is not as it was written does not show which event
 /// is wrong.
 fn compare(
     ledger: &Ledger,
@@ -82,11 +81,11 @@ fn compare(
     read: &ReadNotes,
     reader: &mut dyn Reader,
 ) -> Result<(), LogError> {
-    if verified.problem.is_none()
+    if verified.finding.is_none()
         && let Some(found) = ledger.compare(verified, &read.milestones, reader)?
     {
-        let whole = |what| Problem { run: Some(verified.run), seq: None, what };
-        verified.problem = Some(ledger.doubt(verified.run).map_or(found, whole));
+        let whole = |fault| Finding::of_run(verified.run, fault);
+        verified.finding = Some(ledger.mismatch(verified.run).map_or(found, whole));
     }
     Ok(())
 }
@@ -109,62 +108,52 @@ fn verify_chain(
         let links = scope.spawn(move || {
             let mut chain = Chain::new(run);
             let misfit = |batch: Vec<StoredEvent>| batch.iter().find_map(|e| chain.add(e).err());
-            let problem = batches.iter().find_map(misfit);
-            (chain, problem)
+            let found = batches.iter().find_map(misfit);
+            (chain, found)
         });
         let read = read(reader, run, &mut index, &next);
         drop(next);
         (links.join(), read)
     });
     let (chain, misfit) = linked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    let mut problem = match misfit {
+    let mut finding = match misfit {
         // It comes first: of what was read after it, the chain has seen nothing.
         Some(misfit) => Some(misfit),
         None => {
             read?.map(|found| found.seq.and_then(|seq| chain.missing_before(seq)).unwrap_or(found))
         }
     };
-    if problem.is_none()
+    if finding.is_none()
         && let Some(seq) = reader.not_found(run, chain.head.seq)?
     {
-        let what = "it is there but cannot be looked up: a key of the tree of events is damaged"
-            .to_owned();
-        problem = Some(Problem { run: Some(run), seq: Some(seq), what });
+        finding = Some(Finding::of_event(run, seq, EventFault::NotLookedUp));
     }
-    if problem.is_none() && chain.head.seq == Seq(0) {
-        let what = "it has no events".to_owned();
-        problem = Some(Problem { run: Some(run), seq: Some(Seq(1)), what });
+    if finding.is_none() && chain.head.seq == Seq(0) {
+        finding = Some(Finding::of_event(run, Seq(1), EventFault::NoEvents));
     }
-    if let (None, Some(expected)) = (&problem, expected)
+    if let (None, Some(expected)) = (&finding, expected)
         && chain.head.hash != expected
     {
-        let what = match seen_at(reader, run, expected)? {
-            Some(seq) => format!(
-                "the expected head {} is at seq {seq}, and events follow it",
-                expected.short(12)
-            ),
-            None => format!(
-                "its head is {}, not {}: events after it are missing",
-                chain.head.hash.short(12),
-                expected.short(12)
-            ),
+        let fault = match seen_at(reader, run, expected)? {
+            Some(at) => EventFault::Continued { expected, at },
+            None => EventFault::OtherHead { expected, found: chain.head.hash },
         };
-        problem = Some(Problem { run: Some(run), seq: Some(chain.head.seq), what });
+        finding = Some(Finding::of_event(run, chain.head.seq, fault));
     }
     // Of a run that was not read to its end, the pieces after that are not compared.
-    let index = if problem.is_none() { index.end() } else { None };
-    let verified = Verification { run, events: chain.head.seq.0, head: chain.head, problem };
+    let index = if finding.is_none() { index.end() } else { None };
+    let verified = Verification { run, events: chain.head.seq.0, head: chain.head, finding };
     Ok((verified, ReadNotes { milestones: chain.milestones, index }))
 }
 
-/// Reads the events of a run in order and passes them on to the chain. Returns the first problem of what the chain
+/// Reads the events of a run in order and passes them on to the chain. Returns the first finding about what the chain
 /// does not cover; at an event that is not the next one, it ends, and the chain names it.
 fn read(
     reader: &mut dyn Reader,
     run: RunId,
     index: &mut Comparison,
     chain: &SyncSender<Vec<StoredEvent>>,
-) -> Result<Option<Problem>, LogError> {
+) -> Result<Option<Finding>, LogError> {
     let mut requests = VerifiedRequests { run, sound: LookupMap::default() };
     let mut end = Seq(0);
     loop {
@@ -172,8 +161,8 @@ fn read(
             Ok(events) if events.is_empty() => return Ok(None),
             Ok(events) => events,
             // Everything before it has been read.
-            Err(LogError::Corrupt { seq, what, .. }) => {
-                return Ok(Some(Problem { run: Some(run), seq: Some(seq), what }));
+            Err(LogError::Corrupt { seq, fault, .. }) => {
+                return Ok(Some(Finding::of_event(run, seq, *fault)));
             }
             Err(e) => return Err(e),
         };
@@ -189,7 +178,7 @@ fn read(
                 continue;
             }
             events.truncate(at + 1);
-            // The chain does not take them if it has found a problem before them.
+            // The chain does not take them if it has found something before them.
             let _ = chain.send(events);
             return found;
         }
@@ -213,24 +202,24 @@ impl VerifiedRequests {
         &mut self,
         reader: &mut dyn Reader,
         stored: &StoredEvent,
-    ) -> Result<Option<Problem>, LogError> {
+    ) -> Result<Option<Finding>, LogError> {
         let Some(prompt) = stored.prompt else { return Ok(None) };
         if self.sound.get(&prompt).is_some() {
             return Ok(None);
         }
-        let what = match reader.check_request(prompt) {
+        let fault = match reader.check_request(prompt) {
             Ok(true) => {
                 self.sound.insert(prompt, ());
                 return Ok(None);
             }
-            Ok(false) => format!("its request {prompt} is missing"),
-            Err(error @ LogError::CorruptRequest { .. }) => error.to_string(),
-            Err(LogError::Damaged { what, .. }) => {
-                format!("its request {prompt} cannot be read: {what}")
+            Ok(false) => EventFault::NoRequest { prompt },
+            Err(LogError::CorruptRequest { prompt, why }) => EventFault::Request { prompt, why },
+            Err(LogError::Damaged { fault: why, .. }) => {
+                EventFault::RequestUnreadable { prompt, why }
             }
             Err(error) => return Err(error),
         };
-        Ok(Some(Problem { run: Some(self.run), seq: Some(stored.seq), what }))
+        Ok(Some(Finding::of_event(self.run, stored.seq, fault)))
     }
 }
 
@@ -247,19 +236,18 @@ fn seen_at(reader: &mut dyn Reader, run: RunId, hash: EventHash) -> Result<Optio
     }
 }
 
-/// Verifies every run, the ledger, and what no chain covers. The second value lists the problems of
-/// the file.
+/// Verifies every run, the ledger, and what no chain covers. The second value lists what is wrong
+/// with the file.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read at all.
-pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Problem>), LogError> {
-    let (mut runs, mut problems) = (Vec::new(), Vec::new());
-    let whole = |what| Problem { run: None, seq: None, what };
+pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Finding>), LogError> {
+    let (mut runs, mut findings) = (Vec::new(), Vec::new());
     // Read before the runs: every run that it names must be found afterwards.
     let mut ledger = match Ledger::read(reader) {
         Ok(ledger) => Some(ledger),
-        Err(LogError::Damaged { what, .. }) => {
-            problems.push(whole(format!("the ledger cannot be read: {what}")));
+        Err(LogError::Damaged { fault: why, .. }) => {
+            findings.push(Finding::of_file(LedgerFault::Unreadable { why }));
             None
         }
         Err(e) => return Err(e),
@@ -275,21 +263,21 @@ pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Pro
                     compare(ledger, verified, read, reader)?;
                 }
                 let held: BTreeSet<RunId> = runs.iter().map(|(verified, _)| verified.run).collect();
-                problems.extend(ledger.deleted(|run| held.contains(&run)));
+                findings.extend(ledger.deleted(|run| held.contains(&run)));
             }
         }
-        Err(LogError::Damaged { what, .. }) => {
-            problems.push(whole(format!("the runs cannot be read: {what}")));
+        Err(LogError::Damaged { fault: why, .. }) => {
+            findings.push(Finding::of_file(FileFault::Runs { why }));
         }
         Err(e) => return Err(e),
     }
-    problems.extend(ledger.iter().flat_map(Ledger::problems).cloned());
-    problems.extend(reader.integrity()?.into_iter().map(whole));
+    let of_ledger = ledger.iter().flat_map(Ledger::faults).cloned();
+    findings.extend(of_ledger.chain(reader.integrity()?).map(Finding::of_file));
     let with_index = |(verified, read): (Verification, ReadNotes)| {
-        let Verification { run, problem, .. } = verified;
-        Verification { problem: problem.or_else(|| read.index(run)), ..verified }
+        let Verification { run, finding, .. } = verified;
+        Verification { finding: finding.or_else(|| read.index(run)), ..verified }
     };
-    Ok((runs.into_iter().map(with_index).collect(), problems))
+    Ok((runs.into_iter().map(with_index).collect(), findings))
 }
 
 /// The root of a Merkle tree over the events that a run has so far: see [`MerkleTree`].
@@ -318,9 +306,9 @@ pub fn outcome_digest(reader: &mut dyn Reader, run: RunId) -> Result<OutcomeDige
         let Some(last) = events.last() else { return Ok(chain.digest()) };
         after = last.seq;
         for stored in &events {
-            let corrupt = |what: String| LogError::Corrupt { run, seq: stored.seq, what };
-            let event = stored.event().map_err(|e| corrupt(e.what))?;
-            chain.follow(stored, event).map_err(|misfit| corrupt(misfit.to_string()))?;
+            let corrupt = |fault: EventFault| LogError::corrupt(run, stored.seq, fault);
+            let event = stored.event().map_err(|error| corrupt(error.into()))?;
+            chain.follow(stored, event).map_err(corrupt)?;
         }
     }
 }

@@ -273,5 +273,8 @@ async fn a_question_of_a_log_may_name_anything_and_an_audit_ends() {
     trial.log.backend().committer().unwrap().commit(&append).unwrap();
     let problems = crate::support::logs::problems(trial.log.reader().unwrap().as_mut());
     assert_eq!(problems.len(), 1);
-    assert_eq!(problems[0].what, "what its prompt was made from is not a list of earlier events");
+    assert_eq!(
+        problems[0].fault.to_string(),
+        "what its prompt was made from is not a list of earlier events"
+    );
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use retold::event::{Event, NewEvent, StoredEvent};
 use retold::id::{RunId, Seq, Time};
-use retold::log::{Log, Problem, Reader, SqliteBackend, SqliteOptions, verify_all};
+use retold::log::{Finding, Log, Reader, SqliteBackend, SqliteOptions, verify_all};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -57,9 +57,9 @@ pub(crate) fn facts(log: &Log, run: RunId) -> Vec<Event> {
 }
 
 /// Everything that is wrong with a log.
-pub(crate) fn problems(reader: &mut dyn Reader) -> Vec<Problem> {
+pub(crate) fn problems(reader: &mut dyn Reader) -> Vec<Finding> {
     let (runs, mut problems) = verify_all(reader).unwrap();
-    problems.extend(runs.into_iter().filter_map(|run| run.problem));
+    problems.extend(runs.into_iter().filter_map(|run| run.finding));
     problems
 }
 

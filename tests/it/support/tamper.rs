@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use retold::log::{Log, Problem, SqliteBackend, SqliteOptions};
+use retold::log::{Fault, Finding, Log, SqliteBackend, SqliteOptions};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
@@ -70,7 +70,7 @@ impl Original {
     pub(crate) fn after(
         &self,
         change: impl FnOnce(&Connection) -> rusqlite::Result<()>,
-    ) -> Option<Vec<Problem>> {
+    ) -> Option<Vec<Finding>> {
         let copy = Folder::new();
         std::fs::copy(self.folder.path(), copy.path()).unwrap();
         let db = Connection::open(copy.path()).unwrap();
@@ -104,13 +104,13 @@ pub(crate) fn without_triggers<T>(db: &Connection, change: impl FnOnce(&Connecti
 }
 
 /// Everything that is wrong with a file, including that it cannot be opened.
-pub(crate) fn found(path: &Path) -> Vec<Problem> {
+pub(crate) fn found(path: &Path) -> Vec<Finding> {
     match SqliteBackend::open(path, SqliteOptions::default()) {
         Ok(backend) => {
             let log = Log::new(std::sync::Arc::new(backend));
             problems(log.reader().unwrap().as_mut())
         }
-        Err(error) => vec![Problem { run: None, seq: None, what: error.to_string() }],
+        Err(error) => vec![Finding::of_file(Fault::of_error(error))],
     }
 }
 

@@ -12,7 +12,7 @@ use crate::views::{self, damaged};
 use retold::audit::Target;
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold::proof::{ProveError, prove, verify};
-use retold_serve::Damage;
+use retold_archive::Damage;
 use retold_wire::PROGRAM;
 
 /// Show how a decision came about: decision, method, parser, answer, prompt, and what the prompt

@@ -1,6 +1,6 @@
 //! `retold backup`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 
@@ -8,8 +8,8 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::redaction;
-use retold::log::{BackedUp, LogError, SqliteBackend};
-use retold_serve::Source;
+use retold::log::{BackedUp, SqliteBackend};
+use retold_archive::Archive;
 
 /// Copy the log to a new file, even while it is being written, and verify the copy.
 ///
@@ -34,9 +34,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             .hint("choose another name: a backup never overwrites anything"));
     }
     CliError::refuse_log(&file)?;
-    let source = Source::file(&global.log, global.sqlite())?;
+    let archive = Archive::open(&global.log, global.sqlite())?;
     if SqliteBackend::is_only_begun(&global.log) {
-        let note = source.note()?.unwrap_or_default();
+        let note = archive.note().unwrap_or_default();
         let message = format!("{}: {note}", global.log.display());
         return Err(CliError::usage(message).hint("nothing was copied: there is nothing in it"));
     }
@@ -51,7 +51,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage(format!("{} already exists", place.display()))
             .hint("choose another name: a backup never overwrites anything"));
     }
-    let copied = copied(&source, &file, global);
+    // Neither the log nor anything beside it is changed, also if a process that was killed left events in its WAL.
+    let copied = archive.backup(&file);
     let BackedUp { runs, bytes, ledger } = copied.map_err(|error| {
         let error = CliError::from(error);
         match error.status {
@@ -85,17 +86,4 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         ))?;
     }
     Ok(Status::Fine)
-}
-
-/// Copies the log. Neither it nor anything beside it is changed, also if a process that was killed left
-/// events in its WAL.
-fn copied(source: &Source, to: &Path, global: &Global) -> Result<BackedUp, LogError> {
-    if let Some((has, of)) = source.cut_off() {
-        let what = format!("the file was cut off: it has {has} of {of} bytes");
-        return Err(LogError::Damaged { path: global.log.display().to_string(), what });
-    }
-    match source.is_at_rest() {
-        true => SqliteBackend::open(&global.log, global.sqlite())?.backup(to),
-        false => source.backup(to),
-    }
 }

@@ -23,7 +23,7 @@ use retold::decide::{Again, Decided, Decider, Params, Redecided, Selection};
 use retold::event::{DecidedBy, DecisionDetails};
 use retold::exchange::{Accepted, AcceptedDecision, accepted_about};
 use retold::id::{CallPath, RunId, Sample};
-use retold::log::{Backend, Log, LogError, Reader, SqliteBackend};
+use retold::log::{Backend, EventFault, Log, LogError, Reader, SqliteBackend};
 use retold::run::{OtherDecision, clock};
 use retold_study::parser_file::ParserFile;
 
@@ -291,12 +291,9 @@ fn accept(
     made: &Redecided,
 ) -> Result<(), CliError> {
     let Redecided { answer, by, now, .. } = made;
-    let missing = || LogError::Corrupt {
-        run,
-        seq: answer.seq,
-        what: format!("its request {} is missing", answer.prompt),
-    };
-    let request = reader.request(answer.prompt)?.ok_or_else(missing)?;
+    let missing = EventFault::NoRequest { prompt: answer.prompt };
+    let request = reader.request(answer.prompt)?;
+    let request = request.ok_or_else(|| LogError::corrupt(run, answer.seq, missing))?;
     let Decided { method, value, reasoning, warnings, .. } = now.clone();
     let parser = serde_json::to_value(by)
         .map_err(|e| CliError::usage(format!("the parser cannot be written as JSON: {e}")))?;

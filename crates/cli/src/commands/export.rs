@@ -18,7 +18,7 @@ use crate::views::known::{self, Known};
 use crate::views::traffic::{as_json, named, said};
 use retold::exchange::{export_exchanges, export_recording};
 use retold::jsonl::{IfExists, JsonlWriter};
-use retold_serve::Damage;
+use retold_archive::Damage;
 use retold_traffic::{
     CassetteForm, ExportError, Notes, export_cassette, export_fine_tuning, left_out,
 };
@@ -160,10 +160,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if file.is_none() {
         output.is_a_document();
     }
-    let selected = select::run_of(select::open_to_read(global)?, global, &run)?;
+    let selected = select::run_of(select::open_to_read(global)?, &run)?;
     let known = Known::new(&selected.log, selected.run, output)?;
     let damaged = known.error(selected.run);
-    let selected = left(selected, known.trust.from.as_ref())?;
+    let selected = left(selected, known.verdict.from.as_ref())?;
     let key = match format {
         ExportFormat::Recording => key(&selected, global)?,
         ExportFormat::Exchanges | ExportFormat::Vcrpy | ExportFormat::FineTuning => None,

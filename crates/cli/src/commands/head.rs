@@ -10,7 +10,7 @@ use crate::views::damaged::beside_the_runs;
 use retold::id::RunId;
 use retold::log::ledger::{Ledger, LedgerHead};
 use retold::log::{Log, LogError};
-use retold_serve::missing_end;
+use retold_archive::{is_cut_off, missing_end};
 
 /// Print the hash of the log's last ledger entry, so that you can store it elsewhere.
 ///
@@ -25,8 +25,8 @@ pub(crate) fn run(_: Args, global: &Global, output: &Output) -> Result<Status, C
     let mut reader = log.reader()?;
     let path = global.log.display();
     let ledger = Ledger::read(reader.as_mut())?;
-    if let Some(problem) = ledger.problems().first() {
-        return Err(CliError::new(Status::Difference, format!("{path}: {problem}"))
+    if let Some(fault) = ledger.faults().first() {
+        return Err(CliError::new(Status::Difference, format!("{path}: {fault}"))
             .hint("`retold verify` names everything that is damaged"));
     }
     let (LedgerHead { number, hash }, runs) = (ledger.head(), ledger.runs());
@@ -56,7 +56,7 @@ fn is_damaged(log: &Log) -> Result<bool, CliError> {
     };
     let runs: Vec<RunId> = heads.iter().map(|head| head.run).collect();
     let beside = beside_the_runs(log, reader.as_mut(), &runs, &[])?;
-    if backend.is_cut_off() || !beside.is_empty() {
+    if is_cut_off(backend) || !beside.is_empty() {
         return Ok(true);
     }
     let ends = heads.iter().map(|head| missing_end(backend, head.run, head.head.seq));

@@ -9,7 +9,7 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::seal::Seal;
 use crate::select;
-use retold::event::{Event, EventError};
+use retold::event::Event;
 use retold::id::Seq;
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold::log::{LogError, verify_run};
@@ -40,14 +40,13 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let run = selected.run;
     let mut reader = selected.log.reader()?;
     let verified = verify_run(reader.as_mut(), run, None)?;
-    if let Some(problem) = verified.problem {
-        return Err(CliError::new(Status::Difference, problem.to_string())
+    if let Some(finding) = verified.finding {
+        return Err(CliError::new(Status::Difference, finding.to_string())
             .hint("a damaged run is not sealed"));
     }
     let (events, head) = (verified.head.seq, verified.head.hash);
     let last = reader.events(run, Seq(events.0.saturating_sub(1)), 1)?.into_iter().next();
-    let damaged = |error: EventError| LogError::Corrupt { run, seq: error.seq, what: error.what };
-    let root = match last.map(|last| last.event()).transpose().map_err(damaged)? {
+    let root = match last.map(|last| last.event()).transpose().map_err(LogError::from)? {
         Some(Event::RunFinished(finished)) => Some(finished.events_root),
         _ => None,
     };

@@ -70,7 +70,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             if select::is_log(&name) {
                 Source::file(name.as_ref(), global.sqlite())?
             } else {
-                select::to_serve(&name)?
+                Source::read(name.clone(), select::to_serve(&name)?)
             }
         }
     };

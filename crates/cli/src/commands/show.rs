@@ -27,7 +27,7 @@ use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
 use retold::prompt::Request;
 use retold::run::{Report, RunRecord, Shortcomings};
-use retold_serve::{Damage, first_untrusted};
+use retold_archive::{Damage, first_untrusted};
 use retold_study::studies::Studies;
 use retold_wire::PROGRAM;
 
@@ -88,7 +88,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     let state = Known::begin(&selected.log, selected.run, at_once, output)?;
     let doubt = state.say(selected.run, output)?;
-    let known = state.trust.from.clone();
+    let known = state.verdict.from.clone();
     if let Some(damage) = &known {
         let error = damaged::error(selected.run, damage.clone());
         // A part is shown even if another one is damaged, but not as if nothing had happened.

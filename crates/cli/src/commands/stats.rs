@@ -16,7 +16,7 @@ use retold::event::Event;
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
 use retold::totals::{Figures, Totals};
-use retold_serve::Damage;
+use retold_archive::Damage;
 
 /// Show a run in numbers: calls, attempts, tokens, cost, latency, savings, methods.
 ///
@@ -59,10 +59,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let source = select::source_to_read(global, &args.run)?;
     let Source { run, .. } = source;
     let mut known = Known::new(&source.log, run, output)?;
-    let damage = known.trust.from.take();
+    let damage = known.verdict.from.take();
     let doubt = match &damage {
         Some(damage) => {
-            output.damaged(&counted_before(damage))?;
+            counted_before(output, damage)?;
             None
         }
         None => known.say(run, output)?,
@@ -100,8 +100,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 }
 
 /// What the banner above numbers says.
-fn counted_before(Damage { seq, what }: &Damage) -> Damage {
-    Damage { seq: *seq, what: format!("{what}; only the events before it are counted") }
+fn counted_before(output: &Output, Damage { seq, fault }: &Damage) -> Result<(), CliError> {
+    output.damaged_from(*seq, &format!("{fault}; only the events before it are counted"))
 }
 
 /// How a run ended, as its last event says.

@@ -1,5 +1,6 @@
 //! `retold verify`.
 
+use crate::views::event::finding_as_json;
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -13,9 +14,9 @@ use crate::select;
 use retold::id::{EventHash, LedgerHash, RunId};
 use retold::log::ledger::{Checkpoint, Ledger};
 use retold::log::{
-    Backend, LogError, Problem, Reader, SqliteBackend, Verification, verify_all, verify_run,
+    Fault, Finding, LogError, Reader, SqliteBackend, Verification, verify_all, verify_run,
 };
-use retold_serve::Trust;
+use retold_archive::{Archive, Verdict, is_cut_off};
 
 /// Recompute the hash chains and the ledger: report the first event of each run that is not as it
 /// was written, and every run that was deleted, truncated or added without retold.
@@ -71,15 +72,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if let Some(hash) = args.checkpoint {
         checkpoint = find(hash, global)?;
         if checkpoint.is_none() {
-            let what = format!(
+            let why = format!(
                 "the ledger does not contain the checkpoint {hash}: entries up to it were removed or \
                  replaced, or it is of another log"
             );
-            problems.push(Problem { run: None, seq: None, what });
+            problems.push(Finding::of_file(Fault::Outside { why }));
         }
     }
-    let found: Vec<&Problem> =
-        runs.iter().filter_map(|v| v.problem.as_ref()).chain(&problems).collect();
+    let found: Vec<&Finding> =
+        runs.iter().filter_map(|v| v.finding.as_ref()).chain(&problems).collect();
     let ok = found.is_empty();
     if output.is_json() {
         // A single run is reported at the top; for several, there is a total.
@@ -90,15 +91,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         output.object(&json!({
             "run": only.map(|v| v.run),
             "ok": ok,
-            "accepted": accepted.iter().map(object).collect::<Vec<_>>(),
+            "accepted": accepted.iter().map(finding_as_json).collect::<Vec<_>>(),
             "events": runs.iter().map(|v| v.events).sum::<u64>(),
             "head": only.map(|v| v.head.hash),
             "problem": found.first().map(|p| p.to_string()),
-            "problems": found.iter().map(|p| object(p)).collect::<Vec<_>>(),
+            "problems": found.iter().map(|found| finding_as_json(found)).collect::<Vec<_>>(),
             "seal": seal.as_ref().map(|(seal, key)| json!({"events": seal.events, "head": seal.head,
                 "root": seal.root, "key": key, "signer_was_given": args.signer.is_some()})),
             "checkpoint": checkpoint.map(|c| json!({"entry": c.number, "runs_since": c.runs_since})),
-            "runs": runs.iter().map(|v| json!({"run": v.run, "ok": v.problem.is_none(),
+            "runs": runs.iter().map(|v| json!({"run": v.run, "ok": v.finding.is_none(),
                 "events": v.events, "head": v.head.hash})).collect::<Vec<_>>(),
         }))?;
     } else {
@@ -106,12 +107,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         for problem in &accepted {
             text.push_str(&format!("accepted: {problem}\n"));
         }
-        for Verification { run, events, head, problem } in &runs {
-            text.push_str(&match problem {
+        for Verification { run, events, head, finding } in &runs {
+            text.push_str(&match finding {
                 None => {
                     format!("run {run}: ok, {}, head {}\n", counted(*events, "event"), head.hash)
                 }
-                Some(problem) => format!("{problem}\n"),
+                Some(finding) => format!("{finding}\n"),
             });
         }
         for problem in &problems {
@@ -144,8 +145,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 
 /// Looks for a hash that was saved earlier.
 fn find(checkpoint: LedgerHash, global: &Global) -> Result<Option<Checkpoint>, CliError> {
-    let log = retold_serve::Source::file(&global.log, global.sqlite())?;
-    let found = match Ledger::read(Backend::reader(&log)?.as_mut()) {
+    let archive = Archive::open(&global.log, global.sqlite())?;
+    let found = match Ledger::read(archive.backend().reader()?.as_mut()) {
         Ok(ledger) => ledger.checkpoint(checkpoint),
         // The reason why it cannot be read is among the problems.
         Err(LogError::Damaged { .. }) => None,
@@ -158,12 +159,13 @@ fn find(checkpoint: LedgerHash, global: &Global) -> Result<Option<Checkpoint>, C
 struct VerifyResults {
     runs: Vec<Verification>,
     /// What was found in the runs that are too long to be verified each time.
-    long: Vec<(RunId, Trust)>,
+    long: Vec<(RunId, Verdict)>,
 }
 
 impl VerifyResults {
     fn new(runs: Vec<Verification>, reader: &mut dyn Reader) -> Self {
-        let long = runs.iter().filter_map(|run| retold_serve::of_long(run, reader)).collect();
+        let long =
+            runs.iter().filter_map(|run| retold_archive::verdict_of_long(run, reader)).collect();
         VerifyResults { runs, long }
     }
 }
@@ -173,23 +175,20 @@ fn verified(
     args: &Args,
     seal: Option<&Seal>,
     global: &Global,
-) -> Result<(VerifyResults, Vec<Problem>), CliError> {
+) -> Result<(VerifyResults, Vec<Finding>), CliError> {
     let Some(name) = &args.run else {
-        let select::Opened { log, cut_off } = select::open_to_read_silently(global)?;
+        let log = select::open_to_read_silently(global)?;
         let mut reader = log.reader()?;
         let (runs, mut problems) = verify_all(reader.as_mut())?;
-        let is_named = |lost: &Problem, all: &[Problem]| {
+        let is_named = |lost: &Finding, all: &[Finding]| {
             all.iter().any(|one| lost.run.is_some() && (one.run, one.seq) == (lost.run, lost.seq))
         };
         let mut lost = others(log.backend().lost(), &runs);
         lost.retain(|lost| !is_named(lost, &problems));
         problems.extend(lost);
-        // Of a log that cannot be read, there is nothing to verify.
-        problems.splice(0..0, log.backend().damaged().filter(|_| runs.is_empty()));
-        if let Some((has, of)) = cut_off {
-            let what = format!("the file was cut off: it has {has} of {of} bytes");
-            problems.insert(0, Problem { run: None, seq: None, what });
-        }
+        // Of a log that cannot be read, there is nothing to verify, and of one that was cut off not all.
+        let is_first = runs.is_empty() || is_cut_off(log.backend().as_ref());
+        problems.splice(0..0, log.backend().damaged().filter(|_| is_first));
         return Ok((VerifyResults::new(runs, reader.as_mut()), problems));
     };
     let selected = if select::looks_like_a_file(name) {
@@ -199,7 +198,7 @@ fn verified(
             _ => CliError { status: Status::Difference, ..e },
         })?
     } else {
-        select::run_of(select::open_to_read(global)?, global, name)?
+        select::run_of(select::open_to_read(global)?, name)?
     };
     let mut reader = selected.log.reader()?;
     let run = selected.run;
@@ -207,43 +206,39 @@ fn verified(
     let mut problems = others(selected.log.backend().lost(), std::slice::from_ref(&verified));
     // What is wrong with the file or with other runs was said; this run may have all of its events.
     problems.retain(|problem| problem.run == Some(run));
-    if verified.problem.is_none()
-        && let Some(what) = retold_serve::doubt(selected.log.backend().as_ref(), run)?
+    if verified.finding.is_none()
+        && let Some(fault) = retold_archive::ledger_mismatch(selected.log.backend().as_ref(), run)?
     {
-        problems.push(Problem { run: Some(run), seq: None, what });
+        problems.push(Finding::of_run(run, fault));
     }
-    if let Some(seal) = seal.filter(|_| verified.problem.is_none())
-        && let Some(what) = seal.differs(reader.as_mut(), run)?
+    if let Some(seal) = seal.filter(|_| verified.finding.is_none())
+        && let Some(why) = seal.differs(reader.as_mut(), run)?
     {
-        problems.push(Problem { run: Some(run), seq: None, what });
+        problems.push(Finding::of_run(run, Fault::Outside { why }));
     }
     let mut found = VerifyResults::new(vec![verified], reader.as_mut());
     // Without the head that was named there may be no problem.
     if args.head.is_some() {
-        found.long.retain(|(_, found)| *found == Trust::default());
+        found.long.retain(|(_, found)| *found == Verdict::default());
     }
     Ok((found, problems))
 }
 
 /// What was lost, but for what verification found as well: the end of a run that is missing.
-fn others(mut lost: Vec<Problem>, runs: &[Verification]) -> Vec<Problem> {
-    let is_found = |lost: &Problem| {
-        let mut found = runs.iter().filter_map(|verified| verified.problem.as_ref());
+fn others(mut lost: Vec<Finding>, runs: &[Verification]) -> Vec<Finding> {
+    let is_found = |lost: &Finding| {
+        let mut found = runs.iter().filter_map(|verified| verified.finding.as_ref());
         found.any(|problem| (problem.run, problem.seq) == (lost.run, lost.seq))
     };
     lost.retain(|problem| problem.run.is_none() || !is_found(problem));
     lost
 }
 
-fn object(problem: &Problem) -> serde_json::Value {
-    json!({"run": problem.run, "seq": problem.seq, "what": problem.what})
-}
-
 /// Reports that a recording or a log is not as it was written.
 fn unreadable(error: &CliError, output: &Output) -> Result<Status, CliError> {
     let problem = &error.message;
-    let (run, seq) = match &error.damage {
-        Some(Problem { run, seq, .. }) => (*run, *seq),
+    let (run, seq) = match error.damage.as_deref() {
+        Some(Finding { run, seq, .. }) => (*run, *seq),
         None => (None, None),
     };
     if output.is_json() {

@@ -56,7 +56,7 @@ pub(crate) fn conclude(
         default_seed,
         servers,
     } = conclusion;
-    let name = select::short_name(log.reader()?.as_mut(), run)?;
+    let name = retold_archive::short_name(log.reader()?.as_mut(), run)?;
     let folder = folder.filter(|_| matches!(ended.finish, Finish::Finished));
     let made = ended.outputs.take();
     let ends = folder.as_ref().map(Folder::place);

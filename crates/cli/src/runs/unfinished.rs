@@ -80,7 +80,7 @@ pub(crate) fn none_of(
         if name.is_none() && requests == 0 && answers == 0 {
             continue;
         }
-        let run = select::short_name(reader.as_mut(), head.run)?;
+        let run = retold_archive::short_name(reader.as_mut(), head.run)?;
         let holds = if requests > 0 && answers == 0 {
             format!(": it sent {} and has no answer yet", counted(requests, "request"))
         } else {

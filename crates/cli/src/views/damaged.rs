@@ -13,8 +13,8 @@ use crate::views::known::{AtOnce, Known};
 use retold::audit::Target;
 use retold::id::{RunId, Seq};
 use retold::log::ledger::Ledger;
-use retold::log::{Log, LogError, Problem, Reader, deleted_runs};
-use retold_serve::{Damage, Remains, first_untrusted, remains};
+use retold::log::{Finding, LedgerFault, Log, LogError, Reader, deleted_runs};
+use retold_archive::{Damage, ReadableRest, first_untrusted, is_cut_off, readable_rest};
 
 /// Shows something of a run. If it cannot be read to its end, which an index of it wants, the run is
 /// read up to the damage: what is asked for may come before it. Then `show` gets the first event that is not
@@ -39,8 +39,7 @@ pub(crate) fn before<T>(
 
 /// The error to end with after something of a damaged run was shown.
 pub(crate) fn error(run: RunId, damage: Damage) -> CliError {
-    let Damage { seq, what } = damage;
-    LogError::Corrupt { run, seq, what }.into()
+    LogError::corrupt(run, damage.seq, damage.fault).into()
 }
 
 /// Ends with the error about a run that was shown nevertheless, if there is one.
@@ -75,11 +74,11 @@ pub(crate) fn with_banner_at_once<'a>(
     let mut unverified: Vec<(&Log, RunId, Known)> = Vec::new();
     for (log, run) in runs {
         let known = Known::begin(log, run, at_once, output)?;
-        if known.trust.from.is_some() || damaged.is_none() {
+        if known.verdict.from.is_some() || damaged.is_none() {
             let said = known.say(run, output)?;
             damaged = damaged.or(said);
         }
-        found = found.or(known.trust.from.clone());
+        found = found.or(known.verdict.from.clone());
         if known.unverified.is_some() {
             unverified.push((log, run, known));
         }
@@ -129,30 +128,28 @@ pub(crate) fn beside_the_runs(
     log: &Log,
     reader: &mut dyn Reader,
     runs: &[RunId],
-    known: &[Problem],
-) -> Result<Vec<Problem>, CliError> {
+    known: &[Finding],
+) -> Result<Vec<Finding>, CliError> {
     let mut found = deleted_runs(log.backend().as_ref())?;
     let ledger = match Ledger::read(reader) {
         Ok(ledger) => {
-            let problems = ledger.misfits(!runs.is_empty());
+            let findings = ledger.mismatches(!runs.is_empty());
             // What is wrong with the ledger is said once, and not of each run.
-            let is_whole = problems.is_empty() && !log.backend().is_cut_off();
-            let unnamed = runs.iter().filter(|_| is_whole).filter_map(|run| {
-                let what = ledger.doubt(*run)?;
-                Some(Problem { run: Some(*run), seq: None, what })
-            });
-            let unnamed: Vec<Problem> = unnamed.collect();
-            problems.into_iter().chain(unnamed).collect()
+            let is_whole = findings.is_empty() && !is_cut_off(log.backend().as_ref());
+            let unnamed = runs.iter().filter(|_| is_whole);
+            let unnamed =
+                unnamed.filter_map(|run| Some(Finding::of_run(*run, ledger.mismatch(*run)?)));
+            let unnamed: Vec<Finding> = unnamed.collect();
+            findings.into_iter().chain(unnamed).collect()
         }
-        Err(LogError::Damaged { what, .. }) => {
-            let what = format!("the ledger cannot be read: {what}");
-            vec![Problem { run: None, seq: None, what }]
+        Err(LogError::Damaged { fault: why, .. }) => {
+            vec![Finding::of_file(LedgerFault::Unreadable { why })]
         }
         Err(error) => return Err(error.into()),
     };
     found.extend(ledger);
     for lost in log.backend().lost() {
-        let is_it = |other: &Problem| lost.run.is_some() && other.run == lost.run;
+        let is_it = |other: &Finding| lost.run.is_some() && other.run == lost.run;
         if !known.iter().chain(&found).any(is_it) {
             found.push(lost);
         }
@@ -174,7 +171,8 @@ pub(crate) fn show(
         _ => None,
     };
     let (log, run) = (selected.log.backend().as_ref(), selected.run);
-    let Some(Remains { damage, counted: left, event }) = remains(log, run, known, seq)? else {
+    let Some(ReadableRest { damage, counted: left, event }) = readable_rest(log, run, known, seq)?
+    else {
         return Ok(None);
     };
     output.damaged(&damage)?;

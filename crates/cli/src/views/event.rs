@@ -1,8 +1,15 @@
-//! A stored event as JSON.
+//! A stored event, and a finding, as JSON.
 
 use serde_json::{Value, json};
 
 use retold::event::StoredEvent;
+use retold::log::Finding;
+
+/// A finding: where, the sentence, and the fault with its numbers.
+pub(crate) fn finding_as_json(finding: &Finding) -> Value {
+    let Finding { run, seq, fault } = finding;
+    json!({"run": run, "seq": seq, "what": fault.to_string(), "fault": fault})
+}
 
 /// An event as `log` and `show` print it.
 pub(crate) fn as_json(event: &StoredEvent) -> Value {

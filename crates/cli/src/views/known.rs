@@ -2,7 +2,9 @@
 
 use retold::id::{RunId, Seq};
 use retold::log::Log;
-use retold_serve::{Damage, Trust, doubt, is_long, missing_end, recall, trust_as_kept};
+use retold_archive::{
+    Damage, Verdict, is_cut_off, is_long, ledger_mismatch, missing_end, recall, verdict_as_kept,
+};
 
 use crate::error::{CliError, Status};
 use crate::output::Output;
@@ -21,7 +23,7 @@ pub(crate) struct AtOnce {
 /// What is known of a run before a part of it is shown.
 pub(crate) struct Known {
     /// What is wrong with it.
-    pub(crate) trust: Trust,
+    pub(crate) verdict: Verdict,
     /// Its last event, if it was not to be verified and has not been since the log was changed.
     pub(crate) unverified: Option<Seq>,
 }
@@ -31,15 +33,17 @@ impl Known {
     pub(crate) fn new(log: &Log, run: RunId, output: &Output) -> Result<Self, CliError> {
         let backend = log.backend().as_ref();
         let is_long = is_long(log.reader()?.as_mut(), run);
-        let trust = match backend.file() {
+        let verdict = match backend.file() {
             // What was read into memory was verified then.
-            None if is_long => Trust { from: end(log, run)?, whole: doubt(backend, run)? },
+            None if is_long => {
+                Verdict { from: end(log, run)?, whole: ledger_mismatch(backend, run)? }
+            }
             _ => {
                 let _shown = is_long.then(|| progress::verifying(output));
-                trust_as_kept(cache().as_deref(), backend, run, output.elapsed())?
+                verdict_as_kept(cache().as_deref(), backend, run, output.elapsed())?
             }
         };
-        Ok(Known { trust, unverified: None })
+        Ok(Known { verdict, unverified: None })
     }
 
     /// The same, unless a long run is not to be verified: then damage of it is noticed when it is read.
@@ -62,23 +66,23 @@ impl Known {
         let from = missing_end(backend, run, last)?;
         // Where something is missing, something before it may be damaged too.
         let is_damaged = from.is_some()
-            || backend.is_cut_off()
+            || is_cut_off(backend)
             || backend.damaged().is_some()
             || !backend.lost().is_empty();
         if is_damaged {
             return Known::new(log, run, output);
         }
-        let whole = doubt(backend, run)?;
-        Ok(Known { trust: Trust { from: None, whole }, unverified: Some(last) })
+        let whole = ledger_mismatch(backend, run)?;
+        Ok(Known { verdict: Verdict { from: None, whole }, unverified: Some(last) })
     }
 
     /// Says before anything else that a run is damaged, that it is not known whether it is whole, or that it is
     /// not verified; returns the error to end with.
     pub(crate) fn say(&self, run: RunId, output: &Output) -> Result<Option<CliError>, CliError> {
         let error = self.error(run);
-        match &self.trust {
-            Trust { from: Some(damage), .. } => output.damaged(damage)?,
-            Trust { whole: Some(what), .. } => output.doubted(what)?,
+        match &self.verdict {
+            Verdict { from: Some(damage), .. } => output.damaged(damage)?,
+            Verdict { whole: Some(fault), .. } => output.unconfirmed(fault)?,
             _ => {}
         }
         if let Some(last) = self.unverified {
@@ -98,7 +102,7 @@ impl Known {
     ) -> Result<CliError, CliError> {
         let known = Known::new(log, run, output)?;
         known.say(run, output)?;
-        Ok(match known.trust.is_damaged() {
+        Ok(match known.verdict.is_damaged() {
             true => CliError { status: Status::Difference, ..error }.hint(format!(
                 "damage may hide it: `retold log {}` reads event by event",
                 run.short(8)
@@ -109,10 +113,10 @@ impl Known {
 
     /// The error to end with after something of the run was shown, if anything is wrong with it.
     pub(crate) fn error(&self, run: RunId) -> Option<CliError> {
-        match &self.trust {
-            Trust { from: Some(damage), .. } => Some(super::damaged::error(run, damage.clone())),
-            Trust { whole: Some(what), .. } => {
-                let error = CliError::new(Status::Difference, format!("run {run}: {what}"));
+        match &self.verdict {
+            Verdict { from: Some(damage), .. } => Some(super::damaged::error(run, damage.clone())),
+            Verdict { whole: Some(fault), .. } => {
+                let error = CliError::new(Status::Difference, format!("run {run}: {fault}"));
                 Some(error.hint("`retold verify` names everything that is damaged"))
             }
             _ => None,

@@ -159,8 +159,8 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
     let (Some(first), Some(second)) = (first, second) else {
         return asked.page(200, "compare", title, None, notices, false, data);
     };
-    let first = asked.site.find(reader.as_mut(), &first)?;
-    let second = asked.site.find(reader.as_mut(), &second)?;
+    let first = asked.site.find(&first)?;
+    let second = asked.site.find(&second)?;
     asked.site.check_runs([&first, &second], reader.as_mut());
     notices.extend(dangers(asked.site, [&first, &second]));
     let (is_pending, notice) = being_checked(asked.site, [&first, &second]);

@@ -89,8 +89,8 @@ impl OfRun<'_> {
         let none = || PageError::NotFound(format!("run {short} has no event {seq}"));
         match self.reader.events(self.head.run, before, 1) {
             Ok(mut found) => found.pop().filter(|event| event.seq == seq).ok_or_else(none),
-            Err(LogError::Corrupt { what, .. } | LogError::Damaged { what, .. }) => {
-                let message = format!("event {seq} of run {short} cannot be read: {what}");
+            Err(LogError::Corrupt { fault, .. } | LogError::Damaged { fault, .. }) => {
+                let message = format!("event {seq} of run {short} cannot be read: {fault}");
                 Err(PageError::NotFound(message))
             }
             Err(error) => Err(error.into()),

@@ -14,7 +14,7 @@ use super::{OfRun, Reply};
 use crate::error::PageError;
 use crate::render::render;
 use crate::site::Site;
-use crate::trust::Damage;
+use retold_archive::Damage;
 
 /// The most events of one message.
 const MOST: usize = 200;
@@ -59,15 +59,10 @@ impl Follow {
 
     /// Why the run is not followed any more. Damage that was found before comes first.
     fn trouble(&self, site: &Arc<Site>, error: &PageError) -> String {
-        let head = site
-            .reader()
-            .ok()
-            .and_then(|mut reader| site.find(reader.as_mut(), &self.run.to_string()).ok());
+        let head = site.find(&self.run.to_string()).ok();
         let known = head.and_then(|head| site.checked(&head).from);
         match known {
-            Some(Damage { seq, what }) => {
-                LogError::Corrupt { run: self.run, seq, what }.to_string()
-            }
+            Some(Damage { seq, fault }) => LogError::corrupt(self.run, seq, fault).to_string(),
             None => error.to_string(),
         }
     }

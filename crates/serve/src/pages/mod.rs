@@ -202,7 +202,7 @@ impl Asked<'_> {
 
     fn of_run(&self, name: &str) -> Result<OfRun<'_>, PageError> {
         let mut reader = self.site.reader()?;
-        let head = self.site.find(reader.as_mut(), name)?;
+        let head = self.site.find(name)?;
         let info = run_info(reader.as_mut(), &head);
         // A list that cannot be read is reported by the page of all runs.
         let runs = reader.runs().map_or(0, |runs| runs.len());

@@ -1,6 +1,6 @@
 //! All runs.
 
-use retold::log::{Problem, deleted_runs};
+use retold::log::{Finding, deleted_runs};
 use serde::Serialize;
 
 use super::{Asked, Reply};
@@ -37,9 +37,9 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
     notices.extend(notice);
     let dangers = dangers(asked.site, shown);
     // A run of which nothing is left is not in the list.
-    for Problem { run, what, .. } in deleted_runs(&asked.site.source)? {
+    for Finding { run, fault, .. } in deleted_runs(asked.site.source.backend()?.as_ref())? {
         let Some(of) = run.map(|run| run.to_string()) else { continue };
-        let text = format!("From event 1 on, run {of} cannot be trusted: {what}.");
+        let text = format!("From event 1 on, run {of} cannot be trusted: {fault}.");
         notices.push(Notice { from: Some(1), of: Some(of), ..Notice::danger(text) });
     }
     let mut runs: Vec<RunInfo> =
@@ -56,7 +56,7 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
         all,
         earlier: (from > 0).then(|| to(from)),
         later: (before < all).then(|| to((before + MOST).min(all))),
-        can_grow: asked.site.source.can_grow(),
+        can_grow: asked.site.source.path().is_some(),
     };
     asked.page(200, "runs", "Runs".to_owned(), None, notices, is_pending, data)
 }

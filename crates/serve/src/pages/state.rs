@@ -13,7 +13,7 @@ use crate::facts::{At, Fold, StateError};
 use crate::job::locked;
 use crate::runs::Notice;
 use crate::tree::{Node, tree};
-use crate::trust::Damage;
+use retold_archive::Damage;
 
 #[derive(Serialize)]
 struct State {
@@ -76,8 +76,8 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
     let folded = folded(&mut fold, &mut reader, (of.head.run, at, end), || experiment.folding());
     // In a long run, damage is noticed when it is read.
     let (fold, found) = folded.map_err(|error| match error {
-        StateError::Log(LogError::Corrupt { seq, what, .. }) => {
-            untrusted(at, &Damage { seq, what })
+        StateError::Log(LogError::Corrupt { seq, fault, .. }) => {
+            untrusted(at, &Damage { seq, fault: *fault })
         }
         error => error.into(),
     })?;

@@ -14,7 +14,7 @@ use super::{OfRun, Reply, excerpt};
 use crate::error::PageError;
 use crate::job::Stand;
 use crate::query::Query;
-use crate::search::{around, terms};
+use retold_archive::search::{around, terms};
 
 /// Events on one page.
 const MOST: usize = 100;
@@ -209,7 +209,7 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
     };
     let list = |one: &Option<String>| one.iter().cloned().collect::<Vec<String>>();
     let times = roll.times();
-    let can_grow = of.asked.site.source.can_grow() && of.info.outcome == "unfinished";
+    let can_grow = of.asked.site.source.path().is_some() && of.info.outcome == "unfinished";
     let can_grow = can_grow && q.is_none();
     let live = (can_grow && !has_after).then(|| {
         let path = of.href("/live");

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use retold::event::{AnswerReused, AttemptDetails, Event, ResponseDetails, ResponseReceived};
 use retold::exchange::ExportedExchanges;
 use retold::id::{CallPath, PromptHash, RunId, Seq};
-use retold::log::{CheckedReader, LogError, Reader, RunEvents};
+use retold::log::{CheckedReader, EventFault, LogError, Reader, RunEvents};
 use retold::model::Content;
 use retold::prompt::Request;
 
@@ -128,9 +128,7 @@ fn request(
     seq: Seq,
     prompt: PromptHash,
 ) -> Result<Request, LogError> {
-    reader.request(prompt)?.ok_or_else(|| LogError::Corrupt {
-        run,
-        seq,
-        what: format!("its request {prompt} is missing"),
-    })
+    reader
+        .request(prompt)?
+        .ok_or_else(|| LogError::corrupt(run, seq, EventFault::NoRequest { prompt }))
 }

@@ -248,8 +248,8 @@ fn sound(recording: &Recording, path: &str) -> Result<(), CliError> {
     let mut reader = recording.log.reader()?;
     let first = reader.events(recording.run, Seq(0), 1)?.pop();
     let begins = first.is_some_and(|first| first.kind == "RunStarted");
-    let what = match verify_run(reader.as_mut(), recording.run, None)?.problem {
-        Some(problem) => problem.to_string(),
+    let what = match verify_run(reader.as_mut(), recording.run, None)?.finding {
+        Some(finding) => finding.to_string(),
         None if !begins => "its first event is not the start of a run".to_owned(),
         None => return select::started(reader.as_mut(), recording.run).map(drop),
     };

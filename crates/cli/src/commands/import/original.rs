@@ -107,7 +107,7 @@ fn execute(
     };
     let ended = session::go(session, global)?;
     let mut reader = log.reader()?;
-    let name = select::short_name(reader.as_mut(), run)?;
+    let name = retold_archive::short_name(reader.as_mut(), run)?;
     if let Finish::Stopped(Stop::Interrupted) = ended.finish {
         let message = format!("run {run} is not finished");
         let hint = how_to_continue(global.studies, &study.experiment, original, &name);

@@ -29,7 +29,7 @@ use retold::id::{RunId, Seq};
 use retold::log::{EventFilter, Filtering, Log, Reader, is_being_written};
 use retold::model::UNENDED;
 use retold::run::how_it_ended;
-use retold_serve::{Careful, Damage, first_untrusted, is_long};
+use retold_archive::{Damage, TolerantReader, first_untrusted, is_long};
 use retold_wire::PROGRAM;
 
 /// Events in one read.
@@ -76,7 +76,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     match &args.run {
-        None => runs::list(&select::open_to_read_silently(global)?.log, output),
+        None => runs::list(&select::open_to_read_silently(global)?, output),
         Some(name) => {
             let selected = select::to_read(global, name)?;
             let run = selected.run;
@@ -95,13 +95,13 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 let met = met.map(|damage| damaged::error(run, damage));
                 return Ok(damaged::ended(followed, said.or(met)));
             }
-            let damage = known.trust.from;
+            let damage = known.verdict.from;
             // The events are listed up to the damage, which ends the list.
             let doubt = said.filter(|_| damage.is_none());
             let until = args.at.map(|at| selected.until(at, damage.as_ref())).transpose()?;
             let shown = until.as_ref().map_or(&selected, |until| &until.selected);
             let mut reader = shown.log.reader()?;
-            let listed = Careful::new(shown.log.reader()?, shown.log.reader()?);
+            let listed = TolerantReader::new(shown.log.reader()?, shown.log.reader()?);
             let state = match &until {
                 Some(Until { at, end, .. }) => {
                     let mut checked = shown.checked()?;
@@ -118,7 +118,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 }
 
 fn events(
-    (reader, mut listed, known): (&mut dyn Reader, Careful, Option<Damage>),
+    (reader, mut listed, known): (&mut dyn Reader, TolerantReader, Option<Damage>),
     (log, run): (&Log, RunId),
     args: &Args,
     (only, state): (Option<&BTreeSet<Seq>>, Option<RunState>),
@@ -221,7 +221,7 @@ fn follow(
 ) -> Result<(Status, Option<Damage>), CliError> {
     let run = selected.run;
     let readers = || -> Result<_, CliError> {
-        let listed = Careful::new(selected.log.reader()?, selected.log.reader()?);
+        let listed = TolerantReader::new(selected.log.reader()?, selected.log.reader()?);
         Ok((selected.log.reader()?, listed))
     };
     let (mut reader, mut listed) = readers()?;

@@ -1,5 +1,6 @@
 //! The list of runs, and what is known to be wrong with them without reading all their events.
 
+use crate::views::event::finding_as_json;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -12,8 +13,8 @@ use crate::views::known::Known;
 use retold::escaping::printable;
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq, Time};
-use retold::log::{Head, Log, LogError, Problem, Reader, RunHead, deleted_runs};
-use retold_serve::{Damage, Trust, recall_all};
+use retold::log::{EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead, deleted_runs};
+use retold_archive::{Damage, Verdict, is_cut_off, recall_all};
 use retold_wire::PROGRAM;
 
 /// A line of the list.
@@ -54,7 +55,7 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
     }
     let runs: Vec<RunId> = rows.iter().map(|row| row.run).collect();
     problems.extend(beside_the_runs(log, reader.as_mut(), &runs, &problems)?);
-    if !problems.is_empty() || log.backend().is_cut_off() {
+    if !problems.is_empty() || is_cut_off(log.backend().as_ref()) {
         first_of_all(log, &mut rows, &mut problems, output)?;
     }
     if output.is_json() {
@@ -65,10 +66,7 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
                 "name": name})
         });
         let runs: Vec<Value> = runs.collect();
-        let wrong: Vec<Value> = problems
-            .iter()
-            .map(|Problem { run, seq, what }| json!({"run": run, "seq": seq, "what": what}))
-            .collect();
+        let wrong: Vec<Value> = problems.iter().map(finding_as_json).collect();
         output.object(&json!({"runs": runs, "problems": wrong}))?;
     } else {
         output.text(&text(&rows, &problems))?;
@@ -91,14 +89,12 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
 fn row(
     reader: &mut dyn Reader,
     RunHead { run, started, head }: RunHead,
-) -> (RunRow, Option<Problem>) {
+) -> (RunRow, Option<Finding>) {
     let unknown = || "?".to_owned();
     let damaged = |error: LogError| match error {
-        LogError::Corrupt { seq, what, .. } => Problem { run: Some(run), seq: Some(seq), what },
-        LogError::NoSuchRun { .. } => {
-            Problem { run: Some(run), seq: Some(Seq(1)), what: "it has no events".to_owned() }
-        }
-        other => Problem { run: Some(run), seq: None, what: other.to_string() },
+        LogError::Corrupt { seq, fault, .. } => Finding::of_event(run, seq, *fault),
+        LogError::NoSuchRun { .. } => Finding::of_event(run, Seq(1), EventFault::NoEvents),
+        other => Finding::of_run(run, Fault::of_error(other)),
     };
     // A damaged run does not hide the others.
     let first = match retold::run::started(reader, run) {
@@ -129,13 +125,14 @@ fn row(
 }
 
 /// What is wrong with a run, if anything is.
-fn problem_of(run: RunId, trust: &Trust) -> Option<Problem> {
-    let (seq, what) = match trust {
-        Trust { from: Some(Damage { seq, what }), .. } => (Some(*seq), what),
-        Trust { whole: Some(what), .. } => (None, what),
-        _ => return None,
-    };
-    Some(Problem { run: Some(run), seq, what: what.clone() })
+fn problem_of(run: RunId, verdict: &Verdict) -> Option<Finding> {
+    match verdict.clone() {
+        Verdict { from: Some(Damage { seq, fault }), .. } => {
+            Some(Finding::of_event(run, seq, fault))
+        }
+        Verdict { whole: Some(fault), .. } => Some(Finding::of_run(run, fault)),
+        _ => None,
+    }
 }
 
 /// Where something is known to be wrong, more may be: each run is looked at as by the commands that show it, and
@@ -143,12 +140,12 @@ fn problem_of(run: RunId, trust: &Trust) -> Option<Problem> {
 fn first_of_all(
     log: &Log,
     rows: &mut [RunRow],
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<Finding>,
     output: &Output,
 ) -> Result<(), CliError> {
     for row in rows {
-        let trust = Known::new(log, row.run, output)?.trust;
-        let Some(found) = problem_of(row.run, &trust) else { continue };
+        let verdict = Known::new(log, row.run, output)?.verdict;
+        let Some(found) = problem_of(row.run, &verdict) else { continue };
         row.outcome = "damaged".to_owned();
         match problems.iter_mut().find(|known| known.run == found.run) {
             Some(known)
@@ -163,7 +160,7 @@ fn first_of_all(
     Ok(())
 }
 
-fn text(rows: &[RunRow], problems: &[Problem]) -> String {
+fn text(rows: &[RunRow], problems: &[Finding]) -> String {
     let mut text = format!("{}\n", counted(rows.len() as u64, "run"));
     for RunRow { run, started, experiment, outcome, model, head, name } in rows {
         let name =
@@ -175,14 +172,14 @@ fn text(rows: &[RunRow], problems: &[Problem]) -> String {
             counted(head.seq.0, "event")
         );
     }
-    for Problem { run, seq, what } in problems {
+    for Finding { run, seq, fault } in problems {
         let _ = match (run, seq) {
             (Some(run), Some(seq)) => {
                 let run = run.short(8);
-                writeln!(text, "DAMAGED: from event {seq} on, run {run} cannot be trusted: {what}")
+                writeln!(text, "DAMAGED: from event {seq} on, run {run} cannot be trusted: {fault}")
             }
-            (Some(run), None) => writeln!(text, "DAMAGED: run {}: {what}", run.short(8)),
-            _ => writeln!(text, "DAMAGED: {what}"),
+            (Some(run), None) => writeln!(text, "DAMAGED: run {}: {fault}", run.short(8)),
+            _ => writeln!(text, "DAMAGED: {fault}"),
         };
     }
     text

@@ -402,7 +402,7 @@ impl ProxyRuns {
         {
             return Ok(Some(run));
         }
-        Ok(select::last_named(reader.as_mut(), &runs, name).map(|head| head.run))
+        Ok(retold_archive::find_last_named(reader.as_mut(), &runs, name).map(|head| head.run))
     }
 
     async fn new_run(

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use retold::event::{DecisionMade, Event, StoredEvent};
 use retold::id::Seq;
-use retold::log::{Index, LogError, each_event_at};
+use retold::log::{EventFault, FieldFault, Index, LogError, each_event_at};
 use retold::prompt::Request;
 
 use super::super::OfRun;
@@ -95,13 +95,12 @@ impl OfRun<'_> {
     }
 
     pub(super) fn request(&mut self, question: &StoredEvent) -> Result<Request, PageError> {
-        let missing = || LogError::Corrupt {
-            run: question.run,
-            seq: question.seq,
-            what: "its request is missing".to_owned(),
-        };
-        let prompt = question.prompt.ok_or_else(missing)?;
-        Ok(self.reader.request(prompt)?.ok_or_else(missing)?)
+        let corrupt = |fault: EventFault| LogError::corrupt(question.run, question.seq, fault);
+        let prompt = question
+            .prompt
+            .ok_or_else(|| corrupt(EventFault::field("request", FieldFault::Missing)))?;
+        let request = self.reader.request(prompt)?;
+        Ok(request.ok_or_else(|| corrupt(EventFault::NoRequest { prompt }))?)
     }
 }
 

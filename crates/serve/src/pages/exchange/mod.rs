@@ -19,7 +19,7 @@ use super::row::{Row, row};
 use super::{OfRun, Reply, participant_href};
 use crate::error::PageError;
 use crate::span::Taken;
-use crate::trust::Damage;
+use retold_archive::Damage;
 
 #[derive(Serialize)]
 struct ExchangePage {
@@ -155,13 +155,13 @@ fn trusted(of: &OfRun<'_>, seq: Seq) -> Result<(), PageError> {
     // The check may not have come to it yet.
     let found =
         match CheckedReader::new(site.reader()?).events(run, Seq(seq.0.saturating_sub(1)), 1) {
-            Err(LogError::Corrupt { seq, what, .. }) => Some(Damage { seq, what }),
+            Err(LogError::Corrupt { seq, fault, .. }) => Some(Damage { seq, fault: *fault }),
             read => read.map(|_| None)?,
         };
     let Some(damage) = Damage::first(known, found) else { return Ok(()) };
-    let Damage { seq: from, what } = &damage;
+    let Damage { seq: from, fault } = &damage;
     let message = format!(
-        "this text is only shown on the page of its exchange: from event {from} on, the run cannot be trusted: {what}"
+        "this text is only shown on the page of its exchange: from event {from} on, the run cannot be trusted: {fault}"
     );
     Err(PageError::Untrusted { message, last_good: damage.last_good() })
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::super::OfRun;
 use crate::span::{Taken, taken};
-use crate::text::floor;
+use retold::char_boundary::floor;
 
 /// The longest text that is shown at once, in bytes. The whole is a file.
 const LONGEST: usize = 64 << 10;

@@ -1,12 +1,12 @@
 //! Where a text can be cut.
 
 /// The last place up to a byte where a character begins.
-pub(crate) fn floor(text: &str, at: usize) -> usize {
+pub fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// The first place from a byte on where a character begins.
-pub(crate) fn ceil(text: &str, at: usize) -> usize {
+pub fn ceil(text: &str, at: usize) -> usize {
     (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }
 

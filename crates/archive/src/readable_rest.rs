@@ -7,28 +7,28 @@ use retold::event::StoredEvent;
 use retold::id::{RunId, Seq};
 use retold::log::{Backend, LogError};
 
-use crate::event_columns::Careful;
-use crate::trust::Damage;
-use crate::verified::is_long;
+use crate::kept_verdicts::is_long;
+use crate::tolerant_reader::TolerantReader;
+use crate::verdict::Damage;
 
 /// Events in one read.
 const BATCH: usize = 1024;
 
 /// What is left of a damaged run.
 #[derive(Debug)]
-pub struct Remains {
+pub struct ReadableRest {
     /// The first event that cannot be trusted.
     pub damage: Damage,
     /// What can be read of it; not counted in a long run that is known to be damaged, since all of it would have
     /// to be read.
-    pub counted: Option<Counted>,
+    pub counted: Option<ReadableCount>,
     /// The event that was asked for, if it can be read.
     pub event: Option<StoredEvent>,
 }
 
 /// How many events of a damaged run can be read.
 #[derive(Debug)]
-pub struct Counted {
+pub struct ReadableCount {
     /// Those before the damage, by kind: their hashes match.
     pub trusted: BTreeMap<String, u64>,
     /// How many after it.
@@ -40,13 +40,13 @@ pub struct Counted {
 ///
 /// # Errors
 /// [`LogError`] if it cannot be read for another reason than damage.
-pub fn remains(
+pub fn readable_rest(
     log: &dyn Backend,
     run: RunId,
     known: Option<Damage>,
     seq: Option<Seq>,
-) -> Result<Option<Remains>, LogError> {
-    let mut reader = Careful::new(log.reader()?, log.reader()?);
+) -> Result<Option<ReadableRest>, LogError> {
+    let mut reader = TolerantReader::new(log.reader()?, log.reader()?);
     if let Some(damage) = &known
         && is_long(log.reader()?.as_mut(), run)
     {
@@ -55,7 +55,7 @@ pub fn remains(
             None => None,
         };
         let event = event.filter(|event| Some(event.seq) == seq);
-        return Ok(Some(Remains { damage: damage.clone(), counted: None, event }));
+        return Ok(Some(ReadableRest { damage: damage.clone(), counted: None, event }));
     }
     let (mut found, mut event) = (known, None);
     let mut left: Vec<(Seq, Cow<'static, str>)> = Vec::new();
@@ -81,5 +81,5 @@ pub fn remains(
             false => after += 1,
         }
     }
-    Ok(Some(Remains { damage, counted: Some(Counted { trusted, after }), event }))
+    Ok(Some(ReadableRest { damage, counted: Some(ReadableCount { trusted, after }), event }))
 }

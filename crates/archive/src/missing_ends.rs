@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use retold::id::{RunId, Seq};
 use retold::log::ledger::Ledger;
-use retold::log::{LogError, Problem, Reader, RunEnd, RunHead, SharedBackend, ended};
+use retold::log::{
+    Fault, Finding, LedgerFault, LogError, Reader, RunEnd, RunHead, SharedBackend, ended,
+};
 
 /// A log of which it was looked at how far its runs go.
 pub(crate) struct Ends {
@@ -14,7 +16,7 @@ pub(crate) struct Ends {
     /// Whether the end of a run is missing.
     pub(crate) is_missing: bool,
     /// Why the ledger does not fit, so that it does not show how far the runs had come.
-    pub(crate) misfits: Vec<Problem>,
+    pub(crate) mismatches: Vec<Finding>,
 }
 
 impl Ends {
@@ -23,7 +25,7 @@ impl Ends {
     ///
     /// # Errors
     /// [`LogError`] if the runs cannot be listed for another reason than damage.
-    pub(crate) fn new(log: SharedBackend, lost_part: Option<&str>) -> Result<Ends, LogError> {
+    pub(crate) fn new(log: SharedBackend, lost_part: Option<Fault>) -> Result<Ends, LogError> {
         let mut reader = log.reader()?;
         // Read before the runs: each run that it names must have come as far by then. A ledger that
         // cannot be read claims nothing.
@@ -37,54 +39,54 @@ impl Ends {
             Ok(ledger) if ledger.runs() == 0 && !heads.is_empty() => Ledger::read(reader.as_mut()),
             read => read,
         };
-        let (ledger, misfits) = match read {
+        let (ledger, mismatches) = match read {
             Ok(ledger) => {
-                let misfits = ledger.misfits(!heads.is_empty());
-                (ledger, misfits)
+                let mismatches = ledger.mismatches(!heads.is_empty());
+                (ledger, mismatches)
             }
             Err(error) => {
-                let what = format!("the ledger cannot be read: {error}");
-                (Ledger::default(), vec![Problem { run: None, seq: None, what }])
+                let fault = LedgerFault::unreadable(Fault::of_error(error));
+                (Ledger::default(), vec![Finding::of_file(fault)])
             }
         };
         let lost = log.lost();
         let mut missing = BTreeMap::new();
         for RunHead { run, head, started: _ } in heads {
-            let is_end = |problem: &&Problem| {
-                problem.run == Some(run) && problem.seq.is_some_and(|seq| seq > head.seq)
+            let is_end = |finding: &&Finding| {
+                finding.run == Some(run) && finding.seq.is_some_and(|seq| seq > head.seq)
             };
             let known = lost.iter().find(is_end).cloned();
             let known = known.or_else(|| ledger.missing_after(run, head.seq));
-            let what = match (known, lost_part) {
-                (Some(known), _) => Some(known.what),
+            let fault = match (known, &lost_part) {
+                (Some(known), _) => Some(known.fault),
                 (None, Some(part)) if !is_finished(reader.as_mut(), run, head.seq) => {
-                    Some(format!("{part}, and this event and what followed are missing"))
+                    Some(Fault::LostWith { part: Box::new(part.clone()) })
                 }
                 _ => None,
             };
-            if let Some(what) = what {
-                missing.insert(run, RunEnd::Missing(head.seq.next(), what));
+            if let Some(fault) = fault {
+                missing.insert(run, RunEnd::Missing(head.seq.next(), fault));
             }
         }
         drop(reader);
         let is_missing = !missing.is_empty();
         let log = if is_missing { ended(log, missing) } else { log };
-        Ok(Ends { log, is_missing, misfits })
+        Ok(Ends { log, is_missing, mismatches })
     }
 }
 
-/// A log with a run that was read up to a problem.
-pub fn up_to(log: SharedBackend, problem: Problem) -> SharedBackend {
-    match (problem.run, problem.seq) {
+/// A log with a run that was read up to something that is wrong.
+pub fn up_to(log: SharedBackend, finding: Finding) -> SharedBackend {
+    match (finding.run, finding.seq) {
         (Some(run), Some(seq)) => {
-            ended(log, BTreeMap::from([(run, RunEnd::Missing(seq, problem.what))]))
+            ended(log, BTreeMap::from([(run, RunEnd::Missing(seq, finding.fault))]))
         }
         _ => log,
     }
 }
 
 /// Whether the last event of a run is its end. What cannot be read is reported where it is read.
-pub(crate) fn is_finished(reader: &mut dyn Reader, run: RunId, last: Seq) -> bool {
+pub fn is_finished(reader: &mut dyn Reader, run: RunId, last: Seq) -> bool {
     match reader.events(run, Seq(last.0.saturating_sub(1)), 1) {
         Ok(events) => events.last().is_some_and(|event| event.kind == "RunFinished"),
         Err(_) => true,

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use retold::log::LogError;
+use retold::log::{CopyFolder, LogError};
 use retold::sidecar;
 use tempfile::TempDir;
 
@@ -19,12 +19,15 @@ const LOCK: &str = "lock";
 const OLD: Duration = Duration::from_secs(60);
 
 /// A folder that is removed when this is dropped.
+#[derive(Debug)]
 pub(crate) struct PrivateCopy {
     folder: TempDir,
     /// A file in it, locked as long as somebody reads the copy. (The folder itself is locked while a log in it is
     /// closed.)
     _locked: File,
 }
+
+impl CopyFolder for PrivateCopy {}
 
 impl PrivateCopy {
     pub(crate) fn make() -> io::Result<Self> {

@@ -15,7 +15,7 @@ const LONGEST_WAL: u64 = 64 << 20;
 
 /// A log's file, and its WAL if that has anything in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Files {
+pub struct FileStamp {
     log: FileState,
     wal: Option<WalState>,
 }
@@ -89,8 +89,12 @@ fn nanoseconds(time: SystemTime) -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-impl Files {
-    pub(crate) fn new(log: &Path) -> io::Result<Self> {
+impl FileStamp {
+    /// How the files of a log are now.
+    ///
+    /// # Errors
+    /// They cannot be looked at.
+    pub fn new(log: &Path) -> io::Result<Self> {
         let wal = sidecar::path(log, "-wal");
         let wal = match std::fs::metadata(&wal) {
             Ok(found) if found.len() > 0 => Some(WalState::new(&wal, &found)?),
@@ -98,7 +102,7 @@ impl Files {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        Ok(Files { log: FileState::new(&std::fs::metadata(log)?)?, wal })
+        Ok(FileStamp { log: FileState::new(&std::fs::metadata(log)?)?, wal })
     }
 
     /// How large they are together.

@@ -14,12 +14,12 @@ use std::time::Duration;
 
 use retold::PROGRAM;
 use retold::id::{RunId, Seq};
-use retold::log::{Backend, LogError, Problem, Reader, Verification};
+use retold::log::{Backend, Finding, LogError, Reader, Verification};
 use serde::{Deserialize, Serialize};
 
-use crate::files::Files;
+use crate::file_stamp::FileStamp;
 use crate::search::in_cache;
-use crate::trust::{Damage, Trust, doubt, read_whole, with_lost};
+use crate::verdict::{Damage, Verdict, ledger_mismatch, read_whole, with_lost};
 
 /// The longest run of which nothing is kept, in events: to verify it takes less than half a second.
 const MOST_CHECKED: u64 = 100_000;
@@ -40,19 +40,19 @@ pub fn is_long(reader: &mut dyn Reader, run: RunId) -> bool {
 }
 
 /// What was found in a run, if it is long: what is kept about it.
-pub fn of_long(found: &Verification, reader: &mut dyn Reader) -> Option<(RunId, Trust)> {
-    let trust = match &found.problem {
-        None => Trust::default(),
-        Some(Problem { seq: Some(seq), what, .. }) => {
-            Trust { from: Some(Damage { seq: *seq, what: what.clone() }), whole: None }
+pub fn verdict_of_long(found: &Verification, reader: &mut dyn Reader) -> Option<(RunId, Verdict)> {
+    let verdict = match found.finding.clone() {
+        None => Verdict::default(),
+        Some(Finding { seq: Some(seq), fault, .. }) => {
+            Verdict { from: Some(Damage { seq, fault }), whole: None }
         }
-        Some(Problem { seq: None, what, .. }) => Trust { from: None, whole: Some(what.clone()) },
+        Some(Finding { seq: None, fault, .. }) => Verdict { from: None, whole: Some(fault) },
     };
-    let is_long = match trust.from {
+    let is_long = match verdict.from {
         None => found.events > MOST_CHECKED,
         Some(_) => is_long(reader, found.run),
     };
-    is_long.then_some((found.run, trust))
+    is_long.then_some((found.run, verdict))
 }
 
 /// What is kept about a log.
@@ -61,21 +61,21 @@ struct KeptVerdicts {
     /// The release that verified: another one may see more.
     program: String,
     log: String,
-    files: Files,
-    runs: BTreeMap<RunId, Trust>,
+    files: FileStamp,
+    runs: BTreeMap<RunId, Verdict>,
 }
 
 /// What was found when a run of a log was last verified, if the log is as it was then.
-pub fn recall(cache: &Path, log: &Path, run: RunId) -> Option<Trust> {
+pub fn recall(cache: &Path, log: &Path, run: RunId) -> Option<Verdict> {
     recall_all(cache, log).remove(&run)
 }
 
 /// The same for all its runs of which this is known.
-pub fn recall_all(cache: &Path, log: &Path) -> BTreeMap<RunId, Trust> {
+pub fn recall_all(cache: &Path, log: &Path) -> BTreeMap<RunId, Verdict> {
     let kept = || {
         let log = std::fs::canonicalize(log).ok()?;
         let kept = read(&place(cache, &log))?;
-        let is_it = kept.program == PROGRAM && kept.files == Files::new(&log).ok()?;
+        let is_it = kept.program == PROGRAM && kept.files == FileStamp::new(&log).ok()?;
         is_it.then_some(kept.runs)
     };
     kept().unwrap_or_default()
@@ -87,20 +87,20 @@ pub fn recall_all(cache: &Path, log: &Path) -> BTreeMap<RunId, Trust> {
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read for another reason than damage.
-pub fn trust_as_kept(
+pub fn verdict_as_kept(
     cache: Option<&Path>,
     log: &dyn Backend,
     run: RunId,
     before: Duration,
-) -> Result<Trust, LogError> {
+) -> Result<Verdict, LogError> {
     let is_long = is_long(log.reader()?.as_mut(), run);
     let place = cache.zip(log.file()).filter(|_| is_long);
     if let Some((cache, file)) = place
         && let Some(kept) = recall(cache, file, run)
     {
-        let doubt = if kept.from.is_none() { doubt(log, run)? } else { None };
-        let whole = doubt.or(kept.whole);
-        return Ok(with_lost(log, run, Trust { whole, ..kept }));
+        let mismatch = if kept.from.is_none() { ledger_mismatch(log, run)? } else { None };
+        let whole = mismatch.or(kept.whole);
+        return Ok(with_lost(log, run, Verdict { whole, ..kept }));
     }
     let verifying = place.and_then(|(cache, file)| Verifying::since(cache, file, before));
     let found = read_whole(log, run)?;
@@ -130,7 +130,7 @@ pub struct Verifying {
     /// As the user named it: links on the way to it may be switched.
     named: PathBuf,
     log: PathBuf,
-    files: Files,
+    files: FileStamp,
 }
 
 impl Verifying {
@@ -141,7 +141,7 @@ impl Verifying {
     /// The file cannot be looked at, or is being changed.
     pub fn soon(cache: &Path, named: &Path) -> io::Result<Option<Self>> {
         let log = std::fs::canonicalize(named)?;
-        let files = Files::new(&log)?;
+        let files = FileStamp::new(&log)?;
         if files.bytes() < LEAST_BYTES {
             return Ok(None);
         }
@@ -150,7 +150,7 @@ impl Verifying {
         };
         if let Some(left) = TICK.checked_sub(age) {
             std::thread::sleep(left);
-            if Files::new(&log)? != files {
+            if FileStamp::new(&log)? != files {
                 return Err(changed());
             }
         }
@@ -160,12 +160,12 @@ impl Verifying {
     /// The same for a log that was opened up to `before` ago: `None` if it may have been changed since.
     pub(crate) fn since(cache: &Path, named: &Path, before: Duration) -> Option<Self> {
         let log = std::fs::canonicalize(named).ok()?;
-        let files = Files::new(&log).ok()?;
+        let files = FileStamp::new(&log).ok()?;
         let is_settled = files.age(&log)? > before + TICK;
         is_settled.then(|| Self::new(cache, named, log, files))
     }
 
-    fn new(cache: &Path, named: &Path, log: PathBuf, files: Files) -> Self {
+    fn new(cache: &Path, named: &Path, log: PathBuf, files: FileStamp) -> Self {
         Verifying { place: place(cache, &log), named: named.to_owned(), log, files }
     }
 
@@ -173,14 +173,14 @@ impl Verifying {
     ///
     /// # Errors
     /// The log is not as it was, or the cache cannot be written.
-    pub fn keep(self, found: impl IntoIterator<Item = (RunId, Trust)>) -> io::Result<()> {
+    pub fn keep(self, found: impl IntoIterator<Item = (RunId, Verdict)>) -> io::Result<()> {
         let Verifying { place, named, log, files } = self;
-        let mut runs: BTreeMap<RunId, Trust> = found.into_iter().collect();
+        let mut runs: BTreeMap<RunId, Verdict> = found.into_iter().collect();
         if runs.is_empty() {
             return Ok(());
         }
         let is_it = std::fs::canonicalize(named)? == log;
-        if !is_it || Files::new(&log)? != files {
+        if !is_it || FileStamp::new(&log)? != files {
             return Err(changed());
         }
         if let Some(before) = read(&place)
@@ -221,14 +221,18 @@ fn write(place: &Path, kept: &KeptVerdicts) -> io::Result<()> {
 mod tests {
     use std::time::SystemTime;
 
+    use retold::log::EventFault;
     use retold::sidecar;
 
     use super::*;
 
     const RUN: RunId = RunId([7; 8]);
 
-    fn damage(seq: u64) -> Trust {
-        Trust { from: Some(Damage { seq: Seq(seq), what: "as found".to_owned() }), whole: None }
+    fn damage(seq: u64) -> Verdict {
+        Verdict {
+            from: Some(Damage { seq: Seq(seq), fault: EventFault::Hash.into() }),
+            whole: None,
+        }
     }
 
     /// A folder with a log of the least size; `verify` says that a run was verified.
@@ -239,7 +243,7 @@ mod tests {
         (folder, log)
     }
 
-    fn verify(folder: &Path, log: &Path, found: Trust) {
+    fn verify(folder: &Path, log: &Path, found: Verdict) {
         let verifying = Verifying::soon(folder, log).unwrap().expect("a large log");
         verifying.keep([(RUN, found)]).unwrap();
     }
@@ -315,7 +319,7 @@ mod tests {
         let verifying = Verifying::soon(folder.path(), &link).unwrap().unwrap();
         std::fs::remove_file(&link).unwrap();
         symlink(&other, &link).unwrap();
-        assert!(verifying.keep([(RUN, Trust::default())]).is_err());
+        assert!(verifying.keep([(RUN, Verdict::default())]).is_err());
         assert_eq!(recall(folder.path(), &log, RUN), None);
         // What is found through a link is known of the log.
         verify(folder.path(), &link, damage(5));
@@ -327,9 +331,9 @@ mod tests {
         let (folder, log) = log();
         verify(folder.path(), &log, damage(5));
         let verifying = Verifying::soon(folder.path(), &log).unwrap().unwrap();
-        verifying.keep([(RunId([8; 8]), Trust::default())]).unwrap();
+        verifying.keep([(RunId([8; 8]), Verdict::default())]).unwrap();
         assert_eq!(recall(folder.path(), &log, RUN), Some(damage(5)));
-        assert_eq!(recall(folder.path(), &log, RunId([8; 8])), Some(Trust::default()));
+        assert_eq!(recall(folder.path(), &log, RunId([8; 8])), Some(Verdict::default()));
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use retold::id::{RunId, Seq};
 use retold::log::ledger::Ledger;
-use retold::log::{Backend, LogError, Problem, deleted_runs, verify_run};
+use retold::log::{
+    Backend, Fault, FileFault, Finding, LedgerFault, LogError, deleted_runs, verify_run,
+};
 use serde::{Deserialize, Serialize};
 
 /// Why a run cannot be trusted from an event on.
@@ -11,7 +13,7 @@ pub struct Damage {
     /// The first event that is missing, or not as it was written.
     pub seq: Seq,
     /// What is wrong with it.
-    pub what: String,
+    pub fault: Fault,
 }
 
 impl Damage {
@@ -27,10 +29,10 @@ impl Damage {
 
     /// Why the state after an event is not shown: it is the first that is damaged, or comes later.
     pub fn no_state_after(&self, at: Seq) -> String {
-        let Damage { seq, what } = self;
+        let Damage { seq, fault } = self;
         let why = match at == *seq {
-            true => format!("that event cannot be trusted: {what}"),
-            false => format!("it depends on event {seq}, which cannot be trusted: {what}"),
+            true => format!("that event cannot be trusted: {fault}"),
+            false => format!("it depends on event {seq}, which cannot be trusted: {fault}"),
         };
         format!("the state after event {at} cannot be shown: {why}")
     }
@@ -38,14 +40,14 @@ impl Damage {
 
 /// What a check of a whole run found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trust {
+pub struct Verdict {
     /// The first event that cannot be trusted.
     pub from: Option<Damage>,
     /// What is wrong with the run as a whole: its index, or whether it once had more events.
-    pub whole: Option<String>,
+    pub whole: Option<Fault>,
 }
 
-impl Trust {
+impl Verdict {
     /// Whether anything is wrong.
     pub fn is_damaged(&self) -> bool {
         self.from.is_some() || self.whole.is_some()
@@ -58,47 +60,51 @@ impl Trust {
 /// # Errors
 /// [`LogError`] if the log cannot be read for another reason than damage.
 pub fn first_untrusted(log: &dyn Backend, run: RunId) -> Result<Option<Damage>, LogError> {
-    Ok(trust(log, run)?.from)
+    Ok(verdict(log, run)?.from)
 }
 
 /// What is wrong with a run: see [`first_untrusted`].
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read for another reason than damage.
-pub fn trust(log: &dyn Backend, run: RunId) -> Result<Trust, LogError> {
+pub fn verdict(log: &dyn Backend, run: RunId) -> Result<Verdict, LogError> {
     Ok(with_lost(log, run, read_whole(log, run)?))
 }
 
 /// What is found when a whole run is read.
-pub(crate) fn read_whole(log: &dyn Backend, run: RunId) -> Result<Trust, LogError> {
-    let mut checked = Trust::default();
+pub(crate) fn read_whole(log: &dyn Backend, run: RunId) -> Result<Verdict, LogError> {
+    let mut checked = Verdict::default();
     let verified = verify_run(log.reader()?.as_mut(), run, None)?;
-    if let Some(problem) = verified.problem {
-        match problem.seq {
+    if let Some(Finding { seq, fault, .. }) = verified.finding {
+        match seq {
             Some(seq) => {
                 let gone = if verified.events == 0 { deleted(log, run)? } else { None };
-                checked.from = Some(gone.unwrap_or(Damage { seq, what: problem.what }));
+                checked.from = Some(gone.unwrap_or(Damage { seq, fault }));
             }
-            None => checked.whole = Some(problem.what),
+            None => checked.whole = Some(fault),
         }
     }
     if checked.from.is_none() {
-        checked.whole = doubt(log, run)?.or(checked.whole);
+        checked.whole = ledger_mismatch(log, run)?.or(checked.whole);
     }
     Ok(checked)
 }
 
 /// The same with what the log is known to have lost.
-pub(crate) fn with_lost(log: &dyn Backend, run: RunId, Trust { from, whole }: Trust) -> Trust {
-    let lost = log.lost().into_iter().filter(|problem| problem.run == Some(run));
-    let lost = lost.filter_map(|problem| Some(Damage { seq: problem.seq?, what: problem.what }));
-    Trust { from: from.into_iter().chain(lost).min_by_key(|damage| damage.seq), whole }
+pub(crate) fn with_lost(
+    log: &dyn Backend,
+    run: RunId,
+    Verdict { from, whole }: Verdict,
+) -> Verdict {
+    let lost = log.lost().into_iter().filter(|finding| finding.run == Some(run));
+    let lost = lost.filter_map(|Finding { seq, fault, .. }| Some(Damage { seq: seq?, fault }));
+    Verdict { from: from.into_iter().chain(lost).min_by_key(|damage| damage.seq), whole }
 }
 
 /// What is known about a run of which the log has nothing.
 fn deleted(log: &dyn Backend, run: RunId) -> Result<Option<Damage>, LogError> {
-    let found = deleted_runs(log)?.into_iter().find(|problem| problem.run == Some(run));
-    Ok(found.map(|Problem { what, .. }| Damage { seq: Seq(1), what }))
+    let found = deleted_runs(log)?.into_iter().find(|finding| finding.run == Some(run));
+    Ok(found.map(|Finding { fault, .. }| Damage { seq: Seq(1), fault }))
 }
 
 /// Why it is not known any more whether a run once had more events, if the ledger does not fit. In a log
@@ -106,14 +112,14 @@ fn deleted(log: &dyn Backend, run: RunId) -> Result<Option<Damage>, LogError> {
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read for another reason than damage.
-pub fn doubt(log: &dyn Backend, run: RunId) -> Result<Option<String>, LogError> {
-    if log.is_cut_off() {
+pub fn ledger_mismatch(log: &dyn Backend, run: RunId) -> Result<Option<Fault>, LogError> {
+    if is_cut_off(log) {
         return Ok(None);
     }
     match Ledger::read(log.reader()?.as_mut()) {
-        Ok(ledger) => Ok(ledger.doubt(run)),
-        Err(LogError::Damaged { what, .. }) => {
-            Ok(Some(format!("the ledger cannot be read: {what}")))
+        Ok(ledger) => Ok(ledger.mismatch(run)),
+        Err(LogError::Damaged { fault: why, .. }) => {
+            Ok(Some(LedgerFault::Unreadable { why }.into()))
         }
         Err(error) => Err(error),
     }
@@ -126,8 +132,14 @@ pub fn doubt(log: &dyn Backend, run: RunId) -> Result<Option<String>, LogError> 
 /// [`LogError`] if the log cannot be read for another reason than damage.
 pub fn missing_end(log: &dyn Backend, run: RunId, last: Seq) -> Result<Option<Damage>, LogError> {
     match log.reader()?.events(run, last, 1) {
-        Err(LogError::Corrupt { seq, what, .. }) => Ok(Some(Damage { seq, what })),
+        Err(LogError::Corrupt { seq, fault, .. }) => Ok(Some(Damage { seq, fault: *fault })),
         Ok(_) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Whether the end of the file is missing.
+pub fn is_cut_off(log: &dyn Backend) -> bool {
+    let is_it = |found: Finding| matches!(found.fault, Fault::File(FileFault::CutOff { .. }));
+    log.damaged().is_some_and(is_it)
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use retold::char_boundary::floor;
 use retold::event::{Event, StoredEvent};
 use retold::id::{EventHash, RunId, Seq};
 use retold::log::{LogError, Reader};
@@ -54,8 +55,8 @@ pub enum SearchError {
 /// Where an index is kept.
 #[derive(Debug, Clone)]
 pub enum Place {
-    /// AnswerDetails a log, or else in this folder.
-    AnswerDetails {
+    /// Beside a log, or else in this folder.
+    Sidecar {
         /// The log.
         log: PathBuf,
         /// The user's cache, if there is one.
@@ -74,7 +75,7 @@ impl Search {
     /// # Errors
     /// [`SearchError::Index`].
     pub fn open(place: &Place) -> Result<Self, SearchError> {
-        if let Place::AnswerDetails { log, cache } = place {
+        if let Place::Sidecar { log, cache } = place {
             let whole = sidecar::canonical(log);
             let cached = cache.as_ref().map(|folder| in_cache(folder, &whole, "search"));
             // Links and files of others are refused.
@@ -179,7 +180,7 @@ impl Search {
 }
 
 /// The words of a text, as they are searched: phrases in quotes stay together.
-pub(crate) fn terms(text: &str) -> Vec<String> {
+pub fn terms(text: &str) -> Vec<String> {
     // SQLite would take what follows a zero byte for the end of the query. Between words it is a space.
     let text = text.replace('\0', " ");
     let parts = text.split('"').enumerate();
@@ -293,12 +294,12 @@ fn schema(db: &Connection) -> rusqlite::Result<Vec<(String, String, Option<Strin
 }
 
 /// The part of a text around the first of the words that were searched.
-pub(crate) fn around<'a>(text: &'a str, terms: &[String], most: usize) -> &'a str {
+pub fn around<'a>(text: &'a str, terms: &[String], most: usize) -> &'a str {
     let lower = text.to_lowercase();
     // Lower case may be longer than the text; then the place is only near.
     let found = terms.iter().filter_map(|term| lower.find(&term.to_lowercase())).min();
-    let begin = crate::text::floor(text, found.unwrap_or(0).saturating_sub(most / 3));
-    let end = crate::text::floor(text, begin.saturating_add(most));
+    let begin = floor(text, found.unwrap_or(0).saturating_sub(most / 3));
+    let end = floor(text, begin.saturating_add(most));
     text.get(begin..end).unwrap_or(text)
 }
 

@@ -1,0 +1,362 @@
+//! A log or recorded runs, opened to be read.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use retold::counted::counted;
+use retold::id::Seq;
+use retold::log::ledger::{Ledger, LedgerEntry};
+use retold::log::{
+    BackedUp, Backend as _, CutLength, Fault, FileFault, Finding, Log, LogCopy, LogError,
+    MemoryBackend, SharedBackend, SqliteBackend, SqliteOptions, damaged_slots, marks,
+};
+use retold::sidecar::{self, canonical};
+
+use crate::file_stamp::id;
+use crate::missing_ends::Ends;
+use crate::private_copy::{PrivateCopy, copied};
+use crate::search::Place;
+
+/// A log or recorded runs, as they were when they were opened. Each run ends before the first event that is
+/// missing: reading on is an error that names it.
+#[derive(Clone)]
+pub struct Archive {
+    backend: SharedBackend,
+    /// The store, if it is a file that can be copied as it is.
+    sqlite: Option<SqliteBackend>,
+    /// The file, unless the runs were read into memory.
+    path: Option<PathBuf>,
+    findings: Vec<Finding>,
+    note: Option<String>,
+    warning: Option<String>,
+    is_damaged: bool,
+    /// What was there then.
+    stamp: Stamp,
+    /// Which file it was.
+    file: Option<FileId>,
+    copy: Option<Arc<PrivateCopy>>,
+}
+
+/// The size and time of a log and of what is beside it.
+type Stamp = [Option<(u64, Option<SystemTime>)>; 4];
+
+/// Which file a log is: the numbers of its device and inode (0 on systems that have none), and its size in bytes.
+#[derive(Clone)]
+struct FileId {
+    id: (u64, u64),
+    bytes: u64,
+}
+
+impl FileId {
+    fn new(path: &Path) -> Option<Self> {
+        let found = std::fs::metadata(path).ok()?;
+        Some(FileId { id: id(&found), bytes: found.len() })
+    }
+
+    /// Whether it is the same file, and nothing was cut off.
+    fn is_at_least(&self, before: &Self) -> bool {
+        self.id == before.id && self.bytes >= before.bytes
+    }
+}
+
+impl Archive {
+    /// Opens a log. A sound one that nobody has open is read as its writers read it, so that what they add
+    /// meanwhile is seen.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be shown at all.
+    pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
+        let _held = SqliteBackend::hold(path);
+        if is_at_rest(path)
+            && let Ok(backend) = SqliteBackend::open(path, options.clone())
+            && let Ok(archive) = Archive::with_ends(backend, None)
+            && !archive.is_damaged
+        {
+            return Ok(archive.of_file(path, stamp(path)));
+        }
+        Archive::open_unchanged(path, options)
+    }
+
+    /// Opens a log without taking part in its use: nothing is written to it, nor beside it.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be shown at all.
+    pub fn open_unchanged(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
+        let stamp = stamp(path);
+        let nothing_left = |why: Fault| Ok(Archive::new(nothing_left(path, why, None)));
+        let opened = match open_now(path, options, &stamp) {
+            Err(LogError::Lost { fault, .. }) => nothing_left(*fault),
+            // It is not a log any more, and the mark beside it knows that it was one.
+            Err(LogError::NotALog { reason: why, .. }) if !marks(path).is_empty() => {
+                nothing_left(FileFault::NotALog { why }.into())
+            }
+            Err(LogError::Missing { .. }) if !marks(path).is_empty() => {
+                nothing_left(FileFault::Gone.into())
+            }
+            Err(LogError::Damaged { fault: why, .. }) => {
+                let why = Fault::NothingReadable { why };
+                let lost = marks(path).into_iter().map(|mark| mark.unreadable()).collect();
+                let name = path.display().to_string();
+                Ok(Archive::new(Arc::new(MemoryBackend::remnant(name, why, lost))))
+            }
+            opened => opened,
+        };
+        Ok(opened?.of_file(path, stamp))
+    }
+
+    /// Opens a log again if it is not as it was: see [`open_unchanged`](Self::open_unchanged).
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be shown at all.
+    pub fn reopened(
+        self: Arc<Self>,
+        path: &Path,
+        options: SqliteOptions,
+    ) -> Result<Arc<Self>, LogError> {
+        match self.stamp == stamp(path) {
+            true => Ok(self),
+            false => Ok(Arc::new(Archive::open_unchanged(path, options)?)),
+        }
+    }
+
+    /// Whether the file at its path is still the one that was opened, or one that has grown.
+    pub fn is_same_file(&self) -> bool {
+        let now = self.path.as_deref().and_then(FileId::new);
+        match (&self.file, &now) {
+            (Some(before), Some(now)) => now.is_at_least(before),
+            (before, now) => before.is_none() == now.is_none(),
+        }
+    }
+
+    /// Runs that were read from a file which is not a log.
+    pub fn read(backend: SharedBackend) -> Self {
+        let is_damaged = backend.reader().and_then(|mut reader| {
+            let heads = reader.runs()?;
+            Ok(heads.iter().any(|head| reader.events(head.run, head.head.seq, 1).is_err()))
+        });
+        let archive = Archive::new(backend);
+        // What cannot be read is reported where it is read.
+        Archive { is_damaged: archive.is_damaged || is_damaged.unwrap_or(true), ..archive }
+    }
+
+    /// What was read from the recording `name`, of which nothing is left.
+    pub fn empty_recording(name: String, why: String) -> Self {
+        let why = Fault::EmptyRecording { why };
+        Archive::new(Arc::new(MemoryBackend::remnant(name, why, Vec::new())))
+    }
+
+    /// One in which nothing but the store itself knows of damage.
+    fn new(backend: SharedBackend) -> Self {
+        let findings: Vec<Finding> = backend.lost().into_iter().chain(backend.damaged()).collect();
+        Archive {
+            is_damaged: !findings.is_empty(),
+            backend,
+            sqlite: None,
+            path: None,
+            findings,
+            note: None,
+            warning: None,
+            stamp: Stamp::default(),
+            file: None,
+            copy: None,
+        }
+    }
+
+    /// A log of which the list of runs can be read; `cut` says how much is left of one that was cut off.
+    fn with_ends(backend: SqliteBackend, cut: Option<CutLength>) -> Result<Self, LogError> {
+        let sqlite = backend.clone();
+        let cut_off = cut.map(|CutLength { has, of }| FileFault::CutOff { has, of }.into());
+        let lost_file = || sqlite.lost().into_iter().find(|finding| finding.run.is_none());
+        let lost_part = cut_off.or_else(|| Some(lost_file()?.fault));
+        let ends = Ends::new(Arc::new(backend), lost_part)?;
+        let mut archive = Archive::new(ends.log);
+        if cut.is_none() {
+            archive.findings.extend(ends.mismatches);
+        }
+        archive.is_damaged |= ends.is_missing || !archive.findings.is_empty();
+        archive.sqlite = Some(sqlite).filter(|_| cut.is_none());
+        Ok(archive)
+    }
+
+    fn of_file(self, path: &Path, stamp: Stamp) -> Self {
+        Archive {
+            warning: unreadable_marks(path),
+            file: FileId::new(path),
+            path: Some(path.to_owned()),
+            stamp,
+            ..self
+        }
+    }
+
+    /// The store, to be read.
+    pub fn backend(&self) -> &SharedBackend {
+        &self.backend
+    }
+
+    /// The same as a log.
+    pub fn log(&self) -> Log {
+        Log::new(self.backend.clone())
+    }
+
+    /// What is wrong with the file as a whole, and with runs as far as that is known without reading them.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// What a reader has to know about how it is read.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// What cannot be noticed in it: that runs lost their last events, if their marks cannot be read.
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
+    }
+
+    /// Whether a part of it is known to be missing or damaged.
+    pub fn is_damaged(&self) -> bool {
+        self.is_damaged
+    }
+
+    /// Copies the log as it is at this moment to a new file, and leaves it and what is beside it as they
+    /// are.
+    ///
+    /// # Errors
+    /// [`LogError`]: see [`SqliteBackend::backup`]. [`LogError::Damaged`] if it is damaged.
+    pub fn backup(&self, to: &Path) -> Result<BackedUp, LogError> {
+        match (&self.sqlite, self.backend.damaged()) {
+            (Some(sqlite), _) => sqlite.backup(to),
+            (None, Some(Finding { fault, .. })) => {
+                Err(LogError::damaged(self.backend.name(), fault))
+            }
+            (None, None) => {
+                let path = self.backend.name();
+                let source = std::io::Error::other("it was opened to be read only");
+                Err(LogError::CannotOpen { path, source: Arc::new(source) })
+            }
+        }
+    }
+
+    /// Where an index for searching is kept: not beside a log that is damaged, and in memory for what
+    /// is not a log.
+    pub fn place_for_search(&self, cache: Option<PathBuf>) -> Place {
+        match &self.path {
+            Some(path) if !self.is_damaged && self.note.is_none() => {
+                Place::Sidecar { log: path.clone(), cache }
+            }
+            _ => Place::Memory,
+        }
+    }
+
+    /// Removes the private copy that is read, if there is one. Threads that still read it keep what they
+    /// have open, so that a program can end without waiting for them.
+    pub fn remove_copy(&self) {
+        if let Some(copy) = &self.copy {
+            // What cannot be removed now is removed with its last reader.
+            let _ = std::fs::remove_dir_all(copy.path());
+        }
+    }
+}
+
+/// Whether nobody has a log open, as far as its files show, and nothing of it is in a WAL. An empty WAL holds
+/// nothing: it is of another reader, or was left by one, and goes with the last.
+fn is_at_rest(path: &Path) -> bool {
+    let wal = std::fs::metadata(sidecar::path(&canonical(path), "-wal"));
+    let has_wal = wal.is_ok_and(|wal| wal.len() > 0);
+    !has_wal && !SqliteBackend::is_only_begun(path) && SqliteBackend::cut_off(path).is_none()
+}
+
+/// Opens a log of which nothing is known yet.
+fn open_now(path: &Path, options: SqliteOptions, stamp: &Stamp) -> Result<Archive, LogError> {
+    // A process that was killed before its first event leaves a log without runs.
+    if SqliteBackend::is_only_begun(path) {
+        let has_bytes = std::fs::metadata(path).is_ok_and(|found| found.len() > 0);
+        let note = if has_bytes { "it has no tables yet" } else { "the file is empty" };
+        let note = Some(format!("{note}, so it has no runs"));
+        return Ok(Archive { note, ..Archive::new(Arc::new(MemoryBackend::new())) });
+    }
+    let cut = SqliteBackend::cut_off(path);
+    // While a WAL is merged, the file may be shorter than it will be.
+    let has_wal = stamp[1].is_some_and(|(bytes, _)| bytes > 0);
+    let error = match SqliteBackend::open_unchanged(path, options.clone()) {
+        // SQLite takes the rest of a page for zeros.
+        Ok(_) if cut.is_some() && !has_wal => None,
+        Ok(backend) => return Archive::with_ends(backend, None),
+        Err(LogError::Damaged { .. } | LogError::NotALog { .. } | LogError::Lost { .. })
+            if cut.is_some() =>
+        {
+            None
+        }
+        Err(error @ LogError::Unmerged { .. }) => Some(error),
+        Err(error) => return Err(error),
+    };
+    let (folder, copy) = copied(path, cut.map(|cut| cut.of))?;
+    let folder = Arc::new(folder);
+    let copy = LogCopy { path: copy, of: path.to_owned(), folder: folder.clone() };
+    // The copy is ours, so its WAL may be merged.
+    let opened = match cut {
+        Some(cut) => SqliteBackend::open_cut_off(copy, cut, options),
+        None => SqliteBackend::open_copy(copy, options).map(|backend| (backend, false)),
+    };
+    let (backend, is_cut) = match (opened, cut) {
+        (Ok((backend, is_cut)), _) if !is_cut || has_runs(&backend) => (backend, is_cut),
+        (opened, Some(CutLength { has, of })) => {
+            let left = opened.ok().map(|(backend, _)| backend);
+            let why = FileFault::CutOff { has, of };
+            return Ok(Archive::new(nothing_left(path, why.into(), left.as_ref())));
+        }
+        (Ok(opened), None) => opened,
+        (Err(failed @ LogError::Lost { .. }), None) => return Err(failed),
+        (Err(failed), None) => return Err(error.unwrap_or(failed)),
+    };
+    let cut = cut.filter(|_| is_cut);
+    let note = match cut {
+        Some(_) => "what is left is read from a private copy",
+        None => "its last events are in a WAL that no process has open: a private copy is shown",
+    };
+    let archive = Archive::with_ends(backend, cut)?;
+    Ok(Archive { note: Some(note.to_owned()), copy: Some(folder), ..archive })
+}
+
+/// Warns that high-water marks are damaged: what there is is read without them.
+fn unreadable_marks(path: &Path) -> Option<String> {
+    let damaged = damaged_slots(path) as u64;
+    let (marks, log) = (counted(damaged, "high-water mark"), path.display());
+    (damaged > 0).then(|| {
+        format!(
+            "{marks} in {log}-mark cannot be read: if these runs lost their last events, that is not noticed"
+        )
+    })
+}
+
+/// Whether the list of runs is left.
+fn has_runs(backend: &SqliteBackend) -> bool {
+    let runs = backend.reader().and_then(|mut reader| reader.runs());
+    runs.is_ok_and(|runs| !runs.is_empty())
+}
+
+/// A log of which not even the list of runs is left, with the runs that the mark beside it and what is left
+/// of the ledger know.
+fn nothing_left(path: &Path, why: Fault, left: Option<&SqliteBackend>) -> SharedBackend {
+    let mut lost: Vec<Finding> = marks(path).iter().map(|mark| mark.missing_after(None)).collect();
+    let ledger = left.and_then(|left| Ledger::read(left.reader().ok()?.as_mut()).ok());
+    let ledger = ledger.unwrap_or_default();
+    let last = ledger.known_runs().filter_map(|run| ledger.last_of(run));
+    for gone in last.map(LedgerEntry::gone) {
+        if !lost.iter().any(|known| known.run == gone.run) {
+            lost.push(Finding { seq: Some(Seq(1)), ..gone });
+        }
+    }
+    let why = Fault::NothingLeft { why: Box::new(why) };
+    Arc::new(MemoryBackend::remnant(path.display().to_string(), why, lost))
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let whole = canonical(path);
+    ["", "-wal", "-mark", "-shm"].map(|suffix| {
+        let path = sidecar::path(&whole, suffix);
+        let found = std::fs::metadata(path).ok()?;
+        Some((found.len(), found.modified().ok()))
+    })
+}

@@ -1,0 +1,179 @@
+//! The run that somebody names: by the first digits of its id, by the name that a program gave it, or as the latest.
+
+use retold::event::PROGRAM;
+use retold::id::RunId;
+use retold::log::{Backend, Finding, LogError, Reader, RunHead, deleted_latest, deleted_runs};
+
+/// The fewest digits of an id that are shown.
+const LEAST_DIGITS: usize = 4;
+
+/// The digits of an id that lists and messages show.
+const SHOWN_DIGITS: usize = 8;
+
+/// Why a name leads to no run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FindError {
+    /// The log cannot be read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// Neither an id nor the name of a run.
+    #[error("{name:?} is not a run: give the first digits of its id, or `latest`")]
+    NotARun {
+        /// As it was written.
+        name: String,
+    },
+    /// No id begins like that.
+    #[error("there is no run {name} in {log}")]
+    NoSuchRun {
+        /// As it was written.
+        name: String,
+        /// The log.
+        log: String,
+    },
+    /// The log has no runs.
+    #[error("there is no run in {log} yet")]
+    NoRuns {
+        /// The log.
+        log: String,
+    },
+    /// Several ids begin like that.
+    #[error("{name} could be any of {}", ids(runs, ", "))]
+    Ambiguous {
+        /// As it was written.
+        name: String,
+        /// The runs.
+        runs: Vec<RunId>,
+    },
+    /// The name of one run, and the beginning of the ids of others.
+    #[error("{name} is the name of run {named}, and the beginning of {}", ids(runs, " and of "))]
+    NameAndId {
+        /// As it was written.
+        name: String,
+        /// The run with that name.
+        named: RunId,
+        /// The other runs.
+        runs: Vec<RunId>,
+    },
+    /// Nothing is left of the run, or of the whole log.
+    #[error("{log}: {finding}")]
+    Gone {
+        /// The log.
+        log: String,
+        /// What is known of it.
+        finding: Finding,
+    },
+}
+
+fn ids(runs: &[RunId], between: &str) -> String {
+    let ids: Vec<String> = runs.iter().map(RunId::to_string).collect();
+    ids.join(between)
+}
+
+/// A run that was found.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The run.
+    pub head: RunHead,
+    /// For `latest`: whether a later run may be among what the log has lost.
+    pub may_be_earlier: bool,
+}
+
+/// Finds a run by the shortest unique beginning of its id, by its name, or as `latest`.
+///
+/// # Errors
+/// [`FindError`].
+pub fn find(log: &dyn Backend, name: &str) -> Result<Found, FindError> {
+    let mut reader = log.reader()?;
+    let reader = reader.as_mut();
+    let gone = |finding| FindError::Gone { log: log.name(), finding };
+    let runs = match reader.runs() {
+        Ok(runs) => runs,
+        // The ledger and the high-water marks name the runs as well.
+        Err(error @ LogError::Damaged { .. }) => {
+            let named = deleted_runs(log)?.into_iter().rfind(|one| is_named(one, name));
+            return Err(named.map_or_else(|| error.into(), gone));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    // A log without runs that is known to be damaged had some.
+    let nothing_left = log.damaged().filter(|_| runs.is_empty());
+    if name == "latest" {
+        return match (runs.into_iter().last(), nothing_left) {
+            (None, Some(finding)) => Err(gone(finding)),
+            (last, _) => latest(log, last),
+        };
+    }
+    let found = |head| Found { head, may_be_earlier: false };
+    let prefix = name.to_ascii_lowercase();
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_hexdigit()) {
+        let named = find_last_named(reader, &runs, name);
+        return named.map(found).ok_or_else(|| FindError::NotARun { name: name.to_owned() });
+    }
+    let begins: Vec<&RunHead> =
+        runs.iter().filter(|head| head.run.to_string().starts_with(&prefix)).collect();
+    // Names are not looked for where runs are shown with so many digits: that would read the beginning of each run.
+    let named = match begins.is_empty() || prefix.len() < SHOWN_DIGITS {
+        true => find_last_named(reader, &runs, name),
+        false => None,
+    };
+    let of = |begins: &[&RunHead]| begins.iter().map(|head| head.run).collect();
+    if let Some(named) = named.filter(|named| begins.iter().all(|head| head.run != named.run)) {
+        // No id is shown with fewer digits.
+        if begins.is_empty() || prefix.len() < LEAST_DIGITS {
+            return Ok(found(named));
+        }
+        let (name, runs) = (name.to_owned(), of(&begins));
+        return Err(FindError::NameAndId { name, named: named.run, runs });
+    }
+    match begins.as_slice() {
+        [only] => Ok(found((*only).clone())),
+        [] => {
+            let deleted = deleted_runs(log)?.into_iter().find(|one| is_named(one, name));
+            let (name, log) = (name.to_owned(), log.name());
+            Err(deleted.or(nothing_left).map_or(FindError::NoSuchRun { name, log }, gone))
+        }
+        several => Err(FindError::Ambiguous { name: name.to_owned(), runs: of(several) }),
+    }
+}
+
+/// The latest run, unless it was deleted or may have been lost: the `last` of those that are left is another one.
+fn latest(log: &dyn Backend, last: Option<RunHead>) -> Result<Found, FindError> {
+    if let Some(finding) = deleted_latest(log)? {
+        return Err(FindError::Gone { log: log.name(), finding });
+    }
+    let head = last.ok_or_else(|| FindError::NoRuns { log: log.name() })?;
+    let lost = log.lost();
+    // The high-water marks name the newest run, if there are any.
+    let may_be_earlier = !lost.is_empty() && lost.iter().all(|lost| lost.run.is_none());
+    Ok(Found { head, may_be_earlier })
+}
+
+/// The last run of a program that was given this name.
+pub fn find_last_named(reader: &mut dyn Reader, runs: &[RunHead], name: &str) -> Option<RunHead> {
+    let is_it = |head: &&RunHead| {
+        // A damaged run has no name.
+        retold::run::started(reader, head.run)
+            .is_ok_and(|started| started.experiment == PROGRAM && started.settings["name"] == name)
+    };
+    runs.iter().rev().find(is_it).cloned()
+}
+
+/// Whether a user means a run of which nothing is left.
+fn is_named(deleted: &Finding, name: &str) -> bool {
+    let prefix = name.to_ascii_lowercase();
+    let is_it = |run: RunId| name == "latest" || run.to_string().starts_with(&prefix);
+    deleted.run.is_some_and(is_it)
+}
+
+/// The shortest unique prefix of a run's id, with at least four digits.
+///
+/// # Errors
+/// [`LogError`] if the runs cannot be listed.
+pub fn short_name(reader: &mut dyn Reader, run: RunId) -> Result<String, LogError> {
+    let whole = run.to_string();
+    let others: Vec<String> =
+        reader.runs()?.iter().map(|head| head.run.to_string()).filter(|id| *id != whole).collect();
+    let unique = |n: &usize| !others.iter().any(|other| other.starts_with(&whole[..*n]));
+    Ok(whole[..(LEAST_DIGITS..whole.len()).find(unique).unwrap_or(whole.len())].to_owned())
+}

@@ -1,0 +1,33 @@
+//! Opens logs and recordings to be read, whatever their state, and says what is wrong with them.
+//!
+//! Everything that shows a log opens it here: the command line, the page, reports. Nothing that is opened is
+//! changed.
+//!
+//! - [`Archive`]: a log or a recording. Each of its runs ends before the first event that is missing.
+//! - [`find`]: the run that somebody names by its id, its name, or as the latest.
+//! - [`Verdict`]: from which event on a run cannot be trusted, found by reading all of it.
+//! - [`verdict_as_kept`]: the same at once, if it was found before and the log has not changed.
+//! - [`readable_rest`], [`TolerantReader`]: what can still be read of a damaged run, for those who ask for it by name.
+//! - [`search`]: full-text search over prompts and answers.
+
+mod archive;
+mod file_stamp;
+mod find;
+mod kept_verdicts;
+mod missing_ends;
+mod private_copy;
+mod readable_rest;
+pub mod search;
+mod tolerant_reader;
+mod verdict;
+
+pub use archive::Archive;
+pub use file_stamp::FileStamp;
+pub use find::{FindError, Found, find, find_last_named, short_name};
+pub use kept_verdicts::{Verifying, is_long, recall, recall_all, verdict_as_kept, verdict_of_long};
+pub use missing_ends::{is_finished, up_to};
+pub use readable_rest::{ReadableCount, ReadableRest, readable_rest};
+pub use tolerant_reader::TolerantReader;
+pub use verdict::{
+    Damage, Verdict, first_untrusted, is_cut_off, ledger_mismatch, missing_end, verdict,
+};
