@@ -56,6 +56,18 @@ impl FailureKind {
         }
     }
 
+    /// The kind of an HTTP status, and of the word that the provider has for the error.
+    pub fn of_status(status: u16, code: Option<&str>) -> Self {
+        match status {
+            402 => FailureKind::QuotaExhausted,
+            400.. if code == Some("insufficient_quota") => FailureKind::QuotaExhausted,
+            429 => FailureKind::RateLimited,
+            401 | 403 => FailureKind::Unauthorized,
+            408 | 409 | 425 | 500.. => FailureKind::Server,
+            _ => FailureKind::Rejected,
+        }
+    }
+
     /// Whether later calls would fail as well. The run then stops (and can be resumed) instead of
     /// failing every participant.
     pub fn stops_the_run(self) -> bool {

@@ -1,47 +1,23 @@
 //! From a program's HTTP request to what it asks: its prompt, its call, its key.
 
-use bytes::Bytes;
 use data_encoding::BASE64;
-use hyper::http::{HeaderMap, Method};
-use retold::id::{CallPath, IdError, PromptHash};
+use hyper::http::Method;
+use retold::id::{CallPath, IdError};
 use retold::prompt::{Api, Request, RequestError};
 use serde_json::{Map, Value, json};
 
 use crate::dialect::{self, Dialect, OTHER};
-use crate::masks::Masks;
+use crate::incoming::{CALL, COUNTED, Incoming};
+use crate::key::Key;
+use crate::key_names::query_without_keys;
+use crate::masks::{Masks, replaced};
 use crate::rules::Rules;
-
-/// Names the call that a request belongs to; not forwarded.
-pub const CALL: &str = "x-retold-call";
 
 /// How often a client has tried before: sent by the SDKs of OpenAI, Anthropic and others.
 const RETRY: &str = "x-stainless-retry-count";
 
-/// The request headers that may change an answer.
-pub(crate) const COUNTED: &[&str] = &["anthropic-beta", "anthropic-version", "openai-beta"];
-
 /// The field of a stored body that has the address, where it matters.
 pub(crate) const ADDRESS: &str = "http";
-
-/// A request as it arrived.
-#[derive(Debug, Clone)]
-pub struct Incoming {
-    /// The name of the upstream that it is for.
-    pub upstream: String,
-    /// Whether a server at another origin led to it, so that neither the keys of that server nor those in the
-    /// upstream's URL belong to it.
-    pub is_led: bool,
-    /// The method.
-    pub method: Method,
-    /// The path below the upstream, as it was sent.
-    pub path: String,
-    /// The query, as it was sent.
-    pub query: Option<String>,
-    /// All headers.
-    pub headers: HeaderMap,
-    /// The body.
-    pub body: Bytes,
-}
 
 /// What a request asks.
 #[derive(Debug, Clone)]
@@ -54,15 +30,6 @@ pub struct Asked {
     pub key: Key,
     /// How often the client has tried before, if it says so.
     pub retry: Option<u32>,
-}
-
-/// By what recorded answers are found: the call, and the hash of what counts of the prompt.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key {
-    /// The call.
-    pub call: CallPath,
-    /// What counts.
-    pub prompt: PromptHash,
 }
 
 /// Why a request cannot be recorded.
@@ -195,7 +162,9 @@ impl Incoming {
         address.insert("dialect".to_owned(), version.into());
         address.insert("path".to_owned(), self.path.clone().into());
         address.insert("upstream".to_owned(), self.upstream.clone().into());
-        if let Some(query) = self.query.as_deref().map(without_keys).filter(|it| !it.is_empty()) {
+        if let Some(query) =
+            self.query.as_deref().map(query_without_keys).filter(|it| !it.is_empty())
+        {
             address.insert("query".to_owned(), query.into());
         }
         let counted = COUNTED
@@ -245,46 +214,4 @@ fn boundary(content_type: &str) -> Option<&str> {
     let boundary = rest.split(';').find_map(|part| part.trim().strip_prefix("boundary="))?;
     let boundary = boundary.trim_matches('"');
     (is_multipart && !boundary.is_empty()).then_some(boundary)
-}
-
-/// Bytes with others in place of each occurrence of some.
-pub(crate) fn replaced(bytes: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
-    let (mut out, mut rest) = (Vec::with_capacity(bytes.len()), bytes);
-    while let Some(at) = memchr::memmem::find(rest, what) {
-        out.extend_from_slice(&rest[..at]);
-        out.extend_from_slice(by);
-        rest = &rest[at + what.len()..];
-    }
-    out.extend_from_slice(rest);
-    out
-}
-
-/// Whether a query parameter or a header holds a key or a signature, by its name.
-pub fn is_a_key(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    [
-        "key",
-        "token",
-        "secret",
-        "password",
-        "passwd",
-        "pwd",
-        "signature",
-        "sig",
-        "credential",
-        "credentials",
-        "auth",
-        "authorization",
-        "bearer",
-        "jwt",
-        "session",
-    ]
-    .iter()
-    .any(|word| name.ends_with(word))
-}
-
-/// A query without the parameters that hold keys: Gemini's `key=`, signatures of signed URLs.
-pub(crate) fn without_keys(query: &str) -> String {
-    let is_kept = |pair: &&str| !is_a_key(pair.split_once('=').map_or(pair, |(name, _)| name));
-    query.split('&').filter(is_kept).collect::<Vec<_>>().join("&")
 }

@@ -7,10 +7,11 @@ use retold::model::{Content, HTTP, Response};
 use retold::prompt::{Request, RequestError};
 use serde_json::{Value, json};
 
-use crate::asked::{Asked, COUNTED, Incoming};
+use crate::asked::Asked;
 use crate::failures::reopens;
 use crate::framing::Framing;
 use crate::heads::kept_headers;
+use crate::incoming::{COUNTED, Incoming};
 use crate::kept::{self, Kept};
 use crate::limits::LONGEST_ANSWER;
 use crate::masks::Masks;

@@ -88,7 +88,7 @@ pub(crate) fn failure_of(status: StatusCode, body: &[u8], headers: &HeaderMap) -
     let read: Option<Value> = serde_json::from_slice(body).ok();
     let error = read.as_ref().map(|body| &body["error"]);
     let code = error.and_then(|error| error["code"].as_str().or(error["type"].as_str()));
-    let kind = kind_of(status.as_u16(), code);
+    let kind = FailureKind::of_status(status.as_u16(), code);
     let said = error.and_then(|error| error["message"].as_str().or(error.as_str()));
     let said = said.map_or_else(|| String::from_utf8_lossy(body).into_owned(), str::to_owned);
     let said = printable(said.trim(), 300);
@@ -102,18 +102,6 @@ pub(crate) fn failure_of(status: StatusCode, body: &[u8], headers: &HeaderMap) -
     let retry_after =
         seconds.and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok());
     Failure { kind, status: Some(status.as_u16()), message, retry_after }
-}
-
-/// What kind of failure a status and a word for it are.
-pub(crate) fn kind_of(status: u16, code: Option<&str>) -> FailureKind {
-    match status {
-        402 => FailureKind::QuotaExhausted,
-        400.. if code == Some("insufficient_quota") => FailureKind::QuotaExhausted,
-        429 => FailureKind::RateLimited,
-        401 | 403 => FailureKind::Unauthorized,
-        408 | 409 | 425 | 500.. => FailureKind::Server,
-        _ => FailureKind::Rejected,
-    }
 }
 
 /// A failure that an answer says of itself although its status says that it is well.
@@ -150,7 +138,7 @@ mod tests {
     use retold::id::RunId;
 
     use super::*;
-    use crate::replay_queue::Place;
+    use crate::key::Place;
 
     /// Which attempts are sent again: `h` failed here, `p` passing, `r` was refused, `a` is an answer.
     fn sent(failures: Failures, attempts: &str, answered: Option<u64>) -> String {

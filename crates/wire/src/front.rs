@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::body::Bodies;
 use crate::intercept::Interception;
-use crate::reach::{Reach, Refused, only};
+use crate::reach::{Reach, only};
+use crate::refusal::NotLetIn;
 use crate::session::Session;
 use crate::token::Token;
 
@@ -96,24 +97,6 @@ pub(crate) struct Address {
     pub(crate) upstream: String,
     /// The path below the upstream.
     pub(crate) path: String,
-}
-
-/// Why a request is not let in.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NotLetIn {
-    pub(crate) status: u16,
-    pub(crate) code: &'static str,
-    pub(crate) message: String,
-}
-
-impl NotLetIn {
-    fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
-        NotLetIn { status, code, message: message.into() }
-    }
-
-    fn unreached(Refused { status, reason }: Refused) -> Self {
-        NotLetIn::new(status, "retold_site", reason)
-    }
 }
 
 impl Front {

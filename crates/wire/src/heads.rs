@@ -3,15 +3,39 @@
 use bytes::Bytes;
 use hyper::Response;
 use hyper::http::response::Parts;
-use hyper::http::{HeaderMap, HeaderValue, StatusCode, header};
+use hyper::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use retold::id::{RunId, Seq};
 
 use crate::kept::{Kept, is_kept};
 use crate::locations::without_secrets;
 use crate::masks::Masks;
 use crate::outlet::Outgoing;
-use crate::report::RESPONSE;
-use crate::upstream::is_forwarded;
+
+/// The address of an answer in the log, for reports about it: `RUN/SEQ`, where the seq is that of the
+/// question, because that is known before the answer is whole.
+const RESPONSE: &str = "x-retold-response";
+
+/// Headers that concern one connection only, or that we set.
+const NOT_FORWARDED: &[HeaderName] = &[
+    header::HOST,
+    header::CONNECTION,
+    header::CONTENT_LENGTH,
+    header::TRANSFER_ENCODING,
+    header::TE,
+    header::TRAILER,
+    header::UPGRADE,
+    header::EXPECT,
+    header::ACCEPT_ENCODING,
+    header::PROXY_AUTHORIZATION,
+    header::PROXY_AUTHENTICATE,
+];
+
+/// Whether a header goes from one side to the other.
+pub(crate) fn is_forwarded(name: &HeaderName) -> bool {
+    !NOT_FORWARDED.contains(name)
+        && !matches!(name.as_str(), "keep-alive" | "proxy-connection")
+        && !name.as_str().starts_with("x-retold-")
+}
 
 /// The head of an error that is made here.
 pub(crate) fn json_header() -> Vec<(String, String)> {
@@ -36,9 +60,9 @@ pub(crate) fn head(response: &reqwest::Response) -> Parts {
 }
 
 /// The header by which a program names an answer in its reports.
-pub(crate) fn named(run: RunId, seq: Seq) -> Option<(header::HeaderName, HeaderValue)> {
+pub(crate) fn named(run: RunId, seq: Seq) -> Option<(HeaderName, HeaderValue)> {
     let value = HeaderValue::from_str(&format!("{run}/{seq}")).ok()?;
-    Some((header::HeaderName::from_static(RESPONSE), value))
+    Some((HeaderName::from_static(RESPONSE), value))
 }
 
 /// The headers of an answer that are recorded, without keys.
@@ -73,7 +97,7 @@ pub(crate) fn response_with(kept: &Kept, body: Outgoing) -> Response<Outgoing> {
     *response.status_mut() = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::BAD_GATEWAY);
     for (name, value) in &kept.headers {
         // A recording may come from anywhere.
-        let name = header::HeaderName::from_bytes(name.as_bytes());
+        let name = HeaderName::from_bytes(name.as_bytes());
         if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes()))
             && is_kept(name.as_str())
         {

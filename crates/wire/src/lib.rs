@@ -6,7 +6,7 @@
 //!
 //! - [`Server`]: serves the [`Runs`] of a [`Front`], each a [`Session`].
 //! - [`Reach`], [`Token`], [`Secret`]: whose requests are answered. The page uses the first as well.
-//! - [`Session`]: where answers come from, and what is recorded.
+//! - [`Session`]: what is known of a run, and what has happened in it.
 //! - [`dialect`]: what is known about each API, one file each; everything else is recorded as it is.
 //! - [`Incoming`], [`Asked`], [`Rules`]: from a request to its prompt, its call and its key.
 //! - [`Samples`]: what a run has. [`ReplayQueue`]: which recorded answer a request gets. [`NearestMatch`]: why it
@@ -15,6 +15,7 @@
 //! - [`restored`]: the HTTP request that a stored request was.
 //! - [`clients`]: the variables in which SDKs look for their base URL.
 
+mod addresses;
 mod answer_registry;
 mod arriving;
 mod asked;
@@ -23,16 +24,22 @@ pub mod clients;
 mod decode;
 pub mod dialect;
 mod digest;
+mod dispatch;
 mod elsewhere;
 mod failures;
 mod framing;
 mod front;
 mod heads;
+mod here;
+mod incoming;
 mod intercept;
 mod kept;
+mod key;
+mod key_names;
 mod limits;
 mod listening;
 mod locations;
+mod lock;
 mod masks;
 mod nearest;
 mod open_files;
@@ -44,10 +51,12 @@ mod read;
 mod readers;
 mod recorded;
 mod redact;
+mod refusal;
 mod relay;
 mod replay_queue;
 mod report;
 mod restored;
+mod rule_error;
 mod rules;
 mod samples;
 mod server;
@@ -61,26 +70,31 @@ mod upstream;
 /// The types that [`Incoming`] and [`Elsewhere`] are made of.
 pub use hyper::http;
 
-pub use asked::{Asked, AskedError, CALL, Incoming, Key, is_a_key};
+pub use addresses::ORIGIN;
+pub use asked::{Asked, AskedError};
 pub use body::Bodies;
 pub use decode::{DecodeError, decoded};
 pub use elsewhere::{Elsewhere, Outcome, TooLong, is_counted, is_kept};
 pub use failures::Failures;
 pub use front::{Front, Later, NoRun, Runs};
+pub use incoming::{CALL, Incoming};
 pub use intercept::{AuthorityError, Interception, NamedHosts, Reported, is_known, not_hiding};
 pub use kept::{End, Kept};
+pub use key::{Key, Place};
+pub use key_names::is_a_key;
 pub use listening::{Listening, Seat};
 pub use locations::translated;
 pub use nearest::{NearestMatch, Why};
 pub use reach::{Reach, Refused};
 pub use redact::{KnownKeys, RedactionKey, has_placeholder};
-pub use replay_queue::{Attempt, Place, RecordedSample, ReplayQueue, Ticket, Turn};
+pub use replay_queue::{Attempt, RecordedSample, ReplayQueue, Ticket, Turn};
 pub use restored::{Restored, RestoredBody, restored};
-pub use rules::{RecordedRedaction, RecordedRules, RuleError, Rules};
+pub use rule_error::RuleError;
+pub use rules::{RecordedRedaction, RecordedRules, Rules};
 pub use samples::{Samples, upstreams_asked};
 pub use server::Server;
 pub use session::{Pace, Session, Setup};
 pub use settings::{Imported, MASK, PROGRAM, Settings};
 pub use summary::Summary;
 pub use token::{Secret, Token, TokenError};
-pub use upstream::{ORIGIN, UpstreamError, Upstreams};
+pub use upstream::{UpstreamError, Upstreams};

@@ -10,7 +10,7 @@ use hyper::http::{HeaderMap, HeaderName};
 use memchr::memmem;
 use reqwest::Url;
 
-use crate::asked::{is_a_key, replaced};
+use crate::key_names::is_a_key;
 
 /// Shorter values are no keys, and would strike out words.
 const SHORTEST: usize = 12;
@@ -26,6 +26,18 @@ pub(crate) fn without_keys(headers: &mut HeaderMap) {
     for name in names {
         headers.remove(name);
     }
+}
+
+/// Bytes with others in place of each occurrence of some.
+pub(crate) fn replaced(bytes: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
+    let (mut out, mut rest) = (Vec::with_capacity(bytes.len()), bytes);
+    while let Some(at) = memchr::memmem::find(rest, what) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(by);
+        rest = &rest[at + what.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
 }
 
 /// The keys of one request. Headers are never stored; this is about bodies that repeat them.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use retold::escaping::printable;
 use retold::id::{CallPath, PromptHash, Seq};
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::asked::Asked;
 use crate::limits::COMPARED;
+use crate::lock::lock;
 use crate::recorded::Library;
 use crate::rules::Rules;
 use crate::samples::Samples;
@@ -93,13 +94,13 @@ impl Prompts {
     }
 
     fn known(&self, library: &Library) -> Result<Arc<KnownPrompts>, LogError> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         if let Some(known) = known.as_ref() {
             return Ok(known.clone());
         }
         let mut read = KnownPrompts::new();
         if let Some(questions) = self.samples.questions() {
-            library.questions(questions, |request, sent| {
+            library.questions(questions.run, &questions.all(), |request, sent| {
                 let new = KnownRequest { request, samples: 0, is_tried: false };
                 let entry = read.entry((sent.prompt, sent.call)).or_insert(new);
                 entry.samples += usize::from(questions.is_answered(request));

@@ -17,11 +17,13 @@ use crate::answer_registry::Given;
 use crate::asked::Asked;
 use crate::heads::{named, response_of, response_with};
 use crate::kept::End;
+use crate::key::Place;
 use crate::outlet::{BrokenOff, ChunkSender, Chunks, Outgoing};
 use crate::readers::Found;
 use crate::recorded::{Copied, Named, Played};
-use crate::replay_queue::{Attempt, Place, Ticket, Turn};
-use crate::session::{Pace, Session, refused};
+use crate::refusal::refused;
+use crate::replay_queue::{Attempt, Ticket, Turn};
+use crate::session::{Pace, Session};
 
 /// Says that an answer is a recorded one, and which.
 const REPLAYED: &str = "x-retold-replayed";
@@ -69,7 +71,7 @@ fn give(
         (ticket.request, answer, played.answer)
     {
         let (call, sample) = (ticket.key.call.clone(), ticket.sample);
-        session.given(Given { request, answer, call, sample, id });
+        session.give(Given { request, answer, call, sample, id });
     }
     ticket.request
 }
@@ -85,7 +87,7 @@ pub(crate) async fn shared(
         Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
     };
     // A sample that is recorded as shared already.
-    let turn = session.take(asked);
+    let turn = session.take(&asked.key, Some(0));
     let is_shared = match &turn {
         Turn::Recorded(_, attempt) => attempt.place != played.place,
         Turn::Live(_) | Turn::Nothing => true,

@@ -1,8 +1,8 @@
 //! The book of a recorded run, whose entries are read when they are first asked for.
 
-use crate::asked::Key;
 use crate::digest::Digest;
-use crate::replay_queue::{Place, ReplayQueue, Ticket, Turn};
+use crate::key::{Key, Place};
+use crate::replay_queue::{ReplayQueue, Ticket, Turn};
 use crate::samples::{Page, Samples};
 
 /// A [`ReplayQueue`], and what of the [`Samples`] it is filled from it does not have yet.

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use retold::event::StoredEvent;
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Log, LogError, Reader};
 
-use crate::replay_queue::Place;
+use crate::key::Place;
+use crate::lock::lock;
 
 /// How many events are read together once a third of them is wanted. A program mostly asks in the
 /// order in which it was recorded, and a single event takes as long to read as several consecutive
@@ -171,8 +172,4 @@ impl Blocks {
         self.bytes += bytes;
         self.kept.push_back(KeptReader { block, events: events.clone(), bytes });
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -17,9 +17,8 @@ use serde::de::IgnoredAny;
 
 use crate::digest::Digest;
 use crate::kept::Kept;
+use crate::key::Place;
 use crate::readers::{Found, Readers};
-use crate::replay_queue::Place;
-use crate::samples::Questions;
 
 /// A recorded attempt, as it is sent again.
 #[derive(Debug, Clone)]
@@ -140,17 +139,18 @@ impl Library {
         self.0.event(place)?.map(|stored| stored.event().map_err(LogError::from)).transpose()
     }
 
-    /// Passes on each question.
+    /// Passes on each of a run's questions, which must be sorted.
     ///
     /// # Errors
     /// [`LogError`].
     pub(crate) fn questions(
         &self,
-        questions: &Questions,
+        run: RunId,
+        questions: &[Seq],
         mut each: impl FnMut(Seq, RequestSent),
     ) -> Result<(), LogError> {
         self.0.with(|reader| {
-            each_event_at(reader, questions.run, &questions.all(), |stored| {
+            each_event_at(reader, run, questions, |stored| {
                 let seq = stored.seq;
                 if let Event::RequestSent(sent) = stored.event().map_err(LogError::from)? {
                     each(seq, sent);

@@ -15,23 +15,25 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::answer_registry::Given;
 use crate::arriving::{Arriving, is_json};
-use crate::asked::{Asked, Incoming};
+use crate::asked::Asked;
 use crate::decode::{DecodeError, Decoder};
 use crate::dialect::Problem;
 use crate::digest::Digest;
 use crate::failures::{malformed, reopens};
 use crate::framing::Framing;
 use crate::heads::{head, json_header, kept_headers, named, response_of};
+use crate::incoming::Incoming;
 use crate::kept::{End, Kept};
+use crate::key::Place;
 use crate::limits::{
     AFTER_CLIENT, AFTER_LAST_EVENT, LONGEST_ANSWER, MOST_OF_NONSENSE, READ_TOGETHER,
 };
-use crate::locations::inward;
 use crate::masks::Masks;
 use crate::outlet::{Outgoing, Outlet, Waiting};
 use crate::read::{self, Read};
-use crate::replay_queue::{Place, Ticket};
-use crate::session::{Session, Working, refused};
+use crate::refusal::refused;
+use crate::replay_queue::Ticket;
+use crate::session::{Session, Working};
 use crate::upstream::broken_off;
 
 /// Asks the upstream, records what comes, and lets it through.
@@ -187,7 +189,7 @@ impl LiveExchange<'_> {
         let encoding = encoding.as_ref().and_then(|value| value.to_str().ok());
         let mut head = head(&response);
         if let Some(upstreams) = &self.session.upstreams {
-            inward(&mut head.headers, upstreams, self.incoming);
+            upstreams.inward(&mut head.headers, self.incoming);
         }
         let kept = Kept {
             status: status.as_u16(),
@@ -382,7 +384,7 @@ impl LiveExchange<'_> {
             Ok(Some((seq, durable))) => match durable.wait().await {
                 Ok(()) => {
                     let (call, sample) = (ticket.key.call, ticket.sample);
-                    session.given(Given { request, answer: seq, call, sample, id });
+                    session.give(Given { request, answer: seq, call, sample, id });
                     session.count(|summary| {
                         summary.answers += 1;
                         summary.unended += u64::from(is_unended);

@@ -6,19 +6,10 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
-use retold::id::{RunId, Sample, Seq};
+use retold::id::{Sample, Seq};
 
-use crate::asked::Key;
 use crate::digest::Digest;
-
-/// Where a recorded attempt is in the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// The run.
-    pub run: RunId,
-    /// The event.
-    pub seq: Seq,
-}
+use crate::key::{Key, Place};
 
 /// A recorded attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,7 +232,7 @@ impl CallQueue {
 
 #[cfg(test)]
 mod tests {
-    use retold::id::{CallPath, PromptHash};
+    use retold::id::{CallPath, PromptHash, RunId};
 
     use super::*;
 

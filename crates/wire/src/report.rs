@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::Response;
-use hyper::http::{HeaderValue, Method, StatusCode, header};
+use hyper::http::{Method, StatusCode};
 use retold::decide::REPORTED;
 use retold::escaping::printable;
 use retold::event::{DecidedBy, DecisionDetails, Event};
@@ -18,13 +18,11 @@ use serde_json::{Map, Number, Value, json};
 
 use crate::answer_registry::{Given, NotOne};
 use crate::dialect::OTHER;
+use crate::key::Place;
+use crate::lock::lock;
 use crate::outlet::Outgoing;
-use crate::replay_queue::Place;
-use crate::session::{Session, ended, lock};
-
-/// The address of an answer in the log, for reports about it: `RUN/SEQ`, where the seq is that of the
-/// question, because that is known before the answer is whole.
-pub(crate) const RESPONSE: &str = "x-retold-response";
+use crate::refusal::{ended, with_json};
+use crate::session::Session;
 
 /// Where facts are reported.
 const FACTS: &str = "facts";
@@ -162,14 +160,6 @@ pub(crate) async fn report(
             with_json(error.status(), &reply)
         }
     }
-}
-
-pub(crate) fn with_json(status: StatusCode, reply: &Value) -> Response<Outgoing> {
-    let mut response = Response::new(Outgoing::Whole(Some(reply.to_string().into())));
-    *response.status_mut() = status;
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(header::CONTENT_TYPE, json);
-    response
 }
 
 async fn reported(
@@ -350,13 +340,10 @@ fn answer(session: &Session, name: &str) -> Result<ReportedAnswer, ReportError> 
     // What is stored of ids and names of calls has nothing in it that is taken out.
     let name = &*session.rules.redaction.text(name);
     let unknown = || ReportError::Unknown { given: printable(name, LONGEST_NAME) };
-    let found = |given: &Given| ReportedAnswer {
-        seq: given.answer,
-        call: given.call.clone(),
-        sample: given.sample,
-    };
+    let found =
+        |given: Given| ReportedAnswer { seq: given.answer, call: given.call, sample: given.sample };
     let Some(seq) = address(session, name)? else {
-        return match lock(&session.handed).named(name) {
+        return match session.given_as(name) {
             Ok(given) => Ok(found(given)),
             Err(NotOne::Unknown) => Err(unknown()),
             Err(NotOne::Several(count)) => {
@@ -364,7 +351,7 @@ fn answer(session: &Session, name: &str) -> Result<ReportedAnswer, ReportError> 
             }
         };
     };
-    if let Some(given) = lock(&session.handed).at(seq) {
+    if let Some(given) = session.given_to(seq) {
         return Ok(found(given));
     }
     // The seq of an answer itself.

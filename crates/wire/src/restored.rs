@@ -115,7 +115,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::asked::Incoming;
+    use crate::incoming::Incoming;
     use crate::rules::Rules;
 
     fn incoming(method: Method, path: &str, body: &[u8], headers: &[(&str, &str)]) -> Incoming {

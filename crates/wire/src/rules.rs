@@ -11,43 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::redact::{KnownKeys, Redaction, RedactionKey};
-
-/// Why a rule cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum RuleError {
-    /// A field without a name.
-    #[error(
-        "--ignore {0:?}: a field is given as NAME, or with the fields that it is in, as metadata.sent_at or messages.*.id"
-    )]
-    Field(String),
-    /// No `=`.
-    #[error("--replace {0:?}: write REGEX=TEXT, where the last = divides the two")]
-    NoText(String),
-    /// Not a regular expression.
-    #[error("--redact {pattern:?} is not a regular expression: {source}")]
-    Redact {
-        /// As given.
-        pattern: String,
-        /// Why not.
-        source: Box<regex::Error>,
-    },
-    /// A run that was changed.
-    #[error(
-        "the patterns that the run recorded for --redact were not sealed with its key: the run was changed"
-    )]
-    NotSealed,
-    /// A pattern that matches everywhere.
-    #[error("--redact {0:?} also matches the empty text: write a pattern that needs a character")]
-    RedactsNothing(String),
-    /// Not a regular expression.
-    #[error("--replace {pattern:?} is not a regular expression: {source}")]
-    Regex {
-        /// As given.
-        pattern: String,
-        /// Why not.
-        source: Box<regex::Error>,
-    },
-}
+use crate::rule_error::RuleError;
 
 /// The rules of a run, as it records them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,12 +7,12 @@ use retold::event::{Event, RunResumed};
 use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use retold::log::{CheckedReader, Index, Log, LogError, Reader, Table, each_event_at};
 
-use crate::asked::Key;
 use crate::failures::{Failed, Failures};
 use crate::kept::{End, Kept};
+use crate::key::{Key, Place};
 use crate::readers::{Found, Readers};
 use crate::recorded::how_it_travelled;
-use crate::replay_queue::{Attempt, Place, RecordedSample};
+use crate::replay_queue::{Attempt, RecordedSample};
 use crate::restored::restored;
 use crate::rules::Rules;
 

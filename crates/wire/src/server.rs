@@ -16,25 +16,21 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use retold::escaping::printable;
 use tokio::net::TcpStream;
 
-use crate::asked::Incoming;
-use crate::body::{Bodies, Unread};
+use crate::addresses::{ELSEWHERE, HTTP, OWN, led};
 use crate::clients;
-use crate::dialect::{self, Dialect, OTHER, Problem};
-use crate::front::{Address, Front, NoRun, NotLetIn};
-use crate::intercept::{HTTP, connect, pass_on};
-use crate::limits::{
-    BODY_PACE, CONNECTIONS, FILES, HEAD, LEAST_OF_BODY, LONGEST_REQUEST, SEAT_WANTED,
-};
+use crate::dialect::{self, OTHER};
+use crate::dispatch::{ask, problem, refuse};
+use crate::front::{Address, Front, NoRun};
+use crate::here::Here;
+use crate::incoming::Incoming;
+use crate::intercept::{connect, pass_on};
+use crate::limits::{CONNECTIONS, FILES, HEAD, SEAT_WANTED};
 use crate::listening::{Listening, Seat};
-use crate::locations::{ELSEWHERE, Here};
 use crate::masks::without_keys;
 use crate::outlet::Outgoing;
-use crate::report::{LONGEST_REPORT, report, with_json};
-use crate::session::{Session, refused};
-use crate::upstream::led;
-
-/// The path of what is for retold itself.
-pub(crate) const OWN: &str = "_retold";
+use crate::refusal::{closing, refused, turned_away, with_json};
+use crate::report::{LONGEST_REPORT, report};
+use crate::session::Session;
 
 /// Below it: ends a run of a proxy.
 const FINISH: &str = "/finish";
@@ -179,7 +175,7 @@ async fn handle(
         let said = format!(
             "retold serves requests under {all}: name another upstream with --upstream NAME=URL"
         );
-        session.clone().refuse(incoming, problem(404, "retold_unknown_upstream", &said)).await
+        refuse(&session, incoming, problem(404, "retold_unknown_upstream", &said)).await
     };
     here.outward(&mut answer, &session);
     answer
@@ -216,67 +212,5 @@ async fn elsewhere(session: Arc<Session>, incoming: Incoming) -> Response<Outgoi
             "a recorded answer leads to {host}, which is none of the upstreams: if it may be asked, name it with --upstream NAME=URL"
         )
     };
-    session.refuse(incoming, problem(404, "retold_not_recorded", &said)).await
-}
-
-/// The answer to a request that is not let in: it is in no run, and not counted.
-pub(crate) fn turned_away(dialect: &dyn Dialect, not_let_in: &NotLetIn) -> Response<Outgoing> {
-    let NotLetIn { status, code, message } = not_let_in;
-    closing(refused(dialect, *status, code, message))
-}
-
-fn problem<'a>(status: u16, code: &'static str, message: &'a str) -> Problem<'a> {
-    Problem { status, code, message }
-}
-
-/// Reads the body of a request, and answers it.
-pub(crate) async fn ask(
-    session: Arc<Session>,
-    mut incoming: Incoming,
-    (body, bodies): (IncomingBody, &Bodies),
-) -> Response<Outgoing> {
-    if is_an_upgrade(&incoming.headers) {
-        let said = "retold does not record WebSockets or other upgraded connections";
-        return session.refuse(incoming, problem(426, "retold_upgrade", said)).await;
-    }
-    let (status, code, said) = match bodies.whole(body, LONGEST_REQUEST).await {
-        Ok(body) => {
-            incoming.body = body;
-            return session.handle(incoming).await;
-        }
-        Err(Unread::TooLong) => {
-            let said =
-                format!("a request of more than {} MiB is not recorded", LONGEST_REQUEST >> 20);
-            (413, "retold_too_long", said)
-        }
-        Err(Unread::NotHttp(why)) => {
-            (400, "retold_request", format!("the body of the request is not HTTP: {why}"))
-        }
-        Err(Unread::Left) => {
-            let dialect = dialect::at(&incoming.path);
-            return closing(refused(dialect, 400, "retold_request", "the request has no end"));
-        }
-        Err(Unread::Stalled) => {
-            let (least, seconds) = (LEAST_OF_BODY >> 10, BODY_PACE.as_secs());
-            let said =
-                format!("the request has no end: less than {least} KiB of it came in {seconds} s");
-            let dialect = dialect::at(&incoming.path);
-            return closing(refused(dialect, 408, "retold_request", &said));
-        }
-    };
-    closing(session.refuse(incoming, problem(status, code, &said)).await)
-}
-
-fn is_an_upgrade(headers: &HeaderMap) -> bool {
-    let connection = headers.get(header::CONNECTION).and_then(|value| value.to_str().ok());
-    let upgrades = connection.is_some_and(|value| value.to_ascii_lowercase().contains("upgrade"));
-    // A client that offers HTTP/2 on the same connection is served without it.
-    upgrades && headers.get(header::UPGRADE).is_some_and(|value| value != "h2c")
-}
-
-/// The rest of a request is not read, so the connection cannot be used again.
-fn closing(mut response: Response<Outgoing>) -> Response<Outgoing> {
-    let close = header::HeaderValue::from_static("close");
-    response.headers_mut().insert(header::CONNECTION, close);
-    response
+    refuse(&session, incoming, problem(404, "retold_not_recorded", &said)).await
 }

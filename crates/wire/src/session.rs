@@ -1,32 +1,27 @@
-//! One program's run: where its answers come from, and what is recorded of them.
+//! One program's run: what is known of it, and what has happened in it so far. What a session does is in
+//! `dispatch` (where an answer comes from), `play`, `relay` and `report`.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use hyper::http::{HeaderValue, header};
-use hyper::{Response, StatusCode};
 use retold::event::RunOutcome;
-use retold::id::{CallPath, RunId};
+use retold::id::{CallPath, RunId, Seq};
 use retold::log::{Log, LogError};
 use retold::run::{OutcomeLanes, Recorder, RecorderError, how_it_ended};
-use serde_json::to_vec;
 use tokio::sync::{Notify, Semaphore};
 
-use crate::answer_registry::{AnswerRegistry, Given};
-use crate::asked::{Asked, Incoming, Key};
-use crate::dialect::{self, Dialect, Problem};
+use crate::answer_registry::{AnswerRegistry, Given, NotOne};
 use crate::digest::Digest;
+use crate::key::{Key, Place};
 use crate::limits::{LONG_ANSWERS, MISSES_COMPARED};
-use crate::nearest::{NearestMatch, Prompts, Why};
-use crate::outlet::{Outgoing, Outlet};
-use crate::play;
+use crate::lock::lock;
+use crate::nearest::{NearestMatch, Prompts};
 use crate::queued_calls::QueuedCalls;
 use crate::readers::{Found, Readers};
 use crate::recorded::Library;
-use crate::relay;
-use crate::replay_queue::{Place, Turn};
+use crate::replay_queue::{Ticket, Turn};
 use crate::rules::Rules;
 use crate::samples::Samples;
-use crate::sharing::Sharing;
+use crate::sharing::{EqualRequest, Sharing};
 use crate::summary::Summary;
 use crate::upstream::Upstreams;
 
@@ -68,59 +63,61 @@ pub struct Setup {
     pub pace: Pace,
 }
 
-/// A session: the state that all connections share.
+/// A session, which all connections share.
 pub struct Session {
     pub(crate) run: RunId,
     pub(crate) log: Log,
-    recorder: Mutex<Option<Recorder>>,
-    shelf: Mutex<QueuedCalls>,
     pub(crate) library: Library,
+    pub(crate) prompts: Prompts,
     samples: Samples,
-    prompts: Prompts,
     pub(crate) rules: Rules,
     pub(crate) upstreams: Option<Upstreams>,
-    /// `None` if equal requests do not share answers.
-    sharing: Option<Sharing>,
     pub(crate) same_run: bool,
     pub(crate) pace: Pace,
-    summary: Mutex<Summary>,
-    /// How many misses were compared with what is recorded.
-    compared: Mutex<usize>,
-    /// The decisions and facts that are recorded and were not reported yet.
+    state: Mutex<SessionState>,
+    /// Apart from the state, which is not held while an event is made.
+    recording: Mutex<Recording>,
+    /// The decisions and facts that are recorded and were not reported yet. Held while the log is read, and
+    /// while what is new is recorded.
     pub(crate) lanes: Mutex<OutcomeLanes>,
-    /// The answers that the program was given.
-    pub(crate) handed: Mutex<AnswerRegistry>,
-    /// Why nothing more can be recorded.
-    failed: Mutex<Option<RecorderError>>,
     pub(crate) long_answers: Semaphore,
-    /// What is under way.
-    working: Mutex<Work>,
     idle: Notify,
 }
 
-/// What is under way.
-#[derive(Debug, Default)]
-struct Work {
-    exchanges: usize,
+/// What changes with each exchange. Nothing is awaited while it is held.
+struct SessionState {
+    queue: QueuedCalls,
+    /// `None` if equal requests do not share answers.
+    sharing: Option<Sharing>,
+    /// The answers that the program was given.
+    given: AnswerRegistry,
+    summary: Summary,
+    /// How many misses were compared with what is recorded.
+    compared: usize,
+    /// How many exchanges and reports are under way.
+    under_way: usize,
     /// Whether nothing more is begun.
     is_closed: bool,
 }
 
-/// An exchange under way, until it is dropped.
+/// What writes the run.
+struct Recording {
+    recorder: Option<Recorder>,
+    /// Why nothing more can be recorded.
+    failed: Option<RecorderError>,
+}
+
+/// An exchange or a report under way, until it is dropped.
 pub(crate) struct Working(Arc<Session>);
 
 impl Drop for Working {
     fn drop(&mut self) {
-        let mut working = lock(&self.0.working);
-        working.exchanges -= 1;
-        if working.exchanges == 0 {
+        let mut state = lock(&self.0.state);
+        state.under_way -= 1;
+        if state.under_way == 0 {
             self.0.idle.notify_waiters();
         }
     }
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Session {
@@ -140,121 +137,71 @@ impl Session {
             OutcomeLanes::none(run)
         };
         let readers = samples.readers().unwrap_or_else(|| Arc::new(Readers::new(&log)));
+        let state = SessionState {
+            queue: QueuedCalls::new(samples.clone(), live, same_run),
+            sharing: shared.then(Sharing::default),
+            given: AnswerRegistry::default(),
+            summary: Summary::default(),
+            compared: 0,
+            under_way: 0,
+            is_closed: false,
+        };
         Ok(Arc::new(Session {
             run,
             library: Library::with(readers),
             log,
-            recorder: Mutex::new(recorder),
-            shelf: Mutex::new(QueuedCalls::new(samples.clone(), live, same_run)),
             prompts: Prompts::new(samples.clone()),
             samples,
             rules,
             upstreams,
-            sharing: shared.then(Sharing::default),
             same_run,
             pace,
-            summary: Mutex::default(),
-            compared: Mutex::default(),
+            state: Mutex::new(state),
+            recording: Mutex::new(Recording { recorder, failed: None }),
             lanes: Mutex::new(lanes),
-            handed: Mutex::default(),
-            failed: Mutex::default(),
             long_answers: Semaphore::new(LONG_ANSWERS),
-            working: Mutex::default(),
             idle: Notify::new(),
         }))
     }
 
-    /// Answers a request.
-    pub(crate) async fn handle(self: Arc<Self>, incoming: Incoming) -> Response<Outgoing> {
-        let Some(working) = self.begin_work() else { return ended(dialect::at(&incoming.path)) };
+    /// Begins an exchange or a report; `None` if the session is closed.
+    pub(crate) fn begin_work(self: &Arc<Self>) -> Option<Working> {
+        let mut state = lock(&self.state);
+        if state.is_closed {
+            return None;
+        }
+        state.under_way += 1;
+        Some(Working(self.clone()))
+    }
+
+    /// Begins the exchange of a request; `None` if the session is closed.
+    pub(crate) fn begin_request(self: &Arc<Self>) -> Option<Working> {
+        let working = self.begin_work()?;
         self.count(|summary| summary.requests += 1);
-        if let Some(error) = self.broken() {
-            return refused(dialect::at(&incoming.path), 500, "retold_log", &error);
-        }
-        let asked = match incoming.asked(&self.rules) {
-            Ok(asked) => asked,
-            Err(error) => {
-                let said = error.to_string();
-                let problem = Problem { status: 400, code: "retold_request", message: &said };
-                return self.refusal(&incoming, problem).await;
+        Some(working)
+    }
+
+    /// Refuses whatever comes from now on; what is under way goes on.
+    pub fn close(&self) {
+        lock(&self.state).is_closed = true;
+    }
+
+    /// Waits until no exchange is under way.
+    pub async fn idle(&self) {
+        loop {
+            let notified = self.idle.notified();
+            tokio::pin!(notified);
+            notified.as_mut().enable();
+            if lock(&self.state).under_way == 0 {
+                return;
             }
-        };
-        let read = match self.read(&asked.key.call) {
-            Ok(read) => read,
-            Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
-        };
-        if self.upstreams.is_some()
-            && let Some(sharing) = &self.sharing
-            && let Some(place) = sharing.awaited(&asked.key).await
-        {
-            return play::shared(&self, &asked, place).await;
-        }
-        let turn = lock(&self.shelf).take(&asked.key, asked.retry);
-        match turn {
-            Turn::Recorded(ticket, attempt) => {
-                play::recorded(&self, &asked, ticket, (attempt, read)).await
-            }
-            Turn::Live(ticket) => {
-                let (waiting, answer) = Outlet::awaited();
-                let dialect = asked.dialect;
-                // The answer is read to its end even if the client leaves.
-                tokio::spawn(relay::relay(self.clone(), working, incoming, asked, ticket, waiting));
-                answer.await.unwrap_or_else(|_| {
-                    refused(dialect, 500, "retold_error", "retold lost this request: this is a bug")
-                })
-            }
-            Turn::Nothing => self.missing(&asked).await,
+            notified.await;
         }
     }
 
-    /// Refuses a request before it is asked.
-    pub(crate) async fn refuse(
-        self: Arc<Self>,
-        incoming: Incoming,
-        problem: Problem<'_>,
-    ) -> Response<Outgoing> {
-        let Some(_working) = self.begin_work() else { return ended(dialect::at(&incoming.path)) };
-        self.count(|summary| summary.requests += 1);
-        self.refusal(&incoming, problem).await
-    }
-
-    /// What a client gets whose request is not asked: it is recorded, or in the record already.
-    async fn refusal(
-        self: &Arc<Self>,
-        incoming: &Incoming,
-        problem: Problem<'_>,
-    ) -> Response<Outgoing> {
-        let dialect = dialect::at(&incoming.path);
-        let answer = refused(dialect, problem.status, problem.code, problem.message);
-        if self.broken().is_some() {
-            return answer;
-        }
-        let Ok(asked) = incoming.asked_without_body(&self.rules, problem.code) else {
-            return answer;
-        };
-        let Ok(read) = self.read(&asked.key.call) else { return answer };
-        match self.take(&asked) {
-            Turn::Recorded(ticket, attempt) => {
-                play::recorded(self, &asked, ticket, (attempt, read)).await
-            }
-            Turn::Live(ticket) => {
-                relay::refused_here(self, &asked, ticket, &problem).await;
-                answer
-            }
-            Turn::Nothing => {
-                // What failed may be left out of the replay.
-                if !self.samples.skip_errors() {
-                    let why = Why::Refused(problem.message.to_owned());
-                    self.missed(NearestMatch {
-                        call: asked.key.call,
-                        why,
-                        rules: String::new(),
-                        lacks_key: self.rules.lacks_key().map(str::to_owned),
-                    });
-                }
-                answer
-            }
-        }
+    /// Changes what is counted.
+    pub(crate) fn count(&self, change: impl FnOnce(&mut Summary)) {
+        change(&mut lock(&self.state).summary);
     }
 
     /// Notes that an answer led the program to a host that is none of the upstreams.
@@ -267,7 +214,7 @@ impl Session {
     }
 
     /// Counts a request that is not recorded.
-    fn missed(&self, miss: NearestMatch) {
+    pub(crate) fn missed(&self, miss: NearestMatch) {
         self.count(|summary| {
             summary.missed += 1;
             if summary.misses.len() < MISSES_COMPARED {
@@ -276,134 +223,119 @@ impl Session {
         });
     }
 
-    /// A request that is not recorded.
-    async fn missing(self: &Arc<Self>, asked: &Asked) -> Response<Outgoing> {
-        if let Some(place) = self.sharing.as_ref().and_then(|it| it.answered(&asked.key)) {
-            return play::shared(self, asked, place).await;
-        }
-        let compared = {
-            let mut compared = lock(&self.compared);
-            *compared += 1;
-            *compared
-        };
-        let not_compared = || NearestMatch {
-            call: asked.key.call.clone(),
-            why: Why::NotCompared,
-            rules: String::new(),
-            lacks_key: self.rules.lacks_key().map(str::to_owned),
-        };
-        let miss = if compared > MISSES_COMPARED {
-            not_compared()
-        } else {
-            let (session, asked) = (self.clone(), asked.clone());
-            let compared = tokio::task::spawn_blocking(move || {
-                session.prompts.miss(&asked, &session.rules, &session.library)
-            });
-            // A log that cannot be read is reported by whoever reads the next answer.
-            compared.await.ok().and_then(Result::ok).unwrap_or_else(not_compared)
-        };
-        let said = format!("retold replay: {miss}");
-        self.missed(miss);
-        refused(asked.dialect, 404, "retold_not_recorded", &said)
+    /// Whether one more miss is compared with what is recorded.
+    pub(crate) fn compares_a_miss(&self) -> bool {
+        let mut state = lock(&self.state);
+        state.compared += 1;
+        state.compared <= MISSES_COMPARED
     }
 
-    /// Notes what became of a request that others may share; `None` if it failed.
-    pub(crate) fn share(&self, key: &Key, place: Option<Place>) {
-        if let Some(sharing) = &self.sharing {
-            sharing.note(key, place);
-        }
-    }
-
-    /// Uses the recorder. After an error, nothing more is recorded.
-    pub(crate) fn record<T>(
-        &self,
-        write: impl FnOnce(&mut Recorder) -> Result<T, RecorderError>,
-    ) -> Result<Option<T>, RecorderError> {
-        match lock(&self.recorder).as_mut() {
-            Some(recorder) => write(recorder).map(Some).inspect_err(|error| self.fail(error)),
-            None => Ok(None),
-        }
-    }
-
-    /// Notes that recording failed.
-    pub(crate) fn fail(&self, error: &RecorderError) {
-        lock(&self.failed).get_or_insert_with(|| error.clone());
-    }
-
-    /// Why nothing more can be recorded, for a client.
-    fn broken(&self) -> Option<String> {
-        self.broken_recorder().map(|error| format!("retold cannot record: {error}"))
-    }
-
-    /// Why nothing more can be recorded.
-    pub(crate) fn broken_recorder(&self) -> Option<RecorderError> {
-        lock(&self.failed).clone()
-    }
-
-    /// Notes that the program was given an answer, so that it can name it.
-    pub(crate) fn given(&self, given: Given) {
-        lock(&self.handed).note(given);
+    /// Whether recorded failures are left out.
+    pub(crate) fn skips_errors(&self) -> bool {
+        self.samples.skip_errors()
     }
 
     /// Reads what is recorded of a call, if that was not done before. Returns the attempt that is
     /// probably the next to be sent.
-    fn read(&self, call: &CallPath) -> Result<Option<(Place, Found)>, LogError> {
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
+    pub(crate) fn read(&self, call: &CallPath) -> Result<Option<(Place, Found)>, LogError> {
         let name = Digest::new(call.as_str());
-        if lock(&self.shelf).has(name) {
+        if lock(&self.state).queue.has(name) {
             return Ok(None);
         }
         let mut page = self.samples.of_call(call)?;
         let first = page.first.take();
-        let mut shelf = lock(&self.shelf);
+        let SessionState { queue, sharing, .. } = &mut *lock(&self.state);
         // Another request may have read it meanwhile.
-        if !shelf.has(name) {
-            shelf.add(name, page, |key, place| {
-                self.share(key, Some(place));
+        if !queue.has(name) {
+            queue.add(name, page, |key, place| {
+                if let Some(sharing) = sharing {
+                    sharing.note(key, Some(place));
+                }
             });
         }
         Ok(first)
     }
 
-    /// The turn of a request that gets a shared answer.
-    pub(crate) fn take(&self, asked: &Asked) -> Turn {
-        lock(&self.shelf).take(&asked.key, Some(0))
+    /// What a request gets whose call was read; `retry` says how often its client has tried before, if that is
+    /// known.
+    pub(crate) fn take(&self, key: &Key, retry: Option<u32>) -> Turn {
+        lock(&self.state).queue.take(key, retry)
     }
 
     /// Notes that a client may try an attempt again.
-    pub(crate) fn reopen(&self, ticket: crate::replay_queue::Ticket) {
-        lock(&self.shelf).reopen(ticket);
+    pub(crate) fn reopen(&self, ticket: Ticket) {
+        lock(&self.state).queue.reopen(ticket);
     }
 
-    pub(crate) fn count(&self, change: impl FnOnce(&mut Summary)) {
-        change(&mut lock(&self.summary));
-    }
-
-    /// Begins an exchange or a report; `None` if the session is closed.
-    pub(crate) fn begin_work(self: &Arc<Self>) -> Option<Working> {
-        let mut working = lock(&self.working);
-        if working.is_closed {
-            return None;
-        }
-        working.exchanges += 1;
-        Some(Working(self.clone()))
-    }
-
-    /// Refuses whatever comes from now on; what is under way goes on.
-    pub fn close(&self) {
-        lock(&self.working).is_closed = true;
-    }
-
-    /// Waits until no exchange is under way.
-    pub async fn idle(&self) {
+    /// The answer that an equal request has got; waits for it if it is under way. `None` if answers are not
+    /// shared, or this request is the first.
+    pub(crate) async fn awaited(&self, key: &Key) -> Option<Place> {
         loop {
-            let notified = self.idle.notified();
-            tokio::pin!(notified);
-            notified.as_mut().enable();
-            if lock(&self.working).exchanges == 0 {
-                return;
+            let equal = lock(&self.state).sharing.as_mut()?.ask(key);
+            match equal {
+                EqualRequest::None => return None,
+                EqualRequest::Asked(ended) => ended.await,
+                EqualRequest::Answered(place) => return Some(place),
             }
-            notified.await;
         }
+    }
+
+    /// The shared answer that an equal request has got already.
+    pub(crate) fn shared(&self, key: &Key) -> Option<Place> {
+        lock(&self.state).sharing.as_ref()?.answered(key)
+    }
+
+    /// Notes what became of a request that others may share; `None` if it failed.
+    pub(crate) fn share(&self, key: &Key, place: Option<Place>) {
+        if let Some(sharing) = &mut lock(&self.state).sharing {
+            sharing.note(key, place);
+        }
+    }
+
+    /// Notes that the program was given an answer, so that it can name it.
+    pub(crate) fn give(&self, given: Given) {
+        lock(&self.state).given.note(given);
+    }
+
+    /// The answer to a question, if the program was given one.
+    pub(crate) fn given_to(&self, question: Seq) -> Option<Given> {
+        lock(&self.state).given.at(question).cloned()
+    }
+
+    /// The answer with an id of the provider's, or the last one to a call.
+    ///
+    /// # Errors
+    /// [`NotOne`] if none or several have the name.
+    pub(crate) fn given_as(&self, name: &str) -> Result<Given, NotOne> {
+        lock(&self.state).given.named(name).cloned()
+    }
+
+    /// Uses the recorder. After an error, nothing more is recorded.
+    ///
+    /// # Errors
+    /// [`RecorderError`] if it cannot be recorded.
+    pub(crate) fn record<T>(
+        &self,
+        write: impl FnOnce(&mut Recorder) -> Result<T, RecorderError>,
+    ) -> Result<Option<T>, RecorderError> {
+        let Recording { recorder, failed } = &mut *lock(&self.recording);
+        let Some(recorder) = recorder else { return Ok(None) };
+        write(recorder).map(Some).inspect_err(|error| {
+            failed.get_or_insert_with(|| error.clone());
+        })
+    }
+
+    /// Notes that recording failed.
+    pub(crate) fn fail(&self, error: &RecorderError) {
+        lock(&self.recording).failed.get_or_insert_with(|| error.clone());
+    }
+
+    /// Why nothing more can be recorded.
+    pub(crate) fn broken_recorder(&self) -> Option<RecorderError> {
+        lock(&self.recording).failed.clone()
     }
 
     /// Compares what the program has not reported, at its end: each recorded decision or fact that it did
@@ -425,9 +357,9 @@ impl Session {
 
     /// What happened so far.
     pub fn summary(&self) -> Summary {
-        let shelf = lock(&self.shelf);
-        let (left, calls_left) = (shelf.left(), shelf.calls_left(CALLS_SHOWN));
-        Summary { left, calls_left, ..lock(&self.summary).clone() }
+        let SessionState { queue, summary, .. } = &*lock(&self.state);
+        let (left, calls_left) = (queue.left(), queue.calls_left(CALLS_SHOWN));
+        Summary { left, calls_left, ..summary.clone() }
     }
 
     /// Ends the session. `finished` says whether the run is complete; otherwise it can be resumed.
@@ -435,8 +367,11 @@ impl Session {
     /// # Errors
     /// [`RecorderError`] if something could not be recorded.
     pub async fn end(&self, finished: bool) -> Result<(), RecorderError> {
-        let recorder = lock(&self.recorder).take();
-        if let Some(error) = lock(&self.failed).clone() {
+        let (recorder, failed) = {
+            let mut recording = lock(&self.recording);
+            (recording.recorder.take(), recording.failed.clone())
+        };
+        if let Some(error) = failed {
             return Err(error);
         }
         match recorder {
@@ -448,32 +383,4 @@ impl Session {
             None => Ok(()),
         }
     }
-}
-
-/// What a client gets whose run has ended.
-pub(crate) fn ended(dialect: &dyn Dialect) -> Response<Outgoing> {
-    refused(
-        dialect,
-        503,
-        "retold_ended",
-        "the run has ended, and this was neither asked nor recorded",
-    )
-}
-
-/// An error in the shape of an API, which its clients do not try again.
-pub(crate) fn refused(
-    dialect: &dyn Dialect,
-    status: u16,
-    code: &'static str,
-    message: &str,
-) -> Response<Outgoing> {
-    let body = dialect.error(&Problem { status, code, message });
-    // JSON that was just made can be written.
-    let body = to_vec(&body).unwrap_or_default();
-    let mut response = Response::new(Outgoing::Whole(Some(body.into())));
-    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert("x-should-retry", HeaderValue::from_static("false"));
-    response
 }

@@ -1,69 +1,66 @@
 //! Answers that equal requests share.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use tokio::sync::Notify;
+use tokio::sync::futures::OwnedNotified;
 
-use crate::asked::Key;
-use crate::replay_queue::Place;
-use crate::session::lock;
+use crate::key::{Key, Place};
 
 /// The answers that equal requests share, by what counts of a request.
 #[derive(Debug, Default)]
 pub(crate) struct Sharing {
-    answers: Mutex<BTreeMap<Key, Shared>>,
+    answers: BTreeMap<Key, SharedAnswer>,
 }
 
 /// What is known of the answer to a request.
-#[derive(Debug, Clone)]
-enum Shared {
+#[derive(Debug)]
+enum SharedAnswer {
     Asked(Arc<Notify>),
     Answered(Place),
 }
 
+/// What an equal request has got, if there was one.
+pub(crate) enum EqualRequest {
+    /// There was none: this request is the first.
+    None,
+    /// It is under way; this ends when it has ended.
+    Asked(OwnedNotified),
+    /// It has its answer.
+    Answered(Place),
+}
+
 impl Sharing {
-    /// The answer that an equal request has got; waits for it if it is under way. `None` if this
-    /// request is the first.
-    pub(crate) async fn awaited(&self, key: &Key) -> Option<Place> {
-        loop {
-            let notify = {
-                let mut answers = lock(&self.answers);
-                match answers.get(key) {
-                    Some(Shared::Answered(place)) => return Some(*place),
-                    Some(Shared::Asked(notify)) => notify.clone(),
-                    None => {
-                        answers.insert(key.clone(), Shared::Asked(Arc::default()));
-                        return None;
-                    }
-                }
-            };
-            let notified = notify.notified();
-            // It may have been answered between looking and waiting.
-            let still =
-                lock(&self.answers).get(key).is_some_and(|it| matches!(it, Shared::Asked(_)));
-            if still {
-                notified.await;
+    /// What an equal request has got. If there was none, this one is noted as asked.
+    pub(crate) fn ask(&mut self, key: &Key) -> EqualRequest {
+        match self.answers.get(key) {
+            Some(SharedAnswer::Answered(place)) => EqualRequest::Answered(*place),
+            Some(SharedAnswer::Asked(notify)) => {
+                EqualRequest::Asked(notify.clone().notified_owned())
+            }
+            None => {
+                self.answers.insert(key.clone(), SharedAnswer::Asked(Arc::default()));
+                EqualRequest::None
             }
         }
     }
 
     /// The answer that an equal request has got already.
     pub(crate) fn answered(&self, key: &Key) -> Option<Place> {
-        match lock(&self.answers).get(key) {
-            Some(Shared::Answered(place)) => Some(*place),
-            Some(Shared::Asked(_)) | None => None,
+        match self.answers.get(key) {
+            Some(SharedAnswer::Answered(place)) => Some(*place),
+            Some(SharedAnswer::Asked(_)) | None => None,
         }
     }
 
     /// Notes what became of a request; `None` if it failed.
-    pub(crate) fn note(&self, key: &Key, place: Option<Place>) {
-        let mut answers = lock(&self.answers);
+    pub(crate) fn note(&mut self, key: &Key, place: Option<Place>) {
         let before = match place {
-            Some(place) => answers.insert(key.clone(), Shared::Answered(place)),
-            None => answers.remove(key),
+            Some(place) => self.answers.insert(key.clone(), SharedAnswer::Answered(place)),
+            None => self.answers.remove(key),
         };
-        if let Some(Shared::Asked(notify)) = before {
+        if let Some(SharedAnswer::Asked(notify)) = before {
             notify.notify_waiters();
         }
     }

@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use hyper::http::{HeaderMap, HeaderName, header};
+use hyper::http::{HeaderMap, header};
 use reqwest::{Client, Url, redirect};
 use retold::escaping::printable;
 use retold::model::{Failure, FailureKind, NamedUrl};
 
-use crate::asked::{CALL, Incoming};
-use crate::intercept::hosts::{is_host, is_known};
+use crate::addresses::{ELSEWHERE, LED, ORIGIN, OWN, is_host};
+use crate::heads::is_forwarded;
+use crate::incoming::{CALL, Incoming};
+use crate::intercept::is_known;
 use crate::limits::{CONNECT, FILES_EXHAUSTED, SILENCE};
-use crate::locations::ELSEWHERE;
+use crate::locations::translate_all;
 use crate::open_files;
 
 /// Why an upstream cannot be used. Never shows the URL, which may hold a password.
@@ -142,6 +144,12 @@ impl Upstreams {
         found.max_by(|one, other| one.0.cmp(&other.0)).map(|(_, path)| path)
     }
 
+    /// Makes the URLs in the headers of an upstream's answer paths at retold, if they lead to an upstream; all
+    /// others become whole.
+    pub(crate) fn inward(&self, headers: &mut HeaderMap, asked: &Incoming) {
+        translate_all(headers, |_, url| self.path_of(asked, url));
+    }
+
     /// Sends a request, and waits for the head of the answer.
     ///
     /// # Errors
@@ -233,23 +241,7 @@ fn checked(name: &str) -> Result<String, UpstreamError> {
 }
 
 /// The first parts of paths that are not upstreams.
-const TAKEN: &[&str] = &[crate::server::OWN, ELSEWHERE, "run", "token"];
-
-/// Below an upstream: what follows is a path at its server, outside of its base URL.
-pub const ORIGIN: &str = "/_origin";
-
-/// Below an upstream: a server at another origin led to what follows, so it gets none of the keys that the
-/// request has for that server. A client that is led from one origin to another drops them itself, but takes all
-/// upstreams at retold for one.
-pub(crate) const LED: &str = "/_led";
-
-/// The path below an upstream without [`LED`], and whether it had it.
-pub(crate) fn led(path: &str) -> (&str, bool) {
-    match path.strip_prefix(LED) {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => (rest, true),
-        _ => (path, false),
-    }
-}
+const TAKEN: &[&str] = &[OWN, ELSEWHERE, "run", "token"];
 
 /// A URL as clients read it: what browsers skip in it is skipped.
 pub(crate) fn joined(base: &Url, url: &str) -> Option<Url> {
@@ -292,28 +284,6 @@ fn url_below(base: &Url, path: &str, query: Option<&str>) -> Option<Url> {
     let queries = queries.collect::<Vec<_>>().join("&");
     url.set_query((!queries.is_empty()).then_some(&queries));
     Some(url)
-}
-
-/// Headers that concern one connection only, or that we set.
-const NOT_FORWARDED: &[HeaderName] = &[
-    header::HOST,
-    header::CONNECTION,
-    header::CONTENT_LENGTH,
-    header::TRANSFER_ENCODING,
-    header::TE,
-    header::TRAILER,
-    header::UPGRADE,
-    header::EXPECT,
-    header::ACCEPT_ENCODING,
-    header::PROXY_AUTHORIZATION,
-    header::PROXY_AUTHENTICATE,
-];
-
-/// Whether a header goes from one side to the other.
-pub(crate) fn is_forwarded(name: &HeaderName) -> bool {
-    !NOT_FORWARDED.contains(name)
-        && !matches!(name.as_str(), "keep-alive" | "proxy-connection")
-        && !name.as_str().starts_with("x-retold-")
 }
 
 fn forwarded(headers: &HeaderMap) -> HeaderMap {
@@ -387,7 +357,71 @@ fn innermost(error: &dyn Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use hyper::http::Method;
+
     use super::*;
+
+    fn inside(upstream: &str, url: &str) -> String {
+        let named = [
+            ("openai", "http://h.example:8000/v1"),
+            ("azure", "https://az.example?api-version=1"),
+            ("other", "http://h.example:8000/v1/other"),
+            ("api.example.test", "http://127.0.0.1:9"),
+        ];
+        let named = named.map(|(name, url)| (name.to_owned(), NamedUrl::given(url)));
+        let upstreams = Upstreams::new(&BTreeMap::from(named)).unwrap().with_known_hosts();
+        let asked = Incoming {
+            upstream: upstream.to_owned(),
+            is_led: false,
+            method: Method::GET,
+            path: "/chat/completions".to_owned(),
+            query: Some("x=y".to_owned()),
+            headers: HeaderMap::new(),
+            body: bytes::Bytes::new(),
+        };
+        upstreams.path_of(&asked, url).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_url_of_an_upstream_is_a_path_inside() {
+        for (upstream, url, due) in [
+            ("openai", "http://h.example:8000/v1/a?b=c#d", "/openai/a?b=c#d"),
+            ("openai", "/v1/a", "/openai/a"),
+            ("openai", "a", "/openai/chat/a"),
+            ("openai", "../a?b", "/openai/a?b"),
+            ("openai", "?b", "/openai/chat/completions?b"),
+            // Outside of the base URL, yet at the same server.
+            ("openai", "/v2/a", "/openai/_origin/v2/a"),
+            ("openai", "/v11/a", "/openai/_origin/v11/a"),
+            ("openai", "http://h.example:8000/v1/other/a", "/openai/other/a"),
+            ("other", "/v1/other/a", "/other/a"),
+            ("other", "/v1/a", "/openai/a"),
+            // The query of the base URL comes back by itself.
+            ("azure", "https://az.example/a?api-version=1&b=c", "/azure/a?b=c"),
+            ("azure", "https://az.example/a?b=c", "/azure/_origin/a?b=c"),
+            // Another server gets no keys.
+            ("openai", "https://az.example/a?api-version=1", "/azure/_led/a?api-version=1"),
+            ("openai", "https://az.example/a?b=c", "/azure/_led/a?b=c"),
+            // And is asked nothing but what is below its base URL.
+            ("api.example.test", "http://h.example:8000/v2", "http://h.example:8000/v2"),
+            ("openai", "//az.example/a?api-version=1", "http://az.example/a?api-version=1"),
+            ("api.example.test", "http://127.0.0.1:9/a", "/api.example.test/a"),
+            ("api.example.test", "https://api.openai.com/v1/a", "/api.openai.com/_led/v1/a"),
+            ("api.example.test", "https://api.example.test/a", "/api.example.test/_led/a"),
+            // As browsers read it.
+            ("openai", " /v1\t/a", "/openai/a"),
+            ("openai", "/v1/\u{fc}", "/openai/%C3%BC"),
+            ("openai", "///h.example:8000/v1/a", "/openai/a"),
+            ("openai", "\\\\evil.example/a", "http://evil.example/a"),
+            ("openai", "////evil.example/a", "http://evil.example/a"),
+            // Elsewhere.
+            ("openai", "https://h.example:8000/v1/a", "https://h.example:8000/v1/a"),
+            ("openai", "//evil.example/a", "http://evil.example/a"),
+            ("openai", "mailto:a@b.example", ""),
+        ] {
+            assert_eq!(inside(upstream, url), due, "{upstream} {url}");
+        }
+    }
 
     #[test]
     fn a_path_stays_below_its_upstream() {

@@ -1,10 +1,8 @@
 //! How a reply ended, as its API says it.
 
 use retold::escaping::printable;
-use retold::model::Failure;
+use retold::model::{Failure, FailureKind};
 use serde_json::Value;
-
-use crate::failures::kind_of;
 
 /// The longest text of an error that is kept beside its bytes.
 const LONGEST: usize = 300;
@@ -49,17 +47,16 @@ pub(super) fn error_in(error: &Value) -> Option<Failure> {
         (_, Some(code)) if code.starts_with("rate_limit") => 429,
         _ => 500,
     };
-    Some(Failure::new(kind_of(status, code), printable(said.trim(), LONGEST)))
+    Some(Failure::new(FailureKind::of_status(status, code), printable(said.trim(), LONGEST)))
 }
 
 /// That a reply says by a word alone that it failed.
 pub(super) fn failed_as(word: &str) -> Failure {
-    Failure::new(kind_of(500, None), format!("the answer ended with \"{word}\""))
+    Failure::new(FailureKind::of_status(500, None), format!("the answer ended with \"{word}\""))
 }
 
 #[cfg(test)]
 mod tests {
-    use retold::model::FailureKind;
     use serde_json::json;
 
     use super::*;

@@ -10,7 +10,7 @@ use rcgen::{
 use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-use crate::session::lock;
+use crate::lock::lock;
 
 /// The names in the certificates, for people who look at them. They differ, because clients take a
 /// certificate that is issued by its own name for one that nobody has signed.

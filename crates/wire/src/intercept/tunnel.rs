@@ -15,7 +15,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
-use super::HTTP;
+use crate::addresses::HTTP;
 use crate::limits::{CONNECT, FILES_EXHAUSTED};
 use crate::open_files;
 

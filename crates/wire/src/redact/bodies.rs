@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::views::{View, views_of};
 use super::{Redaction, replaced, replaced_bytes};
-use crate::asked::{CALL, COUNTED, Incoming};
 use crate::decode::decoded;
+use crate::incoming::{CALL, COUNTED, Incoming};
 
 impl Redaction {
     /// A body that is one whole: JSON, a text, or bytes. The second value says whether anything was

@@ -8,8 +8,10 @@
 //! - `key`: placeholders, and how a run keeps its patterns.
 //! - `views`: the other writings in which a value is found.
 //! - `tail`: the beginning of a value at the end of an answer that was broken off.
+//! - `answer`: a whole answer with its chunks; `bodies`: bodies that are one whole, and requests.
 //! - `values`: JSON; `pieces`: a value that is cut into several texts; `stream`: the events of a stream.
 
+mod answer;
 mod bodies;
 mod key;
 mod pieces;
@@ -28,9 +30,7 @@ use regex::Regex;
 
 pub use key::{KnownKeys, RedactionKey};
 
-use crate::framing::Framing;
-use crate::rules::RuleError;
-use stream::moved;
+use crate::rule_error::RuleError;
 use tail::Beginnings;
 use views::{View, nfc, views, written_in};
 
@@ -142,32 +142,6 @@ impl Redaction {
     /// What is stored in place of a text that was taken out as a whole.
     fn placeholder(&self, value: &[u8]) -> Option<String> {
         self.0.as_ref().map(|patterns| patterns.key.placeholder(value))
-    }
-
-    /// An answer as it is stored, with the chunks that it then has, and whether anything was taken out. One
-    /// that was broken off may end with the beginning of what is taken out.
-    pub(crate) fn answer(
-        &self,
-        framing: Framing,
-        (body, broken): (Vec<u8>, bool),
-        chunks: Chunks,
-    ) -> (Vec<u8>, Chunks, bool) {
-        if self.is_empty() {
-            return (body, chunks, false);
-        }
-        let pieces = match stream::framing(framing, &body) {
-            Framing::Whole => match self.whole(&body, broken) {
-                (_, false) => return (body, chunks, false),
-                (other, true) => vec![(body.len(), other.into_owned())],
-            },
-            framing @ (Framing::Events | Framing::Lines) => self.stream(framing, &body, broken),
-        };
-        let stored: Vec<u8> = pieces.iter().flat_map(|(_, piece)| piece.iter().copied()).collect();
-        if stored == body {
-            return (body, chunks, false);
-        }
-        let chunks = moved(&chunks, &pieces);
-        (stored, chunks, true)
     }
 }
 

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::Redaction;
-use super::values::bytes_of;
 
 /// Fields with the probabilities of tokens: those that were chosen, and others.
 pub(super) const OF_TOKENS: &[&str] = &["logprobs", "top_logprobs", "logprobsResult"];
@@ -153,4 +152,10 @@ fn renamed(fields: &mut Map<String, Value>, pieces: &Tokens) {
         };
         fields.insert(name, value);
     }
+}
+
+/// A list of bytes, as `logprobs` have them; `None` if it is none.
+pub(super) fn bytes_of(items: &[Value]) -> Option<Vec<u8>> {
+    let byte = |item: &Value| u8::try_from(item.as_u64()?).ok();
+    (!items.is_empty()).then(|| items.iter().map(byte).collect()).flatten()
 }

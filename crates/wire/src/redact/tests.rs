@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::framing::{data, events};
+use crate::framing::{Framing, data, events};
 
 fn redaction(patterns: &[&str]) -> Redaction {
     let patterns: Vec<_> = patterns.iter().map(|it| (*it).to_owned()).collect();

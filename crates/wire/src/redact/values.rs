@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::Redaction;
-use super::pieces::{Tokens, tokens};
+use super::pieces::{Tokens, bytes_of, tokens};
 
 impl Redaction {
     /// Takes it out of a JSON value; whether there was anything.
@@ -68,10 +68,4 @@ impl Redaction {
         }
         true
     }
-}
-
-/// A list of bytes, as `logprobs` have them; `None` if it is none.
-pub(super) fn bytes_of(items: &[Value]) -> Option<Vec<u8>> {
-    let byte = |item: &Value| u8::try_from(item.as_u64()?).ok();
-    (!items.is_empty()).then(|| items.iter().map(byte).collect()).flatten()
 }

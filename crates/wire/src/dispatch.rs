@@ -1,0 +1,186 @@
+//! Where the answer to a request comes from: the record, an equal request, or the upstream.
+
+use std::sync::Arc;
+
+use hyper::Response;
+use hyper::body::Incoming as IncomingBody;
+use hyper::http::{HeaderMap, header};
+
+use crate::asked::Asked;
+use crate::body::{Bodies, Unread};
+use crate::dialect::{self, Problem};
+use crate::incoming::Incoming;
+use crate::limits::{BODY_PACE, LEAST_OF_BODY, LONGEST_REQUEST};
+use crate::nearest::{NearestMatch, Why};
+use crate::outlet::{Outgoing, Outlet};
+use crate::refusal::{closing, ended, refused};
+use crate::replay_queue::Turn;
+use crate::session::Session;
+use crate::{play, relay};
+
+/// Reads the body of a request, and answers it.
+pub(crate) async fn ask(
+    session: Arc<Session>,
+    mut incoming: Incoming,
+    (body, bodies): (IncomingBody, &Bodies),
+) -> Response<Outgoing> {
+    if is_an_upgrade(&incoming.headers) {
+        let said = "retold does not record WebSockets or other upgraded connections";
+        return refuse(&session, incoming, problem(426, "retold_upgrade", said)).await;
+    }
+    let (status, code, said) = match bodies.whole(body, LONGEST_REQUEST).await {
+        Ok(body) => {
+            incoming.body = body;
+            return answer(session, incoming).await;
+        }
+        Err(Unread::TooLong) => {
+            let said =
+                format!("a request of more than {} MiB is not recorded", LONGEST_REQUEST >> 20);
+            (413, "retold_too_long", said)
+        }
+        Err(Unread::NotHttp(why)) => {
+            (400, "retold_request", format!("the body of the request is not HTTP: {why}"))
+        }
+        Err(Unread::Left) => {
+            let dialect = dialect::at(&incoming.path);
+            return closing(refused(dialect, 400, "retold_request", "the request has no end"));
+        }
+        Err(Unread::Stalled) => {
+            let (least, seconds) = (LEAST_OF_BODY >> 10, BODY_PACE.as_secs());
+            let said =
+                format!("the request has no end: less than {least} KiB of it came in {seconds} s");
+            let dialect = dialect::at(&incoming.path);
+            return closing(refused(dialect, 408, "retold_request", &said));
+        }
+    };
+    closing(refuse(&session, incoming, problem(status, code, &said)).await)
+}
+
+fn is_an_upgrade(headers: &HeaderMap) -> bool {
+    let connection = headers.get(header::CONNECTION).and_then(|value| value.to_str().ok());
+    let upgrades = connection.is_some_and(|value| value.to_ascii_lowercase().contains("upgrade"));
+    // A client that offers HTTP/2 on the same connection is served without it.
+    upgrades && headers.get(header::UPGRADE).is_some_and(|value| value != "h2c")
+}
+
+/// Answers a request.
+async fn answer(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing> {
+    let Some(working) = session.begin_request() else { return ended(dialect::at(&incoming.path)) };
+    if let Some(error) = session.broken_recorder() {
+        let said = format!("retold cannot record: {error}");
+        return refused(dialect::at(&incoming.path), 500, "retold_log", &said);
+    }
+    let asked = match incoming.asked(&session.rules) {
+        Ok(asked) => asked,
+        Err(error) => {
+            let said = error.to_string();
+            let problem = Problem { status: 400, code: "retold_request", message: &said };
+            return refusal(&session, &incoming, problem).await;
+        }
+    };
+    let read = match session.read(&asked.key.call) {
+        Ok(read) => read,
+        Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
+    };
+    if session.upstreams.is_some()
+        && let Some(place) = session.awaited(&asked.key).await
+    {
+        return play::shared(&session, &asked, place).await;
+    }
+    match session.take(&asked.key, asked.retry) {
+        Turn::Recorded(ticket, attempt) => {
+            play::recorded(&session, &asked, ticket, (attempt, read)).await
+        }
+        Turn::Live(ticket) => {
+            let (waiting, answer) = Outlet::awaited();
+            let dialect = asked.dialect;
+            // The answer is read to its end even if the client leaves.
+            tokio::spawn(relay::relay(session, working, incoming, asked, ticket, waiting));
+            answer.await.unwrap_or_else(|_| {
+                refused(dialect, 500, "retold_error", "retold lost this request: this is a bug")
+            })
+        }
+        Turn::Nothing => missing(&session, &asked).await,
+    }
+}
+
+/// Refuses a request before it is asked.
+pub(crate) async fn refuse(
+    session: &Arc<Session>,
+    incoming: Incoming,
+    problem: Problem<'_>,
+) -> Response<Outgoing> {
+    let Some(_working) = session.begin_request() else {
+        return ended(dialect::at(&incoming.path));
+    };
+    refusal(session, &incoming, problem).await
+}
+
+/// What a client gets whose request is not asked: it is recorded, or in the record already.
+async fn refusal(
+    session: &Arc<Session>,
+    incoming: &Incoming,
+    problem: Problem<'_>,
+) -> Response<Outgoing> {
+    let dialect = dialect::at(&incoming.path);
+    let answer = refused(dialect, problem.status, problem.code, problem.message);
+    if session.broken_recorder().is_some() {
+        return answer;
+    }
+    let Ok(asked) = incoming.asked_without_body(&session.rules, problem.code) else {
+        return answer;
+    };
+    let Ok(read) = session.read(&asked.key.call) else { return answer };
+    match session.take(&asked.key, Some(0)) {
+        Turn::Recorded(ticket, attempt) => {
+            play::recorded(session, &asked, ticket, (attempt, read)).await
+        }
+        Turn::Live(ticket) => {
+            relay::refused_here(session, &asked, ticket, &problem).await;
+            answer
+        }
+        Turn::Nothing => {
+            // What failed may be left out of the replay.
+            if !session.skips_errors() {
+                session.missed(miss_of(session, &asked, Why::Refused(problem.message.to_owned())));
+            }
+            answer
+        }
+    }
+}
+
+/// A request that is not recorded.
+async fn missing(session: &Arc<Session>, asked: &Asked) -> Response<Outgoing> {
+    if let Some(place) = session.shared(&asked.key) {
+        return play::shared(session, asked, place).await;
+    }
+    let not_compared = || miss_of(session, asked, Why::NotCompared);
+    let miss = if session.compares_a_miss() {
+        let (session, asked) = (session.clone(), asked.clone());
+        let compared = tokio::task::spawn_blocking(move || {
+            session.prompts.miss(&asked, &session.rules, &session.library)
+        });
+        // A log that cannot be read is reported by whoever reads the next answer.
+        compared.await.ok().and_then(Result::ok).unwrap_or_else(not_compared)
+    } else {
+        not_compared()
+    };
+    let said = format!("retold replay: {miss}");
+    session.missed(miss);
+    refused(asked.dialect, 404, "retold_not_recorded", &said)
+}
+
+/// A miss that is not compared with what is recorded.
+fn miss_of(session: &Session, asked: &Asked, why: Why) -> NearestMatch {
+    NearestMatch {
+        call: asked.key.call.clone(),
+        why,
+        rules: String::new(),
+        lacks_key: session.rules.lacks_key().map(str::to_owned),
+    }
+}
+
+/// What is wrong with a request.
+pub(crate) fn problem<'a>(status: u16, code: &'static str, message: &'a str) -> Problem<'a> {
+    Problem { status, code, message }
+}

@@ -1,0 +1,30 @@
+//! A request as it arrived from a program.
+
+use bytes::Bytes;
+use hyper::http::{HeaderMap, Method};
+
+/// Names the call that a request belongs to; not forwarded.
+pub const CALL: &str = "x-retold-call";
+
+/// The request headers that may change an answer.
+pub(crate) const COUNTED: &[&str] = &["anthropic-beta", "anthropic-version", "openai-beta"];
+
+/// A request as it arrived.
+#[derive(Debug, Clone)]
+pub struct Incoming {
+    /// The name of the upstream that it is for.
+    pub upstream: String,
+    /// Whether a server at another origin led to it, so that neither the keys of that server nor those in the
+    /// upstream's URL belong to it.
+    pub is_led: bool,
+    /// The method.
+    pub method: Method,
+    /// The path below the upstream, as it was sent.
+    pub path: String,
+    /// The query, as it was sent.
+    pub query: Option<String>,
+    /// All headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
