@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::exchanged::ExchangesHasher;
-use super::outcome::OutcomeHasher;
 use crate::id::{EventsRoot, OutcomeDigest, OutputDigest, StateDigest};
 
 /// How a run ended.
@@ -79,12 +77,6 @@ impl RunFinished {
         events_root: EventsRoot,
     ) -> Self {
         RunFinished { events_root, outcome, outcome_digest, outputs: None, state: None }
-    }
-
-    /// The outcome digest; `None` if there was nothing that it covers.
-    pub fn digest(&self) -> Option<OutcomeDigest> {
-        let of_nothing = [OutcomeHasher::default().digest(), ExchangesHasher::default().digest()];
-        Some(self.outcome_digest).filter(|digest| !of_nothing.contains(digest))
     }
 }
 

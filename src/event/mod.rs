@@ -13,6 +13,7 @@
 mod because;
 pub mod chain;
 mod convert;
+mod covered;
 mod exchanged;
 mod finished;
 pub(crate) mod kind;

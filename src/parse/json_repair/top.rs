@@ -21,7 +21,7 @@ pub fn repair(text: &str) -> Repaired {
     repaired(text, RepairEdition::default())
 }
 
-pub(super) fn repaired(text: &str, edition: RepairEdition) -> Repaired {
+fn repaired(text: &str, edition: RepairEdition) -> Repaired {
     if let Ok(value) = serde_json::from_str(text) {
         return Repaired { value: Some(value), repairs: Vec::new() };
     }
@@ -68,7 +68,7 @@ pub fn each_value(text: &str) -> impl Iterator<Item = Embedded> {
     each(text, RepairEdition::default())
 }
 
-pub(super) fn all(text: &str, edition: RepairEdition) -> Vec<Embedded> {
+fn all(text: &str, edition: RepairEdition) -> Vec<Embedded> {
     each(text, edition).collect()
 }
 
@@ -90,9 +90,29 @@ pub fn first(text: &str) -> Option<Embedded> {
     first_of(text, RepairEdition::default())
 }
 
-pub(super) fn first_of(text: &str, edition: RepairEdition) -> Option<Embedded> {
+fn first_of(text: &str, edition: RepairEdition) -> Option<Embedded> {
     memchr2(b'{', b'[', text.as_bytes())
         .map(|start| read(text, start, &mut Unclosed::default(), edition))
+}
+
+impl RepairEdition {
+    /// Like [`super::repair`], with the rules of this edition.
+    #[must_use]
+    pub fn repair(self, text: &str) -> Repaired {
+        repaired(text, self)
+    }
+
+    /// Like [`super::values`], with the rules of this edition.
+    #[must_use]
+    pub fn values(self, text: &str) -> Vec<Embedded> {
+        all(text, self)
+    }
+
+    /// Like [`super::first`], with the rules of this edition.
+    #[must_use]
+    pub fn first(self, text: &str) -> Option<Embedded> {
+        first_of(text, self)
+    }
 }
 
 /// Reads the container at `start`: strictly if possible, with repairs if not.
