@@ -3,6 +3,8 @@
 use retold::jsonl::JsonlError;
 use retold::log::{ForeignError, LogError};
 
+pub use crate::yaml::YamlProblem;
+
 /// Why files cannot be imported. Nothing of them was stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -37,7 +39,7 @@ pub enum Wrong {
     NotUtf8,
     /// It is not YAML.
     #[error("not YAML that can be read: {0}")]
-    Yaml(String),
+    Yaml(YamlProblem),
     /// It is not JSON.
     #[error("not JSON: {0}")]
     Json(String),

@@ -33,7 +33,7 @@ use format::batch::Batch;
 use hosts::Hosts;
 
 pub use collect::Read;
-pub use error::{TrafficError, Wrong};
+pub use error::{TrafficError, Wrong, YamlProblem};
 pub use export::{CassetteForm, ExportError, export_cassette, export_fine_tuning, left_out};
 pub use format::Format;
 pub use notes::{Note, Notes};

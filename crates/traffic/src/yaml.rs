@@ -6,8 +6,9 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::string::FromUtf8Error;
 
-use data_encoding::BASE64;
+use data_encoding::{BASE64, DecodeError};
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Tag};
 use serde_json::Number;
 
@@ -31,7 +32,39 @@ const MOST_MENDED: usize = 200;
 pub(crate) struct YamlError {
     pub(crate) line: usize,
     pub(crate) column: usize,
-    pub(crate) what: String,
+    pub(crate) what: YamlProblem,
+}
+
+/// What is wrong at a place of a text.
+#[derive(Debug, thiserror::Error)]
+pub enum YamlProblem {
+    /// It is not YAML, in the parser's words.
+    #[error("{0}")]
+    Syntax(String),
+    /// The end of a collection that was not begun.
+    #[error("a list or mapping ends that did not begin")]
+    EndWithoutBegin,
+    /// An alias of a value that it is in.
+    #[error("an alias stands within what it stands for")]
+    AliasWithin,
+    /// More values than fit in memory.
+    #[error("there are more than {MOST_VALUES} values, aliases included")]
+    TooManyValues,
+    /// More text than fits in memory.
+    #[error("there are more than {} MiB of text, aliases included", MOST_BYTES >> 20)]
+    TooMuchText,
+    /// Nested too deeply.
+    #[error("it is nested more than {DEEPEST} levels deep")]
+    TooDeep,
+    /// A name that is not text.
+    #[error("the name of a field is not UTF-8")]
+    FieldNotUtf8(#[source] FromUtf8Error),
+    /// A name that is a list or a mapping.
+    #[error("the name of a field is {0}")]
+    FieldKind(&'static str),
+    /// Bytes that are not written as base64.
+    #[error("this !!binary is not base64: {0}")]
+    Binary(#[source] DecodeError),
 }
 
 /// A list or a mapping that is being read.
@@ -92,7 +125,7 @@ fn once(text: &str) -> Result<Node, (YamlError, bool)> {
         let (event, span) = next.map_err(|error| {
             let (line, column) = (error.marker().line(), error.marker().col() + 1);
             let is_indent = *error.kind() == ErrorKind::InvalidQuotedScalarIndent;
-            (YamlError { line, column, what: error.info() }, is_indent)
+            (YamlError { line, column, what: YamlProblem::Syntax(error.info()) }, is_indent)
         })?;
         let (line, column) = (span.start.line(), span.start.col() + 1);
         let at = u32::try_from(line).unwrap_or(u32::MAX);
@@ -151,7 +184,7 @@ fn end_of_quoted(lines: &[&str], begin: usize) -> Option<usize> {
 }
 
 impl YamlReader {
-    fn take(&mut self, event: Event<'_>, line: u32) -> Result<(), String> {
+    fn take(&mut self, event: Event<'_>, line: u32) -> Result<(), YamlProblem> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let before = self.size;
@@ -177,7 +210,7 @@ impl YamlReader {
             }
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some(OpenCollection { anchor, line, before, kind }) = self.open.pop() else {
-                    return Err("a list or mapping ends that did not begin".to_owned());
+                    return Err(YamlProblem::EndWithoutBegin);
                 };
                 let value = match kind {
                     YamlKind::List(items) => Value::List(items),
@@ -188,7 +221,7 @@ impl YamlReader {
             }
             Event::Alias(anchor) => {
                 let Some((node, size)) = self.anchors.get(&anchor) else {
-                    return Err("an alias stands within what it stands for".to_owned());
+                    return Err(YamlProblem::AliasWithin);
                 };
                 let (node, Size { values, bytes }) = (node.clone(), *size);
                 let before = self.size;
@@ -199,22 +232,21 @@ impl YamlReader {
         }
     }
 
-    fn count(&mut self, values: usize, bytes: usize) -> Result<(), String> {
+    fn count(&mut self, values: usize, bytes: usize) -> Result<(), YamlProblem> {
         self.size.values = self.size.values.saturating_add(values);
         self.size.bytes = self.size.bytes.saturating_add(bytes);
         if self.size.values > MOST_VALUES {
-            return Err(format!("there are more than {MOST_VALUES} values, aliases included"));
+            return Err(YamlProblem::TooManyValues);
         }
         if self.size.bytes > MOST_BYTES {
-            let most = MOST_BYTES >> 20;
-            return Err(format!("there are more than {most} MiB of text, aliases included"));
+            return Err(YamlProblem::TooMuchText);
         }
         Ok(())
     }
 
-    fn begin(&mut self, kind: YamlKind, anchor: usize, line: u32) -> Result<(), String> {
+    fn begin(&mut self, kind: YamlKind, anchor: usize, line: u32) -> Result<(), YamlProblem> {
         if self.open.len() >= DEEPEST {
-            return Err(format!("it is nested more than {DEEPEST} levels deep"));
+            return Err(YamlProblem::TooDeep);
         }
         let before = self.size;
         self.count(1, 0)?;
@@ -223,7 +255,7 @@ impl YamlReader {
     }
 
     /// Adds a value to what it is in.
-    fn add(&mut self, node: Node, anchor: usize, before: Size) -> Result<(), String> {
+    fn add(&mut self, node: Node, anchor: usize, before: Size) -> Result<(), YamlProblem> {
         if anchor != 0 {
             let size = Size {
                 values: self.size.values - before.values,
@@ -247,16 +279,14 @@ impl YamlReader {
 }
 
 /// The name of a field.
-fn key(node: Node) -> Result<String, String> {
+fn key(node: Node) -> Result<String, YamlProblem> {
     match node.value {
         Value::Text(text) => Ok(text),
         Value::Number(number) => Ok(number.to_string()),
         Value::Bool(value) => Ok(value.to_string()),
         Value::Null => Ok("null".to_owned()),
-        Value::Bytes(bytes) => {
-            String::from_utf8(bytes).map_err(|_| "the name of a field is not UTF-8".to_owned())
-        }
-        other => Err(format!("the name of a field is {}", other.kind())),
+        Value::Bytes(bytes) => String::from_utf8(bytes).map_err(YamlProblem::FieldNotUtf8),
+        other => Err(YamlProblem::FieldKind(other.kind())),
     }
 }
 
@@ -298,7 +328,7 @@ fn buffer(fields: Vec<(String, Node)>) -> Value {
     }
 }
 
-fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, String> {
+fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, YamlProblem> {
     let tag = tag.map(|tag| {
         let (handle, suffix) = tag.parts();
         format!("{handle}{suffix}")
@@ -306,10 +336,7 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, St
     match tag.as_deref().and_then(|tag| tag.strip_prefix("tag:yaml.org,2002:")) {
         Some("binary") => {
             let packed: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
-            BASE64
-                .decode(packed.as_bytes())
-                .map(Value::Bytes)
-                .map_err(|error| format!("this !!binary is not base64: {error}"))
+            BASE64.decode(packed.as_bytes()).map(Value::Bytes).map_err(YamlProblem::Binary)
         }
         Some("str" | "python/str" | "python/unicode") => Ok(Value::Text(text.to_owned())),
         _ if style == ScalarStyle::Plain => Ok(plain(text)),
@@ -453,13 +480,13 @@ mod tests {
             bomb += &format!("a{n}: &a{n} [{aliases}]\n");
         }
         let error = read(&bomb).unwrap_err();
-        assert!(error.what.contains("aliases included"), "{error}");
+        assert!(error.to_string().contains("aliases included"), "{error}");
         let error = read(&"[".repeat(10_000)).unwrap_err();
         assert!(error.to_string().contains("deep") || error.line == 1, "{error}");
         let error = read("a:\n  - b\n c: d").unwrap_err();
         assert_eq!(error.line, 3, "{error}");
         let error = read("a: !!binary '%%'").unwrap_err();
-        assert!(error.what.contains("base64"), "{error}");
+        assert!(error.to_string().contains("base64"), "{error}");
         assert!(read("a: &x [*x]").is_err());
     }
 }
