@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::content_parts::NotACompletion;
+
 /// The kinds of failure that are treated differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -99,6 +101,22 @@ impl Failure {
     /// A failure without a status.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Failure { kind, status: None, message: message.into(), retry_after: None }
+    }
+
+    /// That of a success response which does not have the expected shape.
+    pub(super) fn unexpected(what: impl std::fmt::Display) -> Self {
+        Failure {
+            kind: FailureKind::Malformed,
+            status: Some(200),
+            message: format!("the answer is not as expected: {what}"),
+            retry_after: None,
+        }
+    }
+}
+
+impl From<NotACompletion> for Failure {
+    fn from(error: NotACompletion) -> Self {
+        Failure::unexpected(error)
     }
 }
 

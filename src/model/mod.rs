@@ -5,15 +5,17 @@
 
 mod answer;
 mod by_name;
-mod dialects;
+mod content_parts;
 mod exact;
 mod exchange_line;
+mod exchange_response;
 mod failure;
 #[cfg(feature = "openai")]
 mod named;
 pub mod openai;
 mod parts;
 mod prices;
+pub mod providers;
 mod retry;
 pub mod scripted;
 mod seats;
@@ -27,9 +29,10 @@ mod usage;
 
 pub use answer::{Answerer, Ask, Content, Model, ModelInfo, Response, Usage};
 pub use by_name::ByName;
-pub use dialects::ReplyOf;
+pub use content_parts::NotACompletion;
 pub use exact::{EXACT_INTEGERS, keep_exact};
-pub use exchange_line::{ExchangeError, ExchangeLine, ExchangeResponse, ExchangeResponseError};
+pub use exchange_line::{ExchangeError, ExchangeLine, answer_in};
+pub use exchange_response::{ExchangeResponse, ExchangeResponseError};
 pub use failure::{Failure, FailureKind};
 #[cfg(feature = "openai")]
 pub use named::{NamedUrl, without_secrets};

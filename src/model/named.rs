@@ -4,8 +4,7 @@ use std::fmt;
 
 use reqwest::Url;
 
-/// The base URL of OpenAI's own API.
-const OPENAI: &str = "https://api.openai.com/v1";
+use super::providers::StudyAccess;
 
 /// A base URL that the user named in this invocation: in a config, in a flag or in the environment.
 ///
@@ -20,9 +19,10 @@ impl NamedUrl {
         NamedUrl(url.into())
     }
 
-    /// The address of OpenAI's API, which is built into the program.
-    pub fn openai() -> Self {
-        NamedUrl(OPENAI.to_owned())
+    /// The address of a provider's own API, which is built into the program; empty, and therefore refused, if the
+    /// provider has no single one.
+    pub fn own(access: &StudyAccess) -> Self {
+        NamedUrl(access.provider.default.unwrap_or_default().to_owned())
     }
 
     /// The URL as given: it may hold a password or a key, so it is only for connecting to, never for
@@ -64,6 +64,7 @@ pub fn without_secrets(base_url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::providers;
 
     #[test]
     fn places_are_compared_as_urls_and_without_secrets() {
@@ -71,7 +72,7 @@ mod tests {
         assert!(named.is_at("https://api.example.org/v1"));
         assert!(!named.is_at("http://api.example.org/v1"));
         assert!(!named.is_at("https://api.example.org.evil.example/v1"));
-        let openai = NamedUrl::openai();
+        let openai = NamedUrl::own(providers::studies().next().unwrap());
         for other in [
             "https://api.openai.com@evil.example/v1",
             "https://api.openai.com.evil.example/v1",

@@ -197,6 +197,22 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// What retold knows of an API is data and pure functions: whoever asks, reads or imports does the rest.
+#[test]
+fn what_is_known_of_an_api_does_no_io() {
+    let mut files = Vec::new();
+    sources(&Path::new(env!("RETOLD_ROOT")).join("src/model/providers"), &mut files);
+    assert!(files.len() > 10, "the sources were not read");
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for outside in
+            ["reqwest", "tokio", "std::fs", "std::net", "std::env", "std::time", "secrecy"]
+        {
+            assert!(!text.contains(outside), "{} uses {outside}", file.display());
+        }
+    }
+}
+
 #[test]
 fn only_what_the_user_gives_names_a_server() {
     let root = Path::new(env!("RETOLD_ROOT"));

@@ -87,6 +87,8 @@ pub(super) fn pace(config: &Config, runtime: &mut Runtime, before: ModelKind) {
 mod tests {
     use std::path::Path;
 
+    use retold_study::config::ApiKind;
+
     use super::*;
 
     /// The limits and the first wait after the file's kind is replaced by another.
@@ -116,7 +118,9 @@ mod tests {
     fn what_follows_from_the_kind_follows_from_the_last_one() {
         let scripted = ["provider.kind=scripted", "provider.answers=a.jsonl"];
         for file in [&[][..], &scripted] {
-            for kind in [ModelKind::Openai, ModelKind::Anthropic, ModelKind::Gemini] {
+            for kind in
+                ["openai", "anthropic", "gemini"].map(|name| ModelKind::named(name).unwrap())
+            {
                 assert_eq!(paced(file, kind, None), (8, 3.0, 2.0), "{kind:?}");
                 assert_eq!(paced(file, kind, Some(5)), (5, 3.0, 2.0), "a flag of the recorded run");
             }
@@ -124,6 +128,10 @@ mod tests {
         }
         assert_eq!(paced(&["provider.kind=openai"], ModelKind::Scripted, None), (64, 0.0, 2.0));
         let own = ["limits.concurrency=64"];
-        assert_eq!(paced(&own, ModelKind::Openai, None), (64, 0.0, 2.0), "the config's limits");
+        assert_eq!(
+            paced(&own, ModelKind::Server(ApiKind::default()), None),
+            (64, 0.0, 2.0),
+            "the config's limits"
+        );
     }
 }

@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use http::{HeaderMap, HeaderValue};
 use retold::event::RunStarted;
 use retold::exchange::{Collected, Collector};
-use retold::id::{CallPath, Time};
-use retold::model::ModelInfo;
-use retold::prompt::Request;
+use retold::id::{CallPath, IdError, Time};
+use retold::model::{ModelInfo, providers};
+use retold::prompt::{Request, RequestError};
 use retold_wire::{
-    Elsewhere, Imported, Incoming, Key, Outcome, PROGRAM, ReplayQueue, Rules, Settings, Ticket,
-    Turn, clients, is_counted, is_kept, translated,
+    AskedError, Elsewhere, Imported, Incoming, Key, Outcome, PROGRAM, ReplayQueue, Rules, Settings,
+    Ticket, TooLong, Turn, is_counted, is_kept, translated,
 };
 use serde_json::json;
 
-use crate::error::TrafficError;
+use crate::error::{TrafficError, Wrong};
 use crate::exchange::{Answer, Asked, Exchange, Http};
 use crate::hosts::{Hosts, Parts};
 use crate::notes::Notes;
@@ -146,6 +146,29 @@ struct RunBuilder {
     unanswered: u64,
 }
 
+/// Why an exchange, or an answer in it, is left out of the run.
+#[derive(Debug, thiserror::Error)]
+enum NotCollected {
+    /// It has no URL.
+    #[error(transparent)]
+    Url(#[from] Wrong),
+    /// Its request cannot be recorded.
+    #[error(transparent)]
+    Asked(#[from] AskedError),
+    /// Its request has no canonical form without what is redacted.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// What it asks cannot be the name of a call.
+    #[error(transparent)]
+    Call(#[from] IdError),
+    /// Its answer is longer than what is kept.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
+    /// Its request did not go over HTTP.
+    #[error("it came over HTTP, and was not asked so")]
+    NotAskedOverHttp,
+}
+
 /// A question, as it is asked.
 struct CollectedQuestion {
     key: Key,
@@ -223,20 +246,18 @@ impl RunBuilder {
         asked: Asked,
         hosts: &mut Hosts,
         notes: &mut Notes,
-    ) -> Result<CollectedQuestion, String> {
+    ) -> Result<CollectedQuestion, NotCollected> {
         match asked {
             Asked::Http(http) => {
                 let incoming = incoming(http, hosts, notes)?;
-                let asked = incoming.asked(&self.rules).map_err(|error| error.to_string())?;
+                let asked = incoming.asked(&self.rules)?;
                 let (key, request, retry) = (asked.key.clone(), asked.request.clone(), asked.retry);
                 Ok(CollectedQuestion { key, request, retry, http: Some((incoming, asked)) })
             }
             Asked::Other(name, request) => {
-                let request =
-                    self.rules.redact_request(*request).map_err(|error| error.to_string())?;
+                let request = self.rules.redact_request(*request)?;
                 let prompt = self.rules.key(&request);
-                let call = CallPath::new(format!("{name}/{}", prompt.short(16)));
-                let call = call.map_err(|error| error.to_string())?;
+                let call = CallPath::new(format!("{name}/{}", prompt.short(16)))?;
                 let key = Key { call, prompt };
                 Ok(CollectedQuestion { key, request, retry: Some(0), http: None })
             }
@@ -250,18 +271,15 @@ impl RunBuilder {
         ticket: &Ticket,
         hosts: &mut Hosts,
         notes: &mut Notes,
-    ) -> Result<Outcome, String> {
+    ) -> Result<Outcome, NotCollected> {
         match (answer, &question.http) {
             (Answer::Http { status, mut headers, body }, Some((incoming, asked))) => {
                 noted(&headers, "answers", is_kept, notes);
                 redirected(&mut headers, incoming, hosts);
                 let answer = Elsewhere { status, headers, body };
-                let outcome = answer.outcome(incoming, asked, ticket.attempt, &self.rules);
-                outcome.map_err(|error| error.to_string())
+                Ok(answer.outcome(incoming, asked, ticket.attempt, &self.rules)?)
             }
-            (Answer::Http { .. }, None) => {
-                Err("it came over HTTP, and was not asked so".to_owned())
-            }
+            (Answer::Http { .. }, None) => Err(NotCollected::NotAskedOverHttp),
             (Answer::Read(mut response), _) => {
                 self.rules.redact_answer(&mut response);
                 Ok(Outcome::Answer(response))
@@ -290,13 +308,13 @@ impl RunBuilder {
     }
 }
 
-fn incoming(http: Http, hosts: &mut Hosts, notes: &mut Notes) -> Result<Incoming, String> {
+fn incoming(http: Http, hosts: &mut Hosts, notes: &mut Notes) -> Result<Incoming, NotCollected> {
     let Http { method, url, headers, body } = http;
-    let parts = Parts::parse(&url).map_err(|wrong| wrong.to_string())?;
+    let parts = Parts::parse(&url)?;
     noted(&headers, "requests", is_counted, notes);
     let (upstream, path) = hosts.place(&parts);
     // Of an upstream that the user named, as well.
-    let path = clients::path(&upstream, &path).into_owned();
+    let path = providers::path(&upstream, &path).into_owned();
     let (is_led, query) = (false, parts.query);
     Ok(Incoming { upstream, is_led, method, path, query, headers, body })
 }

@@ -2,20 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use retold_wire::clients::{self, AZURE, CLIENTS};
+use retold::model::providers;
 
 use crate::error::Wrong;
 
 /// The longest name of an upstream.
 const LONGEST: usize = 40;
-
-/// Hosts of providers that no SDK names as its default, or that are not the only one: host, name and path
-/// of the base URL.
-const PROVIDERS: &[(&str, &str, &str)] = &[
-    ("api.groq.com", "groq", "/"),
-    ("api.cerebras.ai", "cerebras", "/"),
-    ("api.together.ai", "together", "/v1"),
-];
 
 /// A URL, taken apart as it is written: a path has to be the one that a client sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +87,7 @@ impl Hosts {
     /// [`Wrong::Value`] for one that is not a URL.
     pub(crate) fn given(named: &BTreeMap<String, String>) -> Result<Self, Wrong> {
         let parts = |(name, url): (&String, &String)| {
-            Ok((name.clone(), Parts::parse(&clients::base_url(name, url))?))
+            Ok((name.clone(), Parts::parse(&providers::base_url(name, url))?))
         };
         let given = named.iter().map(parts);
         Ok(Hosts { given: given.collect::<Result<_, Wrong>>()?, used: BTreeMap::new() })
@@ -132,25 +124,15 @@ impl Hosts {
             return (name.clone(), base.clone());
         }
         let root = Parts { path: "/".to_owned(), query: None, ..parts.clone() };
-        for client in CLIENTS {
-            let local = ["http://localhost:11434", "http://127.0.0.1:11434"];
-            let is_ollama = client.upstream == "ollama" && local.contains(&&*parts.origin);
-            let base = match client.default.map(Parts::parse) {
-                _ if is_ollama => root.clone(),
-                Some(Ok(base)) => base,
-                _ => continue,
-            };
-            if below(parts, &base).is_some() && self.is_free(client.upstream, &base) {
-                return (client.upstream.to_owned(), base);
-            }
-        }
-        if parts.host.ends_with(".openai.azure.com") && self.is_free(AZURE, &root) {
-            return (AZURE.to_owned(), root);
-        }
-        for (_, name, path) in PROVIDERS.iter().filter(|(host, ..)| *host == parts.host) {
-            let base = Parts { path: (*path).to_owned(), ..root.clone() };
-            if below(parts, &base).is_some() && self.is_free(name, &base) {
-                return ((*name).to_owned(), base);
+        for provider in providers::providers() {
+            let default = provider.default.and_then(|url| Parts::parse(url).ok());
+            let recorded = provider.recorded_at.iter().filter(|base| base.is_at(&parts.origin));
+            let recorded =
+                recorded.map(|base| Parts { path: base.path.to_owned(), ..root.clone() });
+            let is_it =
+                |base: &Parts| below(parts, base).is_some() && self.is_free(provider.name, base);
+            if let Some(base) = default.into_iter().chain(recorded).find(is_it) {
+                return (provider.name.to_owned(), base);
             }
         }
         let fits = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };

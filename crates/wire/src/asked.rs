@@ -3,11 +3,11 @@
 use data_encoding::BASE64;
 use hyper::http::Method;
 use retold::id::{CallPath, IdError};
+use retold::model::providers::{self, Dialect, OTHER};
 use retold::prompt::{Api, Request, RequestError};
 use serde_json::{Map, Value, json};
 
-use crate::dialect::{self, Dialect, OTHER};
-use crate::incoming::{CALL, COUNTED, Incoming};
+use crate::incoming::{CALL, Incoming};
 use crate::key::Key;
 use crate::key_names::query_without_keys;
 use crate::masks::{Masks, replaced};
@@ -82,7 +82,7 @@ impl Incoming {
         let request = other(address, Vec::new())?;
         let prompt = request.hash();
         let call = CallPath::new(format!("{}/{}", OTHER.name(), prompt.short(16)))?;
-        let dialect = dialect::at(&self.path);
+        let dialect = providers::at(&self.path);
         Ok(Asked { dialect, request, key: Key { call, prompt }, retry: None })
     }
 
@@ -109,7 +109,7 @@ impl Incoming {
             && let Some(Value::Object(fields)) = &parsed
             && !fields.contains_key(ADDRESS)
         {
-            let dialect = dialect::at(&self.path);
+            let dialect = providers::at(&self.path);
             let is_streamed = dialect.is_streamed(&self.path, fields);
             if dialect.name() != OTHER.name()
                 && let Some((api, fields)) = self.typed(dialect, fields.clone())
@@ -149,7 +149,10 @@ impl Incoming {
         }
         let (api, mut body) = dialect.prompt(body)?;
         let address = self.address(dialect);
-        if !dialect.is_plain(&self.upstream, &self.path) || address.len() > PLAIN {
+        let is_plain = dialect
+            .plain()
+            .is_some_and(|plain| (plain.upstream, plain.path) == (&*self.upstream, &*self.path));
+        if !is_plain || address.len() > PLAIN {
             body.insert(ADDRESS.to_owned(), Value::Object(address));
         }
         Some((api, body))
@@ -167,9 +170,8 @@ impl Incoming {
         {
             address.insert("query".to_owned(), query.into());
         }
-        let counted = COUNTED
-            .iter()
-            .filter_map(|name| Some(((*name).to_owned(), Value::from(self.header(name)?))));
+        let counted = providers::counted_headers()
+            .filter_map(|name| Some((name.to_owned(), Value::from(self.header(name)?))));
         let counted: Map<String, Value> = counted.collect();
         if !counted.is_empty() {
             address.insert("headers".to_owned(), Value::Object(counted));

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use hyper::Response;
 use hyper::body::Incoming as IncomingBody;
 use hyper::http::{HeaderMap, header};
+use retold::model::providers::{self, Problem};
 
 use crate::asked::Asked;
 use crate::body::{Bodies, Unread};
-use crate::dialect::{self, Problem};
 use crate::incoming::Incoming;
 use crate::limits::{BODY_PACE, LEAST_OF_BODY, LONGEST_REQUEST};
 use crate::nearest::{NearestMatch, Why};
@@ -42,14 +42,14 @@ pub(crate) async fn ask(
             (400, "retold_request", format!("the body of the request is not HTTP: {why}"))
         }
         Err(Unread::Left) => {
-            let dialect = dialect::at(&incoming.path);
+            let dialect = providers::at(&incoming.path);
             return closing(refused(dialect, 400, "retold_request", "the request has no end"));
         }
         Err(Unread::Stalled) => {
             let (least, seconds) = (LEAST_OF_BODY >> 10, BODY_PACE.as_secs());
             let said =
                 format!("the request has no end: less than {least} KiB of it came in {seconds} s");
-            let dialect = dialect::at(&incoming.path);
+            let dialect = providers::at(&incoming.path);
             return closing(refused(dialect, 408, "retold_request", &said));
         }
     };
@@ -65,10 +65,12 @@ fn is_an_upgrade(headers: &HeaderMap) -> bool {
 
 /// Answers a request.
 async fn answer(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing> {
-    let Some(working) = session.begin_request() else { return ended(dialect::at(&incoming.path)) };
+    let Some(working) = session.begin_request() else {
+        return ended(providers::at(&incoming.path));
+    };
     if let Some(error) = session.broken_recorder() {
         let said = format!("retold cannot record: {error}");
-        return refused(dialect::at(&incoming.path), 500, "retold_log", &said);
+        return refused(providers::at(&incoming.path), 500, "retold_log", &said);
     }
     let asked = match incoming.asked(&session.rules) {
         Ok(asked) => asked,
@@ -111,7 +113,7 @@ pub(crate) async fn refuse(
     problem: Problem<'_>,
 ) -> Response<Outgoing> {
     let Some(_working) = session.begin_request() else {
-        return ended(dialect::at(&incoming.path));
+        return ended(providers::at(&incoming.path));
     };
     refusal(session, &incoming, problem).await
 }
@@ -122,7 +124,7 @@ async fn refusal(
     incoming: &Incoming,
     problem: Problem<'_>,
 ) -> Response<Outgoing> {
-    let dialect = dialect::at(&incoming.path);
+    let dialect = providers::at(&incoming.path);
     let answer = refused(dialect, problem.status, problem.code, problem.message);
     if session.broken_recorder().is_some() {
         return answer;

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use hyper::http::{HeaderMap, HeaderName, StatusCode};
 use retold::event::AttemptDetails;
-use retold::model::{Content, HTTP, Response};
+use retold::model::{Content, HTTP, Response, providers};
 use retold::prompt::{Request, RequestError};
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::asked::Asked;
 use crate::failures::reopens;
 use crate::framing::Framing;
 use crate::heads::kept_headers;
-use crate::incoming::{COUNTED, Incoming};
+use crate::incoming::Incoming;
 use crate::kept::{self, Kept};
 use crate::limits::LONGEST_ANSWER;
 use crate::masks::Masks;
@@ -20,7 +20,7 @@ use crate::rules::Rules;
 
 /// Whether a header of a request counts, and is therefore kept.
 pub fn is_counted(name: &HeaderName) -> bool {
-    COUNTED.contains(&name.as_str())
+    providers::counted_headers().any(|counted| counted == name.as_str())
 }
 
 /// Whether a header of an answer is kept.

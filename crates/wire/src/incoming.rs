@@ -6,9 +6,6 @@ use hyper::http::{HeaderMap, Method};
 /// Names the call that a request belongs to; not forwarded.
 pub const CALL: &str = "x-retold-call";
 
-/// The request headers that may change an answer.
-pub(crate) const COUNTED: &[&str] = &["anthropic-beta", "anthropic-version", "openai-beta"];
-
 /// A request as it arrived.
 #[derive(Debug, Clone)]
 pub struct Incoming {

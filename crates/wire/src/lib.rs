@@ -7,22 +7,22 @@
 //! - [`Server`]: serves the [`Runs`] of a [`Front`], each a [`Session`].
 //! - [`Reach`], [`Token`], [`Secret`]: whose requests are answered. The page uses the first as well.
 //! - [`Session`]: what is known of a run, and what has happened in it.
-//! - [`dialect`]: what is known about each API, one file each; everything else is recorded as it is.
 //! - [`Incoming`], [`Asked`], [`Rules`]: from a request to its prompt, its call and its key.
 //! - [`Samples`]: what a run has. [`ReplayQueue`]: which recorded answer a request gets. [`NearestMatch`]: why it
 //!   gets none.
 //! - [`Kept`]: how an answer travelled, byte for byte; [`Elsewhere`]: one that another tool recorded.
 //! - [`restored`]: the HTTP request that a stored request was.
-//! - [`clients`]: the variables in which SDKs look for their base URL.
+//!
+//! What is known about each API is in [`retold::model::providers`], one file each; everything else is recorded as
+//! it is.
 
 mod addresses;
 mod answer_registry;
 mod arriving;
 mod asked;
 mod body;
-pub mod clients;
+mod clients;
 mod decode;
-pub mod dialect;
 mod digest;
 mod dispatch;
 mod elsewhere;
@@ -73,12 +73,13 @@ pub use hyper::http;
 pub use addresses::ORIGIN;
 pub use asked::{Asked, AskedError};
 pub use body::Bodies;
+pub use clients::{NO_KEY, OURS};
 pub use decode::{DecodeError, decoded};
 pub use elsewhere::{Elsewhere, Outcome, TooLong, is_counted, is_kept};
 pub use failures::Failures;
 pub use front::{Front, Later, NoRun, Runs};
 pub use incoming::{CALL, Incoming};
-pub use intercept::{AuthorityError, Interception, NamedHosts, Reported, is_known, not_hiding};
+pub use intercept::{AuthorityError, Interception, NamedHosts, Reported, not_hiding};
 pub use kept::{End, Kept};
 pub use key::{Key, Place};
 pub use key_names::is_a_key;

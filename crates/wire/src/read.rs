@@ -2,10 +2,10 @@
 
 use hyper::http::{HeaderMap, StatusCode};
 use memchr::memchr3_iter;
-use retold::model::{Failure, Response, UNENDED, UNREADABLE, Unreadable};
+use retold::model::providers::{Dialect, Ending, NotRead, OTHER};
+use retold::model::{Failure, Response, UNENDED, UNREADABLE, Unreadable, answer_in};
 use serde_json::{Value, json};
 
-use crate::dialect::{Dialect, Ending, NotRead, OTHER};
 use crate::failures::{failure_of, inside};
 use crate::framing::{Framing, data, events};
 
@@ -97,8 +97,10 @@ fn response(dialect: &dyn Dialect, framing: Framing, body: &[u8]) -> (Response, 
         Err(error) => (unreadable(format!("it is not JSON: {error}")), Ending::Answered),
         Ok(reply) => {
             let ending = dialect.ending(&reply, has_end);
-            let response = dialect.answer(reply).unwrap_or_else(|error| match error {
-                NotRead::Whole => Response::text(std::str::from_utf8(body).unwrap_or_default()),
+            let response = answer_in(reply, dialect).unwrap_or_else(|error| match error {
+                NotRead::Several(_) => {
+                    Response::text(std::str::from_utf8(body).unwrap_or_default())
+                }
                 error => unreadable(error.to_string()),
             });
             (response, ending)

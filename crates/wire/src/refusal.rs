@@ -2,9 +2,9 @@
 
 use hyper::http::{HeaderValue, header};
 use hyper::{Response, StatusCode};
+use retold::model::providers::{Dialect, Problem};
 use serde_json::{Value, to_vec};
 
-use crate::dialect::{Dialect, Problem};
 use crate::outlet::Outgoing;
 use crate::reach::Refused;
 

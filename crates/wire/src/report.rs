@@ -11,13 +11,13 @@ use retold::escaping::printable;
 use retold::event::{DecidedBy, DecisionDetails, Event};
 use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::log::LogError;
+use retold::model::providers::OTHER;
 use retold::prompt::canonical;
 use retold::run::{CompareError, Compared, Outcome, RecorderError};
 use serde::Deserialize;
 use serde_json::{Map, Number, Value, json};
 
 use crate::answer_registry::{Given, NotOne};
-use crate::dialect::OTHER;
 use crate::key::Place;
 use crate::lock::lock;
 use crate::outlet::Outgoing;

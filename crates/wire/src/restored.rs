@@ -3,11 +3,11 @@
 use data_encoding::BASE64;
 use hyper::http::Method;
 use retold::id::CallPath;
-use retold::prompt::{Api, Request};
+use retold::model::providers::{self, DIALECTS, Dialect, OTHER, PlainAddress};
+use retold::prompt::Request;
 use serde_json::{Map, Value};
 
 use crate::asked::ADDRESS;
-use crate::dialect::{self, Dialect, OTHER};
 
 /// The HTTP request that a stored request was. Transport fields and other headers are not stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,14 +44,11 @@ pub fn restored(request: &Request, call: &CallPath) -> Option<Restored> {
     let is_streamed = call.as_str().ends_with("/stream");
     let Some(address) = body.remove(ADDRESS) else {
         // What a study would ask, too.
-        let path = match request.api() {
-            Api::Chat => "/chat/completions",
-            Api::Embedding => "/embeddings",
-            _ => return None,
-        };
-        let dialect = dialect::at(path);
+        let mut plain = DIALECTS.iter().filter_map(|dialect| Some((*dialect, dialect.plain()?)));
+        let (dialect, PlainAddress { upstream, path, .. }) =
+            plain.find(|(_, plain)| plain.api == request.api())?;
         return Some(Restored {
-            upstream: "openai".to_owned(),
+            upstream: upstream.to_owned(),
             method: Method::POST,
             path: path.to_owned(),
             query: None,
@@ -75,7 +72,7 @@ pub fn restored(request: &Request, call: &CallPath) -> Option<Restored> {
     let body = match name == OTHER.name() {
         true => of_other(body),
         false => {
-            let dialect: &dyn Dialect = dialect::at(&path);
+            let dialect: &dyn Dialect = providers::at(&path);
             RestoredBody::Json(Value::Object(dialect.body(body, &path, is_streamed)))
         }
     };

@@ -14,11 +14,10 @@ use hyper::service::service_fn;
 use hyper::{Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use retold::escaping::printable;
+use retold::model::providers::{self, OTHER};
 use tokio::net::TcpStream;
 
 use crate::addresses::{ELSEWHERE, HTTP, OWN, led};
-use crate::clients;
-use crate::dialect::{self, OTHER};
 use crate::dispatch::{ask, problem, refuse};
 use crate::front::{Address, Front, NoRun};
 use crate::here::Here;
@@ -127,7 +126,7 @@ async fn handle(
     let (parts, body) = request.into_parts();
     let address = match front.address(&parts.uri, &parts.headers) {
         Ok(address) => address,
-        Err(not_let_in) => return turned_away(dialect::at(parts.uri.path()), &not_let_in),
+        Err(not_let_in) => return turned_away(providers::at(parts.uri.path()), &not_let_in),
     };
     let Address { run, upstream, path } = address;
     if upstream == OWN && path == FINISH && parts.method == Method::POST {
@@ -139,7 +138,7 @@ async fn handle(
     let session = match front.runs.session(run.as_deref()).await {
         Ok(session) => session,
         Err(NoRun { status, message }) => {
-            return closing(refused(dialect::at(&path), status, "retold_run", &message));
+            return closing(refused(providers::at(&path), status, "retold_run", &message));
         }
     };
     if upstream == OWN {
@@ -157,7 +156,7 @@ async fn handle(
     }
     let known = front.upstreams.as_ref().is_none_or(|names| names.contains(&upstream));
     let incoming = Incoming {
-        path: clients::path(&upstream, path).into_owned(),
+        path: providers::path(&upstream, path).into_owned(),
         upstream,
         is_led,
         method: parts.method,

@@ -76,7 +76,7 @@ pub struct Session {
     pub(crate) pace: Pace,
     state: Mutex<SessionState>,
     /// Apart from the state, which is not held while an event is made.
-    recording: Mutex<Recording>,
+    recording: Mutex<SessionRecorder>,
     /// The decisions and facts that are recorded and were not reported yet. Held while the log is read, and
     /// while what is new is recorded.
     pub(crate) lanes: Mutex<OutcomeLanes>,
@@ -101,7 +101,7 @@ struct SessionState {
 }
 
 /// What writes the run.
-struct Recording {
+struct SessionRecorder {
     recorder: Option<Recorder>,
     /// Why nothing more can be recorded.
     failed: Option<RecorderError>,
@@ -157,7 +157,7 @@ impl Session {
             same_run,
             pace,
             state: Mutex::new(state),
-            recording: Mutex::new(Recording { recorder, failed: None }),
+            recording: Mutex::new(SessionRecorder { recorder, failed: None }),
             lanes: Mutex::new(lanes),
             long_answers: Semaphore::new(LONG_ANSWERS),
             idle: Notify::new(),
@@ -321,7 +321,7 @@ impl Session {
         &self,
         write: impl FnOnce(&mut Recorder) -> Result<T, RecorderError>,
     ) -> Result<Option<T>, RecorderError> {
-        let Recording { recorder, failed } = &mut *lock(&self.recording);
+        let SessionRecorder { recorder, failed } = &mut *lock(&self.recording);
         let Some(recorder) = recorder else { return Ok(None) };
         write(recorder).map(Some).inspect_err(|error| {
             failed.get_or_insert_with(|| error.clone());

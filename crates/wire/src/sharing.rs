@@ -11,12 +11,12 @@ use crate::key::{Key, Place};
 /// The answers that equal requests share, by what counts of a request.
 #[derive(Debug, Default)]
 pub(crate) struct Sharing {
-    answers: BTreeMap<Key, SharedAnswer>,
+    answers: BTreeMap<Key, EqualAnswer>,
 }
 
 /// What is known of the answer to a request.
 #[derive(Debug)]
-enum SharedAnswer {
+enum EqualAnswer {
     Asked(Arc<Notify>),
     Answered(Place),
 }
@@ -35,12 +35,12 @@ impl Sharing {
     /// What an equal request has got. If there was none, this one is noted as asked.
     pub(crate) fn ask(&mut self, key: &Key) -> EqualRequest {
         match self.answers.get(key) {
-            Some(SharedAnswer::Answered(place)) => EqualRequest::Answered(*place),
-            Some(SharedAnswer::Asked(notify)) => {
+            Some(EqualAnswer::Answered(place)) => EqualRequest::Answered(*place),
+            Some(EqualAnswer::Asked(notify)) => {
                 EqualRequest::Asked(notify.clone().notified_owned())
             }
             None => {
-                self.answers.insert(key.clone(), SharedAnswer::Asked(Arc::default()));
+                self.answers.insert(key.clone(), EqualAnswer::Asked(Arc::default()));
                 EqualRequest::None
             }
         }
@@ -49,18 +49,18 @@ impl Sharing {
     /// The answer that an equal request has got already.
     pub(crate) fn answered(&self, key: &Key) -> Option<Place> {
         match self.answers.get(key) {
-            Some(SharedAnswer::Answered(place)) => Some(*place),
-            Some(SharedAnswer::Asked(_)) | None => None,
+            Some(EqualAnswer::Answered(place)) => Some(*place),
+            Some(EqualAnswer::Asked(_)) | None => None,
         }
     }
 
     /// Notes what became of a request; `None` if it failed.
     pub(crate) fn note(&mut self, key: &Key, place: Option<Place>) {
         let before = match place {
-            Some(place) => self.answers.insert(key.clone(), SharedAnswer::Answered(place)),
+            Some(place) => self.answers.insert(key.clone(), EqualAnswer::Answered(place)),
             None => self.answers.remove(key),
         };
-        if let Some(SharedAnswer::Asked(notify)) = before {
+        if let Some(EqualAnswer::Asked(notify)) = before {
             notify.notify_waiters();
         }
     }

@@ -6,12 +6,12 @@ use std::error::Error;
 use hyper::http::{HeaderMap, header};
 use reqwest::{Client, Url, redirect};
 use retold::escaping::printable;
+use retold::model::providers::is_known_host;
 use retold::model::{Failure, FailureKind, NamedUrl};
 
 use crate::addresses::{ELSEWHERE, LED, ORIGIN, OWN, is_host};
 use crate::heads::is_forwarded;
 use crate::incoming::{CALL, Incoming};
-use crate::intercept::is_known;
 use crate::limits::{CONNECT, FILES_EXHAUSTED, SILENCE};
 use crate::locations::translate_all;
 use crate::open_files;
@@ -97,7 +97,7 @@ impl Upstreams {
     pub(crate) fn base(&self, name: &str) -> Option<Url> {
         match self.named.get(name) {
             Some(base) => Some(base.clone()),
-            None if self.known_hosts && is_known(name) => {
+            None if self.known_hosts && is_known_host(name) => {
                 Url::parse(&format!("https://{name}")).ok()
             }
             None => None,

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
 use super::client::HttpClient;
-use super::embeddings;
+use crate::model::providers::openai_embeddings;
 use crate::model::{EMBEDDINGS_TOGETHER, Failure, FailureKind, Response};
 use crate::prompt::{Request, canonical};
 
@@ -172,7 +172,7 @@ async fn post(
     let reply = client.post(&["embeddings"], &Value::Object(body)).await?;
     let sizes: Vec<usize> = members.iter().map(|member| size(&member.text)).collect();
     let secrets = &client.endpoint.secrets;
-    embeddings::responses(&reply.into_body(secrets)?.value, &sizes)
+    openai_embeddings::responses(&reply.into_body(secrets)?.value, &sizes)
 }
 
 fn size(text: &Value) -> usize {

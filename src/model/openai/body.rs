@@ -3,11 +3,12 @@
 use data_encoding::BASE64;
 use serde_json::Value;
 
-use super::chat::{self, NotACompletion};
 use super::mend::{Mended, mend};
 use crate::model::exact::has_inexact;
+use crate::model::providers::ReplyOf;
+use crate::model::providers::openai_chat::completion;
 use crate::model::secrets::Secrets;
-use crate::model::{Failure, FailureKind, Response, Unreadable, dialects};
+use crate::model::{Failure, FailureKind, NotACompletion, Response, Unreadable};
 
 /// How many bytes of an unreadable answer are kept: no model writes that much.
 const MOST_KEPT: usize = 1 << 20;
@@ -35,7 +36,7 @@ impl Body {
         let Body { value, mended, bytes } = self;
         let (value, mended) = match mended {
             Some(mended) => (value, mended),
-            None => match chat::response(&value) {
+            None => match completion(&value) {
                 // The common case.
                 Ok(response) if !response.extra.values().any(has_inexact) => return Ok(response),
                 Err(error) if !has_message(&value) => return Err(not_read(error, &value)),
@@ -73,8 +74,9 @@ fn has_message(value: &Value) -> bool {
 /// the request is not tried again.
 fn not_read(error: NotACompletion, value: &Value) -> Failure {
     let failure = Failure::from(error);
-    match dialects::of_server(value) {
-        Some(api) => Failure {
+    let reply = value.as_object().and_then(ReplyOf::recognised);
+    match reply.filter(|reply| reply.dialect.plain().is_none()) {
+        Some(ReplyOf { api, .. }) => Failure {
             kind: FailureKind::Rejected,
             message: format!(
                 "the answer is a reply of {api}, and not a chat completion: is the base URL that of an \
@@ -88,14 +90,14 @@ fn not_read(error: NotACompletion, value: &Value) -> Failure {
 
 /// The answer; its text is left out if it has an unknown shape.
 fn read(value: &Value) -> Result<(Response, Vec<&'static str>), Failure> {
-    match chat::response(value) {
+    match completion(value) {
         Ok(response) => Ok((response, Vec::new())),
         Err(error) if !has_message(value) => Err(not_read(error, value)),
         Err(_) => {
             let mut without = value.clone();
             without["choices"][0]["message"]["content"] = Value::Null;
             let wrong = "\"content\" is neither a text nor a list of parts";
-            Ok((chat::response(&without)?, vec![wrong]))
+            Ok((completion(&without)?, vec![wrong]))
         }
     }
 }

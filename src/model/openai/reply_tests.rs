@@ -3,7 +3,7 @@ use std::time::UNIX_EPOCH;
 use reqwest::header::{HeaderName, HeaderValue};
 
 use super::*;
-use crate::model::openai::chat;
+use crate::model::providers::openai_chat::completion;
 
 fn reply(status: u16, headers: &[(&'static str, &'static str)], body: &str) -> Reply {
     let headers = headers
@@ -115,7 +115,7 @@ fn everything_that_an_answer_says_is_kept_once() {
             "completion_tokens_details": {"reasoning_tokens": 1, "audio_tokens": 6}
         }
     });
-    insta::assert_debug_snapshot!(chat::response(&body).unwrap());
+    insta::assert_debug_snapshot!(completion(&body).unwrap());
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn parts_that_could_not_be_read_back_are_kept_as_text() {
     let nested = |levels: usize| (0..levels).fold(Value::from("x"), |inner, _| vec![inner].into());
     let body =
         |part: Value| serde_json::json!({"choices": [{"message": {"content": "a", "p": part}}]});
-    let kept = |part: Value| chat::response(&body(part)).unwrap().extra["p"].clone();
+    let kept = |part: Value| completion(&body(part)).unwrap().extra["p"].clone();
     assert_eq!(kept(nested(100)), nested(100));
     assert_eq!(kept(nested(101)), Value::from(nested(101).to_string()));
 }
@@ -131,7 +131,7 @@ fn parts_that_could_not_be_read_back_are_kept_as_text() {
 #[test]
 fn content_may_be_a_list_of_parts() {
     let read = |content: Value| {
-        chat::response(&serde_json::json!({"choices": [{"message": {"content": content}}]}))
+        completion(&serde_json::json!({"choices": [{"message": {"content": content}}]}))
     };
     let parts = serde_json::json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]);
     let answer = read(parts).unwrap();
@@ -154,7 +154,7 @@ fn content_may_be_a_list_of_parts() {
 #[test]
 fn an_answer_without_a_message_is_malformed() {
     let said = |body: &str| {
-        Failure::from(chat::response(&serde_json::from_str(body).unwrap()).unwrap_err()).message
+        Failure::from(completion(&serde_json::from_str(body).unwrap()).unwrap_err()).message
     };
     let all = [
         said("{}"),

@@ -10,9 +10,8 @@ use crate::escaping::printable;
 use crate::explain::explain;
 use crate::id::{CallPath, PromptHash, Sample};
 use crate::model::exact::has_inexact;
-use crate::model::exchange_line::{
-    ExchangeError, ExchangeLine, ExchangeResponse, ExchangeResponseError,
-};
+use crate::model::exchange_line::{ExchangeError, ExchangeLine};
+use crate::model::exchange_response::{ExchangeResponse, ExchangeResponseError};
 use crate::model::openai::mend::mend;
 use crate::model::{Failure, Response};
 use crate::prompt::{Api, CanonicalError, Request, RequestError, check_exact};

@@ -10,7 +10,7 @@ use retold_deliberation::personas::fetch::{FetchLimits, fetch};
 use retold_deliberation::personas::pool::{Enriched, Pool, add};
 use retold_deliberation::personas::{Collection, wanted};
 use retold_deliberation::{Fact, Settings};
-use retold_study::config::ModelKind;
+use retold_study::config::{ApiKind, ModelKind};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -236,7 +236,7 @@ fn only_made_up_runs_draw_made_up_personas() {
     let (personas, pool) = drawn(ModelKind::Simulated);
     assert!(pool.spare.is_empty() && pool.drawn.iter().all(Option::is_some));
     assert_eq!(personas.len(), 8);
-    let (personas, pool) = drawn(ModelKind::Openai);
+    let (personas, pool) = drawn(ModelKind::Server(ApiKind::default()));
     assert!(pool.drawn.iter().flatten().all(|p| !p.simulated), "{pool:?}");
     assert!(personas.iter().all(|p| !p.starts_with('M')));
     // Twelve are needed and five are there, so seven are new; personas that are not drawn are kept

@@ -8,21 +8,10 @@ use retold::model::NamedUrl;
 use retold_study::config::{
     AnswersFile, ApiKind, BaseUrl, EndpointConfig, KeyVariable, ModelConfig,
 };
-use retold_wire::clients::{self, Client};
-
-/// What the environment and the provider have for an API.
-pub(super) fn client(api: ApiKind) -> &'static Client {
-    let upstream = match api {
-        ApiKind::Openai | ApiKind::Responses => "openai",
-        ApiKind::Anthropic => "anthropic",
-        ApiKind::Gemini => "gemini",
-    };
-    clients::of(upstream).unwrap_or(&clients::CLIENTS[0])
-}
 
 /// The provider's own base URL, which is built into the program.
 pub(super) fn own_url(api: ApiKind) -> NamedUrl {
-    client(api).default.map_or_else(NamedUrl::openai, NamedUrl::given)
+    NamedUrl::own(api.access())
 }
 
 /// The key in an environment variable named by the user.
@@ -36,13 +25,13 @@ pub(super) fn environment(variable: &str) -> Option<SecretString> {
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
 pub(super) fn environment_key(api: ApiKind) -> Option<String> {
     let set = |name: &&str| std::env::var(name).ok().filter(|key| !key.trim().is_empty());
-    client(api).keys.iter().find_map(set)
+    api.access().provider.keys.iter().find_map(set)
 }
 
 /// The base URL from the environment.
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
 pub(super) fn environment_url(api: ApiKind) -> Option<NamedUrl> {
-    let url = std::env::var(client(api).variables.first()?).ok()?;
+    let url = std::env::var(api.access().provider.variables.first()?).ok()?;
     Some(url.trim()).filter(|url| !url.is_empty()).map(NamedUrl::given)
 }
 

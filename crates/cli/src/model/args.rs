@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::addresses::{environment_url, own_url};
 use crate::error::CliError;
@@ -21,8 +21,8 @@ use retold_study::study::StudySettings;
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
     /// Where answers come from.
-    #[arg(long, value_enum)]
-    model: Option<Kind>,
+    #[arg(long, value_parser = kinds())]
+    model: Option<ModelKind>,
     /// Answer from this exchanges file (JSON Lines, plain or .gz or .zst; `-` for standard input);
     /// implies --model scripted.
     #[arg(long, value_name = "FILE")]
@@ -50,33 +50,11 @@ pub(crate) struct ModelArgs {
     limits: LimitArgs,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
-    /// A program that makes up answers.
-    Simulated,
-    /// Any OpenAI-compatible server.
-    Openai,
-    /// Answers from a file.
-    Scripted,
-    /// Anthropic's Messages API.
-    Anthropic,
-    /// Google's Gemini API.
-    Gemini,
-    /// OpenAI's Responses API.
-    Responses,
-}
-
-impl From<Kind> for ModelKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Simulated => ModelKind::Simulated,
-            Kind::Openai => ModelKind::Openai,
-            Kind::Scripted => ModelKind::Scripted,
-            Kind::Anthropic => ModelKind::Anthropic,
-            Kind::Gemini => ModelKind::Gemini,
-            Kind::Responses => ModelKind::Responses,
-        }
-    }
+/// The kinds of model, by their names.
+fn kinds() -> impl TypedValueParser<Value = ModelKind> {
+    let named = |kind: &ModelKind| PossibleValue::new(kind.as_str()).help(kind.help());
+    PossibleValuesParser::new(ModelKind::all().iter().map(named))
+        .try_map(|name| ModelKind::named(&name).ok_or("there is no such kind"))
 }
 
 impl ModelArgs {
@@ -152,7 +130,7 @@ impl ModelArgs {
             self.names_one_model(*kind)?;
         }
         if let Some(model) = model {
-            *kind = (*model).into();
+            *kind = *model;
         }
         if let Some(api) = kind.api()
             && *url == BaseUrl::BuiltIn
@@ -160,7 +138,7 @@ impl ModelArgs {
             // The settings record what was asked.
             match environment_url(api) {
                 Some(named) => *url = BaseUrl::Named(named),
-                None if api != ApiKind::Openai => *url = BaseUrl::Named(own_url(api)),
+                None if api != ApiKind::default() => *url = BaseUrl::Named(own_url(api)),
                 None => {}
             }
         }
@@ -168,17 +146,16 @@ impl ModelArgs {
     }
 
     /// Checks that no other flag needs another kind of model: it would be ignored.
-    fn names_one_model(&self, kind: Kind) -> Result<(), CliError> {
-        let is_at_server = ModelKind::from(kind).api().is_some();
+    fn names_one_model(&self, kind: ModelKind) -> Result<(), CliError> {
+        let is_at_server = kind.api().is_some();
         let others = [
-            ("--answers", self.answers.is_some(), kind == Kind::Scripted),
+            ("--answers", self.answers.is_some(), kind == ModelKind::Scripted),
             ("--base-url", self.base_url.is_some(), is_at_server),
             ("--endpoint", !self.endpoints.is_empty(), is_at_server),
         ];
         match others.iter().find(|(_, is_given, fits)| *is_given && !fits) {
             Some((flag, ..)) => {
-                let name = kind.to_possible_value();
-                let name = name.as_ref().map_or("", |name| name.get_name());
+                let name = kind.as_str();
                 Err(CliError::usage(format!(
                     "--model {name} and {flag} contradict each other: give only one of them"
                 )))
@@ -195,7 +172,7 @@ impl ModelArgs {
 
 /// A kind of model that a server answers for: the given one, if it is such a kind.
 fn at_server(kind: ModelKind) -> ModelKind {
-    if kind.api().is_some() { kind } else { ModelKind::Openai }
+    if kind.api().is_some() { kind } else { ModelKind::Server(ApiKind::default()) }
 }
 
 /// Checks that a flag names each model once: it would be unclear which of two was meant.

@@ -11,7 +11,7 @@ use retold::model::Answerer;
 use retold::model::scripted::{LoadError, Scripted};
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::run::Mode;
-use retold_study::config::{AnswersFile, ApiKind, ModelConfig, ModelKind, Rates, Runtime};
+use retold_study::config::{AnswersFile, ModelConfig, ModelKind, Rates, Runtime};
 use retold_study::studies::Studies;
 
 impl ModelArgs {
@@ -51,10 +51,7 @@ impl ModelArgs {
                 Ok(Arc::new(Simulated::new(seed, rates, player)))
             }
             ModelKind::Scripted => Ok(self.scripted(runtime, mode)?),
-            ModelKind::Openai => self.servers(runtime, ApiKind::Openai),
-            ModelKind::Anthropic => self.servers(runtime, ApiKind::Anthropic),
-            ModelKind::Gemini => self.servers(runtime, ApiKind::Gemini),
-            ModelKind::Responses => self.servers(runtime, ApiKind::Responses),
+            ModelKind::Server(api) => self.servers(runtime, *api),
         }
     }
 

@@ -7,20 +7,19 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use super::ModelArgs;
-use super::addresses::{client, environment, environment_key, named, own_url};
+use super::addresses::{environment, environment_key, named, own_url};
 use super::unnamed::unnamed_servers;
 use crate::error::{CliError, Status};
 use retold::encoding::read_by_hand;
 use retold::escaping::printable;
 use retold::event::RunStarted;
-use retold::model::openai::{OpenAi, OpenAiError, OpenAiSettings, Spoken};
+use retold::model::openai::{OpenAiError, OpenAiSettings, at_server};
 use retold::model::{Answerer, ByName, NamedUrl};
 use retold_study::config::{
     AnswersFile, ApiKind, BaseUrl, EndpointConfig, KeyVariable, ModelConfig, ModelKind, Runtime,
 };
 use retold_study::studies::Studies;
 use retold_study::study::StudySettings;
-use retold_wire::dialect;
 
 impl ModelArgs {
     /// The servers: the one at the base URL, and those for single models.
@@ -33,7 +32,7 @@ impl ModelArgs {
         let others = server(api, base_url, key, timeout)?;
         if endpoints.is_empty() {
             return others.ok_or_else(|| {
-                let variable = client(api).keys.first().unwrap_or(&"OPENAI_API_KEY");
+                let variable = api.access().provider.keys.first().unwrap_or(&"OPENAI_API_KEY");
                 CliError::usage(format!("no API key: set {variable} or give --key-file FILE"))
                     .hint("--model simulated needs no key")
             });
@@ -152,10 +151,7 @@ fn server(
 ) -> Result<Option<Answerer>, OpenAiError> {
     let keyless = key.is_none();
     let settings = OpenAiSettings { base_url, key, timeout };
-    let model: Answerer = match dialect::speech(api.as_str()) {
-        Some(speech) => Arc::new(Spoken::new(speech, settings)?),
-        None => Arc::new(OpenAi::new(settings)?),
-    };
+    let model = at_server(api.access(), settings)?;
     let local = model.info().source.is_some_and(|s| is_local(&s));
     Ok((local || !keyless).then_some(model))
 }

@@ -49,11 +49,7 @@ pub(crate) fn record(
     // All errors are found before the log is changed.
     let scripted = match runtime.model.kind {
         ModelKind::Scripted => Some(model.scripted(&runtime, Mode::Record)?),
-        ModelKind::Simulated
-        | ModelKind::Openai
-        | ModelKind::Anthropic
-        | ModelKind::Gemini
-        | ModelKind::Responses => None,
+        ModelKind::Simulated | ModelKind::Server(_) => None,
     };
     let answerer: Answerer = match &scripted {
         Some(scripted) => scripted.clone(),

@@ -8,8 +8,9 @@ use crate::again::words;
 use crate::output::counted;
 use retold::escaping::printable;
 use retold::event::RunStarted;
+use retold::model::providers;
 use retold::run::Report;
-use retold_wire::{Imported, RecordedRedaction, Settings, clients};
+use retold_wire::{Imported, RecordedRedaction, Settings};
 
 /// The command of a run, its name, and what of its requests did not count.
 pub(crate) fn report(started: &RunStarted) -> Report {
@@ -36,7 +37,7 @@ pub(crate) fn report(started: &RunStarted) -> Report {
         let _ = writeln!(text, "name: {}", printable(name, 100));
     }
     let _ = writeln!(text, "upstreams: {}", printable(&upstreams.join(", "), 500));
-    let default = |name: &str| clients::of(name).and_then(|client| client.default);
+    let default = |name: &str| providers::default_url(name);
     for (name, url) in urls.iter().filter(|(name, url)| default(name) != Some(url.as_str())) {
         let _ = writeln!(text, "  {}: {}", printable(name, 100), printable(url, 200));
     }

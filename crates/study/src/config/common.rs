@@ -6,75 +6,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::kinds::{ApiKind, ModelKind};
 use super::named::{AnswersFile, BaseUrl, KeyVariable};
 use super::wrong::{Wrong, figure};
 use super::yaml::relative_to;
 use retold::model::{Limits, NamedUrl, RetryPolicy};
 use retold::prompt::{ChatRequest, Message, Request, Role};
-
-/// Which kind of model answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "snake_case")]
-pub enum ModelKind {
-    /// A program that makes up answers, for trying things out.
-    #[default]
-    Simulated,
-    /// Any OpenAI-compatible server.
-    Openai,
-    /// Answers from an exchanges file.
-    Scripted,
-    /// Anthropic's Messages API.
-    Anthropic,
-    /// Google's Gemini API.
-    Gemini,
-    /// OpenAI's Responses API.
-    Responses,
-}
-
-/// The API that a server speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "snake_case")]
-pub enum ApiKind {
-    /// Chat completions and embeddings.
-    #[default]
-    Openai,
-    /// Anthropic's Messages API.
-    Anthropic,
-    /// Google's Gemini API.
-    Gemini,
-    /// OpenAI's Responses API.
-    Responses,
-}
-
-impl ApiKind {
-    /// Its name in settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ApiKind::Openai => "openai",
-            ApiKind::Anthropic => "anthropic",
-            ApiKind::Gemini => "gemini",
-            ApiKind::Responses => "responses",
-        }
-    }
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-    fn is_openai(&self) -> bool {
-        *self == ApiKind::Openai
-    }
-}
-
-impl ModelKind {
-    /// The API of the server that answers; `None` if no server does.
-    pub fn api(self) -> Option<ApiKind> {
-        match self {
-            ModelKind::Simulated | ModelKind::Scripted => None,
-            ModelKind::Openai => Some(ApiKind::Openai),
-            ModelKind::Anthropic => Some(ApiKind::Anthropic),
-            ModelKind::Gemini => Some(ApiKind::Gemini),
-            ModelKind::Responses => Some(ApiKind::Responses),
-        }
-    }
-}
 
 /// How often the simulated model misbehaves: shares from 0 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -122,7 +59,7 @@ pub struct EndpointConfig {
     /// Where the API is.
     pub base_url: BaseUrl,
     /// Which API it is.
-    #[serde(default, skip_serializing_if = "ApiKind::is_openai")]
+    #[serde(default, skip_serializing_if = "ApiKind::is_default")]
     pub kind: ApiKind,
     /// The environment variable with its key, which servers on the local machine do not need. It is
     /// not recorded.

@@ -11,6 +11,7 @@
 mod common;
 mod error;
 mod file;
+mod kinds;
 mod mistake;
 mod named;
 mod place;
@@ -18,9 +19,10 @@ mod prompts;
 mod wrong;
 mod yaml;
 
-pub use common::{ApiKind, EndpointConfig, ModelConfig, ModelKind, Rates, RequestConfig, Runtime};
+pub use common::{EndpointConfig, ModelConfig, Rates, RequestConfig, Runtime};
 pub use error::ConfigError;
 pub use file::ConfigFile;
+pub use kinds::{ApiKind, ModelKind};
 pub use named::{AnswersFile, BaseUrl, KeyVariable};
 pub use place::located;
 pub use wrong::{Wrong, figure, names_folder, within};

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::kinds::ApiKind;
 use retold::model::{NamedUrl, without_secrets};
 
 /// Where an API is, and who chose it.
@@ -28,7 +29,7 @@ impl Serialize for BaseUrl {
     /// The recorded form, without secrets.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let url = match self {
-            BaseUrl::BuiltIn => NamedUrl::openai().without_secrets(),
+            BaseUrl::BuiltIn => NamedUrl::own(ApiKind::default().access()).without_secrets(),
             BaseUrl::Named(url) => url.without_secrets(),
             BaseUrl::Recorded(url) => without_secrets(url),
         };

@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use http::StatusCode;
 use retold::id::RunId;
 use retold::log::{LogError, Reader};
-use retold::model::HTTP;
-use retold_wire::{
-    Kept, MASK, ORIGIN, Restored, RestoredBody, Settings, clients, restored, translated,
-};
+use retold::model::{HTTP, providers};
+use retold_wire::{Kept, MASK, ORIGIN, Restored, RestoredBody, Settings, restored, translated};
 use serde_json::json;
 
 use super::yaml::{quoted, text_or_bytes};
@@ -154,7 +152,7 @@ impl Bases<'_> {
                 Parts::parse(url).ok().filter(|_| !url.contains(MASK)).ok_or_else(unknown)?;
             return Ok(format!("{}{}", parts.origin, parts.path.trim_end_matches('/')));
         }
-        let default = clients::of(upstream).and_then(|client| client.default);
+        let default = providers::default_url(upstream);
         default.map(str::to_owned).ok_or_else(unknown)
     }
 

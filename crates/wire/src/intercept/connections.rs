@@ -11,12 +11,12 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Response, upgrade};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use retold::model::providers::{self, Dialect, OTHER};
 use tokio_rustls::TlsAcceptor;
 
 use super::interception::Interception;
 use super::tunnel;
 use crate::addresses::{HTTP, HTTPS};
-use crate::dialect::{self, Dialect, OTHER};
 use crate::dispatch::ask;
 use crate::front::Front;
 use crate::here::Here;
@@ -60,7 +60,7 @@ pub(crate) async fn pass_on(
         port => format!("http://{host}:{port}"),
     };
     let is_for_a_model =
-        dialect::at(request.uri().path()).name() != OTHER.name() || interception.is_model(&host);
+        providers::at(request.uri().path()).name() != OTHER.name() || interception.is_model(&host);
     let Some(tunnels) =
         interception.tunnels.as_ref().filter(|_| interception.live || !is_for_a_model)
     else {
@@ -176,7 +176,7 @@ async fn handle(
     let (parts, body) = request.into_parts();
     let session = match front.opened(&parts.headers).await {
         Ok(session) => session,
-        Err(not_let_in) => return turned_away(dialect::at(parts.uri.path()), &not_let_in),
+        Err(not_let_in) => return turned_away(providers::at(parts.uri.path()), &not_let_in),
     };
     let opened = match port {
         HTTPS => host.clone(),

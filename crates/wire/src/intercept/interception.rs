@@ -5,12 +5,12 @@ use std::sync::Mutex;
 
 use hyper::Response;
 use retold::escaping::printable;
+use retold::model::providers::{OTHER, is_known_host};
 
 use super::authority::{Authority, AuthorityError};
-use super::hosts::{NamedHosts, is_known};
+use super::hosts::NamedHosts;
 use super::tunnel::Tunnels;
 use crate::addresses::HTTPS;
-use crate::dialect::OTHER;
 use crate::lock::lock;
 use crate::outlet::Outgoing;
 use crate::refusal::refused;
@@ -86,7 +86,7 @@ impl Interception {
 
     /// Whether a model may answer at a host, at whatever port.
     pub(super) fn is_model(&self, host: &str) -> bool {
-        self.named.contains_key(host) || is_known(host)
+        self.named.contains_key(host) || is_known_host(host)
     }
 
     /// Counts a connection or request to a host.

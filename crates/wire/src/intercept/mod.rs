@@ -10,5 +10,5 @@ mod tunnel;
 
 pub use authority::AuthorityError;
 pub(crate) use connections::{connect, pass_on};
-pub use hosts::{NamedHosts, is_known, not_hiding};
+pub use hosts::{NamedHosts, not_hiding};
 pub use interception::{Interception, Reported};

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use hyper::http::{HeaderMap, HeaderValue};
+use retold::model::providers;
 use serde_json::Value;
 
 use super::views::{View, views_of};
 use super::{Redaction, replaced, replaced_bytes};
 use crate::decode::decoded;
-use crate::incoming::{CALL, COUNTED, Incoming};
+use crate::incoming::{CALL, Incoming};
 
 impl Redaction {
     /// A body that is one whole: JSON, a text, or bytes. The second value says whether anything was
@@ -62,11 +63,11 @@ impl Redaction {
         stored.upstream = self.text(&incoming.upstream).into_owned();
         stored.path = self.escaped(&incoming.path, '/');
         stored.query = incoming.query.as_deref().map(|query| self.escaped(query, '&'));
-        for name in COUNTED.iter().chain([&CALL]) {
-            if let Some(value) = incoming.headers.get(*name).and_then(|it| it.to_str().ok())
+        for name in providers::counted_headers().chain([CALL]) {
+            if let Some(value) = incoming.headers.get(name).and_then(|it| it.to_str().ok())
                 && let Ok(value) = HeaderValue::from_str(&self.text(value))
             {
-                stored.headers.insert(*name, value);
+                stored.headers.insert(name, value);
             }
         }
         let header = |name: &str| incoming.headers.get(name).and_then(|it| it.to_str().ok());

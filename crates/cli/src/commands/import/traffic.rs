@@ -17,9 +17,10 @@ use crate::select;
 use crate::views::traffic::{as_json, named, said};
 use retold::escaping::printable;
 use retold::log::{ForeignError, Log, SqliteBackend};
+use retold::model::providers;
 use retold::run::clock;
 use retold_traffic::{Format, Options, Read, TrafficError, import};
-use retold_wire::{RedactionKey, Rules, clients};
+use retold_wire::{RedactionKey, Rules};
 
 /// How requests of a file of another tool are named and compared.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -99,10 +100,7 @@ pub(super) fn run(
     let mut text = format!("run {run}: {} imported from {shown} ({format})\n", parts.join(" and "));
     // Writing to a string cannot fail.
     for (upstream, url) in &urls {
-        let variable = match clients::of(upstream).and_then(|client| client.variables.first()) {
-            Some(variable) => (*variable).to_owned(),
-            None => clients::variable(upstream),
-        };
+        let variable = providers::variable(upstream);
         let _ = writeln!(text, "  {upstream}: {}, replayed at ${variable}", printable(url, 200));
     }
     if unanswered > 0 {

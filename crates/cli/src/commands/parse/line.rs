@@ -8,9 +8,8 @@ use retold::escaping::printable;
 use retold::explain::explain;
 use retold::id::{CallPath, Sample};
 use retold::jsonl::JsonlError;
-use retold::model::{
-    Content, ExchangeResponse, ExchangeResponseError, ReplyOf, Response, UNREADABLE,
-};
+use retold::model::providers::ReplyOf;
+use retold::model::{Content, ExchangeResponse, ExchangeResponseError, Response, UNREADABLE};
 use retold::parse::WholeAnswer;
 use retold::prompt::Request;
 use retold::unique::Unique;
@@ -145,8 +144,8 @@ const ANSWERS: [&str; 4] = ["text", "content", "response", "error"];
 fn foreign(text: &str) -> Option<LineError> {
     let fields: Map<String, Value> = serde_json::from_str(text).ok()?;
     match ReplyOf::recognised(&fields) {
-        Some(ReplyOf { api, is_read: true }) => Some(LineError::Reply(api)),
-        Some(ReplyOf { api, is_read: false }) => Some(LineError::UnreadReply(api)),
+        Some(ReplyOf { api, dialect }) if dialect.is_pasted() => Some(LineError::Reply(api)),
+        Some(ReplyOf { api, dialect: _ }) => Some(LineError::UnreadReply(api)),
         None if fields.is_empty() || ANSWERS.iter().any(|key| fields.contains_key(*key)) => None,
         None => Some(LineError::OtherKeys(fields.into_iter().map(|(key, _)| key).collect())),
     }

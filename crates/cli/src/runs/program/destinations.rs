@@ -10,8 +10,8 @@ use crate::error::CliError;
 use retold::escaping::printable;
 use retold::id::RunId;
 use retold::log::Log;
-use retold::model::NamedUrl;
-use retold_wire::{NamedHosts, Settings, Upstreams, clients, upstreams_asked};
+use retold::model::{NamedUrl, providers};
+use retold_wire::{NamedHosts, Settings, Upstreams, upstreams_asked};
 
 /// Where requests go: to servers by name, to hosts that a program has written into it.
 #[derive(Debug, Clone, Default)]
@@ -63,7 +63,9 @@ impl Destinations {
                     }
                 }
                 // An import need not say where requests went: what was asked has to be named.
-                _ if led_to.is_none() && clients::has_default(name) && !asked.contains(name) => {}
+                _ if led_to.is_none()
+                    && providers::default_url(name).is_some()
+                    && !asked.contains(name) => {}
                 _ => missing.push(name.clone()),
             }
         }

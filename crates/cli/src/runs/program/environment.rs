@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use crate::error::CliError;
 use retold::model::NamedUrl;
-use retold_wire::clients::{self, AZURE, CLIENTS, Client, NO_KEY, OPENAI, OURS};
-use retold_wire::{NamedHosts, Secret, Upstreams};
+use retold::model::providers::{self, Provider, providers};
+use retold_wire::{NO_KEY, NamedHosts, OURS, Secret, Upstreams};
 
 /// What is changed in the environment of a program.
 #[derive(Debug, Clone, Default)]
@@ -19,10 +19,10 @@ pub(super) struct Environment {
 
 /// The upstreams that the user names: in flags, or in the variables that SDKs read.
 pub(super) fn upstreams(given: &[String]) -> Result<BTreeMap<String, NamedUrl>, CliError> {
-    let set = CLIENTS.iter().filter_map(|client| {
-        let value = client.variables.iter().find_map(|name| variable(name))?;
-        let url = clients::base_url(client.upstream, &value);
-        Some((client.upstream.to_owned(), NamedUrl::given(url)))
+    let set = providers().filter_map(|provider| {
+        let value = provider.variables.iter().find_map(|name| variable(name))?;
+        let url = provider.base_url(&value);
+        Some((provider.name.to_owned(), NamedUrl::given(url)))
     });
     let mut named: BTreeMap<_, _> = set.collect();
     named.extend(only(given)?);
@@ -31,10 +31,10 @@ pub(super) fn upstreams(given: &[String]) -> Result<BTreeMap<String, NamedUrl>, 
 
 /// The providers' own servers, which SDKs ask that have no other name for them.
 pub(super) fn defaults(named: &BTreeMap<String, NamedUrl>) -> BTreeMap<String, NamedUrl> {
-    // Clients for Azure refuse a second base URL.
-    let refused = |client: &Client| client.upstream == OPENAI && named.contains_key(AZURE);
-    let others = CLIENTS.iter().filter(|it| !named.contains_key(it.upstream) && !refused(it));
-    let own = |it: &Client| Some((it.upstream.to_owned(), NamedUrl::given(it.default?)));
+    let others = providers()
+        .filter(|it| !named.contains_key(it.name))
+        .filter(|it| !is_refused(it, |other| named.contains_key(other)));
+    let own = |it: &Provider| Some((it.name.to_owned(), NamedUrl::given(it.default?)));
     others.filter_map(own).collect()
 }
 
@@ -44,14 +44,18 @@ pub(super) fn defaults(named: &BTreeMap<String, NamedUrl>) -> BTreeMap<String, N
 pub(super) fn served(some: &[String]) -> (Vec<String>, Vec<String>) {
     let is_recorded = |name: &str| some.iter().any(|one| one == name);
     let (mut served, mut unset) = (some.to_vec(), Vec::new());
-    for client in CLIENTS.iter().filter(|client| !is_recorded(client.upstream)) {
-        let other = client.upstream == OPENAI && is_recorded(AZURE);
-        match other || client.default.is_none() {
-            true => unset.extend(client.variables.iter().map(|name| (*name).to_owned())),
-            false => served.push(client.upstream.to_owned()),
+    for provider in providers().filter(|provider| !is_recorded(provider.name)) {
+        match is_refused(provider, is_recorded) || provider.default.is_none() {
+            true => unset.extend(provider.variables.iter().map(|name| (*name).to_owned())),
+            false => served.push(provider.name.to_owned()),
         }
     }
     (served, unset)
+}
+
+/// Whether the SDKs of another provider, of those that are asked, refuse this one's base URL next to their own.
+fn is_refused(provider: &Provider, is_asked: impl Fn(&str) -> bool) -> bool {
+    providers().any(|other| other.refuses == Some(provider.name) && is_asked(other.name))
 }
 
 /// The upstreams that are given as NAME=URL.
@@ -64,7 +68,7 @@ pub(super) fn only(given: &[String]) -> Result<BTreeMap<String, NamedUrl>, CliEr
             )
         };
         let (name, url) = upstream.split_once('=').ok_or_else(wrong)?;
-        named.insert(name.to_owned(), NamedUrl::given(clients::base_url(name, url)));
+        named.insert(name.to_owned(), NamedUrl::given(providers::base_url(name, url)));
     }
     Ok(named)
 }
@@ -117,20 +121,20 @@ pub(super) fn of_program(
     let ours = secret.base_url(server);
     for upstream in upstreams {
         let url = format!("{ours}/{upstream}");
-        match clients::of(upstream) {
-            Some(client) => {
+        match providers::provider(upstream) {
+            Some(provider) => {
                 all.extend(
-                    client.variables.iter().map(|name| ((*name).to_owned(), url.clone().into())),
+                    provider.variables.iter().map(|name| ((*name).to_owned(), url.clone().into())),
                 );
                 // Many SDKs do not start without a key.
                 if replay
-                    && let Some(first) = client.keys.first()
-                    && !client.keys.iter().any(|name| variable(name).is_some())
+                    && let Some(first) = provider.keys.first()
+                    && !provider.keys.iter().any(|name| variable(name).is_some())
                 {
                     all.push(((*first).to_owned(), NO_KEY.into()));
                 }
             }
-            None => all.push((clients::variable(upstream), url.into())),
+            None => all.push((providers::variable(upstream).into_owned(), url.into())),
         }
     }
     all.push((OURS.to_owned(), ours.into()));

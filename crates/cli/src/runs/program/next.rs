@@ -7,8 +7,9 @@ use crate::error::CliError;
 use crate::select::Selected;
 use retold::event::RunStarted;
 use retold::id::RunId;
+use retold::model::providers;
 use retold::run::how_it_ended;
-use retold_wire::{MASK, PROGRAM, Settings, clients, has_placeholder};
+use retold_wire::{MASK, PROGRAM, Settings, has_placeholder};
 
 /// What stands in a command for a URL that only the user knows.
 pub(super) const URL: &str = "URL";
@@ -83,8 +84,7 @@ fn servers(settings: &Settings) -> Vec<String> {
         settings.upstreams.iter().chain(settings.urls.keys()).collect();
     let mut all = Vec::new();
     for name in upstreams.difference(&hosts) {
-        let url = match (settings.led_to(name), clients::of(name).and_then(|client| client.default))
-        {
+        let url = match (settings.led_to(name), providers::default_url(name)) {
             (Some(url), own) if own == Some(url) => continue,
             (None, Some(_)) => continue,
             (Some(url), _) => shown(url),

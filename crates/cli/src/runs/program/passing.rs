@@ -10,6 +10,7 @@ use super::environment::variable;
 use crate::error::write_err;
 use crate::global::Global;
 use crate::output::counted;
+use retold::model::providers::is_known_host;
 use retold_wire::{NamedHosts, Reported, Settings, http, not_hiding};
 
 /// The variables that name a proxy for connections with TLS.
@@ -177,7 +178,7 @@ fn watched(refused: &Hosts, passed: &Hosts) -> String {
                 "{n} or more requests to {host} were not recorded: --upstream NAME={host} records them, if the \
                  program takes its base URL from $NAME_BASE_URL"
             ),
-            None if retold_wire::is_known(host) => writeln!(
+            None if is_known_host(host) => writeln!(
                 text,
                 "{n} or more connections to {host} were not recorded: --intercept records them"
             ),

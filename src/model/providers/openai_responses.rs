@@ -1,19 +1,29 @@
 //! OpenAI's Responses API.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 
-use retold::model::Response;
-use retold::model::openai::{Inexpressible, Posted, Speech};
-use retold::prompt::Api;
 use serde_json::{Map, Value, json};
 
-use super::ending::{error_in, failed_as};
-use super::ours::{Chat, Speaker, object};
-use super::{
-    Dialect, Ending, NotRead, Problem, TokenCounts, append, kind_of, openai_error, read, tool_call,
+use super::dialect::{Dialect, NotRead, Problem};
+use super::ending::{Ending, error_in, failed_as};
+use super::openai_chat::OPENAI;
+use super::provider::Provider;
+use super::reply_parts::{TokenCounts, answer_of, append, kind_of, openai_error, tool_call};
+use super::study::{Inexpressible, Posted, StudyAccess};
+use super::study_chat::{Chat, Speaker, object};
+use crate::model::Response;
+use crate::prompt::Api;
+
+static STUDY: StudyAccess = StudyAccess {
+    kind: "responses",
+    help: "OpenAI's Responses API",
+    provider: &OPENAI,
+    key_header: None,
+    headers: &[],
+    translation: Some(posted),
 };
 
+/// The Responses API.
 #[derive(Debug)]
 pub(super) struct OpenAiResponses;
 
@@ -23,6 +33,19 @@ const LAST: &[&str] = &["response.completed", "response.incomplete", "response.f
 impl Dialect for OpenAiResponses {
     fn name(&self) -> &'static str {
         "openai.responses"
+    }
+
+    /// Those of [`OpenAiChat`](super::openai_chat::OpenAiChat).
+    fn providers(&self) -> &'static [Provider] {
+        &[]
+    }
+
+    fn hosts(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn study(&self) -> Option<&'static StudyAccess> {
+        Some(&STUDY)
     }
 
     fn is_at(&self, path: &str) -> bool {
@@ -99,6 +122,12 @@ impl Dialect for OpenAiResponses {
         Ending::or(failed, || Ending::marked(has_end, "response.completed"))
     }
 
+    fn reply_name(&self, fields: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
+        let is_one = fields.get("object").is_some_and(|object| object == "response")
+            || fields.get("output").is_some_and(Value::is_array);
+        is_one.then_some("OpenAI's Responses API")
+    }
+
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {
         let Some(output) = reply["output"].as_array() else {
             return Err(NotRead::Missing("output"));
@@ -148,7 +177,7 @@ impl Dialect for OpenAiResponses {
         if !calls.is_empty() {
             fields["tool_calls"] = calls.into();
         }
-        read(fields)
+        answer_of(fields)
     }
 
     fn error(&self, problem: &Problem<'_>) -> Value {
@@ -177,100 +206,88 @@ fn as_far_as_it_came(events: &[Value]) -> Value {
     items.into_values().collect()
 }
 
-impl Speech for OpenAiResponses {
-    fn kind(&self) -> &'static str {
-        "responses"
+/// What is posted for a chat of a study.
+fn posted(chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
+    let mut chat = Chat::new(chat)?;
+    chat.without(&[
+        "frequency_penalty",
+        "logit_bias",
+        "logprobs",
+        "n",
+        "presence_penalty",
+        "seed",
+        "stop",
+    ])?;
+    let said = |kind: &str, texts: &[String]| {
+        texts.iter().map(|text| json!({"type": kind, "text": text})).collect::<Vec<_>>()
+    };
+    let mut input = Vec::new();
+    if !chat.instructions.is_empty() {
+        input.push(json!({"role": "system", "content": said("input_text", &chat.instructions)}));
     }
-
-    fn posted(&self, chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
-        let mut chat = Chat::new(chat)?;
-        chat.without(&[
-            "frequency_penalty",
-            "logit_bias",
-            "logprobs",
-            "n",
-            "presence_penalty",
-            "seed",
-            "stop",
-        ])?;
-        let said = |kind: &str, texts: &[String]| {
-            texts.iter().map(|text| json!({"type": kind, "text": text})).collect::<Vec<_>>()
-        };
-        let mut input = Vec::new();
-        if !chat.instructions.is_empty() {
-            input
-                .push(json!({"role": "system", "content": said("input_text", &chat.instructions)}));
-        }
-        for turn in &chat.turns {
-            match &turn.speaker {
-                Speaker::User => {
-                    input.push(json!({"role": "user", "content": said("input_text", &turn.texts)}));
+    for turn in &chat.turns {
+        match &turn.speaker {
+            Speaker::User => {
+                input.push(json!({"role": "user", "content": said("input_text", &turn.texts)}));
+            }
+            Speaker::Assistant => {
+                if !turn.texts.is_empty() {
+                    let said = said("output_text", &turn.texts);
+                    input.push(json!({"role": "assistant", "content": said}));
                 }
-                Speaker::Assistant => {
-                    if !turn.texts.is_empty() {
-                        let said = said("output_text", &turn.texts);
-                        input.push(json!({"role": "assistant", "content": said}));
-                    }
-                    for (id, name, arguments) in &turn.calls {
-                        input.push(json!({"type": "function_call", "call_id": id, "name": name,
-                            "arguments": arguments.to_string()}));
-                    }
+                for (id, name, arguments) in &turn.calls {
+                    input.push(json!({"type": "function_call", "call_id": id, "name": name,
+                        "arguments": arguments.to_string()}));
                 }
-                Speaker::Tool(id) => input
-                    .push(json!({"type": "function_call_output", "call_id": id,
-                    "output": turn.texts.concat()})),
             }
+            Speaker::Tool(id) => input.push(json!({"type": "function_call_output", "call_id": id,
+                "output": turn.texts.concat()})),
         }
-        let max_tokens = chat.max_tokens();
-        // A name, a schema and a strictness are one level further up.
-        let format = match chat.take("response_format") {
-            Some(mut format) if format["type"] == "json_schema" => {
-                let mut schema = format["json_schema"].take();
-                schema["type"] = "json_schema".into();
-                schema
-            }
-            other => other.unwrap_or_default(),
-        };
-        let tools: Vec<Value> = chat
-            .tools()
-            .into_iter()
-            .map(|tool| match tool {
-                Ok(function) => object(json!({"type": "function", "name": function.name,
-                    "description": function.description, "parameters": function.parameters})),
-                Err(own) => own,
-            })
-            .collect();
-        let tools = if tools.is_empty() { Value::Null } else { tools.into() };
-        let choice = match chat.take("tool_choice") {
-            Some(choice) if choice["function"]["name"].is_string() => {
-                json!({"type": "function", "name": choice["function"]["name"]})
-            }
-            other => other.unwrap_or_default(),
-        };
-        let effort = chat.take("reasoning_effort").map(|effort| json!({"effort": effort}));
-        let own = object(
-            json!({"input": input, "max_output_tokens": max_tokens, "tools": tools, "tool_choice": choice,
-            "reasoning": effort}),
-        );
-        let mut body = chat.fields;
-        body.extend(own.as_object().cloned().unwrap_or_default());
-        if !format.is_null() {
-            let text = body.entry("text").or_insert_with(|| json!({}));
-            text["format"] = format;
+    }
+    let max_tokens = chat.max_tokens();
+    // A name, a schema and a strictness are one level further up.
+    let format = match chat.take("response_format") {
+        Some(mut format) if format["type"] == "json_schema" => {
+            let mut schema = format["json_schema"].take();
+            schema["type"] = "json_schema".into();
+            schema
         }
-        Ok(Posted { path: vec!["responses".to_owned()], body: Value::Object(body) })
+        other => other.unwrap_or_default(),
+    };
+    let tools: Vec<Value> = chat
+        .tools()
+        .into_iter()
+        .map(|tool| match tool {
+            Ok(function) => object(json!({"type": "function", "name": function.name,
+                "description": function.description, "parameters": function.parameters})),
+            Err(own) => own,
+        })
+        .collect();
+    let tools = if tools.is_empty() { Value::Null } else { tools.into() };
+    let choice = match chat.take("tool_choice") {
+        Some(choice) if choice["function"]["name"].is_string() => {
+            json!({"type": "function", "name": choice["function"]["name"]})
+        }
+        other => other.unwrap_or_default(),
+    };
+    let effort = chat.take("reasoning_effort").map(|effort| json!({"effort": effort}));
+    let own = object(
+        json!({"input": input, "max_output_tokens": max_tokens, "tools": tools, "tool_choice": choice,
+        "reasoning": effort}),
+    );
+    let mut body = chat.fields;
+    body.extend(own.as_object().cloned().unwrap_or_default());
+    if !format.is_null() {
+        let text = body.entry("text").or_insert_with(|| json!({}));
+        text["format"] = format;
     }
-
-    fn answer(&self, reply: Value) -> Result<Response, Box<dyn Error + Send + Sync>> {
-        Ok(Dialect::answer(self, reply)?)
-    }
+    Ok(Posted { path: vec!["responses".to_owned()], body: Value::Object(body) })
 }
 
 #[cfg(test)]
 mod tests {
-    use retold::model::Content;
-
     use super::*;
+    use crate::model::Content;
 
     #[test]
     fn a_response_is_read_out_of_its_last_event() {
@@ -288,7 +305,7 @@ mod tests {
         ];
         assert!(OpenAiResponses.is_last(&events[2].to_string()));
         assert!(!OpenAiResponses.is_last(&events[1].to_string()));
-        let answer = Dialect::answer(&OpenAiResponses, OpenAiResponses.assembled(&events)).unwrap();
+        let answer = OpenAiResponses.answer(OpenAiResponses.assembled(&events)).unwrap();
         assert_eq!(answer.content, Content::from("Two parts"));
         assert_eq!(answer.extra["tool_calls"][0]["function"]["name"], "f");
         assert_eq!(answer.extra["reasoning"], "hm");
@@ -317,7 +334,7 @@ mod tests {
             "response_format": {"type": "json_schema", "json_schema": {"name": "n", "strict": true, "schema": {}}},
             "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}, {"type": "web_search"}],
             "tool_choice": {"type": "function", "function": {"name": "f"}}});
-        let Posted { path, body } = OpenAiResponses.posted(chat.as_object().unwrap()).unwrap();
+        let Posted { path, body } = posted(chat.as_object().unwrap()).unwrap();
         let due = json!({"model": "gpt-5", "temperature": 0.5, "max_output_tokens": 9, "reasoning": {"effort": "low"},
             "input": [{"role": "system", "content": [{"type": "input_text", "text": "Be short."}]},
                 {"role": "user", "content": [{"type": "input_text", "text": "a"}]},

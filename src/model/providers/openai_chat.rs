@@ -3,13 +3,98 @@
 
 use std::collections::BTreeMap;
 
-use retold::model::Response;
-use retold::prompt::{Api, TRANSPORT_LISTS};
 use serde_json::{Map, Value, json};
 
-use super::ending::{error_in, failed_as};
-use super::{Dialect, Ending, NotRead, Problem, append, openai_error, read};
+use super::dialect::{Dialect, NotRead, PlainAddress, Problem};
+use super::ending::{Ending, error_in, failed_as};
+use super::provider::{Provider, RecordedBase, VersionPlace};
+use super::reply_parts::{append, openai_error};
+use super::study::StudyAccess;
+use crate::model::content_parts::{NotACompletion, text};
+use crate::model::parts::{
+    CHOICE, COMPLETION, LOGPROBS, OTHER_CHOICES, USAGE, add_rest, keep_readable, leave_out,
+    of_message, rest, take_text,
+};
+use crate::model::{ExchangeResponseError, Response, keep_exact, usage};
+use crate::prompt::{Api, TRANSPORT_LISTS};
 
+/// OpenAI itself.
+pub(super) const OPENAI: Provider = Provider {
+    variables: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
+    default: Some("https://api.openai.com/v1"),
+    keys: &["OPENAI_API_KEY"],
+    ..Provider::new("openai")
+};
+
+/// Those whose SDKs, or whose requests in recordings, are known. Groq's and Cerebras's SDKs have other defaults
+/// than programs that ask them in OpenAI's words.
+const PROVIDERS: &[Provider] = &[
+    OPENAI,
+    Provider {
+        variables: &["AZURE_OPENAI_ENDPOINT"],
+        keys: &["AZURE_OPENAI_API_KEY"],
+        refuses: Some(OPENAI.name),
+        recorded_at: &[RecordedBase { host: "*.openai.azure.com", path: "/" }],
+        ..Provider::new("azure")
+    },
+    Provider {
+        variables: &["TOGETHER_BASE_URL"],
+        default: Some("https://api.together.xyz/v1"),
+        // Some clients add it to a URL that has it.
+        version: VersionPlace::InBase,
+        keys: &["TOGETHER_API_KEY"],
+        recorded_at: &[RecordedBase { host: "api.together.ai", path: "/v1" }],
+        ..Provider::new("together")
+    },
+    Provider {
+        variables: &["GROQ_BASE_URL"],
+        keys: &["GROQ_API_KEY"],
+        recorded_at: &[RecordedBase { host: "api.groq.com", path: "/" }],
+        ..Provider::new("groq")
+    },
+    Provider {
+        variables: &["CEREBRAS_BASE_URL"],
+        keys: &["CEREBRAS_API_KEY"],
+        recorded_at: &[RecordedBase { host: "api.cerebras.ai", path: "/" }],
+        ..Provider::new("cerebras")
+    },
+];
+
+/// In the order in which they are compared with a host.
+const HOSTS: &[&str] = &[
+    "api.openai.com",
+    "*.api.openai.com",
+    "*.openai.azure.com",
+    "*.cognitiveservices.azure.com",
+    "*.services.ai.azure.com",
+    "*.inference.ai.azure.com",
+    "api.mistral.ai",
+    "api.groq.com",
+    "api.deepseek.com",
+    "api.together.xyz",
+    "api.fireworks.ai",
+    "api.perplexity.ai",
+    "api.x.ai",
+    "api.cerebras.ai",
+    "openrouter.ai",
+    "router.huggingface.co",
+    "integrate.api.nvidia.com",
+    "dashscope.aliyuncs.com",
+    "dashscope-intl.aliyuncs.com",
+    "api.moonshot.ai",
+];
+
+/// Studies write their requests in this form.
+static STUDY: StudyAccess = StudyAccess {
+    kind: "openai",
+    help: "Any OpenAI-compatible server",
+    provider: &OPENAI,
+    key_header: None,
+    headers: &[],
+    translation: None,
+};
+
+/// Chat completions.
 #[derive(Debug)]
 pub(super) struct OpenAiChat;
 
@@ -18,12 +103,28 @@ impl Dialect for OpenAiChat {
         "openai.chat"
     }
 
-    fn is_at(&self, path: &str) -> bool {
-        path.ends_with("/chat/completions")
+    fn providers(&self) -> &'static [Provider] {
+        PROVIDERS
     }
 
-    fn is_plain(&self, upstream: &str, path: &str) -> bool {
-        upstream == "openai" && path == "/chat/completions"
+    fn hosts(&self) -> &'static [&'static str] {
+        HOSTS
+    }
+
+    fn study(&self) -> Option<&'static StudyAccess> {
+        Some(&STUDY)
+    }
+
+    fn plain(&self) -> Option<PlainAddress> {
+        Some(PlainAddress { api: Api::Chat, upstream: OPENAI.name, path: "/chat/completions" })
+    }
+
+    fn headers(&self) -> &'static [&'static str] {
+        &["openai-beta"]
+    }
+
+    fn is_at(&self, path: &str) -> bool {
+        path.ends_with("/chat/completions")
     }
 
     /// The first list of our own studies, so that both have the same prompt hash.
@@ -94,13 +195,78 @@ impl Dialect for OpenAiChat {
         Ending::or(failed, || Ending::marked(has_end || has_reasons, "[DONE] or a finish reason"))
     }
 
+    fn reply_name(&self, fields: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
+        fields.get("choices").is_some_and(Value::is_array).then_some("the chat completions API")
+    }
+
+    fn is_pasted(&self) -> bool {
+        true
+    }
+
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {
-        read(reply)
+        if !reply["choices"].is_array() {
+            return Err(NotRead::OtherForm(reply));
+        }
+        let both = |first| ExchangeResponseError::Both { first, second: "choices" };
+        if reply.get("content").is_some() {
+            return Err(both("content").into());
+        }
+        if !reply["embedding"].is_null() {
+            return Err(both("embedding").into());
+        }
+        let mut response = completion(&reply).map_err(ExchangeResponseError::Pasted)?;
+        keep_exact(&mut response.extra);
+        Ok(response)
     }
 
     fn error(&self, problem: &Problem<'_>) -> Value {
         openai_error(problem)
     }
+}
+
+/// The answer in a chat completion, with all its other parts; see [`Response`].
+pub(in crate::model) fn completion(body: &Value) -> Result<Response, NotACompletion> {
+    let choices = body["choices"].as_array().ok_or(NotACompletion::NoChoices)?;
+    let (choice, others) = choices.split_first().ok_or(NotACompletion::EmptyChoices)?;
+    let message = choice["message"].as_object().ok_or(NotACompletion::NoMessage)?;
+    let mut extra = of_message(message);
+    let text = text(message.get("content"), &mut extra)?;
+    let choice = choice.as_object().map(|choice| rest(choice, &["message"]));
+    let mut choice = choice.unwrap_or_default();
+    leave_out(&mut choice, "index", &0.into());
+    let finish_reason = take_text(&mut choice, "finish_reason");
+    if let Some(logprobs) = choice.remove(LOGPROBS) {
+        extra.insert(LOGPROBS.to_owned(), logprobs);
+    }
+    add_rest(&mut extra, CHOICE, choice);
+    if !others.is_empty() {
+        extra.insert(OTHER_CHOICES.to_owned(), others.into());
+    }
+    let mut response = Response { finish_reason, extra, ..Response::text(text) };
+    add_whole(&mut response, body, "choices", "chat.completion");
+    Ok(response)
+}
+
+/// Adds the fields of the whole reply, except the list of its answers and its usual `object`.
+pub(super) fn add_whole(
+    response: &mut Response,
+    body: &Value,
+    answers: &str,
+    object: &'static str,
+) {
+    let mut left = body.as_object().map(|body| rest(body, &[answers])).unwrap_or_default();
+    leave_out(&mut left, "object", &object.into());
+    response.id = take_text(&mut left, "id");
+    response.model = take_text(&mut left, "model");
+    response.system_fingerprint = take_text(&mut left, "system_fingerprint");
+    response.service_tier = take_text(&mut left, "service_tier");
+    let (usage, more) = left.remove(USAGE).map_or((None, None), usage::read);
+    response.usage = usage;
+    if let Some(more) = more {
+        response.extra.insert(USAGE.to_owned(), more);
+    }
+    add_rest(&mut response.extra, COMPLETION, left);
+    keep_readable(&mut response.extra);
 }
 
 /// One answer of a stream, as far as it has come.
@@ -199,9 +365,8 @@ fn add_function(function: &mut Map<String, Value>, more: &Value) {
 
 #[cfg(test)]
 mod tests {
-    use retold::model::Content;
-
     use super::*;
+    use crate::model::Content;
 
     /// Reduced from what the API sends for two tool calls and for a text with usage.
     #[test]

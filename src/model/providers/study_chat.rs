@@ -1,8 +1,8 @@
-//! From a chat of our own, in the form of a chat completion, to requests of other APIs: what several
-//! of them share.
+//! A study's chat, which has the form of a chat completion, taken apart for requests of other APIs.
 
-use retold::model::openai::Inexpressible;
 use serde_json::{Map, Value, json};
+
+use super::study::Inexpressible;
 
 /// A chat, taken apart.
 pub(super) struct Chat {

@@ -1,18 +1,44 @@
 //! Ollama's own API: chat and generate.
 
-use retold::model::Response;
-use retold::prompt::Api;
 use serde_json::{Map, Value, json};
 
-use super::ending::error_in;
-use super::{Dialect, Ending, NotRead, Problem, TokenCounts, append, read, tool_call};
+use super::dialect::{Dialect, NotRead, Problem};
+use super::ending::{Ending, error_in};
+use super::provider::{Provider, RecordedBase};
+use super::reply_parts::{TokenCounts, answer_of, append, tool_call};
+use super::study::StudyAccess;
+use crate::model::Response;
+use crate::prompt::Api;
 
+const PROVIDERS: &[Provider] = &[Provider {
+    variables: &["OLLAMA_HOST"],
+    default: Some("http://127.0.0.1:11434"),
+    port: Some(11434),
+    recorded_at: &[RecordedBase { host: "http://localhost:11434", path: "/" }],
+    ..Provider::new("ollama")
+}];
+
+/// Ollama's own API.
 #[derive(Debug)]
 pub(super) struct Ollama;
 
 impl Dialect for Ollama {
     fn name(&self) -> &'static str {
         "ollama"
+    }
+
+    fn providers(&self) -> &'static [Provider] {
+        PROVIDERS
+    }
+
+    /// It is served on machines of one's own.
+    fn hosts(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Studies ask it in OpenAI's words.
+    fn study(&self) -> Option<&'static StudyAccess> {
+        None
     }
 
     fn is_at(&self, path: &str) -> bool {
@@ -100,6 +126,12 @@ impl Dialect for Ollama {
         Ending::or(error_in(&reply["error"]), || Ending::marked(has_end, "\"done\": true"))
     }
 
+    fn reply_name(&self, fields: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
+        let is = |name: &str, of: fn(&Value) -> bool| fields.get(name).is_some_and(of);
+        let answers = is("message", Value::is_object) || is("response", Value::is_string);
+        (answers && is("done", Value::is_boolean)).then_some("Ollama's own API")
+    }
+
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {
         let message = &reply["message"];
         let text = message["content"].as_str().or(reply["response"].as_str());
@@ -123,7 +155,7 @@ impl Dialect for Ollama {
         if !calls.is_empty() {
             fields["tool_calls"] = calls.into();
         }
-        read(fields)
+        answer_of(fields)
     }
 
     fn error(&self, problem: &Problem<'_>) -> Value {
@@ -133,9 +165,8 @@ impl Dialect for Ollama {
 
 #[cfg(test)]
 mod tests {
-    use retold::model::Content;
-
     use super::*;
+    use crate::model::Content;
 
     #[test]
     fn chat_and_generate_are_read_streamed_or_not() {

@@ -1,8 +1,9 @@
 //! How a reply ended, as its API says it.
 
-use retold::escaping::printable;
-use retold::model::{Failure, FailureKind};
 use serde_json::Value;
+
+use crate::escaping::printable;
+use crate::model::{Failure, FailureKind};
 
 /// The longest text of an error that is kept beside its bytes.
 const LONGEST: usize = 300;

@@ -1,22 +1,55 @@
 //! Gemini's generateContent and streamGenerateContent.
 
-use std::error::Error;
-
-use retold::model::Response;
-use retold::model::openai::{Inexpressible, Posted, Speech};
-use retold::prompt::Api;
 use serde_json::{Map, Value, json};
 
-use super::ending::error_in;
-use super::ours::{Chat, Speaker, object};
-use super::{Dialect, Ending, NotRead, Problem, TokenCounts, read, tool_call};
+use super::dialect::{Dialect, NotRead, Problem};
+use super::ending::{Ending, error_in};
+use super::provider::Provider;
+use super::reply_parts::{TokenCounts, answer_of, tool_call};
+use super::study::{Inexpressible, Posted, StudyAccess};
+use super::study_chat::{Chat, Speaker, object};
+use crate::model::Response;
+use crate::prompt::Api;
 
+const GEMINI: Provider = Provider {
+    variables: &["GOOGLE_GEMINI_BASE_URL"],
+    default: Some("https://generativelanguage.googleapis.com"),
+    keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    ..Provider::new("gemini")
+};
+
+/// The default of Vertex depends on the region.
+const PROVIDERS: &[Provider] =
+    &[GEMINI, Provider { variables: &["GOOGLE_VERTEX_BASE_URL"], ..Provider::new("vertex") }];
+
+static STUDY: StudyAccess = StudyAccess {
+    kind: "gemini",
+    help: "Google's Gemini API",
+    provider: &GEMINI,
+    key_header: Some("x-goog-api-key"),
+    headers: &[],
+    translation: Some(posted),
+};
+
+/// The Gemini API.
 #[derive(Debug)]
 pub(super) struct Gemini;
 
 impl Dialect for Gemini {
     fn name(&self) -> &'static str {
         "gemini.content"
+    }
+
+    fn providers(&self) -> &'static [Provider] {
+        PROVIDERS
+    }
+
+    fn hosts(&self) -> &'static [&'static str] {
+        &["generativelanguage.googleapis.com", "*-aiplatform.googleapis.com"]
+    }
+
+    fn study(&self) -> Option<&'static StudyAccess> {
+        Some(&STUDY)
     }
 
     fn is_at(&self, path: &str) -> bool {
@@ -84,6 +117,10 @@ impl Dialect for Gemini {
         })
     }
 
+    fn reply_name(&self, fields: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
+        fields.get("candidates").is_some_and(Value::is_array).then_some("the Gemini API")
+    }
+
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {
         // A stream that was not asked for as events is a list.
         let reply = match reply {
@@ -128,7 +165,7 @@ impl Dialect for Gemini {
         if !calls.is_empty() {
             fields["tool_calls"] = calls.into();
         }
-        read(fields)
+        answer_of(fields)
     }
 
     fn error(&self, problem: &Problem<'_>) -> Value {
@@ -137,118 +174,101 @@ impl Dialect for Gemini {
     }
 }
 
-impl Speech for Gemini {
-    fn kind(&self) -> &'static str {
-        "gemini"
-    }
-
-    fn key_header(&self) -> Option<&'static str> {
-        Some("x-goog-api-key")
-    }
-
-    fn posted(&self, chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
-        let mut chat = Chat::new(chat)?.with_a_user_first()?;
-        chat.without(&["logit_bias", "n", "tool_choice"])?;
-        let text = |text: &String| json!({"text": text});
-        let mut contents: Vec<Value> = Vec::new();
-        for turn in &chat.turns {
-            let (role, parts) = match &turn.speaker {
-                Speaker::User => ("user", turn.texts.iter().map(text).collect::<Vec<_>>()),
-                Speaker::Assistant => {
-                    let calls = turn.calls.iter();
-                    let calls = calls.map(
-                        |(_, name, args)| json!({"functionCall": {"name": name, "args": args}}),
-                    );
-                    ("model", turn.texts.iter().map(text).chain(calls).collect())
-                }
-                Speaker::Tool(id) => {
-                    let calls = chat.turns.iter().flat_map(|turn| &turn.calls);
-                    let Some((_, name, _)) = calls.into_iter().find(|(call, ..)| call == id) else {
-                        let what = "is the result of a call that no message makes";
-                        return Err(Inexpressible::Message { number: turn.number, what });
-                    };
-                    let response = json!({"result": turn.texts.concat()});
-                    (
-                        "user",
-                        vec![json!({"functionResponse": {"name": name, "response": response}})],
-                    )
-                }
-            };
-            // Roles alternate: consecutive messages of one role are one.
-            match contents.last_mut() {
-                Some(last) if last["role"] == role => {
-                    if let Some(said) = last["parts"].as_array_mut() {
-                        said.extend(parts);
-                    }
-                }
-                _ => contents.push(json!({"role": role, "parts": parts})),
+/// What is posted for a chat of a study.
+fn posted(chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
+    let mut chat = Chat::new(chat)?.with_a_user_first()?;
+    chat.without(&["logit_bias", "n", "tool_choice"])?;
+    let text = |text: &String| json!({"text": text});
+    let mut contents: Vec<Value> = Vec::new();
+    for turn in &chat.turns {
+        let (role, parts) = match &turn.speaker {
+            Speaker::User => ("user", turn.texts.iter().map(text).collect::<Vec<_>>()),
+            Speaker::Assistant => {
+                let calls = turn.calls.iter();
+                let calls = calls
+                    .map(|(_, name, args)| json!({"functionCall": {"name": name, "args": args}}));
+                ("model", turn.texts.iter().map(text).chain(calls).collect())
             }
-        }
-        let (model, stop, max_tokens) = (chat.model(), chat.stop(), chat.max_tokens());
-        let (kind, schema) = match chat.take("response_format") {
-            None => (Value::Null, Value::Null),
-            Some(format) => match format["type"].as_str() {
-                Some("text") => (Value::Null, Value::Null),
-                Some("json_object") => ("application/json".into(), Value::Null),
-                Some("json_schema") => {
-                    ("application/json".into(), format["json_schema"]["schema"].clone())
-                }
-                _ => {
-                    let what = "its type is none of text, json_object and json_schema";
-                    return Err(Inexpressible::Value { field: "response_format", what });
-                }
-            },
-        };
-        let mut config = object(
-            json!({"temperature": chat.take("temperature"), "topP": chat.take("top_p"),
-            "maxOutputTokens": max_tokens, "stopSequences": stop, "seed": chat.take("seed"),
-            "presencePenalty": chat.take("presence_penalty"), "frequencyPenalty": chat.take("frequency_penalty"),
-            "responseLogprobs": chat.take("logprobs"), "logprobs": chat.take("top_logprobs"),
-            "responseMimeType": kind, "responseJsonSchema": schema}),
-        );
-        // Settings of its own, as the provider spells them.
-        if let (Some(Value::Object(more)), Some(config)) =
-            (chat.take("generationConfig"), config.as_object_mut())
-        {
-            config.extend(more);
-        }
-        let (mut functions, mut tools) = (Vec::new(), Vec::new());
-        for tool in chat.tools() {
-            match tool {
-                Ok(function) => functions.push(object(json!({"name": function.name,
-                    "description": function.description, "parametersJsonSchema": function.parameters}))),
-                Err(own) => tools.push(own),
+            Speaker::Tool(id) => {
+                let calls = chat.turns.iter().flat_map(|turn| &turn.calls);
+                let Some((_, name, _)) = calls.into_iter().find(|(call, ..)| call == id) else {
+                    let what = "is the result of a call that no message makes";
+                    return Err(Inexpressible::Message { number: turn.number, what });
+                };
+                let response = json!({"result": turn.texts.concat()});
+                ("user", vec![json!({"functionResponse": {"name": name, "response": response}})])
             }
-        }
-        if !functions.is_empty() {
-            tools.push(json!({"functionDeclarations": functions}));
-        }
-        let given = |list: Vec<Value>| if list.is_empty() { Value::Null } else { list.into() };
-        let instructions: Vec<Value> = chat.instructions.iter().map(text).collect();
-        let instructions = match given(instructions) {
-            Value::Null => Value::Null,
-            parts => json!({"parts": parts}),
         };
-        let config = if config == json!({}) { Value::Null } else { config };
-        let own = object(json!({"contents": contents, "systemInstruction": instructions,
-            "generationConfig": config, "tools": given(tools)}));
-        let mut body = chat.fields;
-        body.extend(own.as_object().cloned().unwrap_or_default());
-        let path =
-            vec!["v1beta".to_owned(), "models".to_owned(), format!("{model}:generateContent")];
-        Ok(Posted { path, body: Value::Object(body) })
+        // Roles alternate: consecutive messages of one role are one.
+        match contents.last_mut() {
+            Some(last) if last["role"] == role => {
+                if let Some(said) = last["parts"].as_array_mut() {
+                    said.extend(parts);
+                }
+            }
+            _ => contents.push(json!({"role": role, "parts": parts})),
+        }
     }
-
-    fn answer(&self, reply: Value) -> Result<Response, Box<dyn Error + Send + Sync>> {
-        Ok(Dialect::answer(self, reply)?)
+    let (model, stop, max_tokens) = (chat.model(), chat.stop(), chat.max_tokens());
+    let (kind, schema) = match chat.take("response_format") {
+        None => (Value::Null, Value::Null),
+        Some(format) => match format["type"].as_str() {
+            Some("text") => (Value::Null, Value::Null),
+            Some("json_object") => ("application/json".into(), Value::Null),
+            Some("json_schema") => {
+                ("application/json".into(), format["json_schema"]["schema"].clone())
+            }
+            _ => {
+                let what = "its type is none of text, json_object and json_schema";
+                return Err(Inexpressible::Value { field: "response_format", what });
+            }
+        },
+    };
+    let mut config = object(
+        json!({"temperature": chat.take("temperature"), "topP": chat.take("top_p"),
+        "maxOutputTokens": max_tokens, "stopSequences": stop, "seed": chat.take("seed"),
+        "presencePenalty": chat.take("presence_penalty"), "frequencyPenalty": chat.take("frequency_penalty"),
+        "responseLogprobs": chat.take("logprobs"), "logprobs": chat.take("top_logprobs"),
+        "responseMimeType": kind, "responseJsonSchema": schema}),
+    );
+    // Settings of its own, as the provider spells them.
+    if let (Some(Value::Object(more)), Some(config)) =
+        (chat.take("generationConfig"), config.as_object_mut())
+    {
+        config.extend(more);
     }
+    let (mut functions, mut tools) = (Vec::new(), Vec::new());
+    for tool in chat.tools() {
+        match tool {
+            Ok(function) => {
+                functions.push(object(json!({"name": function.name,
+                "description": function.description, "parametersJsonSchema": function.parameters})))
+            }
+            Err(own) => tools.push(own),
+        }
+    }
+    if !functions.is_empty() {
+        tools.push(json!({"functionDeclarations": functions}));
+    }
+    let given = |list: Vec<Value>| if list.is_empty() { Value::Null } else { list.into() };
+    let instructions: Vec<Value> = chat.instructions.iter().map(text).collect();
+    let instructions = match given(instructions) {
+        Value::Null => Value::Null,
+        parts => json!({"parts": parts}),
+    };
+    let config = if config == json!({}) { Value::Null } else { config };
+    let own = object(json!({"contents": contents, "systemInstruction": instructions,
+        "generationConfig": config, "tools": given(tools)}));
+    let mut body = chat.fields;
+    body.extend(own.as_object().cloned().unwrap_or_default());
+    let path = vec!["v1beta".to_owned(), "models".to_owned(), format!("{model}:generateContent")];
+    Ok(Posted { path, body: Value::Object(body) })
 }
 
 #[cfg(test)]
 mod tests {
-    use retold::model::Content;
-
     use super::*;
+    use crate::model::Content;
 
     #[test]
     fn a_stream_is_read_as_events_and_as_a_list() {
@@ -268,7 +288,7 @@ mod tests {
         ];
         assert!(Gemini.is_last(&events[3].to_string()) && !Gemini.is_last(&events[2].to_string()));
         for reply in [Gemini.assembled(&events), events.iter().cloned().collect()] {
-            let answer = Dialect::answer(&Gemini, reply).unwrap();
+            let answer = Gemini.answer(reply).unwrap();
             assert_eq!(answer.content, Content::from("One two"));
             assert_eq!(answer.finish_reason.as_deref(), Some("STOP"));
             assert_eq!(answer.extra["reasoning"], "hm");
@@ -288,7 +308,7 @@ mod tests {
             "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}},
             "tools": [{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object"}}}],
             "safetySettings": [], "generationConfig": {"topK": 4}});
-        let Posted { path, body } = Gemini.posted(chat.as_object().unwrap()).unwrap();
+        let Posted { path, body } = posted(chat.as_object().unwrap()).unwrap();
         let due = json!({"contents": [{"role": "user", "parts": [{"text": "a"}]},
                 {"role": "model", "parts": [{"text": "b"}, {"functionCall": {"name": "f", "args": {"x": 1}}}]},
                 {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"result": "one"}}}]}],
@@ -303,12 +323,12 @@ mod tests {
         );
         let plain = json!({"model": "m", "messages": [{"role": "user", "content": "a"}]});
         let due = json!({"contents": [{"role": "user", "parts": [{"text": "a"}]}]});
-        assert_eq!(Gemini.posted(plain.as_object().unwrap()).unwrap().body, due);
+        assert_eq!(posted(plain.as_object().unwrap()).unwrap().body, due);
         // No user begins this conversation, and one message says nothing.
         let asks = json!({"model": "m", "messages": [{"role": "system", "content": "Ask."},
             {"role": "assistant", "content": "Why?"}, {"role": "user", "content": ""}, {"role": "user", "content": "So."}]});
         let due = json!({"contents": [{"role": "user", "parts": [{"text": "Ask."}]},
             {"role": "model", "parts": [{"text": "Why?"}]}, {"role": "user", "parts": [{"text": "So."}]}]});
-        assert_eq!(Gemini.posted(asks.as_object().unwrap()).unwrap().body, due);
+        assert_eq!(posted(asks.as_object().unwrap()).unwrap().body, due);
     }
 }

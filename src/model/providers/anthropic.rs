@@ -1,17 +1,44 @@
 //! Anthropic's Messages API.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 
-use retold::model::Response;
-use retold::model::openai::{Inexpressible, Posted, Speech};
-use retold::prompt::Api;
 use serde_json::{Map, Value, json};
 
-use super::ending::error_in;
-use super::ours::{Chat, Speaker, object};
-use super::{Dialect, Ending, NotRead, Problem, append, kind_of, read};
+use super::dialect::{Dialect, NotRead, Problem};
+use super::ending::{Ending, error_in};
+use super::provider::{Provider, VersionPlace};
+use super::reply_parts::{append, kind_of};
+use super::study::{Inexpressible, Posted, StudyAccess};
+use super::study_chat::{Chat, Speaker, object};
+use crate::model::parts::{leave_out, take_text};
+use crate::model::{ExchangeResponse, Response};
+use crate::prompt::Api;
 
+const ANTHROPIC: Provider = Provider {
+    variables: &["ANTHROPIC_BASE_URL"],
+    default: Some("https://api.anthropic.com"),
+    // @ai-sdk/anthropic asks /messages below the URL, all others /v1/messages.
+    version: VersionPlace::InPath(&["complete", "files", "messages", "models", "skills"]),
+    keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
+    ..Provider::new("anthropic")
+};
+
+/// The default of Vertex depends on the region.
+const PROVIDERS: &[Provider] = &[
+    ANTHROPIC,
+    Provider { variables: &["ANTHROPIC_VERTEX_BASE_URL"], ..Provider::new("anthropic-vertex") },
+];
+
+static STUDY: StudyAccess = StudyAccess {
+    kind: "anthropic",
+    help: "Anthropic's Messages API",
+    provider: &ANTHROPIC,
+    key_header: Some("x-api-key"),
+    headers: &[("anthropic-version", "2023-06-01")],
+    translation: Some(posted),
+};
+
+/// The Messages API.
 #[derive(Debug)]
 pub(super) struct Anthropic;
 
@@ -21,6 +48,22 @@ const MAX_TOKENS: u64 = 4096;
 impl Dialect for Anthropic {
     fn name(&self) -> &'static str {
         "anthropic.messages"
+    }
+
+    fn providers(&self) -> &'static [Provider] {
+        PROVIDERS
+    }
+
+    fn hosts(&self) -> &'static [&'static str] {
+        &["api.anthropic.com"]
+    }
+
+    fn study(&self) -> Option<&'static StudyAccess> {
+        Some(&STUDY)
+    }
+
+    fn headers(&self) -> &'static [&'static str] {
+        &["anthropic-beta", "anthropic-version"]
     }
 
     fn is_at(&self, path: &str) -> bool {
@@ -79,11 +122,26 @@ impl Dialect for Anthropic {
         Ending::or(error_in(&reply["error"]), || Ending::marked(has_end, "message_stop"))
     }
 
+    fn reply_name(
+        &self,
+        fields: &Map<String, Value>,
+        content: Option<&Value>,
+    ) -> Option<&'static str> {
+        let is_one = fields.get("type").is_some_and(|kind| kind == "message")
+            && content.is_some_and(Value::is_array);
+        is_one.then_some("Anthropic's Messages API")
+    }
+
+    fn is_pasted(&self) -> bool {
+        true
+    }
+
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {
         if reply["type"] != "message" {
             return Err(NotRead::Missing("\"type\": \"message\""));
         }
-        read(reply)
+        let fields: ExchangeResponse = serde_json::from_value(reply)?;
+        Ok(with_usual_names(fields).into_answer()?)
     }
 
     fn error(&self, problem: &Problem<'_>) -> Value {
@@ -92,103 +150,120 @@ impl Dialect for Anthropic {
     }
 }
 
-impl Speech for Anthropic {
-    fn kind(&self) -> &'static str {
-        "anthropic"
+/// What is posted for a chat of a study.
+fn posted(chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
+    let mut chat = Chat::new(chat)?.with_a_user_first()?;
+    if chat.fields.get("temperature").and_then(Value::as_f64).is_some_and(|t| t > 1.0) {
+        let what = "this API allows 0 to 1";
+        return Err(Inexpressible::Value { field: "temperature", what });
     }
-
-    fn key_header(&self) -> Option<&'static str> {
-        Some("x-api-key")
-    }
-
-    fn headers(&self) -> &'static [(&'static str, &'static str)] {
-        &[("anthropic-version", "2023-06-01")]
-    }
-
-    fn posted(&self, chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
-        let mut chat = Chat::new(chat)?.with_a_user_first()?;
-        if chat.fields.get("temperature").and_then(Value::as_f64).is_some_and(|t| t > 1.0) {
-            let what = "this API allows 0 to 1";
-            return Err(Inexpressible::Value { field: "temperature", what });
-        }
-        chat.without(&[
-            "frequency_penalty",
-            "logit_bias",
-            "logprobs",
-            "n",
-            "presence_penalty",
-            "response_format",
-            "seed",
-            "top_logprobs",
-        ])?;
-        let text = |text: &String| json!({"type": "text", "text": text});
-        let mut messages: Vec<Value> = Vec::new();
-        for turn in &chat.turns {
-            let (role, content) = match &turn.speaker {
-                Speaker::User => ("user", turn.texts.iter().map(text).collect::<Vec<_>>()),
-                Speaker::Assistant => {
-                    let calls = turn.calls.iter().map(|(id, name, input)| {
-                        json!({"type": "tool_use", "id": id, "name": name, "input": input})
-                    });
-                    ("assistant", turn.texts.iter().map(text).chain(calls).collect())
-                }
-                Speaker::Tool(id) => {
-                    let said: Vec<Value> = turn.texts.iter().map(text).collect();
-                    (
-                        "user",
-                        vec![json!({"type": "tool_result", "tool_use_id": id, "content": said})],
-                    )
-                }
-            };
-            // Roles alternate: consecutive messages of one role, such as the results of several
-            // calls, are one message.
-            match messages.last_mut() {
-                Some(last) if last["role"] == role => {
-                    if let Some(parts) = last["content"].as_array_mut() {
-                        parts.extend(content);
-                    }
-                }
-                _ => messages.push(json!({"role": role, "content": content})),
+    chat.without(&[
+        "frequency_penalty",
+        "logit_bias",
+        "logprobs",
+        "n",
+        "presence_penalty",
+        "response_format",
+        "seed",
+        "top_logprobs",
+    ])?;
+    let text = |text: &String| json!({"type": "text", "text": text});
+    let mut messages: Vec<Value> = Vec::new();
+    for turn in &chat.turns {
+        let (role, content) = match &turn.speaker {
+            Speaker::User => ("user", turn.texts.iter().map(text).collect::<Vec<_>>()),
+            Speaker::Assistant => {
+                let calls = turn.calls.iter().map(|(id, name, input)| {
+                    json!({"type": "tool_use", "id": id, "name": name, "input": input})
+                });
+                ("assistant", turn.texts.iter().map(text).chain(calls).collect())
             }
-        }
-        let (model, stop) = (chat.model(), chat.stop());
-        let max_tokens = chat.max_tokens().unwrap_or_else(|| MAX_TOKENS.into());
-        let tools: Vec<Value> = chat
-            .tools()
-            .into_iter()
-            .map(|tool| match tool {
-                Ok(function) => {
-                    object(json!({"name": function.name, "description": function.description,
-                    "input_schema": function.parameters}))
-                }
-                Err(own) => own,
-            })
-            .collect();
-        let choice = match chat.take("tool_choice") {
-            Some(Value::String(word)) => match word.as_str() {
-                "required" => json!({"type": "any"}),
-                word => json!({"type": word}),
-            },
-            Some(choice) if choice["function"]["name"].is_string() => {
-                json!({"type": "tool", "name": choice["function"]["name"]})
+            Speaker::Tool(id) => {
+                let said: Vec<Value> = turn.texts.iter().map(text).collect();
+                ("user", vec![json!({"type": "tool_result", "tool_use_id": id, "content": said})])
             }
-            other => other.unwrap_or_default(),
         };
-        let system: Vec<Value> = chat.instructions.iter().map(text).collect();
-        let given = |list: Vec<Value>| if list.is_empty() { Value::Null } else { list.into() };
-        let own = object(
-            json!({"model": model, "messages": messages, "max_tokens": max_tokens, "system": given(system),
-            "stop_sequences": stop, "tools": given(tools), "tool_choice": choice}),
-        );
-        let mut body = chat.fields;
-        body.extend(own.as_object().cloned().unwrap_or_default());
-        let path = ["v1", "messages"].map(str::to_owned).to_vec();
-        Ok(Posted { path, body: Value::Object(body) })
+        // Roles alternate: consecutive messages of one role, such as the results of several
+        // calls, are one message.
+        match messages.last_mut() {
+            Some(last) if last["role"] == role => {
+                if let Some(parts) = last["content"].as_array_mut() {
+                    parts.extend(content);
+                }
+            }
+            _ => messages.push(json!({"role": role, "content": content})),
+        }
     }
+    let (model, stop) = (chat.model(), chat.stop());
+    let max_tokens = chat.max_tokens().unwrap_or_else(|| MAX_TOKENS.into());
+    let tools: Vec<Value> = chat
+        .tools()
+        .into_iter()
+        .map(|tool| match tool {
+            Ok(function) => {
+                object(json!({"name": function.name, "description": function.description,
+                "input_schema": function.parameters}))
+            }
+            Err(own) => own,
+        })
+        .collect();
+    let choice = match chat.take("tool_choice") {
+        Some(Value::String(word)) => match word.as_str() {
+            "required" => json!({"type": "any"}),
+            word => json!({"type": word}),
+        },
+        Some(choice) if choice["function"]["name"].is_string() => {
+            json!({"type": "tool", "name": choice["function"]["name"]})
+        }
+        other => other.unwrap_or_default(),
+    };
+    let system: Vec<Value> = chat.instructions.iter().map(text).collect();
+    let given = |list: Vec<Value>| if list.is_empty() { Value::Null } else { list.into() };
+    let own = object(
+        json!({"model": model, "messages": messages, "max_tokens": max_tokens, "system": given(system),
+        "stop_sequences": stop, "tools": given(tools), "tool_choice": choice}),
+    );
+    let mut body = chat.fields;
+    body.extend(own.as_object().cloned().unwrap_or_default());
+    let path = ["v1", "messages"].map(str::to_owned).to_vec();
+    Ok(Posted { path, body: Value::Object(body) })
+}
 
-    fn answer(&self, reply: Value) -> Result<Response, Box<dyn Error + Send + Sync>> {
-        Ok(Dialect::answer(self, reply)?)
+/// Renames the fields of a message to the usual names. A message whose content is not a list stays as it is.
+///
+/// Anthropic reports the tokens read from or written to its cache separately from `input_tokens`; a
+/// [`Usage`](crate::model::Usage) has all tokens of the request in one count.
+fn with_usual_names(mut line: ExchangeResponse) -> ExchangeResponse {
+    let fields = &mut line.extra;
+    if !line.content.as_ref().is_some_and(Value::is_array) {
+        return line;
     }
+    leave_out(fields, "type", &"message".into());
+    if line.finish_reason.is_none() {
+        line.finish_reason = take_text(fields, "stop_reason");
+    }
+    if let Some(Value::Object(usage)) = &mut line.usage {
+        let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+        let (input, output) = (count("input_tokens"), count("output_tokens"));
+        let (read, written) =
+            (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
+        let all =
+            input.and_then(|n| n.checked_add(read.unwrap_or(0))?.checked_add(written.unwrap_or(0)));
+        let named = [
+            ("input_tokens", "prompt_tokens", all),
+            ("output_tokens", "completion_tokens", output),
+            ("cache_read_input_tokens", "cached_tokens", read),
+        ];
+        for (theirs, ours, count) in named {
+            if let Some(count) = count
+                && !usage.contains_key(ours)
+            {
+                usage.remove(theirs);
+                usage.insert(ours.to_owned(), json!(count));
+            }
+        }
+    }
+    line
 }
 
 /// A block of a stream, as far as it has come.
@@ -229,9 +304,8 @@ impl StreamBlock {
 
 #[cfg(test)]
 mod tests {
-    use retold::model::Content;
-
     use super::*;
+    use crate::model::{Content, Usage};
 
     /// Reduced from a stream of the API with thinking, a text and a tool.
     #[test]
@@ -262,7 +336,7 @@ mod tests {
                 {"type": "tool_use", "id": "t", "name": "f", "input": {"x": 1}}],
             "stop_reason": "tool_use", "stop_sequence": null, "usage": {"input_tokens": 9, "output_tokens": 15}});
         assert_eq!(message, due);
-        let answer = Dialect::answer(&Anthropic, message).unwrap();
+        let answer = Anthropic.answer(message).unwrap();
         assert_eq!(answer.content, Content::from("Let me look"));
         assert_eq!(answer.finish_reason.as_deref(), Some("tool_use"));
         assert_eq!(answer.usage.unwrap().completion_tokens, Some(15));
@@ -282,7 +356,7 @@ mod tests {
                 {"role": "user", "content": "go on"}],
             "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
             "tool_choice": "required"});
-        let Posted { path, body } = Anthropic.posted(chat.as_object().unwrap()).unwrap();
+        let Posted { path, body } = posted(chat.as_object().unwrap()).unwrap();
         let text = |text: &str| json!({"type": "text", "text": text});
         let due = json!({"model": "claude", "temperature": 0.5, "stop_sequences": ["END"], "top_k": 5, "max_tokens": 4096,
             "system": [text("Be short.")],
@@ -303,7 +377,7 @@ mod tests {
         let text = |text: &str| json!([{"type": "text", "text": text}]);
         let posted = |messages: Value| {
             let chat = json!({"model": "m", "messages": messages});
-            let body = Anthropic.posted(chat.as_object().unwrap()).unwrap().body;
+            let body = posted(chat.as_object().unwrap()).unwrap().body;
             (body["system"].clone(), body["messages"].clone())
         };
         let system = json!({"role": "system", "content": "Ask."});
@@ -321,8 +395,7 @@ mod tests {
 
     #[test]
     fn what_it_cannot_express_is_refused() {
-        let refused =
-            |chat: Value| Anthropic.posted(chat.as_object().unwrap()).unwrap_err().to_string();
+        let refused = |chat: Value| posted(chat.as_object().unwrap()).unwrap_err().to_string();
         let user = json!({"role": "user", "content": "a"});
         assert_eq!(
             refused(json!({"messages": [user], "seed": 3})),
@@ -351,5 +424,33 @@ mod tests {
             refused(json!({"messages": [user], "temperature": 1.5})),
             "\"temperature\": this API allows 0 to 1"
         );
+    }
+
+    #[test]
+    fn a_reply_of_anthropic_is_read() {
+        let reply = json!({
+            "id": "msg_1", "type": "message", "role": "assistant", "model": "claude",
+            "content": [{"type": "text", "text": "4 * 6"}, {"type": "tool_use", "id": "t", "name": "f", "input": {}}],
+            "stop_reason": "max_tokens", "stop_sequence": null,
+            "usage": {"input_tokens": 10, "cache_creation_input_tokens": 3, "cache_read_input_tokens": 20,
+                "output_tokens": 7, "service_tier": "standard"},
+        });
+        let Response { content, finish_reason, usage, model, id, extra, .. } =
+            Anthropic.answer(reply).unwrap();
+        assert_eq!(content, Content::from("4 * 6"));
+        assert_eq!(finish_reason.as_deref(), Some("max_tokens"));
+        assert_eq!((model.as_deref(), id.as_deref()), (Some("claude"), Some("msg_1")));
+        let due = Usage {
+            prompt_tokens: Some(33),
+            completion_tokens: Some(7),
+            cached_tokens: Some(20),
+            ..Usage::default()
+        };
+        assert_eq!(usage, Some(due));
+        let due = json!({
+            "content_parts": [{"type": "text", "text_at": [0, 5]}, {"type": "tool_use", "id": "t", "name": "f", "input": {}}],
+            "usage": {"cache_creation_input_tokens": 3, "service_tier": "standard"},
+        });
+        assert_eq!(Value::Object(extra), due);
     }
 }

@@ -1,11 +1,95 @@
-//! The answers to a batch of embedding requests.
+//! OpenAI's embeddings, and the servers that speak them.
 
 use data_encoding::BASE64;
 use serde_json::{Map, Value};
 
-use super::chat::{self, malformed};
+use super::dialect::{Dialect, NotRead, PlainAddress, Problem};
+use super::ending::{Ending, error_in};
+use super::openai_chat::{OPENAI, add_whole};
+use super::provider::Provider;
+use super::reply_parts::openai_error;
+use super::study::StudyAccess;
 use crate::model::parts::{CHOICE, add_rest, leave_out, rest};
-use crate::model::{Content, Failure, Response, Usage, keep_exact};
+use crate::model::{Content, ExchangeResponseError, Failure, Response, Usage, keep_exact};
+use crate::prompt::Api;
+
+/// Embeddings.
+
+#[derive(Debug)]
+pub(super) struct OpenAiEmbeddings;
+
+impl Dialect for OpenAiEmbeddings {
+    fn name(&self) -> &'static str {
+        "openai.embeddings"
+    }
+
+    /// Those of [`OpenAiChat`](super::openai_chat::OpenAiChat).
+    fn providers(&self) -> &'static [Provider] {
+        &[]
+    }
+
+    fn hosts(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Asked together with chat completions.
+    fn study(&self) -> Option<&'static StudyAccess> {
+        None
+    }
+
+    fn plain(&self) -> Option<PlainAddress> {
+        Some(PlainAddress { api: Api::Embedding, upstream: OPENAI.name, path: "/embeddings" })
+    }
+
+    fn is_at(&self, path: &str) -> bool {
+        path.ends_with("/embeddings")
+    }
+
+    fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {
+        body.contains_key("input").then_some((Api::Embedding, body))
+    }
+
+    fn is_last(&self, _data: &str) -> bool {
+        false
+    }
+
+    fn assembled(&self, _events: &[Value]) -> Value {
+        Value::Null
+    }
+
+    fn ending(&self, reply: &Value, _has_end: bool) -> Ending {
+        Ending::or(error_in(&reply["error"]), || Ending::Answered)
+    }
+
+    fn reply_name(&self, fields: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
+        fields.get("data").is_some_and(Value::is_array).then_some("the embeddings API")
+    }
+
+    fn is_pasted(&self) -> bool {
+        true
+    }
+
+    fn answer(&self, reply: Value) -> Result<Response, NotRead> {
+        let has_answer = reply.get("content").is_some() || !reply["embedding"].is_null();
+        match reply["data"].as_array().map(Vec::len) {
+            // A log has one vector per answer.
+            Some(count @ 2..) => Err(NotRead::Several(count)),
+            Some(_) if !has_answer => {
+                let vector =
+                    |failure: Failure| ExchangeResponseError::PastedVector(failure.message);
+                let mut all = responses(&reply, &[1]).map_err(vector)?;
+                let mut response = all.pop().ok_or(ExchangeResponseError::Empty)?;
+                keep_exact(&mut response.extra);
+                Ok(response)
+            }
+            _ => Err(NotRead::OtherForm(reply)),
+        }
+    }
+
+    fn error(&self, problem: &Problem<'_>) -> Value {
+        openai_error(problem)
+    }
+}
 
 /// The answers, in the order of the questions. `sizes` are the lengths of the texts.
 ///
@@ -15,11 +99,11 @@ use crate::model::{Content, Failure, Response, Usage, keep_exact};
 /// kept with the first member.
 pub(in crate::model) fn responses(body: &Value, sizes: &[usize]) -> Result<Vec<Response>, Failure> {
     let Some(data) = body["data"].as_array() else {
-        return Err(malformed("it has no \"data\""));
+        return Err(Failure::unexpected("it has no \"data\""));
     };
     if data.len() != sizes.len() {
         let (asked, found) = (sizes.len(), data.len());
-        return Err(malformed(format_args!("asked for {asked} vectors, it has {found}")));
+        return Err(Failure::unexpected(format_args!("asked for {asked} vectors, it has {found}")));
     }
     let mut vectors: Vec<Option<Vector>> = vec![None; sizes.len()];
     for (position, item) in data.iter().enumerate() {
@@ -33,12 +117,18 @@ pub(in crate::model) fn responses(body: &Value, sizes: &[usize]) -> Result<Vec<R
                 let more = more.unwrap_or_default();
                 *place = Some((vector(&item["embedding"])?, more));
             }
-            Some(Some(_)) => return Err(malformed("two vectors have the same \"index\"")),
-            None => return Err(malformed("a vector has an \"index\" that was not asked for")),
+            Some(Some(_)) => {
+                return Err(Failure::unexpected("two vectors have the same \"index\""));
+            }
+            None => {
+                return Err(Failure::unexpected(
+                    "a vector has an \"index\" that was not asked for",
+                ));
+            }
         }
     }
     let mut whole = Response::text("");
-    chat::add_whole(&mut whole, body, "data", "list");
+    add_whole(&mut whole, body, "data", "list");
     let Usage { prompt_tokens, cached_tokens, cost, .. } = whole.usage.unwrap_or_default();
     let (tokens, cached) = (shares(prompt_tokens, sizes), shares(cached_tokens, sizes));
     let all = sizes.iter().map(|size| *size as f64 + 1.0).sum::<f64>();
@@ -72,24 +162,24 @@ fn vector(value: &Value) -> Result<Vec<f32>, Failure> {
             .iter()
             .map(|item| item.as_f64().map(|x| x as f32))
             .collect::<Option<Vec<f32>>>()
-            .ok_or_else(|| malformed("a vector has a component that is not a number"))?,
+            .ok_or_else(|| Failure::unexpected("a vector has a component that is not a number"))?,
         Value::String(text) => {
             let bytes = BASE64
                 .decode(text.as_bytes())
-                .map_err(|e| malformed(format_args!("a vector is not base64: {e}")))?;
+                .map_err(|e| Failure::unexpected(format_args!("a vector is not base64: {e}")))?;
             let (floats, rest) = bytes.as_chunks::<4>();
             if !rest.is_empty() {
-                return Err(malformed("a vector is cut off in the middle of a float"));
+                return Err(Failure::unexpected("a vector is cut off in the middle of a float"));
             }
             floats.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
         }
-        _ => return Err(malformed("a vector is neither a list of numbers nor base64")),
+        _ => return Err(Failure::unexpected("a vector is neither a list of numbers nor base64")),
     };
     if vector.is_empty() {
-        return Err(malformed("a vector is empty"));
+        return Err(Failure::unexpected("a vector is empty"));
     }
     if vector.iter().any(|x| !x.is_finite()) {
-        return Err(malformed("a vector has a component that is not finite"));
+        return Err(Failure::unexpected("a vector has a component that is not finite"));
     }
     Ok(vector)
 }

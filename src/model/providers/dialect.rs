@@ -1,0 +1,149 @@
+//! What retold knows about an API: how a prompt is read out of a request, where a stream ends, how an
+//! answer is read out of a reply, what an error looks like, who serves it, and how a study asks it.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::ending::Ending;
+use super::provider::Provider;
+use super::study::StudyAccess;
+use crate::model::{ExchangeResponseError, Response};
+use crate::prompt::Api;
+
+/// An API, all that is known of it in one place. [`Other`](super::Other) stands for all that have no file of their
+/// own.
+pub trait Dialect: Send + Sync + fmt::Debug {
+    /// Its name, as calls begin with it: `openai.chat`.
+    fn name(&self) -> &'static str;
+
+    /// The version of its [`transport`](Self::transport) fields; a change to them is a new version.
+    fn version(&self) -> u32 {
+        1
+    }
+
+    /// Its providers: their names, their addresses, and what their SDKs read from the environment. The
+    /// names of all providers are different.
+    fn providers(&self) -> &'static [Provider];
+
+    /// The hosts at which it is served; `*` stands for any text that is not empty.
+    fn hosts(&self) -> &'static [&'static str];
+
+    /// How a study asks it; `None` if studies cannot.
+    fn study(&self) -> Option<&'static StudyAccess>;
+
+    /// Whether a POST to this path, below an upstream, is a request of this API.
+    fn is_at(&self, path: &str) -> bool;
+
+    /// The requests that need no address in their prompt, because a study would ask the same.
+    fn plain(&self) -> Option<PlainAddress> {
+        None
+    }
+
+    /// The headers of a request that may change its answer, in lower case.
+    fn headers(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The fields of a body that cannot change what is answered, each with the reason.
+    fn transport(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// Whether the answer is asked for as a stream.
+    fn is_streamed(&self, _path: &str, body: &Map<String, Value>) -> bool {
+        body.get("stream").and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// What the body asks, as a request is stored: a chat has its conversation in `messages`, an
+    /// embedding its text in `input`. `None` if the body is not one of this API.
+    fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)>;
+
+    /// The body that [`prompt`](Self::prompt) was given, without transport fields but for what asks
+    /// for a stream.
+    fn body(
+        &self,
+        mut prompt: Map<String, Value>,
+        _path: &str,
+        is_streamed: bool,
+    ) -> Map<String, Value> {
+        if is_streamed {
+            prompt.insert("stream".to_owned(), true.into());
+        }
+        prompt
+    }
+
+    /// Whether this is the data of the event that ends a stream: its mark, or an error.
+    fn is_last(&self, data: &str) -> bool;
+
+    /// The reply that a stream's events amount to, as if it had not been streamed.
+    fn assembled(&self, events: &[Value]) -> Value;
+
+    /// How a reply ended. `has_end` says whether it is whole by itself, not being a stream, or has the event
+    /// that ends a stream ([`is_last`](Self::is_last)).
+    fn ending(&self, reply: &Value, has_end: bool) -> Ending;
+
+    /// The name of the API for people, if an object is a whole reply of it. `fields` are those besides
+    /// `content`.
+    fn reply_name(
+        &self,
+        fields: &Map<String, Value>,
+        content: Option<&Value>,
+    ) -> Option<&'static str>;
+
+    /// Whether a whole reply can be pasted as the `response` of an exchanges file.
+    fn is_pasted(&self) -> bool {
+        false
+    }
+
+    /// The answer in a reply.
+    ///
+    /// # Errors
+    /// [`NotRead`] if it has none.
+    fn answer(&self, reply: Value) -> Result<Response, NotRead>;
+
+    /// The body of an error.
+    fn error(&self, problem: &Problem<'_>) -> Value;
+}
+
+/// Why a reply is not read. Its bytes are kept all the same.
+#[derive(Debug, thiserror::Error)]
+pub enum NotRead {
+    /// It has no answer where the API has it.
+    #[error(transparent)]
+    NoAnswer(#[from] ExchangeResponseError),
+    /// It has several answers, of which a log has one each: the whole body is the text.
+    #[error("it has {0} answers")]
+    Several(usize),
+    /// It is not in the form of this API, though it may be in that of another.
+    #[error("it is not in the form of its API")]
+    OtherForm(Value),
+    /// It lacks what its API has.
+    #[error("it has no {0}")]
+    Missing(&'static str),
+    /// It is not what the API sends.
+    #[error("{0}")]
+    Shape(#[from] serde_json::Error),
+}
+
+/// What a client is told in the words of its API.
+#[derive(Debug, Clone, Copy)]
+pub struct Problem<'a> {
+    /// The HTTP status.
+    pub status: u16,
+    /// A word for it, such as `retold_not_recorded`.
+    pub code: &'static str,
+    /// What happened, and what to do.
+    pub message: &'a str,
+}
+
+/// Where a request goes that a study would send as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlainAddress {
+    /// The kind of request.
+    pub api: Api,
+    /// The name of the upstream.
+    pub upstream: &'static str,
+    /// The path below it.
+    pub path: &'static str,
+}

@@ -1,0 +1,274 @@
+//! All that retold knows about the APIs of providers, one file per API: reading requests and answers, streams and
+//! their ends, errors, parameters, what SDKs read from the environment, hosts, and how a study asks.
+//!
+//! Programs that are recorded, studies, imported traffic and exchanges files all use these files. They read and
+//! write JSON and know no network.
+//!
+//! To add an API, write its file, which implements [`Dialect`], and add it to [`DIALECTS`].
+
+mod anthropic;
+mod dialect;
+mod ending;
+mod gemini;
+mod ollama;
+pub(super) mod openai_chat;
+pub(super) mod openai_embeddings;
+mod openai_responses;
+mod other;
+mod provider;
+mod reply_parts;
+mod study;
+mod study_chat;
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+pub use dialect::{Dialect, NotRead, PlainAddress, Problem};
+pub use ending::Ending;
+pub use other::{OTHER, Other};
+pub use provider::{Provider, RecordedBase, VersionPlace};
+pub use study::{Inexpressible, Posted, StudyAccess, Translation};
+
+/// The APIs. The last one stands for all that have no file of their own.
+pub const DIALECTS: &[&dyn Dialect] = &[
+    &openai_chat::OpenAiChat,
+    &openai_embeddings::OpenAiEmbeddings,
+    &anthropic::Anthropic,
+    &gemini::Gemini,
+    &ollama::Ollama,
+    &openai_responses::OpenAiResponses,
+    &OTHER,
+];
+
+fn dialects() -> impl Iterator<Item = &'static dyn Dialect> {
+    DIALECTS.iter().copied()
+}
+
+/// The API of a POST to a path below an upstream.
+pub fn at(path: &str) -> &'static dyn Dialect {
+    dialects().find(|dialect| dialect.is_at(path)).unwrap_or(&OTHER)
+}
+
+/// How studies ask, API by API. The first is the one in whose form they write their requests.
+pub fn studies() -> impl Iterator<Item = &'static StudyAccess> {
+    dialects().filter_map(Dialect::study)
+}
+
+/// The API that a study asks in this way.
+pub fn asked_by(study: &StudyAccess) -> &'static dyn Dialect {
+    let is_it = |dialect: &&dyn Dialect| dialect.study().is_some_and(|it| it.kind == study.kind);
+    dialects().find(is_it).unwrap_or(&OTHER)
+}
+
+/// All providers that SDKs, or requests in recordings, name.
+pub fn providers() -> impl Iterator<Item = &'static Provider> {
+    dialects().flat_map(Dialect::providers)
+}
+
+/// The provider of an upstream.
+pub fn provider(upstream: &str) -> Option<&'static Provider> {
+    providers().find(|provider| provider.name == upstream)
+}
+
+/// The base URL that a provider's SDKs use for everybody, unless a variable names another.
+pub fn default_url(upstream: &str) -> Option<&'static str> {
+    provider(upstream)?.default
+}
+
+/// The base URL of an upstream, from what is given for it: see [`Provider::base_url`].
+pub fn base_url(upstream: &str, given: &str) -> String {
+    match provider(upstream) {
+        Some(provider) => provider.base_url(given),
+        None => provider::trimmed(given).to_owned(),
+    }
+}
+
+/// The path below an upstream, as it is recorded: see [`Provider::path`].
+pub fn path<'a>(upstream: &str, path: &'a str) -> Cow<'a, str> {
+    match provider(upstream) {
+        Some(provider) => provider.path(path),
+        None => path.into(),
+    }
+}
+
+/// The variable with the base URL of an upstream: that of its SDKs, or else `MY_SERVER_BASE_URL` for
+/// `my-server`.
+pub fn variable(upstream: &str) -> Cow<'static, str> {
+    match provider(upstream).and_then(|provider| provider.variables.first()) {
+        Some(variable) => (*variable).into(),
+        None => format!("{}_BASE_URL", upstream.to_ascii_uppercase().replace('-', "_")).into(),
+    }
+}
+
+/// The hosts of all providers; `*` stands for any text that is not empty.
+pub fn hosts() -> impl Iterator<Item = &'static str> {
+    dialects().flat_map(|dialect| dialect.hosts().iter().copied())
+}
+
+/// Whether a host is that of a provider.
+pub fn is_known_host(host: &str) -> bool {
+    dialects().any(|dialect| provider::is_one_of(dialect.hosts(), host))
+}
+
+/// The headers of requests that may change an answer, in lower case.
+pub fn counted_headers() -> impl Iterator<Item = &'static str> {
+    dialects().flat_map(|dialect| dialect.headers().iter().copied())
+}
+
+/// The API whose whole reply an object is.
+#[derive(Debug, Clone, Copy)]
+pub struct ReplyOf {
+    /// The API.
+    pub dialect: &'static dyn Dialect,
+    /// Its name, for people.
+    pub api: &'static str,
+}
+
+impl ReplyOf {
+    /// Recognises the whole reply of an API by its fields.
+    pub fn recognised(fields: &Map<String, Value>) -> Option<Self> {
+        ReplyOf::with_content(fields, fields.get("content"))
+    }
+
+    /// Recognises the whole reply of an API by its content and its other fields.
+    pub(super) fn with_content(
+        fields: &Map<String, Value>,
+        content: Option<&Value>,
+    ) -> Option<Self> {
+        dialects().find_map(|dialect| {
+            let api = dialect.reply_name(fields, content)?;
+            Some(ReplyOf { dialect, api })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn ollama_s_host_may_be_less_than_a_url() {
+        for (value, url) in [
+            ("10.0.0.5", "http://10.0.0.5:11434"),
+            (":9000", "http://127.0.0.1:9000"),
+            ("0.0.0.0:11434", "http://127.0.0.1:11434"),
+            ("https://ollama.example/", "https://ollama.example"),
+        ] {
+            assert_eq!(base_url("ollama", value), url);
+        }
+        assert_eq!(base_url("openai", "http://h/v1/"), "http://h/v1");
+        assert_eq!(variable("my-server"), "MY_SERVER_BASE_URL");
+    }
+
+    #[test]
+    fn a_version_has_one_place_wherever_a_client_looks_for_it() {
+        for (upstream, given, base) in [
+            ("anthropic", "http://h/v1/", "http://h"),
+            ("anthropic", "http://h/x/v1?a=b", "http://h/x?a=b"),
+            ("anthropic", "http://h/v12", "http://h/v12"),
+            ("together", "http://h", "http://h/v1"),
+            ("together", "http://h/v1/", "http://h/v1"),
+            ("openai", "http://h", "http://h"),
+        ] {
+            assert_eq!(base_url(upstream, given), base, "{given}");
+        }
+        for (upstream, asked, due) in [
+            ("anthropic", "/messages", "/v1/messages"),
+            ("anthropic", "/messages/count_tokens", "/v1/messages/count_tokens"),
+            ("anthropic", "/v1/messages", "/v1/messages"),
+            ("anthropic", "/api/hello", "/api/hello"),
+            ("anthropic", "/", "/"),
+            ("together", "/v1/chat/completions", "/chat/completions"),
+            ("together", "/chat/completions", "/chat/completions"),
+            ("together", "/v1", "/v1"),
+            ("openai", "/v1/chat/completions", "/v1/chat/completions"),
+        ] {
+            assert_eq!(path(upstream, asked), due, "{upstream} {asked}");
+        }
+        for provider in providers() {
+            // The providers' own are in the form in which others are brought.
+            assert!(provider.default.is_none_or(|url| provider.base_url(url) == url));
+        }
+    }
+
+    #[test]
+    fn providers_are_known_by_their_hosts() {
+        for known in [
+            "api.openai.com",
+            "eu.api.openai.com",
+            "mine.openai.azure.com",
+            "bedrock-runtime.eu-central-1.amazonaws.com",
+            "us-central1-aiplatform.googleapis.com",
+        ] {
+            assert!(is_known_host(known), "{known}");
+        }
+        for other in [
+            "openai.com",
+            "api.openai.com.evil.example",
+            ".openai.azure.com",
+            "s3.eu-central-1.amazonaws.com",
+            "bedrock-runtime..amazonaws.com.evil.example",
+        ] {
+            assert!(!is_known_host(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn every_name_stands_for_one_thing() {
+        let all = |names: Vec<&str>| {
+            let mut apart = names.clone();
+            apart.sort_unstable();
+            apart.dedup();
+            assert_eq!(apart.len(), names.len(), "{names:?}");
+        };
+        all(dialects().map(Dialect::name).collect());
+        all(providers().map(|provider| provider.name).collect());
+        all(providers().flat_map(|provider| provider.variables.iter().copied()).collect());
+        all(studies().map(|study| study.kind).collect());
+        all(counted_headers().collect());
+        all(hosts().collect());
+    }
+
+    #[test]
+    fn a_path_belongs_to_one_api() {
+        let paths = [
+            "/chat/completions",
+            "/embeddings",
+            "/v1/messages",
+            "/models/m:generateContent",
+            "/api/chat",
+            "/responses",
+            "/anything/else",
+        ];
+        for path in paths {
+            let own = |dialect: &&dyn Dialect| dialect.name() != OTHER.name();
+            assert!(dialects().filter(own).filter(|it| it.is_at(path)).count() <= 1, "{path}");
+        }
+        assert_eq!(
+            paths.map(at).map(Dialect::name),
+            DIALECTS.iter().map(|it| it.name()).collect::<Vec<_>>()[..]
+        );
+    }
+
+    #[test]
+    fn a_whole_reply_is_recognised() {
+        let of = |reply: Value| {
+            ReplyOf::recognised(reply.as_object().unwrap())
+                .map(|reply| (reply.api, reply.dialect.is_pasted()))
+        };
+        assert_eq!(
+            of(json!({"choices": [{"message": {}}]})),
+            Some(("the chat completions API", true))
+        );
+        assert_eq!(of(json!({"data": [{"embedding": [1]}]})), Some(("the embeddings API", true)));
+        let message = json!({"type": "message", "content": [{"type": "text", "text": "x"}]});
+        assert_eq!(of(message), Some(("Anthropic's Messages API", true)));
+        assert_eq!(of(json!({"candidates": []})), Some(("the Gemini API", false)));
+        for other in [json!({}), json!({"txt": "a"}), json!({"content": "a", "type": "message"})] {
+            assert_eq!(of(other.clone()), None, "{other}");
+        }
+    }
+}

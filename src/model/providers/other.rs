@@ -1,0 +1,82 @@
+//! Everything else below an upstream: recorded by method, path and body, so that nothing is lost.
+
+use serde_json::{Map, Value};
+
+use super::dialect::{Dialect, NotRead, Problem};
+use super::ending::Ending;
+use super::provider::Provider;
+use super::reply_parts::openai_error;
+use super::study::StudyAccess;
+use crate::model::Response;
+use crate::prompt::Api;
+
+/// Stands for all APIs without a file of their own.
+pub const OTHER: Other = Other;
+
+/// See [`OTHER`].
+#[derive(Debug)]
+pub struct Other;
+
+impl Dialect for Other {
+    fn name(&self) -> &'static str {
+        "http"
+    }
+
+    fn providers(&self) -> &'static [Provider] {
+        &[]
+    }
+
+    /// Those of APIs without a file.
+    fn hosts(&self) -> &'static [&'static str] {
+        &[
+            "bedrock-runtime.*.amazonaws.com",
+            "bedrock-runtime-fips.*.amazonaws.com",
+            "api.cohere.com",
+            "api.cohere.ai",
+            "api.voyageai.com",
+            "api-inference.huggingface.co",
+            "api.replicate.com",
+        ]
+    }
+
+    fn study(&self) -> Option<&'static StudyAccess> {
+        None
+    }
+
+    fn is_at(&self, _path: &str) -> bool {
+        true
+    }
+
+    fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {
+        Some((Api::Chat, body))
+    }
+
+    fn is_last(&self, _data: &str) -> bool {
+        false
+    }
+
+    fn assembled(&self, _events: &[Value]) -> Value {
+        Value::Null
+    }
+
+    /// What is not known is not called failed.
+    fn ending(&self, _reply: &Value, _has_end: bool) -> Ending {
+        Ending::Answered
+    }
+
+    /// The API without a file whose replies are recognised.
+    fn reply_name(&self, fields: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
+        let is_one = fields.get("output").is_some_and(Value::is_object)
+            && fields.get("stopReason").is_some_and(Value::is_string);
+        is_one.then_some("the Converse API of Bedrock")
+    }
+
+    /// The whole body is its text, which the recorder has already.
+    fn answer(&self, _reply: Value) -> Result<Response, NotRead> {
+        Ok(Response::text(""))
+    }
+
+    fn error(&self, problem: &Problem<'_>) -> Value {
+        openai_error(problem)
+    }
+}
