@@ -109,7 +109,7 @@ impl Server {
                 }
             }
         };
-        self.0.each((CONNECTIONS, FILES), serve).await;
+        self.0.each(CONNECTIONS, FILES, serve).await;
     }
 }
 

@@ -22,7 +22,8 @@ use crate::{play, relay};
 pub(crate) async fn ask(
     session: Arc<Session>,
     mut incoming: Incoming,
-    (body, bodies): (IncomingBody, &Bodies),
+    body: IncomingBody,
+    bodies: &Bodies,
 ) -> Response<Outgoing> {
     if is_an_upgrade(&incoming.headers) {
         let said = "retold does not record WebSockets or other upgraded connections";
@@ -91,7 +92,7 @@ async fn answer(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing>
     }
     match session.take(&asked.key, asked.retry) {
         Turn::Recorded(ticket, attempt) => {
-            play::recorded(&session, &asked, ticket, (attempt, read)).await
+            play::recorded(&session, &asked, ticket, attempt, read).await
         }
         Turn::Live(ticket) => {
             let (waiting, answer) = Outlet::awaited();
@@ -135,7 +136,7 @@ async fn refusal(
     let Ok(read) = session.read(&asked.key.call) else { return answer };
     match session.take(&asked.key, Some(0)) {
         Turn::Recorded(ticket, attempt) => {
-            play::recorded(session, &asked, ticket, (attempt, read)).await
+            play::recorded(session, &asked, ticket, attempt, read).await
         }
         Turn::Live(ticket) => {
             relay::refused_here(session, &asked, ticket, &problem).await;

@@ -80,9 +80,9 @@ impl Elsewhere {
         let kept =
             Kept { status: status.as_u16(), headers: headers_kept, masked, ..Kept::default() };
         let framing = Framing::new(kept.content_type());
-        let (body, _, redacted) = rules.redaction.answer(framing, (body, false), Vec::new());
+        let (body, _, redacted) = rules.redaction.answer(framing, body, false, Vec::new());
         let kept = Kept { redacted, ..kept };
-        let read = read::whole(asked.dialect, framing, (*status, headers), &body);
+        let read = read::whole(asked.dialect, framing, *status, headers, &body);
         let (failure, text) = match read {
             Read::Answer(mut response) => {
                 let kept = kept.with_body(&body, &[], response.content.text());

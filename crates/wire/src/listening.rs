@@ -56,7 +56,7 @@ impl Listening {
 
     /// Serves each connection, until it is dropped. At most so many are served at the same time, each
     /// of which needs so many open files, and no more than files can be opened; the others wait.
-    pub async fn each<F>(self, (most, files): (usize, usize), serve: impl Fn(TcpStream, Seat) -> F)
+    pub async fn each<F>(self, most: usize, files: usize, serve: impl Fn(TcpStream, Seat) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
     {

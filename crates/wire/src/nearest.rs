@@ -134,7 +134,7 @@ impl Prompts {
         }
         let of_prompt = all.iter().find(|((other, _), _)| *other == prompt);
         if let Some(((_, other), known)) = of_prompt {
-            return Ok(miss(same_prompt((other, known), &call)));
+            return Ok(miss(same_prompt(other, known, &call)));
         }
         let now = shown_body(asked.request.api(), rules.counted(&asked.request));
         let mut best: Option<(Score, (&CallPath, &KnownRequest), BodyDifferences)> = None;
@@ -167,7 +167,7 @@ impl Prompts {
             }
             // Nothing that counts differs.
             Some((_, (other, known), _)) if *other == call => known.used_up(),
-            Some((_, nearest, _)) => same_prompt(nearest, &call),
+            Some((_, (other, known), _)) => same_prompt(other, known, &call),
         }))
     }
 }
@@ -183,7 +183,7 @@ impl KnownRequest {
 }
 
 /// Why a prompt has no answer: it is recorded in another form, or under another name.
-fn same_prompt((other, known): (&CallPath, &KnownRequest), call: &CallPath) -> Why {
+fn same_prompt(other: &CallPath, known: &KnownRequest, call: &CallPath) -> Why {
     let (field, recorded, now) = match (streamed(other), streamed(call)) {
         (before, now) if before != now => ("stream", json!(before), json!(now)),
         _ => ("X-Retold-Call", json!(other), json!(call)),

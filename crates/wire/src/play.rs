@@ -33,7 +33,8 @@ pub(crate) async fn recorded(
     session: &Arc<Session>,
     asked: &Asked,
     mut ticket: Ticket,
-    (attempt, read): (Attempt, Option<(Place, Found)>),
+    attempt: Attempt,
+    read: Option<(Place, Found)>,
 ) -> Response<Outgoing> {
     let played = match session.library.play(attempt.place, read) {
         Ok(played) => played,

@@ -29,7 +29,8 @@ pub(crate) enum Read {
 pub(crate) fn whole(
     dialect: &dyn Dialect,
     framing: Framing,
-    (status, headers): (StatusCode, &HeaderMap),
+    status: StatusCode,
+    headers: &HeaderMap,
     body: &[u8],
 ) -> Read {
     if !status.is_success() {

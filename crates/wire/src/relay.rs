@@ -70,8 +70,8 @@ pub(crate) async fn relay(
     match sent {
         Err(failure) => exchange.unanswered(ticket, failure, waiting).await,
         Ok(response) => {
-            let watch = (watch, Stopwatch::start());
-            exchange.answered(ticket, response, waiting, watch, deadline).await;
+            let since_head = Stopwatch::start();
+            exchange.answered(ticket, response, waiting, watch, since_head, deadline).await;
         }
     }
 }
@@ -181,7 +181,8 @@ impl LiveExchange<'_> {
         ticket: Ticket,
         mut response: reqwest::Response,
         waiting: Waiting,
-        (watch, since_head): (Stopwatch, Stopwatch),
+        watch: Stopwatch,
+        since_head: Stopwatch,
         deadline: Option<Instant>,
     ) {
         let status = response.status();
@@ -236,7 +237,7 @@ impl LiveExchange<'_> {
         let recorded = match &ended {
             AnswerEnd::Whole => {
                 let headers = response.headers();
-                match read::whole(self.asked.dialect, framing, (status, headers), &kept.body) {
+                match read::whole(self.asked.dialect, framing, status, headers, &kept.body) {
                     Read::Answer(response) => self.succeeded(ticket, *response, kept, watch).await,
                     Read::Failed { failure, text } => {
                         let reopens = reopens(failure.kind, headers.get("x-should-retry"));
@@ -355,7 +356,7 @@ impl LiveExchange<'_> {
         let is_masked = masks.in_answer(&mut masked);
         let redaction = &self.session.rules.redaction;
         let framing = Framing::new(kept.content_type());
-        let (body, chunks, redacted) = redaction.answer(framing, (masked, end.is_some()), chunks);
+        let (body, chunks, redacted) = redaction.answer(framing, masked, end.is_some(), chunks);
         let header = |(name, value): (String, String)| (name, redaction.text(&value).into_owned());
         let headers = kept.headers.into_iter().map(header).collect();
         let kept = Kept { masked: is_masked, redacted, end, headers, ..kept };

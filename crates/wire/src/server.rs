@@ -62,13 +62,13 @@ impl Server {
     /// Serves until it is dropped.
     pub async fn serve(self, front: Arc<Front>) {
         let ours = self.address();
-        let serve = |stream, seat| connection((front.clone(), ours), stream, seat);
-        self.0.each((CONNECTIONS, FILES), serve).await;
+        let serve = |stream, seat| connection(front.clone(), ours, stream, seat);
+        self.0.each(CONNECTIONS, FILES, serve).await;
     }
 }
 
 /// Serves a connection. While others wait, it ends after its answer, and if it is idle, at once.
-async fn connection((front, ours): (Arc<Front>, SocketAddr), stream: TcpStream, mut seat: Seat) {
+async fn connection(front: Arc<Front>, ours: SocketAddr, stream: TcpStream, mut seat: Seat) {
     let (asked, answered) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let service = {
         let (seat, asked, answered) = (seat.clone(), asked.clone(), answered.clone());
@@ -76,7 +76,7 @@ async fn connection((front, ours): (Arc<Front>, SocketAddr), stream: TcpStream, 
             let (front, seat, answered) = (front.clone(), seat.clone(), answered.clone());
             asked.fetch_add(1, Ordering::Relaxed);
             async move {
-                let response = handle((front, ours), request, &seat).await;
+                let response = handle(front, ours, request, &seat).await;
                 answered.fetch_add(1, Ordering::Relaxed);
                 Ok::<_, Infallible>(if seat.is_wanted() { closing(response) } else { response })
             }
@@ -108,7 +108,8 @@ async fn connection((front, ours): (Arc<Front>, SocketAddr), stream: TcpStream, 
 }
 
 async fn handle(
-    (front, ours): (Arc<Front>, SocketAddr),
+    front: Arc<Front>,
+    ours: SocketAddr,
     request: Request<IncomingBody>,
     seat: &Seat,
 ) -> Response<Outgoing> {
@@ -149,7 +150,7 @@ async fn handle(
         };
     }
     let inside = format!("/{upstream}{path}");
-    let here = here(&front, (parts.uri.path(), &inside), &upstream, &parts.headers);
+    let here = here(&front, parts.uri.path(), &inside, &upstream, &parts.headers);
     let (mut headers, (path, is_led)) = (parts.headers, led(&path));
     if is_led {
         without_keys(&mut headers);
@@ -167,7 +168,7 @@ async fn handle(
     let mut answer = if incoming.upstream == ELSEWHERE {
         elsewhere(session.clone(), incoming).await
     } else if known {
-        ask(session.clone(), incoming, (body, &front.bodies)).await
+        ask(session.clone(), incoming, body, &front.bodies).await
     } else {
         let names = front.upstreams.iter().flatten();
         let all = names.map(|name| format!("/{name}")).collect::<Vec<_>>().join(", ");
@@ -189,7 +190,7 @@ fn is_ours(ours: SocketAddr, authority: &Authority) -> bool {
 }
 
 /// How the client addresses us, from the path that it asked and what is read of it.
-fn here(front: &Front, (path, inside): (&str, &str), upstream: &str, headers: &HeaderMap) -> Here {
+fn here(front: &Front, path: &str, inside: &str, upstream: &str, headers: &HeaderMap) -> Here {
     let before = path.strip_suffix(inside).unwrap_or_default();
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let host = host.map_or_else(String::new, |host| format!("http://{host}"));

@@ -108,7 +108,7 @@ impl Export<'_> {
             ExportFormat::FineTuning => export_fine_tuning(reader, *run, line),
             ExportFormat::Vcrpy => {
                 let settings = self.settings()?;
-                export_cassette(reader, *run, *form, (upstreams, &settings), line)
+                export_cassette(reader, *run, *form, upstreams, &settings, line)
             }
         }
     }

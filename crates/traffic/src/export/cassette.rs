@@ -46,7 +46,8 @@ pub fn export_cassette<E: From<ExportError> + From<LogError>>(
     reader: Box<dyn Reader>,
     run: RunId,
     form: CassetteForm,
-    (named, settings): (&BTreeMap<String, String>, &Settings),
+    named: &BTreeMap<String, String>,
+    settings: &Settings,
     line: &mut dyn FnMut(&str) -> Result<(), E>,
 ) -> Result<(u64, Notes), E> {
     let mut notes = Notes::default();

@@ -66,7 +66,7 @@ pub(crate) async fn pass_on(
     else {
         return interception.refuse(&shown);
     };
-    match tunnels.send((&host, port), request).await {
+    match tunnels.send(&host, port, request).await {
         Ok(response) => {
             interception.count(&shown, |reported| &mut reported.passed);
             response.map(Outgoing::Passed)
@@ -111,7 +111,7 @@ pub(crate) async fn connect(
             let Ok(upgraded) = upgrade::on(request).await else { return };
             let handshake = tokio::time::timeout(HEAD, acceptor.accept(TokioIo::new(upgraded)));
             match handshake.await {
-                Ok(Ok(stream)) => opened(front, (host, port), stream).await,
+                Ok(Ok(stream)) => opened(front, host, port, stream).await,
                 Ok(Err(error)) => {
                     tracing::warn!(%host, %error, "the program does not trust our certificate");
                     interception.distrusted(&host);
@@ -149,13 +149,13 @@ pub(crate) async fn connect(
 }
 
 /// Serves a connection that was opened.
-async fn opened<S>(front: Arc<Front>, (host, port): (String, u16), stream: S)
+async fn opened<S>(front: Arc<Front>, host: String, port: u16, stream: S)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {
     let service = service_fn(move |request: Request<IncomingBody>| {
         let (front, host) = (front.clone(), host.clone());
-        async move { Ok::<_, Infallible>(handle(&front, (host, port), request).await) }
+        async move { Ok::<_, Infallible>(handle(&front, host, port, request).await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -170,7 +170,8 @@ where
 
 async fn handle(
     front: &Front,
-    (host, port): (String, u16),
+    host: String,
+    port: u16,
     request: Request<IncomingBody>,
 ) -> Response<Outgoing> {
     let (parts, body) = request.into_parts();
@@ -194,7 +195,7 @@ async fn handle(
         headers: parts.headers,
         body: Bytes::new(),
     };
-    let mut answer = ask(session.clone(), incoming, (body, &front.bodies)).await;
+    let mut answer = ask(session.clone(), incoming, body, &front.bodies).await;
     here.outward(&mut answer, &session);
     answer
 }

@@ -56,7 +56,8 @@ impl Tunnels {
     /// If the host cannot be reached, or does not answer in HTTP.
     pub(crate) async fn send(
         &self,
-        (host, port): (&str, u16),
+        host: &str,
+        port: u16,
         mut request: Request<Incoming>,
     ) -> io::Result<Response<Incoming>> {
         without_hops(request.headers_mut());

@@ -10,7 +10,8 @@ impl Redaction {
     pub(crate) fn answer(
         &self,
         framing: Framing,
-        (body, broken): (Vec<u8>, bool),
+        body: Vec<u8>,
+        broken: bool,
         chunks: Chunks,
     ) -> (Vec<u8>, Chunks, bool) {
         if self.is_empty() {

@@ -103,7 +103,7 @@ fn the_pieces_of_a_name_are_found_in_lists_and_among_tokens() {
     assert_eq!(value["messages"][0]["content"][0]["text"], format!("I, {}", by("Zqada Xlovelace")));
     assert_eq!(value["logprobs"]["content"][2], token("!"));
     let list = json!([{"text": "Zqada Xlo"}, {"text": "velace"}]).to_string();
-    let (stored, _, any) = redaction.answer(Framing::Whole, (list.into_bytes(), false), Vec::new());
+    let (stored, _, any) = redaction.answer(Framing::Whole, list.into_bytes(), false, Vec::new());
     assert!(any && !String::from_utf8(stored).unwrap().contains("velace"));
 }
 
@@ -112,11 +112,11 @@ fn the_beginning_of_a_name_is_not_kept_where_an_answer_was_broken_off() {
     let redaction = redaction(&["Zqada Xlovelace"]);
     let event = |text: &str| format!("data: {}\n\n", json!({"delta": {"content": text}}));
     let body = event("I am Zqada ") + &event("Xlo") + "data: {\"delta\": {\"content\": \"velac";
-    let (stored, _, any) = redaction.answer(Framing::Events, (body.into_bytes(), true), Vec::new());
+    let (stored, _, any) = redaction.answer(Framing::Events, body.into_bytes(), true, Vec::new());
     let due = event(&format!("I am {}", by("Zqada Xlo"))) + &event("");
     assert_eq!((String::from_utf8(stored).unwrap(), any), (due, true));
     let body = br#"{"content": "I am Zqa"#.to_vec();
-    let (stored, ..) = redaction.answer(Framing::Whole, (body, true), Vec::new());
+    let (stored, ..) = redaction.answer(Framing::Whole, body, true, Vec::new());
     assert!(!String::from_utf8(stored).unwrap().contains("Zqa"));
 }
 
@@ -147,7 +147,7 @@ fn a_name_that_is_cut_by_a_stream_is_taken_out() {
         delta(1, "ly"),
     ]);
     let redaction = redaction(&["Ada Lovelace"]);
-    let (stored, _, any) = redaction.answer(Framing::Events, (body, false), Vec::new());
+    let (stored, _, any) = redaction.answer(Framing::Events, body, false, Vec::new());
     assert!(any);
     let due = sse(&[
         delta(0, &format!("I am {}", by("Ada Lovelace"))),
@@ -157,7 +157,7 @@ fn a_name_that_is_cut_by_a_stream_is_taken_out() {
         delta(1, "ly"),
     ]);
     assert_eq!(String::from_utf8(stored.clone()).unwrap(), String::from_utf8(due).unwrap());
-    let (again, _, any) = redaction.answer(Framing::Events, (stored.clone(), false), Vec::new());
+    let (again, _, any) = redaction.answer(Framing::Events, stored.clone(), false, Vec::new());
     assert_eq!((again, any), (stored, false));
 }
 
@@ -184,7 +184,7 @@ proptest! {
             left -= length;
         }
         if left > 0 { chunks.push((left, 99)); }
-        let (stored, moved, any) = redaction(&["Ada Lovelace", "[0-9 ]{10,}"]).answer(Framing::Events, (body, false), chunks.clone());
+        let (stored, moved, any) = redaction(&["Ada Lovelace", "[0-9 ]{10,}"]).answer(Framing::Events, body, false, chunks.clone());
         prop_assert!(any);
         prop_assert_eq!(moved.iter().map(|(length, _)| length).sum::<usize>(), stored.len());
         prop_assert_eq!(moved.len(), chunks.len());
