@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::conversation::{Conversation, MessageParts, call, function, list, text_of};
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
 use super::provider::{Provider, VersionPlace};
@@ -79,6 +80,40 @@ impl Dialect for Anthropic {
 
     fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {
         body.get("messages").is_some_and(Value::is_array).then_some((Api::Chat, body))
+    }
+
+    fn converse(&self, body: &Map<String, Value>, messages: &[Value], chat: &mut Conversation) {
+        if let Some(system) = body.get("system") {
+            chat.messages.push(json!({"role": "system", "content": text_of(system)}));
+        }
+        for message in messages {
+            let role = message["role"].as_str().unwrap_or("user");
+            let mut parts = MessageParts::default();
+            let one = [json!({"type": "text", "text": message["content"]})];
+            for block in message["content"].as_array().map_or(&one[..], Vec::as_slice) {
+                match block["type"].as_str().unwrap_or("") {
+                    "text" => parts.text(block["text"].as_str().unwrap_or("")),
+                    "tool_use" => parts.calls.push(call(&block["id"], &block["name"], &block["input"])),
+                    "tool_result" => chat.messages.push(json!({"role": "tool",
+                        "tool_call_id": block["tool_use_id"], "content": text_of(&block["content"])})),
+                    "image" if block["source"]["type"] == "base64" => {
+                        parts.image(&block["source"]["media_type"], &block["source"]["data"]);
+                    }
+                    other => chat.lost.push(format!("{other} in a message")),
+                }
+            }
+            chat.messages.extend(parts.message(role));
+        }
+        for tool in list(body, "tools") {
+            match tool["input_schema"].is_object() {
+                true => chat.tools.push(function(
+                    &tool["name"],
+                    &tool["description"],
+                    &tool["input_schema"],
+                )),
+                false => chat.lost.push("a tool of the provider".to_owned()),
+            }
+        }
     }
 
     fn is_last(&self, data: &str) -> bool {

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use super::conversation::Conversation;
 use super::ending::Ending;
 use super::provider::Provider;
 use super::study::StudyAccess;
@@ -72,6 +73,10 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         }
         prompt
     }
+
+    /// Adds the conversation of a request, as it is stored, to an empty one; nothing if the API has none.
+    /// `messages` is the conversation in `body`.
+    fn converse(&self, body: &Map<String, Value>, messages: &[Value], chat: &mut Conversation);
 
     /// Whether this is the data of the event that ends a stream: its mark, or an error.
     fn is_last(&self, data: &str) -> bool;

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::conversation::{Conversation, MessageParts, call, function, list, text_of};
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
 use super::provider::Provider;
@@ -76,6 +77,64 @@ impl Dialect for Gemini {
             prompt.insert("contents".to_owned(), contents);
         }
         prompt
+    }
+
+    fn converse(&self, body: &Map<String, Value>, messages: &[Value], chat: &mut Conversation) {
+        let system = body.get("systemInstruction").or(body.get("system_instruction"));
+        if let Some(system) = system {
+            chat.messages.push(json!({"role": "system", "content": text_of(&system["parts"])}));
+        }
+        for content in messages {
+            let role = if content["role"] == "model" { "assistant" } else { "user" };
+            let mut parts = MessageParts::default();
+            for part in content["parts"].as_array().into_iter().flatten() {
+                let (called, result) = (&part["functionCall"], &part["functionResponse"]);
+                let data = if part["inlineData"].is_object() {
+                    &part["inlineData"]
+                } else {
+                    &part["inline_data"]
+                };
+                // Calls without an id are answered by name.
+                let id = |call: &Value| {
+                    if call["id"].is_string() { call["id"].clone() } else { call["name"].clone() }
+                };
+                if part["thought"] == true {
+                    chat.lost.push("reasoning in a message".to_owned());
+                } else if let Some(text) = part["text"].as_str() {
+                    parts.text(text);
+                } else if called.is_object() {
+                    parts.calls.push(call(&id(called), &called["name"], &called["args"]));
+                } else if result.is_object() {
+                    chat.messages.push(json!({"role": "tool", "tool_call_id": id(result),
+                        "content": result["response"].to_string()}));
+                } else if data.is_object() {
+                    let kind = if data["mimeType"].is_string() {
+                        &data["mimeType"]
+                    } else {
+                        &data["mime_type"]
+                    };
+                    parts.image(kind, &data["data"]);
+                } else {
+                    chat.lost.push("a part of a message".to_owned());
+                }
+            }
+            chat.messages.extend(parts.message(role));
+        }
+        for tool in list(body, "tools") {
+            let declared = tool["functionDeclarations"]
+                .as_array()
+                .or(tool["function_declarations"].as_array());
+            match declared {
+                Some(declared) => chat.tools.extend(declared.iter().map(|declared| {
+                    let schema = match &declared["parameters"] {
+                        Value::Null => &declared["parametersJsonSchema"],
+                        schema => schema,
+                    };
+                    function(&declared["name"], &declared["description"], schema)
+                })),
+                None => chat.lost.push("a tool of the provider".to_owned()),
+            }
+        }
     }
 
     /// The last event is the one that says why the answer ended.

@@ -1,4 +1,4 @@
-//! All that retold knows about the APIs of providers, one file per API: reading requests and answers, streams and
+//! All that retold knows about the APIs of providers, one file per API: reading requests and answers, conversations, streams and
 //! their ends, errors, parameters, what SDKs read from the environment, hosts, and how a study asks.
 //!
 //! Programs that are recorded, studies, imported traffic and exchanges files all use these files. They read and
@@ -7,6 +7,9 @@
 //! To add an API, write its file, which implements [`Dialect`], and add it to [`DIALECTS`].
 
 mod anthropic;
+mod conversation;
+#[cfg(test)]
+mod conversation_tests;
 mod dialect;
 mod ending;
 mod gemini;
@@ -24,6 +27,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+pub use conversation::Conversation;
 pub use dialect::{Dialect, NotRead, PlainAddress, Problem};
 pub use ending::Ending;
 pub use other::{OTHER, Other};
@@ -48,6 +52,15 @@ fn dialects() -> impl Iterator<Item = &'static dyn Dialect> {
 /// The API of a POST to a path below an upstream.
 pub fn at(path: &str) -> &'static dyn Dialect {
     dialects().find(|dialect| dialect.is_at(path)).unwrap_or(&OTHER)
+}
+
+/// The conversation of a stored request to the API of this name; `None` if it has none.
+pub fn conversation(dialect: &str, body: &Map<String, Value>) -> Option<Conversation> {
+    let messages = body.get("messages")?.as_array()?;
+    let dialect = dialects().find(|known| known.name() == dialect)?;
+    let mut chat = Conversation::default();
+    dialect.converse(body, messages, &mut chat);
+    (!chat.messages.is_empty()).then_some(chat)
 }
 
 /// How studies ask, API by API. The first is the one in whose form they write their requests.

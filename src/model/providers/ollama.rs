@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::conversation::{Conversation, MessageParts, call, list};
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
 use super::provider::{Provider, RecordedBase};
@@ -81,6 +82,39 @@ impl Dialect for Ollama {
             prompt.insert("stream".to_owned(), false.into());
         }
         prompt
+    }
+
+    fn converse(&self, body: &Map<String, Value>, messages: &[Value], chat: &mut Conversation) {
+        if let Some(system) = body.get("system").and_then(Value::as_str) {
+            chat.messages.push(json!({"role": "system", "content": system}));
+        }
+        for message in messages {
+            let mut parts = MessageParts::default();
+            if let Some(text) = message["content"].as_str() {
+                parts.text(text);
+            }
+            if message["images"].is_array() {
+                chat.lost.push("an image, of which the kind is not recorded".to_owned());
+            }
+            for one in message["tool_calls"].as_array().into_iter().flatten() {
+                let called = &one["function"];
+                let id = if one["id"].is_string() { &one["id"] } else { &called["name"] };
+                parts.calls.push(call(id, &called["name"], &called["arguments"]));
+            }
+            let role = message["role"].as_str().unwrap_or("user");
+            if let Some(mut message_made) = parts.message(role) {
+                let id = if message["tool_call_id"].is_string() {
+                    &message["tool_call_id"]
+                } else {
+                    &message["tool_name"]
+                };
+                if role == "tool" && id.is_string() {
+                    message_made["tool_call_id"] = id.clone();
+                }
+                chat.messages.push(message_made);
+            }
+        }
+        chat.tools = list(body, "tools").to_vec();
     }
 
     fn is_last(&self, data: &str) -> bool {

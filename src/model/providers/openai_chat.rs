@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::conversation::{Conversation, list};
 use super::dialect::{Dialect, NotRead, PlainAddress, Problem};
 use super::ending::{Ending, error_in, failed_as};
 use super::provider::{Provider, RecordedBase, VersionPlace};
@@ -143,6 +144,12 @@ impl Dialect for OpenAiChat {
         Some((Api::Chat, body))
     }
 
+    fn converse(&self, body: &Map<String, Value>, messages: &[Value], chat: &mut Conversation) {
+        chat.messages =
+            messages.iter().map(|message| chat_message(message, &mut chat.lost)).collect();
+        chat.tools = list(body, "tools").to_vec();
+    }
+
     fn is_last(&self, data: &str) -> bool {
         data.trim() == "[DONE]"
             || data.contains("\"error\"")
@@ -222,6 +229,28 @@ impl Dialect for OpenAiChat {
     fn error(&self, problem: &Problem<'_>) -> Value {
         openai_error(problem)
     }
+}
+
+/// What is kept of a message in the form of chat completions.
+fn chat_message(message: &Value, lost: &mut Vec<String>) -> Value {
+    const KNOWN: &[&str] = &["role", "content", "name", "tool_calls", "tool_call_id", "weight"];
+    let mut kept = Map::new();
+    for (name, value) in message.as_object().into_iter().flatten() {
+        match name.as_str() {
+            // The format has one role for both.
+            "role" if value == "developer" => drop(kept.insert(name.clone(), "system".into())),
+            _ if value.is_null() && name != "content" => {}
+            known if KNOWN.contains(&known) => drop(kept.insert(name.clone(), value.clone())),
+            other => lost.push(format!("{other} of a message")),
+        }
+    }
+    for part in message["content"].as_array().into_iter().flatten() {
+        let kind = part["type"].as_str().unwrap_or("");
+        if !matches!(kind, "text" | "image_url") {
+            lost.push(format!("{kind} in a message"));
+        }
+    }
+    Value::Object(kept)
 }
 
 /// The answer in a chat completion, with all its other parts; see [`Response`].

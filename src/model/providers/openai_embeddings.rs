@@ -3,6 +3,7 @@
 use data_encoding::BASE64;
 use serde_json::{Map, Value};
 
+use super::conversation::Conversation;
 use super::dialect::{Dialect, NotRead, PlainAddress, Problem};
 use super::ending::{Ending, error_in};
 use super::openai_chat::{OPENAI, add_whole};
@@ -48,6 +49,8 @@ impl Dialect for OpenAiEmbeddings {
     fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {
         body.contains_key("input").then_some((Api::Embedding, body))
     }
+
+    fn converse(&self, _body: &Map<String, Value>, _: &[Value], _chat: &mut Conversation) {}
 
     fn is_last(&self, _data: &str) -> bool {
         false

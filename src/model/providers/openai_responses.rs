@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::conversation::{Conversation, MessageParts, call, function, list, text_of};
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in, failed_as};
 use super::openai_chat::OPENAI;
@@ -96,6 +97,67 @@ impl Dialect for OpenAiResponses {
             prompt.insert("stream".to_owned(), true.into());
         }
         prompt
+    }
+
+    fn converse(&self, body: &Map<String, Value>, messages: &[Value], chat: &mut Conversation) {
+        if let Some(text) = body.get("instructions").and_then(Value::as_str) {
+            chat.messages.push(json!({"role": "system", "content": text}));
+        }
+        if body.contains_key("previous_response_id") {
+            chat.lost.push("the messages before previous_response_id".to_owned());
+        }
+        for item in messages {
+            match item["type"].as_str().unwrap_or("message") {
+                "message" => {
+                    let role = match item["role"].as_str() {
+                        Some("developer") => "system",
+                        Some(role) => role,
+                        None => "user",
+                    };
+                    let mut parts = MessageParts::default();
+                    let one = [json!({"type": "input_text", "text": item["content"]})];
+                    for part in item["content"].as_array().map_or(&one[..], Vec::as_slice) {
+                        match part["type"].as_str().unwrap_or("") {
+                            "input_text" | "output_text" => {
+                                parts.text(part["text"].as_str().unwrap_or(""))
+                            }
+                            "input_image" if part["image_url"].is_string() => {
+                                parts.content.push(json!({"type": "image_url", "image_url": {"url": part["image_url"]}}));
+                            }
+                            other => chat.lost.push(format!("{other} in a message")),
+                        }
+                    }
+                    chat.messages.extend(parts.message(role));
+                }
+                "function_call" => {
+                    let called = call(&item["call_id"], &item["name"], &item["arguments"]);
+                    // Calls of one answer are items of their own.
+                    let last = chat.messages.last_mut().filter(|last| last["role"] == "assistant");
+                    match last
+                        .and_then(|last| last.get_mut("tool_calls"))
+                        .and_then(Value::as_array_mut)
+                    {
+                        Some(calls) => calls.push(called),
+                        None => chat.messages.push(
+                            json!({"role": "assistant", "content": null, "tool_calls": [called]}),
+                        ),
+                    }
+                }
+                "function_call_output" => chat.messages.push(json!({"role": "tool",
+                    "tool_call_id": item["call_id"], "content": text_of(&item["output"])})),
+                other => chat.lost.push(format!("{other} in the conversation")),
+            }
+        }
+        for tool in list(body, "tools") {
+            match tool["type"] == "function" {
+                true => chat.tools.push(function(
+                    &tool["name"],
+                    &tool["description"],
+                    &tool["parameters"],
+                )),
+                false => chat.lost.push("a tool of the provider".to_owned()),
+            }
+        }
     }
 
     fn is_last(&self, data: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::conversation::Conversation;
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::Ending;
 use super::provider::Provider;
@@ -50,6 +51,8 @@ impl Dialect for Other {
     fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {
         Some((Api::Chat, body))
     }
+
+    fn converse(&self, _body: &Map<String, Value>, _: &[Value], _chat: &mut Conversation) {}
 
     fn is_last(&self, _data: &str) -> bool {
         false

@@ -2,10 +2,10 @@
 
 use retold::id::RunId;
 use retold::log::{LogError, Reader};
+use retold::model::providers::{Conversation, conversation};
 use retold::prompt::Api;
 use serde_json::{Map, Value, json};
 
-use super::chat::{Chat, chat};
 use super::{ExportError, ExportedOutcome, QuestionOutcome, each, request};
 use crate::notes::Notes;
 
@@ -35,7 +35,7 @@ pub fn export_fine_tuning<E: From<ExportError> + From<LogError>>(
         };
         let dialect = body.get("http").and_then(|address| address["dialect"].as_str());
         let dialect = dialect.and_then(|name| name.split('@').next()).unwrap_or("openai.chat");
-        let Some(Chat { mut messages, tools, lost }) = chat(dialect, body) else {
+        let Some(Conversation { mut messages, tools, lost }) = conversation(dialect, body) else {
             notes.lost(&format!("a request to an API that is not known ({dialect})"), &place);
             return Ok(());
         };

@@ -1,7 +1,6 @@
 //! From the exchanges of a run to files of other tools, one file per format.
 
 mod cassette;
-mod chat;
 mod fine_tuning;
 mod yaml;
 
