@@ -18,14 +18,15 @@ use crate::prompt::Request;
 #[derive(Debug, Clone, Default)]
 pub struct MemoryBackend {
     store: Arc<Mutex<Store>>,
-    /// Instead of a log of which nothing can be read.
+    /// What it stands for.
+    name: Option<Arc<str>>,
+    /// Of a log of which nothing can be read.
     remnant: Option<Arc<Remnant>>,
 }
 
 /// What is known of a log of which nothing can be read.
 #[derive(Debug)]
 struct Remnant {
-    name: String,
     damaged: Finding,
     lost: Vec<Finding>,
 }
@@ -45,17 +46,22 @@ impl MemoryBackend {
         Self::default()
     }
 
+    /// An empty log that stands for a file without runs.
+    pub fn named(name: String) -> Self {
+        MemoryBackend { name: Some(name.into()), ..Self::default() }
+    }
+
     /// Stands for a log of which nothing can be read, for this reason, and which has `lost` these runs. It is
     /// empty, and stays so.
     pub fn remnant(name: String, why: Fault, lost: Vec<Finding>) -> Self {
         let damaged = Finding { run: None, seq: Some(Seq(1)), fault: why };
-        let remnant = Some(Arc::new(Remnant { name, damaged, lost }));
-        MemoryBackend { store: Arc::default(), remnant }
+        let remnant = Some(Arc::new(Remnant { damaged, lost }));
+        MemoryBackend { remnant, ..Self::named(name) }
     }
 
     fn can_be_written(&self) -> Result<(), LogError> {
-        let Some(Remnant { name, damaged, .. }) = self.remnant.as_deref() else { return Ok(()) };
-        Err(LogError::damaged(name.clone(), damaged.fault.clone()))
+        let Some(Remnant { damaged, .. }) = self.remnant.as_deref() else { return Ok(()) };
+        Err(LogError::damaged(self.name(), damaged.fault.clone()))
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {
@@ -77,7 +83,7 @@ impl Drop for Guard {
 
 impl Backend for MemoryBackend {
     fn name(&self) -> String {
-        self.remnant.as_ref().map_or_else(|| "memory".to_owned(), |remnant| remnant.name.clone())
+        self.name.as_deref().unwrap_or("memory").to_owned()
     }
 
     fn file(&self) -> Option<&Path> {

@@ -329,5 +329,3 @@ fn event(reader: &mut dyn Reader, run: RunId, seq: Seq) -> Result<Option<Event>,
     let found = reader.events(run, before, 1)?.into_iter().find(|found| found.seq == seq);
     found.map(|found| found.event().map_err(LogError::from)).transpose()
 }
-
-}

@@ -7,9 +7,7 @@ use retold::event::chain::{ChainLink, GENESIS, LinkedEvent};
 use retold::event::{Event, MerkleTree, NewEvent, RunFinished};
 use retold::id::{EventHash, OutcomeDigest, RunId, Seq, Time};
 use retold::log::ledger::Ledger;
-use retold::log::{
-    Append, Backend, FileFault, Head, Log, LogError, SqliteBackend, SqliteOptions,
-};
+use retold::log::{Append, Backend, FileFault, Head, Log, LogError, SqliteBackend, SqliteOptions};
 use retold::run::Mode;
 
 use crate::support::cases::fixtures;

@@ -68,14 +68,13 @@ impl Archive {
     /// [`LogError`] if it cannot be shown at all.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
         let _held = SqliteBackend::hold(path);
-        if is_at_rest(path)
-            && let Ok(backend) = SqliteBackend::open(path, options.clone())
-            && let Ok(archive) = Archive::with_ends(backend, None)
-            && !archive.is_damaged
-        {
-            return Ok(archive.of_file(path, stamp(path)));
+        let as_usual = || Archive::with_ends(SqliteBackend::open(path, options.clone())?, None);
+        match is_at_rest(path).then(as_usual) {
+            Some(Ok(archive)) if !archive.is_damaged => Ok(archive.of_file(path, stamp(path))),
+            // Something else is where a file of the log belongs.
+            Some(Err(error @ LogError::NotOurs { .. })) => Err(error),
+            _ => Archive::open_unchanged(path, options),
         }
-        Archive::open_unchanged(path, options)
     }
 
     /// Opens a log without taking part in its use: nothing is written to it, nor beside it.
@@ -274,7 +273,8 @@ fn open_now(path: &Path, options: SqliteOptions, stamp: &Stamp) -> Result<Archiv
         let has_bytes = std::fs::metadata(path).is_ok_and(|found| found.len() > 0);
         let note = if has_bytes { "it has no tables yet" } else { "the file is empty" };
         let note = Some(format!("{note}, so it has no runs"));
-        return Ok(Archive { note, ..Archive::new(Arc::new(MemoryBackend::new())) });
+        let empty = MemoryBackend::named(path.display().to_string());
+        return Ok(Archive { note, ..Archive::new(Arc::new(empty)) });
     }
     let cut = SqliteBackend::cut_off(path);
     // While a WAL is merged, the file may be shorter than it will be.

@@ -26,7 +26,8 @@ pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
     // A run that was killed before its first event leaves a log without runs. It is read as such
     // and not changed; `run` and `import` write the first run.
     if SqliteBackend::is_only_begun(&global.log) {
-        return Ok(Log::new(Arc::new(MemoryBackend::new())));
+        let empty = MemoryBackend::named(global.log.display().to_string());
+        return Ok(Log::new(Arc::new(empty)));
     }
     let backend = SqliteBackend::open(&global.log, global.sqlite())?;
     Ok(reported(Log::new(Arc::new(backend))))

@@ -60,6 +60,9 @@ pub enum EventFault {
     /// An answer to a question that is not there.
     #[error("it answers a question that does not exist")]
     NoQuestion,
+    /// An event about a request that was not asked.
+    #[error("it is about a request that does not exist")]
+    NoCall,
     /// A decision that names neither parser nor method.
     #[error("it does not say what decided")]
     NoParser,

@@ -50,9 +50,7 @@ pub enum LedgerFault {
     #[error("the ledger names none of the runs")]
     NamesNoRun,
     /// The ledger does not name the run.
-    #[error(
-        "the ledger does not name it: it was added without retold"
-    )]
+    #[error("the ledger does not name it: it was added without retold")]
     NotNamed,
     /// The ledger cannot be read.
     #[error("the ledger cannot be read: {why}")]

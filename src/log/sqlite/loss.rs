@@ -24,6 +24,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::header;
 use super::open_file::OpenFile;
+use super::schema;
 use super::wal::{Wal, examine};
 use super::{SqliteBackend, SqliteOptions};
 use crate::id::EventHash;

@@ -112,7 +112,7 @@ impl Chain {
                 self.answers.insert(stored.seq, answer.request);
             }
             Event::ClientLeft(left) if self.questions.get(&left.request).is_none() => {
-                return Err(Misfit::NoRequest);
+                return Err(EventFault::NoCall);
             }
             Event::DecisionMade(made) => {
                 let question = self.answers.get(&made.response);

@@ -152,12 +152,12 @@ fn a_run_that_the_log_does_not_have() {
     use retold::id::RunId;
     use retold::log::{Log, LogError};
     let place = Place::with_run();
-    let log = Log::in_file(&place.path("retold.db")).unwrap();
     let files = || {
         let entries = std::fs::read_dir(place.root()).unwrap();
         entries.map(|entry| entry.unwrap().file_name()).collect::<std::collections::BTreeSet<_>>()
     };
     let (none, before) = (RunId([0xde; 8]), files());
+    let log = Log::in_file(&place.path("retold.db")).unwrap();
     let is_none = |error: LogError| matches!(error, LogError::NoSuchRun { run, .. } if run == none);
     assert!(is_none(log.go_on(none).err().unwrap()));
     let mut reader = log.reader().unwrap();
