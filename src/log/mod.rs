@@ -20,6 +20,8 @@
 mod asked;
 mod backend;
 mod checked;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod contention;
 mod deleted;
 mod error;

@@ -60,6 +60,7 @@ mod stats;
 mod support;
 mod table;
 mod tamper;
+mod third_store;
 mod totality;
 mod traffic;
 mod vectors;
