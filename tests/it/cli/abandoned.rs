@@ -61,14 +61,3 @@ fn a_finished_run_cannot_be_abandoned() {
     assert_said!("abandoned_finished", said.err);
     assert_eq!(place.json("show latest").0["outcome"], "finished");
 }
-
-/// The first release treats what it does not know as an unknown kind of event.
-#[test]
-fn readers_of_the_first_format_see_an_unknown_kind() {
-    let (place, _server) = stopped();
-    place.ok("abandon latest");
-    let (log, _) = place.json("log latest");
-    let last = log["events"].as_array().unwrap().last().unwrap().clone();
-    assert_eq!((&last["kind"], &last["version"]), (&"RunFinished".into(), &2.into()));
-    assert_eq!(last["body"]["outcome"], "abandoned");
-}

@@ -262,11 +262,12 @@ fn recorded_names_as_long_as_a_file() {
             refused(&place, &args, &[0, 1, 2], "");
         }
     }
-    let own = with_settings(&recording, |settings| {
-        settings["forked_from"] =
-            json!({"run": "0123456789abcdef", "before": 1_000_000_000_000_u64});
-    });
-    place.write("forged.jsonl", own);
+    let mut lines: Vec<Value> =
+        recording.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let start = lines.iter_mut().find(|line| line["kind"] == "RunStarted").unwrap();
+    start["body"]["forked_from"] =
+        json!({"before": 1_000_000_000_000_u64, "run": "0123456789abcdef"});
+    place.write("forged.jsonl", chained(lines));
     refused(&place, &["replay", "forged.jsonl"], &[0, 1, 2], "");
     refused(&place, &["show", "forged.jsonl"], &[0], "forked from run");
 }

@@ -21,6 +21,8 @@ pub(super) fn server(failing: Failing) -> Server {
     let mut requests = 0;
     Server::handler(move |received| {
         requests += 1;
+        // Less than a millisecond would count as a latency that was not recorded.
+        std::thread::sleep(Duration::from_millis(2));
         if failing.one_in > 0 && requests % failing.one_in == 0 {
             let status = if requests % (2 * failing.one_in) == 0 { 429 } else { 500 };
             // OpenAI's own header and the standard one.
