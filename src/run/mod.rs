@@ -45,6 +45,7 @@ mod near;
 mod network;
 mod outcomes;
 mod output;
+mod output_digests;
 mod parent;
 mod question;
 mod record;
@@ -80,10 +81,8 @@ pub use follow::{Follower, Journal, Update};
 pub use forecast::{Forecast, ModelForecast};
 pub use lanes::{CompareError, Compared, Outcome, OutcomeLanes};
 pub use mode::Mode;
-pub use output::{
-    OutputDifference, OutputError, OutputFile, REPORT, SIMULATED_MARK, compare_outputs,
-    output_digests,
-};
+pub use output::{OutputError, OutputFile, SIMULATED_MARK};
+pub use output_digests::{OutputDifference, REPORT, compare_outputs, output_digests};
 pub use question::{Answer, CallFailed, Question, Reuse};
 pub use record::{ExchangePlace, Place, RunRecord, started};
 pub use recorder::{Recorder, RecorderError};
