@@ -1,7 +1,6 @@
 //! The contract of a [`Backend`], checked for any store that has no events yet: for the tests of those who write
 //! one (feature `conformance`).
 
-#![expect(clippy::missing_panics_doc, reason = "a check that fails panics")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "it runs in tests")]
 
 use std::sync::Arc;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 /// Each module of the core, and the other modules of the crate that it may use.
 const LAYERS: &[(&str, &[&str])] = &[
     ("sidecar", &[]),
+    ("char_boundary", &[]),
     ("counted", &[]),
     ("id", &[]),
     ("explain", &["escaping"]),

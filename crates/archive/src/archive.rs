@@ -61,20 +61,19 @@ impl FileId {
 }
 
 impl Archive {
-    /// Opens a log. A sound one that nobody has open is read as its writers read it, so that what they add
-    /// meanwhile is seen.
+    /// Opens a log. A sound one that nobody has open is then read as its writers read it, so that what they add
+    /// meanwhile is seen: a file that is read as if it could not change would be misread.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be shown at all.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
         let _held = SqliteBackend::hold(path);
-        let as_usual = || Archive::with_ends(SqliteBackend::open(path, options.clone())?, None);
-        match is_at_rest(path).then(as_usual) {
-            Some(Ok(archive)) if !archive.is_damaged => Ok(archive.of_file(path, stamp(path))),
-            // Something else is where a file of the log belongs.
-            Some(Err(error @ LogError::NotOurs { .. })) => Err(error),
-            _ => Archive::open_unchanged(path, options),
+        let archive = Archive::open_unchanged(path, options.clone())?;
+        if archive.is_damaged || archive.note.is_some() || has_wal(path) {
+            return Ok(archive);
         }
+        let sqlite = SqliteBackend::open(path, options)?;
+        Ok(Archive { backend: Arc::new(sqlite.clone()), sqlite: Some(sqlite), ..archive })
     }
 
     /// Opens a log without taking part in its use: nothing is written to it, nor beside it.
@@ -258,12 +257,11 @@ impl Archive {
     }
 }
 
-/// Whether nobody has a log open, as far as its files show, and nothing of it is in a WAL. An empty WAL holds
-/// nothing: it is of another reader, or was left by one, and goes with the last.
-fn is_at_rest(path: &Path) -> bool {
+/// Whether a part of a log may be in its WAL. An empty one holds nothing: it is of another reader, or was left by
+/// one, and goes with the last.
+fn has_wal(path: &Path) -> bool {
     let wal = std::fs::metadata(sidecar::path(&canonical(path), "-wal"));
-    let has_wal = wal.is_ok_and(|wal| wal.len() > 0);
-    !has_wal && !SqliteBackend::is_only_begun(path) && SqliteBackend::cut_off(path).is_none()
+    wal.is_ok_and(|wal| wal.len() > 0)
 }
 
 /// Opens a log of which nothing is known yet.

@@ -61,7 +61,7 @@ pub enum FindError {
         /// The log.
         log: String,
         /// What is known of it.
-        finding: Finding,
+        finding: Box<Finding>,
     },
 }
 
@@ -86,7 +86,7 @@ pub struct Found {
 pub fn find(log: &dyn Backend, name: &str) -> Result<Found, FindError> {
     let mut reader = log.reader()?;
     let reader = reader.as_mut();
-    let gone = |finding| FindError::Gone { log: log.name(), finding };
+    let gone = |finding| FindError::Gone { log: log.name(), finding: Box::new(finding) };
     let runs = match reader.runs() {
         Ok(runs) => runs,
         // The ledger and the high-water marks name the runs as well.
@@ -140,7 +140,7 @@ pub fn find(log: &dyn Backend, name: &str) -> Result<Found, FindError> {
 /// The latest run, unless it was deleted or may have been lost: the `last` of those that are left is another one.
 fn latest(log: &dyn Backend, last: Option<RunHead>) -> Result<Found, FindError> {
     if let Some(finding) = deleted_latest(log)? {
-        return Err(FindError::Gone { log: log.name(), finding });
+        return Err(FindError::Gone { log: log.name(), finding: Box::new(finding) });
     }
     let head = last.ok_or_else(|| FindError::NoRuns { log: log.name() })?;
     let lost = log.lost();

@@ -366,7 +366,8 @@ impl From<FindError> for CliError {
             }
             FindError::Ambiguous { .. } => CliError::usage(message).hint("give more digits"),
             FindError::NoRuns { .. } => CliError::usage(message),
-            FindError::Gone { finding: Finding { run, fault, .. }, .. } => {
+            FindError::Gone { finding, .. } => {
+                let Finding { run, fault, .. } = *finding;
                 CliError::new(Status::Difference, message)
                     .hint("`retold verify` names everything that is damaged")
                     .damage(run, Damage { seq: Seq(1), fault })

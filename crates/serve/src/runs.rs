@@ -157,13 +157,13 @@ pub(crate) fn listed(reader: &mut dyn Reader, notices: &mut Vec<Notice>) -> Vec<
 pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<Notice>, LogError> {
     let mut notices = Vec::new();
     let archive = site.source.archive()?;
-    notices.extend(archive.note().map(Notice::warning));
-    notices.extend(archive.warning().map(Notice::warning));
     // What a run has lost is said with the run.
     for finding in archive.findings().iter().filter(|finding| finding.run.is_none()) {
         let text = format!("This log is damaged. {finding}");
         notices.push(Notice { from: finding.seq.map(|seq| seq.0), ..Notice::danger(text) });
     }
+    notices.extend(archive.note().map(Notice::warning));
+    notices.extend(archive.warning().map(Notice::warning));
     let Some(head) = head else { return Ok(notices) };
     if site.is_being_checked(head.run) {
         notices.push(Notice::warning("This run is still being checked, event by event."));

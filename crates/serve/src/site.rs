@@ -8,9 +8,9 @@ use minijinja::Environment;
 use retold::check::Checked;
 use retold::effective::{EffectiveDecisions, effective_decisions};
 use retold::id::{RunId, Seq, Time};
-use retold::log::{AskedModels, Finding, Head, LogError, Reader, RunHead};
+use retold::log::{AskedModels, Head, LogError, Reader, RunHead};
 use retold::model::Prices;
-use retold_archive::search::{Place, Search, SearchError};
+use retold_archive::search::{Place, Search, SearchError, terms};
 use retold_archive::{
     Damage, FileStamp, FindError, TolerantReader, Verdict, is_finished, missing_end,
     verdict_as_kept,
@@ -151,9 +151,10 @@ impl Site {
         let instead = "the page / lists its runs";
         match retold_archive::find(self.source.backend()?.as_ref(), name) {
             Ok(found) => Ok(found.head),
-            Err(FindError::Gone { finding: Finding { run: Some(run), .. }, .. }) => {
-                Ok(RunHead { run, started: Time(0), head: Head::START })
-            }
+            Err(FindError::Gone { finding, .. }) => match finding.run {
+                Some(run) => Ok(RunHead { run, started: Time(0), head: Head::START }),
+                None => Err(PageError::missing(&self.title(), "run", name, instead)),
+            },
             Err(FindError::Log(error)) => Err(error.into()),
             Err(error @ (FindError::Ambiguous { .. } | FindError::NameAndId { .. })) => Err(
                 PageError::NotFound(format!("{error}: write more digits of the one that you mean")),
@@ -314,6 +315,10 @@ impl Site {
         head: &RunHead,
         text: &str,
     ) -> Result<Stand<BTreeSet<Seq>>, PageError> {
+        // Nothing is indexed for it.
+        if terms(text).is_empty() {
+            return Err(PageError::BadRequest(SearchError::NoWord(text.to_owned()).to_string()));
+        }
         let (site, run) = (self.clone(), head.run);
         let indexed = self.indexed.stand((run, head.head.seq), move |progress| {
             let mut search = locked(&site.search);

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use data_encoding::{BASE64, HEXLOWER};
+use retold::event::MerkleTree;
 use retold::exchange::{Recording, export_recording, read_recording};
 use retold::id::{RunId, Seq};
 use retold::jsonl::JsonlReader;
@@ -46,6 +47,15 @@ pub(crate) fn forged(
         let mut body: Value = serde_json::from_str(&kept[0].body).unwrap();
         body["model"] = serde_json::json!({"kind": "openai", "simulated": false});
         kept[0].body = canonical(&body).unwrap().into();
+    }
+    if let Some((end, before)) = kept.split_last_mut().filter(|(end, _)| end.kind == "RunFinished")
+    {
+        let mut tree = MerkleTree::default();
+        let linked = Append::new(run, Head::START, before.to_vec()).events;
+        linked.iter().for_each(|event| tree.push(event.head().hash));
+        let mut body: Value = serde_json::from_str(&end.body).unwrap();
+        body["events_root"] = serde_json::json!(tree.root());
+        end.body = canonical(&body).unwrap().into();
     }
     let backend = MemoryBackend::new();
     let append = Append::new(run, Head::START, kept);

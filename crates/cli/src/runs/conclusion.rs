@@ -56,6 +56,7 @@ pub(crate) fn conclude(
         default_seed,
         servers,
     } = conclusion;
+    ended = begun(ended, log, run)?;
     let name = retold_archive::short_name(log.reader()?.as_mut(), run)?;
     let folder = folder.filter(|_| matches!(ended.finish, Finish::Finished));
     let made = ended.outputs.take();
@@ -392,6 +393,18 @@ fn next_steps(outcome: &str, name: &str, go_on: &str) -> String {
 /// Whether it stopped because the person left, which is not an error.
 fn is_left(stop: &Stop) -> bool {
     matches!(stop, Stop::Model { failure, .. } if failure.kind == FailureKind::Left)
+}
+
+/// Refuses to speak of a run of which nothing was recorded, because its log could not be written.
+pub(crate) fn begun(ended: Ended, log: &Log, run: RunId) -> Result<Ended, CliError> {
+    if let Finish::Stopped(Stop::Log(_)) = ended.finish
+        && !log.reader()?.runs()?.iter().any(|head| head.run == run)
+        && let Finish::Stopped(stop) = ended.finish
+    {
+        return Err(CliError::from(stop)
+            .hint("nothing was recorded: fix the problem, then do the same again"));
+    }
+    Ok(ended)
 }
 
 /// The error for an execution that stopped, with what to do next: the command that continues it,

@@ -11,7 +11,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::run_id::new_run_id;
-use crate::runs::conclusion::stopped;
+use crate::runs::conclusion::{begun, stopped};
 use crate::runs::original::{how_to_continue, is_one};
 use crate::runs::record::started;
 use crate::runs::session::{self, Session};
@@ -105,7 +105,7 @@ fn execute(
         model: Some(model),
         live: None,
     };
-    let ended = session::go(session, global)?;
+    let ended = begun(session::go(session, global)?, &log, run)?;
     let mut reader = log.reader()?;
     let name = retold_archive::short_name(reader.as_mut(), run)?;
     if let Finish::Stopped(Stop::Interrupted) = ended.finish {
