@@ -113,7 +113,9 @@ impl FileStamp {
     /// How long ago what a log's files hold was last changed. `None` if that is in the future: then the clocks
     /// differ.
     pub(crate) fn age(&self, log: &Path) -> Option<Duration> {
-        let wal = std::fs::metadata(sidecar::path(log, "-wal")).and_then(|found| found.modified());
+        // An empty one comes and goes with readers, such as this one.
+        let wal = std::fs::metadata(sidecar::path(log, "-wal")).ok();
+        let wal = wal.filter(|found| found.len() > 0).and_then(|found| found.modified().ok());
         let last = self.log.modified.max(self.log.changed).max(wal.map_or(0, nanoseconds));
         // The end of this millisecond: a change in it is not in the future.
         let now = Duration::from_millis(u64::try_from(clock::now().0).ok()? + 1);

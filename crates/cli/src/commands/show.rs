@@ -145,16 +145,18 @@ fn shown_of(
         Some(Until { selected, at, end }) => (selected, Some((*at, *end))),
         None => (selected, None),
     };
-    let mut reader = selected.checked()?;
     match part {
         None => {
             let in_force = effective::of(selected)?;
+            let mut reader = selected.checked()?;
             show_run(global.studies, &mut reader, (selected.run, until), &in_force, output)
         }
         Some(Target::Seq(seq)) => {
-            show_event(&mut reader, (selected.run, seq), &effective::of(selected)?, output)
+            let in_force = effective::of(selected)?;
+            show_event(&mut selected.checked()?, (selected.run, seq), &in_force, output)
         }
         Some(target) => {
+            let mut reader = selected.checked()?;
             // A part of the experiment's state takes precedence over a call with the same name.
             if let Target::Call(name, None) = &target
                 && may_have_part(global.studies, &mut reader, selected.run, name.as_str())?
