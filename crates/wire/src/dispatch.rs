@@ -163,7 +163,7 @@ async fn missing(session: &Arc<Session>, asked: &Asked) -> Response<Outgoing> {
         let compared = tokio::task::spawn_blocking(move || {
             session.prompts.miss(&asked, &session.rules, &session.library)
         });
-        // A log that cannot be read is reported by whoever reads the next answer.
+        // If the log cannot be read, the next answer reports it.
         compared.await.ok().and_then(Result::ok).unwrap_or_else(not_compared)
     } else {
         not_compared()

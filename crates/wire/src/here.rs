@@ -99,11 +99,11 @@ impl Here {
         self.interception.as_ref().is_some_and(|it| it.opens(host, port))
     }
 
-    /// Where a URL leads that is no path inside.
+    /// Where a URL leads, unless it is a path at this server.
     fn elsewhere(&self, url: &str) -> Leads {
         let Ok(ours) = Url::parse("http://retold.invalid/") else { return Leads::Unknown };
         let Some(url) = joined(&ours, url) else { return Leads::Unknown };
-        // Recordings of earlier versions have relative URLs, which lead to us.
+        // A relative URL leads to us.
         let is_ours = url.host() == ours.host();
         // Recordings of earlier versions have whole URLs of hosts that are opened.
         let opened = url.host_str().zip(url.port_or_known_default());

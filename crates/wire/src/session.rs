@@ -181,7 +181,7 @@ impl Session {
         Some(working)
     }
 
-    /// Refuses whatever comes from now on; what is under way goes on.
+    /// Refuses new requests; those in flight are finished.
     pub fn close(&self) {
         lock(&self.state).is_closed = true;
     }

@@ -1,5 +1,6 @@
 //! Names of runs, calls, prompts and parsers that match nothing, or several things.
 
+use crate::serve::Served;
 use crate::support::cli::{Place, Said, assert_said};
 use crate::support::server::{Reply, Server};
 
@@ -184,4 +185,21 @@ fn a_run_that_the_log_does_not_have() {
         assert_eq!((said.code, said.err.as_str()), (2, due), "{command}");
     }
     assert_eq!(files(), before, "nothing was made");
+}
+
+/// A name, the first digits of an id and `latest` lead to the same run on the page as in every command.
+#[test]
+fn the_page_finds_runs_as_commands_do() {
+    let place = Place::new();
+    let log = format!("{}/fixtures/logs/program.db", env!("RETOLD_ROOT"));
+    std::fs::copy(log, place.path("retold.db")).unwrap();
+    let (list, _) = place.json("log");
+    let run = list["runs"][0]["run"].as_str().unwrap();
+    let served = Served::log(&place, "retold.db");
+    for name in ["frozen", &run[..8], "latest"] {
+        assert_eq!(served.json(&format!("/run/{name}"))["run"]["run"], run, "{name}");
+        assert!(place.ok(&format!("show {name}")).contains(run), "{name}");
+    }
+    assert_eq!(served.get("/run/thawed").status, 404);
+    assert_eq!(place.run("show thawed").code, 2);
 }
