@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::error::LogError;
 use super::finding::{Fault, Finding};
 use super::index::Section;
-use super::ledger::LedgerEntry;
+use super::ledger::{LedgerChange, LedgerEntry};
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{NewEvent, StoredEvent};
 use crate::id::{PromptHash, RunId, Seq, Time};
@@ -126,6 +126,35 @@ impl Append {
         };
         let events = events.into_iter().scan(after, link).collect();
         Append { run, events, origin: Provenance::Here }
+    }
+
+    /// The end of the run after these events, if they follow its present `end`.
+    ///
+    /// # Errors
+    /// [`LogError::Conflict`] at the first that does not follow the one before it.
+    pub fn end_after(&self, end: Head) -> Result<Head, LogError> {
+        self.events.iter().try_fold(end, |end, event| match event.after() == end {
+            true => Ok(event.head()),
+            false => Err(LogError::Conflict { run: self.run, seq: event.head().seq }),
+        })
+    }
+
+    /// What the ledger records about these events, in order, each with the end of the run at that event.
+    pub fn ledger_changes(&self) -> Vec<(LedgerChange, Head)> {
+        match self.origin {
+            Provenance::Here => {
+                let change = |event: &LinkedEvent| {
+                    let head = event.head();
+                    Some((LedgerChange::new(head.seq, &event.event().kind)?, head))
+                };
+                self.events.iter().filter_map(change).collect()
+            }
+            Provenance::Elsewhere => {
+                let last = self.events.last().map(|last| (LedgerChange::Imported, last.head()));
+                last.into_iter().collect()
+            }
+            Provenance::ElsewhereWithMore => Vec::new(),
+        }
     }
 
     /// The same, for events that happened elsewhere.

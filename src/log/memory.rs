@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::backend::{Append, Backend, Committer, Lease, LeaseGuard, Provenance, Reader, RunHead};
+use super::backend::{Append, Backend, Committer, Lease, LeaseGuard, Reader, RunHead};
 use super::error::LogError;
 use super::finding::{Fault, Finding};
 use super::index::Section;
@@ -147,16 +147,10 @@ struct MemoryCommitter {
 
 impl MemoryCommitter {
     fn stage(&mut self, append: &Append) -> Result<(), LogError> {
-        let Append { run, events, origin } = append;
+        let Append { run, events, .. } = append;
         let last = self.staged.runs.get(run).and_then(|events| events.last());
         let last = last.map(|e| Head { seq: e.seq, hash: e.hash });
-        let mut head = last.unwrap_or_else(|| self.log.store().head(*run));
-        for event in events {
-            if event.after() != head {
-                return Err(LogError::Conflict { run: *run, seq: event.head().seq });
-            }
-            head = event.head();
-        }
+        append.end_after(last.unwrap_or_else(|| self.log.store().head(*run)))?;
         if events.is_empty() {
             return Ok(());
         }
@@ -165,14 +159,8 @@ impl MemoryCommitter {
         }
         let staged = self.staged.runs.entry(*run).or_default();
         staged.extend(events.iter().map(|event| stored(event, *run)));
-        match origin {
-            Provenance::Elsewhere => self.staged.changes.push((LedgerChange::Imported, *run, head)),
-            Provenance::ElsewhereWithMore => {}
-            Provenance::Here => self.staged.changes.extend(events.iter().filter_map(|event| {
-                let change = LedgerChange::new(event.head().seq, &event.event().kind)?;
-                Some((change, *run, event.head()))
-            })),
-        }
+        let changes = append.ledger_changes().into_iter();
+        self.staged.changes.extend(changes.map(|(change, head)| (change, *run, head)));
         let requests = events.iter().filter_map(|event| event.event().prompt.clone());
         self.staged.requests.extend(requests);
         Ok(())

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use retold::event::{NewEvent, StoredEvent};
 use retold::id::{PromptHash, RunId, Seq};
 use retold::log::conformance::conforms;
-use retold::log::ledger::{LedgerChange, LedgerEntry, LedgerHead};
+use retold::log::ledger::{LedgerEntry, LedgerHead};
 use retold::log::{
-    Append, Backend, Committer, Fault, Finding, Head, Lease, LeaseGuard, Log, LogError, Provenance,
-    Reader, RunHead, Section,
+    Append, Backend, Committer, Fault, Finding, Head, Lease, LeaseGuard, Log, LogError, Reader,
+    RunHead, Section,
 };
 use retold::prompt::Request;
 
@@ -36,19 +36,14 @@ impl Lists {
         last.map_or(Head::START, |(event, _)| Head { seq: event.seq, hash: event.hash })
     }
 
-    fn add(&mut self, Append { run, events, origin }: &Append) -> Result<(), LogError> {
-        for event in events {
+    fn add(&mut self, append: &Append) -> Result<(), LogError> {
+        let run = append.run;
+        append.end_after(self.head(run))?;
+        for event in &append.events {
             let Head { seq, hash } = event.head();
-            if event.after() != self.head(*run) {
-                return Err(LogError::Conflict { run: *run, seq });
-            }
             let NewEvent { kind, version, time, call, sample, prompt, cause, content, body } =
                 event.event().clone();
-            if let (Provenance::Here, Some(change)) = (origin, LedgerChange::new(seq, &kind)) {
-                self.note(change, *run, event.head());
-            }
-            let hash_of = prompt.as_ref().map(Request::hash);
-            let (run, prompt, request) = (*run, hash_of, prompt);
+            let (prompt, request) = (prompt.as_ref().map(Request::hash), prompt);
             let stored = StoredEvent {
                 run,
                 seq,
@@ -65,15 +60,11 @@ impl Lists {
             };
             self.events.push((stored, request));
         }
-        if let (Provenance::Elsewhere, Some(last)) = (origin, events.last()) {
-            self.note(LedgerChange::Imported, *run, last.head());
+        for (change, head) in append.ledger_changes() {
+            let last = self.ledger.last().map_or(LedgerHead::START, LedgerEntry::ledger_head);
+            self.ledger.push(LedgerEntry::after(last, change, run, head));
         }
         Ok(())
-    }
-
-    fn note(&mut self, change: LedgerChange, run: RunId, head: Head) {
-        let last = self.ledger.last().map_or(LedgerHead::START, LedgerEntry::ledger_head);
-        self.ledger.push(LedgerEntry::after(last, change, run, head));
     }
 
     fn request(&self, prompt: PromptHash) -> Option<Request> {

@@ -17,10 +17,10 @@ use super::stop::Aborted;
 use crate::event::NewEvent;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::id::{RunId, Seq, Time};
-use crate::log::backend::{Append, Committer, Provenance};
+use crate::log::backend::{Append, Committer};
 use crate::log::error::LogError;
 use crate::log::high_water_mark::{HighWaterMark, HighWaterMarkFile};
-use crate::log::ledger::{LedgerChange, LedgerHead};
+use crate::log::ledger::LedgerHead;
 
 pub(super) struct SqliteCommitter {
     db: OpenFile,
@@ -187,44 +187,37 @@ fn append_to_run(
     open: &mut Transaction,
     append: &Append,
 ) -> Result<(), Aborted> {
-    let Append { run, events, origin } = append;
+    let Append { run, events, .. } = append;
     let Some(earliest) = events.first() else {
         return Ok(());
     };
     let (no, started) = known.run(tx, *run, earliest.event().time)?;
     open.newest = open.newest.max(no);
-    let mut head = match open.heads.get(run) {
+    let end = match open.heads.get(run) {
         Some((_, head)) => *head,
         None => ledger::head_of(tx, no)?,
     };
-    let is_next = no == open.newest && head.seq > Seq(0);
+    let head = append.end_after(end).map_err(Aborted::Log)?;
+    let is_next = no == open.newest && end.seq > Seq(0);
     let event = tx.prepare_cached(if is_next { NEXT } else { INSERT })?;
     let mut statements = Statements { event, contents: contents::ContentStatements::new(tx)? };
     for (n, event) in events.iter().enumerate() {
-        let conflict = || Aborted::Log(LogError::Conflict { run: *run, seq: event.head().seq });
-        if event.after() != head {
-            return Err(conflict());
-        }
-        let id = (no << 32) + event.head().seq.0 as i64;
+        let seq = event.head().seq;
+        let id = (no << 32) + seq.0 as i64;
         insert(tx, &mut statements, known, (id, started), event)?;
         if tx.last_insert_rowid() != id {
-            return Err(conflict());
+            return Err(Aborted::Log(LogError::Conflict { run: *run, seq }));
         }
-        head = event.head();
         watch.inserted(tx, n + 1, event.event())?;
-        known.index.add(tx, no, head.seq, event.event())?;
-        let change = LedgerChange::new(head.seq, &event.event().kind);
-        if let Some(change) = change.filter(|_| *origin == Provenance::Here) {
-            open.ledger = Some(ledger::add(tx, open.ledger, change, *run, head)?);
-        }
+        known.index.add(tx, no, seq, event.event())?;
     }
     drop(statements);
     // An import is one transaction, however long: adding the keys keeps the search for each content
     // short.
     let settled = known.contents.settle(tx)?;
     watch.settled(settled);
-    if *origin == Provenance::Elsewhere {
-        open.ledger = Some(ledger::add(tx, open.ledger, LedgerChange::Imported, *run, head)?);
+    for (change, at) in append.ledger_changes() {
+        open.ledger = Some(ledger::add(tx, open.ledger, change, *run, at)?);
     }
     open.heads.insert(*run, (no, head));
     Ok(())

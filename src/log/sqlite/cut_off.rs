@@ -13,6 +13,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+use super::header::CutLength;
 use super::loss::FilesBeside;
 use super::{LogCopy, SqliteBackend, SqliteOptions};
 use crate::log::error::LogError;
@@ -20,15 +21,6 @@ use crate::log::finding::FileFault;
 
 /// No tree of a file that SQLite can write is deeper than this.
 const DEEPEST: usize = 24;
-
-/// How long a file that was cut off is, and how long it was, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CutLength {
-    /// How many bytes there are.
-    pub has: u64,
-    /// How many its header says.
-    pub of: u64,
-}
 
 impl SqliteBackend {
     /// Opens a copy of a log that was cut off, with zeros in place of the rest: it

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::faults::is_damage;
+use super::sqlite_error::is_damage;
 use crate::event::chain::Head;
 use crate::id::{EventHash, RunId, Seq, Time};
 use crate::log::backend::RunHead;

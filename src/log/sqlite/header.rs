@@ -8,7 +8,6 @@ use std::io::Read;
 use std::path::Path;
 
 use super::SqliteBackend;
-use super::cut_off::CutLength;
 use super::descriptors::reading;
 use super::schema::{APPLICATION_ID, RUN_IDS};
 use crate::log::finding::FileFault;
@@ -20,6 +19,15 @@ const SCHEMA_WITHIN: u64 = 1 << 20;
 
 /// The most bytes that may be missing at the end of a file.
 const MOST_MISSING: u64 = 64 << 30;
+
+/// How long a file that was cut off is, and how long it was, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CutLength {
+    /// How many bytes there are.
+    pub has: u64,
+    /// How many its header says.
+    pub of: u64,
+}
 
 /// What is damaged in the header of a file that is otherwise a log.
 pub(super) fn damage(log: &Path) -> Option<FileFault> {

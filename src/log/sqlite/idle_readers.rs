@@ -102,3 +102,38 @@ impl Drop for ReaderFile {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{SqliteBackend, SqliteOptions};
+    use crate::log::Backend as _;
+
+    fn waiting(backend: &SqliteBackend) -> usize {
+        backend.idle.0.lock().unwrap().len()
+    }
+
+    #[test]
+    fn a_reader_goes_on_with_the_connection_of_the_one_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, copy) = (folder.path().join("log"), folder.path().join("copy"));
+        let backend = SqliteBackend::open_or_create(&path, SqliteOptions::default()).unwrap();
+        assert_eq!(waiting(&backend), 1, "the one that looked at the file");
+        for _ in 0..3 {
+            let reader = backend.reader().unwrap();
+            assert_eq!(waiting(&backend), 0);
+            drop(reader);
+            assert_eq!(waiting(&backend), 1);
+        }
+        let three =
+            [backend.reader().unwrap(), backend.reader().unwrap(), backend.reader().unwrap()];
+        drop(three);
+        assert_eq!(waiting(&backend), super::MOST);
+        // Another file is at the path.
+        std::fs::copy(&path, &copy).unwrap();
+        std::fs::rename(&copy, &path).unwrap();
+        let reader = backend.reader().unwrap();
+        assert_eq!(waiting(&backend), 0);
+        drop(reader);
+        assert_eq!(waiting(&backend), 1);
+    }
+}

@@ -6,9 +6,9 @@ use rusqlite::ErrorCode;
 use rusqlite::types::ValueRef;
 
 use super::contents::content_index;
-use super::faults::said;
 use super::reader::SqliteReader;
 use super::requests::{RequestFault, Requests, Stored};
+use super::sqlite_error::said;
 use super::{header, schema};
 use crate::content::Content;
 use crate::id::PromptHash;

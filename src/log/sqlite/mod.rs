@@ -26,6 +26,7 @@ mod requests;
 mod rows;
 mod schema;
 mod space;
+mod sqlite_error;
 mod stop;
 mod unwritable;
 mod wal;
@@ -39,9 +40,9 @@ use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
 pub use backup::BackedUp;
-pub use cut_off::CutLength;
 pub use descriptors::HeldFile;
 pub use foreign::{Cell, ForeignDatabase, ForeignError};
+pub use header::CutLength;
 
 use super::backend::{Backend, Committer, Lease, Reader};
 use super::error::{LogError, Reworded};

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::ends;
-use super::faults::is_damage;
 use super::guard::Fuel;
 use super::idle_readers::ReaderFile;
 use super::requests::{RequestFault, Requests, Stored};
 use super::rows::{self, UnreadableRow, stored};
+use super::sqlite_error::is_damage;
 use super::{SqliteBackend, ledger};
 use crate::content::Content;
 use crate::event::chain::Head;

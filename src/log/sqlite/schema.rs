@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use super::faults::is_damage;
+use super::sqlite_error::is_damage;
 use crate::log::finding::FileFault;
 use crate::log::format::FORMAT;
 
