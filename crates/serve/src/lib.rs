@@ -13,6 +13,7 @@
 mod as_of;
 mod assets;
 mod checks;
+mod computed;
 mod error;
 mod event_columns;
 mod facts;

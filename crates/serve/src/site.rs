@@ -19,12 +19,11 @@ use retold_study::parser_file::ParserFile;
 use retold_study::studies::Studies;
 
 use crate::checks::{CheckState, Checks, Due, FilesNow};
+use crate::computed::{RunComparison, RunTotals};
 use crate::error::PageError;
 use crate::event_columns::EventColumns;
 use crate::facts::Fold;
 use crate::job::{Jobs, PATIENCE, Stand, locked};
-use crate::pages::compare::Compared;
-use crate::pages::stats::Counted;
 use crate::render;
 use crate::source::{FRESH, Source};
 
@@ -46,8 +45,8 @@ pub struct Site {
     pub(crate) checks: Jobs<(RunId, Seq, String), Checked>,
     /// By run, its end, and the number of runs in the log.
     accepted: Jobs<(RunId, Seq, usize), EffectiveDecisions>,
-    pub(crate) comparisons: Jobs<[(RunId, Seq); 2], Compared>,
-    pub(crate) counted: Jobs<(RunId, Seq), Counted>,
+    pub(crate) comparisons: Jobs<[(RunId, Seq); 2], RunComparison>,
+    pub(crate) counted: Jobs<(RunId, Seq), RunTotals>,
     indexed: Jobs<(RunId, Seq), ()>,
     search: Mutex<Option<Search>>,
     /// The folder for an index that cannot be beside the log.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
+use super::idle_readers::ReaderFile;
 use super::reader::SqliteReader;
 use super::{SqliteBackend, busy};
 use crate::log::backend::Backend as _;
@@ -102,7 +103,8 @@ impl SqliteBackend {
     /// Reads the copy as a file that nobody writes, so that no files are created beside it.
     fn verified(&self, draft: &Path) -> Result<BackedUp, LogError> {
         let copy = SqliteBackend::at(draft, self.options.clone());
-        let file = copy.reader_file(copy.only_reading()?)?;
+        let (db, fuel) = copy.tuned(copy.only_reading()?)?;
+        let file = ReaderFile::closing(db, fuel);
         let bytes = copy.bytes();
         let mut reader = SqliteReader::new(file, copy);
         let (runs, findings) = verify_all(&mut reader)?;

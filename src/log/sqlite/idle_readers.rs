@@ -2,7 +2,8 @@
 //!
 //! A command reads a log several times, one reader after the other, and to open a file costs more than to read a
 //! little of it. A connection that waits here holds no lock and no page, so what the next reader finds is what is
-//! in the file then. One that could not see what others write is not kept.
+//! in the file then. One that could not see what others write waits only once: from the opening of the file to the
+//! first reader.
 
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -27,8 +28,8 @@ struct IdleReader {
 }
 
 impl IdleReaders {
-    /// A connection to the file that is at the path now, if one waits.
-    pub(super) fn take(self: &Arc<Self>, log: &Path) -> Option<ReaderFile> {
+    /// A connection to the file that is at the path now, if one waits, and the steps that its queries may take.
+    pub(super) fn take(&self, log: &Path) -> Option<(OpenFile, Fuel)> {
         let now = id(log);
         let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // What is at the path may have been replaced.
@@ -36,8 +37,7 @@ impl IdleReaders {
         let found = idle.pop();
         drop(idle);
         drop(others);
-        let IdleReader { file, fuel, .. } = found?;
-        Some(self.lend(file, fuel, log))
+        found.map(|IdleReader { file, fuel, .. }| (file, fuel))
     }
 
     /// A connection that comes here when its reader is done.
@@ -45,7 +45,8 @@ impl IdleReaders {
         ReaderFile { file: Some(file), fuel, place: Some((self.clone(), log.to_owned())) }
     }
 
-    fn put(&self, file: OpenFile, fuel: Fuel, log: &Path) {
+    /// Lets a connection wait for the next reader.
+    pub(super) fn put(&self, file: OpenFile, fuel: Fuel, log: &Path) {
         if file.release_memory().is_err() {
             return;
         }

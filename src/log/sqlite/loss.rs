@@ -345,7 +345,8 @@ impl SqliteBackend {
             merge.map_err(|e| self.error(e))?;
         }
         // The first reader goes on with this connection.
-        drop(self.reader_file(db)?);
+        let (db, fuel) = self.tuned(db)?;
+        self.idle.put(db, fuel, &self.path);
         Ok(self)
     }
 

@@ -512,16 +512,23 @@ impl Backend for SqliteBackend {
     }
 
     fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
-        let waiting = self.idle.take(&self.path);
-        let file =
-            waiting.map_or_else(|| self.reader_file(self.to_read(|db| self.ready(db))?), Ok)?;
+        let (db, fuel) = match self.idle.take(&self.path) {
+            Some(waiting) => waiting,
+            None => self.tuned(self.to_read(|db| self.ready(db))?)?,
+        };
+        // One that only reads may have been told that nobody writes.
+        let sees_others = !self.only_looks && !self.reads_alone && !self.is_read_only(&db)?;
+        let file = match sees_others {
+            true => self.idle.lend(db, fuel, &self.path),
+            false => ReaderFile::closing(db, fuel),
+        };
         Ok(Box::new(reader::SqliteReader::new(file, self.clone())))
     }
 }
 
 impl SqliteBackend {
     /// Sets a connection up for a reader.
-    fn reader_file(&self, mut db: OpenFile) -> Result<ReaderFile, LogError> {
+    fn tuned(&self, mut db: OpenFile) -> Result<(OpenFile, Fuel), LogError> {
         let fuel = Fuel::new(&mut db, self.bytes()).map_err(|e| self.error(e))?;
         // Runs are read from end to end. Pages that are used again at once stay in the processor's
         // cache; a large page cache would be full of pages that are never needed again.
@@ -530,11 +537,6 @@ impl SqliteBackend {
         // and a look-up finds other rows than a scan.
         let tune = tune.and_then(|()| db.pragma_update(None, "cell_size_check", true));
         tune.map_err(|e| self.error(e))?;
-        // One that only reads may have been told that nobody writes.
-        let sees_others = !self.only_looks && !self.reads_alone && !self.is_read_only(&db)?;
-        Ok(match sees_others {
-            true => self.idle.lend(db, fuel, &self.path),
-            false => ReaderFile::closing(db, fuel),
-        })
+        Ok((db, fuel))
     }
 }

@@ -8,7 +8,7 @@ use retold::compare::{
 };
 use retold::escaping::printable;
 use retold::event::Event;
-use retold::id::{CallPath, RunId, Sample, Seq};
+use retold::id::{RunId, Seq};
 use retold::log::{LogError, Reader};
 use retold_study::figures::{Estimate, Paired, other_seed};
 use retold_study::studies::Studies;
@@ -16,6 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Asked, Reply};
+use crate::computed::{CallPair, RunComparison};
 use crate::error::PageError;
 use crate::figures::figures;
 use crate::job::Stand;
@@ -26,23 +27,6 @@ const MOST: usize = 60;
 
 /// The most settings that are listed.
 const MOST_SETTINGS: usize = 100;
-
-/// A call of two runs.
-struct Call {
-    call: CallPath,
-    sample: Sample,
-    what: Option<CallDifference>,
-    places: [Option<CallPlace>; 2],
-}
-
-/// What two runs have for every call and sample, as the library compares them for `retold diff`.
-pub(crate) struct Compared {
-    calls: Vec<Call>,
-    counts: BTreeMap<&'static str, u64>,
-    comparison: Comparison,
-    /// The headline figures, or why there are none.
-    figures: Result<Vec<Paired>, String>,
-}
 
 /// What can be listed: its name in a query, and for people.
 const GROUPS: [(Option<CallDifference>, &str, &str); 6] = [
@@ -194,7 +178,7 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
 fn fill(
     asked: &Asked<'_>,
     data: &mut ComparePage,
-    compared: &Compared,
+    compared: &RunComparison,
     runs: [RunId; 2],
     reader: &mut dyn Reader,
 ) -> Result<(), PageError> {
@@ -248,7 +232,9 @@ fn fill(
         None => what.is_some(),
     };
     let mut next = None;
-    for (at, Call { call, sample, what, places }) in compared.calls.iter().enumerate().skip(from) {
+    for (at, CallPair { call, sample, what, places }) in
+        compared.calls.iter().enumerate().skip(from)
+    {
         if !is_listed(*what) {
             continue;
         }
@@ -316,7 +302,7 @@ fn compared(
     mut one: Box<dyn Reader>,
     mut other: Box<dyn Reader>,
     runs: [RunId; 2],
-) -> Result<Compared, LogError> {
+) -> Result<RunComparison, LogError> {
     let (mut calls, mut counts) = (Vec::new(), BTreeMap::new());
     let [first, second] = runs;
     let sides =
@@ -324,8 +310,8 @@ fn compared(
     let comparison = compare_each(sides.0, sides.1, &usual_lane, &mut |compared| {
         let ComparedCall { call, sample, what, one, other } = compared;
         *counts.entry(named(what).0).or_default() += 1;
-        calls.push(Call { call: call.clone(), sample, what, places: [one, other] });
+        calls.push(CallPair { call: call.clone(), sample, what, places: [one, other] });
     })?;
     let figures = figures(studies, (one.as_mut(), first), (other.as_mut(), second));
-    Ok(Compared { calls, counts, comparison, figures })
+    Ok(RunComparison { calls, counts, comparison, figures })
 }

@@ -5,6 +5,7 @@ use retold::totals::{Figures, Totals};
 use serde::Serialize;
 
 use super::{OfRun, Reply};
+use crate::computed::RunTotals;
 use crate::error::PageError;
 use crate::job::Stand;
 use crate::runs::Notice;
@@ -15,12 +16,6 @@ struct Stats {
     stats: Option<Figures>,
     /// How many events were read so far.
     read: u64,
-}
-
-/// The numbers of a run, as far as it can be read, and why no further.
-pub(crate) struct Counted {
-    totals: Totals,
-    wrong: Option<String>,
 }
 
 pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
@@ -37,7 +32,7 @@ pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
             }
         };
         let accepted = totals.read_accepted(&mut CheckedReader::new(site.reader().map_err(said)?));
-        Ok(Counted { totals, wrong: wrong.or(accepted.err().map(said)) })
+        Ok(RunTotals { totals, wrong: wrong.or(accepted.err().map(said)) })
     });
     let title = "In numbers".to_owned();
     let site = of.asked.site.clone();
@@ -45,7 +40,7 @@ pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
         Stand::Running(read) => of.page("stats", title, true, Stats { stats: None, read }),
         Stand::Failed(why) => Err(PageError::NotFound(why)),
         Stand::Done(counted) => {
-            let Counted { totals, wrong } = &*counted;
+            let RunTotals { totals, wrong } = &*counted;
             let figures = totals.figures(&site.prices, site.studies.parsers());
             let read = figures.events;
             let notices = wrong.iter().map(|why| {
