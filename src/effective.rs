@@ -66,7 +66,7 @@ pub fn effective_decisions(
             true => {
                 Replaced { accepted: None, run: of, decisions: None, flips: None, in_force: None }
             }
-            false => replaced(others, reader, (of, run), of)?,
+            false => replaced(others, reader, of, run, of)?,
         };
         let in_force = at.and_then(|at| counts.nth(at)?);
         found.decides_about = Some(Replaced { in_force, ..replaced });
@@ -75,7 +75,7 @@ pub fn effective_decisions(
     let accepted = accepted_about(others, run)?;
     let counts = counts_in_force(others, &accepted)?;
     for (accepted, in_force) in accepted.into_iter().zip(counts) {
-        let replaced = replaced(reader, others, (run, accepted), accepted)?;
+        let replaced = replaced(reader, others, run, accepted, accepted)?;
         found.accepted.push(Replaced { in_force, ..replaced });
     }
     Ok(found)
@@ -125,7 +125,8 @@ fn is_long(reader: &mut dyn Reader, run: RunId) -> Result<bool, LogError> {
 fn replaced(
     one: &mut dyn Reader,
     other: &mut dyn Reader,
-    (recorded, accepted): (RunId, RunId),
+    recorded: RunId,
+    accepted: RunId,
     shown: RunId,
 ) -> Result<Replaced, LogError> {
     let unknown =

@@ -285,7 +285,7 @@ fn checked(of: &Path, path: &Path, found: &std::fs::Metadata) -> Result<(), Side
         }
         Err(source) => return Err(io(of, source)),
     };
-    if is_trusted((found.uid(), found.gid()), &shared, us) {
+    if is_trusted(found.uid(), found.gid(), &shared, us) {
         Ok(())
     } else {
         Err(SidecarError::Foreign { path: path(), owner: found.uid() })
@@ -302,7 +302,7 @@ struct FileOwner {
 
 /// Whether a file was created by us or by somebody who may write to the shared file anyway.
 #[cfg(unix)]
-fn is_trusted((user, group): (u32, u32), shared: &FileOwner, us: u32) -> bool {
+fn is_trusted(user: u32, group: u32, shared: &FileOwner, us: u32) -> bool {
     let by_group = shared.mode & 0o020 != 0 && group == shared.group;
     let by_all = shared.mode & 0o002 != 0;
     user == us || user == shared.user || by_group || by_all
@@ -437,11 +437,11 @@ mod tests {
     #[test]
     fn only_users_who_may_write_the_log_are_trusted_with_the_file_beside_it() {
         let shared = |mode| FileOwner { user: 1, group: 10, mode };
-        assert!(is_trusted((7, 70), &shared(0o600), 7), "our own");
-        assert!(is_trusted((1, 70), &shared(0o600), 7), "the owner's");
-        assert!(!is_trusted((2, 10), &shared(0o640), 7), "a stranger's");
-        assert!(is_trusted((2, 10), &shared(0o660), 7), "a colleague's");
-        assert!(!is_trusted((2, 20), &shared(0o660), 7), "not a colleague's");
-        assert!(is_trusted((2, 20), &shared(0o666), 7), "a log that everyone may write");
+        assert!(is_trusted(7, 70, &shared(0o600), 7), "our own");
+        assert!(is_trusted(1, 70, &shared(0o600), 7), "the owner's");
+        assert!(!is_trusted(2, 10, &shared(0o640), 7), "a stranger's");
+        assert!(is_trusted(2, 10, &shared(0o660), 7), "a colleague's");
+        assert!(!is_trusted(2, 20, &shared(0o660), 7), "not a colleague's");
+        assert!(is_trusted(2, 20, &shared(0o666), 7), "a log that everyone may write");
     }
 }

@@ -114,7 +114,7 @@ impl Divergence {
     }
 
     /// A fact that is the same, but rests on other events.
-    pub(super) fn causes(seq: Seq, fact: &str, (recorded, now): (&[Seq], &[Seq])) -> Self {
+    pub(super) fn causes(seq: Seq, fact: &str, recorded: &[Seq], now: &[Seq]) -> Self {
         let shown = |causes: &[Seq]| {
             let seqs: Vec<String> = causes.iter().take(MOST_SOURCES).map(Seq::to_string).collect();
             let more = if causes.len() > MOST_SOURCES { ", .." } else { "" };

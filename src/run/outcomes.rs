@@ -116,7 +116,7 @@ impl RecordedOutcome {
                 if c == causes {
                     Ok(*time)
                 } else {
-                    Err(Divergence::causes(*seq, fact, (c, causes)).into())
+                    Err(Divergence::causes(*seq, fact, c, causes).into())
                 }
             }
             _ => Err(Divergence::outcome(self, None, format!("fact\n{fact}")).into()),

@@ -37,17 +37,23 @@ pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
     let entries = || games.games.values().flat_map(|game| &game.journal);
     let decisions = entries().filter_map(|entry| entry.offer.decision.as_ref());
     charts.extend(counted(
-        ("decisions_by_importance", "Decision points by importance", "decision points"),
+        "decisions_by_importance",
+        "Decision points by importance",
+        "decision points",
         decisions.map(|decision| word(&decision.importance)),
     ));
     let actions = entries().filter(|entry| !entry.offer.default);
     let actions = actions.flat_map(|entry| &entry.offer.options).filter_map(|option| option.kind);
     charts.extend(counted(
-        ("actions_by_type", "Suggested actions by type", "actions"),
+        "actions_by_type",
+        "Suggested actions by type",
+        "actions",
         actions.map(|kind| word(&kind)),
     ));
     charts.extend(counted(
-        ("choices", "Choices, by who or what made them", "choices"),
+        "choices",
+        "Choices, by who or what made them",
+        "choices",
         entries().filter_map(|entry| entry.by).map(|by| match word(&by).as_str() {
             "default" => "default: no answer was usable".to_owned(),
             name => name.to_owned(),
@@ -64,7 +70,9 @@ fn word(value: &impl Serialize) -> String {
 
 /// How often each name occurs; `None` if there are none.
 fn counted(
-    (name, title, axis): (&str, &str, &str),
+    name: &str,
+    title: &str,
+    axis: &str,
     names: impl Iterator<Item = String>,
 ) -> Option<Chart> {
     let mut counts: BTreeMap<String, f64> = BTreeMap::new();

@@ -142,7 +142,8 @@ impl EventColumns {
         &self,
         filter: &EventFilter,
         only: Option<&BTreeSet<Seq>>,
-        (from, to): (u64, u64),
+        from: u64,
+        to: u64,
         most: usize,
         from_end: bool,
     ) -> Vec<Seq> {
@@ -173,7 +174,7 @@ impl EventColumns {
     /// How many events a filter lists.
     pub(crate) fn count(&self, filter: &EventFilter, only: Option<&BTreeSet<Seq>>) -> u64 {
         if only.is_some() {
-            return self.listed(filter, only, (0, u64::MAX), usize::MAX, false).len() as u64;
+            return self.listed(filter, only, 0, u64::MAX, usize::MAX, false).len() as u64;
         }
         if !filter.is_on() {
             return self.rows.len() as u64;

@@ -10,8 +10,10 @@ use retold_study::studies::Studies;
 /// The headline figures of two runs and their paired differences, or why there are none.
 pub(crate) fn figures(
     studies: &Studies,
-    (one, first): (&mut dyn Reader, RunId),
-    (other, second): (&mut dyn Reader, RunId),
+    one: &mut dyn Reader,
+    first: RunId,
+    other: &mut dyn Reader,
+    second: RunId,
 ) -> Result<Vec<Paired>, String> {
     let said = |error: retold::log::LogError| error.to_string();
     if started(one, first).map_err(said)?.experiment

@@ -229,7 +229,7 @@ impl Reader for SqliteReader {
                             break;
                         }
                     };
-                    match stored(row, (run, no, started), last, &self.kinds) {
+                    match stored(row, run, no, started, last, &self.kinds) {
                         Ok(event) => {
                             bytes += size(&event);
                             last = event.seq;

@@ -53,7 +53,9 @@ impl UnreadableRow {
 /// The event of a row that comes after the event `last` of a run, which is given with its number and start.
 pub(super) fn stored(
     row: &Row<'_>,
-    (run, no, started): (RunId, i64, Time),
+    run: RunId,
+    no: i64,
+    started: Time,
     last: Seq,
     kinds: &BTreeMap<i64, (Cow<'static, str>, u32)>,
 ) -> Result<StoredEvent, UnreadableRow> {

@@ -9,14 +9,14 @@ use super::{ParserRules, answered, markers};
 pub fn clean_text(text: &str) -> String {
     let mut narrative = Narrative::default();
     markers::take(answered(text).1, &mut narrative, &mut Vec::new(), ParserRules::First);
-    let plain = without(&narrative.narrative, ('[', ']'), |inner| inner.starts_with("Roll:"));
+    let plain = without(&narrative.narrative, '[', ']', |inner| inner.starts_with("Roll:"));
     let states = ["Unconscious", "Wounded", "Defeated", "Dead", "Stunned"];
-    let plain = without(&plain, ('(', ')'), |inner| states.contains(&inner));
+    let plain = without(&plain, '(', ')', |inner| states.contains(&inner));
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The text without the contents of these brackets, where they should be removed.
-fn without(text: &str, (open, close): (char, char), goes: impl Fn(&str) -> bool) -> String {
+fn without(text: &str, open: char, close: char, goes: impl Fn(&str) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once(open) {

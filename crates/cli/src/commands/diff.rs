@@ -95,7 +95,7 @@ fn compared<'a>(
     )?;
     let mut lanes = Vec::new();
     for (place, lane) in comparison.lanes.iter().enumerate() {
-        let diff = shown(lane, (&mut first, one.run), (&mut second, other.run))?;
+        let diff = shown(lane, &mut first, one.run, &mut second, other.run)?;
         lanes.push(LaneDiff { place, diff });
     }
     let of = |reader: &mut CheckedReader, run| figures_of(studies, reader, run);
@@ -120,8 +120,10 @@ fn lanes_of(studies: &Studies, [one, other]: &[RunStarted; 2]) -> Option<Lane> {
 /// How a call differs: the diff of its prompts, or both answers, or both decisions.
 fn shown(
     lane: &LaneDifference,
-    (one, first): (&mut dyn Reader, RunId),
-    (other, second): (&mut dyn Reader, RunId),
+    one: &mut dyn Reader,
+    first: RunId,
+    other: &mut dyn Reader,
+    second: RunId,
 ) -> Result<String, CliError> {
     match lane.what {
         CallDifference::Prompt => {

@@ -73,7 +73,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     } = args;
     if !command.is_empty() {
         let destinations = Destinations { upstreams, intercept };
-        return program::fork(&run, (shared, retry_failed), &destinations, command, global);
+        return program::fork(&run, shared, retry_failed, &destinations, command, global);
     }
     let selected = select::run(global, &run)?;
     let mut reader = selected.log.reader()?;

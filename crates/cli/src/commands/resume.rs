@@ -56,7 +56,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         args;
     if !command.is_empty() {
         let destinations = Destinations { upstreams, intercept };
-        return program::resume(&run, (shared, retry_failed), &destinations, command, global);
+        return program::resume(&run, shared, retry_failed, &destinations, command, global);
     }
     let folder = folder.with_outputs(outputs);
     let selected = select::run(global, &run)?;

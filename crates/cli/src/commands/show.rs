@@ -93,9 +93,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let error = damaged::error(selected.run, damage.clone());
         // A part is shown even if another one is damaged, but not as if nothing had happened.
         let of_part = part.is_some() || at.is_some();
-        let show = |of: &Selected, end| {
-            shown_of(of, part.clone(), (at, Some(damage)), end, global, output)
-        };
+        let show =
+            |of: &Selected, end| shown_of(of, part.clone(), at, Some(damage), end, global, output);
         let shown = of_part.then(|| match at {
             Some(_) => show(&selected, None),
             None => damaged::before(&selected, Some(damage), show),
@@ -113,7 +112,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         error.print();
         return Ok(Status::Difference);
     }
-    let shown = match shown_of(&selected, part.clone(), (at, None), None, global, output) {
+    let shown = match shown_of(&selected, part.clone(), at, None, None, global, output) {
         // In a long run, damage is noticed when it is read. What is left is shown nevertheless.
         Err(error) if matches!(error.status, Status::Difference | Status::Io) => {
             let known = first_untrusted(selected.log.backend().as_ref(), selected.run)?;
@@ -135,7 +134,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 fn shown_of(
     selected: &Selected,
     part: Option<Target>,
-    (at, damage): (Option<u64>, Option<&Damage>),
+    at: Option<u64>,
+    damage: Option<&Damage>,
     end: Option<Seq>,
     global: &Global,
     output: &Output,
@@ -149,11 +149,11 @@ fn shown_of(
         None => {
             let in_force = effective::of(selected)?;
             let mut reader = selected.checked()?;
-            show_run(global.studies, &mut reader, (selected.run, until), &in_force, output)
+            show_run(global.studies, &mut reader, selected.run, until, &in_force, output)
         }
         Some(Target::Seq(seq)) => {
             let in_force = effective::of(selected)?;
-            show_event(&mut selected.checked()?, (selected.run, seq), &in_force, output)
+            show_event(&mut selected.checked()?, selected.run, seq, &in_force, output)
         }
         Some(target) => {
             let mut reader = selected.checked()?;
@@ -164,7 +164,7 @@ fn shown_of(
                     story(global.studies, &mut reader, selected.run, name.as_str())?
             {
                 let in_force = effective::of(selected)?;
-                return show_story(&reader, selected.run, (story, simulated), &in_force, output);
+                return show_story(&reader, selected.run, story, simulated, &in_force, output);
             }
             drop(reader);
             audit::read(selected, &target, global)?.before(end).show(output)
@@ -225,7 +225,8 @@ fn show_prompt(request: &Request, output: &Output) -> Result<Status, CliError> {
 
 fn show_event(
     reader: &mut CheckedReader,
-    (run, seq): (RunId, Seq),
+    run: RunId,
+    seq: Seq,
     in_force: &EffectiveDecisions,
     output: &Output,
 ) -> Result<Status, CliError> {
@@ -258,7 +259,8 @@ fn show_event(
 fn show_run(
     studies: &Studies,
     reader: &mut CheckedReader,
-    (run, until): (RunId, Option<(Seq, Seq)>),
+    run: RunId,
+    until: Option<(Seq, Seq)>,
     in_force: &EffectiveDecisions,
     output: &Output,
 ) -> Result<Status, CliError> {
@@ -421,7 +423,8 @@ fn story(
 fn show_story(
     reader: &CheckedReader,
     run: RunId,
-    (story, simulated): (Report, bool),
+    story: Report,
+    simulated: bool,
     in_force: &EffectiveDecisions,
     output: &Output,
 ) -> Result<Status, CliError> {

@@ -21,7 +21,7 @@ pub(super) fn compare(files: &Files, ours: Outputs<'_>) -> Comparison {
     let (summary, participants) = (read("summary.json"), read("participants.json"));
     let clusters = if files.has_summaries() { read("cluster_embeddings.json") } else { None };
     if let Some(summary) = summary {
-        fields(&mut comparison, &mut missing, "summary.json", (&files.summary, &summary));
+        fields(&mut comparison, &mut missing, "summary.json", &files.summary, &summary);
     }
     if let Some(file) = participants {
         for (number, (row, keys)) in files.participants.iter().zip(&files.keys).enumerate() {
@@ -99,7 +99,8 @@ fn fields(
     comparison: &mut Comparison,
     missing: &mut Missing,
     place: &str,
-    (theirs, ours): (&Value, &Value),
+    theirs: &Value,
+    ours: &Value,
 ) {
     let (Value::Object(their_map), Value::Object(our_map)) = (theirs, ours) else {
         return same(comparison, place, theirs, ours);
@@ -112,7 +113,7 @@ fn fields(
             continue;
         }
         let own = our_map.get(key).unwrap_or(&Value::Null);
-        fields(comparison, missing, &format!("{place} {key}"), (value, own));
+        fields(comparison, missing, &format!("{place} {key}"), value, own);
     }
     for (key, value) in our_map.iter().filter(|(key, _)| !their_map.contains_key(*key)) {
         let place = format!("{place} {key}");

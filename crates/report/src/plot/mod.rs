@@ -78,18 +78,16 @@ fn write(root: &Area<'_>, text: &str, at: (i32, i32), across: HPos) -> Drawn {
 
 fn draw(root: &Area<'_>, data: &ChartData) -> Drawn {
     match data {
-        ChartData::Flow { from, to, links } => flow(root, (from, to), links),
+        ChartData::Flow { from, to, links } => flow(root, from, to, links),
         ChartData::Estimates { axis, most, rows } => estimates(root, axis, *most, rows),
-        ChartData::Lines { x, y, series } => lines(root, (x, y), series),
+        ChartData::Lines { x, y, series } => lines(root, x, y, series),
         ChartData::Bars { axis, bars } => bars_of(root, axis, bars),
         ChartData::Stacked { axis, parts, bars } => stacked(root, axis, parts, bars),
         ChartData::Points(groups) => points(root, groups),
         ChartData::Matrix { from, to, names, cells } => {
-            network::matrix(root, (from, to), names, cells)
+            network::matrix(root, from, to, names, cells)
         }
-        ChartData::Graph { from, to, names, links } => {
-            network::graph(root, (from, to), names, links)
-        }
+        ChartData::Graph { from, to, names, links } => network::graph(root, from, to, names, links),
     }
 }
 
@@ -117,7 +115,7 @@ fn are_whole(mut values: impl Iterator<Item = f64>) -> bool {
     values.all(|value| value.fract() == 0.0)
 }
 
-fn axis_below(root: &Area<'_>, axis: &str, (most, is_whole): (f64, bool), below: i32) -> Drawn {
+fn axis_below(root: &Area<'_>, axis: &str, most: f64, is_whole: bool, below: i32) -> Drawn {
     let ends = vec![(across(0.0, most), below), (across(most, most), below)];
     root.draw(&PathElement::new(ends, BLACK)).map_err(|e| e.to_string())?;
     for value in ticks(most, is_whole) {
@@ -164,7 +162,7 @@ fn estimates(root: &Area<'_>, axis: &str, most: f64, rows: &[EstimateRow]) -> Dr
             write(root, &number(*value), (across(right, most) + 8, y), HPos::Left)?;
         }
     }
-    axis_below(root, axis, (most, false), row_at(rows.len().min(400)))
+    axis_below(root, axis, most, false, row_at(rows.len().min(400)))
 }
 
 fn bars_of(root: &Area<'_>, axis: &str, bars: &[(String, f64)]) -> Drawn {
@@ -178,7 +176,7 @@ fn bars_of(root: &Area<'_>, axis: &str, bars: &[(String, f64)]) -> Drawn {
         write(root, &number(*value), (across(*value, most) + 6, y), HPos::Left)?;
     }
     let is_whole = are_whole(bars.iter().map(|(_, value)| *value));
-    axis_below(root, axis, (most, is_whole), row_at(bars.len().min(400)))
+    axis_below(root, axis, most, is_whole, row_at(bars.len().min(400)))
 }
 
 /// Bars whose parts add up; the parts are named above them.
@@ -208,7 +206,7 @@ fn stacked(root: &Area<'_>, axis: &str, parts: &[String], bars: &[(String, Vec<f
         write(root, &numbers.join(" + "), (across(begin, most) + 6, y), HPos::Left)?;
     }
     let is_whole = are_whole(bars.iter().flat_map(|(_, values)| values.iter().copied()));
-    axis_below(root, axis, (most, is_whole), row_at(bars.len().min(400)))
+    axis_below(root, axis, most, is_whole, row_at(bars.len().min(400)))
 }
 
 /// The least and the greatest of some numbers, with some room.
@@ -222,7 +220,7 @@ fn span(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (low - room, high + room)
 }
 
-fn lines(root: &Area<'_>, (x, y): (&str, &str), series: &[(String, Vec<(f64, f64)>)]) -> Drawn {
+fn lines(root: &Area<'_>, x: &str, y: &str, series: &[(String, Vec<(f64, f64)>)]) -> Drawn {
     let all = || series.iter().flat_map(|(_, points)| points.iter().copied());
     let ((left, right), (_, top)) = (span(all().map(|p| p.0)), span(all().map(|p| p.1)));
     let low = span(all().map(|p| p.1)).0.min(0.0);
@@ -329,7 +327,7 @@ fn legend<'n>(root: &Area<'_>, names: impl Iterator<Item = &'n str>) -> Drawn {
 }
 
 /// How many went from each state on the left to each on the right.
-fn flow(root: &Area<'_>, (first, second): (&str, &str), links: &[(String, String, u32)]) -> Drawn {
+fn flow(root: &Area<'_>, first: &str, second: &str, links: &[(String, String, u32)]) -> Drawn {
     let mut names: Vec<&str> = Vec::new();
     for name in links.iter().flat_map(|(from, to, _)| [from, to]) {
         if !names.contains(&name.as_str()) {

@@ -33,7 +33,8 @@ fn short(name: &str) -> String {
 
 pub(super) fn matrix(
     root: &Area<'_>,
-    (from, to): (&str, &str),
+    from: &str,
+    to: &str,
     names: &[String],
     cells: &[(usize, usize, f64)],
 ) -> Drawn {
@@ -138,7 +139,8 @@ pub(super) fn graph_height(names: usize) -> u32 {
 /// end. Of many links, the strongest are drawn.
 pub(super) fn graph(
     root: &Area<'_>,
-    (from, to): (&str, &str),
+    from: &str,
+    to: &str,
     names: &[String],
     links: &[(usize, usize, f64)],
 ) -> Drawn {

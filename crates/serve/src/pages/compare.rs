@@ -312,6 +312,6 @@ fn compared(
         *counts.entry(named(what).0).or_default() += 1;
         calls.push(CallPair { call: call.clone(), sample, what, places: [one, other] });
     })?;
-    let figures = figures(studies, (one.as_mut(), first), (other.as_mut(), second));
+    let figures = figures(studies, one.as_mut(), first, other.as_mut(), second);
     Ok(RunComparison { calls, counts, comparison, figures })
 }

@@ -137,7 +137,7 @@ impl Asked<'_> {
                 let of = self.of_run(run)?;
                 let before = |of, seq: &str, page: PageOf<Seq>| {
                     let seq = seq_of(seq)?;
-                    self.before_damage(of, (seq, seq), page)
+                    self.before_damage(of, seq, seq, page)
                 };
                 let (head, info) = (of.head.clone(), of.info.clone());
                 let page = match rest {
@@ -151,7 +151,7 @@ impl Asked<'_> {
                     ["participants"] => participants::list(of),
                     ["participant", name @ ..] if !name.is_empty() => {
                         let name = name.join("/");
-                        self.before_damage(of, (&*name, Seq(1)), participants::page)
+                        self.before_damage(of, &*name, Seq(1), participants::page)
                     }
                     ["state"] => state::page(of),
                     ["check"] => check::page(of),
@@ -215,7 +215,8 @@ impl Asked<'_> {
     fn before_damage<T: Copy>(
         &self,
         of: OfRun<'_>,
-        (what, seq): (T, Seq),
+        what: T,
+        seq: Seq,
         page: PageOf<T>,
     ) -> Result<Reply, PageError> {
         let head = of.head.clone();

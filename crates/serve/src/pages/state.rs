@@ -73,7 +73,7 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
     let fold = of.asked.site.fold(of.head.run);
     let mut fold = locked(&fold);
     let mut reader = EndedReader::until(of.asked.site.reader()?, of.head.run, end);
-    let folded = folded(&mut fold, &mut reader, (of.head.run, at, end), || experiment.folding());
+    let folded = folded(&mut fold, &mut reader, of.head.run, at, end, || experiment.folding());
     // In a long run, damage is noticed when it is read.
     let (fold, found) = folded.map_err(|error| match error {
         StateError::Log(LogError::Corrupt { seq, fault, .. }) => {
@@ -137,7 +137,9 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
 fn folded<'a>(
     fold: &'a mut Option<Fold>,
     reader: &mut dyn Reader,
-    (run, at, end): (RunId, Seq, Seq),
+    run: RunId,
+    at: Seq,
+    end: Seq,
     begin: impl FnOnce() -> Box<dyn Folding>,
 ) -> Result<(&'a Fold, At), StateError> {
     let fold = match fold {

@@ -149,8 +149,8 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
             };
             (from + 1..=to.min(end.0)).map(Seq).collect()
         }
-        (_, Some(before)) => roll.listed(&filter, only, (0, before.saturating_sub(1)), MOST, true),
-        (after, None) => roll.listed(&filter, only, (after.unwrap_or(0), u64::MAX), MOST, false),
+        (_, Some(before)) => roll.listed(&filter, only, 0, before.saturating_sub(1), MOST, true),
+        (after, None) => roll.listed(&filter, only, after.unwrap_or(0), u64::MAX, MOST, false),
     };
     let mut rows = Vec::with_capacity(places.len());
     let run = of.head.run;
@@ -177,11 +177,11 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
         _ => (after.unwrap_or(0) + 1, after.unwrap_or(0)),
     };
     let has_before = match is_on {
-        true => !roll.listed(&filter, only, (0, first_shown.saturating_sub(1)), 1, true).is_empty(),
+        true => !roll.listed(&filter, only, 0, first_shown.saturating_sub(1), 1, true).is_empty(),
         false => first_shown > 1,
     };
     let has_after = match is_on {
-        true => !roll.listed(&filter, only, (last_shown, u64::MAX), 1, false).is_empty(),
+        true => !roll.listed(&filter, only, last_shown, u64::MAX, 1, false).is_empty(),
         false => last_shown < end.0,
     };
     let to = |key: &str, at: u64| {

@@ -137,7 +137,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         None => is_recording(&mut lines),
     };
     match is_recording {
-        true => recording(lines, (&file, &shown), global, output),
+        true => recording(lines, &file, &shown, global, output),
         false => exchanges(lines, &shown, global, output),
     }
 }
@@ -145,7 +145,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 /// Imports a recording.
 fn recording(
     lines: JsonlReader,
-    (file, shown): (&Path, &str),
+    file: &Path,
+    shown: &str,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {

@@ -132,7 +132,8 @@ pub(crate) fn replay(
 /// Continues a program's run that was cut off.
 pub(crate) fn resume(
     name: &str,
-    (shared, retry_failed): (SharedArgs, bool),
+    shared: SharedArgs,
+    retry_failed: bool,
     destinations: &Destinations,
     command: Vec<OsString>,
     global: &Global,
@@ -149,7 +150,7 @@ pub(crate) fn resume(
             .hint(format!("`retold {}` records a new run that begins with them", next("fork"))));
     }
     let watch = destinations.intercept.watch;
-    let named = destinations.of_more((&log, run), &settings)?;
+    let named = destinations.of_more(&log, run, &settings)?;
     let flags = flags(shared, retry_failed, watch);
     let unnamed = |it: Unnamed| it.error("resume", (run, &settings), (&flags, &command));
     let Named { upstreams, names: _, hosts, urls } = named.map_err(unnamed)?;
@@ -180,7 +181,8 @@ pub(crate) fn resume(
 /// Records a new run of a program that shares what another has.
 pub(crate) fn fork(
     name: &str,
-    (shared, retry_failed): (SharedArgs, bool),
+    shared: SharedArgs,
+    retry_failed: bool,
     destinations: &Destinations,
     command: Vec<OsString>,
     global: &Global,
@@ -189,7 +191,7 @@ pub(crate) fn fork(
     let (settings, rules) = settings_of(&log, parent, &redaction::keys(&global.log)?)?;
     redaction::needed(parent, &rules)?;
     let watch = destinations.intercept.watch;
-    let named = destinations.of_more((&log, parent), &settings)?;
+    let named = destinations.of_more(&log, parent, &settings)?;
     let flags = flags(shared, retry_failed, watch);
     let unnamed = |it: Unnamed| it.error("fork", (parent, &settings), (&flags, &command));
     let Named { upstreams, names, hosts, urls } = named.map_err(unnamed)?;

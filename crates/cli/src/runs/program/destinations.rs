@@ -45,7 +45,8 @@ impl Destinations {
     /// [`Unnamed`] if the run has asked others: nothing in a run chooses a server.
     pub(super) fn of_more(
         &self,
-        (log, run): (&Log, RunId),
+        log: &Log,
+        run: RunId,
         settings: &Settings,
     ) -> Result<Result<Named, Unnamed>, CliError> {
         let mut named = environment::upstreams(&self.upstreams)?;

@@ -113,7 +113,8 @@ pub(super) fn search_path() -> impl Iterator<Item = PathBuf> {
 
 /// What is set for the program.
 pub(super) fn of_program(
-    (server, secret): (SocketAddr, &Secret),
+    server: SocketAddr,
+    secret: &Secret,
     upstreams: &[String],
     replay: bool,
 ) -> Vec<(String, OsString)> {

@@ -107,7 +107,8 @@ pub(crate) fn proxy(
         rules,
         shared,
         playing,
-        says: (global.json, global.quiet),
+        is_json: global.json,
+        is_quiet: global.quiet,
         open: Mutex::default(),
         differs: AtomicBool::new(false),
     });
@@ -197,7 +198,7 @@ fn shown_address(address: SocketAddr) -> SocketAddr {
 }
 
 /// Says on stderr what happened in a run.
-fn report(name: &str, run: RunId, mode: ProxyMode, summary: &Summary, (json, quiet): (bool, bool)) {
+fn report(name: &str, run: RunId, mode: ProxyMode, summary: &Summary, json: bool, quiet: bool) {
     if json {
         let mut object = said::object(run, summary);
         object["name"] = json!(name);
@@ -249,8 +250,10 @@ struct ProxyRuns {
     rules: Rules,
     shared: bool,
     playing: Playing,
-    /// Whether JSON is printed, and whether only differences are.
-    says: (bool, bool),
+    /// Whether what is said of a run is JSON.
+    is_json: bool,
+    /// Whether it is said only if something differs.
+    is_quiet: bool,
     open: Mutex<BTreeMap<String, Opened>>,
     /// Whether a run was not as recorded.
     differs: AtomicBool,
@@ -437,7 +440,7 @@ impl ProxyRuns {
         if summary.missed + summary.differences > 0 {
             self.differs.store(true, Ordering::Relaxed);
         }
-        report(name, run, self.mode, &summary, self.says);
+        report(name, run, self.mode, &summary, self.is_json, self.is_quiet);
         session.end(finished).await.map_err(recorder_error)?;
         Ok(object)
     }

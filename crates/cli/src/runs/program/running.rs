@@ -111,7 +111,7 @@ impl Program {
         // Their folder is gone when this function returns.
         let pem = interception.as_ref().and_then(|it| it.pem());
         let authorities = pem.map(Authorities::write).transpose()?;
-        let mut set = environment::of_program((server.address(), &secret), &served, replay);
+        let mut set = environment::of_program(server.address(), &secret, &served, replay);
         set.extend(proxied.variables(&secret.proxy_url(server.address())));
         set.extend(authorities.iter().flat_map(Authorities::variables));
         let environment = Environment { set, unset };
