@@ -1,5 +1,5 @@
 //! Where the reading of a run ends before the last event that its store has: after an event, to show
-//! the run as it was then, or before the first event that is missing.
+//! the run as it was then, or before the first event that is missing or cannot be trusted.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::prompt::Request;
 pub enum RunEnd {
     /// After this event: the run is shown as it was then.
     After(Seq),
-    /// Before this event, which is missing for this reason: reading it is [`LogError::Corrupt`].
+    /// Before this event, which is missing or cannot be trusted: reading it is [`LogError::Corrupt`] with this reason.
     Missing(Seq, Fault),
 }
 
@@ -104,6 +104,23 @@ impl EndedReader {
         EndedReader { reader, ends: Arc::new(BTreeMap::from([(run, RunEnd::After(at))])) }
     }
 
+    fn events_until(
+        &mut self,
+        run: RunId,
+        after: Seq,
+        limit: usize,
+        last: Seq,
+    ) -> Result<Vec<StoredEvent>, LogError> {
+        let left = usize::try_from(last.0.saturating_sub(after.0)).unwrap_or(limit);
+        if left == 0 {
+            return Ok(Vec::new());
+        }
+        let mut events = self.reader.events(run, after, limit.min(left))?;
+        // In a damaged log, an event may be missing.
+        events.retain(|event| event.seq <= last);
+        Ok(events)
+    }
+
     /// The head of a run as it was after an event.
     fn head_after(&mut self, run: RunId, at: Seq) -> Result<Option<Head>, LogError> {
         let before = Seq(at.0.saturating_sub(1));
@@ -138,22 +155,17 @@ impl Reader for EndedReader {
             None => self.reader.events(run, after, limit),
             Some(RunEnd::Missing(seq, fault)) => {
                 let (seq, fault) = (*seq, fault.clone());
-                let events = self.reader.events(run, after, limit)?;
-                match events.is_empty() && limit > 0 {
-                    true => Err(LogError::corrupt(run, seq, fault)),
-                    false => Ok(events),
+                let events = self.events_until(run, after, limit, Seq(seq.0.saturating_sub(1)))?;
+                if !events.is_empty() || limit == 0 {
+                    return Ok(events);
                 }
+                // If the store knows more about it, that is the error.
+                self.reader.events(run, after, 1)?;
+                Err(LogError::corrupt(run, seq, fault))
             }
             Some(RunEnd::After(at)) => {
                 let at = *at;
-                let left = usize::try_from(at.0.saturating_sub(after.0)).unwrap_or(limit);
-                if left == 0 {
-                    return Ok(Vec::new());
-                }
-                let mut events = self.reader.events(run, after, limit.min(left))?;
-                // In a damaged log, an event may be missing.
-                events.retain(|event| event.seq <= at);
-                Ok(events)
+                self.events_until(run, after, limit, at)
             }
         }
     }
@@ -180,9 +192,13 @@ impl Reader for EndedReader {
 
     fn pieces(&mut self, run: RunId) -> Result<Vec<u64>, LogError> {
         let mut pieces = self.reader.pieces(run)?;
-        if let Some(RunEnd::After(at)) = self.ends.get(&run) {
+        let end = self.ends.get(&run).map(|end| match end {
+            RunEnd::After(at) => *at,
+            RunEnd::Missing(seq, _) => Seq(seq.0.saturating_sub(1)),
+        });
+        if let Some(end) = end {
             // A piece that has later events as well is made again, from the earlier ones.
-            pieces.retain(|piece| last(*piece) <= *at);
+            pieces.retain(|piece| last(*piece) <= end);
         }
         Ok(pieces)
     }

@@ -5,6 +5,7 @@
 //!
 //! - [`Archive`]: a log or a recording. Each of its runs ends before the first event that is missing.
 //! - [`find`]: the run that somebody names by its id, its name, or as the latest.
+//! - [`RunView`]: a run that ends before the first event that cannot be trusted. What shows a run reads it so.
 //! - [`Verdict`]: from which event on a run cannot be trusted, found by reading all of it.
 //! - [`verdict_as_kept`]: the same at once, if it was found before and the log has not changed.
 //! - [`readable_rest`], [`TolerantReader`]: what can still be read of a damaged run, for those who ask for it by name.
@@ -14,9 +15,11 @@ mod archive;
 mod file_stamp;
 mod find;
 mod kept_verdicts;
+mod log_findings;
 mod missing_ends;
 mod private_copy;
 mod readable_rest;
+mod run_view;
 pub mod search;
 mod tolerant_reader;
 mod verdict;
@@ -25,8 +28,10 @@ pub use archive::Archive;
 pub use file_stamp::FileStamp;
 pub use find::{FindError, Found, find, find_last_named, short_name};
 pub use kept_verdicts::{Verifying, is_long, recall, recall_all, verdict_as_kept, verdict_of_long};
+pub use log_findings::log_findings;
 pub use missing_ends::{is_finished, up_to};
 pub use readable_rest::{ReadableCount, ReadableRest, readable_rest};
+pub use run_view::{RunView, VerifyDepth};
 pub use tolerant_reader::TolerantReader;
 pub use verdict::{
     Damage, Verdict, first_untrusted, is_cut_off, ledger_mismatch, missing_end, verdict,

@@ -35,34 +35,31 @@ pub struct ReadableCount {
     pub after: u64,
 }
 
-/// What is left of a run of which something is `known` to be damaged, or found to be when it is read;
-/// `seq` is an event to be shown. `None` if it is not damaged.
+/// What is left of a run that is known to be damaged; `seq` is an event to be shown.
 ///
 /// # Errors
 /// [`LogError`] if it cannot be read for another reason than damage.
 pub fn readable_rest(
     log: &dyn Backend,
     run: RunId,
-    known: Option<Damage>,
+    damage: Damage,
     seq: Option<Seq>,
-) -> Result<Option<ReadableRest>, LogError> {
+) -> Result<ReadableRest, LogError> {
     let mut reader = TolerantReader::new(log.reader()?, log.reader()?);
-    if let Some(damage) = &known
-        && is_long(log.reader()?.as_mut(), run)
-    {
+    if is_long(log.reader()?.as_mut(), run) {
         let event = match seq {
             Some(seq) => reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?.0.pop(),
             None => None,
         };
         let event = event.filter(|event| Some(event.seq) == seq);
-        return Ok(Some(ReadableRest { damage: damage.clone(), counted: None, event }));
+        return Ok(ReadableRest { damage, counted: None, event });
     }
-    let (mut found, mut event) = (known, None);
+    let (mut first, mut event) = (damage, None);
     let mut left: Vec<(Seq, Cow<'static, str>)> = Vec::new();
     let mut at = Seq(0);
     loop {
         let (events, damage) = reader.events(run, at, BATCH)?;
-        found = Damage::first(found, damage);
+        first = Damage::first(Some(first.clone()), damage).unwrap_or(first);
         let Some(last) = events.last() else { break };
         at = last.seq;
         for stored in events {
@@ -72,14 +69,13 @@ pub fn readable_rest(
             }
         }
     }
-    let Some(damage) = found else { return Ok(None) };
     let mut trusted: BTreeMap<String, u64> = BTreeMap::new();
     let mut after = 0;
     for (seq, kind) in left {
-        match seq < damage.seq {
+        match seq < first.seq {
             true => *trusted.entry(kind.into_owned()).or_default() += 1,
             false => after += 1,
         }
     }
-    Ok(Some(ReadableRest { damage, counted: Some(ReadableCount { trusted, after }), event }))
+    Ok(ReadableRest { damage: first, counted: Some(ReadableCount { trusted, after }), event })
 }

@@ -27,6 +27,11 @@ impl Damage {
         self.seq.0.checked_sub(1).filter(|last| *last > 0).map(Seq)
     }
 
+    /// The last event before it, or [`Seq(0)`](Seq) if it is the first.
+    pub(crate) fn last_good_or_none(&self) -> Seq {
+        Seq(self.seq.0.saturating_sub(1))
+    }
+
     /// Why the state after an event is not shown: it is the first that is damaged, or comes later.
     pub fn no_state_after(&self, at: Seq) -> String {
         let Damage { seq, fault } = self;
@@ -51,6 +56,15 @@ impl Verdict {
     /// Whether anything is wrong.
     pub fn is_damaged(&self) -> bool {
         self.from.is_some() || self.whole.is_some()
+    }
+
+    /// What is wrong with the run, as a finding.
+    pub fn finding(&self, run: RunId) -> Option<Finding> {
+        match (&self.from, &self.whole) {
+            (Some(Damage { seq, fault }), _) => Some(Finding::of_event(run, *seq, fault.clone())),
+            (None, Some(fault)) => Some(Finding::of_run(run, fault.clone())),
+            (None, None) => None,
+        }
     }
 }
 

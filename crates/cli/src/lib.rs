@@ -9,6 +9,7 @@ mod again;
 mod catalogue;
 mod commands;
 mod error;
+mod gate;
 mod global;
 mod keeping;
 mod limits;

@@ -13,7 +13,7 @@ use retold::escaping::{inert_json, inert_lines};
 use retold::id::Seq;
 use retold::log::{Fault, Finding};
 use retold::run::clock::Stopwatch;
-use retold_archive::Damage;
+use retold_archive::{Damage, Verdict};
 
 pub(crate) use retold::counted::{counted, grouped};
 
@@ -79,11 +79,11 @@ impl Output {
     /// printed. A program that reads the output therefore always finds one object.
     pub(crate) fn error(&self, error: &CliError) {
         if let Some(Finding { seq: Some(seq), fault, .. }) = error.damage.as_deref() {
-            let damage = Damage { seq: *seq, fault: fault.clone() };
+            let from = Some(Damage { seq: *seq, fault: fault.clone() });
             // If this fails, the error still goes to stderr.
-            let _ = self.damaged(&damage);
+            let _ = self.verdict(&Verdict { from, whole: None });
             if self.document.get() {
-                write_err(&banner(damage.seq, &damage.fault.to_string()));
+                write_err(&banner(Some(*seq), fault));
             }
         }
         if self.json && !self.begun.get() {
@@ -108,37 +108,22 @@ impl Output {
         self.write(bytes)
     }
 
-    /// Says before anything else that a run is damaged: as the first line, or as `damaged` in the
-    /// object. Only the first time is said.
-    pub(crate) fn damaged(&self, Damage { seq, fault }: &Damage) -> Result<(), CliError> {
-        self.damaged_from(*seq, &fault.to_string())
-    }
-
-    /// The same in words that the command adds to.
-    pub(crate) fn damaged_from(&self, from: Seq, why: &str) -> Result<(), CliError> {
-        let is_new = self.damage.borrow().is_none();
-        if !is_new {
+    /// Says before anything else what is wrong with a run: as the first line, or as `damaged` in the object. Only the
+    /// first time is said.
+    pub(crate) fn verdict(&self, Verdict { from, whole }: &Verdict) -> Result<(), CliError> {
+        let (seq, fault) = match (from, whole) {
+            (Some(Damage { seq, fault }), _) => (Some(*seq), fault),
+            (None, Some(fault)) => (None, fault),
+            (None, None) => return Ok(()),
+        };
+        if self.damage.borrow().is_some() {
             return Ok(());
         }
-        *self.damage.borrow_mut() = Some(json!({"from": from, "why": why}));
+        *self.damage.borrow_mut() = Some(json!({"from": seq, "why": fault.to_string()}));
         self.not_verified.set(None);
         match self.json || self.document.get() {
             true => Ok(()),
-            false => self.text(&banner(from, why)),
-        }
-    }
-
-    /// Says before anything else that it is not known whether a run is whole.
-    pub(crate) fn unconfirmed(&self, fault: &Fault) -> Result<(), CliError> {
-        let is_new = self.damage.borrow().is_none();
-        if !is_new {
-            return Ok(());
-        }
-        *self.damage.borrow_mut() = Some(json!({"from": null, "why": fault.to_string()}));
-        self.not_verified.set(None);
-        match self.json || self.document.get() {
-            true => Ok(()),
-            false => self.text(&format!("DAMAGED: {fault}\n")),
+            false => self.text(&banner(seq, fault)),
         }
     }
 
@@ -191,8 +176,13 @@ impl Output {
     }
 }
 
-fn banner(from: Seq, why: &str) -> String {
-    format!("DAMAGED: from event {from} on, this run cannot be trusted: {why}\n")
+fn banner(from: Option<Seq>, fault: &Fault) -> String {
+    match from {
+        Some(seq) => {
+            format!("DAMAGED: from event {seq} on, this run cannot be trusted: {fault}\n")
+        }
+        None => format!("DAMAGED: {fault}\n"),
+    }
 }
 
 /// With `--json` and an invalid command: prints the error as the single object.

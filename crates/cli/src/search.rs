@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::error::CliError;
+use crate::gate::AtOnce;
 use crate::global::Global;
-use crate::output::Output;
 use crate::select::Selected;
-use crate::views::known::{AtOnce, Known};
 use retold::id::Seq;
 use retold::sidecar;
-use retold_archive::Archive;
 use retold_archive::search::{Place, Search, SearchError};
+use retold_archive::{Archive, RunView};
 
 /// The program's folder in the user's cache: for indexes that cannot be beside their logs, and for what was
 /// found when long runs were verified.
@@ -22,35 +21,30 @@ pub(crate) fn cache() -> Option<PathBuf> {
     Some(cache.join("retold"))
 }
 
-/// What is known of a run before it is searched. One without an index is read as a whole, and then verified,
+/// How much of a run is verified before it is searched. One without an index is read as a whole, and then verified,
 /// since nothing is written beside a damaged log.
-pub(crate) fn known(
-    selected: &Selected,
-    at_once: AtOnce,
-    output: &Output,
-) -> Result<Known, CliError> {
-    let (log, run) = (&selected.log, selected.run);
-    let place = log.backend().file().map(|log| sidecar::path(&sidecar::canonical(log), "-search"));
-    let is_indexed = place.is_some_and(|place| place.exists());
-    if is_indexed { Known::begin(log, run, at_once, output) } else { Known::new(log, run, output) }
+pub(crate) fn depth(selected: &Selected, at_once: AtOnce) -> AtOnce {
+    let file = selected.log.backend().file();
+    let place = file.map(|log| sidecar::path(&sidecar::canonical(log), "-search"));
+    if place.is_some_and(|place| place.exists()) { at_once } else { AtOnce::default() }
 }
 
 /// The questions and answers of a run that have all words of a text.
 pub(crate) fn found(
-    selected: &Selected,
-    known: &Known,
+    view: &RunView,
     text: &str,
     global: &Global,
 ) -> Result<BTreeSet<Seq>, CliError> {
-    let place = match selected.log.backend().file() {
-        Some(_) if known.verdict.from.is_none() => {
+    let log = view.before_damage();
+    let place = match log.backend().file() {
+        Some(_) if view.damage().is_none() => {
             Archive::open(&global.log, global.sqlite())?.place_for_search(cache())
         }
         _ => Place::Memory,
     };
     let mut search = Search::open(&place)?;
-    search.read_on(selected.log.reader()?.as_mut(), selected.run, |_| {})?;
-    Ok(search.find(selected.run, text)?)
+    search.read_on(log.reader()?.as_mut(), view.run(), |_| {})?;
+    Ok(search.find(view.run(), text)?)
 }
 
 impl From<SearchError> for CliError {

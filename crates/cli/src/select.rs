@@ -19,7 +19,7 @@ use retold::log::{
     Verification, verify_run,
 };
 use retold::run::clock;
-use retold_archive::{Archive, Damage, FindError, Found, first_untrusted, up_to};
+use retold_archive::{Archive, Damage, FindError, Found, RunView, first_untrusted, up_to};
 
 /// Opens an existing log; lost events and damage to the file are reported on stderr.
 pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
@@ -75,6 +75,16 @@ pub(crate) struct Selected {
 }
 
 impl Selected {
+    /// A run up to its damage: reading on is an error that names it.
+    pub(crate) fn up_to_damage(view: &RunView) -> Self {
+        Selected { log: view.log(), run: view.run() }
+    }
+
+    /// A run as it was before its damage, as if nothing had come later.
+    pub(crate) fn before_damage(view: &RunView) -> Self {
+        Selected { log: view.before_damage(), run: view.run() }
+    }
+
     /// A reader that checks every event it returns, for output to people.
     pub(crate) fn checked(&self) -> Result<CheckedReader, CliError> {
         Ok(CheckedReader::new(self.log.reader()?))
@@ -93,7 +103,7 @@ impl Selected {
     /// The run as it was after an event. There is no such thing after an event that is damaged.
     pub(crate) fn until(&self, at: u64, damage: Option<&Damage>) -> Result<Until, CliError> {
         if let Some(damage) = damage.filter(|damage| at >= damage.seq.0) {
-            let error = CliError::new(Status::Difference, damage.no_state_after(Seq(at)));
+            let error = CliError::usage(damage.no_state_after(Seq(at)));
             return Err(match damage.last_good() {
                 Some(last) => error.hint(format!("the last that can be trusted is --at {last}")),
                 None => error,

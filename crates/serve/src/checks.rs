@@ -7,16 +7,15 @@
 //! are now.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use retold::id::{RunId, Seq};
 use retold::log::{Fault, LogError};
 use retold::run::clock::Stopwatch;
 
-use crate::job::{PATIENCE, locked};
+use crate::background::{Background, WAIT_TIMEOUT, locked};
 use retold_archive::FileStamp;
 use retold_archive::Verdict;
 
@@ -83,20 +82,17 @@ pub(crate) struct CheckState {
 /// The checks of all runs that were shown.
 #[derive(Default)]
 pub(crate) struct Checks {
-    runs: Mutex<BTreeMap<RunId, Arc<Slot>>>,
+    runs: Mutex<BTreeMap<RunId, Arc<RunCheck>>>,
     /// Whether a thread goes through several runs.
     is_surveying: AtomicBool,
 }
 
 /// The check of one run.
-#[derive(Default)]
-struct Slot {
-    stand: Mutex<Stand>,
-    changed: Condvar,
-}
+type RunCheck = Background<CheckStand>;
 
+/// How far the check of a run has come.
 #[derive(Default)]
-struct Stand {
+struct CheckStand {
     is_running: bool,
     /// What was due when it was last checked.
     checked: Option<CheckOutcome>,
@@ -124,7 +120,7 @@ impl CheckOutcome {
     }
 }
 
-impl Stand {
+impl CheckStand {
     /// The run is to be shown.
     fn look(&mut self, due: &Due) {
         self.is_changed |= self.seen.as_ref().is_some_and(|seen| seen.is_changed(due));
@@ -171,15 +167,13 @@ impl Stand {
 }
 
 impl Checks {
-    fn slot(&self, run: RunId) -> Arc<Slot> {
+    fn of(&self, run: RunId) -> Arc<RunCheck> {
         locked(&self.runs).entry(run).or_default().clone()
     }
 
     /// What is known about a run.
     pub(crate) fn known(&self, run: RunId) -> CheckState {
-        let slot = self.slot(run);
-        let stand = locked(&slot.stand);
-        stand.known()
+        self.of(run).state().known()
     }
 
     /// Checks runs in the background, one after the other, and waits a while for those that were never
@@ -191,25 +185,22 @@ impl Checks {
         check: impl Fn(RunId) -> Result<Verdict, LogError> + Send + 'static,
     ) {
         let events: u64 = all.iter().map(|due| due.last.0).sum();
-        let patience = if events <= MOST_AWAITED { LONGER } else { PATIENCE };
+        let timeout = if events <= MOST_AWAITED { LONGER } else { WAIT_TIMEOUT };
         let begun = Stopwatch::start();
         for due in &all {
-            locked(&self.slot(due.run).stand).look(due);
+            self.of(due.run).state().look(due);
         }
         self.begin(all.clone(), check);
         for due in all {
-            let slot = self.slot(due.run);
-            let left = patience.saturating_sub(begun.elapsed());
-            let unchecked = |stand: &mut Stand| stand.known().is_pending;
-            let waited = slot.changed.wait_timeout_while(locked(&slot.stand), left, unchecked);
-            drop(waited.unwrap_or_else(PoisonError::into_inner));
+            let left = timeout.saturating_sub(begun.elapsed());
+            drop(self.of(due.run).awaited(left, |stand| stand.known().is_pending));
         }
     }
 
     /// What was found in any run cannot be what is there: it is checked again when it is to be shown.
     pub(crate) fn doubt(&self) {
-        let slots: Vec<Arc<Slot>> = locked(&self.runs).values().cloned().collect();
-        slots.iter().for_each(|slot| locked(&slot.stand).doubt());
+        let all: Vec<Arc<RunCheck>> = locked(&self.runs).values().cloned().collect();
+        all.iter().for_each(|check| check.state().doubt());
     }
 
     fn begin(
@@ -217,7 +208,7 @@ impl Checks {
         all: Vec<Due>,
         check: impl Fn(RunId) -> Result<Verdict, LogError> + Send + 'static,
     ) {
-        let is_due = |due: &Due| locked(&self.slot(due.run).stand).is_due(due);
+        let is_due = |due: &Due| self.of(due.run).state().is_due(due);
         if !all.iter().any(is_due) {
             return;
         }
@@ -229,7 +220,7 @@ impl Checks {
         let checks = self.clone();
         std::thread::spawn(move || {
             for due in all {
-                checks.slot(due.run).check(due, &check);
+                checked(&checks.of(due.run), due, &check);
             }
             if is_survey {
                 checks.is_surveying.store(false, Ordering::Release);
@@ -238,41 +229,29 @@ impl Checks {
     }
 }
 
-impl Slot {
-    /// Checks the run, unless it was or somebody else does.
-    fn check(&self, due: Due, check: &impl Fn(RunId) -> Result<Verdict, LogError>) {
-        let is_again = {
-            let mut stand = locked(&self.stand);
-            if !stand.is_due(&due) {
-                return;
-            }
-            stand.is_running = true;
-            let is_again = stand.is_changed(&due);
-            stand.is_changed = false;
-            is_again
-        };
-        let begun = Stopwatch::start();
-        // A page must not wait forever for a check that has panicked.
-        let found = catch_unwind(AssertUnwindSafe(|| check(due.run)));
-        let failed = match found {
-            Ok(Ok(verdict)) => Ok(verdict),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err("an internal error ended the check".to_owned()),
-        };
-        let verdict = failed
-            .unwrap_or_else(|why| Verdict { whole: Some(Fault::Unchecked { why }), from: None });
-        let mut stand = locked(&self.stand);
-        let checked =
-            CheckOutcome { due, is_again, took: begun.elapsed(), ended: Stopwatch::start() };
-        *stand = Stand {
-            is_running: false,
-            checked: Some(checked),
-            verdict,
-            ..std::mem::take(&mut *stand)
-        };
-        drop(stand);
-        self.changed.notify_all();
-    }
+/// Checks a run, unless it was or somebody else does.
+fn checked(run: &RunCheck, due: Due, check: &impl Fn(RunId) -> Result<Verdict, LogError>) {
+    let is_again = {
+        let mut stand = run.state();
+        if !stand.is_due(&due) {
+            return;
+        }
+        stand.is_running = true;
+        let is_again = stand.is_changed(&due);
+        stand.is_changed = false;
+        is_again
+    };
+    let begun = Stopwatch::start();
+    run.work(
+        || check(due.run).map_err(|error| error.to_string()),
+        |stand, found| {
+            let unchecked = |why| Verdict { whole: Some(Fault::Unchecked { why }), from: None };
+            stand.is_running = false;
+            stand.verdict = found.unwrap_or_else(unchecked);
+            let (took, ended) = (begun.elapsed(), Stopwatch::start());
+            stand.checked = Some(CheckOutcome { due: due.clone(), is_again, took, ended });
+        },
+    );
 }
 
 #[cfg(test)]
@@ -304,8 +283,8 @@ mod tests {
         }
         // At 100 and at 200, or a little later if the first check took that long.
         let settled = || {
-            let slot = checks.slot(RUN);
-            locked(&slot.stand).checked.as_ref().is_some_and(|checked| checked.due.last.0 >= 200)
+            let check = checks.of(RUN);
+            check.state().checked.as_ref().is_some_and(|checked| checked.due.last.0 >= 200)
         };
         let begun = Stopwatch::start();
         while !settled() && begun.elapsed() < Duration::from_secs(300) {
@@ -332,7 +311,7 @@ mod tests {
             std::fs::write(&log, text).unwrap();
             FilesNow::Are(FileStamp::new(&log).unwrap())
         };
-        let mut stand = Stand::default();
+        let mut stand = CheckStand::default();
         let mut look = |due: Due| {
             stand.look(&due);
             if stand.checked.is_none() {

@@ -9,7 +9,7 @@ use retold::log::{Index, LogError, Reader, RunEvents, each_event_at};
 use retold::run::{Folding, clock::Stopwatch};
 use serde_json::Value;
 
-use crate::job::PATIENCE;
+use crate::background::WAIT_TIMEOUT;
 
 /// The most states that are kept of a run.
 const MOST_STATES: usize = 48;
@@ -154,7 +154,7 @@ impl Fold {
             if facts == before {
                 earlier = Some(folding.state());
             }
-            if facts < wanted && watch.elapsed() > PATIENCE {
+            if facts < wanted && watch.elapsed() > WAIT_TIMEOUT {
                 self.keep(folding)?;
                 return Ok(At::Folding { facts, of: wanted });
             }

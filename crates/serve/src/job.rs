@@ -2,14 +2,12 @@
 //! progress.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use retold::run::clock::Stopwatch;
 
-/// How long a page waits for work in the background.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
+use crate::background::{Background, WAIT_TIMEOUT, locked};
 
 /// How much finished work is kept.
 const MOST_KEPT: usize = 16;
@@ -36,22 +34,21 @@ impl<T> Clone for Stand<T> {
 
 /// Work in the background.
 struct Job<T> {
-    stand: Mutex<Stand<T>>,
-    changed: Condvar,
+    background: Arc<Background<Stand<T>>>,
     begun: Stopwatch,
 }
 
 /// Reports how far some work has come.
-pub(crate) struct Progress<T>(Arc<Job<T>>);
+pub(crate) struct Progress<T>(Arc<Background<Stand<T>>>);
 
 impl<T> Progress<T> {
     pub(crate) fn at(&self, done: u64) {
-        *locked(&self.0.stand) = Stand::Running(done);
+        *self.0.state() = Stand::Running(done);
     }
 }
 
 /// All work of one kind, by what it is about.
-pub(crate) struct Jobs<K, T>(Mutex<BTreeMap<K, Arc<Job<T>>>>);
+pub(crate) struct Jobs<K, T>(Mutex<BTreeMap<K, Job<T>>>);
 
 impl<K, T> Default for Jobs<K, T> {
     fn default() -> Self {
@@ -66,58 +63,45 @@ impl<K: Ord + Clone, T: Send + Sync + 'static> Jobs<K, T> {
         key: K,
         work: impl FnOnce(&Progress<T>) -> Result<T, String> + Send + 'static,
     ) -> Stand<T> {
-        self.within(PATIENCE, key, work)
+        self.within(WAIT_TIMEOUT, key, work)
     }
 
     /// The same, with another time to wait.
     pub(crate) fn within(
         &self,
-        patience: Duration,
+        timeout: Duration,
         key: K,
         work: impl FnOnce(&Progress<T>) -> Result<T, String> + Send + 'static,
     ) -> Stand<T> {
-        let job = {
+        let background = {
             let mut jobs = locked(&self.0);
             match jobs.get(&key) {
-                Some(job) => job.clone(),
+                Some(job) => job.background.clone(),
                 None => {
                     if jobs.len() >= MOST_KEPT {
                         let oldest = jobs.iter().max_by_key(|(_, job)| job.begun.elapsed());
                         let oldest = oldest.map(|(key, _)| key.clone());
                         oldest.and_then(|key| jobs.remove(&key));
                     }
-                    let job = Arc::new(Job {
-                        stand: Mutex::new(Stand::Running(0)),
-                        changed: Condvar::new(),
-                        begun: Stopwatch::start(),
-                    });
-                    jobs.insert(key, job.clone());
-                    let progress = Progress(job.clone());
-                    std::thread::spawn(move || {
-                        // A page must not wait forever for work that has panicked.
-                        let result = catch_unwind(AssertUnwindSafe(|| work(&progress)));
-                        let stand = match result {
-                            Ok(Ok(result)) => Stand::Done(Arc::new(result)),
-                            Ok(Err(why)) => Stand::Failed(why),
-                            Err(_) => Stand::Failed("an internal error ended it".to_owned()),
-                        };
-                        *locked(&progress.0.stand) = stand;
-                        progress.0.changed.notify_all();
-                    });
-                    job
+                    let background = Arc::new(Background::new(Stand::Running(0)));
+                    let begun = Stopwatch::start();
+                    jobs.insert(key, Job { background: background.clone(), begun });
+                    let progress = Progress(background.clone());
+                    background.begin(
+                        move || work(&progress),
+                        |stand, result| {
+                            *stand = match result {
+                                Ok(result) => Stand::Done(Arc::new(result)),
+                                Err(why) => Stand::Failed(why),
+                            };
+                        },
+                    );
+                    background
                 }
             }
         };
-        let held = locked(&job.stand);
-        let is_running = |stand: &mut Stand<T>| matches!(stand, Stand::Running(_));
-        let waited = job.changed.wait_timeout_while(held, patience, is_running);
-        let (held, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        held.clone()
+        background.awaited(timeout, |stand| matches!(stand, Stand::Running(_))).clone()
     }
-}
-
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 
 mod as_of;
 mod assets;
+mod background;
 mod checks;
 mod computed;
 mod error;

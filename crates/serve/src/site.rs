@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use minijinja::Environment;
 use retold::check::Checked;
@@ -18,12 +18,13 @@ use retold_archive::{
 use retold_study::parser_file::ParserFile;
 use retold_study::studies::Studies;
 
+use crate::background::{Background, WAIT_TIMEOUT, locked};
 use crate::checks::{CheckState, Checks, Due, FilesNow};
 use crate::computed::{RunComparison, RunTotals};
 use crate::error::PageError;
 use crate::event_columns::EventColumns;
 use crate::facts::Fold;
-use crate::job::{Jobs, PATIENCE, Stand, locked};
+use crate::job::{Jobs, Stand};
 use crate::render;
 use crate::source::{FRESH, Source};
 
@@ -58,10 +59,10 @@ pub struct Site {
 pub(crate) type SharedFold = Arc<Mutex<Option<Fold>>>;
 
 /// A roll, and how far reading it has come.
+#[derive(Default)]
 pub(crate) struct EventColumnsSlot {
     roll: RwLock<EventColumns>,
-    reading: Mutex<Reading>,
-    stopped: Condvar,
+    reading: Arc<Background<Reading>>,
 }
 
 /// Whether a roll is being read.
@@ -80,7 +81,7 @@ impl EventColumnsSlot {
     /// Whether everything is read that can be read of a run.
     pub(crate) fn is_read(&self, head: &RunHead) -> bool {
         let end = self.roll().end();
-        end >= head.head.seq && end > Seq(0) || locked(&self.reading).done == Some(head.head.seq)
+        end >= head.head.seq && end > Seq(0) || self.reading.state().done == Some(head.head.seq)
     }
 }
 
@@ -167,14 +168,7 @@ impl Site {
         let slot = {
             let mut rolls = locked(&self.rolls);
             let at = rolls.iter().position(|(run, _)| *run == head.run);
-            let found = at.map(|at| rolls.remove(at)).unwrap_or_else(|| {
-                let slot = EventColumnsSlot {
-                    roll: RwLock::default(),
-                    reading: Mutex::default(),
-                    stopped: Condvar::new(),
-                };
-                (head.run, Arc::new(slot))
-            });
+            let found = at.map(|at| rolls.remove(at)).unwrap_or_else(|| (head.run, Arc::default()));
             let slot = found.1.clone();
             // The one that was used last is at the end.
             rolls.push(found);
@@ -185,23 +179,20 @@ impl Site {
         };
         // The head of a run that is cut off may be unknown.
         if !slot.is_read(head) {
-            let mut reading = locked(&slot.reading);
-            if !reading.is_running {
-                reading.is_running = true;
-                let (site, slot, run, end) = (self.clone(), slot.clone(), head.run, head.head.seq);
-                std::thread::spawn(move || {
-                    let read = site.read_on(&slot, run);
-                    if let Err(error) = &read {
-                        tracing::warn!(%error, "a run could not be read");
-                    }
-                    let done = read.is_ok().then_some(end);
-                    *locked(&slot.reading) = Reading { is_running: false, done };
-                    slot.stopped.notify_all();
-                });
+            let was_running = std::mem::replace(&mut slot.reading.state().is_running, true);
+            if !was_running {
+                let (site, read, run, end) = (self.clone(), slot.clone(), head.run, head.head.seq);
+                slot.reading.begin(
+                    move || site.read_on(&read, run).map_err(|error| error.to_string()),
+                    move |reading, read| {
+                        if let Err(error) = &read {
+                            tracing::warn!(%error, "a run could not be read");
+                        }
+                        *reading = Reading { is_running: false, done: read.is_ok().then_some(end) };
+                    },
+                );
             }
-            let is_running = |reading: &mut Reading| reading.is_running;
-            let waited = slot.stopped.wait_timeout_while(reading, PATIENCE, is_running);
-            drop(waited.unwrap_or_else(PoisonError::into_inner));
+            drop(slot.reading.awaited(WAIT_TIMEOUT, |reading| reading.is_running));
         }
         slot
     }

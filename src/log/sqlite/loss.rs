@@ -26,7 +26,7 @@ use super::header;
 use super::open_file::OpenFile;
 use super::schema;
 use super::wal::{Wal, examine};
-use super::{SqliteBackend, SqliteOptions};
+use super::{FileUse, SqliteBackend, SqliteOptions, WalUse};
 use crate::id::EventHash;
 use crate::log::backend::Backend;
 use crate::log::error::LogError;
@@ -288,7 +288,7 @@ impl SqliteBackend {
         is_new: bool,
         connect: impl FnOnce(&Self) -> Result<OpenFile, LogError>,
     ) -> Result<Self, LogError> {
-        let beside = FilesBeside::read(&self.path, !self.only_looks)?;
+        let beside = FilesBeside::read(&self.path, !self.is_looked_at())?;
         self.begin_with(beside, is_new, connect)
     }
 
@@ -304,14 +304,16 @@ impl SqliteBackend {
             // They belong to a log that no longer exists.
             beside.marks.clear();
         }
-        self.merges = false;
-        self.has_lost_tables_if_none = beside.shows_a_loss();
+        self.wal_use = WalUse::Kept;
+        self.had_tables = beside.shows_a_loss();
         if is_empty(&self.path) && beside.shows_what_was() {
             // SQLite would delete the WAL of an empty file.
             let (frames, runs) = (beside.wal.committed, marked as u64);
             return Err(LogError::lost(self.name(), FileFault::Emptied { frames, runs }));
         }
-        self.reads_alone = beside.wal.fault.is_some() && self.holds_all_alone(&beside.marks);
+        if beside.wal.fault.is_some() && self.holds_all_alone(&beside.marks) {
+            self.wal_use = WalUse::Ignored;
+        }
         let db = match connect(&self) {
             Err(LogError::Lost { .. }) => {
                 return Err(LogError::lost(self.name(), listed(&beside.lost(&self.path, None))));
@@ -338,9 +340,8 @@ impl SqliteBackend {
             .or_else(|| self.malformed.as_deref().cloned())
             .or_else(|| schema::unsealed(&db).ok()?);
         self.lost = beside.lost(&self.path, Some(&db)).into();
-        if self.lost.is_empty() && !self.only_looks {
-            self.merges = true;
-            self.reads_alone = false;
+        if self.lost.is_empty() && !self.is_looked_at() {
+            self.wal_use = WalUse::Merged;
             let merge = db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
             merge.map_err(|e| self.error(e))?;
         }
@@ -348,6 +349,10 @@ impl SqliteBackend {
         let (db, fuel) = self.tuned(db)?;
         self.idle.put(db, fuel, &self.path);
         Ok(self)
+    }
+
+    fn is_looked_at(&self) -> bool {
+        matches!(self.use_of_file, FileUse::Looked)
     }
 
     /// Whether a missing file has left events in its WAL: it was deleted or moved while it was
@@ -389,7 +394,7 @@ impl SqliteBackend {
     /// [`LogError`]: another process has the log open, or the log cannot be written.
     pub fn accept_loss(path: &Path, options: SqliteOptions) -> Result<Vec<Finding>, LogError> {
         let (alone, lost) = match Self::open(path, options.clone()) {
-            Ok(backend) => (backend.reads_alone, backend.lost.to_vec()),
+            Ok(backend) => (backend.wal_use == WalUse::Ignored, backend.lost.to_vec()),
             Err(LogError::Lost { fault, .. }) => (false, vec![Finding::of_file(*fault)]),
             Err(e) => return Err(e),
         };
@@ -410,9 +415,9 @@ impl SqliteBackend {
             remove(&wal).map_err(cannot)?;
             None
         } else {
-            backend.merges = !alone;
+            backend.wal_use = if alone { WalUse::Kept } else { WalUse::Merged };
             backend.merge(|| if alone { remove(&wal).map_err(cannot) } else { Ok(()) })?;
-            backend.merges = true;
+            backend.wal_use = WalUse::Merged;
             Some(backend.open_file(&backend.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
         };
         let is_missed = |mark: &HighWaterMark| {

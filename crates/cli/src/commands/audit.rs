@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use crate::error::{CliError, Status};
+use crate::gate::{self, AtOnce};
 use crate::global::Global;
 use crate::output::Output;
 use crate::runs::program::next_command;
 use crate::select::{self, Selected};
-use crate::views::known::AtOnce;
-use crate::views::{self, damaged};
+use crate::views;
 use retold::audit::Target;
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold::proof::{ProveError, prove, verify};
-use retold_archive::Damage;
+use retold_archive::RunView;
 use retold_wire::PROGRAM;
 
 /// Show how a decision came about: decision, method, parser, answer, prompt, and what the prompt
@@ -48,35 +48,27 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::to_read(global, &args.run)?;
-    let runs = [(&selected.log, selected.run)];
-    damaged::with_banner_at_once(runs, args.at_once, output, |damage| {
-        audited(&selected, damage, args, global, output)
-    })
+    gate::show_run(&selected, args.at_once, output, |view| show(view, &args, global, output))
 }
 
-fn audited(
-    selected: &Selected,
-    damage: Option<&Damage>,
-    args: Args,
-    global: &Global,
-    output: &Output,
-) -> Result<Status, CliError> {
-    let Args { run: _, decision, independence: _, proof, force, at_once: _ } = args;
+fn show(view: &RunView, args: &Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     // Without a decision, it was asked for the independence of all.
-    let Some(decision) = decision else {
-        return views::independence::show(selected, output);
+    let Some(decision) = &args.decision else {
+        return views::independence::show(&Selected::up_to_damage(view), output);
     };
-    let read = |of: &Selected, end| Ok(views::audit::read(of, &decision, global)?.before(end));
-    let mut shown = damaged::before(selected, damage, read)?;
-    if let Some(file) = proof {
-        let if_exists = if force { IfExists::Replace } else { IfExists::Refuse };
+    let selected = Selected::before_damage(view);
+    let end = view.damage().map(|damage| damage.seq);
+    let mut shown = views::audit::read(&selected, decision, global)?.before(end);
+    if let Some(file) = &args.proof {
+        let if_exists = if args.force { IfExists::Replace } else { IfExists::Refuse };
         // Before the run is read: a file that cannot be written is said at once.
-        let mut writer = JsonlWriter::create(&file, if_exists)?;
+        let mut writer = JsonlWriter::create(file, if_exists)?;
+        let selected = Selected::up_to_damage(view);
         let text = prove(&mut selected.checked()?, &shown.audit)
-            .map_err(|error| not_proved(error, selected))?;
+            .map_err(|error| not_proved(error, &selected))?;
         writer.write_line(&text)?;
         writer.finish()?;
-        shown.proof = Some((file, verify(&text, None)?));
+        shown.proof = Some((file.clone(), verify(&text, None)?));
     }
     shown.show(output)
 }

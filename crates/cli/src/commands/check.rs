@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
+use crate::gate;
 use crate::global::Global;
 use crate::limits::prices;
 use crate::output::{Output, counted, grouped};
@@ -16,15 +17,15 @@ use crate::run_id::new_run_id;
 use crate::runs::refold::{Refolded, refold, refoldable};
 use crate::select::{self, Source};
 use crate::views::changed::{list, side};
-use crate::views::damaged;
 use crate::views::left::{left_alone, left_as_json, nothing};
 use retold::check::{Checked, DecisionPart, New, Side, check};
 use retold::decide::{Again, Decided, Decider, Params, Redecided, Selection};
 use retold::event::{DecidedBy, DecisionDetails};
 use retold::exchange::{Accepted, AcceptedDecision, accepted_about};
 use retold::id::{CallPath, RunId, Sample};
-use retold::log::{Backend, EventFault, Log, LogError, Reader, SqliteBackend};
+use retold::log::{Backend, EventFault, LogError, Reader, SqliteBackend};
 use retold::run::{OtherDecision, clock};
+use retold_archive::{RunView, VerifyDepth};
 use retold_study::parser_file::ParserFile;
 
 /// Parse recorded answers again and report which decisions change: value, method, reasoning or
@@ -138,8 +139,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         sources.push(source);
     }
-    let runs: Vec<(Log, RunId)> = sources.iter().map(|of| (of.log.clone(), of.run)).collect();
-    damaged::with_banner(runs.iter().map(|(log, run)| (log, *run)), output, |_| {
+    let views = sources.iter().map(|of| gate::view(&of.log, of.run, VerifyDepth::Whole, output));
+    let views = views.collect::<Result<Vec<RunView>, CliError>>()?;
+    for (source, view) in sources.iter_mut().zip(&views) {
+        source.log = view.log();
+    }
+    gate::through(&views, output, || {
         check_all(sources, (decider, file, params), &args, global, output)
     })
 }

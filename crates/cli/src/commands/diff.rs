@@ -5,13 +5,13 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
+use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::runs::figures::figures_of;
 use crate::runs::settings::settings_of;
 use crate::select::{self, Selected};
 use crate::views::alike::{alike, and_others, shortened};
-use crate::views::damaged;
 use crate::views::differing::where_they_differ;
 use crate::views::facts::{EXCERPT, facts_text, more};
 use crate::views::figures::{methods, paired_table};
@@ -68,7 +68,7 @@ struct LaneDiff {
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { one, other, most } = args;
     let (one, other) = (select::to_read(global, &one)?, select::to_read(global, &other)?);
-    damaged::with_banner([&one, &other].map(|of| (&of.log, of.run)), output, |_| {
+    gate::show_runs([one, other], output, |[one, other]| {
         let compared = compared(global.studies, &one, &other)?;
         if output.is_json() {
             output.object(&compared.json()?)?;

@@ -8,17 +8,16 @@ use serde_json::json;
 
 use crate::again::typed;
 use crate::error::{CliError, Status, write_err};
+use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::redaction::{self, OfRun};
 use crate::runs::{effective, program};
 use crate::select::{self, Selected};
-use crate::views::damaged;
-use crate::views::known::{self, Known};
 use crate::views::traffic::{as_json, named, said};
 use retold::exchange::{export_exchanges, export_recording};
 use retold::jsonl::{IfExists, JsonlWriter};
-use retold_archive::Damage;
+use retold_archive::VerifyDepth;
 use retold_traffic::{
     CassetteForm, ExportError, Notes, export_cassette, export_fine_tuning, left_out,
 };
@@ -161,9 +160,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         output.is_a_document();
     }
     let selected = select::run_of(select::open_to_read(global)?, &run)?;
-    let known = Known::new(&selected.log, selected.run, output)?;
-    let damaged = known.error(selected.run);
-    let selected = left(selected, known.verdict.from.as_ref())?;
+    let view = gate::view(&selected.log, selected.run, VerifyDepth::Whole, output)?;
+    // Of a run that lost its end, what is left is as it was written; of one that is damaged before, nothing is written.
+    if view.damage().is_some()
+        && !view.is_only_cut()?
+        && let Some(error) = gate::error(view.run(), view.verdict())
+    {
+        return Err(error);
+    }
+    let selected = Selected::before_damage(&view);
     let key = match format {
         ExportFormat::Recording => key(&selected, global)?,
         ExportFormat::Exchanges | ExportFormat::Vcrpy | ExportFormat::FineTuning => None,
@@ -172,28 +177,43 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         exported(&key, file.as_deref(), force)?;
     }
     let export = Export { selected, format, form, upstreams: &upstreams };
-    let Some(path) = file else {
-        let (_, notes) = export.write(&mut |line| output.raw(format!("{line}\n").as_bytes()))?;
-        let mut text = String::new();
-        said(&mut text, &notes);
-        text.push_str(&effective::text(&effective::of(&export.selected)?));
-        text.push_str(&export.import("FILE")?);
-        write_err(&text);
-        return Ok(damaged::ended(Status::Fine, damaged));
-    };
+    gate::through(std::slice::from_ref(&view), output, || match &file {
+        None => to_stdout(&export, output),
+        Some(path) => to_file(&export, path, force, key.as_ref(), with_key, output),
+    })
+}
+
+fn to_stdout(export: &Export, output: &Output) -> Result<Status, CliError> {
+    let (_, notes) = export.write(&mut |line| output.raw(format!("{line}\n").as_bytes()))?;
+    let mut text = String::new();
+    said(&mut text, &notes);
+    text.push_str(&effective::text(&effective::of(&export.selected)?));
+    text.push_str(&export.import("FILE")?);
+    write_err(&text);
+    Ok(Status::Fine)
+}
+
+fn to_file(
+    export: &Export,
+    path: &Path,
+    force: bool,
+    key: Option<&Result<RedactionKey, String>>,
+    with_key: bool,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let format = export.format;
     let if_exists = if force { IfExists::Replace } else { IfExists::Refuse };
-    let mut writer = JsonlWriter::create(&path, if_exists)?;
+    let mut writer = JsonlWriter::create(path, if_exists)?;
     let (count, notes) = export.write(&mut |line| Ok(writer.write_line(line)?))?;
     let lines = writer.finish()?;
-    let key_file = match &key {
+    let key_file = match key {
         Some(Ok(key)) if with_key => {
-            redaction::add(&path, std::slice::from_ref(key))?;
-            Some(redaction::place(&path).display().to_string())
+            redaction::add(path, std::slice::from_ref(key))?;
+            Some(redaction::place(path).display().to_string())
         }
         _ => None,
     };
     let in_force = effective::of(&export.selected)?;
-    known.say(export.selected.run, output)?;
     let path = path.display();
     if output.is_json() {
         let mut object = json!({"run": export.selected.run, "file": path.to_string(),
@@ -210,7 +230,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         output.object(&object)?;
     } else {
         let mut text = format!("{} written to {path}\n", counted(count, format.noun()));
-        match (&key, &key_file) {
+        match (key, &key_file) {
             (_, Some(key_file)) => {
                 text.push_str(&format!("the key of its redactions was written to {key_file}\n"));
             }
@@ -225,7 +245,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         text.push_str(&export.import(&path.to_string())?);
         output.text(&text)?;
     }
-    Ok(damaged::ended(Status::Fine, damaged))
+    Ok(Status::Fine)
 }
 
 /// The key of a run's redactions, or where it should be; `None` if it has none.
@@ -270,18 +290,6 @@ fn exported(
         true => Err(CliError::usage(format!("{} already exists", place.display()))
             .hint("choose another name, or replace both files with --force")),
         false => Ok(()),
-    }
-}
-
-/// What can be written of a run: of one without its end, what is left, which is as it was written; of one that is
-/// damaged before its end, nothing.
-fn left(selected: Selected, damage: Option<&Damage>) -> Result<Selected, CliError> {
-    let Some(damage) = damage else { return Ok(selected) };
-    let is_end = known::end(&selected.log, selected.run)?.is_some_and(|end| end.seq == damage.seq);
-    let Selected { log, run } = selected;
-    match damage.last_good().filter(|_| is_end) {
-        Some(last) => Ok(Selected { log: log.until(run, last), run }),
-        None => Err(damaged::error(run, damage.clone())),
     }
 }
 

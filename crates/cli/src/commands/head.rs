@@ -6,11 +6,10 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::select;
-use crate::views::damaged::beside_the_runs;
 use retold::id::RunId;
 use retold::log::ledger::{Ledger, LedgerHead};
 use retold::log::{Log, LogError};
-use retold_archive::{is_cut_off, missing_end};
+use retold_archive::{is_cut_off, log_findings, missing_end};
 
 /// Print the hash of the log's last ledger entry, so that you can store it elsewhere.
 ///
@@ -55,7 +54,7 @@ fn is_damaged(log: &Log) -> Result<bool, CliError> {
         heads => heads?,
     };
     let runs: Vec<RunId> = heads.iter().map(|head| head.run).collect();
-    let beside = beside_the_runs(log, reader.as_mut(), &runs, &[])?;
+    let beside = log_findings(backend, reader.as_mut(), &runs, &[])?;
     if is_cut_off(backend) || !beside.is_empty() {
         return Ok(true);
     }

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::error::{CliError, Status};
+use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::runs::effective;
 use crate::runs::folder;
 use crate::runs::settings::experiment_of;
 use crate::select;
-use crate::views::known::Known;
 use retold::run::RunRecord;
 use retold_wire::PROGRAM;
 
@@ -31,11 +31,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::to_read(global, &args.run)?;
-    let mut reader = selected.log.reader()?;
     // The files are used elsewhere, without hashes, so they are only made from a sound run.
-    if let Some(error) = Known::new(&selected.log, selected.run, output)?.error(selected.run) {
-        return Err(error.hint("nothing was written"));
-    }
+    gate::sound(&selected.log, selected.run, "nothing was written", output)?;
+    let mut reader = selected.log.reader()?;
     let mut record = RunRecord::read(reader.as_mut(), selected.run)?;
     if record.started.experiment == PROGRAM {
         let name = selected.run.short(8);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
+use crate::gate;
 use crate::global::Global;
 use crate::limits::prices;
 use crate::model::ModelArgs;
@@ -16,7 +17,6 @@ use crate::runs::program;
 use crate::runs::session::{self, Session};
 use crate::runs::settings::{as_json, settings_of};
 use crate::select::{self, Selected};
-use crate::views::damaged;
 use crate::views::departures::{departures_json, departures_text};
 use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
 use retold::audit::Target;
@@ -78,8 +78,7 @@ struct CallPlan {
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::to_read(global, &args.against)?;
     let prices = prices(args.prices.as_deref())?;
-    let (log, run) = (selected.log.clone(), selected.run);
-    damaged::with_banner([(&log, run)], output, |_| show(selected, &args, &prices, global, output))
+    gate::show_runs([selected], output, |[selected]| show(selected, &args, &prices, global, output))
 }
 
 /// Shows what a run would ask.

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::error::{CliError, Status};
+use crate::gate;
 use crate::global::Global;
 use crate::output::Output;
 use crate::runs::effective;
 use crate::runs::figures::figures_of;
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, Selected};
-use crate::views::known::Known;
 use crate::views::program;
 use retold::draft::Draft;
 use retold::escaping::printable;
@@ -62,10 +62,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let selected = selected.collect::<Result<Vec<_>, CliError>>()?;
     // A page is passed on without the log, so that it is only made from sound runs.
     for Selected { log, run } in &selected {
-        let known = Known::new(log, *run, output)?;
-        if let Some(error) = known.say(*run, output)? {
-            return Err(error.hint("no report was written"));
-        }
+        gate::sound(log, *run, "no report was written", output)?;
     }
     of_one_experiment(&selected)?;
     let mut parts = Vec::new();

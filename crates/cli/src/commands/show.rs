@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::again::begins;
 use crate::error::{CliError, Status};
+use crate::gate::{self, AtOnce};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::runs::continuation;
@@ -15,10 +16,8 @@ use crate::runs::program::next_command;
 use crate::runs::settings::experiment_of;
 use crate::select::{self, Selected, Until};
 use crate::views::audit;
-use crate::views::damaged;
 use crate::views::event::as_json;
-use crate::views::known::{AtOnce, Known};
-use crate::views::{program, state};
+use crate::views::{program, readable_rest, state};
 use retold::audit::Target;
 use retold::effective::EffectiveDecisions;
 use retold::escaping::printable;
@@ -27,7 +26,7 @@ use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
 use retold::prompt::Request;
 use retold::run::{Report, RunRecord, Shortcomings};
-use retold_archive::{Damage, first_untrusted};
+use retold_archive::{Damage, RunView};
 use retold_study::studies::Studies;
 use retold_wire::PROGRAM;
 
@@ -86,57 +85,37 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         Err(e) => return Err(e),
     };
-    let state = Known::begin(&selected.log, selected.run, at_once, output)?;
-    let doubt = state.say(selected.run, output)?;
-    let known = state.verdict.from.clone();
-    if let Some(damage) = &known {
-        let error = damaged::error(selected.run, damage.clone());
-        // A part is shown even if another one is damaged, but not as if nothing had happened.
-        let of_part = part.is_some() || at.is_some();
-        let show =
-            |of: &Selected, end| shown_of(of, part.clone(), at, Some(damage), end, global, output);
-        let shown = of_part.then(|| match at {
-            Some(_) => show(&selected, None),
-            None => damaged::before(&selected, Some(damage), show),
-        });
-        match shown {
-            Some(Ok(_)) => {}
+    gate::show_run(&selected, at_once, output, |view| show(view, part.as_ref(), at, global, output))
+}
+
+/// Shows a run, or a part of it as it was before any damage.
+fn show(
+    view: &RunView,
+    part: Option<&Target>,
+    at: Option<u64>,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let shown =
+        || shown_of(&Selected::before_damage(view), part, at, view.damage(), global, output);
+    let Some(damage) = view.damage() else { return shown() };
+    // A part is shown even if another one is damaged, but not as if nothing had happened.
+    let of_part = (part.is_some() || at.is_some()).then(shown);
+    match of_part {
+        Some(Ok(status)) => Ok(status),
+        of_part => {
+            let rest = readable_rest::show(view, damage, part, output)?;
             // Why there is no state says more than that the run is damaged.
-            Some(Err(refused)) if at.is_some() => {
-                damaged::show(&selected, known, part.as_ref(), output)?;
-                refused.print();
-                return Ok(Status::Difference);
-            }
-            _ => drop(damaged::show(&selected, known, part.as_ref(), output)?),
+            of_part.filter(|_| at.is_some()).unwrap_or(Ok(rest))
         }
-        error.print();
-        return Ok(Status::Difference);
     }
-    let shown = match shown_of(&selected, part.clone(), at, None, None, global, output) {
-        // In a long run, damage is noticed when it is read. What is left is shown nevertheless.
-        Err(error) if matches!(error.status, Status::Difference | Status::Io) => {
-            let known = first_untrusted(selected.log.backend().as_ref(), selected.run)?;
-            let shown = damaged::show(&selected, known.clone(), part.as_ref(), output)?;
-            let Some(status) = shown else { return Err(error) };
-            let error = match known {
-                Some(damage) => damaged::error(selected.run, damage).hints_of(error),
-                None => error,
-            };
-            error.print();
-            Ok(status)
-        }
-        Err(error) => Err(state.not_found(&selected.log, selected.run, error, output)?),
-        done => done,
-    };
-    shown.map(|status| damaged::ended(status, doubt))
 }
 
 fn shown_of(
     selected: &Selected,
-    part: Option<Target>,
+    part: Option<&Target>,
     at: Option<u64>,
     damage: Option<&Damage>,
-    end: Option<Seq>,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
@@ -153,12 +132,12 @@ fn shown_of(
         }
         Some(Target::Seq(seq)) => {
             let in_force = effective::of(selected)?;
-            show_event(&mut selected.checked()?, selected.run, seq, &in_force, output)
+            show_event(&mut selected.checked()?, selected.run, *seq, &in_force, output)
         }
         Some(target) => {
             let mut reader = selected.checked()?;
             // A part of the experiment's state takes precedence over a call with the same name.
-            if let Target::Call(name, None) = &target
+            if let Target::Call(name, None) = target
                 && may_have_part(global.studies, &mut reader, selected.run, name.as_str())?
                 && let Some((story, simulated)) =
                     story(global.studies, &mut reader, selected.run, name.as_str())?
@@ -167,7 +146,8 @@ fn shown_of(
                 return show_story(&reader, selected.run, story, simulated, &in_force, output);
             }
             drop(reader);
-            audit::read(selected, &target, global)?.before(end).show(output)
+            let end = damage.map(|damage| damage.seq);
+            audit::read(selected, target, global)?.before(end).show(output)
         }
     }
 }

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::error::{CliError, Status};
+use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::parser::{ParamsFrom, ParserArgs};
 use crate::select::{self, Source};
-use crate::views::known::Known;
 use crate::views::left;
 use retold::decide::{Again, Decider, Params, Selection};
 use retold::id::CallPath;
@@ -48,10 +48,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let params = args.parser.params(Some(&args.params_from))?;
     let source = select::source_to_read(global, &args.run)?;
     // Snapshots are compared with later ones, without the log, so they are only made from a sound run.
-    let known = Known::new(&source.log, source.run, output)?;
-    if let Some(error) = known.say(source.run, output)? {
-        return Err(error.hint("no snapshot was written"));
-    }
+    gate::sound(&source.log, source.run, "no snapshot was written", output)?;
     written(&source, &args, decider.as_mut(), &params, global, output)
 }
 

@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::error::{CliError, Status};
+use crate::gate::{self, AtOnce};
 use crate::global::Global;
 use crate::limits::prices;
 use crate::output::Output;
-use crate::select::{self, Source};
-use crate::views::damaged;
-use crate::views::known::Known;
+use crate::select::{self, Selected, Source};
 use crate::views::stats::text;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
+use retold::model::Prices;
 use retold::totals::{Figures, Totals};
-use retold_archive::Damage;
+use retold_archive::RunView;
 
 /// Show a run in numbers: calls, attempts, tokens, cost, latency, savings, methods.
 ///
@@ -57,51 +57,47 @@ struct StatsObject<'a> {
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let prices = prices(args.prices.as_deref())?;
     let source = select::source_to_read(global, &args.run)?;
-    let Source { run, .. } = source;
-    let mut known = Known::new(&source.log, run, output)?;
-    let damage = known.verdict.from.take();
-    let doubt = match &damage {
-        Some(damage) => {
-            counted_before(output, damage)?;
-            None
-        }
-        None => known.say(run, output)?,
-    };
-    // Only what is before the damage is counted.
-    let last = |damage: &Damage| damage.last_good().unwrap_or(Seq(0));
-    let until = damage.as_ref().map(|damage| source.log.until(run, last(damage)));
-    let mut reader = CheckedReader::new(until.as_ref().unwrap_or(&source.log).reader()?);
-    let started = select::started(&mut source.checked()?, run)?;
+    let selected = Selected { log: source.log.clone(), run: source.run };
+    gate::show_run(&selected, AtOnce::default(), output, |view| {
+        show(&source, view, &prices, global, output)
+    })
+}
+
+/// Shows the figures of a run; only what is before its damage is counted.
+fn show(
+    source: &Source,
+    view: &RunView,
+    prices: &Prices,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let (log, run) = (view.before_damage(), view.run());
+    let mut reader = CheckedReader::new(log.reader()?);
+    let started = select::started(&mut reader, run)?;
     let mut totals = Totals::new(run);
     while totals.read_on(&mut reader)? {}
-    if damage.is_none() {
-        totals.read_accepted(&mut source.checked()?)?;
+    if view.damage().is_none() {
+        totals.read_accepted(&mut CheckedReader::new(log.reader()?))?;
     }
-    let figures = totals.figures(&prices, global.studies.parsers());
-    let outcome = match &damage {
-        None => outcome(&mut reader, run, totals.end())?,
-        Some(_) => None,
-    };
+    let figures = totals.figures(prices, global.studies.parsers());
+    let outcome = outcome(&mut reader, run, totals.end())?;
     if output.is_json() {
         let (experiment, simulated) = (started.experiment.as_str(), source.simulated);
         output.object(&StatsObject { experiment, outcome, simulated, figures: &figures })?;
-    } else {
-        let ended = outcome.as_deref().unwrap_or("unfinished");
-        let mut shown = format!("{}: {}, {ended}\n", source.name(), started.experiment);
-        if source.simulated {
-            shown.push_str(select::SIMULATED);
-        }
-        shown.push_str(&text(&figures));
-        output.text(&shown)?;
+        return Ok(Status::Fine);
     }
-    let Some(damage) = damage else { return Ok(damaged::ended(Status::Fine, doubt)) };
-    damaged::error(run, damage).print();
-    Ok(Status::Difference)
-}
-
-/// What the banner above numbers says.
-fn counted_before(output: &Output, Damage { seq, fault }: &Damage) -> Result<(), CliError> {
-    output.damaged_from(*seq, &format!("{fault}; only the events before it are counted"))
+    let mut shown = match view.damage() {
+        Some(_) => "only the events before it are counted\n".to_owned(),
+        None => String::new(),
+    };
+    let ended = outcome.as_deref().unwrap_or("unfinished");
+    shown.push_str(&format!("{}: {}, {ended}\n", source.name(), started.experiment));
+    if source.simulated {
+        shown.push_str(select::SIMULATED);
+    }
+    shown.push_str(&text(&figures));
+    output.text(&shown)?;
+    Ok(Status::Fine)
 }
 
 /// How a run ended, as its last event says.

@@ -3,7 +3,6 @@
 pub(crate) mod alike;
 pub(crate) mod audit;
 pub(crate) mod changed;
-pub(crate) mod damaged;
 pub(crate) mod departures;
 pub(crate) mod differing;
 pub(crate) mod event;
@@ -11,9 +10,9 @@ pub(crate) mod facts;
 pub(crate) mod figures;
 pub(crate) mod forecast;
 pub(crate) mod independence;
-pub(crate) mod known;
 pub(crate) mod left;
 pub(crate) mod program;
+pub(crate) mod readable_rest;
 pub(crate) mod state;
 pub(crate) mod stats;
 pub(crate) mod traffic;

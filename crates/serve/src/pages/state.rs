@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::row::{Row, row};
 use super::{OfRun, Reply};
+use crate::background::locked;
 use crate::error::PageError;
 use crate::facts::{At, Fold, StateError};
-use crate::job::locked;
 use crate::runs::Notice;
 use crate::tree::{Node, tree};
 use retold_archive::Damage;

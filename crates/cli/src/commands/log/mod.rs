@@ -12,24 +12,23 @@ use serde_json::{Value, json};
 
 use crate::again::typed;
 use crate::error::{CliError, Status, write_err};
+use crate::gate::{self, AtOnce};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::runs::program::next_command;
 use crate::select::{Selected, Until};
-use crate::views::damaged;
 use crate::views::event::as_json;
-use crate::views::known::{AtOnce, Known};
 use crate::views::state::{self, RunState};
 use crate::{search, select};
 use filter::Filter;
 use never::{Never, never};
 use retold::escaping::printable;
 use retold::event::{Event, StoredEvent};
-use retold::id::{RunId, Seq};
-use retold::log::{EventFilter, Filtering, Log, Reader, is_being_written};
+use retold::id::Seq;
+use retold::log::{EventFilter, Filtering, Log, LogError, is_being_written};
 use retold::model::UNENDED;
 use retold::run::how_it_ended;
-use retold_archive::{Damage, TolerantReader, first_untrusted, is_long};
+use retold_archive::{Damage, RunView, TolerantReader, Verdict, is_long};
 use retold_wire::PROGRAM;
 
 /// Events in one read.
@@ -79,52 +78,48 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         None => runs::list(&select::open_to_read_silently(global)?, output),
         Some(name) => {
             let selected = select::to_read(global, name)?;
-            let run = selected.run;
-            let (known, only) = match &args.search {
-                None => (Known::begin(&selected.log, run, args.at_once, output)?, None),
-                Some(text) => {
-                    let known = search::known(&selected, args.at_once, output)?;
-                    let found = search::found(&selected, &known, text, global)?;
-                    (known, Some(found))
-                }
+            let at_once = match &args.search {
+                Some(_) => search::depth(&selected, args.at_once),
+                None => args.at_once,
             };
-            let said = known.say(run, output)?;
-            if args.follow {
-                let can_grow = !select::looks_like_a_file(name);
-                let (followed, met) = follow(&selected, can_grow, &args, global, output)?;
-                let met = met.map(|damage| damaged::error(run, damage));
-                return Ok(damaged::ended(followed, said.or(met)));
-            }
-            let damage = known.verdict.from;
-            // The events are listed up to the damage, which ends the list.
-            let doubt = said.filter(|_| damage.is_none());
-            let until = args.at.map(|at| selected.until(at, damage.as_ref())).transpose()?;
-            let shown = until.as_ref().map_or(&selected, |until| &until.selected);
-            let mut reader = shown.log.reader()?;
-            let listed = TolerantReader::new(shown.log.reader()?, shown.log.reader()?);
-            let state = match &until {
-                Some(Until { at, end, .. }) => {
-                    let mut checked = shown.checked()?;
-                    Some(state::of(global.studies, &mut checked, run, (*at, *end))?)
-                }
-                None => None,
-            };
-            let found = (only.as_ref(), state);
-            let of = (&selected.log, run);
-            let listed = events((reader.as_mut(), listed, damage), of, &args, found, output)?;
-            Ok(damaged::ended(listed, doubt))
+            let can_grow = !select::looks_like_a_file(name);
+            gate::show_run(&selected, at_once, output, |view| match args.follow {
+                true => follow(view, can_grow, &args, global, output),
+                false => list(view, &args, global, output),
+            })
         }
     }
 }
 
+/// Lists events: those that were searched for, or those up to an event, followed by the state there.
+fn list(view: &RunView, args: &Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let found = args.search.as_deref().map(|text| search::found(view, text, global)).transpose()?;
+    let selected = Selected { log: Log::new(view.untrusted().clone()), run: view.run() };
+    let until = args.at.map(|at| selected.until(at, view.damage())).transpose()?;
+    let state = match &until {
+        Some(Until { selected, at, end }) => {
+            let mut checked = selected.checked()?;
+            Some(state::of(global.studies, &mut checked, view.run(), (*at, *end))?)
+        }
+        None => None,
+    };
+    let log = until.map_or(selected.log, |until| until.selected.log);
+    events(&log, view, args, found.as_ref(), state.as_ref(), output)
+}
+
 fn events(
-    (reader, mut listed, known): (&mut dyn Reader, TolerantReader, Option<Damage>),
-    (log, run): (&Log, RunId),
+    log: &Log,
+    view: &RunView,
     args: &Args,
-    (only, state): (Option<&BTreeSet<Seq>>, Option<RunState>),
+    only: Option<&BTreeSet<Seq>>,
+    state: Option<&RunState>,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let mut damage = known.clone();
+    let run = view.run();
+    let mut reader = log.reader()?;
+    let reader = reader.as_mut();
+    // What cannot be trusted is listed as well, after the banner.
+    let mut listed = TolerantReader::new(log.reader()?, log.reader()?);
     let is_on = EventFilter::from(&args.filter).is_on() || only.is_some();
     let (mut after, mut left) = (Seq(args.after), args.most);
     let mut list: Vec<Value> = Vec::new();
@@ -134,8 +129,11 @@ fn events(
     'all: while left > 0 {
         // With a filter, it is not known how many have to be read.
         let most = if is_on { BATCH } else { left.min(BATCH) };
-        let (batch, found) = listed.events(run, after, most)?;
-        damage = Damage::first(damage, found);
+        let (batch, met) = listed.events(run, after, most)?;
+        if let Some(Damage { seq, fault }) = met.filter(|_| view.damage().is_none()) {
+            // The gate verifies the run, and it is listed again below a banner.
+            return Err(LogError::corrupt(run, seq, fault).into());
+        }
         if batch.is_empty() {
             break;
         }
@@ -171,13 +169,6 @@ fn events(
         let _ = writeln!(text, "no event is after {}: the run has {events}{until}", args.after);
     }
     never.iter().for_each(|never| text.push_str(&never.text()));
-    if let (Some(met), None) = (&damage, &known) {
-        // Something before it may be damaged that is not read for a list, such as a prompt.
-        damage = Damage::first(Some(met.clone()), first_untrusted(log.backend().as_ref(), run)?);
-    }
-    if let Some(damage) = &damage {
-        output.damaged(damage)?;
-    }
     if output.is_json() {
         let next = more.then_some(after);
         let mut object =
@@ -185,10 +176,10 @@ fn events(
         if !never.is_empty() {
             object["never"] = never.iter().map(Never::json).collect();
         }
-        if damage.is_none() {
+        if view.damage().is_none() {
             object["checked_events"] = checked.into();
         }
-        if let Some(state) = &state {
+        if let Some(state) = state {
             state.add_to(&mut object);
         }
         output.object(&object)?;
@@ -197,35 +188,35 @@ fn events(
             let at = args.at.map_or_else(String::new, |at| format!("--at {at} "));
             let _ = writeln!(text, "more events follow: {at}--after {after}");
         }
-        if let Some(state) = &state {
+        if let Some(state) = state {
             let _ = write!(text, "\n{}", state.text());
         }
-        if damage.is_none() && is_long(reader, run) {
+        if view.damage().is_none() && is_long(reader, run) {
             text.push_str(&select::checked(checked, run));
         }
         output.text(&text)?;
     }
-    let Some(damage) = damage else { return Ok(Status::Fine) };
-    damaged::error(run, damage).print();
-    Ok(Status::Difference)
+    Ok(Status::Fine)
 }
 
-/// Lists events until the run ends: finished, abandoned, or damaged so that nothing more can be read. Returns the first
-/// damage that was met.
+/// Lists events until the run ends: finished, abandoned, or damaged so that nothing more can be read.
 fn follow(
-    selected: &Selected,
+    view: &RunView,
     can_grow: bool,
     args: &Args,
     global: &Global,
     output: &Output,
-) -> Result<(Status, Option<Damage>), CliError> {
-    let run = selected.run;
+) -> Result<Status, CliError> {
+    let (log, run) = (Log::new(view.untrusted().clone()), view.run());
     let readers = || -> Result<_, CliError> {
-        let listed = TolerantReader::new(selected.log.reader()?, selected.log.reader()?);
-        Ok((selected.log.reader()?, listed))
+        Ok((log.reader()?, TolerantReader::new(log.reader()?, log.reader()?)))
     };
     let (mut reader, mut listed) = readers()?;
     let mut damage: Option<Damage> = None;
+    let ended = |damage: Option<Damage>| match damage.filter(|_| view.damage().is_none()) {
+        Some(Damage { seq, fault }) => Err(LogError::corrupt(run, seq, fault).into()),
+        None => Ok(Status::Fine),
+    };
     let mut silent = 0;
     let mut after = Seq(args.after);
     let filter = EventFilter::from(&args.filter);
@@ -234,7 +225,7 @@ fn follow(
         let (batch, met) = listed.events(run, after, BATCH)?;
         let is_met = met.is_some();
         if let Some(met) = met {
-            output.damaged(&met)?;
+            output.verdict(&Verdict { from: Some(met.clone()), whole: None })?;
             damage = Damage::first(damage, Some(met));
         }
         let mut text = String::new();
@@ -248,7 +239,7 @@ fn follow(
             }
             if matches!(event.event(), Ok(Event::RunFinished(_))) {
                 output.text(&text)?;
-                return Ok((Status::Fine, damage));
+                return ended(damage);
             }
         }
         output.text(&text)?;
@@ -258,7 +249,7 @@ fn follow(
         }
         // The end may be before the place from which on events are listed.
         if is_met || !can_grow || how_it_ended(reader.as_mut(), run)?.is_some() {
-            return Ok((Status::Fine, damage));
+            return ended(damage);
         }
         silent += 1;
         if silent == SILENT && !is_being_written(&global.log, run) {

@@ -6,15 +6,14 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use crate::error::{CliError, LOST, Status};
+use crate::gate;
 use crate::output::{Output, counted};
 use crate::search::cache;
-use crate::views::damaged::beside_the_runs;
-use crate::views::known::Known;
 use retold::escaping::printable;
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq, Time};
 use retold::log::{EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead, deleted_runs};
-use retold_archive::{Damage, Verdict, is_cut_off, recall_all};
+use retold_archive::{VerifyDepth, is_cut_off, log_findings, recall_all};
 use retold_wire::PROGRAM;
 
 /// A line of the list.
@@ -46,7 +45,7 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
         let (mut row, mut problem) = row(reader.as_mut(), head);
         // What `verify` found in a long run.
         let found = kept.get(&row.run).filter(|_| problem.is_none());
-        if let Some(found) = found.and_then(|found| problem_of(row.run, found)) {
+        if let Some(found) = found.and_then(|found| found.finding(row.run)) {
             row.outcome = "damaged".to_owned();
             problem = Some(found);
         }
@@ -54,7 +53,7 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
         problems.extend(problem);
     }
     let runs: Vec<RunId> = rows.iter().map(|row| row.run).collect();
-    problems.extend(beside_the_runs(log, reader.as_mut(), &runs, &problems)?);
+    problems.extend(log_findings(log.backend().as_ref(), reader.as_mut(), &runs, &problems)?);
     if !problems.is_empty() || is_cut_off(log.backend().as_ref()) {
         first_of_all(log, &mut rows, &mut problems, output)?;
     }
@@ -124,17 +123,6 @@ fn row(
     (RunRow { run, started, experiment: first.experiment, outcome, model, head, name }, problem)
 }
 
-/// What is wrong with a run, if anything is.
-fn problem_of(run: RunId, verdict: &Verdict) -> Option<Finding> {
-    match verdict.clone() {
-        Verdict { from: Some(Damage { seq, fault }), .. } => {
-            Some(Finding::of_event(run, seq, fault))
-        }
-        Verdict { whole: Some(fault), .. } => Some(Finding::of_run(run, fault)),
-        _ => None,
-    }
-}
-
 /// Where something is known to be wrong, more may be: each run is looked at as by the commands that show it, and
 /// its first event that is missing or damaged is named.
 fn first_of_all(
@@ -144,8 +132,8 @@ fn first_of_all(
     output: &Output,
 ) -> Result<(), CliError> {
     for row in rows {
-        let verdict = Known::new(log, row.run, output)?.verdict;
-        let Some(found) = problem_of(row.run, &verdict) else { continue };
+        let view = gate::view(log, row.run, VerifyDepth::Whole, output)?;
+        let Some(found) = view.finding() else { continue };
         row.outcome = "damaged".to_owned();
         match problems.iter_mut().find(|known| known.run == found.run) {
             Some(known)

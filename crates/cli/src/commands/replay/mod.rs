@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::again::begins;
 use crate::error::{CliError, Status};
+use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::runs::continuation;
@@ -16,7 +17,6 @@ use crate::runs::program::{self, InterceptArgs, PlayingArgs};
 use crate::runs::session::{self, Session};
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, Selected};
-use crate::views::damaged;
 use retold::id::RunId;
 use retold::log::Log;
 use retold::model::Prices;
@@ -64,8 +64,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return program::replay(&args.run, args.playing, &args.intercept, args.command, global);
     }
     let selected = select::to_read(global, &args.run)?;
-    let (log, run) = (selected.log.clone(), selected.run);
-    damaged::with_banner([(&log, run)], output, |_| replayed(selected, args, global, output))
+    gate::show_runs([selected], output, |[selected]| replayed(selected, args, global, output))
 }
 
 fn replayed(

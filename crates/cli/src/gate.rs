@@ -1,0 +1,152 @@
+//! The gate between runs and everything that shows them: a command is written as if logs were sound.
+//!
+//! A run is verified before anything of it is shown. If it is damaged, this is said first, the command gets a
+//! [`RunView`] that ends before the damage, and the exit code is that of a difference.
+
+use retold::id::RunId;
+use retold::log::{Log, LogError};
+use retold_archive::{Damage, RunView, Verdict, VerifyDepth, is_long};
+
+use crate::error::{CliError, Status};
+use crate::output::Output;
+use crate::progress;
+use crate::search::cache;
+use crate::select::Selected;
+
+/// Whether a long run is verified before a part of it is shown.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct AtOnce {
+    /// Do not verify a run of more than 100,000 events first, as is otherwise done once until the
+    /// log changes. Only what is read is checked.
+    #[arg(long)]
+    unverified: bool,
+}
+
+impl From<AtOnce> for VerifyDepth {
+    fn from(AtOnce { unverified }: AtOnce) -> Self {
+        if unverified { VerifyDepth::AsRead } else { VerifyDepth::Whole }
+    }
+}
+
+/// A run with the verdict about it; nothing is printed.
+pub(crate) fn view(
+    log: &Log,
+    run: RunId,
+    depth: VerifyDepth,
+    output: &Output,
+) -> Result<RunView, CliError> {
+    let is_read_now = log.backend().file().is_some() && is_long(log.reader()?.as_mut(), run);
+    let _shown = is_read_now.then(|| progress::verifying(output));
+    let cache = cache();
+    Ok(RunView::new(log.backend().clone(), run, depth, cache.as_deref(), output.elapsed())?)
+}
+
+/// Shows something of a run. If it was not verified and cannot be shown, it is verified after all, and what comes before
+/// its damage is shown.
+pub(crate) fn show_run(
+    selected: &Selected,
+    at_once: AtOnce,
+    output: &Output,
+    work: impl Fn(&RunView) -> Result<Status, CliError>,
+) -> Result<Status, CliError> {
+    let view = |depth| view(&selected.log, selected.run, depth, output);
+    let first = view(at_once.into())?;
+    match through(std::slice::from_ref(&first), output, || work(&first)) {
+        Err(error) if first.unverified().is_some() => {
+            let verified = view(VerifyDepth::Whole)?;
+            match verified.verdict().is_damaged() {
+                true => through(std::slice::from_ref(&verified), output, || work(&verified)),
+                false => Err(error),
+            }
+        }
+        done => done,
+    }
+}
+
+/// Shows something of runs: each is read up to its damage, where reading on is an error.
+pub(crate) fn show_runs<const N: usize>(
+    runs: [Selected; N],
+    output: &Output,
+    work: impl FnOnce([Selected; N]) -> Result<Status, CliError>,
+) -> Result<Status, CliError> {
+    let views = runs.iter().map(|of| view(&of.log, of.run, VerifyDepth::Whole, output));
+    let views = views.collect::<Result<Vec<RunView>, CliError>>()?;
+    let mut ends = views.iter();
+    let up_to_damage = runs.map(|run| ends.next().map_or(run, Selected::up_to_damage));
+    through(&views, output, || work(up_to_damage))
+}
+
+/// Shows something of runs that were looked at.
+pub(crate) fn through(
+    views: &[RunView],
+    output: &Output,
+    work: impl FnOnce() -> Result<Status, CliError>,
+) -> Result<Status, CliError> {
+    let error = say(views, output)?;
+    end(work(), error)
+}
+
+/// Prints a run's banner, or the first of several; returns the error to end with.
+fn say(views: &[RunView], output: &Output) -> Result<Option<CliError>, CliError> {
+    let is_cut = |view: &&RunView| view.damage().is_some();
+    let damaged = views.iter().find(is_cut);
+    let damaged = damaged.or_else(|| views.iter().find(|view| view.verdict().is_damaged()));
+    if let Some(last) = views.iter().find_map(RunView::unverified) {
+        output.not_verified(last);
+    }
+    match damaged {
+        Some(view) => {
+            output.verdict(view.verdict())?;
+            Ok(error(view.run(), view.verdict()))
+        }
+        None => Ok(None),
+    }
+}
+
+/// Ends a command about runs of which one may be damaged.
+fn end(done: Result<Status, CliError>, first: Option<CliError>) -> Result<Status, CliError> {
+    match (done, first) {
+        (done, None) => done,
+        (Ok(_), Some(first)) => {
+            first.print();
+            Ok(Status::Difference)
+        }
+        // What is read further on may be damaged too: the first event is the one to name.
+        (Err(error), Some(first)) if matches!(error.status, Status::Difference | Status::Io) => {
+            Err(first.hints_of(error))
+        }
+        // What is asked for may be what is missing.
+        (Err(error), Some(first)) => {
+            let hint = format!("damage may hide it: {}", first.message);
+            Err(CliError { status: Status::Difference, ..error }.hint(hint).hints_of(first))
+        }
+    }
+}
+
+/// The error about a damaged run.
+pub(crate) fn error(run: RunId, verdict: &Verdict) -> Option<CliError> {
+    match verdict {
+        Verdict { from: Some(Damage { seq, fault }), .. } => {
+            Some(LogError::corrupt(run, *seq, fault.clone()).into())
+        }
+        Verdict { whole: Some(fault), .. } => {
+            let error = CliError::new(Status::Difference, format!("run {run}: {fault}"));
+            Some(error.hint("`retold verify` names everything that is damaged"))
+        }
+        _ => None,
+    }
+}
+
+/// Refuses a damaged run: what is made from it is used elsewhere, without the log. `nothing` says what was not done.
+pub(crate) fn sound(
+    log: &Log,
+    run: RunId,
+    nothing: &str,
+    output: &Output,
+) -> Result<RunView, CliError> {
+    let view = view(log, run, VerifyDepth::Whole, output)?;
+    match say(std::slice::from_ref(&view), output)? {
+        Some(error) => Err(error.hint(nothing.to_owned())),
+        None => Ok(view),
+    }
+}

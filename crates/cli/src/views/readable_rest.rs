@@ -1,0 +1,68 @@
+//! Shows what is left of a damaged run.
+
+use std::fmt::Write;
+
+use serde_json::json;
+
+use crate::again::typed;
+use crate::error::{CliError, Status};
+use crate::output::{Output, counted};
+use crate::views::event::as_json;
+use retold::audit::Target;
+use retold_archive::{Damage, ReadableRest, RunView, readable_rest};
+
+/// Shows what is left of a damaged run, and the event that was asked for if it can be read.
+pub(crate) fn show(
+    view: &RunView,
+    damage: &Damage,
+    part: Option<&Target>,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let seq = match part {
+        Some(Target::Seq(seq)) => Some(*seq),
+        _ => None,
+    };
+    let run = view.run();
+    let ReadableRest { damage, counted: left, event } =
+        readable_rest(view.untrusted().as_ref(), run, damage.clone(), seq)?;
+    // All events before the first that is damaged are there.
+    let before = left.as_ref().map_or(damage.seq.0 - 1, |left| left.trusted.values().sum());
+    if output.is_json() {
+        let (kinds, after) = (left.as_ref().map(|left| &left.trusted), left.as_ref());
+        output.object(&json!({
+            "run": run, "trusted": {"events": before, "kinds": kinds},
+            "events_after": after.map(|left| left.after), "event": event.as_ref().map(as_json),
+        }))?;
+        return Ok(Status::Difference);
+    }
+    let mut text = format!("run {run}\n");
+    let sound = match before {
+        1 => "1 event that matches its hash".to_owned(),
+        n => format!("{} that match their hashes", counted(n, "event")),
+    };
+    let kinds = left.iter().flat_map(|left| &left.trusted);
+    let kinds: Vec<String> = kinds.map(|(kind, n)| format!("{n} {kind}")).collect();
+    let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "before it: {sound}{kinds}");
+    let _ = match &left {
+        Some(left) => {
+            writeln!(text, "from it on: {} can still be read", counted(left.after, "event"))
+        }
+        None => {
+            writeln!(text, "from it on: in a run as long as this, what can be read is not counted")
+        }
+    };
+    if let Some(event) = event {
+        text.push('\n');
+        for (key, value) in as_json(&event).as_object().into_iter().flatten() {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let _ = writeln!(text, "{key}: {value}");
+        }
+    }
+    let hint =
+        "`retold serve` shows what can be read; `retold verify` names everything that is damaged";
+    let _ = writeln!(text, "{}", typed(hint));
+    output.text(&text)?;
+    Ok(Status::Difference)
+}

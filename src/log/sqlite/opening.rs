@@ -1,0 +1,172 @@
+//! The ways to open a log's file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::OpenFlags;
+
+use super::descriptors::HeldFile;
+use super::header::{self, CutLength};
+use super::loss::FilesBeside;
+use super::{FileUse, LogCopy, PAGE_BYTES, SqliteBackend, SqliteOptions, WalUse, schema, space};
+use crate::log::backend::Backend;
+use crate::log::error::{LogError, Reworded};
+use crate::log::finding::{Fault, FileFault};
+
+impl SqliteBackend {
+    pub(super) fn at(path: &Path, options: SqliteOptions) -> Self {
+        SqliteBackend {
+            path: path.to_owned(),
+            use_of_file: FileUse::Shared,
+            damaged: None,
+            idle: Arc::default(),
+            options,
+            lost: Arc::default(),
+            wal_use: WalUse::Merged,
+            had_tables: false,
+            malformed: None,
+        }
+    }
+
+    pub(super) fn at_copy(copy: LogCopy, options: SqliteOptions) -> Self {
+        let at = SqliteBackend::at(&copy.path, options);
+        SqliteBackend { use_of_file: FileUse::Copy(copy), ..at }
+    }
+
+    /// Opens a log for reading and appending; creates it if it does not exist.
+    ///
+    /// # Errors
+    /// [`LogError`]: it is not a log, has a newer format, or cannot be written.
+    pub fn open_or_create(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
+        let is_new = !path.exists();
+        let backend = SqliteBackend::at(path, options);
+        backend.refuse_special_files()?;
+        backend.has_room_to_begin()?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        backend.begin(is_new, |backend| {
+            if backend.wal_use == WalUse::Ignored {
+                backend.alone()
+            } else {
+                backend.make(backend.to_write(flags)?)
+            }
+        })
+    }
+
+    /// Whether a file that begins with these bytes is a log.
+    pub fn is_log(begin: &[u8]) -> bool {
+        let id = schema::APPLICATION_ID.to_be_bytes();
+        begin.starts_with(b"SQLite format 3\0") && begin.get(68..72) == Some(&id[..])
+    }
+
+    /// Keeps what is read of a file, for as long as this is held or the file is open: what looks at it
+    /// before it is opened need not open it again each time.
+    pub fn hold(path: &Path) -> HeldFile {
+        HeldFile::new(path)
+    }
+
+    /// If a log was cut off: its lengths.
+    pub fn cut_off(path: &Path) -> Option<CutLength> {
+        header::cut_off(path)
+    }
+
+    /// Creates a log in a folder of its own, which is removed with it.
+    pub(in crate::log) fn scratch() -> Result<Self, LogError> {
+        let failed = |source: std::io::Error| {
+            let words = format!("{source}; set TMPDIR to use another folder");
+            LogError::failed("a temporary folder", Reworded { words, source })
+        };
+        let folder = tempfile::Builder::new().prefix("retold-").tempdir().map_err(failed)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let at = Self::at(&folder.path().join("scratch.db"), SqliteOptions::default());
+        let scratch = SqliteBackend { use_of_file: FileUse::Scratch(Arc::new(folder)), ..at };
+        scratch.begin(true, |backend| backend.make(backend.to_write(flags)?))
+    }
+
+    /// Opens an existing log; in a read-only location, for reading only.
+    ///
+    /// # Errors
+    /// [`LogError`]: it is missing, is not a log, or has a newer format.
+    pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
+        if !path.exists() && !Self::is_gone(path)? {
+            return Err(LogError::Missing { path: path.display().to_string() });
+        }
+        // A process that was killed while creating the file may have left one without tables: they
+        // are created now.
+        let backend = SqliteBackend::at(path, options);
+        backend.refuse_special_files()?;
+        backend.although_malformed(|backend| {
+            backend.begin(false, |backend| backend.to_read(|db| backend.make(db)))
+        })
+    }
+
+    /// Opens an existing log to be looked at, perhaps while others write to it: nothing is written to
+    /// the file, its WAL or its folder, not even what opening a log may mend or copy.
+    ///
+    /// # Errors
+    /// [`LogError`]: it is missing, is not a log, or has a newer format. [`LogError::Unmerged`] if
+    /// the latest events are in a WAL that cannot be read without writing beside it.
+    pub fn open_unchanged(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
+        if !path.exists() && !Self::is_gone(path)? {
+            return Err(LogError::Missing { path: path.display().to_string() });
+        }
+        let backend =
+            SqliteBackend { use_of_file: FileUse::Looked, ..SqliteBackend::at(path, options) };
+        backend.refuse_special_files()?;
+        backend.although_malformed(|backend| backend.begin(false, SqliteBackend::only_reading))
+    }
+
+    /// Opens a private copy of a log to be read. What is beside it is not copied once more, and
+    /// messages name the log and not the copy.
+    ///
+    /// # Errors
+    /// [`LogError`]: it is not a log, or has a newer format.
+    pub fn open_copy(copy: LogCopy, options: SqliteOptions) -> Result<Self, LogError> {
+        SqliteBackend::at_copy(copy, options).although_malformed(|backend| {
+            let beside = FilesBeside::read(&backend.path, false)?;
+            backend.begin_with(beside, false, |backend| backend.to_read(|db| backend.ready(db)))
+        })
+    }
+
+    /// Opens a file. If what is wrong with it is an entry of its schema, such as the text of a trigger,
+    /// it is opened without that: the tables may be as they were.
+    fn although_malformed(
+        self,
+        open: impl Fn(Self) -> Result<Self, LogError>,
+    ) -> Result<Self, LogError> {
+        match open(self.clone()) {
+            Err(error) => match error {
+                LogError::Damaged { ref fault, .. } => match &**fault {
+                    Fault::File(malformed @ FileFault::Schema { .. }) => {
+                        let malformed = Some(Arc::new(malformed.clone()));
+                        open(SqliteBackend { malformed, ..self }).map_err(|_| error)
+                    }
+                    _ => Err(error),
+                },
+                _ => Err(error),
+            },
+            opened => opened,
+        }
+    }
+
+    /// Refuses what SQLite would take for something else: a pipe or a device for a failing disk, and
+    /// a file of one byte for an empty one, which it would overwrite.
+    fn refuse_special_files(&self) -> Result<(), LogError> {
+        let refused =
+            |reason: &str| Err(LogError::NotALog { path: self.name(), reason: reason.to_owned() });
+        match std::fs::metadata(&self.path) {
+            Ok(found) if found.is_dir() => {
+                Err(LogError::cannot_open(self.name(), "it is a folder"))
+            }
+            Ok(found) if !found.is_file() => refused("it is not a regular file"),
+            Ok(found) if found.is_file() && found.len() == 1 => refused("it has a single byte"),
+            _ => Ok(()),
+        }
+    }
+
+    /// The limit applies from the first byte.
+    fn has_room_to_begin(&self) -> Result<(), LogError> {
+        let Some(most) = self.options.max_bytes else { return Ok(()) };
+        let pages = schema::pages_of_an_empty_log(PAGE_BYTES).map_err(|e| self.error(e))?;
+        space::room_for_an_empty_log(&self.path, most, pages, PAGE_BYTES.unsigned_abs())
+    }
+}
