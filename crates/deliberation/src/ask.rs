@@ -37,12 +37,13 @@ pub(super) type Outcome<T> = Result<(T, DecisionRef), Failed>;
 
 impl Deliberation {
     /// Asks a question, and asks it again as the next sample while the answer is not usable, up to
-    /// `max_parse_retries` times. The request comes with its sources.
+    /// `max_parse_retries` times. `because` has the sources of the request.
     pub(super) async fn until<P: Parser, T>(
         &self,
         talk: &mut Talk<Self>,
         call: String,
-        (request, because): (Request, &[Source]),
+        request: Request,
+        because: &[Source],
         parser: &Arc<P>,
         accept: impl Fn(P::Value) -> Option<T>,
     ) -> Result<Outcome<T>, Stop>

@@ -43,8 +43,8 @@ impl Deliberation {
             let request = self.turn(moderator, &transcript, Speaker::Moderator)?;
             let path = calls::turn(call, exchange, Speaker::Moderator);
             let usable = |turn| (turn != moderator::ModeratorTurn::Nothing).then_some(turn);
-            let prompt = (request, asks.sources());
-            let asked = self.until(talk, path, prompt, &self.parsers.moderator, usable).await?;
+            let parser = &self.parsers.moderator;
+            let asked = self.until(talk, path, request, asks.sources(), parser, usable).await?;
             let question = match asked {
                 Err(failed) => return Ok(Err(failed)),
                 Ok((turn, decision)) => {
@@ -68,8 +68,8 @@ impl Deliberation {
             transcript.push(Turn { role: Speaker::Moderator, content: question });
             let request = self.turn(participant, &transcript, Speaker::Participant)?;
             let path = calls::turn(call, exchange, Speaker::Participant);
-            let prompt = (request, answers.sources());
-            match self.until(talk, path, prompt, &self.parsers.text, filled).await? {
+            let parser = &self.parsers.text;
+            match self.until(talk, path, request, answers.sources(), parser, filled).await? {
                 Err(failed) => return Ok(Err(failed)),
                 Ok((content, decision)) => {
                     answers.asked(&decision);

@@ -40,7 +40,8 @@ pub fn gather(path: &Path) -> Result<Gathered, PoolError> {
         let whole: Value = serde_json::from_str(&text).map_err(|e| wrong(&e.to_string()))?;
         let list = ["participants", "personas"].iter().find_map(|key| whole[key].as_array());
         let none = "it has no list \"participants\" or \"personas\"";
-        (1..).zip(list.ok_or_else(|| wrong(none))?).map(entry).collect()
+        let list = list.ok_or_else(|| wrong(none))?;
+        (1..).zip(list).map(|(number, value)| entry(number, value)).collect()
     };
     // An output folder's files have no field for whether a program made up its personas.
     let made_up = file.with_file_name(SIMULATED_MARK).exists();
@@ -60,7 +61,7 @@ pub fn gather(path: &Path) -> Result<Gathered, PoolError> {
 /// A name for reporting it, and what may be a persona.
 type Entry = (String, Result<Value, NotAPersona>);
 
-fn entry((number, entry): (u64, &Value)) -> Entry {
+fn entry(number: u64, entry: &Value) -> Entry {
     let name = match entry.get("participant_id").and_then(Value::as_str) {
         Some(id) => printable(id, 40),
         None => format!("entry {number}"),

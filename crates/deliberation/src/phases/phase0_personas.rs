@@ -71,8 +71,8 @@ impl Deliberation {
         let mut because = origins.sources([Known::BasePersona(base.id.clone())]);
         let prompt = self.prompt("demographics", json!({"base_persona": base.base_persona}))?;
         let (request, call) = (self.single(prompt)?, calls::demographics(&base.id));
-        let prompt = (request, because.as_slice());
-        let asked = self.until(talk, call, prompt, &self.parsers.demographics, |d| d).await?;
+        let parser = &self.parsers.demographics;
+        let asked = self.until(talk, call, request, &because, parser, |d| d).await?;
         let (demographics, first) = match asked {
             Ok(found) => found,
             Err(failed) => {
@@ -83,7 +83,7 @@ impl Deliberation {
         let prompt = self.prompt("enrich_persona", values(&base.base_persona, &demographics))?;
         let (request, call) = (self.single(prompt)?, calls::description(&base.id));
         because.push((&first).into());
-        match self.until(talk, call, (request, &because), &self.parsers.text, filled).await? {
+        match self.until(talk, call, request, &because, &self.parsers.text, filled).await? {
             Ok((text, second)) => {
                 origins.tell(talk, base.enriched(demographics, text), &[first, second]);
             }

@@ -22,7 +22,7 @@ impl Deliberation {
             let participant_id = who.participant_id;
             let call = calls::initial_vote(&participant_id);
             let from = self.made_from(origins, &participant_id, &["base_system", "initial_vote"]);
-            match self.until(talk, call, (request, &from), &self.parsers.vote, |vote| vote).await? {
+            match self.until(talk, call, request, &from, &self.parsers.vote, |vote| vote).await? {
                 Ok((choice, cause)) => {
                     let cast = Fact::InitialVoteCast { participant_id, choice };
                     origins.tell(talk, cast, &[cause]);

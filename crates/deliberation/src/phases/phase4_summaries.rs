@@ -76,7 +76,7 @@ impl Deliberation {
             let call = calls::summary(&participant_id);
             let mut from = self.made_from(origins, &participant_id, &["individual_summary"]);
             from.extend(origins.sources([Known::Clarification(participant_id.clone())]));
-            match self.until(talk, call, (request, &from), &self.parsers.text, filled).await? {
+            match self.until(talk, call, request, &from, &self.parsers.text, filled).await? {
                 Ok((summary, cause)) => {
                     let summarised = Fact::Summarised { participant_id, summary };
                     origins.tell(talk, summarised, &[cause]);
@@ -174,7 +174,7 @@ impl Deliberation {
             let call = calls::cluster_description(&cluster.call);
             let known = cluster.member_ids.iter().cloned().map(Known::Summary);
             let from = origins.sources(known.chain([Known::Cluster(cluster.cluster_id.clone())]));
-            self.until(talk, call, (request, &from), &self.parsers.text, filled).await
+            self.until(talk, call, request, &from, &self.parsers.text, filled).await
         };
         let described = run.converse_all(formed, describe).await?;
         let calls = formed.iter().zip(&described).filter_map(|(cluster, described)| {

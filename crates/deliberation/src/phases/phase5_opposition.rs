@@ -100,7 +100,7 @@ impl Deliberation {
             let id = || other.participant_id.clone();
             [Known::InitialChoice(id()), Known::Summary(id())]
         })));
-        match self.until(talk, call, (request, &from), &self.parsers.vote, other).await? {
+        match self.until(talk, call, request, &from, &self.parsers.vote, other).await? {
             Ok((opposition_view, cause)) => {
                 let method = self.opposition.name().to_owned();
                 let fact = Fact::OppositionChosen { participant_id, opposition_view, method };

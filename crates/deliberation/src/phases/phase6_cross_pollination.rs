@@ -41,7 +41,7 @@ impl Deliberation {
             let request = self.instructed(system, self.prompt("vote_after_summary", values)?)?;
             let templates = ["base_system", "vote_after_summary_system", "vote_after_summary"];
             let from = self.made_from(origins, &who.participant_id, &templates);
-            self.final_vote(talk, who.participant_id, (request, &from)).await
+            self.final_vote(talk, who.participant_id, request, &from).await
         };
         run.converse_all(participants, vote).await?;
         let readers = run.state().active().filter(|p| p.condition == Condition::Acp);
@@ -81,10 +81,11 @@ impl Deliberation {
         &self,
         talk: &mut Talk<Self>,
         participant_id: String,
-        prompt: (Request, &[Source]),
+        request: Request,
+        because: &[Source],
     ) -> Result<(), Stop> {
         let call = calls::final_vote(&participant_id);
-        match self.until(talk, call, prompt, &self.parsers.vote, |vote| vote).await? {
+        match self.until(talk, call, request, because, &self.parsers.vote, |vote| vote).await? {
             Ok((choice, cause)) => {
                 talk.record(Fact::FinalVoteCast { participant_id, choice }, &[cause]);
             }

@@ -53,7 +53,7 @@ impl Deliberation {
                 Fact::Challenged { participant_id: participant_id.clone(), transcript },
                 &causes,
             );
-            self.final_vote(talk, participant_id, (request, &from)).await
+            self.final_vote(talk, participant_id, request, &from).await
         };
         run.converse_all(participants, challenge).await?;
         run.record(Fact::PhaseCompleted { phase: 7 }, &[])
