@@ -152,7 +152,7 @@ pub(crate) fn resume(
     let watch = destinations.intercept.watch;
     let named = destinations.of_more(&log, run, &settings)?;
     let flags = flags(shared, retry_failed, watch);
-    let unnamed = |it: Unnamed| it.error("resume", (run, &settings), (&flags, &command));
+    let unnamed = |it: Unnamed| it.error("resume", run, &settings, &flags, &command);
     let Named { upstreams, names: _, hosts, urls } = named.map_err(unnamed)?;
     settings.urls.extend(urls);
     let opened = hosts.as_ref().map(|hosts| hosts.keys().cloned().collect());
@@ -193,7 +193,7 @@ pub(crate) fn fork(
     let watch = destinations.intercept.watch;
     let named = destinations.of_more(&log, parent, &settings)?;
     let flags = flags(shared, retry_failed, watch);
-    let unnamed = |it: Unnamed| it.error("fork", (parent, &settings), (&flags, &command));
+    let unnamed = |it: Unnamed| it.error("fork", parent, &settings, &flags, &command);
     let Named { upstreams, names, hosts, urls } = named.map_err(unnamed)?;
     select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
     let samples = Samples::open(&log, parent, &rules, Failures::asked_again(retry_failed))?;

@@ -130,8 +130,10 @@ impl Unnamed {
     pub(super) fn error(
         self,
         verb: &str,
-        (run, settings): (RunId, &Settings),
-        (flags, command): (&[&str], &[OsString]),
+        run: RunId,
+        settings: &Settings,
+        flags: &[&str],
+        command: &[OsString],
     ) -> CliError {
         let Unnamed { missing, urls, intercept } = self;
         let message = match missing.is_empty() {

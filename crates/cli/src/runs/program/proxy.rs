@@ -114,8 +114,8 @@ pub(crate) fn proxy(
     });
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
-    let options = (listen, token_file.as_deref());
-    let result = tokio.block_on(serve(runs, options, (names, token), (global, output)));
+    let serving = serve(runs, listen, token_file.as_deref(), names, token, global, output);
+    let result = tokio.block_on(serving);
     // Programs may have left connections open.
     tokio.shutdown_background();
     result
@@ -139,9 +139,12 @@ fn fits(mode: ProxyMode, rules: &RulesArgs, playing: Playing) -> Result<(), CliE
 
 async fn serve(
     runs: Arc<ProxyRuns>,
-    (listen, token_file): (SocketAddr, Option<&Path>),
-    (upstreams, token): (Option<Vec<String>>, Option<Token>),
-    (global, output): (&Global<'_>, &Output),
+    listen: SocketAddr,
+    token_file: Option<&Path>,
+    upstreams: Option<Vec<String>>,
+    token: Option<Token>,
+    global: &Global<'_>,
+    output: &Output,
 ) -> Result<Status, CliError> {
     let mut signals = Signals::listen();
     let server = Server::bind_to(listen)

@@ -10,7 +10,7 @@ use super::authorities::Authorities;
 use super::environment::{self, Environment};
 use super::passing::{self, Proxied};
 use super::recorded::{model, recorder_error};
-use super::said::{self, Done};
+use super::said::{self, Done, EndedProgram};
 use super::{child, keys};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
@@ -150,7 +150,7 @@ impl Program {
         wait_for_answers(&session).await;
         session.compare_the_rest()?;
         serving.abort();
-        let summary = session.summary();
+        let summary = &session.summary();
         let done = match replay {
             true => Done::Replayed,
             false => {
@@ -163,8 +163,10 @@ impl Program {
         let reported = interception.map(|it| it.reported()).unwrap_or_default();
         let was_seen = summary.requests > 0 || reported != retold_wire::Reported::default();
         let flags: &[&str] = if watch { &["--watch"] } else { &[] };
-        said::say((run, done, code), (&summary, was_seen, &reported), (&settings, flags), global);
-        passing::say(&reported, intercepts, global);
+        let (reported, settings) = (&reported, &settings);
+        let ended = EndedProgram { run, done, code, summary, reported, was_seen, settings, flags };
+        said::say(&ended, global);
+        passing::say(reported, intercepts, global);
         // What --intercept refuses need not be a model.
         let refused = watches && !intercepts && !reported.refused.is_empty();
         Ok(match summary.missed + summary.differences {

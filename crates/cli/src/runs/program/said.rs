@@ -26,23 +26,34 @@ pub(super) enum Done {
     Replayed,
 }
 
+/// A run of a program that has ended.
+pub(super) struct EndedProgram<'a> {
+    pub(super) run: RunId,
+    pub(super) done: Done,
+    /// The program's exit code.
+    pub(super) code: u8,
+    pub(super) summary: &'a Summary,
+    pub(super) reported: &'a Reported,
+    /// Whether the program made a request or a connection that retold could see.
+    pub(super) was_seen: bool,
+    pub(super) settings: &'a Settings,
+    /// The options of this command that the next one needs, too.
+    pub(super) flags: &'a [&'a str],
+}
+
 /// Says what happened, and what to type next.
-pub(super) fn say(
-    (run, done, code): (RunId, Done, u8),
-    (summary, was_seen, reported): (&Summary, bool, &Reported),
-    (settings, flags): (&Settings, &[&str]),
-    global: &Global,
-) {
+pub(super) fn say(ended: &EndedProgram<'_>, global: &Global) {
+    let EndedProgram { run, done, code, summary, .. } = *ended;
     if global.json {
         let mut object = object(run, summary);
-        object["connections"] = passing::object(reported);
+        object["connections"] = passing::object(ended.reported);
         object["exit_code"] = json!(code);
         object["finished"] = json!(done == Done::Recorded { finished: true });
         write_err(&format!("{object}\n"));
         return;
     }
     if !global.quiet || summary.missed + summary.differences > 0 {
-        write_err(&typed(&text((run, done, code), (summary, was_seen), (settings, flags))));
+        write_err(&typed(&text(ended)));
     }
 }
 
@@ -199,11 +210,8 @@ pub(super) fn led(summary: &Summary) -> String {
     text
 }
 
-fn text(
-    (run, done, code): (RunId, Done, u8),
-    (summary, was_seen): (&Summary, bool),
-    (settings, flags): (&Settings, &[&str]),
-) -> String {
+fn text(ended: &EndedProgram<'_>) -> String {
+    let EndedProgram { run, done, code, summary, was_seen, settings, flags, .. } = *ended;
     let Summary { requests, replayed_failures, missed, outcomes, differences: differ, .. } =
         summary;
     let (name, next) = (run.short(8), |verb| next::with(verb, run, flags, settings));
