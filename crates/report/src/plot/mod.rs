@@ -366,7 +366,7 @@ fn flow(root: &Area<'_>, first: &str, second: &str, links: &[(String, String, u3
             let (y, z) = (left[at].0 + taken[0][at], right[target].0 + taken[1][target]);
             taken[0][at] += height;
             taken[1][target] += height;
-            let band = band((from + 12, to), (y, z), height);
+            let band = band((from + 12, y), (to, z), height);
             // Those who stayed are lighter, so that changes stand out.
             let strength = if at == target { 0.35 } else { 0.75 };
             let band = Polygon::new(band, colour(at).mix(strength).filled());
@@ -393,14 +393,14 @@ fn pixel(value: f64) -> i32 {
     value.round() as i32
 }
 
-/// A band that bends from one height to another.
-fn band((left, right): (i32, i32), (from, to): (f64, f64), height: f64) -> Vec<(i32, i32)> {
+/// A band of some height that bends from one upper corner on the left to another on the right.
+fn band(left: (i32, f64), right: (i32, f64), height: f64) -> Vec<(i32, i32)> {
     let steps = 24;
     let upper = |step: i32| {
         let share = f64::from(step) / f64::from(steps);
         let eased = share * share * (3.0 - 2.0 * share);
-        let x = f64::from(left) + f64::from(right - left) * share;
-        (pixel(x), from + (to - from) * eased)
+        let x = f64::from(left.0) + f64::from(right.0 - left.0) * share;
+        (pixel(x), left.1 + (right.1 - left.1) * eased)
     };
     let above = (0..=steps).map(upper).map(|(x, y)| (x, pixel(y)));
     let below = (0..=steps).rev().map(upper).map(|(x, y)| (x, pixel(y + height)));

@@ -163,8 +163,8 @@ pub(super) fn graph(
     for (from, to, strength) in drawn.iter().rev() {
         let share = strength / most;
         let radius = radius(names.len());
-        let ends = (on_circle(*from, radius), on_circle(*to, radius));
-        let shape = tapered(ends, centre, 1.5 + 6.0 * share);
+        let (begin, end) = (on_circle(*from, radius), on_circle(*to, radius));
+        let shape = tapered(begin, end, centre, 1.5 + 6.0 * share);
         let shade = colour(0).mix(0.35 + 0.5 * share);
         // A line along it, because its thin end may round to nothing.
         let line = shape.get(..shape.len() / 2).unwrap_or(&[]).to_vec();
@@ -184,7 +184,8 @@ pub(super) fn graph(
         let size = pixel(3.0 + if is_crowded { 3.0 } else { 6.0 } * (sums[at] / greatest).sqrt());
         let dot = Circle::new((pixel(x), pixel(y)), size, colour(1).filled());
         root.draw(&dot).map_err(|e| e.to_string())?;
-        label(root, name, (on_circle(at, radius(names.len()) + 16.0), angle(at)), is_crowded)?;
+        let place = on_circle(at, radius(names.len()) + 16.0);
+        label(root, name, place, angle(at), is_crowded)?;
     }
     let shown = if all > MOST_LINKS {
         format!("the strongest {MOST_LINKS} of {all} links")
@@ -200,8 +201,8 @@ pub(super) fn graph(
     )
 }
 
-/// A name outside the circle: it begins or ends next to its dot.
-fn label(root: &Area<'_>, name: &str, (at, angle): ((f64, f64), f64), is_crowded: bool) -> Drawn {
+/// A name at a place outside the circle: it begins or ends next to its dot, which is at an angle.
+fn label(root: &Area<'_>, name: &str, at: (f64, f64), angle: f64, is_crowded: bool) -> Drawn {
     let text = if is_crowded { short(name) } else { printable(name, NAME / 2) };
     let across = match angle.cos() {
         right if right > 0.2 && !is_crowded => HPos::Left,
@@ -215,11 +216,8 @@ fn label(root: &Area<'_>, name: &str, (at, angle): ((f64, f64), f64), is_crowded
 
 /// The outline of a link that bends towards the centre and gets thinner. Links in opposite
 /// directions bend to different sides.
-fn tapered(
-    ((x, y), (u, v)): ((f64, f64), (f64, f64)),
-    (a, b): (f64, f64),
-    width: f64,
-) -> Vec<(i32, i32)> {
+fn tapered(begin: (f64, f64), end: (f64, f64), centre: (f64, f64), width: f64) -> Vec<(i32, i32)> {
+    let ((x, y), (u, v), (a, b)) = (begin, end, centre);
     let (across, down) = (u - x, v - y);
     let length = (across * across + down * down).sqrt().max(1e-9);
     // To the left of the way from one end to the other.
