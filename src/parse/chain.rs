@@ -257,7 +257,8 @@ impl<P: Serialize, V> ChainParser<P, V> {
         name: &'static str,
         version: u32,
         params: P,
-        (methods, decide): (&[&'static str], Decide<P, V>),
+        methods: &[&'static str],
+        decide: Decide<P, V>,
         judge: Option<fn(&V, &P) -> &'static str>,
     ) -> Result<Self, CanonicalError> {
         Self::made(name, version, params, methods.to_vec(), Find::Whole(decide), judge)

@@ -27,7 +27,7 @@ mod validate;
 
 use serde::{Deserialize, Serialize};
 
-use retold::parse::{ChainParser, Decide, Found, MakeError, ParserFamily};
+use retold::parse::{ChainParser, Found, MakeError, ParserFamily};
 
 pub use expression::{Expression, Rational};
 pub use normalise::normalise;
@@ -86,8 +86,8 @@ pub fn parser(version: u32, params: Params) -> Result<Game24Parser, MakeError> {
         1 => v1::STRATEGIES,
         2 => v2::STRATEGIES,
         3 => {
-            let whole = (v3::METHODS, v3::decide as Decide<_, _>);
-            return Ok(ChainParser::whole("game24", version, params, whole, judge)?);
+            let (name, methods) = ("game24", v3::METHODS);
+            return Ok(ChainParser::whole(name, version, params, methods, v3::decide, judge)?);
         }
         _ => return Err(MakeError::NoVersion(version)),
     };

@@ -44,7 +44,7 @@ mod v1;
 
 use serde::{Deserialize, Serialize};
 
-use retold::parse::{ChainParser, Decide, Found, LastResort, MakeError, ParserFamily};
+use retold::parse::{ChainParser, Found, LastResort, MakeError, ParserFamily};
 
 pub use json::{ActionsParser, JsonContributionParser, actions_parser, json_contribution_parser};
 
@@ -171,8 +171,8 @@ pub fn contribution_parser(
         1 => (v1::CONTRIBUTION, ("default", half)),
         2 => (contribution_v2::STRATEGIES, ("default", contribution_v2::default as _)),
         3 => {
-            let whole = (contribution_v3::METHODS, contribution_v3::decide as Decide<_, _>);
-            return Ok(ChainParser::whole(NAME, version, params, whole, None)?);
+            let (methods, decide) = (contribution_v3::METHODS, contribution_v3::decide);
+            return Ok(ChainParser::whole(NAME, version, params, methods, decide, None)?);
         }
         _ => return Err(MakeError::NoVersion(version)),
     };
