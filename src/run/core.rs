@@ -171,7 +171,7 @@ impl Core {
             Some(history) if !is_answered => history.stand_in(&asked.call)?,
             _ => None,
         };
-        Ok(rehearsing.ask(self.lane, (asked, &because), (found, stand_in), &self.rehearsal))
+        Ok(rehearsing.ask(self.lane, asked, &because, found, stand_in, &self.rehearsal))
     }
 
     /// The decision that a rehearsal makes in the place of the experiment's parser.

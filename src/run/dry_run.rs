@@ -229,8 +229,10 @@ impl Rehearsing {
     pub(super) fn ask(
         &mut self,
         lane: Lane,
-        (asked, because): (&Asked, &Because),
-        (found, stand_in): (Option<Found>, Option<Found>),
+        asked: &Asked,
+        because: &Because,
+        found: Option<Found>,
+        stand_in: Option<Found>,
         settings: &DryRunSettings,
     ) -> Option<Found> {
         let made_from_new = because.iter().any(|seq| self.tainted.contains(&seq));

@@ -133,7 +133,8 @@ impl Recorder {
         &mut self,
         request: Seq,
         attempt: u32,
-        (failure, gave_up): (&Failure, bool),
+        failure: &Failure,
+        gave_up: bool,
         http: Option<Value>,
     ) -> Result<(Seq, Durable), RecorderError> {
         let details = AttemptDetails { http, ..attempt_details(attempt, failure, gave_up) };

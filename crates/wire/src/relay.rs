@@ -101,7 +101,7 @@ pub(crate) async fn refused_here(
     session.count(|summary| summary.failed(&failure));
     // A failure to record is reported at the end.
     let recorded = session.record(|recorder| {
-        recorder.failed(request, ticket.attempt, (&failure, true), Some(json!(kept)))
+        recorder.failed(request, ticket.attempt, &failure, true, Some(json!(kept)))
     });
     if let Ok(Some((_, durable))) = recorded
         && let Err(error) = durable.wait().await
@@ -415,7 +415,7 @@ impl LiveExchange<'_> {
         let (session, request) = (self.session, ticket.request.unwrap_or_default());
         let kept = Kept { again: ticket.is_again, ..kept.clone() };
         let recorded = session.record(|recorder| {
-            recorder.failed(request, ticket.attempt, (failure, !reopens), Some(json!(kept)))
+            recorder.failed(request, ticket.attempt, failure, !reopens, Some(json!(kept)))
         });
         session.share(&self.asked.key, None);
         let stored = match recorded? {
