@@ -12,7 +12,7 @@ use super::error::ImportError;
 use super::export::{follows, whole};
 use super::requests::Requests;
 use crate::event::chain::ChainLink;
-use crate::event::{AttemptDetails, Event, PROGRAM, RunStarted};
+use crate::event::{AttemptDetails, Event, PROGRAM, RequestSent, RunStarted};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
 use crate::log::{Backend, EventFault, Head, LogError, Reader, RunEvents, SharedBackend};
@@ -25,8 +25,12 @@ use crate::run::response;
 /// The experiment name of runs that were imported as bare exchanges.
 pub use crate::event::EXCHANGES;
 
-/// A question: its call, its sample and its prompt.
-type Asked = (CallPath, Sample, PromptHash);
+/// A question whose answer may follow.
+struct OpenQuestion {
+    call: CallPath,
+    sample: Sample,
+    prompt: PromptHash,
+}
 
 /// What was written of a run, and what is not in the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -54,10 +58,10 @@ pub fn export_exchanges<E: From<LogError>>(
     line: &mut dyn FnMut(&str) -> Result<(), E>,
 ) -> Result<ExportedExchanges, E> {
     whole(reader, run)?;
-    let mut questions: LookupMap<Seq, Asked> = LookupMap::default();
-    let mut requests = Requests::default();
+    let mut questions: LookupMap<Seq, OpenQuestion> = LookupMap::default();
+    let mut lines = ExchangeLines { requests: Requests::default(), run, simulated: false };
     let mut exported = ExportedExchanges::default();
-    let (mut after, mut simulated, mut is_program) = (Head::START, false, false);
+    let (mut after, mut is_program) = (Head::START, false);
     // What a program was sent last instead of an answer.
     let mut failures: BTreeMap<Seq, ExchangeError> = BTreeMap::new();
     let mut events = RunEvents::new(run);
@@ -66,12 +70,13 @@ pub fn export_exchanges<E: From<LogError>>(
         after = follows(stored, after, &ChainLink::of_stored(stored).canonical())?;
         let (request, label, outcome) = match stored.event().map_err(LogError::from)? {
             Event::RunStarted(started) => {
-                simulated = started.is_simulated();
+                lines.simulated = started.is_simulated();
                 is_program = started.experiment == PROGRAM;
                 continue;
             }
             Event::RequestSent(sent) => {
-                questions.insert(stored.seq, (sent.call, sent.sample, sent.prompt));
+                let RequestSent { call, sample, prompt, .. } = sent;
+                questions.insert(stored.seq, OpenQuestion { call, sample, prompt });
                 continue;
             }
             Event::ResponseReceived(mut r) => {
@@ -105,45 +110,54 @@ pub fn export_exchanges<E: From<LogError>>(
             _ => continue,
         };
         exported.failed_attempts += u64::from(failures.remove(&request).is_some());
-        let Some(asked) = questions.remove(&request) else { continue };
-        let asked = (asked, stored.seq);
-        line(&exchange(&mut requests, reader, (run, asked), (outcome, label, simulated))?)?;
+        let Some(question) = questions.remove(&request) else { continue };
+        line(&lines.line(reader, stored.seq, question, outcome, label)?)?;
         exported.written += 1;
     }
     for (seq, error) in failures {
-        let Some(asked) = questions.remove(&seq) else {
+        let Some(question) = questions.remove(&seq) else {
             exported.failed_attempts += 1;
             continue;
         };
-        let outcome = (Err(error), None, simulated);
-        line(&exchange(&mut requests, reader, (run, (asked, seq)), outcome)?)?;
+        line(&lines.line(reader, seq, question, Err(error), None)?)?;
         exported.written += 1;
     }
     Ok(exported)
 }
 
-/// The line of a question at an event, with what became of it, its label, and whether it is made up.
-fn exchange(
-    requests: &mut Requests,
-    reader: &mut dyn Reader,
-    (run, (asked, seq)): (RunId, (Asked, Seq)),
-    (outcome, label, simulated): (Result<Response, ExchangeError>, Option<Value>, bool),
-) -> Result<String, LogError> {
-    let (call, sample, prompt) = asked;
-    let request = requests.request(reader, prompt)?;
-    let request =
-        request.ok_or_else(|| LogError::corrupt(run, seq, EventFault::NoRequest { prompt }))?;
-    let exchange = ExchangeLine {
-        call: Some(call),
-        sample: Some(sample),
-        request: request.body().clone(),
-        response: outcome.as_ref().ok().map(ExchangeResponse::from),
-        error: outcome.err(),
-        label,
-        simulated,
-    };
-    serde_json::to_string(&exchange)
-        .map_err(|error| LogError::corrupt(run, seq, EventFault::malformed(error)))
+/// The lines of one run's exchanges.
+struct ExchangeLines {
+    requests: Requests,
+    run: RunId,
+    /// Whether the run's answers are made up.
+    simulated: bool,
+}
+
+impl ExchangeLines {
+    /// The line of a question, with the outcome of its call, which the event at `seq` records.
+    fn line(
+        &mut self,
+        reader: &mut dyn Reader,
+        seq: Seq,
+        question: OpenQuestion,
+        outcome: Result<Response, ExchangeError>,
+        label: Option<Value>,
+    ) -> Result<String, LogError> {
+        let OpenQuestion { call, sample, prompt } = question;
+        let request = self.requests.request(reader, prompt)?;
+        let no_request = || LogError::corrupt(self.run, seq, EventFault::NoRequest { prompt });
+        let exchange = ExchangeLine {
+            call: Some(call),
+            sample: Some(sample),
+            request: request.ok_or_else(no_request)?.body().clone(),
+            response: outcome.as_ref().ok().map(ExchangeResponse::from),
+            error: outcome.err(),
+            label,
+            simulated: self.simulated,
+        };
+        serde_json::to_string(&exchange)
+            .map_err(|error| LogError::corrupt(self.run, seq, EventFault::malformed(error)))
+    }
 }
 
 /// How a call failed.
