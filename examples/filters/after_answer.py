@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An example of your own parser, which can be written in any language:
 
-    retold parse --parser-cmd examples/filters/after_answer.py < answer.txt
+    retold check --text answer.txt --parser-cmd examples/filters/after_answer.py
 
 The value is the text after the last `Answer:`, up to an equals sign or the end of the line. The text
 before it is the reasoning.

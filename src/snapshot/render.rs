@@ -14,7 +14,7 @@ pub(super) fn header(made: &Redecided) -> String {
     let description = quoted(&format!("{}#{}", made.answer.call, made.answer.sample));
     let expression = quoted(&made.by.to_string());
     format!(
-        "---\nsource: retold snapshot\ndescription: {description}\nexpression: {expression}\n---\n"
+        "---\nsource: retold check --snapshots\ndescription: {description}\nexpression: {expression}\n---\n"
     )
 }
 

@@ -60,7 +60,7 @@ fn a_planted_link_is_reported() {
     let run = place.json("log").0["runs"][0]["run"].as_str().unwrap().to_owned();
     place.write("victim", "precious");
     symlink("victim", place.path(&format!("retold.db-{run}.lease"))).unwrap();
-    let shown = place.session(&["resume latest"]).replace(&run, "[run]");
+    let shown = place.session(&["run --resume latest"]).replace(&run, "[run]");
     assert_eq!(place.read("victim"), "precious");
     assert_said!("leases_link", shown);
 }

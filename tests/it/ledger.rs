@@ -67,7 +67,7 @@ fn a_deleted_run_is_still_known() {
     let place = three_runs();
     let run = place.json("show latest").0["run"].as_str().unwrap().to_owned();
     change(&place, &without_run(3));
-    for args in ["show", "export", "verify", "resume"] {
+    for args in ["show", "export", "verify", "run --resume"] {
         let said = place.run(&format!("{args} {run}"));
         assert_eq!(said.code, 1, "{args}: {}{}", said.out, said.err);
         let text = said.out + &said.err;
@@ -99,9 +99,9 @@ fn a_run_that_lost_events_is_not_exported() {
     assert_said!("ledger_export", all);
 }
 
-/// The hash that `head` prints.
+/// The hash that `verify head` prints.
 fn head(place: &Place) -> String {
-    place.json("head").0["head"].as_str().unwrap().to_owned()
+    place.json("verify head").0["head"].as_str().unwrap().to_owned()
 }
 
 fn checked(place: &Place, checkpoint: &str) -> Said {
@@ -112,7 +112,7 @@ fn checked(place: &Place, checkpoint: &str) -> Said {
 fn a_checkpoint_shows_what_the_log_alone_cannot() {
     let place = Place::with_run();
     let lodged = head(&place);
-    assert!(place.ok("head").starts_with(&format!("{lodged}  2 entries, 1 run\n")));
+    assert!(place.ok("verify head").starts_with(&format!("{lodged}  2 entries, 1 run\n")));
     place.ok("run small.yaml --quiet --set seed=8");
     let whole = head(&place);
     let said = checked(&place, &lodged);
@@ -145,10 +145,10 @@ fn the_head_of_logs_without_a_valid_ledger() {
     let place = Place::new();
     let damaged = Place::with_run();
     change(&damaged, "UPDATE ledger SET seq = 7 WHERE no = 1");
-    let mut all = place.session(&["head --log none.db"]);
-    all.push_str(&damaged.session(&["head"]));
+    let mut all = place.session(&["verify head --log none.db"]);
+    all.push_str(&damaged.session(&["verify head"]));
     drop(open(&place.path("new.db")));
-    all.push_str(&place.session(&["head --log new.db"]));
+    all.push_str(&place.session(&["verify head --log new.db"]));
     assert_said!("ledger_head", all);
 }
 

@@ -48,6 +48,7 @@ mod proofs;
 mod public_goods;
 mod public_goods_parsers;
 mod readme;
+mod reference;
 mod rehearsal;
 mod replay;
 mod resume;

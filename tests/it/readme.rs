@@ -192,7 +192,7 @@ fn the_participant_of_the_readme_changed_their_vote() {
     let place = Place::new();
     let config = concat!(env!("RETOLD_ROOT"), "/config/deliberation_small.yaml");
     place.ok(&format!("run {config} --no-outputs --quiet"));
-    place.ok("outputs latest --to tables");
+    place.ok("export latest tables --as outputs");
     let table = place.read("tables/participants.csv");
     let columns: Vec<&str> = table.lines().next().unwrap().split(',').collect();
     let changed = columns.iter().position(|column| *column == "position_changed").unwrap();

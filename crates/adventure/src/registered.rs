@@ -67,16 +67,12 @@ impl Registration for Registered {
         charts(facts)
     }
 
-    fn play(&self) -> Option<&dyn Play> {
-        Some(self)
+    fn play(&self) -> Option<&'static dyn Play> {
+        Some(&Registered)
     }
 }
 
 impl Play for Registered {
-    fn noun(&self) -> &'static str {
-        NAME
-    }
-
     fn settings(&self) -> &'static [&'static str] {
         &["player=human", "games=1"]
     }

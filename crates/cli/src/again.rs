@@ -115,19 +115,20 @@ mod tests {
 
     #[test]
     fn commands_are_those_of_the_program_on_its_log() {
-        let ours = "if it did not finish, `retold resume RUN` continues it; retold recorded it";
+        let ours =
+            "if it did not finish, `retold run --resume RUN` continues it; retold recorded it";
         assert_eq!(in_place_of_ours(ours, "retold"), ours);
         assert_eq!(
             in_place_of_ours(ours, "auction --log 'my bids.db'"),
-            "if it did not finish, `auction --log 'my bids.db' resume RUN` continues it; retold recorded it"
+            "if it did not finish, `auction --log 'my bids.db' run --resume RUN` continues it; retold recorded it"
         );
     }
 
     #[test]
     fn a_shell_reads_back_what_was_meant() {
-        let args = ["resume", "latest", "--log", "my log.db"].map(str::to_owned);
+        let args = ["run", "--resume", "latest", "--log", "my log.db"].map(str::to_owned);
         let typed = |value: &str| command("retold", &args, &[("--base-url", value.to_owned())]);
-        let begins = "retold resume latest --log 'my log.db' --base-url ";
+        let begins = "retold run --resume latest --log 'my log.db' --base-url ";
         assert_eq!(typed("http://h/v1"), Some(format!("{begins}http://h/v1")));
         assert_eq!(typed("--force"), Some(format!("{}=--force", begins.trim_end())));
         assert_eq!(typed("http://h/$(id)"), Some(format!("{begins}'http://h/$(id)'")));

@@ -1,4 +1,4 @@
-//! What a program consists of: its studies, and the commands that only it has.
+//! What a program consists of: its studies, and the commands that only it or one of its studies has.
 
 use std::error::Error;
 use std::path::Path;
@@ -41,7 +41,7 @@ impl Catalogue {
             output.text(&text)?;
             Ok(Status::Fine)
         });
-        self.commands.push(OwnCommand { command, run });
+        self.commands.push(OwnCommand { study: None, command, run });
         self
     }
 
@@ -57,6 +57,8 @@ pub(crate) type Run =
 
 /// A command that only this program has.
 pub(crate) struct OwnCommand {
+    /// The study that it belongs to: it is then a command of `study`.
+    pub(crate) study: Option<&'static str>,
     pub(crate) command: clap::Command,
     pub(crate) run: Run,
 }

@@ -189,7 +189,7 @@ impl From<LogError> for CliError {
             ),
             LogError::Gone { .. } => (
                 Status::Io,
-                "put the file back if it was moved, with its -wal and -shm, and `retold resume` the run; what \
+                "put the file back if it was moved, with its -wal and -shm, and `retold run --resume RUN`; what \
                  was recorded in a file that was deleted is lost"
                     .to_owned(),
             ),

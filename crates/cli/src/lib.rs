@@ -6,14 +6,18 @@
 //! them to [`main`] as a [`Catalogue`]; those of the program `retold` are in `program`.
 
 mod again;
+mod arguments;
 mod catalogue;
+mod command_line;
 mod commands;
 mod error;
 mod gate;
 mod global;
+mod help;
 mod keeping;
 mod limits;
 mod model;
+mod old_spellings;
 mod output;
 mod parser;
 #[cfg(feature = "program")]
@@ -22,7 +26,6 @@ mod progress;
 mod redaction;
 mod run_id;
 mod runs;
-mod seal;
 mod search;
 mod select;
 mod signal;
@@ -31,96 +34,31 @@ mod views;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use clap::builder::StyledStr;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
-
 pub use crate::catalogue::Catalogue;
+pub use crate::command_line::command_line;
 pub use crate::error::Status;
 /// For [`Catalogue::with_command`].
 pub use clap;
 
+use crate::arguments::{ArgumentsError, Invocation, arguments};
 use crate::catalogue::OwnCommand;
-use crate::commands::Command;
-use crate::global::{Global, GlobalArgs};
+use crate::global::Global;
 use crate::output::Output;
-
-/// Record, replay and re-parse LLM experiments.
-///
-/// Every request to a model and every answer is an event in an append-only log. After a crash, a
-/// run continues without paying again for any answer that had arrived; it can be replayed offline,
-/// and parsed again with a better parser years later.
-///
-/// Exit codes: 0 success; 1 a difference was found (divergence, flips, a damaged log); 2 wrong
-/// usage or input; 3 the log or a file could not be read or written; 4 the model failed, a limit of
-/// the run was reached, or no participant finished; 130 interrupted by Ctrl-C, SIGTERM or a closing
-/// terminal (SIGHUP). `record`, and `replay`, `resume` and `fork` with a command after --, end with the exit code of that
-/// command.
-///
-/// Colours are only used on terminals, and never if NO_COLOR is set.
-#[derive(Debug, Parser)]
-#[command(name = "retold", version, max_term_width = 100)]
-struct Cli {
-    #[command(flatten)]
-    global: GlobalArgs,
-    #[command(subcommand)]
-    command: Command,
-}
-
-/// The command that the arguments ask for.
-enum Invocation<'a> {
-    /// A command that every program has.
-    Common(Box<Command>),
-    /// A command that only this program has.
-    Own(&'a OwnCommand, ArgMatches),
-}
-
-/// Reads the arguments of the process.
-fn arguments(catalogue: &Catalogue) -> Result<(GlobalArgs, Invocation<'_>), clap::Error> {
-    let program = again::program();
-    let mut command = renamed(Cli::command().display_name(&program).bin_name(&program), &program);
-    if !catalogue.studies().iter().any(|study| study.play().is_some()) {
-        command = command.mut_subcommand("play", |play| play.hide(true));
-    }
-    for own in &catalogue.commands {
-        command = command.subcommand(own.command.clone());
-    }
-    let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
-    again::on_log(&matches);
-    if let Some((name, given)) = matches.subcommand()
-        && let Some(own) = catalogue.commands.iter().find(|own| own.command.get_name() == name)
-    {
-        let given = given.clone();
-        let global = GlobalArgs::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;
-        return Ok((global, Invocation::Own(own, given)));
-    }
-    let cli = Cli::from_arg_matches_mut(&mut matches).map_err(|e| e.format(&mut command))?;
-    Ok((cli.global, Invocation::Common(Box::new(cli.command))))
-}
-
-/// The help of a command for a program of another name: commands in it are that program's.
-fn renamed(command: clap::Command, program: &str) -> clap::Command {
-    if program == "retold" {
-        return command;
-    }
-    let theirs = |text: Option<&StyledStr>| {
-        text.map(|text| text.to_string().replace("`retold ", &format!("`{program} ")))
-    };
-    let (about, long_about) = (theirs(command.get_about()), theirs(command.get_long_about()));
-    let command = about.into_iter().fold(command, |command, about| command.about(about));
-    let command = long_about.into_iter().fold(command, |command, about| command.long_about(about));
-    let command = command.mut_args(|arg| {
-        let (help, long_help) = (theirs(arg.get_help()), theirs(arg.get_long_help()));
-        let arg = help.into_iter().fold(arg, |arg, help| arg.help(help));
-        long_help.into_iter().fold(arg, |arg, help| arg.long_help(help))
-    });
-    command.mut_subcommands(|command| renamed(command, program))
-}
 
 /// Runs the program with the arguments of the process.
 pub fn main(catalogue: &Catalogue) -> ExitCode {
-    let (global, asked) = match arguments(catalogue) {
+    let plays: Vec<OwnCommand> = commands::study::plays(catalogue.studies()).collect();
+    let own: Vec<&OwnCommand> = catalogue.commands.iter().chain(&plays).collect();
+    let (global, asked) = match arguments(&own) {
         Ok(given) => given,
-        Err(e) => {
+        Err(ArgumentsError::OldSpelling(error)) => {
+            if std::env::args_os().any(|argument| argument == "--json") {
+                output::usage_error(&error.message);
+            }
+            error.print();
+            return ExitCode::from(error.status.code());
+        }
+        Err(ArgumentsError::Wrong(e)) => {
             // Help and version are not errors.
             if !e.use_stderr() {
                 let _ = e.print();

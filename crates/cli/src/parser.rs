@@ -1,4 +1,4 @@
-//! The parser options of `parse`, `check` and `snapshot`.
+//! The parser options of `check`, and the parsers that they choose.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::error::CliError;
 use crate::signal;
 use retold::decide::{
-    DecideError, Decided, Decider, Filter, FilterLimits, FilterSetup, Params, RegisteredParser,
-    Undecided,
+    Again, DecideError, Decided, Decider, Filter, FilterLimits, FilterSetup, Params,
+    RegisteredParser, Undecided,
 };
 use retold::jsonl::JsonlReader;
 use retold::parse::{ParserSpec, Parsers};
@@ -45,21 +45,57 @@ pub(crate) struct ParserArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) parser_cmd_seconds: u64,
+    /// Decide with the parsers of this YAML file: each answer with the first parser whose call, model
+    /// and prompt fit, whatever decided about it before; a --text with each of them. docs/parsers.md
+    /// describes the file.
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["parser", "parser_cmd", "params", "params_from"])]
+    pub(crate) parsers: Option<PathBuf>,
     /// The settings of the parser, as a JSON object, such as '{"numbers":[4,5,6,10]}'.
     #[arg(long, value_name = "JSON")]
     params: Option<String>,
-}
-
-/// Settings by call, for commands that read runs.
-#[derive(Debug, clap::Args)]
-pub(crate) struct ParamsFrom {
     /// Settings by call: JSON Lines of {"call":..,"params":{..}}, with "sample" if they are for a
     /// single sample. Answers to calls without a line are ignored.
     #[arg(long, value_name = "FILE", conflicts_with = "params")]
     params_from: Option<PathBuf>,
 }
 
+/// What decides about recorded answers.
+pub(crate) enum ParserChoice {
+    /// A parser or a program that is named.
+    Decider(Box<dyn Decider + Send>),
+    /// The parsers of a file.
+    File(ParserFile),
+    /// The latest version of the parser that decided before.
+    Latest,
+}
+
+impl ParserChoice {
+    /// The same for the core.
+    pub(crate) fn again(&mut self) -> Again<'_> {
+        match self {
+            ParserChoice::Decider(decider) => Again::By(decider.as_mut()),
+            ParserChoice::File(file) => Again::Chosen(file),
+            ParserChoice::Latest => Again::Latest,
+        }
+    }
+}
+
 impl ParserArgs {
+    /// What decides about recorded answers.
+    pub(crate) fn choice(&self, parsers: &Parsers) -> Result<ParserChoice, CliError> {
+        Ok(match (self.decider(parsers)?, self.file(parsers)?) {
+            (Some(decider), _) => ParserChoice::Decider(decider),
+            (None, Some(file)) => ParserChoice::File(file),
+            (None, None) => ParserChoice::Latest,
+        })
+    }
+
+    /// The parser file; `None` if none is named.
+    pub(crate) fn file(&self, parsers: &Parsers) -> Result<Option<ParserFile>, CliError> {
+        self.parsers.as_deref().map(|path| parser_file(path, parsers)).transpose()
+    }
+
     /// What decides; `None` if nothing is named.
     pub(crate) fn decider(
         &self,
@@ -80,8 +116,8 @@ impl ParserArgs {
     }
 
     /// The parser's settings.
-    pub(crate) fn params(&self, from: Option<&ParamsFrom>) -> Result<Params, CliError> {
-        match (&self.params, from.and_then(|from| from.params_from.as_ref())) {
+    pub(crate) fn params(&self) -> Result<Params, CliError> {
+        match (&self.params, &self.params_from) {
             (Some(text), _) => Ok(Params::same(text)?),
             (None, Some(path)) => {
                 Ok(Params::by_call(JsonlReader::open(path).map_err(CliError::from)?)?)

@@ -162,7 +162,7 @@ pub trait Registration: Sync {
     }
 
     /// How a person takes part; `None` if nobody can.
-    fn play(&self) -> Option<&dyn Play> {
+    fn play(&self) -> Option<&'static dyn Play> {
         None
     }
 }
@@ -177,10 +177,7 @@ pub struct Originals {
 }
 
 /// A study that a person can take part in, at the terminal.
-pub trait Play {
-    /// What is played: a noun such as `adventure`.
-    fn noun(&self) -> &'static str;
-
+pub trait Play: Sync {
     /// Settings that make a person play, whatever the config says.
     fn settings(&self) -> &'static [&'static str];
 

@@ -22,25 +22,25 @@ fn a_study_of_ones_own_has_every_command() {
     let recorded = auction(&folder, &format!("run {CONFIG} --quiet"), 0);
     assert!(recorded.contains("wins with"), "{recorded}");
     assert!(auction(&folder, "replay latest", 0).contains("identical"));
-    assert!(auction(&folder, "resume latest --quiet", 0).contains("wins with"));
+    assert!(auction(&folder, "run --resume latest --quiet", 0).contains("wins with"));
     assert!(auction(&folder, "show latest", 0).contains("experiment auction, seed 7"));
     assert!(auction(&folder, "audit latest round/2/Bob", 0).contains("first_number"));
     assert!(auction(&folder, "check latest", 0).contains("bid@1"));
     auction(&folder, "check latest --parser bid", 0);
-    auction(&folder, "snapshot latest snapshots", 0);
+    auction(&folder, "check latest --snapshots snapshots", 0);
     auction(&folder, "fork latest --set rounds=5 --quiet", 0);
     auction(&folder, "verify", 0);
-    auction(&folder, "head", 0);
+    auction(&folder, "verify head", 0);
     auction(&folder, "log", 0);
     auction(&folder, "export latest run.jsonl", 0);
     auction(&folder, "export latest answers.jsonl --as exchanges", 0);
     auction(&folder, "import run.jsonl --log other.db", 0);
     auction(&folder, "replay latest --log other.db", 0);
     auction(&folder, "backup copy.db", 0);
-    assert!(auction(&folder, "parse --parser bid", 0).contains("no_bid"));
+    assert!(auction(&folder, "check --text - --parser bid", 0).contains("no_bid"));
     // The study has no output files, no templates and no original runs, and its run has finished:
     // each of these commands says so.
-    auction(&folder, "outputs latest --to tables", 2);
+    auction(&folder, "export latest tables --as outputs", 2);
     auction(&folder, "replay latest --prompts .", 2);
     auction(&folder, "import auction somewhere", 2);
     auction(&folder, "abandon latest", 2);
@@ -71,12 +71,23 @@ fn a_program_has_commands_of_its_own() {
     assert_eq!(auction(&folder, "rules", 0), "The highest bid wins.\n");
 }
 
+/// None of its studies has a command of its own.
+#[test]
+fn old_spellings_are_answered_for_this_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = auction(&folder, "resume latest", 2);
+    assert!(said.contains("use `auction run --resume latest`"), "{said}");
+    let said = auction(&folder, "play auction.yaml", 2);
+    assert!(said.contains("unrecognized subcommand 'play'"), "{said}");
+    assert!(!auction(&folder, "--help", 0).contains(", study"));
+}
+
 #[test]
 fn other_studies_and_their_parsers_are_not_known() {
     let folder = tempfile::tempdir().unwrap();
     let said = auction(&folder, &format!("run {CONFIG} --experiment game24"), 2);
     assert!(said.contains("the experiments are auction"), "{said}");
-    let said = auction(&folder, "parse --parser game24", 2);
+    let said = auction(&folder, "check --text - --parser game24", 2);
     assert!(said.contains("the parsers are bid"), "{said}");
 }
 

@@ -25,7 +25,7 @@
 //! # What it cannot show
 //!
 //! Somebody who can write to the file can compute a new ledger for whatever they leave in it. This
-//! can be detected only with a copy of the hash in other hands: deposit the hash that `retold head`
+//! can be detected only with a copy of the hash in other hands: deposit the hash that `retold verify head`
 //! prints somewhere else, and pass it to `retold verify --checkpoint` later.
 
 mod claims;

@@ -15,7 +15,7 @@ fn stopped() -> (Place, Server) {
 #[test]
 fn an_abandoned_run_says_so_everywhere() {
     let (place, server) = stopped();
-    let resume = format!("resume latest --max-tokens 1000 --base-url {}", server.base_url());
+    let resume = format!("run --resume latest --max-tokens 1000 --base-url {}", server.base_url());
     let commands = [
         "abandon latest",
         "abandon latest",

@@ -26,7 +26,7 @@ fn a_copy_holds_what_the_log_held() {
     place.ok("run small.yaml --quiet --set seed=8");
     let (copied, code) = place.json("backup copy.db");
     assert_eq!((code, &copied["runs"]), (0, &2.into()), "{copied}");
-    assert_eq!(copied["head"], place.json("head").0["head"]);
+    assert_eq!(copied["head"], place.json("verify head").0["head"]);
     let bytes = std::fs::metadata(place.path("copy.db")).unwrap().len();
     assert_eq!(copied["bytes"], bytes);
     assert!(

@@ -19,10 +19,10 @@ fn a_run_stops_at_its_token_limit_and_continues_with_a_higher_one() {
     assert_said!("budgets_tokens", place.shown("run small.yaml", &said));
     assert_eq!(server.received().len(), 3, "7 tokens each");
     // What was already recorded counts towards the limit, and the run remembers its limit.
-    let (resumed, code) = place.json(&format!("resume latest --base-url {url}"));
+    let (resumed, code) = place.json(&format!("run --resume latest --base-url {url}"));
     assert_eq!((code, &resumed["outcome"]), (4, &"stopped".into()), "{resumed}");
     assert_eq!(resumed["error"], "the run has used 21 tokens, and max_tokens is 20");
-    let resume = format!("resume latest --quiet --base-url {url}");
+    let resume = format!("run --resume latest --quiet --base-url {url}");
     assert_eq!(place.run(&format!("{resume} --max-tokens 28")).code, 4);
     assert_eq!(server.received().len(), 4);
     assert_eq!(place.run(&format!("{resume} --max-tokens 42")).code, 0, "just enough");
@@ -44,7 +44,7 @@ fn a_run_stops_when_it_has_cost_enough() {
     assert_eq!(said.code, 4, "{}", said.err);
     assert_said!("budgets_cost", said.err);
     assert_eq!(server.received().len(), 3);
-    let resume = format!("resume latest --json --quiet --base-url {url}");
+    let resume = format!("run --resume latest --json --quiet --base-url {url}");
     let said = place.run(&format!("{resume} --max-cost 0.0007"));
     let resumed: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(resumed["error"], "the run has cost 0.0008 dollars, and max_cost is 0.0007");
@@ -108,7 +108,7 @@ fn a_stopped_run_says_how_many_calls_failed_and_has_no_digest() {
     let said = place.run(&run);
     assert_eq!(said.code, 4, "{}", said.err);
     assert_said!("budgets_failed", place.shown("run small.yaml", &said));
-    let (object, _) = place.json(&format!("resume latest --base-url {}", server.base_url()));
+    let (object, _) = place.json(&format!("run --resume latest --base-url {}", server.base_url()));
     assert_eq!((&object["failed_calls"], &object["outcome"]), (&2.into(), &"stopped".into()));
     assert_eq!(object["outcome_digest"], Value::Null, "{object}");
 }

@@ -47,7 +47,7 @@ fn the_last_of_several_readers_leaves_nothing() {
     let place = Place::with_run();
     assert!(!place.path("retold.db-wal").exists());
     for round in 0..15 {
-        let readers = ["log", "verify latest", "show latest", "head"];
+        let readers = ["log", "verify latest", "show latest", "verify head"];
         let readers: Vec<_> = readers.iter().map(|args| start(&place, args)).collect();
         readers.into_iter().for_each(ends_well);
         for suffix in ["-wal", "-shm"] {
@@ -105,7 +105,7 @@ fn a_run_that_never_got_the_lock_says_how_to_continue() {
     let said = Said::new(ended(child));
     other.execute_batch("COMMIT").unwrap();
     assert_said!("crowded_run", format!("{}[exit {}]\n", said.err, said.code));
-    place.ok("resume latest --quiet");
+    place.ok("run --resume latest --quiet");
 }
 
 /// A process that keeps a core busy until this is dropped.

@@ -109,9 +109,9 @@ fn every_command_reports_it() {
             "audit latest solve/0#0",
             "check latest --parser game24@2",
             "export latest",
-            "outputs latest --to out",
+            "export latest out --as outputs",
             "replay latest",
-            "resume latest",
+            "run --resume latest",
             "run small.yaml --quiet",
         ] {
             let place = damaged(change);
@@ -161,11 +161,11 @@ fn nothing_is_made_of_events_that_were_changed() {
             "show latest",
             "show latest solve/0#0",
             "audit latest solve/0#0",
-            "outputs latest --to out",
+            "export latest out --as outputs",
             "check latest --parser game24@2",
             "replay latest",
             "replay latest --outputs",
-            "snapshot latest snaps",
+            "check latest --snapshots snaps",
             "fork latest --set samples=4",
         ] {
             let said = place.run(args);

@@ -133,8 +133,8 @@ fn accepted_decisions_are_a_run_of_their_own() {
     place.ok("verify --log third.db");
     let shown = place.session(&[
         &format!("replay {new}"),
-        &format!("resume {new}"),
-        &format!("outputs {new} --to x"),
+        &format!("run --resume {new}"),
+        &format!("export {new} x --as outputs"),
     ]);
     assert_said!("deciding_replay", shown);
 }
@@ -189,7 +189,7 @@ fn a_run_of_another_program_is_decided_by_a_parser_that_is_named() {
         "check latest --parser free_text@1",
         "check latest --parser game24@2 --most 1",
         "replay latest",
-        "resume latest",
+        "run --resume latest",
         "fork latest --at colour/2",
     ]);
     assert_said!("deciding_foreign", shown);

@@ -109,14 +109,16 @@ fn a_resumed_run_asks_only_endpoints_that_are_named_again() {
     let stopped = with_keys(&place, &args);
     assert_eq!(stopped.code, 4, "the tokens are used up\n{}", stopped.err);
     let (before, rest) = (mini.received().len(), others.received().len());
-    let refused =
-        with_keys(&place, &format!("resume latest --base-url {at_others} --max-tokens 100000"));
+    let refused = with_keys(
+        &place,
+        &format!("run --resume latest --base-url {at_others} --max-tokens 100000"),
+    );
     assert_eq!(refused.code, 2, "{}", refused.out);
     assert_eq!((mini.received().len(), others.received().len()), (before, rest));
     assert_said!("endpoint_unnamed", refused.err);
     // Only the URL of the server is named: its key is not taken from the recording.
     let named = format!(
-        "resume latest --base-url {at_others} --max-tokens 100000 --endpoint gpt-4o-mini={at_mini}"
+        "run --resume latest --base-url {at_others} --max-tokens 100000 --endpoint gpt-4o-mini={at_mini}"
     );
     let said = with_keys(&place, &named);
     assert_eq!(said.code, 0, "{}", said.err);
@@ -145,9 +147,9 @@ fn the_endpoints_of_a_strangers_recording_get_neither_a_key_nor_a_prompt() {
     place.write("r.jsonl", forged(&base, RunId([0xab; 8]), &settings, events, true));
     place.ok("import r.jsonl");
     for args in [
-        "resume latest",
+        "run --resume latest",
         "fork latest --set samples=9",
-        "resume latest --endpoint other=http://127.0.0.1:1/v1",
+        "run --resume latest --endpoint other=http://127.0.0.1:1/v1",
     ] {
         let said = with_keys(&place, args);
         assert_eq!(said.code, 2, "{args}: {}{}", said.out, said.err);
@@ -246,7 +248,7 @@ fn an_endpoint_for_a_model_that_no_setting_names_is_refused() {
     assert_eq!(stopped.code, 4, "{}", stopped.err);
     let before = others.received().len();
     let typo = format!("--base-url {at_others} --endpoint gpt-4o-mni={far} --max-tokens 100000");
-    refused(format!("resume latest {typo}"));
+    refused(format!("run --resume latest {typo}"));
     refused(format!("fork latest --set config.max_message_chars=400 {typo}"));
     assert_eq!(others.received().len(), before, "nothing was sent");
     assert_said!("endpoints_unused", shown);

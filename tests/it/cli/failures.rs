@@ -23,7 +23,7 @@ fn a_run_that_no_participant_completes_is_not_a_success() {
     // It is a run like any other: it has outputs, and can be replayed and resumed.
     assert!(place.path("outputs/budgeting_small/summary.json").is_file());
     place.ok("replay latest");
-    let resumed = place.run("resume latest");
+    let resumed = place.run("run --resume latest");
     assert_eq!(resumed.code, 4, "as it ended the first time: {}", resumed.err);
 }
 

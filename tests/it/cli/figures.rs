@@ -23,7 +23,7 @@ impl Shown {
     fn new(args: &str) -> Self {
         let place = Place::new();
         place.ok(&format!("run {args} -q --no-outputs"));
-        place.ok("outputs latest --to files");
+        place.ok("export latest files --as outputs");
         let page = page(&place, "latest");
         let figures = place.json("diff latest latest").0["figures"].as_array().unwrap().clone();
         let figures: Vec<Value> = figures.iter().map(|figure| figure["one"].clone()).collect();

@@ -76,7 +76,7 @@ fn a_run_that_lacked_answers_continues_with_a_fuller_file() {
     let all = place.read("all.jsonl");
     place.write("some.jsonl", all.lines().take(4).map(|l| format!("{l}\n")).collect::<String>());
     assert_eq!(place.run("run small.yaml --answers some.jsonl").code, 2);
-    let (resumed, code) = place.json("resume latest --answers all.jsonl");
+    let (resumed, code) = place.json("run --resume latest --answers all.jsonl");
     assert_eq!((&resumed["outcome"], code), (&"finished".into(), 0), "{resumed}");
     assert_eq!(resumed["outcome_digest"], whole["outcome_digest"]);
 }

@@ -18,7 +18,7 @@ pub(crate) fn script(place: &Place, name: &str, text: &str) {
 
 /// Runs a filter on three answers.
 fn decide(place: &Place, command: &str) -> Said {
-    place.fed(&["parse", "--jsonl", "--parser-cmd", command], b"\"one\"\n\"two\"\n\"three\"\n")
+    place.fed(&["check", "--jsonl", "-", "--parser-cmd", command], b"\"one\"\n\"two\"\n\"three\"\n")
 }
 
 /// A filter that makes the same decision on every line.
@@ -30,7 +30,7 @@ fn the_example_in_python_decides() {
     let example = concat!(env!("RETOLD_ROOT"), "/examples/filters/after_answer.py");
     let lines = "\"Let me see.\\nAnswer: 4 * 6 = 24\\n\"\n\"I do not know\"\n";
     for command in [example.to_owned(), format!("python3 '{example}'")] {
-        let args = ["parse", "--jsonl", "--json", "--parser-cmd", &command];
+        let args = ["check", "--jsonl", "-", "--json", "--parser-cmd", &command];
         let said = place.fed(&args, lines.as_bytes());
         let made = objects(&said);
         assert_eq!(made[0]["value"], "4 * 6");
@@ -52,8 +52,8 @@ fn it_is_given_text_call_sample_and_settings_and_no_keys() {
     let place = Place::new();
     script(&place, "echo.sh", r#"while read -r line; do printf '{"value":%s}\n' "$line"; done"#);
     let line = "{\"call\":\"a/b\",\"sample\":3,\"text\":\"x\\ny\",\"params\":{\"n\":[1]}}\n";
-    let said =
-        place.fed(&["parse", "--jsonl", "--json", "--parser-cmd", "./echo.sh"], line.as_bytes());
+    let said = place
+        .fed(&["check", "--jsonl", "-", "--json", "--parser-cmd", "./echo.sh"], line.as_bytes());
     let made = objects(&said);
     let due = json!({"call": "a/b", "sample": 3, "text": "x\ny", "params": {"n": [1]}});
     assert_eq!((&made[0]["value"], &made[0]["method"]), (&due, &json!("filter")));
@@ -65,7 +65,7 @@ fn it_is_given_text_call_sample_and_settings_and_no_keys() {
         r#"read -r line; printf '{"value":"%s"}' "$(env | cut -d= -f1 | sort | tr '\n' ' ')""#,
     );
     let mut command = place.command();
-    command.args(["parse", "--json", "--parser-cmd", "./env.sh"]);
+    command.args(["check", "--text", "-", "--json", "--parser-cmd", "./env.sh"]);
     command.env("OPENAI_API_KEY", "sk-secret").env("PATH", "/usr/bin:/bin").env("SECRET", "x");
     let said = Said::ended(&mut command);
     let made: Value = serde_json::from_str(&said.out).unwrap();
@@ -184,7 +184,7 @@ fn it_ends_with_a_program_that_is_killed() {
         while :; do sleep 0.1; done";
     script(&place, "stays.sh", text);
     let mut command = place.command();
-    command.args(["parse", "--parser-cmd", "./stays.sh"]);
+    command.args(["check", "--text", "-", "--parser-cmd", "./stays.sh"]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut program = command.spawn().unwrap();
     let begun = (0..500).any(|_| {
@@ -225,8 +225,10 @@ fn its_time_and_its_output_are_bounded() {
     let place = Place::new();
     // What the filter starts is stopped with it.
     script(&place, "sleeps.sh", "sleep 1000 & echo $! > sleeper; wait");
-    let said =
-        place.fed(&["parse", "--parser-cmd", "./sleeps.sh", "--parser-cmd-seconds", "1"], b"x");
+    let said = place.fed(
+        &["check", "--text", "-", "--parser-cmd", "./sleeps.sh", "--parser-cmd-seconds", "1"],
+        b"x",
+    );
     assert_eq!(said.code, 2);
     assert_eq!(
         said.err,
@@ -235,13 +237,15 @@ fn its_time_and_its_output_are_bounded() {
     );
     assert_ended(&place);
     script(&place, "endless.sh", r#"yes '{"value":1}'"#);
-    let said = place.fed(&["parse", "--parser-cmd", "./endless.sh"], b"x");
+    let said = place.fed(&["check", "--text", "-", "--parser-cmd", "./endless.sh"], b"x");
     assert_eq!(said.code, 2);
     let due = "error: the filter ./endless.sh wrote more than 67108916 bytes for 1 answer and was stopped\n";
     assert_eq!(said.err, due);
     for seconds in ["0", "86401", "x"] {
-        let said =
-            place.fed(&["parse", "--parser-cmd", "./x", "--parser-cmd-seconds", seconds], b"x");
+        let said = place.fed(
+            &["check", "--text", "-", "--parser-cmd", "./x", "--parser-cmd-seconds", seconds],
+            b"x",
+        );
         assert_eq!(said.code, 2);
         assert!(said.err.contains("--parser-cmd-seconds <SECONDS>"), "{}", said.err);
     }
@@ -261,7 +265,7 @@ fn embeddings_are_left_alone() {
         "check both.jsonl --parser-cmd ./constant.sh",
         "check vectors.jsonl --parser-cmd ./constant.sh",
     ]);
-    let parse = ["parse", "--jsonl", "--parser-cmd", "./constant.sh"];
+    let parse = ["check", "--jsonl", "-", "--parser-cmd", "./constant.sh"];
     for file in ["both.jsonl", "vectors.jsonl"] {
         let said = place.fed(&parse, place.read(file).as_bytes());
         shown.push_str(&place.shown(&format!("{} < {file}", parse.join(" ")), &said));

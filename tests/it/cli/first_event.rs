@@ -87,8 +87,8 @@ fn all_name(place: &Place, run: &str, due: u64, what: &str) {
         format!("diff {run} {run}"),
         format!("report {run} -o {}/OUT.html", elsewhere.path().display()),
         format!("export {run} {}/OUT.jsonl", elsewhere.path().display()),
-        format!("outputs {run} --to {}/OUT", elsewhere.path().display()),
-        format!("snapshot {run} {}/SNAPSOUT", elsewhere.path().display()),
+        format!("export {run} {}/OUT --as outputs", elsewhere.path().display()),
+        format!("check {run} --snapshots {}/SNAPSOUT", elsewhere.path().display()),
     ]
     .iter()
     .enumerate()
@@ -387,10 +387,10 @@ fn a_log_whose_ledger_does_not_fit_is_named_by_its_head_and_its_list() {
         "DELETE FROM events WHERE id > (3 << 32) + 900",
     ] {
         let (place, _) = three();
-        assert_eq!((place.run("head").code, place.run("log").code), (0, 0));
+        assert_eq!((place.run("verify head").code, place.run("log").code), (0, 0));
         sql(&place, change);
         fs::remove_file(place.path("retold.db-mark")).unwrap();
-        for command in ["head", "log"] {
+        for command in ["verify head", "log"] {
             let said = place.run(command);
             assert!(said.code == 1, "{change}: {command}: {said:?}");
             assert!(said.err.contains("retold.db is damaged"), "{change}: {command}: {said:?}");
@@ -440,15 +440,11 @@ fn a_log_that_was_cut_off_is_named_alike_and_so_is_the_list_of_runs() {
     let cuts = [pages / 2, pages - 9, pages - 5, pages - 3, pages - 2, pages - 1];
     for bytes in cuts.map(|left| left * PAGE).into_iter().chain([whole.len() - 1]) {
         place.write("retold.db", &whole[..bytes]);
-        assert_eq!(place.run("head").code, 1, "{bytes} of {}", whole.len());
+        assert_eq!(place.run("verify head").code, 1, "{bytes} of {}", whole.len());
         let (json, _) = place.json(&format!("verify {run}"));
         let due = json["problems"][0]["seq"].as_u64().unwrap();
-        for command in ["show", "stats", "log", "check", "audit", "snapshot"] {
-            let of = match command {
-                "audit" => " 4",
-                "snapshot" => " snapshots",
-                _ => "",
-            };
+        for command in ["show", "stats", "log", "check", "audit", "check --snapshots snaps"] {
+            let of = if command == "audit" { " 4" } else { "" };
             let (json, code) = place.json(&format!("{command} {run}{of}"));
             let from = json["damaged"]["from"].as_u64();
             assert_eq!((code, from), (1, Some(due)), "{bytes} bytes: {command}: {json}");
@@ -487,9 +483,8 @@ fn swapped_pages_are_named_alike() {
         let (json, _) = place.json(&format!("verify {run}"));
         let due = &json["problems"][0]["seq"];
         damaged += u32::from(due.is_u64());
-        for command in ["show", "stats", "log", "check", "snapshot"] {
-            let of = if command == "snapshot" { " snapshots" } else { "" };
-            let (json, _) = place.json(&format!("{command} {run}{of}"));
+        for command in ["show", "stats", "log", "check", "check --snapshots snaps"] {
+            let (json, _) = place.json(&format!("{command} {run}"));
             let from = &json["damaged"]["from"];
             assert_eq!(from, due, "pages {one} and {other}: {command}: {json}");
         }

@@ -55,7 +55,7 @@ fn a_second_run_of_a_config_writes_the_next_folder() {
     assert_eq!((code, &resumed["outputs"]), (0, &second["outputs"]), "{resumed}");
     assert_eq!(place.json("replay latest --outputs").0["identical"], true);
     std::fs::remove_dir_all(place.path("outputs/budgeting_small-2")).unwrap();
-    assert_eq!(place.json("outputs latest").0["folder"], second["outputs"]);
+    assert_eq!(place.json("export latest --as outputs").0["folder"], second["outputs"]);
     // A folder that was removed is free again.
     std::fs::remove_dir_all(place.path(FOLDER)).unwrap();
     assert_eq!(place.json("run pilot.yaml").0["outputs"], FOLDER);
@@ -75,7 +75,7 @@ fn a_run_that_was_interrupted_writes_the_folder_it_was_given() {
     // A run at the same time gets a folder of its own.
     let beside = place.json("run pilot.yaml --new").0;
     assert_eq!(beside["outputs"], "outputs/budgeting_small-3", "{beside}");
-    let resumed = place.json(&format!("resume {}", unfinished["run"].as_str().unwrap())).0;
+    let resumed = place.json(&format!("run --resume {}", unfinished["run"].as_str().unwrap())).0;
     assert_eq!(resumed["outputs"], "outputs/budgeting_small-2", "{resumed}");
 }
 
@@ -87,10 +87,15 @@ fn a_folder_that_cannot_be_created_is_reported_before_recording() {
     assert_said!("folders_in_the_way", shown);
     assert!(!place.path("retold.db").exists(), "nothing is recorded");
     place.ok("run pilot.yaml --quiet --no-outputs");
-    let shown = place.session(&["outputs latest", "outputs latest --to pilot.yaml"]);
+    let shown = place.session(&[
+        "export latest --as outputs",
+        "export latest pilot.yaml --as outputs",
+        "export latest - --as outputs",
+        "export latest elsewhere --as outputs --force",
+    ]);
     assert_said!("folders_later", shown);
     assert_eq!(place.read("outputs"), "a file in the way");
-    place.ok("outputs latest --to elsewhere");
+    place.ok("export latest elsewhere --as outputs");
     assert!(place.path("elsewhere/participants.json").is_file());
 }
 
@@ -106,9 +111,9 @@ fn a_run_writes_its_folder_once() {
     names.sort();
     assert_said!("folders_files", names.join("\n"));
     let first = place.read(&format!("{FOLDER}/participants.json"));
-    assert_said!("folders_again", place.session(&["outputs latest"]));
+    assert_said!("folders_again", place.session(&["export latest --as outputs"]));
     // The folder made again from the log is the same to the byte.
-    place.ok("outputs latest --to again");
+    place.ok("export latest again --as outputs");
     for name in names {
         let (one, other) =
             (place.read(&format!("{FOLDER}/{name}")), place.read(&format!("again/{name}")));
@@ -128,7 +133,7 @@ fn an_unfinished_run_continues_by_its_config() {
     assert_eq!(stopped.code, 3, "{}{}", stopped.out, stopped.err);
     assert!(!place.path(FOLDER).exists(), "nothing is written of an unfinished run");
     let (begun, _) = place.json("show latest");
-    place.ok("outputs latest --to so_far");
+    place.ok("export latest so_far --as outputs");
     let so_far: serde_json::Value =
         serde_json::from_str(&place.read("so_far/checkpoint.json")).unwrap();
     assert!(so_far["last_completed_phase"].as_u64().unwrap() < 9, "{so_far}");
@@ -201,18 +206,18 @@ fn of_two_runs_of_a_name_that_begin_at_once_one_is_refused() {
 fn no_outputs_is_remembered() {
     let place = place();
     assert_eq!(place.run("run pilot.yaml --quiet --no-outputs --log-limit 450000").code, 3);
-    let (resumed, code) = place.json("resume latest");
+    let (resumed, code) = place.json("run --resume latest");
     assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
     assert!(!place.path("outputs").exists());
     assert_eq!(place.json("replay latest").0["identical"], true);
-    place.ok("outputs latest --to mine");
+    place.ok("export latest mine --as outputs");
 }
 
 #[test]
 fn no_outputs_is_taken_back_by_a_resume() {
     let place = place();
     assert_eq!(place.run("run pilot.yaml --quiet --no-outputs --log-limit 450000").code, 3);
-    let said = place.run("resume latest --outputs --no-outputs");
+    let said = place.run("run --resume latest --outputs --no-outputs");
     assert_eq!(said.code, 2, "{}", said.err);
     assert!(
         said.err
@@ -220,7 +225,7 @@ fn no_outputs_is_taken_back_by_a_resume() {
         "{}",
         said.err
     );
-    let (resumed, code) = place.json("resume latest --outputs");
+    let (resumed, code) = place.json("run --resume latest --outputs");
     assert_eq!((code, &resumed["outputs"]), (0, &FOLDER.into()), "{resumed}");
     assert!(place.path(FOLDER).is_dir());
 }
@@ -230,10 +235,10 @@ fn no_outputs_is_taken_back_by_a_resume() {
 fn no_outputs_of_a_resume_holds_once() {
     let place = place();
     assert_eq!(place.run("run pilot.yaml --quiet --log-limit 450000").code, 3);
-    let (resumed, code) = place.json("resume latest --no-outputs");
+    let (resumed, code) = place.json("run --resume latest --no-outputs");
     assert_eq!((code, &resumed["outputs"]), (0, &serde_json::Value::Null), "{resumed}");
     assert!(!place.path(FOLDER).exists());
-    let (again, code) = place.json("resume latest");
+    let (again, code) = place.json("run --resume latest");
     assert_eq!((code, &again["outputs"]), (0, &FOLDER.into()), "{again}");
     assert!(place.path(FOLDER).is_dir());
 }
@@ -244,21 +249,21 @@ fn a_folder_created_meanwhile_does_not_harm_the_run() {
     assert_eq!(place.run("run pilot.yaml --quiet --log-limit 450000").code, 3);
     std::fs::create_dir_all(place.path(FOLDER)).unwrap();
     place.write(&format!("{FOLDER}/summary.json"), "somebody else's");
-    let said = place.run("resume latest --quiet");
+    let said = place.run("run --resume latest --quiet");
     assert_eq!(said.code, 2, "{}{}", said.out, said.err);
     assert!(said.out.contains("finished"), "the run is told: {}", said.out);
     assert_said!("folders_meanwhile", format!("{}[exit {}]\n", said.err, said.code));
     assert_eq!(place.read(&format!("{FOLDER}/summary.json")), "somebody else's");
     assert_eq!(std::fs::read_dir(place.path("outputs")).unwrap().count(), 1, "no draft is left");
     assert_eq!(place.json("show latest").0["outcome"], "finished");
-    place.ok("outputs latest --to mine");
+    place.ok("export latest mine --as outputs");
     assert!(place.read("mine/summary.json").contains("by_condition"));
 }
 
 #[test]
 fn a_game_has_tables_too() {
     let place = Place::with_run();
-    let (_, code) = place.json("outputs latest --to out");
+    let (_, code) = place.json("export latest out --as outputs");
     assert_eq!(code, 0);
     let tables = [place.read("out/puzzles.csv"), place.read("out/answers.csv")].concat();
     assert_said!("folders_game", tables);
@@ -273,8 +278,8 @@ fn made_up_answers_never_come_back_as_an_originals() {
     let said = place.run(&format!("import deliberation {folder}"));
     assert_eq!((said.code, said.out.as_str()), (2, ""));
     assert_said!("folders_made_up", said.err);
-    place.ok(&format!("personas import {folder}"));
-    let (pool, _) = place.json("personas stats");
+    place.ok(&format!("study deliberation personas import {folder}"));
+    let (pool, _) = place.json("study deliberation personas stats");
     assert_eq!(pool["personas"], 40);
     assert_eq!(pool["simulated"], 40, "all of them are marked");
 }
@@ -285,14 +290,18 @@ fn a_fork_writes_no_folder_when_it_is_resumed_either() {
     let place = place();
     place.ok("run pilot.yaml --quiet --no-outputs");
     place.ok("fork latest --quiet --set config.max_socratic_exchanges=3");
-    let (resumed, code) = place.json("resume latest");
+    let (resumed, code) = place.json("run --resume latest");
     assert_eq!((code, &resumed["outputs"]), (0, &serde_json::Value::Null), "{resumed}");
     assert!(!place.path("outputs").exists());
     place.ok("run pilot.yaml --quiet");
     let (log, _) = place.json("log");
     let fork = log["runs"][1]["run"].as_str().unwrap();
-    assert_eq!(place.json(&format!("resume {fork}")).1, 0, "the parent's folder is not its own");
-    let said = place.run(&format!("resume {fork} --outputs"));
+    assert_eq!(
+        place.json(&format!("run --resume {fork}")).1,
+        0,
+        "the parent's folder is not its own"
+    );
+    let said = place.run(&format!("run --resume {fork} --outputs"));
     assert_eq!(said.code, 2, "{}", said.out);
     assert!(said.err.contains("outputs/budgeting_small already exists"), "{}", said.err);
 }

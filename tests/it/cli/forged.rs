@@ -95,7 +95,7 @@ fn what_is_not_a_plain_file() {
             &["run", name],
             &["run", "named.yaml"],
             &["run", "small.yaml", "--base-url", "http://127.0.0.1:9/v1", "--key-file", name],
-            &["personas", "import", name],
+            &["study", "deliberation", "personas", "import", name],
         ];
         for args in commands {
             refused(&place, args, &[2, 3], "error: ");
@@ -234,9 +234,9 @@ fn recorded_counts_of_a_thousand_million() {
             let _ = std::fs::remove_file(&log);
             let words = count.rsplit('/').next().unwrap();
             refused(&place, &["replay", "forged.jsonl"], &[2], words);
-            refused(&place, &["outputs", "forged.jsonl", "--to", "there"], &[2], words);
+            refused(&place, &["export", "forged.jsonl", "there", "--as", "outputs"], &[2], words);
             refused(&place, &["import", "forged.jsonl", "--log", "forged.db"], &[0], "imported");
-            refused(&place, &["resume", "latest", "--log", "forged.db"], &[2], words);
+            refused(&place, &["run", "--resume", "latest", "--log", "forged.db"], &[2], words);
             // The run is in the log and can be shown.
             refused(&place, &["show", "latest", "--log", "forged.db"], &[0], "cannot be shown");
             refused(&place, &["show", "latest", "--json", "--log", "forged.db"], &[0], "unusable");

@@ -222,14 +222,14 @@ impl Trial {
         }
         self.run(number, &["import", "forged.jsonl"]);
         for args in [
-            &["resume", "latest"][..],
+            &["run", "--resume", "latest"][..],
             &["replay", "latest"],
-            &["outputs", "latest"],
+            &["export", "latest", "--as", "outputs"],
             &["fork", "latest", "--at", "5"],
-            &["play", "--resume", "latest"],
+            &["study", "adventure", "play", "--resume", "latest"],
         ] {
             // Running all commands would take a few seconds per recording, so they take turns.
-            if args[0] == "resume" || pick(&mut rng, 2) == 0 {
+            if args.contains(&"--resume") || pick(&mut rng, 2) == 0 {
                 self.run(number, args);
             }
         }

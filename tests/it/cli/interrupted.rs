@@ -54,7 +54,7 @@ fn a_full_log_keeps_what_it_has() {
     let (_, error) = said.err.split_once("error: ").unwrap();
     assert_said!("interrupted_full", format!("error: {error}[exit {}]\n", said.code));
     place.ok("verify");
-    let (resumed, code) = place.json("resume latest");
+    let (resumed, code) = place.json("run --resume latest");
     assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
     assert_eq!(resumed["outcome_digest"], digest());
 }
@@ -77,9 +77,9 @@ fn killed_again_and_again() {
         child.kill().unwrap();
         child.wait().unwrap();
         place.ok("verify");
-        args = "resume latest --quiet --concurrency 8".to_owned();
+        args = "run --resume latest --quiet --concurrency 8".to_owned();
     }
-    let (resumed, code) = place.json("resume latest --concurrency 64");
+    let (resumed, code) = place.json("run --resume latest --concurrency 64");
     assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
     assert_eq!(resumed["outcome_digest"], digest());
     assert!(resumed["model_calls"].as_u64().unwrap() < 300, "what was answered is not asked again");
@@ -96,7 +96,7 @@ fn ctrl_c_finishes_what_is_in_flight() {
     let said = Said::new(ended(child));
     assert_eq!(said.code, 130, "{}{}", said.out, said.err);
     assert!(said.out.contains("interrupted"), "{}", said.out);
-    assert!(said.out.contains("retold resume"), "{}", said.out);
+    assert!(said.out.contains("retold run --resume"), "{}", said.out);
     assert_said!("interrupted_ctrl_c", format!("{}[exit {}]\n", said.err, said.code));
     // Every request that was sent has its answer.
     let (log, _) = place.json("log latest");
@@ -104,13 +104,13 @@ fn ctrl_c_finishes_what_is_in_flight() {
         |kind| log["events"].as_array().unwrap().iter().filter(|e| e["kind"] == kind).count();
     assert_eq!(count("RequestSent"), count("ResponseReceived"));
     assert!(count("RequestSent") < 300, "it was interrupted before its end");
-    assert!(place.ok("show latest").contains("unfinished: `retold resume "));
+    assert!(place.ok("show latest").contains("unfinished: `retold run --resume "));
     let partly = place.ok("replay latest");
     assert!(
         partly.contains("replays with identical decisions and facts as far as it goes"),
         "{partly}"
     );
-    let (resumed, code) = place.json("resume latest --concurrency 300");
+    let (resumed, code) = place.json("run --resume latest --concurrency 300");
     assert_eq!((code, &resumed["outcome_digest"]), (0, &digest()), "{resumed}");
 }
 
@@ -120,7 +120,7 @@ fn ctrl_c_finishes_what_is_in_flight() {
 fn ctrl_c_while_a_games_master_answers() {
     let place = Place::new();
     place.write("game.yaml", super::play::GAME);
-    let child = start(&place, "play game.yaml --quiet --set model.latency_ms=3000");
+    let child = start(&place, "study adventure play game.yaml --quiet --set model.latency_ms=3000");
     // The run's start and the first question.
     wait_for_events(&place, 2);
     signal(&child, "INT");
@@ -128,9 +128,11 @@ fn ctrl_c_while_a_games_master_answers() {
     assert_eq!(said.code, 130, "{}{}", said.out, said.err);
     let (run, _) = place.json("show latest");
     let name = &run["run"].as_str().unwrap()[..4];
-    let next = format!("\nnext:\n  retold play --resume {name}   continue where it stopped\n");
+    let next = format!(
+        "\nnext:\n  retold study adventure play --resume {name}   continue where it stopped\n"
+    );
     assert!(said.out.ends_with(&next), "{}", said.out);
-    place.ok(&format!("play --resume {name} --quiet"));
+    place.ok(&format!("study adventure play --resume {name} --quiet"));
 }
 
 #[test]
@@ -141,8 +143,8 @@ fn sigterm_is_as_good_as_ctrl_c() {
     signal(&child, "TERM");
     let said = Said::new(ended(child));
     assert_eq!(said.code, 130, "{}{}", said.out, said.err);
-    assert!(said.out.contains("retold resume"), "{}", said.out);
-    let (resumed, code) = place.json("resume latest --concurrency 300");
+    assert!(said.out.contains("retold run --resume"), "{}", said.out);
+    let (resumed, code) = place.json("run --resume latest --concurrency 300");
     assert_eq!((code, &resumed["outcome_digest"]), (0, &digest()), "{resumed}");
 }
 
@@ -164,12 +166,12 @@ fn sighup_is_as_good_as_sigterm() {
     signal(&child, "HUP");
     let said = Said::new(ended(child));
     assert_eq!(said.code, 130, "{}{}", said.out, said.err);
-    assert!(said.out.contains("retold resume"), "{}", said.out);
+    assert!(said.out.contains("retold run --resume"), "{}", said.out);
     let (log, _) = place.json("log latest");
     let count =
         |kind| log["events"].as_array().unwrap().iter().filter(|e| e["kind"] == kind).count();
     assert_eq!(count("RequestSent"), count("ResponseReceived"), "what was in flight is finished");
-    let (resumed, code) = place.json("resume latest --concurrency 300");
+    let (resumed, code) = place.json("run --resume latest --concurrency 300");
     assert_eq!((code, &resumed["outcome_digest"]), (0, &digest()), "{resumed}");
 }
 
@@ -220,7 +222,7 @@ fn a_second_sigterm_ends_at_once() {
     assert_eq!((said.code, said.out.as_str()), (130, ""), "{}", said.err);
     assert_said!("interrupted_twice", said.err);
     place.ok("verify");
-    assert!(place.ok("show latest").contains("unfinished: `retold resume "));
+    assert!(place.ok("show latest").contains("unfinished: `retold run --resume "));
 }
 
 /// A program that reads the output finds one object in it, even if nothing was waited for.

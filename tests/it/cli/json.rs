@@ -44,7 +44,7 @@ fn of_a_run_that_went_well() {
     let (run, code) = place.json("run small.yaml");
     keys(&run, RUN);
     assert_eq!((code, &run["outcome"], &run["exchanges"]), (0, &"finished".into(), &6.into()));
-    let (resumed, code) = place.json("resume latest");
+    let (resumed, code) = place.json("run --resume latest");
     keys(&resumed, RUN);
     assert_eq!((code, &resumed["model_calls"]), (0, &0.into()));
     let (replayed, code) = place.json("replay latest");

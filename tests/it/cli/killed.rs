@@ -48,7 +48,7 @@ fn a_deliberation_killed_halfway_asks_only_what_was_in_flight_again() {
     assert!(before > all / 4 && before < all * 9 / 10, "{answered} of {all} at its death");
     assert!(in_flight <= CONCURRENCY, "{in_flight} in flight");
 
-    let (resumed, code) = place.json("resume latest");
+    let (resumed, code) = place.json("run --resume latest");
     assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
     assert_eq!(resumed["outcome_digest"], whole["outcome_digest"]);
     assert_eq!(resumed["report"], whole["report"]);

@@ -113,7 +113,7 @@ impl Study {
             assert_eq!(code, 0, "{what}: {object}");
         }
         let anything = !open(&log).reader().unwrap().runs().unwrap().is_empty();
-        let next_command = if anything { "resume latest --quiet" } else { &self.command };
+        let next_command = if anything { "run --resume latest --quiet" } else { &self.command };
         let (ended, code) = place.json(next_command);
         assert_eq!((code, &ended["outcome_digest"]), (0, &self.digest), "{what}: {ended}");
         let (object, code) = place.json("verify");

@@ -93,7 +93,7 @@ fn a_limit_holds_from_the_first_byte() {
         }
         stopped += 1;
         place.ok("verify");
-        let (resumed, code) = place.json("resume latest");
+        let (resumed, code) = place.json("run --resume latest");
         assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
     }
     assert!(refused >= 5 && stopped >= 3, "{refused} refused, {stopped} stopped");

@@ -214,7 +214,7 @@ fn a_follower_says_when_nobody_writes_any_more() {
     let mut said = String::new();
     BufReader::new(follower.stderr.take().unwrap()).read_line(&mut said).unwrap();
     assert!(said.contains("nobody is writing run"), "{said}");
-    assert!(said.contains("--log other.db resume"), "{said}");
+    assert!(said.contains("--log other.db run --resume"), "{said}");
     // It ends once the run has been abandoned.
     place.ok("--log other.db abandon latest");
     assert!(follower.wait().unwrap().success());

@@ -29,7 +29,7 @@ fn files_that_are_not_logs() {
             "verify --log other.db",
             "log --log empty.db",
             "verify --log empty.db",
-            "resume latest --log empty.db",
+            "run --resume latest --log empty.db",
             "log --log none.db",
             "run small.yaml --log none/new.db",
             "run small.yaml --log text.db/new.db",
@@ -134,14 +134,14 @@ fn a_run_that_another_process_writes() {
         .unwrap();
     super::interrupted::wait_for_events(&place, 2);
     let pid = format!("process {}", child.id());
-    let said = place.run("resume latest");
+    let said = place.run("run --resume latest");
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(said.err.contains(&pid), "{}", said.err);
-    let shown = place.shown("resume latest", &said).replace(&pid, "process [pid]");
+    let shown = place.shown("run --resume latest", &said).replace(&pid, "process [pid]");
     assert_said!("logs_in_use", shown);
     // Locks that a killed process held are free.
-    place.ok("resume latest --quiet");
+    place.ok("run --resume latest --quiet");
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn every_command_names_what_is_lost_and_none_writes() {
         ("log", 1),
         ("export latest kept.jsonl", 1),
         ("run small.yaml", 1),
-        ("resume latest", 1),
+        ("run --resume latest", 1),
         ("fork latest --at solve/0#0", 1),
         ("import other.jsonl", 1),
     ] {
@@ -87,7 +87,7 @@ fn a_damaged_wal_is_said_by_verify_and_left_as_it_is() {
                 fs::remove_file(place.path("retold.db-mark")).unwrap();
             }
             let before = files(place.root());
-            for args in ["verify", "log", "head", "show latest", "check latest", "verify"] {
+            for args in ["verify", "log", "verify head", "show latest", "check latest", "verify"] {
                 let said = place.run(args);
                 // The last transaction is within the last three frames.
                 if args == "verify" && (with_mark || at + 3 * 16_408 < flipped.len()) {
@@ -167,7 +167,7 @@ fn a_loss_that_is_accepted_is_made_good_by_resuming() {
     assert_eq!((code, &object["ok"]), (0, &true.into()), "{object}");
     assert!(!object["accepted"].as_array().unwrap().is_empty(), "{object}");
     assert!(place.path("retold.db-wal.lost-1").exists());
-    let (resumed, code) = place.json("resume latest");
+    let (resumed, code) = place.json("run --resume latest");
     assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
     assert_eq!(resumed["outcome_digest"], whole["outcome_digest"]);
     assert!(place.ok("verify").ends_with("2 runs verified\n"));

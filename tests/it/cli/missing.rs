@@ -91,7 +91,7 @@ fn a_run_whose_tail_was_deleted_is_known_by_the_ledger() {
         assert_eq!(said.code, 0, "{args}: {}{}", said.out, said.err);
         assert!(!said.out.contains("DAMAGED"), "{args}: {}", said.out);
     }
-    assert_eq!(looked(&place, "head").code, 1);
+    assert_eq!(looked(&place, "verify head").code, 1);
     let planned = looked(&place, &format!("plan small.yaml --against {intact}"));
     assert_eq!(planned.code, 0, "{}", planned.err);
     assert_said!("missing_tail", place.session(&["show latest", "verify latest"]));
@@ -129,7 +129,9 @@ fn a_file_that_is_not_a_log_is_left_as_it_is() {
     place.write("noise.db", [7; 40_000]);
     let mut all = String::new();
     for log in ["zero", "byte", "some", "header", "noise"] {
-        for command in ["log", "verify", "show latest", "stats latest", "head", "export latest"] {
+        for command in
+            ["log", "verify", "show latest", "stats latest", "verify head", "export latest"]
+        {
             let args = format!("--log {log}.db {command}");
             let said = looked(&place, &args);
             let due = if log == "zero" { 0..=2 } else { 1..=3 };

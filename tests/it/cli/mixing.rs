@@ -31,8 +31,8 @@ fn scripted(calls: bool) -> Place {
 fn made_up_answers_are_not_mixed_with_real_ones() {
     let place = scripted(true);
     let shown = place.session(&[
-        "resume latest --log other.db --model simulated",
-        "resume latest --answers answers.jsonl",
+        "run --resume latest --log other.db --model simulated",
+        "run --resume latest --answers answers.jsonl",
     ]);
     assert_said!("mixing_answers", shown);
 }
@@ -46,7 +46,7 @@ fn made_up_answers_stay_marked_when_they_travel() {
     assert!(lines.lines().all(|line| line.ends_with(r#","simulated":true}"#)), "{lines}");
     let (run, code) = place.json("run small.yaml --log run.db --answers made_up.jsonl");
     assert_eq!((code, &run["simulated"]), (0, &true.into()), "{run}");
-    place.ok("outputs latest --log run.db --to out");
+    place.ok("export latest --log run.db out --as outputs");
     assert!(place.read("out/SIMULATED.txt").starts_with("SIMULATED: "));
     let said = place.ok("import made_up.jsonl --log import.db");
     assert!(said.contains("SIMULATED: "), "{said}");
@@ -69,7 +69,7 @@ fn answers_in_file_order_are_not_taken_again() {
     let place = scripted(false);
     assert_said!(
         "mixing_file_order",
-        place.session(&["resume latest --log other.db --answers answers.jsonl"])
+        place.session(&["run --resume latest --log other.db --answers answers.jsonl"])
     );
 }
 

@@ -17,7 +17,7 @@ fn runs() {
             "replay 00000000000",
             "replay xyz",
             "show xyz",
-            "resume none",
+            "run --resume none",
             "log 00000000"
         ])
     );
@@ -136,7 +136,7 @@ fn bare_exchanges_have_nothing_to_execute() {
         "names_exchanges",
         place.session(&[
             "import two.jsonl",
-            "resume latest",
+            "run --resume latest",
             "replay latest",
             "check latest",
             "show latest",
@@ -167,15 +167,23 @@ fn a_run_that_the_log_does_not_have() {
     assert!(is_none(retold::run::Setup::replay(&log, none).err().unwrap()));
     drop((reader, log));
     let commands = [
-        "replay", "resume", "log", "show", "check", "audit", "export", "outputs", "abandon",
-        "snapshot", "fork",
+        "replay",
+        "run --resume",
+        "record --resume",
+        "log",
+        "show",
+        "check",
+        "audit",
+        "export",
+        "export --as outputs",
+        "abandon",
+        "check --snapshots snaps",
+        "fork",
     ];
     for command in commands {
         let rest = match command {
             "audit" => " a",
             "export" => " x.jsonl",
-            "outputs" => " --to tables",
-            "snapshot" => " snaps",
             "fork" => " --at a",
             _ => "",
         };
@@ -202,4 +210,16 @@ fn the_page_finds_runs_as_commands_do() {
     }
     assert_eq!(served.get("/run/thawed").status, 404);
     assert_eq!(place.run("show thawed").code, 2);
+}
+
+/// The commands of `verify` come before runs of the same names.
+#[test]
+fn a_run_that_is_named_like_a_command_of_verify() {
+    let place = Place::new();
+    let recorded = place.with_path(&["record", "--name", "head", "--", "true"]);
+    assert_eq!(recorded.code, 0, "{}", recorded.err);
+    let shown = place.session(&["verify latest head", "verify --head 12 seal"]);
+    assert_said!("names_verify", shown);
+    assert!(place.ok("verify -- head").ends_with("1 run verified\n"));
+    assert!(place.ok("verify --log retold.db head").ends_with(" entries, 1 run\n"));
 }

@@ -76,9 +76,10 @@ fn a_study_asks_other_apis() {
         let before = server.received().len();
         assert!(before < 6, "{before}");
         // The recording names the server: that is not enough for the key.
-        let refused = with_keys(&place, "resume latest --max-tokens 1000");
+        let refused = with_keys(&place, "run --resume latest --max-tokens 1000");
         assert_eq!((refused.code, server.received().len()), (2, before), "{}", refused.err);
-        let said = with_keys(&place, &format!("resume latest --max-tokens 1000 --base-url {url}"));
+        let said =
+            with_keys(&place, &format!("run --resume latest --max-tokens 1000 --base-url {url}"));
         assert_eq!(said.code, 0, "{kind}: {}{}", said.out, said.err);
         let received = server.received();
         drop(server);
@@ -145,7 +146,7 @@ fn the_server_of_a_stranger_s_recording_gets_no_key() {
         let events = base.head.seq.0 as usize / 2;
         place.write("r.jsonl", forged(&base, RunId([0xab; 8]), &settings, events, true));
         place.ok("import r.jsonl");
-        for args in ["resume latest", "fork latest --set samples=9"] {
+        for args in ["run --resume latest", "fork latest --set samples=9"] {
             let said = with_keys(&place, args);
             assert_eq!(said.code, 2, "{args}: {}{}", said.out, said.err);
             assert!(said.err.contains("nothing in this command names that server"), "{}", said.err);

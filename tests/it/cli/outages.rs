@@ -43,7 +43,8 @@ fn a_server_that_is_not_there_is_reported_within_seconds_and_ends_the_run() {
     // No call has failed: each can be asked when the server is back.
     assert_eq!(attempts(&place), (20, 0));
     let server = Server::handler(|_| Reply::chat(GOOD));
-    let (resumed, code) = place.json(&format!("resume latest --base-url {}", server.base_url()));
+    let (resumed, code) =
+        place.json(&format!("run --resume latest --base-url {}", server.base_url()));
     assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
     assert_eq!((&resumed["exchanges"], &resumed["failed_calls"]), (&6.into(), &0.into()));
     place.ok("verify");
@@ -66,11 +67,13 @@ fn connections_that_break_stop_the_run_after_as_many_as_the_flag_says() {
     assert_said!("outages_resets", place.shown("run small.yaml", &said));
     assert_eq!(server.received().len(), 3 + 5);
     assert_eq!(attempts(&place), (5, 0));
-    let (resumed, code) = place.json(&format!("resume latest --base-url {}", server.base_url()));
+    let (resumed, code) =
+        place.json(&format!("run --resume latest --base-url {}", server.base_url()));
     assert_eq!((code, &resumed["outcome"]), (4, &"stopped".into()), "{resumed}");
     assert_eq!(server.received().len(), 3 + 5 + 5, "the flag holds on resume, too");
     let mended = Server::handler(|_| Reply::chat(GOOD));
-    let (resumed, code) = place.json(&format!("resume latest --base-url {}", mended.base_url()));
+    let (resumed, code) =
+        place.json(&format!("run --resume latest --base-url {}", mended.base_url()));
     assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
     assert_eq!(mended.received().len(), 3, "nothing that was answered is asked again");
     place.ok("replay latest");
@@ -147,7 +150,7 @@ fn a_share_of_failed_calls_can_be_declared_a_failure() {
     assert_eq!(said.code, 4, "{}{}", said.out, said.err);
     assert_said!("outages_max_failed", said.err);
     // The run remembers the limit, and a flag overrides it.
-    let resume = format!("resume latest --quiet --base-url {}", server.base_url());
+    let resume = format!("run --resume latest --quiet --base-url {}", server.base_url());
     assert_eq!(place.run(&resume).code, 4);
     assert_eq!(place.run(&format!("{resume} --max-failed 1")).code, 0);
     let fork = format!("fork latest --quiet --retry-failed --base-url {}", server.base_url());
@@ -308,7 +311,7 @@ fn through_an_outage(study: &Small, number: u8) -> usize {
         assert!(stops < 100, "{}: it never ends", study.name);
         // The user checks on the run now and then.
         std::thread::sleep(outage() / 10);
-        said = place.run(&format!("resume latest --quiet --json --base-url {url}"));
+        said = place.run(&format!("run --resume latest --quiet --json --base-url {url}"));
     }
     let upstream = coming.join().unwrap();
     assert_eq!(attempts(&place).1, 0, "no call was given up");

@@ -78,9 +78,9 @@ fn answers_that_cannot_be_read_are_kept_as_bytes_and_not_bought_again() {
     let of_text = [0, 1, 2, 5].map(|n| &decisions[n]["body"]["value"]);
     assert!(of_text.iter().all(|value| **value == *of_text[3]), "what could be read is used");
     // No model is asked again, and everything made from the run says the same.
-    let (resumed, _) = place.json(&format!("resume latest --base-url {}", server.base_url()));
+    let (resumed, _) = place.json(&format!("run --resume latest --base-url {}", server.base_url()));
     assert_eq!((&resumed["model_calls"], &resumed["outcome_digest"]), (&0.into(), digest));
-    let replayed = place.run("resume latest");
+    let replayed = place.run("run --resume latest");
     let said = "warning: 2 of 6 answers could not be read and were parsed as empty text; their bytes are kept\n  \
                 hint: `retold log ";
     assert!(replayed.err.contains(said), "{}", replayed.err);
@@ -251,7 +251,7 @@ fn an_answer_in_flight_when_the_program_is_asked_to_end_is_used() {
         assert_eq!(said.code, 130, "{}{}", said.out, said.err);
         let asked = server.received().len();
         assert_eq!(events(&place, "ResponseReceived").len(), asked, "each is recorded");
-        place.ok(&format!("resume latest --base-url {}", server.base_url()));
+        place.ok(&format!("run --resume latest --base-url {}", server.base_url()));
         assert_eq!(server.received().len(), 6);
     }
 }

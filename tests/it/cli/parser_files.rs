@@ -150,12 +150,12 @@ fn a_file_is_tried_on_answers_from_standard_input() {
     .join("\n");
     let mut shown = String::new();
     for (args, input) in [
-        ("parse --parsers parsers.yaml", "3\nyes"),
-        ("parse --parsers parsers.yaml --json", "3"),
-        ("parse --parsers parsers.yaml --jsonl", &lines),
-        ("parse --parsers parsers.yaml --jsonl --json", &lines),
-        ("parse --parsers missing.yaml", ""),
-        ("parse --parsers parsers.yaml --parser vote", ""),
+        ("check --text - --parsers parsers.yaml", "3\nyes"),
+        ("check --text - --parsers parsers.yaml --json", "3"),
+        ("check --parsers parsers.yaml --jsonl -", &lines),
+        ("check --parsers parsers.yaml --jsonl - --json", &lines),
+        ("check --text - --parsers missing.yaml", ""),
+        ("check --text - --parsers parsers.yaml --parser vote", ""),
     ] {
         let words: Vec<&str> = args.split(' ').collect();
         let said = place.fed(&words, input.as_bytes());

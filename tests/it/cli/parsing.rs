@@ -1,4 +1,4 @@
-//! `retold parse`: answers from the standard input.
+//! `retold check --text` and `--jsonl`: answers that are in no run.
 
 use crate::support::parsers as registry;
 use retold::parse::ParserSpec;
@@ -28,7 +28,7 @@ fn every_parser_decides_as_in_the_library() {
             }
         });
         let parser = format!("{name}@{version}");
-        let args = ["parse", "--parser", &parser, "--jsonl", "--json"];
+        let args = ["check", "--parser", &parser, "--jsonl", "-", "--json"];
         let all = objects(&place.fed(&args, lines.collect::<String>().as_bytes()));
         assert_eq!(all.len(), cases.len());
         for (case, made) in cases.iter().zip(&all) {
@@ -53,15 +53,19 @@ const NUMBERS: &str = r#"{"numbers":[4,5,6,10]}"#;
 fn the_whole_input_is_one_answer() {
     let place = Place::new();
     let answer = "<think>\n10 - 4 = 6\n6 * 4 = 24\u{1b}[31m</think>\n<answer>(10 - 4) * 4 = 24</answer>\n<answer></answer>\n";
-    let args = ["parse", "--parser", "game24", "--params", NUMBERS];
+    let args = ["check", "--text", "-", "--parser", "game24", "--params", NUMBERS];
     assert_said!("parsing_text", place.fed(&args, answer.as_bytes()).out);
     let made = json(&place.fed(&[&args[..], &["--json"]].concat(), answer.as_bytes()));
     assert_eq!(made["parser"], "game24@3");
     assert_eq!(made["params"], json!({"numbers": [4, 5, 6, 10]}));
     assert_eq!(made["verdict"], "wrong_numbers");
     assert_eq!(made["warnings"], json!([]));
+    // The same from a file.
+    place.write("answer.txt", answer);
+    let args = ["check", "--text", "answer.txt", "--parser", "game24", "--params", NUMBERS];
+    assert_eq!(json(&place.args(&[&args[..], &["--json"]].concat())), made);
     // An empty answer is an answer as well.
-    let made = json(&place.fed(&["parse", "--parser", "game24@1", "--json"], b""));
+    let made = json(&place.fed(&["check", "--text", "-", "--parser", "game24@1", "--json"], b""));
     assert_eq!((&made["method"], &made["value"]), (&json!("empty"), &json!("")));
 }
 
@@ -77,7 +81,7 @@ fn a_line_is_a_text_or_an_object_with_one() {
 {"call":"solve/2","request":{},"error":{"failure":"rejected","message":"no"}}
 {"response":{"refusal":"no"}}
 "#;
-    let args = ["parse", "--parser", "game24@2", "--params", NUMBERS, "--jsonl"];
+    let args = ["check", "--parser", "game24@2", "--params", NUMBERS, "--jsonl", "-"];
     assert_said!("parsing_lines", place.fed(&args, lines.as_bytes()).out);
     let made = objects(&place.fed(&[&args[..], &["--json"]].concat(), lines.as_bytes()));
     let (decisions, left): (Vec<Value>, Vec<Value>) =
@@ -93,40 +97,50 @@ fn a_line_is_a_text_or_an_object_with_one() {
     let place = Place::with_run();
     let exported = place.ok("export latest --as exchanges");
     let made = objects(
-        &place.fed(&["parse", "--parser", "game24", "--jsonl", "--json"], exported.as_bytes()),
+        &place.fed(&["check", "--parser", "game24", "--jsonl", "-", "--json"], exported.as_bytes()),
     );
     assert_eq!(made.len(), 6);
+    place.ok("export latest answers.jsonl.gz --as exchanges");
+    let args = ["check", "--jsonl", "answers.jsonl.gz", "--parser", "game24", "--json"];
+    assert_eq!(objects(&place.args(&args)), made);
 }
 
 #[test]
 fn what_cannot_be_parsed_is_named() {
     let place = Place::new();
+    place.write("wrong.jsonl", "{\"txt\":\"a\"}\n");
     let mut shown = String::new();
     let plain: &[(&str, &[u8])] = &[
-        ("parse", b"x"),
-        ("parse --parser chess", b"x"),
-        ("parse --parser game24@9", b"x"),
-        ("parse --parser game24@x", b"x"),
-        ("parse --parser game24 --params {", b"x"),
-        ("parse --parser game24 --params [4]", b"x"),
-        ("parse --parser game24 --params {\"numbrs\":[4]}", b"x"),
-        ("parse --parser vote", b"x"),
-        ("parse --parser game24 --parser-cmd cat", b"x"),
-        ("parse --parser game24", b"caf\xe9"),
-        ("parse --parser game24", b"\xff\xfex\0"),
-        ("parse --parser game24 --jsonl", b""),
-        ("parse --parser game24 --jsonl", b"\n\n"),
-        ("parse --parser game24 --jsonl", b"\"a\"\n7\n"),
-        ("parse --parser game24 --jsonl", b"hello\n"),
-        ("parse --parser game24 --jsonl", b"{\"text\":\"a\"\n"),
-        ("parse --parser game24 --jsonl", b"{\"txt\":\"a\"}\n"),
-        ("parse --parser game24 --jsonl", b"{\"text\":7}\n"),
-        ("parse --parser game24 --jsonl", b"{\"call\":\"a\"}\n"),
-        ("parse --parser game24 --jsonl", b"{\"text\":\"a\",\"content\":\"b\"}\n"),
-        ("parse --parser game24 --jsonl", b"{\"text\":\"a\",\"params\":3}\n"),
-        ("parse --parser game24 --jsonl", b"{\"response\":{}}\n"),
-        ("parse --parser game24 --jsonl", b"{\"call\":\"a//b\",\"text\":\"\"}\n"),
-        ("parse --parser game24 --jsonl", b"{\"call\":\"a\",\"error\":{}}\n"),
+        ("check --text -", b"x"),
+        ("check", b"x"),
+        ("check latest --text - --parser game24", b"x"),
+        ("check --text - --jsonl - --parser game24", b"x"),
+        ("check --text - --parser game24 --accept", b"x"),
+        ("check --jsonl - --parser game24 --snapshots snaps", b"x"),
+        ("check --jsonl wrong.jsonl --parser game24", b""),
+        ("check --text - --parser chess", b"x"),
+        ("check --text - --parser game24@9", b"x"),
+        ("check --text - --parser game24@x", b"x"),
+        ("check --text - --parser game24 --params {", b"x"),
+        ("check --text - --parser game24 --params [4]", b"x"),
+        ("check --text - --parser game24 --params {\"numbrs\":[4]}", b"x"),
+        ("check --text - --parser vote", b"x"),
+        ("check --text - --parser game24 --parser-cmd cat", b"x"),
+        ("check --text - --parser game24", b"caf\xe9"),
+        ("check --text - --parser game24", b"\xff\xfex\0"),
+        ("check --parser game24 --jsonl -", b""),
+        ("check --parser game24 --jsonl -", b"\n\n"),
+        ("check --parser game24 --jsonl -", b"\"a\"\n7\n"),
+        ("check --parser game24 --jsonl -", b"hello\n"),
+        ("check --parser game24 --jsonl -", b"{\"text\":\"a\"\n"),
+        ("check --parser game24 --jsonl -", b"{\"txt\":\"a\"}\n"),
+        ("check --parser game24 --jsonl -", b"{\"text\":7}\n"),
+        ("check --parser game24 --jsonl -", b"{\"call\":\"a\"}\n"),
+        ("check --parser game24 --jsonl -", b"{\"text\":\"a\",\"content\":\"b\"}\n"),
+        ("check --parser game24 --jsonl -", b"{\"text\":\"a\",\"params\":3}\n"),
+        ("check --parser game24 --jsonl -", b"{\"response\":{}}\n"),
+        ("check --parser game24 --jsonl -", b"{\"call\":\"a//b\",\"text\":\"\"}\n"),
+        ("check --parser game24 --jsonl -", b"{\"call\":\"a\",\"error\":{}}\n"),
     ];
     for (args, input) in plain {
         let said = place.fed(&args.split_whitespace().collect::<Vec<_>>(), input);
@@ -134,6 +148,11 @@ fn what_cannot_be_parsed_is_named() {
         shown.push_str(&place.shown(args, &said));
     }
     assert_said!("parsing_wrong", shown);
+    for option in ["--text", "--jsonl"] {
+        let said = place.run(&format!("check {option} missing --parser game24"));
+        assert_eq!(said.code, 3, "{}", said.err);
+        assert!(said.err.starts_with("error: missing: cannot open it"), "{}", said.err);
+    }
 }
 
 /// Whoever has a file of replies pastes one, and must be told how to give it.
@@ -155,15 +174,16 @@ fn what_a_line_is_instead_of_an_answer_is_said() {
         r#"{"text":null}"#,
         "{}",
     ] {
-        let said = place.fed(&["parse", "--parser", "game24", "--jsonl"], line.as_bytes());
+        let said = place.fed(&["check", "--parser", "game24", "--jsonl", "-"], line.as_bytes());
         assert_eq!((said.code, said.out.as_str()), (2, ""), "{line}: {}", said.err);
         shown.push_str(&format!("{line}\n{}\n", said.err));
     }
     assert_said!("parsing_foreign", shown);
     // What the message says to write is read.
     let line = r#"{"response":{"choices":[{"message":{"content":"Answer: 4 * 6"}}]}}"#;
-    let made =
-        json(&place.fed(&["parse", "--parser", "game24", "--jsonl", "--json"], line.as_bytes()));
+    let made = json(
+        &place.fed(&["check", "--parser", "game24", "--jsonl", "-", "--json"], line.as_bytes()),
+    );
     assert_eq!(made["value"], "4 * 6");
 }
 
@@ -178,11 +198,12 @@ fn settings_name_each_key_once() {
         r#"{"numbers":[4,5,6,10],"\u006eumbers":[1,2,3,4]}"#,
         r#"{"a":[{"b":1,"b":2}]}"#,
     ] {
-        let said = place.fed(&[&["parse"], &parser[..], &["--params", params]].concat(), b"x");
+        let said = place
+            .fed(&[&["check", "--text", "-"], &parser[..], &["--params", params]].concat(), b"x");
         assert_eq!((said.code, said.out.as_str()), (2, ""), "{params}: {}", said.err);
         shown.push_str(&format!("{params}\n{}", said.err));
         let line = format!("{{\"text\":\"x\",\"params\":{params}}}");
-        let said = place.fed(&[&["parse", "--jsonl"], &parser[..]].concat(), line.as_bytes());
+        let said = place.fed(&[&["check", "--jsonl", "-"], &parser[..]].concat(), line.as_bytes());
         assert_eq!((said.code, said.out.as_str()), (2, ""), "{line}: {}", said.err);
         shown.push_str(&said.err);
         place.write("params.jsonl", format!("{{\"call\":\"solve/0\",\"params\":{params}}}\n"));
@@ -208,7 +229,8 @@ fn settings_that_no_answer_fits_are_refused() {
         ("action", r#"{"agents":0}"#),
         ("contribution", r#"{"endowment":-1}"#),
     ] {
-        let said = place.fed(&["parse", "--parser", parser, "--params", params], b"x");
+        let said =
+            place.fed(&["check", "--text", "-", "--parser", parser, "--params", params], b"x");
         assert_eq!((said.code, said.out.as_str()), (2, ""), "{params}: {}", said.err);
         shown.push_str(&format!("{params}\n{}", said.err));
     }
@@ -225,13 +247,13 @@ fn a_content_is_read_as_in_an_exchanges_file() {
 {"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"Answer: 5 * 6"}]}
 {"response":{"content":null}}
 "#;
-    let args = ["parse", "--parser", "game24@2", "--params", NUMBERS, "--jsonl", "--json"];
+    let args = ["check", "--parser", "game24@2", "--params", NUMBERS, "--jsonl", "-", "--json"];
     let made = objects(&place.fed(&args, lines.as_bytes()));
     let values: Vec<&Value> = made.iter().map(|d| &d["value"]).collect();
     assert_eq!(values, ["", "4 * 6", "5 * 6", ""]);
     let mut shown = String::new();
     for line in ["{\"content\":7}\n", "{\"text\":\"a\",\"content\":null}\n"] {
-        let said = place.fed(&args[..6], line.as_bytes());
+        let said = place.fed(&args[..7], line.as_bytes());
         assert_eq!(said.code, 2, "{}{}", said.out, said.err);
         shown.push_str(&said.err);
     }
@@ -244,11 +266,11 @@ fn a_nul_is_not_taken_for_utf_16() {
     place.write("nul.yaml", place.read("small.yaml").replace("seed: 7", "seed: \0 7"));
     let mut shown = place.session(&["run nul.yaml"]);
     for (args, input) in [
-        ("parse --parser game24", &b"a\0b"[..]),
-        ("parse --parser game24", b"Answer:\n4 * 6\0\n"),
-        ("parse --parser game24 --jsonl", b"{\0}\n"),
-        ("parse --parser game24 --jsonl", b"\"a\"\n\"b\0\"\n"),
-        ("parse --parser game24", b"a\0b\0"),
+        ("check --text - --parser game24", &b"a\0b"[..]),
+        ("check --text - --parser game24", b"Answer:\n4 * 6\0\n"),
+        ("check --parser game24 --jsonl -", b"{\0}\n"),
+        ("check --parser game24 --jsonl -", b"\"a\"\n\"b\0\"\n"),
+        ("check --text - --parser game24", b"a\0b\0"),
     ] {
         let said = place.fed(&args.split_whitespace().collect::<Vec<_>>(), input);
         assert_eq!(said.code, 2, "{args}: {}{}", said.out, said.err);

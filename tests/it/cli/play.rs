@@ -1,4 +1,4 @@
-//! `retold play`, with a person at the other end of a pipe.
+//! `retold study adventure play`, with a person at the other end of a pipe.
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
@@ -48,8 +48,8 @@ fn run_of(said: &Said) -> Value {
 #[test]
 fn a_game_from_beginning_to_end() {
     let place = place();
-    let said = typed(&place, "play game.yaml --quiet", "1\nhop\n\n9\n2\n1\n1\n");
-    assert_said!("play_whole", place.shown("play game.yaml --quiet", &said));
+    let said = typed(&place, "study adventure play game.yaml --quiet", "1\nhop\n\n9\n2\n1\n1\n");
+    assert_said!("play_whole", place.shown("study adventure play game.yaml --quiet", &said));
     // What was typed is in the log, and a replay asks no one for it.
     let (replayed, code) = place.json("replay latest");
     assert_eq!((code, &replayed["identical"]), (0, &true.into()), "{replayed}");
@@ -66,16 +66,17 @@ fn a_game_from_beginning_to_end() {
 #[test]
 fn a_game_that_was_left_can_continue() {
     let (at_once, in_parts) = (place(), place());
-    let whole = run_of(&typed(&at_once, "play game.yaml --json", "1\n2\n1\n3\n"));
+    let whole = run_of(&typed(&at_once, "study adventure play game.yaml --json", "1\n2\n1\n3\n"));
     assert_eq!(whole["outcome"], "finished", "{whole}");
     // First the input ends; then `q` is typed; then the game is played to its end.
-    let left = typed(&in_parts, "play game.yaml --quiet", "1\n");
+    let left = typed(&in_parts, "study adventure play game.yaml --quiet", "1\n");
     assert_eq!(left.code, 0, "{}", left.err);
-    assert!(left.out.contains("retold play --resume"), "{}", left.out);
+    assert!(left.out.contains("retold study adventure play --resume"), "{}", left.out);
     assert!(in_parts.ok("log").contains("unfinished"));
-    let left = run_of(&typed(&in_parts, "play --resume latest --json", "2\nq\n1\n"));
+    let left =
+        run_of(&typed(&in_parts, "study adventure play --resume latest --json", "2\nq\n1\n"));
     assert_eq!(left["outcome"], "left", "{left}");
-    let ended = run_of(&typed(&in_parts, "play --resume latest --json", "1\n3\n"));
+    let ended = run_of(&typed(&in_parts, "study adventure play --resume latest --json", "1\n3\n"));
     assert_eq!(ended["outcome"], "finished", "{ended}");
     assert_eq!(ended["outcome_digest"], whole["outcome_digest"]);
     let (replayed, code) = in_parts.json("replay latest");
@@ -88,8 +89,8 @@ fn a_game_that_was_left_can_continue() {
 #[test]
 fn ctrl_c_at_the_prompt_leaves_a_game_that_can_continue() {
     let (at_once, in_parts) = (place(), place());
-    let whole = run_of(&typed(&at_once, "play game.yaml --json", "1\n2\n1\n3\n"));
-    let mut args = "play game.yaml --quiet".to_owned();
+    let whole = run_of(&typed(&at_once, "study adventure play game.yaml --json", "1\n2\n1\n3\n"));
+    let mut args = "study adventure play game.yaml --quiet".to_owned();
     // At the first prompt, with nothing chosen; then after a choice.
     for (lines, prompts) in [("", 1), ("1\n", 2)] {
         let mut command = in_parts.command();
@@ -116,12 +117,13 @@ fn ctrl_c_at_the_prompt_leaves_a_game_that_can_continue() {
         drop(stdin);
         let shown = String::from_utf8(shown).unwrap();
         assert_eq!(code, Some(130), "{shown}");
-        assert!(shown.contains("retold play --resume"), "{shown}");
+        assert!(shown.contains("retold study adventure play --resume"), "{shown}");
         assert!(in_parts.ok("log").contains("unfinished"));
         in_parts.ok("verify");
-        args = "play --resume latest --quiet".to_owned();
+        args = "study adventure play --resume latest --quiet".to_owned();
     }
-    let ended = run_of(&typed(&in_parts, "play --resume latest --json", "2\n1\n3\n"));
+    let ended =
+        run_of(&typed(&in_parts, "study adventure play --resume latest --json", "2\n1\n3\n"));
     assert_eq!(ended["outcome_digest"], whole["outcome_digest"], "{ended}");
     assert_eq!(in_parts.json("replay latest").0["identical"], true);
 }
@@ -129,9 +131,10 @@ fn ctrl_c_at_the_prompt_leaves_a_game_that_can_continue() {
 #[test]
 fn the_other_option_from_any_turn_on() {
     let place = place();
-    let parent = run_of(&typed(&place, "play game.yaml --json", "1\n1\n1\n1\n"));
+    let parent = run_of(&typed(&place, "study adventure play game.yaml --json", "1\n1\n1\n1\n"));
     let (_, parent_digest) = (&parent["run"], &parent["outcome_digest"]);
-    let fork = typed(&place, "play --fork latest --turn 3 --choose 2 --json", "1\n");
+    let fork =
+        typed(&place, "study adventure play --fork latest --turn 3 --choose 2 --json", "1\n");
     let fork = run_of(&fork);
     assert_eq!(fork["outcome"], "finished", "{fork}");
     assert_ne!(&fork["outcome_digest"], parent_digest);
@@ -148,7 +151,7 @@ fn the_other_option_from_any_turn_on() {
     for event in events.iter().filter(|e| e["kind"] == "AnswerReused") {
         assert_eq!(event["body"]["run"], parent["run"], "{event}");
     }
-    place.ok("outputs latest --to fork");
+    place.ok("export latest fork --as outputs");
     let journal: Value = serde_json::from_str(&place.read("fork/journal.json")).unwrap();
     let turns = journal["1"]["journal"].as_array().unwrap();
     let chose = |turn: usize| (turns[turn]["choice"].clone(), turns[turn]["by"].clone());
@@ -158,8 +161,11 @@ fn the_other_option_from_any_turn_on() {
     let (replayed, code) = place.json("replay latest");
     assert_eq!((code, &replayed["outcome_digest"]), (0, &fork["outcome_digest"]), "{replayed}");
     // A fork can be forked, and its file does not need its parent.
-    let again =
-        run_of(&typed(&place, "play --fork latest --turn 1 --choose 2 --json", "1\n1\n1\n"));
+    let again = run_of(&typed(
+        &place,
+        "study adventure play --fork latest --turn 1 --choose 2 --json",
+        "1\n1\n1\n",
+    ));
     assert_eq!(again["outcome"], "finished", "{again}");
     place.ok("export latest again.jsonl");
     place.ok("replay again.jsonl");
@@ -170,7 +176,8 @@ fn the_other_option_from_any_turn_on() {
 fn games_without_a_person_are_forked_too() {
     let place = place();
     place.ok("run game.yaml --quiet --set games=3 --set player=first");
-    let (fork, code) = place.json("play --fork latest --game 2 --turn 2 --choose 2");
+    let (fork, code) =
+        place.json("study adventure play --fork latest --game 2 --turn 2 --choose 2");
     assert_eq!((code, &fork["outcome"]), (0, &"finished".into()), "{fork}");
     // The other games have the same answers as before, and so does the second up to its second
     // turn.
@@ -182,27 +189,27 @@ fn games_without_a_person_are_forked_too() {
 #[test]
 fn what_cannot_be_played() {
     let place = place();
-    let left = typed(&place, "play game.yaml --quiet", "1\n1\n");
+    let left = typed(&place, "study adventure play game.yaml --quiet", "1\n1\n");
     assert_eq!(left.code, 0, "{}", left.err);
     let shown = place.session(&[
-        "play",
-        "play game.yaml --resume latest",
-        "play --fork latest --turn 1",
-        "play game.yaml --turn 1 --choose 1",
-        "play small.yaml",
+        "study adventure play",
+        "study adventure play game.yaml --resume latest",
+        "study adventure play --fork latest --turn 1",
+        "study adventure play game.yaml --turn 1 --choose 1",
+        "study adventure play small.yaml",
         "run game.yaml --set player=human",
-        "resume latest",
+        "run --resume latest",
         "fork latest --at game/1/2/master",
-        "play --fork latest --turn 3 --choose 1",
-        "play --fork latest --turn 1 --choose 1",
-        "play --fork latest --turn 1 --choose 8",
-        "play --fork latest --game 2 --turn 1 --choose 2",
+        "study adventure play --fork latest --turn 3 --choose 1",
+        "study adventure play --fork latest --turn 1 --choose 1",
+        "study adventure play --fork latest --turn 1 --choose 8",
+        "study adventure play --fork latest --game 2 --turn 1 --choose 2",
     ]);
     assert_said!("play_wrong", shown);
     place.ok("run small.yaml --quiet");
-    let said = place.run("play --resume latest");
+    let said = place.run("study adventure play --resume latest");
     assert_eq!(said.code, 2, "{}", said.out);
-    assert!(said.err.contains("this is a run of game24, not of an adventure"), "{}", said.err);
+    assert!(said.err.contains("this is a run of game24, not of adventure"), "{}", said.err);
 }
 
 #[test]
@@ -220,7 +227,11 @@ fn what_a_model_writes_cannot_move_the_cursor() {
         format!("{line}\n")
     });
     place.write("told.jsonl", lines.collect::<String>());
-    let said = typed(&place, "play game.yaml --quiet --answers told.jsonl --log evil.db", "");
+    let said = typed(
+        &place,
+        "study adventure play game.yaml --quiet --answers told.jsonl --log evil.db",
+        "",
+    );
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(said.out.contains("Red \\u{1b}[31mink\\u{202e}."), "{}", said.out);
     assert!(said.out.contains("1. Run\\u{7}"), "{}", said.out);

@@ -237,7 +237,7 @@ fn the_same_decisions_are_accepted_once() {
         format!("show {run} {}", seq["seq"]),
         format!("audit {run} solve/0#0"),
         format!("audit {accepted} solve/0#0"),
-        format!("outputs {run} --to files"),
+        format!("export {run} files --as outputs"),
     ];
     let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
     assert_said!("refolds_superseded", named(place.session(&shown)));

@@ -208,13 +208,13 @@ fn a_log_is_never_replaced_nor_a_file_of_one() {
             format!("report latest --force -o {file}"),
             format!("export latest --force {file}"),
             format!("audit latest solve/0#0 --force --proof {file}"),
-            format!("outputs latest --to {file}"),
-            format!("outputs latest --to none/../{file}"),
-            format!("outputs latest --to {file}/../other"),
-            format!("snapshot latest {file}/below/../../other"),
+            format!("export latest {file} --as outputs"),
+            format!("export latest none/../{file} --as outputs"),
+            format!("export latest {file}/../other --as outputs"),
+            format!("check latest --snapshots {file}/below/../../other"),
             format!("backup {file}"),
-            format!("snapshot latest {file}"),
-            format!("snapshot latest {file}/below"),
+            format!("check latest --snapshots {file}"),
+            format!("check latest --snapshots {file}/below"),
         ] {
             let said = place.run(&args);
             // Of some names, other reasons are said first.

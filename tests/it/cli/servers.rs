@@ -52,7 +52,7 @@ fn check(bad: &[Reply], expected: Expected) {
     place.ok("verify");
     // A finished run stays as it is; any other run continues.
     let mut resume = place.command();
-    resume.args(["resume", "latest", "--json", "--base-url", &server.base_url()]);
+    resume.args(["run", "--resume", "latest", "--json", "--base-url", &server.base_url()]);
     resume.env("OPENAI_API_KEY", KEY);
     let resumed = Said::ended(&mut resume);
     let resumed: Value = serde_json::from_str(&resumed.out).unwrap();

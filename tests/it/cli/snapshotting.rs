@@ -1,4 +1,4 @@
-//! `retold snapshot`, and the function for users' own tests.
+//! `retold check --snapshots`, and the function for users' own tests.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,10 +26,10 @@ fn accept(folder: &Path) {
 fn a_snapshot_per_answer_and_a_changed_parser_beside_it() {
     let place = Place::with_run();
     let shown = place.session(&[
-        "snapshot latest snaps --parser game24@1",
-        "snapshot latest snaps --parser game24@1",
-        "snapshot latest snaps --most 1",
-        "snapshot latest snaps --parser game24@1",
+        "check latest --snapshots snaps --parser game24@1",
+        "check latest --snapshots snaps --parser game24@1",
+        "check latest --snapshots snaps --most 1",
+        "check latest --snapshots snaps --parser game24@1",
     ]);
     assert_said!("snapshotting", shown);
     let folder = place.path("snaps");
@@ -39,7 +39,7 @@ fn a_snapshot_per_answer_and_a_changed_parser_beside_it() {
         six,
         "what agrees again is not left beside"
     );
-    let (changed, code) = place.json("snapshot latest snaps");
+    let (changed, code) = place.json("check latest --snapshots snaps");
     assert_eq!(code, 1);
     let files = changed["changed"].as_array().unwrap();
     assert!(!files.is_empty() && files.len() + changed["same"].as_u64().unwrap() as usize == 6);
@@ -49,12 +49,19 @@ fn a_snapshot_per_answer_and_a_changed_parser_beside_it() {
         assert!(file["diff"].as_str().unwrap().contains("+method: "), "{file}");
     }
     accept(&folder);
-    assert_eq!(place.json("snapshot latest snaps").0["same"], 6);
+    assert_eq!(place.json("check latest --snapshots snaps").0["same"], 6);
+    // The parsers of a file decide as well.
+    let parsers =
+        "parsers:\n  - name: last\n    strategies:\n      - {last_line: true}\n    default: none\n";
+    place.write("parsers.yaml", parsers);
+    let (of_file, code) = place.json("check latest --snapshots others --parsers parsers.yaml");
+    assert_eq!((code, of_file["written"].as_array().unwrap().len()), (0, 6), "{of_file}");
     // A snapshot of part of a run leaves the other files alone and does not list them.
-    let (part, code) = place.json("snapshot latest snaps --call solve/1 --parser game24@2");
+    let (part, code) =
+        place.json("check latest --snapshots snaps --call solve/1 --parser game24@2");
     assert_eq!((code, &part["same"], &part["unreferenced"]), (0, &json!(3), &json!([])));
     place.write("snaps/solve.9.9.snap", "---\n---\n");
-    let (whole, _) = place.json("snapshot latest snaps");
+    let (whole, _) = place.json("check latest --snapshots snaps");
     assert_eq!(whole["unreferenced"], json!(["snaps/solve.9.9.snap"]));
 }
 
@@ -62,7 +69,7 @@ fn a_snapshot_per_answer_and_a_changed_parser_beside_it() {
 #[test]
 fn insta_takes_them_for_its_own() {
     let place = Place::with_run();
-    place.ok("snapshot latest snaps");
+    place.ok("check latest --snapshots snaps");
     let folder = place.path("snaps");
     for name in names(&folder) {
         let text = place.read(&format!("snaps/{name}"));
@@ -83,7 +90,7 @@ fn insta_takes_them_for_its_own() {
         format!("---\nsource: x\nassertion_line: 3\n---\n{}", body.trim_end()),
     );
     place.write("snaps/solve.0.1.snap", place.read("snaps/solve.0.1.snap").replace('\n', "\r\n"));
-    assert_eq!(place.json("snapshot latest snaps").0["same"], 6);
+    assert_eq!(place.json("check latest --snapshots snaps").0["same"], 6);
 }
 
 #[test]
@@ -106,7 +113,7 @@ fn names_and_texts_that_are_hostile_stay_in_the_folder_and_in_their_lines() {
     ];
     std::fs::create_dir_all(place.path("in/ner")).unwrap();
     place.write("answers.jsonl", answers.concat());
-    place.ok("snapshot answers.jsonl in/ner/snaps --parser free_text@1");
+    place.ok("check answers.jsonl --snapshots in/ner/snaps --parser free_text@1");
     assert_eq!(names(&place.path("in/ner")), ["snaps".to_owned()].into());
     assert_eq!(names(&place.path("in")), ["ner".to_owned()].into());
     let files = names(&place.path("in/ner/snaps"));
@@ -114,14 +121,17 @@ fn names_and_texts_that_are_hostile_stay_in_the_folder_and_in_their_lines() {
     assert!(files.contains("a.b.0.snap"), "{files:?}");
     let con = files.iter().find(|name| name.starts_with("con-")).unwrap();
     assert_said!("snapshotting_hostile", place.read(&format!("in/ner/snaps/{con}")));
-    assert_eq!(place.json("snapshot answers.jsonl in/ner/snaps --parser free_text@1").0["same"], 6);
+    assert_eq!(
+        place.json("check answers.jsonl --snapshots in/ner/snaps --parser free_text@1").0["same"],
+        6
+    );
     // A link instead of a file is replaced, never written through.
     place.write("precious", "precious");
     std::fs::remove_file(place.path("in/ner/snaps/a.b.0.snap")).unwrap();
     std::os::unix::fs::symlink("../../../precious", place.path("in/ner/snaps/a.b.0.snap.new"))
         .unwrap();
     std::os::unix::fs::symlink("../../../missing", place.path("in/ner/snaps/a.b.0.snap")).unwrap();
-    place.ok("snapshot answers.jsonl in/ner/snaps --parser free_text@1");
+    place.ok("check answers.jsonl --snapshots in/ner/snaps --parser free_text@1");
     assert_eq!(place.read("precious"), "precious");
     assert!(!place.path("missing").exists());
 }
@@ -130,11 +140,11 @@ fn names_and_texts_that_are_hostile_stay_in_the_folder_and_in_their_lines() {
 fn a_program_of_the_users_can_be_kept_too() {
     let place = Place::with_run();
     let broken = concat!(env!("RETOLD_ROOT"), "/examples/filters/broken.py");
-    place.ok("snapshot latest snaps");
-    let (seen, code) = place.json(&format!("snapshot latest snaps --parser-cmd {broken}"));
+    place.ok("check latest --snapshots snaps");
+    let (seen, code) = place.json(&format!("check latest --snapshots snaps --parser-cmd {broken}"));
     assert_eq!((code, &seen["same"]), (1, &json!(0)), "{seen}");
     script(&place, "none.sh", "exit 7");
-    let said = place.run("snapshot latest snaps --parser-cmd ./none.sh");
+    let said = place.run("check latest --snapshots snaps --parser-cmd ./none.sh");
     assert_eq!(
         (said.code, said.err.as_str()),
         (2, "error: the filter ./none.sh ended with exit code 7\n")
@@ -149,15 +159,17 @@ fn what_cannot_be_kept_is_named() {
     std::fs::create_dir(place.path("text")).unwrap();
     place.write("text/solve.0.0.snap", "x");
     let commands = [
-        "snapshot latest",
-        "snapshot none snaps",
-        "snapshot none.jsonl snaps",
-        "snapshot answers.jsonl snaps",
-        "snapshot latest snaps --parser chess",
-        "snapshot latest snaps --parser vote",
-        "snapshot latest snaps --call solve/9",
-        "snapshot latest file",
-        "snapshot latest text",
+        "check --snapshots snaps",
+        "check latest latest --snapshots snaps",
+        "check latest --snapshots snaps --accept",
+        "check none --snapshots snaps",
+        "check none.jsonl --snapshots snaps",
+        "check answers.jsonl --snapshots snaps",
+        "check latest --snapshots snaps --parser chess",
+        "check latest --snapshots snaps --parser vote",
+        "check latest --snapshots snaps --call solve/9",
+        "check latest --snapshots file",
+        "check latest --snapshots text",
     ];
     for command in commands {
         let said = place.run(command);

@@ -51,7 +51,7 @@ fn lists_spell_the_numbers_as_they_like_and_the_prompt_follows() {
     }
     place.ok("replay latest");
     place.ok("check latest --parser game24@2");
-    assert_eq!(place.json("outputs latest --to tables").1, 0);
+    assert_eq!(place.json("export latest tables --as outputs").1, 0);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn puzzles_have_as_many_answers_as_there_are() {
     let answers: Vec<_> = puzzles.values().map(|puzzle| puzzle["answers"].clone()).collect();
     assert_eq!(answers, [json!(3), json!(5)], "puzzles without answers are left out");
     place.ok("replay latest");
-    place.ok("outputs latest --to tables");
+    place.ok("export latest tables --as outputs");
     assert_eq!(csv::rows(&place.path("tables/answers.csv")).len(), 8);
     // Lines without calls are matched by their prompts.
     let lines: Vec<serde_json::Value> = place

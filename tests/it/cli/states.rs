@@ -59,7 +59,7 @@ fn another_state_is_named_by_mark_and_entry() {
     );
     // Resuming a finished run replays it.
     place.ok("import changed.jsonl --log other.db -q");
-    let said = place.run("resume latest --log other.db");
+    let said = place.run("run --resume latest --log other.db");
     assert_eq!(said.code, 1, "{}{}", said.out, said.err);
     assert!(said.err.contains("the state is not: verdicts, answers"), "{}", said.err);
 }

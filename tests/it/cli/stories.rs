@@ -29,7 +29,7 @@ fn place() -> Place {
 
 /// The participants of the run, as `participants.json` has them.
 fn participants(place: &Place) -> Vec<Value> {
-    place.ok("outputs latest --to out");
+    place.ok("export latest out --as outputs");
     let file: Value = serde_json::from_str(&place.read("out/participants.json")).unwrap();
     file["participants"].as_array().unwrap().clone()
 }
@@ -138,7 +138,7 @@ fn a_players_whole_story() {
     assert_eq!((code, &by_number["story"]["avatar_name"]), (0, &"TURTLE".into()));
     assert_eq!(place.json("show latest game1/TURTLE").0["story"], by_number["story"]);
     // The earnings equal those in the run's table, and every counted answer is in the story.
-    place.ok("outputs latest --to out");
+    place.ok("export latest out --as outputs");
     let told = lines(&place, &by_number);
     let said = |label: &str| -> Vec<&str> {
         let of_label = told.iter().filter(|line| line["label"] == label);
@@ -181,7 +181,7 @@ fn an_agents_whole_story() {
     assert_said!("stories_agent", place.session(&[&format!("show latest agent/{fallen}")]));
     let (shown, _) = place.json(&format!("show latest agent/{fallen}"));
     let told = lines(&place, &shown);
-    place.ok("outputs latest --to out");
+    place.ok("export latest out --as outputs");
     let agents = csv::rows(&place.path("out/agents.csv"));
     let row = agents.iter().find(|row| row["agent_id"] == fallen.to_string()).unwrap();
     let has = told.iter().rfind(|line| line["label"] == "has").unwrap()["text"].as_str().unwrap();

@@ -45,7 +45,9 @@ fn the_url_of_a_recording_gets_neither_a_key_nor_a_prompt() {
     let listener = Listener::new();
     let place = at(&format!("{}/v1", listener.url()));
     let mut shown = String::new();
-    for args in ["resume latest", "fork latest --set samples=9", "resume latest --model openai"] {
+    for args in
+        ["run --resume latest", "fork latest --set samples=9", "run --resume latest --model openai"]
+    {
         let said = with_key(&place, &args.split(' ').collect::<Vec<_>>(), &[]);
         assert_eq!(said.code, 2, "{}{}", said.out, said.err);
         shown.push_str(&place.shown(args, &said));
@@ -70,7 +72,7 @@ fn repeat(place: &Place, error: &str) -> Said {
 fn the_command_that_is_printed_names_the_recorded_url() {
     let server = Server::handler(|_| Reply::chat("Answer: 24"));
     let place = at(&format!("http://me:secret@{}/it's $(touch evil)/v1?x=`id`", server.address()));
-    let refused = with_key(&place, &["resume", "latest", "--quiet"], &[]);
+    let refused = with_key(&place, &["run", "--resume", "latest", "--quiet"], &[]);
     assert_eq!((refused.code, server.received().len()), (2, 0), "{}", refused.err);
     let said = repeat(&place, &refused.err);
     assert_eq!(said.code, 0, "{}{}", refused.err, said.err);
@@ -84,14 +86,14 @@ fn the_command_that_is_printed_names_the_recorded_url() {
     let fork = with_key(&place, &["fork", "latest", "--set", "samples=9"], &[]);
     assert_eq!(fork.code, 2, "{}{}", fork.out, fork.err);
     // The run is finished now, so no model is asked.
-    assert_eq!(with_key(&place, &["resume", "latest"], &[]).code, 0);
+    assert_eq!(with_key(&place, &["run", "--resume", "latest"], &[]).code, 0);
 }
 
 #[test]
 fn a_url_that_cannot_be_shown_is_not_repeated() {
     let long = format!("http://127.0.0.1:1/{}", "x".repeat(1000));
     for url in ["\u{1b}[2J", "no URL", "", &long] {
-        let said = with_key(&at(url), &["resume", "latest"], &[]);
+        let said = with_key(&at(url), &["run", "--resume", "latest"], &[]);
         let expected = "error: this run was recorded from a server whose URL cannot be shown, and nothing in this \
             command names that server\n  hint: recordings can come from anyone, so they never decide where prompts and \
             your keys are sent\n  hint: name the servers to ask with --base-url URL and --endpoint MODEL=URL\n";
@@ -104,7 +106,8 @@ fn the_environment_names_a_server_too() {
     let server = Server::handler(|_| Reply::chat("Answer: 24"));
     let other = Listener::new();
     let place = at(&server.base_url());
-    let named = |url: &str| with_key(&place, &["resume", "latest"], &[("OPENAI_BASE_URL", url)]);
+    let named =
+        |url: &str| with_key(&place, &["run", "--resume", "latest"], &[("OPENAI_BASE_URL", url)]);
     let elsewhere = named(&other.url());
     assert_eq!((elsewhere.code, server.received().len()), (2, 0), "{}", elsewhere.err);
     assert_eq!(other.heard().connections, 0, "the run was not recorded from there");
@@ -147,7 +150,7 @@ fn a_config_given_again_names_its_server() {
     place.write("named.yaml", config);
     assert_eq!(with_key(&place, &["run", "named.yaml"], &[]).code, 4);
     let before = server.received().len();
-    assert_eq!(with_key(&place, &["resume", "latest"], &[]).code, 2);
+    assert_eq!(with_key(&place, &["run", "--resume", "latest"], &[]).code, 2);
     assert_eq!(server.received().len(), before, "the log alone names it");
     assert_eq!(with_key(&place, &["run", "named.yaml", "--resume"], &[]).code, 4);
     assert!(server.received().len() > before);
@@ -158,10 +161,10 @@ fn a_file_of_answers_that_only_a_recording_names_is_not_read() {
     let place = place("game24_small.jsonl", true, |settings| {
         settings["runtime"]["model"] = json!({"kind": "scripted", "answers": "/dev/zero"});
     });
-    let shown = place.session(&["resume latest", "fork latest --set samples=9"]);
+    let shown = place.session(&["run --resume latest", "fork latest --set samples=9"]);
     assert_said!("strangers_answers", shown);
     let place = place_of_secret();
-    let said = place.run("resume latest");
+    let said = place.run("run --resume latest");
     assert_eq!(said.code, 2);
     assert!(!said.err.contains("TOPSECRET"), "{}", said.err);
 }
@@ -181,14 +184,14 @@ fn a_recorded_name_of_a_folder_leads_nowhere_else() {
         let place = place("deliberation_small.jsonl.zst", false, |settings| {
             settings["experiment"]["config"]["pilot_id"] = name.into();
         });
-        let said = place.run("outputs latest");
+        let said = place.run("export latest --as outputs");
         assert_eq!(said.code, 2, "{name:?}: {}{}", said.out, said.err);
         shown.push_str(&said.err);
-        let said = place.run("resume latest");
+        let said = place.run("run --resume latest");
         assert_eq!(said.code, 2, "{name:?}: {}{}", said.out, said.err);
         assert!(!place.path("outputs").exists(), "{name:?}");
         assert!(!place.path("../../evil").exists());
-        place.ok("outputs latest --to mine");
+        place.ok("export latest mine --as outputs");
     }
     assert_said!("strangers_folder", shown);
 }
@@ -206,7 +209,7 @@ fn a_recorded_number_of_a_folder_is_a_number() {
         let place = place("deliberation_small.jsonl.zst", false, |settings| {
             settings["output_folder"] = number.clone();
         });
-        assert_eq!(place.json("outputs latest").0["folder"], folder, "{number}");
+        assert_eq!(place.json("export latest --as outputs").0["folder"], folder, "{number}");
         assert_eq!(std::fs::read_dir(place.path("outputs")).unwrap().count(), 1);
     }
 }
@@ -220,7 +223,7 @@ fn a_recorded_pool_is_not_written() {
         settings["experiment"]["pool"] = json!({"drawn": drawn, "spare": []});
     });
     let above = place.path("../stolen.json");
-    let said = place.run("resume latest --quiet --no-outputs");
+    let said = place.run("run --resume latest --quiet --no-outputs");
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(!above.exists());
     let at = said.err.find("its personas").expect("there are personas to store");

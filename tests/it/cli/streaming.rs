@@ -1,4 +1,4 @@
-//! `retold parse --jsonl`: as many lines as there are, each answered before the next one comes.
+//! `retold check --jsonl`: as many lines as there are, each answered before the next one comes.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -18,7 +18,7 @@ struct Open {
 impl Open {
     fn start(place: &Place, args: &[&str]) -> Self {
         let mut command = place.command();
-        command.args(["parse", "--jsonl"]).args(args);
+        command.args(["check", "--jsonl", "-"]).args(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (input, out) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
@@ -112,7 +112,7 @@ fn the_order_is_that_of_the_lines_on_any_number_of_threads() {
     };
     let lines: String = (1..=1500).map(line).collect();
     let parsed = |jobs: &str| {
-        let args = ["parse", "--parser", "game24@2", "--jsonl", "--json", "--jobs", jobs];
+        let args = ["check", "--parser", "game24@2", "--jsonl", "-", "--json", "--jobs", jobs];
         place.fed(&args, lines.as_bytes())
     };
     let one = parsed("1");
@@ -131,7 +131,7 @@ fn what_comes_before_a_wrong_line_is_printed() {
     let lines = format!("{}7\n\"never\"\n", "\"Answer: 4 * 6\"\n".repeat(200));
     for parser in [["--parser", "game24"], ["--parser-cmd", "./constant.sh"]] {
         for (json, before) in [(&["--json"][..], 200), (&[], 5 * 200 - 1)] {
-            let args = [&["parse", "--jsonl"], &parser[..], json].concat();
+            let args = [&["check", "--jsonl", "-"], &parser[..], json].concat();
             let said = place.fed(&args, lines.as_bytes());
             assert_eq!(said.code, 2, "{}", said.err);
             assert!(
@@ -152,7 +152,7 @@ fn nothing_is_parsed_for_a_reader_that_has_left() {
     for args in ["", "--json"] {
         let retold = env!("CARGO_BIN_EXE_retold");
         let line = format!(
-            "yes '\"Answer: 4 * 6\"' | {retold} parse --parser game24@3 --jsonl {args} | head -n 3"
+            "yes '\"Answer: 4 * 6\"' | {retold} check --parser game24@3 --jsonl - {args} | head -n 3"
         );
         let mut command = Command::new("timeout");
         command.args(["60", "sh", "-c", &line]).current_dir(place.root());
@@ -171,7 +171,7 @@ fn a_program_decides_about_many_lines_in_parts() {
         for line in sys.stdin: print(json.dumps({'value': len(json.loads(line)['text'])}))\n",
     );
     let lines: String = (0..25_000).map(|n| format!("\"{}\"\n", "x".repeat(n % 7))).collect();
-    let args = ["parse", "--jsonl", "--json", "--parser-cmd", "python3 length.py"];
+    let args = ["check", "--jsonl", "-", "--json", "--parser-cmd", "python3 length.py"];
     let said = place.fed(&args, lines.as_bytes());
     let made = objects(&said);
     assert_eq!(made.len(), 25_000);
@@ -183,9 +183,9 @@ fn a_program_decides_about_many_lines_in_parts() {
 fn jobs_that_cannot_be_are_refused() {
     let place = Place::new();
     for (args, why) in [
-        ("parse --parser game24 --jobs 2", "--jsonl"),
-        ("parse --parser-cmd cat --jsonl --jobs 2", "cannot be used with"),
-        ("parse --parser game24 --jsonl --jobs 0", "0 is not in 1..=1024"),
+        ("check latest --parser game24 --jobs 2", "cannot be used with"),
+        ("check --parser-cmd cat --jsonl - --jobs 2", "cannot be used with"),
+        ("check --parser game24 --jsonl - --jobs 0", "0 is not in 1..=1024"),
     ] {
         let said = place.run(args);
         assert_eq!(said.code, 2, "{args}: {}", said.err);

@@ -52,7 +52,7 @@ fn a_server_that_is_not_trusted_is_asked_once() {
     assert_said!("tls_untrusted", format!("{}[exit {}]\n", &said.err[error..], said.code));
     // Once the certificate is trusted, the run continues.
     let mut resume = place.command();
-    resume.args(["resume", "latest", "--base-url", &front.base_url()]);
+    resume.args(["run", "--resume", "latest", "--base-url", &front.base_url()]);
     resume.env("OPENAI_API_KEY", KEY);
     let resumed = Said::ended(resume.env("SSL_CERT_FILE", pem("ca.pem")));
     assert_eq!(resumed.code, 0, "{}", resumed.err);

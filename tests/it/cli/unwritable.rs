@@ -126,7 +126,7 @@ fn writing_in_a_read_only_folder() {
         allow(&place, ".", 0o555);
         let commands = [
             "run small.yaml",
-            "resume latest",
+            "run --resume latest",
             "fork latest --at solve/0#1",
             "import run.jsonl",
             "run small.yaml --log new.db",

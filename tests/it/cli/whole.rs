@@ -262,7 +262,7 @@ fn digits_of_pasted_integers_are_kept() {
 #[test]
 fn blank_and_cut_off_answers_are_shown_as_such() {
     let (place, _) = recorded();
-    let said = place.run("resume latest");
+    let said = place.run("run --resume latest");
     let warning = "warning: of 6 answers, 2 are blank, 1 was cut off at the limit of tokens\n  hint: `retold show ";
     assert!(said.err.contains(warning), "{}", said.err);
     let shown = place.ok("show latest solve/1#1");
@@ -298,10 +298,10 @@ fn a_filter_is_given_the_whole_answer() {
     for part in ["call_1", "I cannot help with that.", "\"method\":\"length\""] {
         assert!(methods.contains(part), "{part} in {methods}");
     }
-    // The same for lines that are given to `parse`.
+    // The same for lines that are given to `check --jsonl`.
     place.ok("export latest answers.jsonl --as exchanges");
     let mut command = place.command();
-    command.args(["parse", "--jsonl", "--json", "--parser-cmd", "python3 filter.py"]);
+    command.args(["check", "--jsonl", "-", "--json", "--parser-cmd", "python3 filter.py"]);
     command.stdin(std::fs::File::open(place.path("answers.jsonl")).unwrap());
     let parsed = super::streaming::objects(&crate::support::cli::Said::ended(&mut command));
     let values: Vec<&Value> = parsed.iter().map(|it| &it["value"]).collect();

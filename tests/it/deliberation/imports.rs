@@ -46,7 +46,7 @@ fn a_stopped_import_continues_to_the_same_end() {
 #[test]
 fn errors_say_what_to_do() {
     let place = stopped_after(9);
-    let mut said = place.session(&["show latest", "resume latest"]);
+    let mut said = place.session(&["show latest", "run --resume latest"]);
     let config = place.read("pilot/config.yaml");
     place.write(
         "pilot/config.yaml",

@@ -103,7 +103,7 @@ fn the_pool_is_filled_to_half_as_many_again_and_drawn_from() {
     std::fs::remove_dir_all(place.path("data")).unwrap();
     place.ok(&format!("{run} -q"));
     std::fs::remove_dir_all(place.path("data")).unwrap();
-    let again = place.run("resume latest");
+    let again = place.run("run --resume latest");
     assert_eq!((again.code, again.err.as_str()), (0, "12 personas added to data/personas.json\n"));
     assert_eq!(pool(&place), first);
 
@@ -277,7 +277,7 @@ fn processes_that_add_at_the_same_time_lose_nothing() {
         place.write(&format!("{process}.jsonl"), lines.collect::<String>());
     }
     let import = |process: usize| {
-        let args = ["personas", "import", &format!("{process}.jsonl")];
+        let args = ["study", "deliberation", "personas", "import", &format!("{process}.jsonl")];
         place.command().args(args).stdout(std::process::Stdio::null()).spawn().unwrap()
     };
     let children: Vec<_> = (0..processes).map(import).collect();
@@ -295,7 +295,13 @@ fn personas_of_original_studies_are_imported_once() {
     let place = Place::new();
     let data = folder("deliberation");
     let inputs = ["personas.json", "outputs/pilot_001", "outputs/test_full_001"];
-    let mut args = vec!["personas".to_owned(), "import".to_owned(), "--json".to_owned()];
+    let mut args = vec![
+        "study".to_owned(),
+        "deliberation".to_owned(),
+        "personas".to_owned(),
+        "import".to_owned(),
+        "--json".to_owned(),
+    ];
     args.extend(inputs.map(|input| data.join(input).display().to_string()));
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     for (round, expected) in [(1, [128, 0, 0]), (2, [0, 0, 0])] {
@@ -305,10 +311,10 @@ fn personas_of_original_studies_are_imported_once() {
         assert_eq!(said["personas"], 128);
     }
     // The file is byte for byte what the first import wrote: the second wrote nothing.
-    let (stats, _) = place.json("personas stats");
+    let (stats, _) = place.json("study deliberation personas stats");
     assert_eq!((&stats["personas"], &stats["simulated"]), (&128.into(), &0.into()));
     assert_eq!(stats["by"]["sex"], json!({"F": 86, "M": 42}));
-    let (list, _) = place.json("personas list --most 3");
+    let (list, _) = place.json("study deliberation personas list --most 3");
     assert_eq!(list["personas"].as_array().unwrap().len(), 3);
     let file: Value = serde_json::from_str(&place.read("data/personas.json")).unwrap();
     let theirs = std::fs::read_to_string(data.join("personas.json")).unwrap();
@@ -341,15 +347,15 @@ fn entries_that_are_not_personas_are_counted_and_named() {
     place.write("other.json", "{\"people\": []}");
     std::fs::create_dir(place.path("empty")).unwrap();
     let shown = place.session(&[
-        "personas list",
-        "personas import some.jsonl pilot",
-        "personas import some.jsonl pilot",
-        "personas list",
-        "personas stats",
-        "personas import half.json",
-        "personas import other.json",
-        "personas import empty",
-        "personas import",
+        "study deliberation personas list",
+        "study deliberation personas import some.jsonl pilot",
+        "study deliberation personas import some.jsonl pilot",
+        "study deliberation personas list",
+        "study deliberation personas stats",
+        "study deliberation personas import half.json",
+        "study deliberation personas import other.json",
+        "study deliberation personas import empty",
+        "study deliberation personas import",
     ]);
     assert_said!("personas", shown);
 }

@@ -132,7 +132,7 @@ fn proofs_hold_and_changed_ones_do_not() {
         for (n, altered) in altered(&proof).iter().enumerate() {
             let name = format!("altered-{n}.json");
             place.write(&name, retold::prompt::canonical(altered).unwrap() + "\n");
-            assert_eq!(place.run(&format!("verify-proof {name}")).code, 1, "{name}");
+            assert_eq!(place.run(&format!("verify proof {name}")).code, 1, "{name}");
             files.push(name);
         }
         let said = verified(&place, &files);

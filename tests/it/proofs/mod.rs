@@ -70,10 +70,10 @@ fn a_decision_is_proved_without_its_log() {
         "proofs",
         elsewhere
             .session(&[
-                "verify-proof one.json",
-                &format!("verify-proof one.json --root {root}"),
-                &format!("verify-proof one.json --root {other}"),
-                "verify-proof one.json --json",
+                "verify proof one.json",
+                &format!("verify proof one.json --root {root}"),
+                &format!("verify proof one.json --root {other}"),
+                "verify proof one.json --json",
             ])
             .replace(&root.to_string(), "[root]")
     );
@@ -213,17 +213,17 @@ fn what_cannot_be_proved_and_what_is_no_proof_is_said() {
         proof["question"]["event"]["call"].as_str().unwrap()
     );
     let said = place.session(&[
-        "verify-proof spaced.json",
-        "verify-proof more.json",
-        "verify-proof later.json",
-        "verify-proof cut.json",
-        "verify-proof whole.json",
-        "verify-proof half.json",
-        "verify-proof empty.json",
-        "verify-proof bytes.json",
-        "verify-proof bare.json",
-        "verify-proof missing.json",
-        "verify-proof one.json --root 12",
+        "verify proof spaced.json",
+        "verify proof more.json",
+        "verify proof later.json",
+        "verify proof cut.json",
+        "verify proof whole.json",
+        "verify proof half.json",
+        "verify proof empty.json",
+        "verify proof bytes.json",
+        "verify proof bare.json",
+        "verify proof missing.json",
+        "verify proof one.json --root 12",
         &again,
     ]);
     let long = regex::Regex::new("[0-9a-f]{64}").unwrap();

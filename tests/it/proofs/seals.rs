@@ -23,7 +23,7 @@ fn sealed() -> (Place, String) {
     let run = log["runs"][0]["run"].as_str().unwrap().to_owned();
     place.ok("export latest right.jsonl");
     place.ok("audit latest solve/0#1 --proof proof.json");
-    let said = place.with_path(&["seal", "latest", "--key", "mine"]);
+    let said = place.with_path(&["verify", "seal", "latest", "--key", "mine"]);
     assert_eq!(said.code, 0, "{}", said.err);
     (place, run)
 }
@@ -49,16 +49,16 @@ fn a_forged_run_has_no_seal() {
         session(
             &place,
             &[
-                "seal latest --key mine",
+                "verify seal latest --key mine",
                 &format!("verify latest --seal {seal}"),
                 &format!("verify latest --seal {seal} --signer mine.pub"),
                 &format!("verify right.jsonl --seal {seal} --signer mine.pub"),
                 &format!("verify latest --seal {seal} --signer other.pub"),
                 "verify forged.jsonl",
                 &format!("verify forged.jsonl --seal {seal} --signer mine.pub"),
-                &format!("verify-proof proof.json --seal {seal} --signer mine.pub"),
-                &format!("verify-proof proof.json --seal {seal} --signer other.pub"),
-                &format!("verify-proof proof.json --seal {seal} --json"),
+                &format!("verify proof proof.json --seal {seal} --signer mine.pub"),
+                &format!("verify proof proof.json --seal {seal} --signer other.pub"),
+                &format!("verify proof proof.json --seal {seal} --json"),
             ]
         )
     );
@@ -86,10 +86,10 @@ fn a_seal_that_was_changed_is_refused() {
                 "verify latest --seal missing.seal",
                 &format!("verify latest --seal {run}.seal --signer small.yaml"),
                 "verify --seal more.seal",
-                "seal latest --key mine --output again.seal",
-                "seal latest --key mine --output again.seal",
-                "seal latest --key small.yaml --output new.seal",
-                "seal latest --key missing --output new.seal",
+                "verify seal latest --key mine --output again.seal",
+                "verify seal latest --key mine --output again.seal",
+                "verify seal latest --key small.yaml --output new.seal",
+                "verify seal latest --key missing --output new.seal",
             ]
         )
     );
@@ -101,7 +101,7 @@ fn without_ssh_keygen_that_is_said() {
     let place = Place::with_run();
     let mut command = place.command();
     // Nothing is found there.
-    command.env("PATH", place.root()).args(["seal", "latest", "--key", "mine"]);
+    command.env("PATH", place.root()).args(["verify", "seal", "latest", "--key", "mine"]);
     let said = Said::ended(&mut command);
-    assert_said!("seals_without_openssh", place.shown("seal latest --key mine", &said));
+    assert_said!("seals_without_openssh", place.shown("verify seal latest --key mine", &said));
 }

@@ -27,7 +27,7 @@ fn all_local_models_games_come_out_as_they_were() {
     // Five values in each of 579 rows, and 1,737 payoffs.
     assert_eq!((folders, answers, compared), (16, 579 + 306, 5 * 579 + 1_737));
     assert_eq!(place.json("verify").1, 0);
-    place.ok("outputs latest --to out");
+    place.ok("export latest out --as outputs");
     assert!(place.read("out/reasoning_measures.csv").lines().count() > 20);
 }
 
@@ -154,7 +154,7 @@ fn a_stopped_import_of_a_local_model_says_how_to_continue() {
     write(&place, &config(), &debug(), SIM);
     stopped_import(&place, "public-goods", "run", 2);
     let hint = "`retold import public-goods ORIGINAL --resume 07070707` continues it";
-    for command in ["show latest", "resume latest", "replay latest"] {
+    for command in ["show latest", "run --resume latest", "replay latest"] {
         let said = place.run(command);
         let all = format!("{}{}", said.out, said.err);
         assert!(all.replace("0707070707070707", "07070707").contains(hint), "{command}: {all}");
@@ -221,7 +221,7 @@ fn our_own_outputs_of_a_local_models_games_are_recognised() {
     let place = Place::new();
     write(&place, &config(), &debug(), SIM);
     place.ok("import public-goods run");
-    place.ok("outputs latest --to own");
+    place.ok("export latest own --as outputs");
     assert_said!("local_model_own_outputs", place.session(&["import public-goods own"]));
 }
 

@@ -166,7 +166,7 @@ fn own_outputs(more: &str) -> Place {
     let place = Place::new();
     place.write("own.yaml", format!("{OWN}{more}"));
     place.ok("run own.yaml -q --no-outputs");
-    place.ok("outputs latest --to own");
+    place.ok("export latest own --as outputs");
     place
 }
 
@@ -186,7 +186,7 @@ fn our_own_outputs_of_several_games_come_out_as_they_were() {
         assert_eq!(place.json("replay latest").0["identical"], true);
         let (shown, _) = place.json("show latest");
         assert_eq!(shown["simulated"], true, "made-up answers stay so: {shown}");
-        place.ok("outputs latest --to again");
+        place.ok("export latest again --as outputs");
         let columns = |text: &str| -> Vec<String> {
             let rows = text.lines().map(|row| row.split(',').collect::<Vec<_>>());
             rows.map(|row| row[2..row.len() - 1].join(",")).collect()

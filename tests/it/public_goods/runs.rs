@@ -174,7 +174,7 @@ fn the_recording_of_a_public_goods_game_replays_and_gives_its_files() {
          in the changelog.",
         said.out, said.err
     );
-    let said = place.args(&["outputs", path, "--to", "files"]);
+    let said = place.args(&["export", path, "files", "--as", "outputs"]);
     assert_eq!(said.code, 0, "{}", said.err);
     insta::assert_snapshot!("files_of_the_recording", said.out.split_once(" in ").unwrap().1);
     for name in [

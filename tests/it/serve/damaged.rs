@@ -231,7 +231,7 @@ fn reading_a_sound_log_changes_nothing_beside_it() {
 /// What reads a run: it must not change anything, however the log is damaged.
 const READING: [&str; 14] = [
     "verify",
-    "head",
+    "verify head",
     "check latest",
     "export latest",
     "plan small.yaml --against latest",

@@ -200,7 +200,7 @@ fn an_entry_of_the_schema_that_cannot_be_read_hides_no_run() {
     }
     let all = place.run("verify");
     assert!(all.code == 1 && all.out.contains("events_no_update"), "{}", all.out);
-    assert_eq!(place.run("resume latest").code, 1, "nothing is written to it");
+    assert_eq!(place.run("run --resume latest").code, 1, "nothing is written to it");
     let served = Served::log(&place, "retold.db");
     let page = served.json("/");
     assert_eq!(page["runs"].as_array().unwrap().len(), 2, "{page}");
@@ -296,7 +296,7 @@ fn a_wal_alone_is_a_damaged_log() {
     feeding.feed(20);
     fs::copy(place.path("other.db-wal"), place.path("alone.db-wal")).unwrap();
     drop(feeding);
-    for command in ["show latest", "log", "stats latest", "verify", "head"] {
+    for command in ["show latest", "log", "stats latest", "verify", "verify head"] {
         let said = place.run(&format!("--log alone.db {command}"));
         let all = format!("{command}: {}{}", said.out, said.err);
         assert!(said.code == 1 && all.contains("nothing is left from event 1 on"), "{all}");

@@ -408,7 +408,7 @@ fn the_part_that_the_parser_took_is_marked() {
             // The piece alone leads to the same decision.
             let parser = page["decision"]["parser"].as_str().unwrap();
             let params = page["decision"]["params"].as_str().unwrap();
-            let args = ["parse", "--parser", parser, "--params", params, "--json"];
+            let args = ["check", "--text", "-", "--parser", parser, "--params", params, "--json"];
             let said: Value =
                 serde_json::from_str(&place.fed(&args, taken[0].as_bytes()).out).unwrap();
             assert_eq!(said["method"], row["method"], "{taken:?}");

@@ -59,7 +59,7 @@ fn the_real_logs_are_read_again_and_whatever_they_refused_is_rejected_with_a_rea
         assert_eq!((code, &replayed["identical"]), (0, &json!(true)));
         assert_eq!(place.json("check latest").1, 0);
         assert_eq!(place.json("verify").1, 0);
-        place.ok("outputs latest --to out");
+        place.ok("export latest out --as outputs");
         let invalid = place.read("out/invalid_actions.csv");
         let of_refused = invalid.lines().filter(|line| line.contains(",false,"));
         assert_eq!(of_refused.count() as u64, refused);

@@ -99,11 +99,11 @@ fn the_next_step_works_as_it_is_printed() {
     let named = format!("--upstream mistral={url}");
     let recorded = record_with(&place, &named, NOWHERE, &["sh", "-c", ask], &[]);
     assert_eq!(recorded.code, 3, "{}", recorded.err);
-    let resumed = type_in(&place, typed(&recorded.err, "retold resume"));
+    let resumed = type_in(&place, typed(&recorded.err, "retold record --resume"));
     assert_eq!((resumed.code, &resumed.out), (3, &recorded.out), "{}", resumed.err);
     assert!(resumed.err.contains("after 1 recorded answer"), "{}", resumed.err);
     // Without it, the program would ask by itself.
-    for command in ["resume latest", "fork latest"] {
+    for command in ["record --resume latest", "fork latest"] {
         let said = with(&place, command, NOWHERE, &["sh", "-c", ask], &[]);
         assert_eq!(said.code, 2, "{}", said.err);
         assert!(said.err.contains("not named now: mistral"), "{}", said.err);
@@ -130,7 +130,7 @@ fn the_next_step_works_as_it_is_printed() {
     assert!(said.err.contains(&format!(" {hosts} -- ")), "{}", said.err);
     let asks_nothing = record_with(&Place::new(), hosts, NOWHERE, &["true"], &[]);
     assert!(asks_nothing.err.contains("It has to read HTTPS_PROXY"), "{}", asks_nothing.err);
-    let said = with(&place, "resume latest", NOWHERE, &["true"], &[]);
+    let said = with(&place, "record --resume latest", NOWHERE, &["true"], &[]);
     assert_eq!(said.code, 2, "{}", said.err);
     assert!(said.err.contains(&format!(" {hosts} -- true`\n")), "{}", said.err);
     assert!(said.err.contains("the recorded command was: sh -c 'exit 4'\n"), "{}", said.err);

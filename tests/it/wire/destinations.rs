@@ -77,7 +77,7 @@ fn no_server_is_asked_that_is_not_named_again() {
         assert_eq!((recorded.code, proxy.asked().len()), (3, 0), "{}", recorded.err);
         let (before, received) = (events(&place), local.received().len());
         let other = ask("OPENAI_BASE_URL", "ho");
-        for verb in ["resume", "fork"] {
+        for verb in ["record --resume", "fork"] {
             let said = run(&place, &proxy, &format!("{verb} latest"), &other, &[]);
             assert_eq!(said.code, 2, "{}", said.err);
             let typed = typed(&said.err, &format!("retold {verb}"));
@@ -91,11 +91,11 @@ fn no_server_is_asked_that_is_not_named_again() {
         assert!(shown.contains(&format!("  openai: {url}\n")), "{shown}");
         let listed = place.run("replay latest");
         for hints in [&recorded.err, &shown, &listed.err] {
-            let resumed = type_in(&place, typed(hints, "retold resume"));
+            let resumed = type_in(&place, typed(hints, "retold record --resume"));
             assert_eq!((resumed.code, &resumed.out), (3, &recorded.out), "{}", resumed.err);
         }
-        let said = run(&place, &proxy, "resume latest", &other, &[]);
-        let resumed = type_in(&place, typed(&said.err, "retold resume"));
+        let said = run(&place, &proxy, "record --resume latest", &other, &[]);
+        let resumed = type_in(&place, typed(&said.err, "retold record --resume"));
         assert!(resumed.err.contains("recorded 1 answer"), "{}", resumed.err);
         assert_eq!(local.received().len(), received + 1);
     }
@@ -109,13 +109,14 @@ fn a_provider_is_asked_again_if_the_run_has_asked_it() {
     let asked = |n: usize| vec!["CONNECT api.openai.com:443 HTTP/1.1".to_owned(); n];
     let recorded = run(&place, &proxy, "record", &script, &[]);
     assert_eq!((recorded.code, proxy.asked()), (3, asked(1)), "{}", recorded.err);
-    let command = typed(&recorded.err, "retold resume");
+    let command = typed(&recorded.err, "retold record --resume");
     assert!(!command.contains("--upstream"), "{command}");
-    let resumed = run(&place, &proxy, "resume latest", &ask("OPENAI_BASE_URL", "ho"), &[]);
+    let resumed = run(&place, &proxy, "record --resume latest", &ask("OPENAI_BASE_URL", "ho"), &[]);
     assert_eq!(proxy.asked(), asked(2), "{}", resumed.err);
     let url = local.base_url();
     let set = [("OPENAI_BASE_URL", url.as_str())];
-    let resumed = run(&place, &proxy, "resume latest", &ask("OPENAI_BASE_URL", "hu"), &set);
+    let resumed =
+        run(&place, &proxy, "record --resume latest", &ask("OPENAI_BASE_URL", "hu"), &set);
     assert_eq!((proxy.asked().len(), local.received().len()), (2, 1), "{}", resumed.err);
 }
 
@@ -194,7 +195,7 @@ fn secrets_in_urls_are_left_out() {
     let received = local.received();
     assert!(received[0].target.contains("/sk-pathpathpathpath/v1/chat/completions?code=zyxwvu99"));
     let shown = place.ok("show latest");
-    let stopped = run(&place, &proxy, "resume latest", &script, &[]);
+    let stopped = run(&place, &proxy, "record --resume latest", &script, &[]);
     assert_eq!(stopped.code, 2, "{}", stopped.err);
     let exported = place.run("export latest out.yaml --as vcrpy");
     assert_eq!(exported.code, 2, "{}", exported.err);
@@ -218,13 +219,14 @@ fn hosts_that_were_intercepted_are_named_again() {
     let said = run(&place, &proxy, &record, "exit 3", &[]);
     assert_eq!(said.code, 3, "{}", said.err);
     for given in ["", "--intercept", "--intercept --host other.example.test"] {
-        let said = run(&place, &proxy, &format!("resume latest {given}"), "exit 3", &[]);
+        let said = run(&place, &proxy, &format!("record --resume latest {given}"), "exit 3", &[]);
         assert_eq!(said.code, 2, "{given}: {}", said.err);
-        let command = typed(&said.err, "retold resume");
+        let command = typed(&said.err, "retold record --resume");
         assert!(command.contains(" --intercept ") && command.contains(&host), "{command}");
         assert_eq!(command.contains("other.example.test"), given.contains("other"), "{command}");
     }
-    let said = run(&place, &proxy, &format!("resume latest --intercept {host}"), "exit 3", &[]);
+    let said =
+        run(&place, &proxy, &format!("record --resume latest --intercept {host}"), "exit 3", &[]);
     assert_eq!(said.code, 3, "{}", said.err);
     assert_eq!(proxy.asked(), [""; 0]);
 }

@@ -124,7 +124,7 @@ fn hints_are_those_of_programs() {
     let (place, server) = (Place::new(), Server::handler(answer));
     let run = recorded(&place, &server, ["What is the capital of France?", "Spain"]);
     let shown = place.session(&[
-        "outputs latest",
+        "export latest --as outputs",
         "fork latest",
         "fork latest --retry-failed",
         "fork latest --set a=1",

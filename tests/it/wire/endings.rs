@@ -282,8 +282,13 @@ fn each_api_says_how_its_answers_ended() {
     );
     // What was paid for is sent again, and only what failed is asked again.
     let before = upstream.received().len();
-    let resumed =
-        with(&place, &format!("resume latest {args}"), "http://127.0.0.1:1", &program, &[]);
+    let resumed = with(
+        &place,
+        &format!("record --resume latest {args}"),
+        "http://127.0.0.1:1",
+        &program,
+        &[],
+    );
     assert_eq!((resumed.code, &resumed.out), (3, &bodies), "{}", resumed.err);
     assert_eq!(upstream.received().len() - before, failed, "{}", resumed.err);
     assert!(resumed.err.contains(&said), "{}", resumed.err);
@@ -346,7 +351,7 @@ fn programs_with_real_sdks_get_past_an_error_in_a_stream() {
         let place = Place::new();
         let recorded = record_with(&place, "", &upstream.base_url(), &command, &set);
         assert_eq!((recorded.code, upstream.received().len()), (1, 2), "{}", recorded.err);
-        let resumed = with(&place, "resume latest", &upstream.base_url(), &command, &set);
+        let resumed = with(&place, "record --resume latest", &upstream.base_url(), &command, &set);
         assert_eq!((resumed.code, upstream.received().len()), (0, 4), "{}", resumed.err);
         drop(upstream);
         let replayed = replay_with(&place, "latest", &command, &set);

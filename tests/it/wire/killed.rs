@@ -97,7 +97,7 @@ fn what_a_client_received_whole_is_in_the_log_of_a_killed_recorder() {
             continue;
         }
         std::fs::remove_file(&file).unwrap_or_default();
-        let resumed = with(&place, "resume latest", &upstream.base_url(), &command, &set);
+        let resumed = with(&place, "record --resume latest", &upstream.base_url(), &command, &set);
         assert_eq!(resumed.code, 0, "seed {seed}: {}", resumed.err);
         let asked = asked.lock().unwrap();
         let twice = asked.values().filter(|times| **times > 1).count();

@@ -75,7 +75,7 @@ fn past(command: &str, program: &[&str], upstream: Server, set: &[(&str, &str)])
 #[test]
 fn what_failed_is_asked_again_whatever_its_status() {
     for status in [401, 402, 403, 408, 409, 429, 500, 503, 529] {
-        for command in ["resume", "fork"] {
+        for command in ["record --resume", "fork"] {
             past(command, &["sh", "-c", ASK], failing(1, status), &[]);
         }
     }
@@ -88,10 +88,10 @@ fn programs_with_real_sdks_get_past_a_failure() {
     let (python, script) = (python(), program("questions.py"));
     let program = [python.as_str(), script.to_str().unwrap()];
     for (sdk, status, retries, command) in [
-        ("openai", 503, "0", "resume"),
+        ("openai", 503, "0", "record --resume"),
         ("openai", 429, "2", "fork"),
-        ("openai", 401, "2", "resume"),
-        ("anthropic", 529, "1", "resume"),
+        ("openai", 401, "2", "record --resume"),
+        ("anthropic", 529, "1", "record --resume"),
         ("anthropic", 401, "0", "fork"),
     ] {
         let tries = match status {
@@ -120,10 +120,10 @@ fn a_run_is_continued_as_often_as_it_fails() {
     let upstream = failing(2, 503);
     let url = upstream.base_url();
     for due in ["ab", "abb"] {
-        let again = with(&place, "resume latest", &url, &program, &[]);
+        let again = with(&place, "record --resume latest", &url, &program, &[]);
         assert_eq!((again.code, asked(&upstream).as_str()), (22, due), "{}", again.err);
     }
-    let last = with(&place, "resume latest", &url, &program, &[]);
+    let last = with(&place, "record --resume latest", &url, &program, &[]);
     assert_eq!((last.code, asked(&upstream).as_str()), (0, "abbbc"), "{}", last.err);
     let (shown, _) = place.json("show latest");
     assert_eq!((&shown["exchanges"], &shown["failed_attempts"]), (&json!(3), &json!(3)));
@@ -164,7 +164,7 @@ ask a; ask b; ask c; ask c; ask c; ask d | tee last; test \"$(cat last)\" = '200
     let program = ["sh", "-c", ask];
     let recorded = record_with(&place, "", &url, &program, &[]);
     assert_eq!((recorded.code, recorded.out.as_str()), (1, "400 200 500 429 200 503 "));
-    let resumed = with(&place, "resume latest", &url, &program, &[]);
+    let resumed = with(&place, "record --resume latest", &url, &program, &[]);
     assert_eq!((resumed.code, resumed.out.as_str()), (0, "400 200 500 429 200 200 "));
     let due = "recorded 1 answer as run";
     assert!(resumed.err.contains(due), "{}", resumed.err);
@@ -234,7 +234,7 @@ for question in 'abcd':
     let recorded = record_with(&place, "", &url, &program, &[]);
     assert_eq!(recorded.code, 1, "{}{}", recorded.out, recorded.err);
     assert_eq!(asked(&upstream), "abbcccd");
-    let resumed = with(&place, "resume latest", &url, &program, &[]);
+    let resumed = with(&place, "record --resume latest", &url, &program, &[]);
     let due = "to a\nInternalServerError\nto b\nto c\nto d\n";
     assert_eq!((resumed.code, resumed.out.as_str()), (0, due), "{}", resumed.err);
     assert_eq!(asked(&upstream), "abbcccdd", "{}", resumed.err);
@@ -274,7 +274,7 @@ fn a_replay_of_a_continued_run_leaves_out_what_was_not_sent_again() {
         for (at, due) in outs.iter().enumerate() {
             let said = match at {
                 0 => record_with(&place, "", &url, &program, &[]),
-                _ => with(&place, &format!("resume latest{flags}"), &url, &program, &[]),
+                _ => with(&place, &format!("record --resume latest{flags}"), &url, &program, &[]),
             };
             assert_eq!(said.out, *due, "{}", said.err);
             let replayed = replay_with(&place, "latest", &program, &[]);
@@ -315,13 +315,13 @@ fn all_failures_are_asked_again_if_that_is_said() {
     let (url, program) = (upstream.base_url(), ["sh", "-c", ASK]);
     let recorded = record_with(&place, "", &url, &program, &[]);
     assert_eq!(recorded.code, 22, "{}", recorded.err);
-    let resumed = with(&place, "resume latest", &url, &program, &[]);
+    let resumed = with(&place, "record --resume latest", &url, &program, &[]);
     assert_eq!((resumed.code, asked(&upstream).as_str()), (22, "ab"), "{}", resumed.err);
     let due = "after 1 recorded answer and 1 failed attempt from the log";
     assert!(resumed.err.contains(due), "{}", resumed.err);
     let due = "with --retry-failed, no recorded failure is sent to it again";
     assert!(resumed.err.contains(due), "{}", resumed.err);
-    let resumed = with(&place, "resume latest --retry-failed", &url, &program, &[]);
+    let resumed = with(&place, "record --resume latest --retry-failed", &url, &program, &[]);
     assert_eq!((resumed.code, asked(&upstream).as_str()), (0, "abbc"), "{}", resumed.err);
     let said = place.run("fork latest --retry-failed");
     assert_eq!(said.code, 2);

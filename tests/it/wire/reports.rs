@@ -202,11 +202,11 @@ exit $EXIT";
     };
     let cut_off = record_with(&place, "", &url, &program, &set("2", "", "3"));
     assert_eq!(cut_off.code, 3, "{}{}", cut_off.out, cut_off.err);
-    let other = with(&place, "resume latest", &url, &program, &set("3", "0", "0"));
+    let other = with(&place, "record --resume latest", &url, &program, &set("3", "0", "0"));
     assert_eq!(other.code, 1, "{}{}", other.out, other.err);
     assert!(other.err.contains("so the run is not finished"), "{}", other.err);
     // What differed was not recorded, and what came after the record is.
-    let resumed = with(&place, "resume latest", &url, &program, &set("4", "", "0"));
+    let resumed = with(&place, "record --resume latest", &url, &program, &set("4", "", "0"));
     assert_eq!(resumed.code, 1, "{}{}", resumed.out, resumed.err);
     let facts = place.ok("log latest");
     assert!(facts.contains("30"), "the first resume recorded its third decision: {facts}");

@@ -66,12 +66,12 @@ fn a_run_that_was_cut_off_is_continued_and_a_finished_one_is_forked() {
     let asked = || upstream.received().len();
     let cut_off = record_with(&place, "", &url, &script, &[("COUNT", "4"), ("EXIT", "3")]);
     assert_eq!((cut_off.code, asked()), (3, 4), "{}", cut_off.err);
-    assert!(cut_off.err.contains("retold resume"), "{}", cut_off.err);
-    let resumed = super::with(&place, "resume latest", &url, &script, &[("COUNT", "10")]);
+    assert!(cut_off.err.contains("retold record --resume"), "{}", cut_off.err);
+    let resumed = super::with(&place, "record --resume latest", &url, &script, &[("COUNT", "10")]);
     assert_eq!((resumed.code, asked()), (0, 10), "{}", resumed.err);
     assert!(draws(&resumed.out).is_superset(&draws(&cut_off.out)));
     assert_eq!(draws(&resumed.out).len(), 10);
-    let again = super::with(&place, "resume latest", &url, &script, &[("COUNT", "12")]);
+    let again = super::with(&place, "record --resume latest", &url, &script, &[("COUNT", "12")]);
     assert_eq!((again.code, asked()), (2, 10), "{}", again.err);
     assert!(again.err.contains("is finished, and nothing is added to it"), "{}", again.err);
     let forked = super::with(&place, "fork latest", &url, &script, &[("COUNT", "12")]);

@@ -15,8 +15,10 @@ use retold::proof::{ProveError, prove, verify};
 use retold_archive::RunView;
 use retold_wire::PROGRAM;
 
-/// Show how a decision came about: decision, method, parser, answer, prompt, and what the prompt
-/// was made from, each with its place in the log and its hash.
+/// Show how a decision came about, back to the first prompt.
+///
+/// That is: decision, method, parser, answer, prompt, and what the prompt was made from, each with
+/// its place in the log and its hash.
 ///
 /// "Declared" is what the experiment says its prompts were made from: earlier decisions and facts,
 /// traced back to the first prompt. It is part of the log's hash chain, and a replay compares it.
@@ -36,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["decision", "proof"])]
     independence: bool,
     /// Also write a proof that the decision, its answer and its prompt are in the run: a file for
-    /// people who do not have the log. `retold verify-proof` checks it.
+    /// people who do not have the log. `retold verify proof` checks it.
     #[arg(long, value_name = "FILE")]
     proof: Option<PathBuf>,
     /// Replace the file of the proof if it exists.
@@ -78,7 +80,7 @@ fn not_proved(error: ProveError, selected: &Selected) -> CliError {
     let started = reader.and_then(|mut it| select::started(it.as_mut(), selected.run).ok());
     match (&error, started) {
         (ProveError::NotFinished(run), Some(started)) if started.experiment == PROGRAM => {
-            let resume = next_command("resume", selected.run, &[], &started);
+            let resume = next_command("record --resume", selected.run, &[], &started);
             CliError::usage(error.to_string()).hint(format!(
                 "`retold {resume}` completes it, `retold abandon {run}` ends it as it is"
             ))
@@ -92,7 +94,7 @@ impl From<ProveError> for CliError {
         match error {
             ProveError::Log(error) => error.into(),
             ProveError::NotFinished(run) => CliError::usage(error.to_string()).hint(format!(
-                "`retold resume {run}` completes it, `retold abandon {run}` ends it as it is"
+                "`retold run --resume {run}` completes it, `retold abandon {run}` ends it as it is"
             )),
             ProveError::NoAnswer { .. } => CliError::usage(error.to_string()),
             other => CliError::new(Status::Difference, other.to_string())

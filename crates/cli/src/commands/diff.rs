@@ -27,7 +27,7 @@ use retold::run::{Lane, StateDifference};
 use retold_study::figures::{Paired, other_seed, paired};
 use retold_study::studies::Studies;
 
-/// Compare two runs: settings, prompts, answers, decisions, facts and state.
+/// Compare two runs: prompts, answers, decisions, facts and state.
 ///
 /// Calls are aligned by name and sample, facts by the call that caused them, so the two need not be
 /// of equal length: a fork and its parent, two runs of one config, two imports, or two runs of one

@@ -93,7 +93,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let message =
             format!("run {} has no failed calls: there is nothing to retry", selected.run);
         let hint = format!(
-            "`retold resume {run}` asks the calls that were never answered, if the run is unfinished"
+            "`retold run --resume {run}` asks the calls that were never answered, if the run is unfinished"
         );
         return Err(CliError::usage(message).hint(hint));
     }

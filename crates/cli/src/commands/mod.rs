@@ -10,26 +10,19 @@ mod check;
 mod diff;
 mod export;
 mod fork;
-mod head;
 mod import;
 mod log;
-mod outputs;
-mod parse;
 mod plan;
-mod play;
 mod proxy;
 mod record;
 mod replay;
 mod report;
-mod resume;
 mod run;
-mod seal;
 mod serve;
 mod show;
-mod snapshot;
 mod stats;
+pub(crate) mod study;
 mod verify;
-mod verify_proof;
 
 use clap::Subcommand;
 
@@ -40,29 +33,21 @@ use crate::output::Output;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Args),
-    Resume(resume::Args),
     Abandon(abandon::Args),
     Fork(fork::Args),
     Plan(plan::Args),
-    Play(play::Args),
     Record(record::Args),
     Replay(replay::Args),
     Proxy(proxy::Args),
     Check(check::Args),
     Diff(diff::Args),
-    Parse(parse::Args),
-    Snapshot(snapshot::Args),
     Audit(audit::Args),
     Log(log::Args),
     Show(show::Args),
     Stats(stats::Args),
     Serve(serve::Args),
-    Outputs(outputs::Args),
     Report(report::Args),
     Verify(verify::Args),
-    VerifyProof(verify_proof::Args),
-    Head(head::Args),
-    Seal(seal::Args),
     Backup(backup::Args),
     Export(export::Args),
     Import(import::Args),
@@ -76,29 +61,21 @@ pub(crate) fn run(
 ) -> Result<Status, CliError> {
     match command {
         Command::Run(args) => run::run(args, global, output),
-        Command::Resume(args) => resume::run(args, global, output),
         Command::Abandon(args) => abandon::run(args, global, output),
         Command::Fork(args) => fork::run(args, global, output),
         Command::Plan(args) => plan::run(args, global, output),
-        Command::Play(args) => play::run(args, global, output),
         Command::Record(args) => record::run(args, global),
         Command::Proxy(args) => proxy::run(args, global, output),
         Command::Replay(args) => replay::run(args, global, output),
         Command::Check(args) => check::run(args, global, output),
         Command::Diff(args) => diff::run(args, global, output),
-        Command::Snapshot(args) => snapshot::run(args, global, output),
-        Command::Parse(args) => parse::run(args, global, output),
         Command::Audit(args) => audit::run(args, global, output),
         Command::Log(args) => log::run(args, global, output),
-        Command::Outputs(args) => outputs::run(args, global, output),
         Command::Report(args) => report::run(args, global, output),
         Command::Show(args) => show::run(args, global, output),
         Command::Stats(args) => stats::run(args, global, output),
         Command::Serve(args) => serve::run(args, global, output),
         Command::Verify(args) => verify::run(args, global, output),
-        Command::VerifyProof(args) => verify_proof::run(args, output),
-        Command::Head(args) => head::run(args, global, output),
-        Command::Seal(args) => seal::run(args, global, output),
         Command::Backup(args) => backup::run(args, global, output),
         Command::Export(args) => export::run(args, global, output),
         Command::Import(args) => import::run(args, global, output),

@@ -27,7 +27,7 @@ use retold::run::{DryRun, DryRunSettings, Finish, Forecast, Mode};
 use retold_study::config::ModelKind;
 use retold_study::study::StudySettings;
 
-/// Show what a run would ask, and what it would cost, before it is paid for.
+/// Show what a run would ask and cost before it is paid for.
 ///
 /// That is: how many calls are already recorded, what makes the prompts of the others differ, and
 /// their calls, tokens and cost.

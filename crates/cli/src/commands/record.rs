@@ -4,9 +4,13 @@ use std::ffi::OsString;
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::runs::program::{self, Destinations, InterceptArgs, Recording, RulesArgs};
+use crate::runs::continuation;
+use crate::runs::program::{
+    self, Destinations, InterceptArgs, Recording, RulesArgs, SharedArgs, needs_command,
+};
+use crate::select;
 
-/// Run any program with its requests to models recorded.
+/// Record any program's requests to models, or continue such a run.
 ///
 /// The command after -- runs as it would without retold, in its own terminal and with its own exit
 /// code. Its requests go through a server on this machine, because the variables in which SDKs look
@@ -18,18 +22,31 @@ use crate::runs::program::{self, Destinations, InterceptArgs, Recording, RulesAr
 ///
 /// `retold replay RUN -- CMD` runs the program again from the recorded answers: retold asks nothing
 /// then, and needs no key. Requests that go past retold are neither recorded nor replayed: --watch
-/// counts them. If the program ended with an error, `retold resume RUN -- CMD` continues the run.
+/// counts them.
+///
+/// If the program ended with an error, --resume continues the run: its requests are answered from
+/// what was recorded, then asked and recorded. A recorded failure is sent again if an answer follows
+/// it, or if the server refused the request itself (400, 404, 422); otherwise the request is asked
+/// again.
 ///
 /// A program can name the call that a request belongs to in the header X-Retold-Call, which is not
 /// forwarded. Otherwise, equal requests get their recorded answers in the order in which they were
 /// made.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A name for the run, by which `replay`, `resume` and `fork` find the last one of that name.
+    /// Continue this run, which was cut off: first digits of its id, its name, or `latest`.
+    #[arg(long, value_name = "RUN")]
+    #[arg(conflicts_with_all = ["name", "ignore", "replace", "redact", "log_limit"])]
+    resume: Option<String>,
+    /// With --resume: send no recorded failure again, and ask every request that has no answer.
+    #[arg(long, requires = "resume")]
+    retry_failed: bool,
+    /// A name for the run, by which `replay`, `fork` and --resume find the last one of that name.
     #[arg(long)]
     name: Option<String>,
     /// Where the requests of an upstream go: openai, anthropic, gemini, azure, ollama, or any other
-    /// name, whose base URL the command then finds in NAME_BASE_URL. Can be repeated.
+    /// name, whose base URL the command then finds in NAME_BASE_URL. --resume takes no server from the
+    /// run: name those again that are not the provider's own. Can be repeated.
     #[arg(long = "upstream", value_name = "NAME=URL")]
     upstreams: Vec<String>,
     #[command(flatten)]
@@ -40,13 +57,31 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BYTES")]
     log_limit: Option<u64>,
     /// The command to run.
-    #[arg(last = true, required = true, value_name = "CMD")]
+    #[arg(last = true, required_unless_present = "resume", value_name = "CMD")]
     command: Vec<OsString>,
 }
 
 pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
-    let Args { name, upstreams, rules, intercept, log_limit, command } = args;
+    let Args { resume, retry_failed, name, upstreams, rules, intercept, log_limit, command } = args;
     let destinations = Destinations { upstreams, intercept };
+    if let Some(run) = resume {
+        if command.is_empty() {
+            return Err(without_command(&run, global)?);
+        }
+        let shared = SharedArgs { shared: rules.shared };
+        return program::resume(&run, shared, retry_failed, &destinations, command, global);
+    }
     let recording = Recording { name, destinations, rules, log_limit, command };
     program::record(recording, global)
+}
+
+/// Why a run cannot be continued without a command: that of a program needs it, and that of a study
+/// is continued otherwise.
+fn without_command(name: &str, global: &Global) -> Result<CliError, CliError> {
+    let selected = select::run(global, name)?;
+    let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
+    needs_command(&selected, &started)?;
+    let next = continuation::command(global.studies, &started, &selected.run.short(8));
+    Ok(CliError::usage(format!("run {} was not recorded from a program", selected.run))
+        .hint(format!("`retold {next}` continues it")))
 }

@@ -21,8 +21,10 @@ use retold_report::{Page, RunPart, Summary};
 use retold_study::figures::{Figure, paired};
 use retold_wire::PROGRAM;
 
-/// Write a run as one self-contained page: what was run, headline figures with 95 % intervals, plots
-/// with their numbers as CSV, and by which methods its decisions were found.
+/// Write a run, or two side by side, as one self-contained page.
+///
+/// It has what was run, headline figures with 95 % intervals, plots with their numbers as CSV, and by
+/// which methods its decisions were found.
 ///
 /// With two runs, the page compares them: both sets of figures and plots, and the difference of
 /// each figure over the lanes (participants, puzzles) that both runs have. The page needs no network

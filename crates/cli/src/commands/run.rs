@@ -8,25 +8,33 @@ use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::folder::FolderArgs;
 use crate::runs::record::{Recording, record};
-use crate::runs::resume::same_study;
+use crate::runs::resume::{same_study, this_run};
+use crate::select::looks_like_a_file;
 
-/// Record a run of an experiment.
+/// Record a run of a study, or continue an interrupted one.
 ///
 /// The model is simulated unless the config or a flag says otherwise.
 ///
 /// If the config names its outputs (deliberation: pilot_id), the run writes the folder outputs/NAME
 /// when it has finished, or the next free one (outputs/NAME-2, and so on) if that already exists or
 /// belongs to another unfinished run. If the folder cannot be written, nothing is lost:
-/// `retold outputs RUN` makes it from the log at any time. While a deliberation is running,
-/// outputs/NAME.log reports its progress.
+/// `retold export RUN --as outputs` makes it from the log at any time. While a deliberation is
+/// running, outputs/NAME.log reports its progress.
 ///
 /// No second run is started while another process executes a run with the same name, or while the
 /// log has an unfinished one: --resume continues that. Runs of a config without a name are
 /// recognised by their settings.
+///
+/// With --resume, the experiment runs again from the start: whatever is in the log is answered from
+/// the log, and only the rest is asked. Nothing is asked twice except calls that were in flight.
+/// `retold record --resume RUN -- CMD` continues the run of a program, and `retold import` that of
+/// an original run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The config file (YAML).
-    config: PathBuf,
+    /// The config file (YAML). With --resume, a run (first digits of its id, or `latest`) can be
+    /// named instead; if left out, it is the last unfinished run in the log.
+    #[arg(value_name = "CONFIG|RUN", required_unless_present = "resume")]
+    config: Option<PathBuf>,
     /// The experiment, if the config does not name it.
     #[arg(long, value_name = "NAME")]
     experiment: Option<String>,
@@ -36,7 +44,7 @@ pub(crate) struct Args {
     /// Do not let the log file grow beyond this many bytes.
     #[arg(long, value_name = "BYTES")]
     log_limit: Option<u64>,
-    /// Continue the unfinished run of this config in the log instead of starting a new one.
+    /// Continue a run instead of starting one: the unfinished one of the config, or the named one.
     #[arg(long, conflicts_with = "log_limit")]
     resume: bool,
     /// Start a run even if the log has an unfinished one with the same name, or with the same
@@ -52,6 +60,19 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { config, experiment, settings, model, log_limit, resume, new, folder } = args;
+    let config = match config {
+        Some(config) if !resume || looks_like_a_file(&config.to_string_lossy()) => config,
+        run => {
+            if experiment.is_some() || !settings.is_empty() {
+                return Err(CliError::usage(
+                    "--experiment and --set are for a config, and a run continues with its recorded settings",
+                )
+                .hint("`retold fork RUN --set KEY=VALUE` records a new run with other settings"));
+            }
+            let run = run.map(|run| run.to_string_lossy().into_owned());
+            return this_run(run.as_deref(), model, folder, global, output);
+        }
+    };
     let mut study = global.studies.study(&config, experiment.as_deref(), &settings)?;
     if resume {
         model.apply(global.studies, &study.experiment, &mut study.settings)?;

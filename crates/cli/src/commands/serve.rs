@@ -15,7 +15,9 @@ use crate::select;
 use crate::signal::Signals;
 use retold_serve::{Reach, Server, Site, Source};
 
-/// Show a log or a recording as a read-only web page, on this machine alone.
+/// Show a log or a recording as a read-only page in the browser.
+///
+/// Other machines cannot reach it unless --allow-others is given.
 ///
 /// It has all runs; a run's events, with the filters of `retold log`; each exchange, with the part of
 /// the answer that the parser took; the run in numbers, as `retold stats` prints them; a participant's story; why a decision came about; the state after

@@ -12,7 +12,6 @@ use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::runs::continuation;
 use crate::runs::effective;
-use crate::runs::program::next_command;
 use crate::runs::settings::experiment_of;
 use crate::select::{self, Selected, Until};
 use crate::views::audit;
@@ -34,7 +33,7 @@ use retold_wire::PROGRAM;
 /// answer at once.
 const MOST_COUNTED: u64 = 100_000;
 
-/// Show a run, one of its participants, calls or events, or a prompt by its hash.
+/// Show a run, a participant, a call, an event, or a prompt by its hash.
 ///
 /// `retold show latest p_0007` prints a participant's whole story, with the exchanges of each step.
 /// In other studies, write `game1/agent_0` (public goods), `agent/12` (society) or `game/1`
@@ -331,12 +330,7 @@ fn show_run(
             text.push_str("it had not ended by then\n");
         }
         None => {
-            let command = continuation::command(studies, &started);
-            let next = match started.experiment.as_str() {
-                PROGRAM => next_command("resume", run, &[], &started),
-                _ => format!("{command} {}", run.short(8)),
-            };
-            let retold = begins();
+            let (retold, next) = (begins(), continuation::of_any(studies, &started, run));
             let _ = writeln!(text, "unfinished: `{retold} {next}` continues it");
         }
     }

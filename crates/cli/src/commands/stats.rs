@@ -18,7 +18,7 @@ use retold::model::Prices;
 use retold::totals::{Figures, Totals};
 use retold_archive::RunView;
 
-/// Show a run in numbers: calls, attempts, tokens, cost, latency, savings, methods.
+/// Show a run in numbers: calls, tokens, cost, latency, methods.
 ///
 /// Failed attempts are counted by reason. Tokens and cost are those of the answers that were asked
 /// for in this run; cost is at the list prices of config/prices.yaml, and a model without a price is

@@ -1,4 +1,4 @@
-//! The program `retold`: its studies, and the command that only it has.
+//! The program `retold`: its studies, and the command that only one of them has.
 
 mod personas;
 

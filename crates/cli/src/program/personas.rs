@@ -1,4 +1,4 @@
-//! `retold personas`.
+//! `retold study deliberation personas`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -53,7 +53,11 @@ enum Command {
 
 /// The command.
 pub(super) fn command() -> OwnCommand {
-    OwnCommand { command: Args::augment_args(clap::Command::new("personas")), run: Box::new(run) }
+    OwnCommand {
+        study: Some(retold_deliberation::NAME),
+        command: Args::augment_args(clap::Command::new("personas")),
+        run: Box::new(run),
+    }
 }
 
 fn run(given: &ArgMatches, _: &Global<'_>, output: &Output) -> Result<Status, CliError> {
@@ -81,7 +85,7 @@ impl From<PoolError> for CliError {
 fn read(storage: &Path) -> Result<Vec<Enriched>, CliError> {
     if !storage.exists() {
         let message = format!("there is no pool {}", storage.display());
-        let hint = "`retold personas import` creates one, and so does a deliberation with use_persona_storage";
+        let hint = "`retold study deliberation personas import` creates one, and so does a deliberation with use_persona_storage";
         return Err(CliError::new(Status::Io, message).hint(hint));
     }
     Ok(Pool::read(storage)?.personas)

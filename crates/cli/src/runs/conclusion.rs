@@ -73,9 +73,8 @@ pub(crate) fn conclude(
     let hints = Hints { name: &name, servers: &servers };
     let nothing = nothing(&ended, log, run, hints)?.or(too_many_failed(&ended, hints, max_failed));
     let some_failed = some_failed(&ended, hints).filter(|_| nothing.is_none());
-    let command =
-        continuation::command(global.studies, &select::started(log.reader()?.as_mut(), run)?);
-    let go_on = format!("{command} {name}{servers}");
+    let started = select::started(log.reader()?.as_mut(), run)?;
+    let go_on = format!("{}{servers}", continuation::command(global.studies, &started, &name));
     let status = match &ended.finish {
         Finish::Stopped(Stop::Interrupted) => Status::Interrupted,
         _ => Status::Fine,
@@ -118,7 +117,7 @@ fn nothing(
         return Ok(Some(error.hint(hints.ask_again()).hint(hints.failed_attempts())));
     }
     let name = hints.name;
-    let hint = format!("`retold outputs {name} --to FOLDER` gives the reason for each call");
+    let hint = format!("`retold export {name} FOLDER --as outputs` gives the reason for each call");
     Ok(report.empty_because.clone().map(|reason| CliError::new(Status::Model, reason).hint(hint)))
 }
 
@@ -340,7 +339,8 @@ fn store(log: &Log, run: RunId, settings_of: SettingsOf, global: &Global) -> Res
         return Ok(());
     }
     let failed = |e: BoxError| {
-        let again = format!("the run itself is safe: `retold resume {}` tries again", run.short(8));
+        let again =
+            format!("the run itself is safe: `retold run --resume {}` tries again", run.short(8));
         CliError::new(Status::Io, e.to_string()).hint(again)
     };
     let record = RunRecord::read(reader.as_mut(), run)?;
@@ -361,7 +361,7 @@ fn store(log: &Log, run: RunId, settings_of: SettingsOf, global: &Global) -> Res
                 Some(_) => {
                     let name = run.short(8);
                     format!(
-                        "`retold outputs {name} --to FOLDER` writes them to a folder of your choice"
+                        "`retold export {name} FOLDER --as outputs` writes them to a folder of your choice"
                     )
                 }
             };
@@ -477,9 +477,9 @@ mod tests {
              --resume 0a1b`, or the same command again if the run is not in `retold log`"
         );
         assert_eq!(
-            make_room(NoRoom::DiskOrLimit(9), "resume 0a1b"),
+            make_room(NoRoom::DiskOrLimit(9), "run --resume 0a1b"),
             "everything recorded so far is safe: make room (or raise --log-limit), then `retold \
-             resume 0a1b`, or the same command again if the run is not in `retold log`"
+             run --resume 0a1b`, or the same command again if the run is not in `retold log`"
         );
     }
 }

@@ -2,20 +2,32 @@
 
 use crate::runs::original;
 use crate::runs::person::is_played;
+use crate::runs::program::next_command;
 use crate::runs::settings::settings_of;
 use retold::event::RunStarted;
+use retold::id::RunId;
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
+use retold_wire::PROGRAM;
 
-/// The command that continues a run, without the names of the program and of the run.
-pub(crate) fn command(studies: &Studies, started: &RunStarted) -> String {
+/// The command that continues a run, of a study or of a program, without the name of the program
+/// `retold`.
+pub(crate) fn of_any(studies: &Studies, started: &RunStarted, run: RunId) -> String {
+    match started.experiment.as_str() {
+        PROGRAM => next_command("record --resume", run, &[], started),
+        _ => command(studies, started, &run.short(8)),
+    }
+}
+
+/// The same for the run of a study, by its name in commands.
+pub(crate) fn command(studies: &Studies, started: &RunStarted, name: &str) -> String {
+    let experiment = &started.experiment;
     let settings = started.settings.get("experiment").cloned().map(ExperimentSettings::from);
-    if settings.is_some_and(|settings| is_played(studies, &started.experiment, &settings)) {
-        return "play --resume".to_owned();
+    if settings.is_some_and(|settings| is_played(studies, experiment, &settings)) {
+        return format!("study {experiment} play --resume {name}");
     }
     if settings_of(studies, started).is_ok_and(|settings| original::is_one(&settings)) {
-        format!("import {} ORIGINAL --resume", studies.import_name(&started.experiment))
-    } else {
-        "resume".to_owned()
+        return original::command(studies, experiment, "ORIGINAL", name);
     }
+    format!("run --resume {name}")
 }

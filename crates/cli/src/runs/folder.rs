@@ -31,13 +31,13 @@ pub(crate) struct Folder {
 /// Whether a run writes its folder.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(crate) struct FolderArgs {
-    /// Write no output folder: `retold outputs RUN` makes it later. A run that was started with
-    /// this flag, or as a fork, is also resumed without a folder, unless `retold resume` gets
-    /// --outputs; with resume, the flag applies only this time.
+    /// Write no output folder: `retold export RUN --as outputs` makes it later. A run that was started
+    /// with this flag, or as a fork, is also resumed without a folder, unless --outputs is given; with
+    /// --resume, the flag applies only this time.
     #[arg(long)]
     no_outputs: bool,
-    /// Whether the folder is asked for, whatever the run was started with.
-    #[arg(skip)]
+    /// With --resume: write the output folder, even if the run was started with --no-outputs.
+    #[arg(long, requires = "resume", conflicts_with = "no_outputs")]
     outputs: bool,
     /// For a run that has started: which of the folders with its name it writes.
     #[arg(skip)]
@@ -66,11 +66,6 @@ impl FolderArgs {
     /// Chooses one of the folders with the name.
     pub(crate) fn with_number(self, number: u32) -> Self {
         FolderArgs { number: Some(number), ..self }
-    }
-
-    /// Asks for the folder, if `outputs` is true.
-    pub(crate) fn with_outputs(self, outputs: bool) -> Self {
-        FolderArgs { outputs, ..self }
     }
 
     /// What was given now or when the run was started. A fork writes no folder, because its
@@ -181,7 +176,8 @@ impl Folder {
             }
         };
         if !holds(folder, &files) {
-            let again = format!("the run is kept: `retold outputs {} --to FOLDER`", run.short(8));
+            let again =
+                format!("the run is kept: `retold export {} FOLDER --as outputs`", run.short(8));
             refuse_existing(folder).map_err(|e| e.hint(again))?;
             write_folder(folder, &files)?;
         }
@@ -253,7 +249,7 @@ pub(crate) fn write_folder(folder: &Path, files: &[OutputFile]) -> Result<(), Cl
     });
     written.map_err(|e| {
         CliError::new(Status::Io, format!("cannot write {}: {e}", folder.display()))
-            .hint("the run itself is safe in the log: `retold outputs RUN --to FOLDER`")
+            .hint("the run itself is safe in the log: `retold export RUN FOLDER --as outputs`")
     })
 }
 

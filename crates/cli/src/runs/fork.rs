@@ -90,7 +90,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         live: None,
     };
     let ended = session::go(session, global)?;
-    // The folder in the settings is the parent's: `retold outputs RUN --to FOLDER` makes another.
+    // The folder in the settings is the parent's: `retold export RUN FOLDER --as outputs` makes another.
     let (simulated, folder, settings_of) = (info.simulated, None, SettingsOf::Run);
     let conclusion = Conclusion {
         ended,

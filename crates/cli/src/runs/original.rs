@@ -11,13 +11,8 @@ pub(crate) fn is_one(settings: &StudySettings) -> bool {
     model.kind == ModelKind::Scripted && model.answers.is_none()
 }
 
-/// What to do about an unfinished import of an original run.
-pub(crate) fn how_to_continue(
-    studies: &Studies,
-    experiment: &str,
-    original: &str,
-    name: &str,
-) -> String {
+/// The command that continues the import of an original run.
+pub(crate) fn command(studies: &Studies, experiment: &str, original: &str, name: &str) -> String {
     let import = studies.import_name(experiment);
-    format!("`retold import {import} {original} --resume {name}` continues it; nothing is lost")
+    format!("import {import} {original} --resume {name}")
 }

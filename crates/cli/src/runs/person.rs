@@ -49,7 +49,10 @@ pub(crate) fn with_person(
         (None, Some(_)) => Err(CliError::usage(
             "this game has a human player, and this command cannot prompt for input",
         )
-        .hint("`retold play CONFIG` starts a game, and `retold play --resume RUN` continues one")),
+        .hint(format!(
+            "`retold study {experiment} play CONFIG` starts a game, and `retold study {experiment} play --resume \
+             RUN` continues one"
+        ))),
         (_, None) => Ok(model),
     }
 }

@@ -5,12 +5,16 @@ use crate::global::Global;
 use crate::model::{ModelArgs, named_again};
 use crate::output::Output;
 use crate::runs::conclusion::{Conclusion, conclude};
+use crate::runs::continuation;
 use crate::runs::folder::{Folder, FolderArgs};
-use crate::runs::person::with_person;
+use crate::runs::original;
+use crate::runs::person::{is_played, with_person};
+use crate::runs::program::needs_command;
 use crate::runs::session::{self, Session};
 use crate::runs::settings::{as_json, as_recorded, differing, is_of, one_kind, settings_of};
 use crate::select::{self, Selected};
 use retold::event::{RunOutcome, RunStarted};
+use retold::log::Log;
 use retold::model::Answerer;
 use retold::run::{Mode, how_it_ended};
 use retold_study::settings::ExperimentSettings;
@@ -37,6 +41,49 @@ pub(crate) fn resume(
     let mut settings = settings_of(global.studies, &started)?;
     resuming.model.apply(global.studies, &started.experiment, &mut settings)?;
     go_on(resuming, started, settings, SettingsOf::Run, global, output)
+}
+
+/// Continues the run that is named, or else the last one that is unfinished, if it is a study's.
+pub(crate) fn this_run(
+    name: Option<&str>,
+    model: ModelArgs,
+    folder: FolderArgs,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let selected = match name {
+        Some(name) => select::run(global, name)?,
+        None => last_unfinished(select::open(global)?, global)?,
+    };
+    let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
+    needs_command(&selected, &started)?;
+    let settings = settings_of(global.studies, &started)?;
+    let other = match original::is_one(&settings) {
+        true => Some("is an import of an original run, whose files have its answers"),
+        false if is_played(global.studies, &started.experiment, &settings.experiment) => {
+            Some("has a human player, and this command cannot prompt for input")
+        }
+        false => None,
+    };
+    if let Some(what) = other {
+        let command = continuation::command(global.studies, &started, &selected.run.short(8));
+        return Err(CliError::usage(format!("run {} {what}", selected.run))
+            .hint(format!("`retold {command}` continues it; nothing is lost")));
+    }
+    resume(Resuming { selected, folder, model, seat: None }, global, output)
+}
+
+/// The last run of a log that has not ended.
+fn last_unfinished(log: Log, global: &Global) -> Result<Selected, CliError> {
+    let mut reader = log.reader()?;
+    for head in reader.runs()?.into_iter().rev() {
+        if how_it_ended(reader.as_mut(), head.run)?.is_none() {
+            drop(reader);
+            return Ok(Selected { log, run: head.run });
+        }
+    }
+    Err(CliError::usage(format!("no run in {} is unfinished", global.log.display()))
+        .hint("`retold log` lists the runs"))
 }
 
 /// Continues the last unfinished run of a study, or else the last one, which must have been
@@ -92,7 +139,10 @@ pub(crate) fn same_study(
             "run {run} was recorded with other settings: {}",
             differing(&recorded, &now)
         ))
-        .hint(format!("`retold resume {}` continues it with its original settings", run.short(8)))
+        .hint(format!(
+            "`retold run --resume {}` continues it with its original settings",
+            run.short(8)
+        ))
         .hint("for another study, use another name (deliberation: pilot_id)"));
     }
     study.settings.experiment = recorded.into();

@@ -52,7 +52,7 @@ pub(crate) fn settings_of(
         return Err(CliError::usage(
             "this run was recorded from a program: it is run again together with that program",
         )
-        .hint("put the program after --: `retold replay RUN -- CMD` replays it, `retold resume RUN -- CMD` continues it, `retold fork RUN -- CMD` records a new run that shares its answers"));
+        .hint("put the program after --: `retold replay RUN -- CMD` replays it, `retold record --resume RUN -- CMD` continues it, `retold fork RUN -- CMD` records a new run that shares its answers"));
     }
     if studies.find(&started.experiment).is_none() {
         return Err(CliError::usage(format!(

@@ -89,7 +89,7 @@ pub(crate) fn none_of(
         let go_on = if has_same_settings {
             "the same command with --resume continues it".to_owned()
         } else {
-            format!("`retold resume {run}` continues it with its original settings")
+            format!("`retold run --resume {run}` continues it with its original settings")
         };
         return Err(CliError::usage(format!("run {run} of {what} is unfinished{holds}"))
             .hint(go_on)

@@ -29,8 +29,9 @@ use retold_wire::{PROGRAM, Settings};
 
 use traffic::TrafficArgs;
 
-/// Import a recording, an exchanges file or what another tool recorded into the log, or run an
-/// original run of another program again.
+/// Import a recording, exchanges, or what another tool recorded.
+///
+/// It becomes a run in the log. An original run of another program is run again.
 ///
 /// The key of a recording's redactions is taken over if it is beside the file (FILE-key).
 ///

@@ -12,7 +12,7 @@ use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::run_id::new_run_id;
 use crate::runs::conclusion::{begun, stopped};
-use crate::runs::original::{how_to_continue, is_one};
+use crate::runs::original::{command, is_one};
 use crate::runs::record::started;
 use crate::runs::session::{self, Session};
 use crate::runs::settings::{is_of, settings_of};
@@ -108,14 +108,13 @@ fn execute(
     let ended = begun(session::go(session, global)?, &log, run)?;
     let mut reader = log.reader()?;
     let name = retold_archive::short_name(reader.as_mut(), run)?;
+    let go_on = command(global.studies, &study.experiment, original, &name);
     if let Finish::Stopped(Stop::Interrupted) = ended.finish {
         let message = format!("run {run} is not finished");
-        let hint = how_to_continue(global.studies, &study.experiment, original, &name);
-        return Err(CliError::new(Status::Interrupted, message).hint(hint));
+        return Err(CliError::new(Status::Interrupted, message)
+            .hint(format!("`retold {go_on}` continues it; nothing is lost")));
     }
     if !matches!(ended.finish, Finish::Finished) {
-        let import = global.studies.import_name(&study.experiment);
-        let go_on = format!("import {import} {original} --resume {name}");
         return stopped(ended, &go_on).map_or(Ok(Status::Interrupted), Err);
     }
     let mut record = RunRecord::read(reader.as_mut(), run)?;

@@ -116,7 +116,7 @@ pub(super) fn run(
     let next = match (urls.is_empty(), unanswered > 0) {
         // Nothing in it can be asked for over HTTP.
         (true, _) => format!("check {short} --parsers FILE"),
-        (false, true) => next_command("resume", run, &[], &started),
+        (false, true) => next_command("record --resume", run, &[], &started),
         (false, false) => next_command("replay", run, &[], &started),
     };
     let _ = writeln!(text, "\nnext:\n  {} {next}", begins());

@@ -15,7 +15,7 @@ use crate::error::{CliError, Status, write_err};
 use crate::gate::{self, AtOnce};
 use crate::global::Global;
 use crate::output::{Output, counted};
-use crate::runs::program::next_command;
+use crate::runs::continuation;
 use crate::select::{Selected, Until};
 use crate::views::event::as_json;
 use crate::views::state::{self, RunState};
@@ -29,7 +29,6 @@ use retold::log::{EventFilter, Filtering, Log, LogError, is_being_written};
 use retold::model::UNENDED;
 use retold::run::how_it_ended;
 use retold_archive::{Damage, RunView, TolerantReader, Verdict, is_long};
-use retold_wire::PROGRAM;
 
 /// Events in one read.
 const BATCH: usize = 1024;
@@ -254,11 +253,7 @@ fn follow(
         silent += 1;
         if silent == SILENT && !is_being_written(&global.log, run) {
             let started = select::started(reader.as_mut(), run)?;
-            let name = run.short(8);
-            let next = match started.experiment.as_str() {
-                PROGRAM => next_command("resume", run, &[], &started),
-                _ => format!("resume {name}"),
-            };
+            let (name, next) = (run.short(8), continuation::of_any(global.studies, &started, run));
             write_err(&typed(&format!(
                 "nobody is writing run {name} any more, and it is unfinished: `retold {next}` continues it; still waiting (Ctrl-C ends this)\n"
             )));

@@ -23,7 +23,7 @@ use retold::model::Prices;
 use retold::run::{Ended, Finish, Mode, OutputDifference, RunRecord, Stop, compare_outputs};
 use retold_study::studies::Studies;
 
-/// Run a recorded run again offline, and prove that its outcome is identical.
+/// Replay a run offline, and prove that its outcome is identical.
 ///
 /// No model is asked and nothing is written. Exit code 1 and a report if anything differs: a
 /// prompt, a decision, a fact, or the state that the facts fold into, whose digests are recorded at
@@ -80,7 +80,7 @@ fn replayed(
     program::needs_command(&selected, &started)?;
     let settings = settings_of(global.studies, &started)?;
     let simulated = started.is_simulated();
-    let command = continuation::command(global.studies, &started);
+    let go_on = continuation::command(global.studies, &started, &selected.run.short(8));
     let log = selected.log.clone();
     let session = Session {
         log: selected.log,
@@ -159,10 +159,9 @@ fn replayed(
             ),
             (None, false) => format!(
                 "run {} replays with identical decisions and facts as far as it goes; state not recorded because it \
-                 never finished: `{} {command} {}` continues it",
+                 never finished: `{} {go_on}` continues it",
                 selected.run,
-                begins(),
-                selected.run.short(8)
+                begins()
             ),
         };
         let rate = progress.exchanges as f64 / took.as_secs_f64().max(1e-9);

@@ -30,7 +30,7 @@ impl PlayingArgs {
 pub(crate) struct SharedArgs {
     /// For a program's run: let a recorded answer serve all requests that are equal, as in `record`.
     #[arg(long, requires = "command")]
-    pub(super) shared: bool,
+    pub(crate) shared: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]

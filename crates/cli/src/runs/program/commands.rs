@@ -15,6 +15,7 @@ use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::redaction;
 use crate::run_id::new_run_id;
+use crate::runs::continuation;
 use crate::select::{self, Selected};
 use retold::event::ForkedFrom;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
@@ -86,7 +87,8 @@ pub(crate) fn replay(
         }
         false => select::run(global, name)?,
     };
-    let (mut settings, rules) = settings_of(&log, run, &known)?;
+    let (mut settings, rules) =
+        settings_of(&log, run, &known, |_| format!("replay {}", run.short(8)))?;
     if let Some(place) = rules.lacks_key() {
         let (run, how) = (run.short(8), redaction::HOW_TO_GET);
         write_err(&typed(&format!(
@@ -139,7 +141,10 @@ pub(crate) fn resume(
     global: &Global,
 ) -> Result<Status, CliError> {
     let Selected { log, run } = select::run(global, name)?;
-    let (mut settings, rules) = settings_of(&log, run, &redaction::keys(&global.log)?)?;
+    let (mut settings, rules) =
+        settings_of(&log, run, &redaction::keys(&global.log)?, |started| {
+            continuation::command(global.studies, started, &run.short(8))
+        })?;
     redaction::needed(run, &rules)?;
     settings.shared |= shared.shared;
     if let Some(outcome) = how_it_ended(log.reader()?.as_mut(), run)? {
@@ -152,7 +157,7 @@ pub(crate) fn resume(
     let watch = destinations.intercept.watch;
     let named = destinations.of_more(&log, run, &settings)?;
     let flags = flags(shared, retry_failed, watch);
-    let unnamed = |it: Unnamed| it.error("resume", run, &settings, &flags, &command);
+    let unnamed = |it: Unnamed| it.error("record --resume", run, &settings, &flags, &command);
     let Named { upstreams, names: _, hosts, urls } = named.map_err(unnamed)?;
     settings.urls.extend(urls);
     let opened = hosts.as_ref().map(|hosts| hosts.keys().cloned().collect());
@@ -188,7 +193,9 @@ pub(crate) fn fork(
     global: &Global,
 ) -> Result<Status, CliError> {
     let Selected { log, run: parent } = select::run(global, name)?;
-    let (settings, rules) = settings_of(&log, parent, &redaction::keys(&global.log)?)?;
+    let (settings, rules) = settings_of(&log, parent, &redaction::keys(&global.log)?, |_| {
+        format!("fork {}", parent.short(8))
+    })?;
     redaction::needed(parent, &rules)?;
     let watch = destinations.intercept.watch;
     let named = destinations.of_more(&log, parent, &settings)?;

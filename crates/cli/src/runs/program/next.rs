@@ -18,7 +18,7 @@ pub(super) const URL: &str = "URL";
 const CMD: &str = "CMD";
 
 /// The command, without the name of this program: `replay 1a2b3c4d -- python study.py`, or
-/// `resume 1a2b3c4d --upstream openai=http://localhost:8000/v1 -- python study.py`.
+/// `record --resume 1a2b3c4d --upstream openai=http://localhost:8000/v1 -- python study.py`.
 pub(crate) fn command(verb: &str, run: RunId, flags: &[&str], started: &RunStarted) -> String {
     with(verb, run, flags, &settings_of(started))
 }
@@ -46,7 +46,7 @@ pub(crate) fn needs_command(selected: &Selected, started: &RunStarted) -> Result
     let error = CliError::usage(message).hint(format!("`retold {}` replays it", next("replay")));
     let error = match is_finished {
         true => error,
-        false => error.hint(format!("`retold {}` continues it", next("resume"))),
+        false => error.hint(format!("`retold {}` continues it", next("record --resume"))),
     };
     Err(error.hint(format!("`retold {}` records a new run that shares its answers", next("fork"))))
 }
@@ -127,8 +127,8 @@ mod tests {
             urls,
             ..Settings::default()
         };
-        let whole = with("resume", RunId([0x1a; 8]), &[], &settings);
-        whole.strip_prefix("resume 1a1a1a1a ").unwrap().to_owned()
+        let whole = with("record --resume", RunId([0x1a; 8]), &[], &settings);
+        whole.strip_prefix("record --resume 1a1a1a1a ").unwrap().to_owned()
     }
 
     #[test]

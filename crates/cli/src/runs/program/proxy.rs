@@ -365,7 +365,9 @@ impl ProxyRuns {
     }
 
     fn settings_of(&self, run: RunId) -> Result<(Settings, Rules), CliError> {
-        settings_of(&self.log, run, &redaction::keys(&self.path)?)
+        settings_of(&self.log, run, &redaction::keys(&self.path)?, |_| {
+            format!("replay {}", run.short(8))
+        })
     }
 
     /// Refuses to continue a run that takes out something else than what is asked for now.

@@ -11,18 +11,20 @@ use retold::model::ModelInfo;
 use retold::run::RecorderError;
 use retold_wire::{AuthorityError, KnownKeys, PROGRAM, RuleError, Rules, Settings, UpstreamError};
 
-/// What a program's run has recorded about itself.
+/// What a program's run has recorded about itself. For the run of a study, the error names the
+/// command that is to be used instead.
 pub(super) fn settings_of(
     log: &Log,
     run: RunId,
     known: &KnownKeys,
+    instead: impl FnOnce(&RunStarted) -> String,
 ) -> Result<(Settings, Rules), CliError> {
     let started = select::started(log.reader()?.as_mut(), run)?;
     if started.experiment != PROGRAM {
         let short = run.short(8);
         let error = CliError::usage(format!("run {run} was not recorded from a program"));
         return Err(error.hint(match started.drawn_from() {
-            Some(_) => format!("leave out -- and the command: `retold replay {short}`"),
+            Some(_) => format!("leave out -- and the command: `retold {}`", instead(&started)),
             None => format!(
                 "it has answers and decisions, and nothing to execute: `retold show {short}`"
             ),

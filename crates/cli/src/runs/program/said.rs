@@ -237,7 +237,7 @@ fn text(ended: &EndedProgram<'_>) -> String {
                     text,
                     "  the program ended with exit code {code}, so the run is not finished: \
                      `retold {}` continues it",
-                    next("resume")
+                    next("record --resume")
                 );
                 if *replayed_failures > 0 {
                     text.push_str(

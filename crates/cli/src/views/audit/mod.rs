@@ -149,7 +149,7 @@ fn proof_text(file: &Path, proved: &Proved) -> String {
     let (file, Proved { root, head, .. }) = (file.display(), proved);
     format!(
         "proof written to {file}\n  root {root}\n  head {head}\n\
-         send the root separately from the file; `retold verify-proof FILE --root HASH` then checks both\n"
+         send the root separately from the file; `retold verify proof FILE --root HASH` then checks both\n"
     )
 }
 

@@ -1,18 +1,20 @@
-//! `retold play`: a study in which a person makes the choices.
+//! `play`: a person makes the choices in a study.
 
 mod terminal;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::{ArgMatches, Args as _, FromArgMatches};
+
 use self::terminal::Terminal;
+use crate::catalogue::OwnCommand;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::folder::FolderArgs;
 use crate::runs::fork::{self, Forking};
-use crate::runs::person::played;
 use crate::runs::record::{self, Recording};
 use crate::runs::resume::{self, Resuming};
 use crate::runs::settings::settings_of;
@@ -26,16 +28,15 @@ use retold_study::registration::{Choice, Play};
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 
-/// Play an adventure: you choose what happens next.
+/// Play a game of this study: you choose what happens next.
 ///
 /// Every choice is recorded immediately. Leave with q, Ctrl-C or the end of the input, and continue
 /// with --resume. --fork goes back to a turn and takes another option: up to that turn, all
 /// answers are those of the recorded game.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("played").required(true).args(["config", "resume", "fork"]))]
-pub(crate) struct Args {
-    /// A new game: the config file (YAML) of an adventure. A person plays it, whatever the config
-    /// says.
+struct Args {
+    /// A new game: the config file (YAML). A person plays it, whatever the config says.
     config: Option<PathBuf>,
     /// Continue a game: first digits of its run's id, or `latest`.
     #[arg(long, value_name = "RUN")]
@@ -61,26 +62,42 @@ pub(crate) struct Args {
     model: ModelArgs,
 }
 
-pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+/// The command for a study, which must have a player's seat.
+pub(super) fn command(study: &'static dyn Registration) -> OwnCommand {
+    let run = move |given: &ArgMatches, global: &Global<'_>, output: &Output| {
+        let args = Args::from_arg_matches(given).map_err(|e| CliError::usage(e.to_string()))?;
+        match study.play() {
+            Some(play) => run(args, study.name(), play, global, output),
+            None => Err(CliError::usage(format!("nobody can play {}", study.name()))),
+        }
+    };
+    OwnCommand {
+        study: Some(study.name()),
+        command: Args::augment_args(clap::Command::new("play")),
+        run: Box::new(run),
+    }
+}
+
+fn run(
+    args: Args,
+    study: &'static str,
+    play: &'static dyn Play,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
     let Args { config, resume, fork, turn, choose, game, settings, model } = args;
     let terminal = Arc::new(Terminal::new(output.is_json()));
     let status = match (config, resume, fork) {
         (Some(config), ..) => {
             let head: ConfigHead = load(&config, &read_text(&config)?)?;
-            let (registered, play) = playable(global.studies)?;
-            let (registered, play) = match head.experiment {
-                None => (registered, play),
-                Some(name) => played(global.studies, &name).ok_or_else(|| {
-                    let (config, noun) = (config.display(), with_article(play.noun()));
-                    CliError::usage(format!(
-                        "{config} is for {name}, but only {noun} can be played"
-                    ))
-                })?,
-            };
+            if let Some(name) = head.experiment.filter(|name| name != study) {
+                let config = config.display();
+                return Err(CliError::usage(format!("{config} is for {name}, not for {study}")));
+            }
             // Last, so that neither the config nor a flag can take the person's place.
             let person = play.settings().iter().map(|setting| (*setting).to_owned());
             let settings: Vec<String> = settings.into_iter().chain(person).collect();
-            let study = global.studies.study(&config, Some(registered.name()), &settings)?;
+            let study = global.studies.study(&config, Some(study), &settings)?;
             let seat = seat_at(&terminal, play, &study.settings.experiment);
             let folder = FolderArgs::default();
             // An unfinished game does not prevent a new one.
@@ -92,7 +109,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         (_, Some(run), _) => {
             let selected = select::run(global, &run)?;
             let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
-            let (play, settings) = settings_of_game(global.studies, &started)?;
+            let settings = settings_of_game(study, global.studies, &started)?;
             let seat = seat_at(&terminal, play, &settings);
             let folder = FolderArgs::default();
             resume::resume(Resuming { selected, folder, model, seat }, global, output)
@@ -101,7 +118,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             let selected = select::run(global, &run.unwrap_or_default())?;
             let mut reader = selected.log.reader()?;
             let record = RunRecord::read(reader.as_mut(), selected.run)?;
-            let (play, settings) = settings_of_game(global.studies, &record.started)?;
+            let settings = settings_of_game(study, global.studies, &record.started)?;
             let choice = Choice {
                 game: game.unwrap_or(1),
                 turn: turn.unwrap_or(0),
@@ -120,30 +137,17 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     Ok(if terminal.was_interrupted() { Status::Interrupted } else { status })
 }
 
-/// The first study that can be played.
-fn playable(studies: &Studies) -> Result<(&'static dyn Registration, &'static dyn Play), CliError> {
-    let mut playable = studies.iter().filter_map(|study| Some((study, study.play()?)));
-    playable
-        .next()
-        .ok_or_else(|| CliError::usage("this program has no study that a person can play"))
-}
-
-fn with_article(noun: &str) -> String {
-    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    format!("{article} {noun}")
-}
-
-/// The recorded settings of a study that can be played.
+/// The recorded settings of a run of this study.
 fn settings_of_game(
+    study: &str,
     studies: &Studies,
     started: &RunStarted,
-) -> Result<(&'static dyn Play, ExperimentSettings), CliError> {
-    let Some((_, play)) = played(studies, &started.experiment) else {
-        let noun = with_article(playable(studies)?.1.noun());
-        let message = format!("this is a run of {}, not of {noun}", started.experiment);
+) -> Result<ExperimentSettings, CliError> {
+    if started.experiment != study {
+        let message = format!("this is a run of {}, not of {study}", started.experiment);
         return Err(CliError::usage(message));
-    };
-    Ok((play, settings_of(studies, started)?.experiment))
+    }
+    Ok(settings_of(studies, started)?.experiment)
 }
 
 /// The person at the terminal, if the settings ask for one.

@@ -1,6 +1,6 @@
-//! `retold outputs`.
+//! Writes the output files of a study to a new folder.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -15,22 +15,16 @@ use crate::select;
 use retold::run::RunRecord;
 use retold_wire::PROGRAM;
 
-/// Write a run's output files for other programs: tables (CSV) and JSON files, in a new folder.
-///
-/// They are computed from the log, which is verified first; no model is asked. An existing folder
-/// is never written to. For an unfinished run, they cover what it has so far.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// The run (first digits of its id, or `latest`) or a recording's file.
-    run: String,
-    /// The folder to create [default: outputs/NAME, with the name from the run's config, or else
-    /// the run's id].
-    #[arg(long, value_name = "FOLDER")]
+pub(super) fn run(
+    run: &str,
     to: Option<PathBuf>,
-}
-
-pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let selected = select::to_read(global, &args.run)?;
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    if to.as_deref().is_some_and(|to| to == Path::new("-")) {
+        return Err(CliError::usage("outputs are several files: name a folder, not `-`"));
+    }
+    let selected = select::to_read(global, run)?;
     // The files are used elsewhere, without hashes, so they are only made from a sound run.
     gate::sound(&selected.log, selected.run, "nothing was written", output)?;
     let mut reader = selected.log.reader()?;
@@ -46,12 +40,13 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let experiment = experiment_of(global.studies, &record)?;
     let name = || experiment.output_name_any().unwrap_or_else(|| selected.run.to_string());
     let number = folder::number_of(&record.started.settings);
-    let folder = match args.to {
+    let folder = match to {
         Some(folder) => folder,
         None => folder::named(&name(), number.unwrap_or(1))
-            .map_err(|e| e.hint("name a folder with --to"))?,
+            .map_err(|e| e.hint("name a folder: `retold export RUN FOLDER --as outputs`"))?,
     };
-    folder::refuse_existing(&folder).map_err(|e| e.hint("choose another folder with --to"))?;
+    folder::refuse_existing(&folder)
+        .map_err(|e| e.hint("name another folder: `retold export RUN FOLDER --as outputs`"))?;
     let files = folder::files(experiment.as_ref(), &mut record)?;
     folder::write_folder(&folder, &files)?;
     let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();

@@ -1,9 +1,8 @@
-//! `retold export`.
+//! Writes a run to a file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use serde_json::json;
 
 use crate::again::typed;
@@ -23,60 +22,42 @@ use retold_traffic::{
 };
 use retold_wire::{RedactionKey, Settings};
 
-/// Write a run to a file: a recording that can be replayed, only its exchanges, or a file for
-/// another tool. What that cannot hold is listed.
-///
-/// A damaged run is not exported. If only its last events were lost with a WAL, or if it is not
-/// known whether it had more, what is left is written (exit code 1). A run whose ledger says that it
-/// had more is not exported.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// The run: first digits of its id, or `latest`.
-    run: String,
-    /// The file; names ending in .gz or .zst are compressed. Standard output if left out or `-`.
-    file: Option<PathBuf>,
-    /// What to write.
-    #[arg(long = "as", value_enum, default_value = "recording")]
-    format: ExportFormat,
-    /// Replace the file if it exists.
-    #[arg(long)]
-    force: bool,
-    /// Also write the key of the run's redactions, to FILE-key. Without it, a replay of the file does
-    /// not find requests with a redacted value; with it, guesses at these values can be tested.
-    #[arg(long, requires = "file")]
-    with_key: bool,
-    /// For a cassette: the base URL of an upstream, if it is not the recorded one. Can be repeated.
-    #[arg(long = "upstream", value_name = "NAME=URL")]
-    upstreams: Vec<String>,
+/// A file to be written.
+pub(super) struct FileExport {
+    pub(super) run: String,
+    pub(super) file: Option<PathBuf>,
+    pub(super) format: FileFormat,
+    /// Whether the file may be replaced.
+    pub(super) force: bool,
+    /// Whether the key of the run's redactions is written too.
+    pub(super) with_key: bool,
+    /// Base URLs for a cassette, as `NAME=URL`.
+    pub(super) upstreams: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ExportFormat {
-    /// Everything, including the hash chain.
+/// The formats that are one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileFormat {
     Recording,
-    /// Requests and answers, one exchange per line.
     Exchanges,
-    /// A cassette of vcrpy, in YAML, or in JSON if the file's name ends in .json. For runs of
-    /// programs.
     Vcrpy,
-    /// JSON Lines for fine-tuning at OpenAI: each conversation with its answer.
     FineTuning,
 }
 
-impl ExportFormat {
+impl FileFormat {
     fn noun(self) -> &'static str {
         match self {
-            ExportFormat::Recording => "event",
-            ExportFormat::Exchanges | ExportFormat::Vcrpy => "exchange",
-            ExportFormat::FineTuning => "conversation",
+            FileFormat::Recording => "event",
+            FileFormat::Exchanges | FileFormat::Vcrpy => "exchange",
+            FileFormat::FineTuning => "conversation",
         }
     }
 
     /// The compressed or plain names of files in this format, besides those of JSON Lines.
     fn endings(self) -> &'static [&'static str] {
         match self {
-            ExportFormat::Recording | ExportFormat::Exchanges | ExportFormat::FineTuning => &[],
-            ExportFormat::Vcrpy => &["yaml", "yml", "json"],
+            FileFormat::Recording | FileFormat::Exchanges | FileFormat::FineTuning => &[],
+            FileFormat::Vcrpy => &["yaml", "yml", "json"],
         }
     }
 }
@@ -84,7 +65,7 @@ impl ExportFormat {
 /// What is exported.
 struct Export<'a> {
     selected: Selected,
-    format: ExportFormat,
+    format: FileFormat,
     form: CassetteForm,
     upstreams: &'a BTreeMap<String, String>,
 }
@@ -97,15 +78,15 @@ impl Export<'_> {
         let Export { selected: Selected { log, run }, format, form, upstreams } = self;
         let mut reader = log.reader()?;
         match format {
-            ExportFormat::Recording => {
+            FileFormat::Recording => {
                 Ok((export_recording(reader.as_mut(), *run, line)?, Notes::default()))
             }
-            ExportFormat::Exchanges => {
+            FileFormat::Exchanges => {
                 let exported = export_exchanges(reader.as_mut(), *run, line)?;
                 Ok((exported.written, left_out(exported)))
             }
-            ExportFormat::FineTuning => export_fine_tuning(reader, *run, line),
-            ExportFormat::Vcrpy => {
+            FileFormat::FineTuning => export_fine_tuning(reader, *run, line),
+            FileFormat::Vcrpy => {
                 let settings = self.settings()?;
                 export_cassette(reader, *run, *form, upstreams, &settings, line)
             }
@@ -121,7 +102,7 @@ impl Export<'_> {
 
     /// How the file is imported if its upstreams are to have their names again: it has URLs alone.
     fn import(&self, file: &str) -> Result<String, CliError> {
-        if self.format != ExportFormat::Vcrpy {
+        if self.format != FileFormat::Vcrpy {
             return Ok(String::new());
         }
         let mut settings = self.settings()?;
@@ -149,8 +130,12 @@ impl From<ExportError> for CliError {
     }
 }
 
-pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { run, file, format, force, with_key, upstreams } = args;
+pub(super) fn run(
+    export: FileExport,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let FileExport { run, file, format, force, with_key, upstreams } = export;
     let file = file.filter(|path| path != Path::new("-"));
     file.as_deref().map_or(Ok(()), |path| named_as_written(path, format))?;
     let is_json = file.as_deref().is_some_and(|path| path.extension() == Some("json".as_ref()));
@@ -170,8 +155,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     let selected = Selected::before_damage(&view);
     let key = match format {
-        ExportFormat::Recording => key(&selected, global)?,
-        ExportFormat::Exchanges | ExportFormat::Vcrpy | ExportFormat::FineTuning => None,
+        FileFormat::Recording => key(&selected, global)?,
+        FileFormat::Exchanges | FileFormat::Vcrpy | FileFormat::FineTuning => None,
     };
     if with_key {
         exported(&key, file.as_deref(), force)?;
@@ -218,7 +203,7 @@ fn to_file(
     if output.is_json() {
         let mut object = json!({"run": export.selected.run, "file": path.to_string(),
             "lines": lines, format!("{}s", format.noun()): count});
-        if format != ExportFormat::Recording {
+        if format != FileFormat::Recording {
             object["not_represented"] = as_json(&notes);
         }
         if !in_force.is_plain() {
@@ -297,7 +282,7 @@ fn exported(
 const OTHERS: &[(&[&str], &str)] = &[
     (
         &["csv", "tsv", "xls", "xlsx", "ods"],
-        "`retold outputs RUN --to FOLDER` writes tables as CSV",
+        "`retold export RUN FOLDER --as outputs` writes tables as CSV",
     ),
     (&["parquet", "arrow", "feather"], "DuckDB can convert JSON Lines, or read the log itself"),
     (&["db", "sqlite", "sqlite3"], "`retold backup FILE` writes a log"),
@@ -312,7 +297,7 @@ const OTHERS: &[(&[&str], &str)] = &[
 ];
 
 /// Refuses a file name that promises another format.
-fn named_as_written(path: &Path, format: ExportFormat) -> Result<(), CliError> {
+fn named_as_written(path: &Path, format: FileFormat) -> Result<(), CliError> {
     let ending = path.extension().and_then(|end| end.to_str()).unwrap_or("");
     let ending = ending.to_ascii_lowercase();
     if format.endings().contains(&&*ending) {

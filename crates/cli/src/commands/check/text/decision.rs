@@ -55,7 +55,7 @@ impl<'a> Deciding<'a> {
         })?;
         Ok(Deciding::Parser(
             decider,
-            match args.params(None)? {
+            match args.params()? {
                 Params::Same(params) => params,
                 _ => Value::Null,
             },

@@ -1,4 +1,4 @@
-//! `retold seal`.
+//! `retold verify seal`.
 
 use std::path::PathBuf;
 
@@ -7,20 +7,21 @@ use serde_json::json;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
-use crate::seal::Seal;
 use crate::select;
 use retold::event::Event;
 use retold::id::Seq;
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold::log::{LogError, verify_run};
 
-/// Sign the head of a run with an SSH key, so that the run can be distinguished from a forged one.
+use super::ssh_seal::Seal;
+
+/// Sign the head of a run with an SSH key.
 ///
 /// Anyone who can write to a log can replace a whole run by another that verifies. With a seal that
 /// was kept elsewhere, `retold verify RUN --seal FILE --signer KEY.pub` notices. The run is verified
 /// first. `ssh-keygen` signs; it asks for the passphrase if the key has one.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(super) struct Args {
     /// The run (first digits of its id, or `latest`), or a recording's file.
     run: String,
     /// The private key, or the public key of one that ssh-agent has.
@@ -34,7 +35,7 @@ pub(crate) struct Args {
     force: bool,
 }
 
-pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { run, key, output: file, force } = args;
     let selected = select::run_or_file(global, &run)?;
     let run = selected.run;

@@ -1,4 +1,4 @@
-//! `retold head`.
+//! `retold verify head`.
 
 use serde_json::json;
 
@@ -11,15 +11,15 @@ use retold::log::ledger::{Ledger, LedgerHead};
 use retold::log::{Log, LogError};
 use retold_archive::{is_cut_off, log_findings, missing_end};
 
-/// Print the hash of the log's last ledger entry, so that you can store it elsewhere.
+/// Print the hash of the log's last ledger entry, to be stored elsewhere.
 ///
 /// The ledger has an entry for each run that was started, resumed, finished or imported. Given this
 /// hash, `retold verify --checkpoint HASH` later shows whether anything that is in the log now has
 /// been removed or replaced.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(super) struct Args {}
 
-pub(crate) fn run(_: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+pub(super) fn run(_: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let log = select::open_to_read(global)?;
     let mut reader = log.reader()?;
     let path = global.log.display();

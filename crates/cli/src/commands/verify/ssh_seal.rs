@@ -33,14 +33,14 @@ const SIGNER: &str = "signer";
 
 /// What is signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Seal {
-    pub(crate) run: RunId,
+pub(super) struct Seal {
+    pub(super) run: RunId,
     /// How many events it covers.
-    pub(crate) events: Seq,
+    pub(super) events: Seq,
     /// The hash of the last of them.
-    pub(crate) head: EventHash,
+    pub(super) head: EventHash,
     /// The root that this event states, if it ends the run.
-    pub(crate) root: Option<EventsRoot>,
+    pub(super) root: Option<EventsRoot>,
 }
 
 /// The message, a line for each field.
@@ -68,7 +68,7 @@ impl Seal {
 
     /// Signs it with a private key, or with the public key of one that an agent has. Returns the
     /// text of the file.
-    pub(crate) fn signed(&self, key: &Path) -> Result<String, CliError> {
+    pub(super) fn signed(&self, key: &Path) -> Result<String, CliError> {
         let message = self.to_string();
         let mut command = keygen("sign");
         let signed = fed(command.arg("-f").arg(key), &message)?;
@@ -84,7 +84,7 @@ impl Seal {
 
     /// Reads the file of a seal, and checks its signature. With the public key of a signer, it has
     /// to be theirs. Returns how the key is shown.
-    pub(crate) fn read(file: &Path, signer: Option<&Path>) -> Result<(Self, String), CliError> {
+    pub(super) fn read(file: &Path, signer: Option<&Path>) -> Result<(Self, String), CliError> {
         let text = String::from_utf8_lossy(&read_whole(file, LONGEST)?).into_owned();
         let refused =
             |what: &str| CliError::new(Status::Difference, format!("{}: {what}", file.display()));
@@ -119,7 +119,7 @@ impl Seal {
     }
 
     /// Why a run is not the one that was sealed. Its chain has to be verified already.
-    pub(crate) fn differs(
+    pub(super) fn differs(
         &self,
         reader: &mut dyn Reader,
         run: RunId,

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
+use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use super::Args;
 use super::decision::{Deciding, Left, Outcome};
 use super::line::{Line, Read};
+use super::name_of;
 use super::queue::Queue;
 use crate::error::{CliError, Status};
 use crate::output::{Output, counted};
+use crate::parser::ParserArgs;
 use retold::escaping::{inert_json, inert_lines};
 use retold::jsonl::JsonlReader;
 
@@ -40,27 +42,41 @@ struct PrintedTotals {
     without_parser: u64,
 }
 
-/// Parses the lines of the standard input.
-pub(super) fn run(args: &Args, make: Make<'_, '_>, output: &Output) -> Result<Status, CliError> {
+/// Answers to be parsed, a line each.
+pub(super) struct Answers<'a> {
+    pub(super) file: &'a Path,
+    pub(super) parser: &'a ParserArgs,
+    /// How many lines are parsed at the same time, if that is given.
+    pub(super) jobs: Option<u16>,
+}
+
+/// Parses the lines of a file.
+pub(super) fn run(
+    answers: Answers<'_>,
+    make: Make<'_, '_>,
+    output: &Output,
+) -> Result<Status, CliError> {
     // What is wrong with the options is said before anything is read.
     let first = make()?;
-    let lines = JsonlReader::open("-")?;
+    let lines = JsonlReader::open(answers.file)?;
     let mut said = PrintedTotals::default();
-    match args.parser.parser_cmd {
-        Some(_) => together(first, lines, &mut said, output)?,
+    let name = &*name_of(answers.file);
+    match answers.parser.parser_cmd {
+        Some(_) => together(first, lines, name, &mut said, output)?,
         None => {
             let cores = thread::available_parallelism().map_or(1, NonZero::get);
-            let jobs = args.jobs.map_or(cores, usize::from);
-            in_order((first, make), lines, jobs, &mut said, output)?;
+            let jobs = answers.jobs.map_or(cores, usize::from);
+            in_order((first, make), lines, name, jobs, &mut said, output)?;
         }
     }
-    said.end(args, output)
+    said.end(name, answers.parser, output)
 }
 
 /// Decides about as many lines together as fit.
 fn together(
     mut deciding: Deciding<'_>,
     lines: JsonlReader,
+    name: &str,
     said: &mut PrintedTotals,
     output: &Output,
 ) -> Result<(), CliError> {
@@ -73,7 +89,7 @@ fn together(
             && let Some(read) = lines.next()
         {
             bytes += read.as_ref().map_or(0, |(_, text)| text.len());
-            match Line::new(read) {
+            match Line::new(read, name) {
                 Ok(line) => some.push(line),
                 Err(wrong) => error = Some(wrong),
             }
@@ -92,6 +108,7 @@ fn together(
 fn in_order<'a>(
     (first, make): (Deciding<'a>, Make<'a, '_>),
     lines: JsonlReader,
+    name: &str,
     jobs: usize,
     said: &mut PrintedTotals,
     output: &Output,
@@ -120,7 +137,7 @@ fn in_order<'a>(
             let (queue, sender) = (&queue, sender.clone());
             scope.spawn(move || {
                 while let Some(taken) = queue.take() {
-                    let printed = parsed(&mut deciding, taken.lines, json);
+                    let printed = parsed(&mut deciding, taken.lines, name, json);
                     if sender.send((taken.number, printed, taken.weight)).is_err() {
                         return;
                     }
@@ -145,10 +162,10 @@ fn in_order<'a>(
     })
 }
 
-fn parsed(deciding: &mut Deciding<'_>, lines: Vec<Read>, json: bool) -> PrintedLines {
+fn parsed(deciding: &mut Deciding<'_>, lines: Vec<Read>, name: &str, json: bool) -> PrintedLines {
     let mut printed = PrintedLines::default();
     for read in lines {
-        let decided = Line::new(read).and_then(|line| {
+        let decided = Line::new(read, name).and_then(|line| {
             let outcome = deciding.one(&line)?;
             printed.add(&line, &outcome, json);
             Ok(())
@@ -204,13 +221,11 @@ impl PrintedTotals {
     }
 
     /// Says what was left, when all lines are read.
-    fn end(self, args: &Args, output: &Output) -> Result<Status, CliError> {
+    fn end(self, name: &str, parser: &ParserArgs, output: &Output) -> Result<Status, CliError> {
         let PrintedTotals { decided, without_answer, embeddings, without_parser } = self;
         if decided + without_parser == 0 && output.is_read() {
             let what = if embeddings > 0 { "only embeddings" } else { "no answers" };
-            return Err(CliError::usage(format!(
-                "standard input has {what}: there is nothing to parse"
-            )));
+            return Err(CliError::usage(format!("{name} has {what}: there is nothing to parse")));
         }
         if output.is_json() {
             return Ok(Status::Fine);
@@ -222,7 +237,7 @@ impl PrintedTotals {
                 text.push_str(&format!("{begin}{what}\n"));
             }
         };
-        if args.parsers.is_some() {
+        if parser.parsers.is_some() {
             let answers = counted(without_parser, "answer");
             add(without_parser, format!("left alone: {answers} that no parser is for"));
             let lines = counted(without_answer + embeddings, "line");

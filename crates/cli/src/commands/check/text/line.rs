@@ -1,4 +1,4 @@
-//! A line of the standard input, and the answer on it.
+//! A line of a file, and the answer on it.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -32,14 +32,14 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Reads a line.
+    /// Reads a line of a file, which messages name.
     ///
     /// # Errors
     /// [`CliError`], with the number of the line.
-    pub(super) fn new(read: Read) -> Result<Self, CliError> {
+    pub(super) fn new(read: Read, file: &str) -> Result<Self, CliError> {
         let (number, text) = read?;
         let line = line(&text);
-        let line = line.map_err(|e| CliError::usage(format!("standard input, line {number}: {e}")));
+        let line = line.map_err(|e| CliError::usage(format!("{file}, line {number}: {e}")));
         Ok(Line { number, ..line? })
     }
 

@@ -1,6 +1,5 @@
-//! `retold verify`.
+//! Recomputes hash chains: `retold verify`.
 
-use crate::views::event::finding_as_json;
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -9,8 +8,8 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::keeping::Keeping;
 use crate::output::{Output, counted};
-use crate::seal::Seal;
 use crate::select;
+use crate::views::event::finding_as_json;
 use retold::id::{EventHash, LedgerHash, RunId};
 use retold::log::ledger::{Checkpoint, Ledger};
 use retold::log::{
@@ -18,31 +17,24 @@ use retold::log::{
 };
 use retold_archive::{Archive, Verdict, is_cut_off};
 
-/// Recompute the hash chains and the ledger: report the first event of each run that is not as it
-/// was written, and every run that was deleted, truncated or added without retold.
-///
-/// Exit code 1 if anything is wrong. Anyone who can write to the file can also forge a ledger that
-/// matches what is left. This can only be detected with a hash that is stored elsewhere: pass one
-/// that `retold head` printed as --checkpoint, or the former head of a run as --head.
-///
-/// What is found in a run of more than 100,000 events is kept in your cache until the log's file
-/// changes: the commands that show such a run need not verify it again then. `verify` itself always
-/// reads everything.
+use super::ssh_seal::Seal;
+
+/// What is verified, and against which hashes.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(super) struct RunsArgs {
     /// A run (first digits of its id, or `latest`) or a recording's file; the whole log if left
     /// out.
     run: Option<String>,
     /// The head that the run must have.
     #[arg(long, value_name = "HASH", requires = "run")]
     head: Option<EventHash>,
-    /// A seal that `retold seal` wrote: the run must be the one that was sealed.
+    /// A seal that `retold verify seal` wrote: the run must be the one that was sealed.
     #[arg(long, value_name = "FILE", requires = "run")]
     seal: Option<PathBuf>,
     /// The public key of the seal's signer.
     #[arg(long, value_name = "FILE", requires = "seal")]
     signer: Option<PathBuf>,
-    /// A hash that `retold head` printed earlier: the ledger must still contain it.
+    /// A hash that `retold verify head` printed earlier: the ledger must still contain it.
     #[arg(long, value_name = "HASH", conflicts_with = "run")]
     checkpoint: Option<LedgerHash>,
     /// Accept that the log has lost events, so that it can be used again: a damaged WAL is kept as
@@ -51,7 +43,16 @@ pub(crate) struct Args {
     accept_loss: bool,
 }
 
-pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+impl RunsArgs {
+    /// Whether anything is given.
+    pub(super) fn is_given(&self) -> bool {
+        let RunsArgs { run, head, seal, signer, checkpoint, accept_loss } = self;
+        let names_one = run.is_some() || head.is_some() || seal.is_some() || signer.is_some();
+        names_one || checkpoint.is_some() || *accept_loss
+    }
+}
+
+pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<Status, CliError> {
     let accepted = if args.accept_loss {
         SqliteBackend::accept_loss(&global.log, global.sqlite())?
     } else {
@@ -172,7 +173,7 @@ impl VerifyResults {
 
 /// What is verified, and the problems of the file.
 fn verified(
-    args: &Args,
+    args: &RunsArgs,
     seal: Option<&Seal>,
     global: &Global,
 ) -> Result<(VerifyResults, Vec<Finding>), CliError> {

@@ -1,4 +1,4 @@
-//! `retold verify-proof`.
+//! `retold verify proof`.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
 use crate::output::{Output, counted};
-use crate::seal::Seal;
 use retold::audit::Link;
 use retold::escaping::printable;
 use retold::event::Event;
@@ -14,15 +13,18 @@ use retold::id::EventsRoot;
 use retold::jsonl::read_whole;
 use retold::proof::{ProofError, Proved, verify};
 
+use super::ssh_seal::Seal;
+
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
 
 /// How many characters of an answer are shown.
 const SHOWN: usize = 400;
 
-/// Check a proof that `retold audit --proof` wrote, without the log: the answer, the decision about it
-/// if the proof has one, the prompt, and every event that the prompt states it was made from are in a run with this
-/// root.
+/// Check a proof that `retold audit --proof` wrote, without the log.
+///
+/// It holds if the answer, the decision about it if the proof has one, the prompt, and every event that the prompt
+/// states it was made from are in a run with this root.
 ///
 /// What those events came from in turn may be in the file as well, but that all of it is there is not checked: their
 /// decisions have proofs of their own.
@@ -31,7 +33,7 @@ const SHOWN: usize = 400;
 /// run, with one that you have from somewhere else: from the run's author, or from a seal. Exit code
 /// 1 if the proof does not hold.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(super) struct Args {
     /// The proof.
     file: PathBuf,
     /// The root that it must have.
@@ -45,7 +47,7 @@ pub(crate) struct Args {
     signer: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: Args, output: &Output) -> Result<Status, CliError> {
+pub(super) fn run(args: Args, output: &Output) -> Result<Status, CliError> {
     let Args { file, mut root, seal, signer } = args;
     let mut by = "that you gave".to_owned();
     if let Some(path) = seal {

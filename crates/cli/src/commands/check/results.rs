@@ -1,0 +1,237 @@
+//! What checking a run gave, for people and as JSON.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::{Args, FailOn};
+use crate::output::{counted, grouped};
+use crate::runs::refold::Refolded;
+use crate::select::Source;
+use crate::views::changed::{list, side};
+use crate::views::left::{left_alone, left_as_json};
+use retold::check::{Checked, DecisionPart, New, Side};
+use retold::id::RunId;
+
+/// The results for one run.
+pub(super) struct CheckResults {
+    pub(super) source: Source,
+    pub(super) checked: Checked,
+    pub(super) accepted: Option<RunId>,
+    /// The run in which the same decisions were accepted before.
+    pub(super) known: Option<RunId>,
+    /// The runs of decisions that were accepted about its answers before.
+    pub(super) earlier: Vec<RunId>,
+    /// Whether there was nothing to accept, because the recorded decisions are the same.
+    pub(super) is_nothing_new: bool,
+    /// What the new decisions would change in the run.
+    pub(super) refolded: Option<Refolded>,
+}
+
+impl CheckResults {
+    /// Whether the check fails.
+    pub(super) fn fails(&self, args: &Args) -> bool {
+        let Checked { changed, unfaithful, found, flipped, .. } = &self.checked;
+        if args.fail_on.is_empty() {
+            let differs = !changed.is_empty() || !unfaithful.is_empty();
+            return differs && !args.accept;
+        }
+        args.fail_on.iter().any(|what| match what {
+            FailOn::Flips => !flipped.is_empty(),
+            FailOn::MethodDrop => found.to < found.from,
+        })
+    }
+}
+
+/// The results, as JSON.
+pub(super) fn object(found: &CheckResults) -> Value {
+    let CheckResults { source, checked, accepted, known, earlier, is_nothing_new: _, refolded } =
+        found;
+    let Checked {
+        run,
+        new,
+        left,
+        parser_from,
+        parser_to,
+        decisions,
+        flipped,
+        altered,
+        changed,
+        by_method,
+        verdicts,
+        found,
+        unfaithful,
+    } = checked;
+    let table = |pick: fn(&(u64, u64)) -> u64| -> Value {
+        verdicts.iter().map(|(k, v)| ((*k).to_owned(), json!(pick(v)))).collect()
+    };
+    let count = |part: &DecisionPart| changed.get(part).copied().unwrap_or(0);
+    let parts = DecisionPart::ALL.iter().map(|part| (part.as_str().to_owned(), json!(count(part))));
+    json!({
+        "run": source.file.is_none().then_some(run),
+        "file": source.file,
+        "new": new.len(),
+        "new_decisions": new,
+        "left": left_as_json(left),
+        "accepted": accepted,
+        "accepted_before": known,
+        "accepted_earlier": earlier,
+        "parser_from": parser_from.join(", "),
+        "parser_to": parser_to.join(", "),
+        "decisions": decisions,
+        "flips": flipped.len(),
+        "changed": parts.collect::<serde_json::Map<_, _>>(),
+        "by_method": by_method,
+        "verdicts_from": table(|v| v.0),
+        "verdicts_to": table(|v| v.1),
+        "unfaithful": unfaithful,
+        "found": found,
+        "refold": refolded.as_ref().map(Refolded::json),
+        "flipped": flipped,
+        "altered": altered,
+        "simulated": source.simulated,
+    })
+}
+
+/// The results, for people; at most so many changed decisions and new ones.
+pub(super) fn text(found: &CheckResults, most: usize) -> String {
+    let CheckResults { source, checked, accepted, known, earlier, is_nothing_new, refolded } =
+        found;
+    let Checked {
+        run: _,
+        new,
+        left,
+        parser_from,
+        parser_to,
+        decisions,
+        flipped,
+        altered,
+        changed,
+        by_method,
+        verdicts,
+        found,
+        unfaithful,
+    } = checked;
+    let name = source.name();
+    let mut out = String::new();
+    // Writing to a string cannot fail, here and below.
+    if *decisions == 0 && new.is_empty() {
+        let _ = writeln!(out, "{name} has no decisions to check");
+        left_alone(&mut out, left);
+        return out;
+    }
+    if !new.is_empty() {
+        let answers = counted(new.len() as u64, "answer");
+        let _ = writeln!(
+            out,
+            "{name}: {answers} without a decision, decided by {}",
+            parser_to.join(", ")
+        );
+    }
+    if *decisions > 0 {
+        let _ = writeln!(
+            out,
+            "{name}: {} from {} to {}: {}",
+            counted(*decisions, "decision"),
+            parser_from.join(", "),
+            parser_to.join(", "),
+            counted(flipped.len() as u64, "flip")
+        );
+    }
+    let parts = DecisionPart::ALL.iter().filter_map(|part| Some((part, changed.get(part)?)));
+    let parts: Vec<String> =
+        parts.map(|(p, n)| format!("{} {}", p.as_str(), grouped(*n))).collect();
+    if !parts.is_empty() {
+        let _ = writeln!(out, "decisions that change: {}", parts.join(", "));
+    } else if *decisions > 0 {
+        out.push_str("value, method, reasoning and warnings: the same in every decision\n");
+    }
+    if found.from != found.to {
+        let _ = writeln!(
+            out,
+            "found by a strategy, not by a last resort: {} -> {} of {}",
+            grouped(found.from),
+            grouped(found.to),
+            grouped(found.of)
+        );
+    }
+    if !unfaithful.is_empty() {
+        let _ = writeln!(
+            out,
+            "{} differ from what the recorded parser version decides today; the first is at seq {}",
+            counted(unfaithful.len() as u64, "decision"),
+            unfaithful[0]
+        );
+    }
+    left_alone(&mut out, left);
+    let _ = writeln!(out, "\nmethod recorded -> method now");
+    for (from, now) in by_method {
+        for (to, n) in now {
+            let _ = writeln!(out, "  {from:<22} -> {to:<22}{:>9}", grouped(*n));
+        }
+    }
+    if !verdicts.is_empty() {
+        let share = |n: u64, of: u64| 100.0 * n as f64 / of.max(1) as f64;
+        let all = decisions + new.len() as u64;
+        let _ = writeln!(out, "\nverdict{:>30}{:>20}", "recorded", "now");
+        for (verdict, (from, to)) in verdicts {
+            let _ = writeln!(
+                out,
+                "  {verdict:<16}{:>9} {:>6.2} %  {:>9} {:>6.2} %",
+                grouped(*from),
+                share(*from, *decisions),
+                grouped(*to),
+                share(*to, all)
+            );
+        }
+        if let Some((from, to)) = verdicts.get("valid") {
+            let (from, to) = (share(*from, *decisions), share(*to, all));
+            let _ = match *decisions {
+                0 => writeln!(out, "solve rate {to:.2} %"),
+                _ => writeln!(
+                    out,
+                    "solve rate {from:.2} % -> {to:.2} % ({:+.2} percentage points)",
+                    to - from
+                ),
+            };
+        }
+    }
+    if !new.is_empty() && most > 0 {
+        let _ = writeln!(out, "\nnew decisions");
+    }
+    for New { seq, call, sample, decided } in new.iter().take(most) {
+        let decided = side(&Side::from(decided.clone()));
+        let _ = writeln!(out, "  seq {seq} {call}#{sample}: {decided}");
+    }
+    if most > 0 && new.len() > most {
+        let more = grouped((new.len() - most) as u64);
+        let _ = writeln!(out, "  and {more} more: --most N, or --json for all");
+    }
+    list(&mut out, "flips", flipped, most);
+    list(&mut out, "same value, other changes", altered, most);
+    if let Some(refolded) = refolded {
+        out.push_str(&refolded.text(most));
+    }
+    if let Some(run) = accepted {
+        let made = counted(decisions + new.len() as u64, "decision");
+        let _ = writeln!(out, "\nrun {run}: {made} accepted; {name} is as it was");
+        if !earlier.is_empty() {
+            let runs: Vec<String> = earlier.iter().map(ToString::to_string).collect();
+            let _ = writeln!(
+                out,
+                "decisions about its answers were accepted before, in run {}; where they are about the same answer, the new ones are in force",
+                runs.join(", ")
+            );
+        }
+    }
+    if let Some(run) = known {
+        let _ = writeln!(
+            out,
+            "\nno run was recorded: all these decisions were accepted before, in run {run}"
+        );
+    }
+    if *is_nothing_new {
+        let _ = writeln!(out, "\nno run was recorded: {name} has all these decisions already");
+    }
+    out
+}

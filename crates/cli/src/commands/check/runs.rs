@@ -1,0 +1,222 @@
+//! Decides again about the answers of recorded runs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::Args;
+use super::results::{CheckResults, object, text};
+
+use crate::error::{CliError, Status};
+use crate::gate;
+use crate::global::Global;
+use crate::limits::prices;
+use crate::output::{Output, counted};
+use crate::parser::ParserChoice;
+use crate::run_id::new_run_id;
+use crate::runs::refold::{refold, refoldable};
+use crate::select::{self, Source};
+use crate::views::left::nothing;
+use retold::check::{Checked, check};
+use retold::decide::{Decided, Params, Redecided, Selection};
+use retold::event::{DecidedBy, DecisionDetails};
+use retold::exchange::{Accepted, AcceptedDecision, accepted_about};
+use retold::id::{CallPath, RunId, Sample};
+use retold::log::{Backend, EventFault, LogError, Reader, SqliteBackend};
+use retold::run::{OtherDecision, clock};
+use retold_archive::{RunView, VerifyDepth};
+
+/// What one run was checked with, and what came of it.
+struct CheckedRun {
+    checked: Checked,
+    accepted: Option<Accepted>,
+    is_nothing_new: bool,
+    /// The decisions that differ from the recorded ones, if they are wanted.
+    changed: BTreeMap<(CallPath, Sample), OtherDecision>,
+}
+
+pub(super) fn run(args: &Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let parsers = args.parser.choice(global.studies.parsers())?;
+    let params = args.parser.params()?;
+    let mut sources = Vec::new();
+    for name in &args.runs {
+        // What is accepted is written to the log.
+        let source = match args.accept {
+            true => select::source(global, name)?,
+            false => select::source_to_read(global, name)?,
+        };
+        if args.refold {
+            refoldable(&source)?;
+        }
+        sources.push(source);
+    }
+    let views = sources.iter().map(|of| gate::view(&of.log, of.run, VerifyDepth::Whole, output));
+    let views = views.collect::<Result<Vec<RunView>, CliError>>()?;
+    for (source, view) in sources.iter_mut().zip(&views) {
+        source.log = view.log();
+    }
+    gate::through(&views, output, || check_all(sources, parsers, &params, args, global, output))
+}
+
+/// Checks runs, and shows what was found.
+fn check_all(
+    sources: Vec<Source>,
+    mut choice: ParserChoice,
+    params: &Params,
+    args: &Args,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let parsers = global.studies.parsers();
+    let mut all = Vec::new();
+    for source in sources {
+        let accepted = args.accept.then(|| accepting(&source)).transpose()?;
+        let (by, only) = (choice.again(), args.call.as_ref());
+        let selection = Selection { by, params, only, parsers };
+        let done = one(&source, selection, accepted, args.refold)?;
+        all.push((source, done));
+    }
+    let is_empty = |checked: &Checked| checked.decisions == 0 && checked.new.is_empty();
+    if all.iter().all(|(_, done)| is_empty(&done.checked)) {
+        let left = &all[0].1.checked.left;
+        let error = nothing(&all[0].0, left, args.call.as_ref(), parsers);
+        return Err(match left.undecided > 0 && args.parser.parsers.is_none() {
+            true => error.hint("--parsers FILE decides with parsers of your own, written down in YAML: docs/parsers.md describes the file"),
+            false => error,
+        });
+    }
+    let mut refolds = Vec::new();
+    for (source, done) in &mut all {
+        let changed = std::mem::take(&mut done.changed);
+        let prices = args.refold.then(|| prices(args.prices.as_deref())).transpose()?;
+        refolds.push(prices.map(|prices| refold(source, changed, &prices, global)).transpose()?);
+    }
+    // Nothing is written until everything has been decided.
+    let found = all.into_iter().zip(refolds).map(|((source, done), refolded)| {
+        let CheckedRun { checked, accepted, is_nothing_new, changed: _ } = done;
+        let accepted = accepted.filter(|accepted| !accepted.is_empty());
+        let (mut stored, mut known, mut earlier) = (None, None, Vec::new());
+        if let Some(accepted) = accepted {
+            let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
+            known = accepted.known(backend.reader()?.as_mut())?;
+            earlier = accepted_about(backend.reader()?.as_mut(), source.run)?;
+            if known.is_none() {
+                stored = Some(accepted.store(&backend)?);
+            }
+        }
+        Ok(CheckResults {
+            source,
+            checked,
+            accepted: stored,
+            known,
+            earlier,
+            is_nothing_new,
+            refolded,
+        })
+    });
+    let found = found.collect::<Result<Vec<_>, CliError>>()?;
+    let unused = params.unused();
+    if output.is_json() {
+        let mut objects: Vec<Value> = found.iter().map(object).collect();
+        for object in &mut objects {
+            object["unused_params"] = json!(unused);
+        }
+        match objects.as_slice() {
+            [one] => output.object(one)?,
+            several => output.object(&json!({"checks": several}))?,
+        }
+    } else {
+        let texts = found.iter().map(|found| {
+            let simulated = if found.source.simulated { select::SIMULATED } else { "" };
+            format!("{simulated}{}", text(found, args.most))
+        });
+        let mut text = texts.collect::<Vec<_>>().join("\n");
+        if let Some(first) = unused.first() {
+            let lines = counted(unused.len() as u64, "line");
+            let _ = writeln!(text, "settings that no answer needed: {lines}, first line {first}");
+        }
+        output.text(&text)?;
+    }
+    let fails = found.iter().any(|found| found.fails(args));
+    Ok(if fails { Status::Difference } else { Status::Fine })
+}
+
+/// Starts a run for the decisions about another, which must be sound, because a run cannot be
+/// deleted later.
+fn accepting(source: &Source) -> Result<Accepted, CliError> {
+    if source.file.is_some() {
+        return Err(CliError::usage(format!(
+            "{}: --accept needs a run, and this is a file of exchanges",
+            source.name()
+        ))
+        .hint("import it first, with `retold import FILE`"));
+    }
+    let mut reader = source.log.reader()?;
+    let verified = select::sound(reader.as_mut(), source.run, "nothing was accepted")?;
+    let started = select::started(reader.as_mut(), source.run)?;
+    Ok(Accepted::begin(new_run_id()?, source.run, verified.head, &started, clock::now())?)
+}
+
+/// Checks one run. What is accepted is dropped if it is what the run has already, by the same
+/// parsers with the same settings; the last value says so.
+fn one(
+    source: &Source,
+    choice: Selection<'_>,
+    mut accepted: Option<Accepted>,
+    keep_changed: bool,
+) -> Result<CheckedRun, CliError> {
+    let mut reader = source.checked()?;
+    let (mut same_parsers, mut different) = (true, BTreeMap::new());
+    let checked = check(&mut reader, source.run, choice, |reader, made| {
+        same_parsers &= made.recorded.as_ref() == Some(&made.by);
+        if keep_changed && let Some(other) = other_decision(made) {
+            different.insert((made.answer.call.clone(), made.answer.sample), other);
+        }
+        match &mut accepted {
+            Some(accepted) => accept(accepted, reader, source.run, made),
+            None => Ok(()),
+        }
+    })?;
+    let is_known = same_parsers && checked.changed.is_empty();
+    let is_nothing_new = is_known && accepted.as_ref().is_some_and(|new| !new.is_empty());
+    let accepted = accepted.filter(|_| !is_known);
+    Ok(CheckedRun { checked, accepted, is_nothing_new, changed: different })
+}
+
+/// A decision, if it is not the recorded one. An answer without a decision has none to replace.
+fn other_decision(made: &Redecided) -> Option<OtherDecision> {
+    let Redecided { answer, now, .. } = made;
+    let (_, recorded) = answer.decision.as_ref()?;
+    let DecisionDetails { reasoning, value, warnings } = &recorded.details;
+    let is_same = (&recorded.by.method, value, reasoning, warnings)
+        == (&now.method, &now.value, &now.reasoning, &now.warnings);
+    let Decided { method, value, reasoning, warnings, .. } = now.clone();
+    (!is_same).then_some(OtherDecision { method, value, reasoning, warnings })
+}
+
+/// Adds a decision to the accepted ones.
+fn accept(
+    accepted: &mut Accepted,
+    reader: &mut dyn Reader,
+    run: RunId,
+    made: &Redecided,
+) -> Result<(), CliError> {
+    let Redecided { answer, by, now, .. } = made;
+    let missing = EventFault::NoRequest { prompt: answer.prompt };
+    let request = reader.request(answer.prompt)?;
+    let request = request.ok_or_else(|| LogError::corrupt(run, answer.seq, missing))?;
+    let Decided { method, value, reasoning, warnings, .. } = now.clone();
+    let parser = serde_json::to_value(by)
+        .map_err(|e| CliError::usage(format!("the parser cannot be written as JSON: {e}")))?;
+    let decision = AcceptedDecision {
+        call: answer.call.clone(),
+        sample: answer.sample,
+        content: answer.content.clone(),
+        seq: answer.seq,
+        beside: answer.beside.clone(),
+        by: DecidedBy { method, parser },
+        details: DecisionDetails { reasoning, value, warnings },
+    };
+    Ok(accepted.decision(decision, request)?)
+}

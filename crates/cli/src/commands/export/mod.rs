@@ -1,0 +1,85 @@
+//! `retold export`: `file` writes a run to one file, `outputs` writes the output files of a study to
+//! a folder.
+
+mod file;
+mod outputs;
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::Output;
+
+/// Write a run to a file, or its tables to a folder.
+///
+/// A recording can be replayed and imported; the other formats have a part of the run, and what they
+/// cannot hold is listed. The output files of a study are tables (CSV) and JSON files for other
+/// programs. They are computed from the log, and no model is asked; for an unfinished run, they cover
+/// what it has so far.
+///
+/// A damaged run is not exported. If only its last events were lost with a WAL, or if it is not known
+/// whether it had more, a file gets what is left (exit code 1). A run whose ledger says that it had
+/// more is not exported.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The run: first digits of its id, or `latest`; for outputs, also a recording's file.
+    run: String,
+    /// The file; names ending in .gz or .zst are compressed. Standard output if left out or `-`. For
+    /// outputs, the folder to create, which must not exist; outputs/NAME if left out, with the name
+    /// from the run's config, or else the run's id.
+    to: Option<PathBuf>,
+    /// What to write.
+    #[arg(long = "as", value_enum, default_value = "recording")]
+    format: ExportFormat,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    force: bool,
+    /// Also write the key of the run's redactions, to FILE-key. Without it, a replay of the file does
+    /// not find requests with a redacted value; with it, guesses at these values can be tested.
+    #[arg(long, requires = "to")]
+    with_key: bool,
+    /// For a cassette: the base URL of an upstream, if it is not the recorded one. Can be repeated.
+    #[arg(long = "upstream", value_name = "NAME=URL")]
+    upstreams: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ExportFormat {
+    /// Everything, including the hash chain.
+    Recording,
+    /// Requests and answers, one exchange per line.
+    Exchanges,
+    /// A cassette of vcrpy, in YAML, or in JSON if the file's name ends in .json. For runs of
+    /// programs.
+    Vcrpy,
+    /// JSON Lines for fine-tuning at OpenAI: each conversation with its answer.
+    FineTuning,
+    /// A folder with the output files of a study: tables and JSON files.
+    Outputs,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let Args { run, to, format, force, with_key, upstreams } = args;
+    let format = match format {
+        ExportFormat::Recording => file::FileFormat::Recording,
+        ExportFormat::Exchanges => file::FileFormat::Exchanges,
+        ExportFormat::Vcrpy => file::FileFormat::Vcrpy,
+        ExportFormat::FineTuning => file::FileFormat::FineTuning,
+        ExportFormat::Outputs => {
+            if force || with_key || !upstreams.is_empty() {
+                return Err(CliError::usage(
+                    "--force, --with-key and --upstream are for files, and outputs are a new folder",
+                )
+                .hint("leave them out, and name a folder that does not exist"));
+            }
+            return outputs::run(&run, to, global, output);
+        }
+    };
+    file::run(
+        file::FileExport { run, file: to, format, force, with_key, upstreams },
+        global,
+        output,
+    )
+}
