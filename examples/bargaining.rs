@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use retold::id::{CallPath, RunId};
 use retold::log::Log;
-use retold::model::simulated::{Dice, Misbehaviour, Simulated};
-use retold::parse::{ChainParser, Found, LastResort, Strategy};
+use retold::model::simulated::{Dice, Misbehaviour, SimulatedModel};
+use retold::parse::{FoundValue, LastResort, Strategy, StrategyParser};
 use retold::prompt::{ChatRequest, Request};
 use retold::run::{Experiment, FactRef, Question, Report, Run, Setup, Stop, execute};
 use serde::{Deserialize, Serialize};
 
 /// The parser: named ways to read an answer, tried in order. No offer accepts the last one.
 const WAYS: &[Strategy<(), Option<u32>>] = &[
-    Strategy { method: "deal", find: |text, ()| (text == "DEAL").then(|| Found::plain(None)) },
-    Strategy { method: "offer", find: |text, ()| Some(Found::plain(Some(coins(text)?))) },
+    Strategy { method: "deal", find: |text, ()| (text == "DEAL").then(|| FoundValue::plain(None)) },
+    Strategy { method: "offer", find: |text, ()| Some(FoundValue::plain(Some(coins(text)?))) },
 ];
 
 fn coins(text: &str) -> Option<u32> {
@@ -30,7 +30,7 @@ struct Said {
     offer: Option<u32>,
 }
 
-struct Bargaining(Arc<ChainParser<(), Option<u32>>>);
+struct Bargaining(Arc<StrategyParser<(), Option<u32>>>);
 
 impl Experiment for Bargaining {
     type Event = Said;
@@ -84,9 +84,10 @@ fn agent(request: &Request, dice: &mut Dice) -> String {
 
 /// Records a run and replays it; returns a short report.
 pub(crate) async fn bargain() -> Result<String, Box<dyn Error>> {
-    let nothing: LastResort<(), Option<u32>> = ("no_offer", |_, ()| Found::plain(Some(0)));
-    let bargaining = Bargaining(Arc::new(ChainParser::new("bargain", 1, (), WAYS, nothing, None)?));
-    let model = Arc::new(Simulated::new(5, Misbehaviour::default(), Box::new(agent)));
+    let nothing: LastResort<(), Option<u32>> = ("no_offer", |_, ()| FoundValue::plain(Some(0)));
+    let bargaining =
+        Bargaining(Arc::new(StrategyParser::new("bargain", 1, (), WAYS, nothing, None)?));
+    let model = Arc::new(SimulatedModel::new(5, Misbehaviour::default(), Box::new(agent)));
     let (log, run) = (Log::in_memory(), RunId::random()?);
     let recorded = execute(&bargaining, Setup::record(&log, run, "bargaining", model)).await?;
     let replayed = execute(&bargaining, Setup::replay(&log, run)?).await?;

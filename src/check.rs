@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::decide::{
-    Again, AgainError, DecideError, Decided, Decider, Left, Redecided, RegisteredParser, Selection,
-    Undecided, each_decision,
+    Again, AgainError, AnswerDecision, DecideError, Decider, RegisteredParser, RevisedDecision,
+    Selection, SkippedAnswers, UndecidedAnswer, each_decision,
 };
 use crate::event::DecisionDetails;
 use crate::id::{CallPath, RunId, Sample, Seq};
@@ -79,7 +79,7 @@ impl DecisionPart {
 /// One side of a comparison: what a parser made of an answer. Reasoning and warnings are set only
 /// where they differ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Side {
+pub struct DecisionSide {
     /// The strategy that yielded the value.
     pub method: String,
     /// The value.
@@ -107,9 +107,9 @@ pub struct Change {
     /// The parts that change, at least one.
     pub parts: Vec<DecisionPart>,
     /// As recorded.
-    pub from: Side,
+    pub from: DecisionSide,
     /// As parsed now.
-    pub to: Side,
+    pub to: DecisionSide,
 }
 
 /// A decision about an answer that had none.
@@ -123,12 +123,12 @@ pub struct New {
     pub sample: Sample,
     /// What was decided.
     #[serde(flatten)]
-    pub decided: Decided,
+    pub decided: AnswerDecision,
 }
 
 /// What deciding again about a run found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Checked {
+pub struct DecisionCheck {
     /// The run.
     pub run: RunId,
     /// The parsers that decided, `name@version`, sorted.
@@ -141,7 +141,7 @@ pub struct Checked {
     pub new: Vec<New>,
     /// The answers that were left alone.
     #[serde(skip)]
-    pub left: Left,
+    pub left: SkippedAnswers,
     /// The decisions whose value changes.
     pub flipped: Vec<Change>,
     /// The decisions whose value stays, but whose method, reasoning or warnings change.
@@ -153,7 +153,7 @@ pub struct Checked {
     /// Decisions by verdict, as recorded and now.
     pub verdicts: BTreeMap<&'static str, (u64, u64)>,
     /// How many decisions were found by a strategy.
-    pub found: Found,
+    pub found: StrategyCounts,
     /// Recorded decisions that their own parser version no longer makes: either the program's
     /// parser was changed without a new version, or the log was changed.
     pub unfaithful: Vec<Seq>,
@@ -162,7 +162,7 @@ pub struct Checked {
 /// How many decisions were found by a strategy, rather than by a parser's last resort. Decisions by
 /// parsers that do not say, such as a user's program, do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Found {
+pub struct StrategyCounts {
     /// Decisions of which both is known.
     pub of: u64,
     /// Found as recorded.
@@ -180,8 +180,8 @@ pub fn check<E: From<CheckError>>(
     reader: &mut dyn Reader,
     run: RunId,
     choice: Selection<'_>,
-    mut each: impl FnMut(&mut dyn Reader, &Redecided) -> Result<(), E>,
-) -> Result<Checked, E> {
+    mut each: impl FnMut(&mut dyn Reader, &RevisedDecision) -> Result<(), E>,
+) -> Result<DecisionCheck, E> {
     let named = match &choice.by {
         Again::By(decider) => Some(decider.spec(&Value::Null).to_string()),
         Again::Latest | Again::Chosen(_) => None,
@@ -191,29 +191,29 @@ pub fn check<E: From<CheckError>>(
         recorded: BTreeMap::new(),
         from: BTreeSet::new(),
         to: BTreeSet::new(),
-        checked: Checked {
+        checked: DecisionCheck {
             run,
             parser_from: Vec::new(),
             parser_to: Vec::new(),
             decisions: 0,
             new: Vec::new(),
-            left: Left::default(),
+            left: SkippedAnswers::default(),
             flipped: Vec::new(),
             altered: Vec::new(),
             changed: BTreeMap::new(),
             by_method: BTreeMap::new(),
             verdicts: BTreeMap::new(),
-            found: Found::default(),
+            found: StrategyCounts::default(),
             unfaithful: Vec::new(),
         },
     };
     let left = each_decision(reader, run, choice, |reader, made| {
-        each(reader, &made).map_err(Raised::Here)?;
-        check.compare(made).map_err(|e| Raised::Again(e.into()))
+        each(reader, &made).map_err(CheckCallbackError::Here)?;
+        check.compare(made).map_err(|e| CheckCallbackError::Again(e.into()))
     });
     let left = left.map_err(|raised| match raised {
-        Raised::Here(e) => e,
-        Raised::Again(e) => CheckError::from(e).into(),
+        CheckCallbackError::Here(e) => e,
+        CheckCallbackError::Again(e) => CheckError::from(e).into(),
     })?;
     let CheckRun { mut checked, from, to, .. } = check;
     if let Some(parser) = named
@@ -231,14 +231,14 @@ pub fn check<E: From<CheckError>>(
 }
 
 /// An error from deciding, or one from the callback that receives the decisions.
-enum Raised<E> {
+enum CheckCallbackError<E> {
     Again(AgainError),
     Here(E),
 }
 
-impl<E> From<AgainError> for Raised<E> {
+impl<E> From<AgainError> for CheckCallbackError<E> {
     fn from(error: AgainError) -> Self {
-        Raised::Again(error)
+        CheckCallbackError::Again(error)
     }
 }
 
@@ -248,12 +248,12 @@ struct CheckRun<'a> {
     recorded: BTreeMap<String, Option<RegisteredParser>>,
     from: BTreeSet<String>,
     to: BTreeSet<String>,
-    checked: Checked,
+    checked: DecisionCheck,
 }
 
 impl CheckRun<'_> {
-    fn compare(&mut self, made: Redecided) -> Result<(), DecideError> {
-        let Redecided { answer, recorded, by, now } = made;
+    fn compare(&mut self, made: RevisedDecision) -> Result<(), DecideError> {
+        let RevisedDecision { answer, recorded, by, now } = made;
         self.to.insert(by.to_string());
         let checked = &mut self.checked;
         let count = |methods: &mut BTreeMap<String, BTreeMap<String, u64>>, from: &str| {
@@ -273,9 +273,9 @@ impl CheckRun<'_> {
         let DecisionDetails { reasoning, value, warnings } = decision.details;
         let method = decision.by.method;
         count(&mut checked.by_method, &method);
-        let mut from = Side { method, value, reasoning, warnings, verdict: None };
+        let mut from = DecisionSide { method, value, reasoning, warnings, verdict: None };
         let now_found = now.found;
-        let mut to = Side::from(now);
+        let mut to = DecisionSide::from(now);
         let mut was_found = now_found.filter(|_| spec == by && from.method == to.method);
         // What the recorded parser makes of it today; unknown if the program does not have that
         // parser.
@@ -287,7 +287,7 @@ impl CheckRun<'_> {
                     again.warnings.insert(0, Unreadable::warning(reason));
                 }
                 was_found = again.found.filter(|_| again.method == from.method);
-                Side::from(again)
+                DecisionSide::from(again)
             })
         };
         self.from.insert(spec.to_string());
@@ -337,7 +337,7 @@ impl CheckRun<'_> {
         call: &CallPath,
         sample: Sample,
         answer: WholeAnswer<'_>,
-    ) -> Result<Option<Decided>, DecideError> {
+    ) -> Result<Option<AnswerDecision>, DecideError> {
         let name = spec.to_string();
         if !self.recorded.contains_key(&name) {
             let parser = match self.parsers.get(&spec.name) {
@@ -348,7 +348,7 @@ impl CheckRun<'_> {
         }
         let Some(Some(parser)) = self.recorded.get_mut(&name) else { return Ok(None) };
         let (call, sample, params) = (Some(call), Some(sample), &spec.params);
-        let asked = Undecided { call, sample, answer, params };
+        let asked = UndecidedAnswer { call, sample, answer, params };
         Ok(parser.decide(&[asked])?.pop())
     }
 }
@@ -356,10 +356,10 @@ impl CheckRun<'_> {
 /// The method that tables show for an answer without a recorded decision.
 const NO_DECISION: &str = "no decision";
 
-impl From<Decided> for Side {
-    fn from(decided: Decided) -> Self {
-        let Decided { method, value, reasoning, warnings, verdict, found: _ } = decided;
-        Side { method, value, reasoning, warnings, verdict }
+impl From<AnswerDecision> for DecisionSide {
+    fn from(decided: AnswerDecision) -> Self {
+        let AnswerDecision { method, value, reasoning, warnings, verdict, found: _ } = decided;
+        DecisionSide { method, value, reasoning, warnings, verdict }
     }
 }
 
@@ -369,7 +369,7 @@ fn same(a: &Value, b: &Value) -> bool {
 }
 
 /// The parts in which two decisions differ.
-fn differing(recorded: &Side, now: &Side) -> Vec<DecisionPart> {
+fn differing(recorded: &DecisionSide, now: &DecisionSide) -> Vec<DecisionPart> {
     let differs = |part: &DecisionPart| match part {
         DecisionPart::Value => !same(&recorded.value, &now.value),
         DecisionPart::Method => recorded.method != now.method,

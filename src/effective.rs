@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::compare::{CallCounts, Side, compare, usual_lane};
+use crate::compare::{CallCounts, RunSide, compare, usual_lane};
 use crate::counted::{counted, grouped};
 use crate::exchange::{accepted_about, read_decides_about};
 use crate::id::{CallPath, RunId, Sample};
@@ -16,7 +16,7 @@ const MOST_COMPARED: u64 = 100_000;
 
 /// Two sets of decisions about the same answers.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Replaced {
+pub struct DecisionReplacement {
     /// The other run.
     pub run: RunId,
     /// The accepted decisions; `None` if they were not compared.
@@ -35,9 +35,9 @@ pub struct Replaced {
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct EffectiveDecisions {
     /// The runs of accepted decisions about its answers, in the order in which they were accepted.
-    pub accepted: Vec<Replaced>,
+    pub accepted: Vec<DecisionReplacement>,
     /// For a run of accepted decisions: the run whose answers they are about.
-    pub decides_about: Option<Replaced>,
+    pub decides_about: Option<DecisionReplacement>,
     /// Whether that run is not in this log.
     pub is_elsewhere: bool,
     /// For a run of accepted decisions: the runs of decisions that were accepted later about the same
@@ -63,20 +63,24 @@ pub fn effective_decisions(
         let at = accepted.iter().position(|accepted| *accepted == run);
         found.later = at.map_or(Vec::new(), |at| accepted[at + 1..].to_vec());
         let replaced = match found.is_elsewhere {
-            true => {
-                Replaced { accepted: None, run: of, decisions: None, flips: None, in_force: None }
-            }
+            true => DecisionReplacement {
+                accepted: None,
+                run: of,
+                decisions: None,
+                flips: None,
+                in_force: None,
+            },
             false => replaced(others, reader, of, run, of)?,
         };
         let in_force = at.and_then(|at| counts.nth(at)?);
-        found.decides_about = Some(Replaced { in_force, ..replaced });
+        found.decides_about = Some(DecisionReplacement { in_force, ..replaced });
         return Ok(found);
     }
     let accepted = accepted_about(others, run)?;
     let counts = counts_in_force(others, &accepted)?;
     for (accepted, in_force) in accepted.into_iter().zip(counts) {
         let replaced = replaced(reader, others, run, accepted, accepted)?;
-        found.accepted.push(Replaced { in_force, ..replaced });
+        found.accepted.push(DecisionReplacement { in_force, ..replaced });
     }
     Ok(found)
 }
@@ -128,19 +132,25 @@ fn replaced(
     recorded: RunId,
     accepted: RunId,
     shown: RunId,
-) -> Result<Replaced, LogError> {
-    let unknown =
-        Replaced { run: shown, accepted: None, decisions: None, flips: None, in_force: None };
+) -> Result<DecisionReplacement, LogError> {
+    let unknown = DecisionReplacement {
+        run: shown,
+        accepted: None,
+        decisions: None,
+        flips: None,
+        in_force: None,
+    };
     if is_long(one, recorded)? || is_long(other, accepted)? {
         return Ok(unknown);
     }
-    let (one, other) = (Side { reader: one, run: recorded }, Side { reader: other, run: accepted });
+    let (one, other) =
+        (RunSide { reader: one, run: recorded }, RunSide { reader: other, run: accepted });
     // A damaged run is reported by commands that are about it.
     let Ok(compared) = compare(one, other, &usual_lane) else { return Ok(unknown) };
     // Each question of the accepted ones has a decision.
     let CallCounts { decided, same_value, other: accepted, .. } = compared.calls;
     let (decisions, flips) = (Some(decided), Some(decided - same_value));
-    Ok(Replaced { accepted: Some(accepted), decisions, flips, ..unknown })
+    Ok(DecisionReplacement { accepted: Some(accepted), decisions, flips, ..unknown })
 }
 
 impl EffectiveDecisions {
@@ -173,7 +183,7 @@ impl EffectiveDecisions {
                     counted(several.len() as u64, "time")
                 )];
                 lines.extend(several.iter().map(|accepted| {
-                    let Replaced { run, accepted: all, in_force, .. } = accepted;
+                    let DecisionReplacement { run, accepted: all, in_force, .. } = accepted;
                     let in_force = match (in_force, all) {
                         (None, _) => String::new(),
                         (Some(0), _) => "; none is in force any more".to_owned(),
@@ -189,7 +199,7 @@ impl EffectiveDecisions {
     }
 
     /// What there is to say about a run of accepted decisions.
-    fn about(&self, of: &Replaced) -> String {
+    fn about(&self, of: &DecisionReplacement) -> String {
         let elsewhere = if self.is_elsewhere { ", which is not in this log" } else { "" };
         let later: Vec<String> = self.later.iter().map(ToString::to_string).collect();
         let later = later.join(", ");
@@ -211,7 +221,7 @@ impl EffectiveDecisions {
     }
 }
 
-impl Replaced {
+impl DecisionReplacement {
     /// How the two sets differ, if they were compared.
     fn compared(&self) -> String {
         let (Some(accepted), Some(both), Some(flips)) = (self.accepted, self.decisions, self.flips)

@@ -15,7 +15,7 @@
 //!
 //! use retold::id::{CallPath, RunId};
 //! use retold::log::Log;
-//! use retold::model::simulated::{Dice, Misbehaviour, Simulated};
+//! use retold::model::simulated::{Dice, Misbehaviour, SimulatedModel};
 //! use retold::parse::text::free_text;
 //! use retold::prompt::{ChatRequest, Request};
 //! use retold::run::{Experiment, Question, Report, Run, Setup, Stop, execute};
@@ -49,7 +49,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let player = |_: &Request, _: &mut Dice| "Hello!".to_owned();
-//! let model = Arc::new(Simulated::new(1, Misbehaviour::default(), Box::new(player)));
+//! let model = Arc::new(SimulatedModel::new(1, Misbehaviour::default(), Box::new(player)));
 //! let (log, run) = (Log::in_memory(), RunId::random()?);
 //! let recorded = execute(&Greeting, Setup::record(&log, run, "greeting", model)).await?;
 //! let replayed = execute(&Greeting, Setup::replay(&log, run)?).await?;
@@ -62,7 +62,7 @@
 //! # Modules
 //!
 //! - [`run`]: writing an experiment and executing it: record, replay, resume, fork
-//! - [`parse`]: from an answer to a decision: chains of named strategies, parsers by name and
+//! - [`parse`]: from an answer to a decision: named strategies in order, parsers by name and
 //!   version
 //! - [`prompt`]: requests, their canonical form and their hash
 //! - [`model`]: who answers: servers, files of answers, programs; retries, throttle, prices

@@ -13,7 +13,7 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 const LONGEST_STREAM: u64 = 64 << 20;
 
 /// Something that was opened for reading.
-pub(crate) struct Opened {
+pub(crate) struct OpenedFile {
     file: File,
     /// The byte that was read to see whether anything is being written.
     first: Option<u8>,
@@ -21,7 +21,7 @@ pub(crate) struct Opened {
     pub(crate) length: Option<u64>,
 }
 
-impl Read for Opened {
+impl Read for OpenedFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match (self.first, buffer.first_mut()) {
             (Some(byte), Some(place)) => {
@@ -39,7 +39,7 @@ impl Read for Opened {
 ///
 /// # Errors
 /// The system's error, or that no program writes to the pipe.
-pub(crate) fn open(path: &Path) -> io::Result<Opened> {
+pub(crate) fn open(path: &Path) -> io::Result<OpenedFile> {
     let file = open_at_once(path)?;
     let about = file.metadata()?;
     if about.is_dir() {
@@ -47,7 +47,7 @@ pub(crate) fn open(path: &Path) -> io::Result<Opened> {
     }
     let length = about.is_file().then_some(about.len());
     let first = first_of_pipe(&file, &about)?;
-    Ok(Opened { file, first, length })
+    Ok(OpenedFile { file, first, length })
 }
 
 /// Reads a whole file of at most `longest` bytes. Zero bytes are refused at once, since text has

@@ -11,10 +11,10 @@ use retold::content::Content;
 use retold::event::{Event, StoredEvent};
 use retold::id::Seq;
 use retold::log::{Backend, SqliteBackend, SqliteOptions};
-use retold::model::simulated::{Misbehaviour, Simulated};
+use retold::model::simulated::{Misbehaviour, SimulatedModel};
 use retold::run::{AnyExperiment, Experiment, Mode};
 use retold_deliberation::{
-    Deliberated, Deliberation, Fact, Settings, SimulatedDeliberation, USUAL_SEED, group,
+    Deliberation, DeliberationState, Fact, Settings, SimulatedDeliberation, USUAL_SEED, group,
 };
 use retold_stats::{Point, point};
 use retold_study::study::Study;
@@ -33,8 +33,8 @@ pub(crate) fn config(overrides: &[String]) -> (Study, Box<dyn AnyExperiment>) {
 }
 
 /// The model that answers it.
-pub(crate) fn model(seed: u64) -> Arc<Simulated> {
-    Arc::new(Simulated::new(seed, Misbehaviour::default(), Box::new(SimulatedDeliberation)))
+pub(crate) fn model(seed: u64) -> Arc<SimulatedModel> {
+    Arc::new(SimulatedModel::new(seed, Misbehaviour::default(), Box::new(SimulatedDeliberation)))
 }
 
 pub(crate) fn measure() {
@@ -76,7 +76,7 @@ fn events(log: &Path) -> Vec<StoredEvent> {
 fn cluster_again(study: &Study, events: &[StoredEvent]) -> Duration {
     let settings = study.settings.experiment.typed::<Settings>().unwrap();
     let config = &settings.config;
-    let mut state = Deliberated::default();
+    let mut state = DeliberationState::default();
     let mut vectors: BTreeMap<String, Point> = BTreeMap::new();
     for event in events {
         if let Some(Content::Vector(vector)) = &event.content {

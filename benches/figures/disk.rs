@@ -8,7 +8,7 @@ use retold::exchange::{export_exchanges, read_exchanges};
 use retold::id::{CallPath, RunId, Sample};
 use retold::jsonl::JsonlReader;
 use retold::log::{Log, LogError, SqliteBackend, SqliteOptions};
-use retold::model::scripted::Scripted;
+use retold::model::scripted::ScriptedModel;
 use retold::model::{Limits, Model, RetryPolicy, Throttle};
 use retold::run::{Finish, Mode, Setup, Signal, execute};
 use retold_game24::{Game24, Settings};
@@ -61,7 +61,7 @@ fn real(style: &str) {
     let study = registry::study(&root.join("config/game24.yaml"), None, &overrides).unwrap();
     let settings = study.settings.experiment.typed::<Settings>().unwrap();
     let game = Game24::new(settings.into_owned()).unwrap();
-    let model = Scripted::from_lines("answers", JsonlReader::open(&answers).unwrap()).unwrap();
+    let model = ScriptedModel::from_lines("answers", JsonlReader::open(&answers).unwrap()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.db");
     let backend = SqliteBackend::open_or_create(&path, SqliteOptions::default()).unwrap();

@@ -7,7 +7,7 @@ use retold::event::Event;
 use retold::id::Seq;
 use retold::log::{Backend, SqliteBackend, SqliteOptions};
 use retold::run::{Experiment, Mode};
-use retold_deliberation::{Deliberated, Deliberation, Fact};
+use retold_deliberation::{Deliberation, DeliberationState, Fact};
 use serde_json::Value;
 
 use crate::deliberation::{config, model};
@@ -48,7 +48,7 @@ pub(crate) fn measure() {
 fn fold(facts: &[String]) {
     let mut left = FACTS;
     while left > 0 {
-        let mut state = Deliberated::default();
+        let mut state = DeliberationState::default();
         for fact in facts.iter().take(left) {
             let fact: Fact = serde_json::from_str(fact).unwrap();
             Deliberation::apply(&mut state, &fact);

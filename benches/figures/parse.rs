@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use retold::parse::Parser;
-use retold_game24::parse::{Params, parser};
+use retold_game24::parse::{PuzzleParams, parser};
 
 use crate::{best, row, timed};
 
@@ -26,7 +26,7 @@ pub(crate) fn measure() {
     });
     let reference = mb / reference.as_secs_f64();
     for version in [1, 2] {
-        let parser = parser(version, Params { numbers: vec![4, 5, 6, 10] }).unwrap();
+        let parser = parser(version, PuzzleParams { numbers: vec![4, 5, 6, 10] }).unwrap();
         let ours = best(3, || {
             timed(|| {
                 for i in 0..ROUNDS {

@@ -7,7 +7,7 @@ use crate::studies::{build, player, study};
 use retold::event::{Event, NewEvent, RunFinished};
 use retold::id::Seq;
 use retold::log::{Append, Head, Log, SqliteBackend, SqliteOptions};
-use retold::model::simulated::{Misbehaviour, Simulated};
+use retold::model::simulated::{Misbehaviour, SimulatedModel};
 use retold::run::Mode;
 
 use crate::study::{RUN, execute_at};
@@ -33,7 +33,7 @@ pub(crate) fn measure() {
         let experiment = build(&study.experiment, &study.settings.experiment).unwrap();
         let model = || {
             let player = player(&study.experiment).unwrap();
-            Arc::new(Simulated::new(study.seed, Misbehaviour::default(), player))
+            Arc::new(SimulatedModel::new(study.seed, Misbehaviour::default(), player))
         };
         let folder = tempfile::tempdir().unwrap();
         let (with, without) = (folder.path().join("with.db"), folder.path().join("without.db"));

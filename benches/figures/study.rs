@@ -11,11 +11,11 @@ use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::model::{Ask, Failure, Limits, Model, ModelInfo, Response, RetryPolicy, Throttle};
 use retold::prompt::{ChatRequest, Message, Request, Role};
 use retold::run::{
-    AnyExperiment, Ended, Experiment, Finish, Mode, Question, Report, Run, Setup, Signal, Stop,
-    execute,
+    AnyExperiment, ExecutionResult, Experiment, Finish, Mode, Question, Report, Run, Setup, Signal,
+    Stop, execute,
 };
 use retold_game24::parse as game24;
-use retold_game24::parse::Params;
+use retold_game24::parse::PuzzleParams;
 
 /// Some prompts, with `samples` answers each.
 #[derive(Debug, Clone)]
@@ -81,7 +81,7 @@ impl Experiment for Study {
     fn apply(_: &mut (), _: &()) {}
 
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
-        let parser = Arc::new(game24::parser(2, Params { numbers: vec![10, 4, 5, 1] })?);
+        let parser = Arc::new(game24::parser(2, PuzzleParams { numbers: vec![10, 4, 5, 1] })?);
         let questions = (0..self.prompts).flat_map(|number| {
             let request = self.request(number);
             let call = CallPath::new(format!("ask/{number}")).unwrap();
@@ -112,7 +112,7 @@ impl Model for Study {
 pub(crate) const RUN: RunId = RunId([7; 8]);
 
 /// Records or replays a study in a log file.
-pub(crate) fn go(study: &Study, path: &Path, mode: Mode) -> Ended {
+pub(crate) fn go(study: &Study, path: &Path, mode: Mode) -> ExecutionResult {
     let ended = execute_at(study, Arc::new(study.clone()), 0, path, mode, 64);
     assert_eq!(ended.progress.exchanges as usize, study.exchanges());
     ended
@@ -126,7 +126,7 @@ pub(crate) fn execute_at(
     path: &Path,
     mode: Mode,
     concurrency: usize,
-) -> Ended {
+) -> ExecutionResult {
     let backend = SqliteBackend::open_or_create(path, SqliteOptions::default()).unwrap();
     let limits = Limits { concurrency, ..Limits::default() };
     let setup = Setup {

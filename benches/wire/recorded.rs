@@ -13,7 +13,7 @@ use retold::id::RunId;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::model::NamedUrl;
 use retold::run::Recorder;
-use retold_wire::{Front, PROGRAM, Pace, Rules, Samples, Server, Session, Setup, Upstreams};
+use retold_wire::{Front, PROGRAM, Pace, Rules, Samples, Server, Session, SessionSetup, Upstreams};
 use tokio::net::TcpListener;
 
 pub(crate) const RUN: RunId = RunId([7; 8]);
@@ -61,7 +61,7 @@ pub(crate) struct Serving {
 }
 
 impl Serving {
-    async fn new(setup: Setup) -> Self {
+    async fn new(setup: SessionSetup) -> Self {
         let session = Session::new(setup).unwrap();
         let server = Server::bind().await.unwrap();
         let address = server.address();
@@ -97,7 +97,7 @@ pub(crate) async fn recorder(log: &Path, upstream: SocketAddr) -> Serving {
     let recorder = Recorder::begin(&log, RUN, started).await.unwrap();
     let url = NamedUrl::given(format!("http://{upstream}/{UPSTREAM}"));
     let upstreams = Upstreams::new(&BTreeMap::from([(UPSTREAM.to_owned(), url)])).unwrap();
-    Serving::new(Setup {
+    Serving::new(SessionSetup {
         log,
         run: RUN,
         recorder: Some(recorder),
@@ -115,8 +115,8 @@ pub(crate) async fn recorder(log: &Path, upstream: SocketAddr) -> Serving {
 pub(crate) async fn replayer(log: &Path) -> Serving {
     let log = opened(log);
     let rules = Rules::default();
-    let samples = Samples::open(&log, RUN, &rules, retold_wire::Failures::Sent).unwrap();
-    Serving::new(Setup {
+    let samples = Samples::open(&log, RUN, &rules, retold_wire::FailureReplay::Sent).unwrap();
+    Serving::new(SessionSetup {
         log,
         run: RUN,
         recorder: None,

@@ -9,7 +9,7 @@ use retold_study::parser_file::ParserFile;
 use retold_traffic::{Format, Options, import_bytes};
 use retold_wire::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use retold_wire::http::{Method, StatusCode};
-use retold_wire::{Elsewhere, Incoming, Outcome, RestoredBody, Rules, restored};
+use retold_wire::{Elsewhere, Incoming, LoggedOutcome, RestoredBody, Rules, restored};
 
 /// Checks one input of a target: `vcrpy`, `har`, `batch`, `inspect`, `parser_file`, `wire_answer`.
 ///
@@ -102,8 +102,8 @@ fn answered(data: &[u8]) -> String {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     let answer = Elsewhere { status: StatusCode::OK, headers, body: body.into() };
     match answer.outcome(&incoming, &asked, 0, &rules) {
-        Ok(Outcome::Answer(response)) => format!("{:?} {response:?}", asked.key),
-        Ok(Outcome::Failed { .. }) => unreachable!("its status is 200"),
+        Ok(LoggedOutcome::Answer(response)) => format!("{:?} {response:?}", asked.key),
+        Ok(LoggedOutcome::Failed { .. }) => unreachable!("its status is 200"),
         Err(error) => error.to_string(),
     }
 }

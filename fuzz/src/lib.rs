@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 /// The parsers of the five studies.
 pub static PARSERS: LazyLock<Parsers> = LazyLock::new(|| {
     let studies: [&dyn Registration; 5] = [
-        &retold_game24::Registered,
-        &retold_deliberation::Registered,
-        &retold_public_goods::Registered,
-        &retold_society::Registered,
-        &retold_adventure::Registered,
+        &retold_game24::Game24Study,
+        &retold_deliberation::DeliberationStudy,
+        &retold_public_goods::PublicGoodsStudy,
+        &retold_society::SocietyStudy,
+        &retold_adventure::AdventureStudy,
     ];
     let mut parsers = Parsers::default();
     for study in studies {

@@ -1,8 +1,8 @@
-//! An event of a chain, with its place and hash.
+//! An event in a decision's provenance, with its place and hash.
 
 use crate::id::{EventHash, Seq};
 
-/// A link of the chain: an event with its place and hash.
+/// An event in a decision's provenance, with its place and hash.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link<T> {
     /// The place in the log.

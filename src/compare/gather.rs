@@ -13,17 +13,17 @@ use crate::prompt::{canonical, hash_of};
 use crate::run::started;
 
 /// A question, how it ended, and what was decided.
-pub(super) struct Asked {
+pub(super) struct ComparedQuestion {
     pub(super) call: CallPath,
     pub(super) sample: Sample,
     pub(super) request: Seq,
     pub(super) prompt: PromptHash,
-    pub(super) end: End,
-    pub(super) decision: Option<Made>,
+    pub(super) end: QuestionEnd,
+    pub(super) decision: Option<ComparedDecision>,
 }
 
 /// How a question ended.
-pub(super) enum End {
+pub(super) enum QuestionEnd {
     /// Not at all.
     Open,
     /// With an answer, of which the hash is kept, and that of what it says next to its text. Older forks
@@ -33,45 +33,47 @@ pub(super) enum End {
     Failed { seq: Seq, error: [u8; 32] },
 }
 
-impl End {
+impl QuestionEnd {
     /// Whether two questions ended alike.
-    pub(super) fn is_like(&self, other: &End) -> bool {
+    pub(super) fn is_like(&self, other: &QuestionEnd) -> bool {
         match (self, other) {
-            (End::Open, End::Open) => true,
+            (QuestionEnd::Open, QuestionEnd::Open) => true,
             (
-                End::Answered { answer, beside, .. },
-                End::Answered { answer: other, beside: beside_other, .. },
+                QuestionEnd::Answered { answer, beside, .. },
+                QuestionEnd::Answered { answer: other, beside: beside_other, .. },
             ) => {
                 answer == other && beside.zip(*beside_other).is_none_or(|(one, other)| one == other)
             }
-            (End::Failed { error, .. }, End::Failed { error: other, .. }) => error == other,
+            (QuestionEnd::Failed { error, .. }, QuestionEnd::Failed { error: other, .. }) => {
+                error == other
+            }
             _ => false,
         }
     }
 }
 
 /// The decisions about one answer: mostly one.
-pub(super) struct Made {
+pub(super) struct ComparedDecision {
     pub(super) seq: Seq,
     pub(super) value: [u8; 32],
     pub(super) method: [u8; 32],
 }
 
 /// A run, as far as it is compared.
-pub(super) struct Gathered {
+pub(super) struct ComparedRun {
     pub(super) started: RunStarted,
     pub(super) finished: Option<RunFinished>,
     /// In the order in which they were asked.
-    pub(super) asked: Vec<Asked>,
+    pub(super) asked: Vec<ComparedQuestion>,
     by_address: ByAddress,
     pub(super) facts: Vec<FactRecord>,
 }
 
-impl Gathered {
+impl ComparedRun {
     /// Reads a run.
     pub(super) fn read(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
-        let mut gathering = Gathering {
-            run: Gathered {
+        let mut gathering = ComparedRunBuilder {
+            run: ComparedRun {
                 started: started(reader, run)?,
                 finished: None,
                 asked: Vec::new(),
@@ -90,14 +92,14 @@ impl Gathered {
     }
 
     /// The question at an address.
-    pub(super) fn find(&self, call: &CallPath, sample: Sample) -> Option<&Asked> {
+    pub(super) fn find(&self, call: &CallPath, sample: Sample) -> Option<&ComparedQuestion> {
         let at = self.by_address.get(&(call.clone(), sample))?;
         self.asked.get(*at)
     }
 }
 
-struct Gathering {
-    run: Gathered,
+struct ComparedRunBuilder {
+    run: ComparedRun,
     /// Questions by seq: their index.
     questions: LookupMap<Seq, usize>,
     /// Answers by seq: the index of their question.
@@ -106,14 +108,20 @@ struct Gathering {
     decisions: LookupMap<Seq, usize>,
 }
 
-impl Gathering {
+impl ComparedRunBuilder {
     fn add(&mut self, stored: &StoredEvent) -> Result<(), EventError> {
         let seq = stored.seq;
         let question = stored.cause.and_then(|cause| self.questions.get(&cause).copied());
         if let Some((call, sample, prompt)) = stored.asked() {
             let call = call.clone();
-            let asked =
-                Asked { call, sample, request: seq, prompt, end: End::Open, decision: None };
+            let asked = ComparedQuestion {
+                call,
+                sample,
+                request: seq,
+                prompt,
+                end: QuestionEnd::Open,
+                decision: None,
+            };
             self.question(asked);
         } else if stored.is_answer() {
             let empty = Content::from("");
@@ -128,7 +136,7 @@ impl Gathering {
                 }
                 _ => None,
             };
-            self.ended(question, seq, End::Answered { seq, answer, beside });
+            self.ended(question, seq, QuestionEnd::Answered { seq, answer, beside });
         } else if stored.decided_by().is_some() {
             let at = stored.cause.and_then(|answer| self.answers.get(&answer).copied());
             if let Some(at) = at {
@@ -148,7 +156,7 @@ impl Gathering {
             let Event::AttemptFailed(failed) = stored.event()? else { return Ok(()) };
             if failed.details.gave_up {
                 let error = hash_of(failed.details.error.as_bytes());
-                self.ended(question, seq, End::Failed { seq, error });
+                self.ended(question, seq, QuestionEnd::Failed { seq, error });
             }
         } else if let Event::RunFinished(finished) = stored.event()? {
             self.run.finished = Some(finished);
@@ -157,7 +165,7 @@ impl Gathering {
     }
 
     /// A question that was asked again after a crash replaces the lost one.
-    fn question(&mut self, asked: Asked) {
+    fn question(&mut self, asked: ComparedQuestion) {
         let (seq, address) = (asked.request, (asked.call.clone(), asked.sample));
         let at = match self.run.by_address.get(&address).copied() {
             Some(at) => {
@@ -173,7 +181,7 @@ impl Gathering {
         self.questions.insert(seq, at);
     }
 
-    fn ended(&mut self, question: Option<usize>, seq: Seq, end: End) {
+    fn ended(&mut self, question: Option<usize>, seq: Seq, end: QuestionEnd) {
         let Some(at) = question else { return };
         self.run.asked[at].end = end;
         self.answers.insert(seq, at);
@@ -184,8 +192,8 @@ impl Gathering {
         let asked = &mut self.run.asked[at];
         let value = hash_of(value);
         asked.decision = Some(match asked.decision.take() {
-            None => Made { seq, value, method },
-            Some(earlier) => Made {
+            None => ComparedDecision { seq, value, method },
+            Some(earlier) => ComparedDecision {
                 seq: earlier.seq,
                 value: hash_of(&[earlier.value, value].concat()),
                 method: hash_of(&[earlier.method, method].concat()),

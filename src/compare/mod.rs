@@ -28,10 +28,10 @@ use crate::lookup::LookupMap;
 use crate::prompt::{Difference, first_difference};
 use crate::run::{StateDifference, state_differences};
 
-use gather::{Asked, End, Gathered};
+use gather::{ComparedQuestion, ComparedRun, QuestionEnd};
 
 /// A run to be compared, and the log that has it.
-pub struct Side<'a> {
+pub struct RunSide<'a> {
     /// Reads the log.
     pub reader: &'a mut dyn Reader,
     /// The run.
@@ -188,7 +188,7 @@ pub struct LaneDifference {
 /// # Errors
 /// [`LogError`] if the log cannot be read or is damaged.
 pub fn recorded_facts(reader: &mut dyn Reader, run: RunId) -> Result<Vec<FactRecord>, LogError> {
-    Ok(Gathered::read(reader, run)?.facts)
+    Ok(ComparedRun::read(reader, run)?.facts)
 }
 
 /// The lane of a call, for runs whose experiment is not at hand: the second part of its path.
@@ -201,8 +201,8 @@ pub fn usual_lane(call: &CallPath) -> String {
 /// # Errors
 /// [`LogError`] if a log cannot be read or is damaged.
 pub fn compare(
-    one: Side<'_>,
-    other: Side<'_>,
+    one: RunSide<'_>,
+    other: RunSide<'_>,
     lane: &dyn Fn(&CallPath) -> String,
 ) -> Result<Comparison, LogError> {
     compare_each(one, other, lane, &mut |_| {})
@@ -214,18 +214,18 @@ pub fn compare(
 /// # Errors
 /// [`LogError`] if a log cannot be read or is damaged.
 pub fn compare_each(
-    one: Side<'_>,
-    other: Side<'_>,
+    one: RunSide<'_>,
+    other: RunSide<'_>,
     lane: &dyn Fn(&CallPath) -> String,
     each: &mut dyn FnMut(ComparedCall<'_>),
 ) -> Result<Comparison, LogError> {
-    let first = Gathered::read(one.reader, one.run)?;
-    let second = Gathered::read(other.reader, other.run)?;
+    let first = ComparedRun::read(one.reader, one.run)?;
+    let second = ComparedRun::read(other.reader, other.run)?;
     let (calls, lanes, lanes_alike) = calls(&first, &second, lane, each);
-    let digest = |run: &Gathered| run.finished.as_ref().and_then(RunFinished::digest);
+    let digest = |run: &ComparedRun| run.finished.as_ref().and_then(RunFinished::digest);
     // A digest over no entries says nothing.
     let has_entries = |state: &FoldedState| !state.end.is_empty();
-    let state = |run: &Gathered| run.finished.as_ref()?.state.clone().filter(has_entries);
+    let state = |run: &ComparedRun| run.finished.as_ref()?.state.clone().filter(has_entries);
     let state = match (state(&first), state(&second)) {
         (Some(one), Some(other)) => Some(state_differences(&one, &other)),
         _ => None,
@@ -293,9 +293,9 @@ struct LaneSoFar {
 
 /// The place of each call among those of its lane, from 1.
 #[derive(Default)]
-struct Places(BTreeMap<String, usize>);
+struct LanePositions(BTreeMap<String, usize>);
 
-impl Places {
+impl LanePositions {
     fn next(&mut self, lane: &str) -> usize {
         let place = self.0.entry(lane.to_owned()).or_default();
         *place += 1;
@@ -304,8 +304,8 @@ impl Places {
 }
 
 fn calls(
-    first: &Gathered,
-    second: &Gathered,
+    first: &ComparedRun,
+    second: &ComparedRun,
     lane: &dyn Fn(&CallPath) -> String,
     each: &mut dyn FnMut(ComparedCall<'_>),
 ) -> (CallCounts, Vec<LaneDifference>, u64) {
@@ -315,8 +315,8 @@ fn calls(
         ..CallCounts::default()
     };
     let mut lanes: BTreeMap<String, LaneSoFar> = BTreeMap::new();
-    let mut places = Places::default();
-    let mut note = |asked: &Asked, what, one, other, lane: String, place: usize| {
+    let mut places = LanePositions::default();
+    let mut note = |asked: &ComparedQuestion, what, one, other, lane: String, place: usize| {
         each(ComparedCall { call: &asked.call, sample: asked.sample, what, one, other });
         let known = lanes.entry(lane.clone()).or_insert(LaneSoFar { first: None, differing: 0 });
         let Some(what) = what else { return };
@@ -338,7 +338,7 @@ fn calls(
         let what = counts.add(asked, twin);
         note(asked, what, Some(asked.place()), Some(twin.place()), lane, place);
     }
-    let mut places = Places::default();
+    let mut places = LanePositions::default();
     for asked in &second.asked {
         let lane = lane(&asked.call);
         let place = places.next(&lane);
@@ -363,7 +363,7 @@ fn calls(
 
 impl CallCounts {
     /// Counts a call that both runs have; how it differs.
-    fn add(&mut self, one: &Asked, other: &Asked) -> Option<CallDifference> {
+    fn add(&mut self, one: &ComparedQuestion, other: &ComparedQuestion) -> Option<CallDifference> {
         let same_prompt = one.prompt == other.prompt;
         let same_answer = same_prompt && one.end.is_like(&other.end);
         self.both += 1;
@@ -388,11 +388,11 @@ impl CallCounts {
     }
 }
 
-impl Asked {
+impl ComparedQuestion {
     fn place(&self) -> CallPlace {
         let end = match self.end {
-            End::Open => None,
-            End::Answered { seq, .. } | End::Failed { seq, .. } => Some(seq),
+            QuestionEnd::Open => None,
+            QuestionEnd::Answered { seq, .. } | QuestionEnd::Failed { seq, .. } => Some(seq),
         };
         let decision = self.decision.as_ref().map(|decision| decision.seq);
         CallPlace { request: self.request, prompt: self.prompt, end, decision }

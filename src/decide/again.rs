@@ -6,7 +6,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::answers::{RecordedAnswer, each_answer};
-use super::{DecideError, Decided, Decider, Params, REPORTED, RegisteredParser, Undecided, filter};
+use super::{
+    AnswerDecision, DecideError, Decider, ParserParams, REPORTED, RegisteredParser,
+    UndecidedAnswer, filter,
+};
 use crate::content::Content;
 use crate::id::{CallPath, RunId};
 use crate::log::{EventFault, LogError, Reader};
@@ -77,7 +80,7 @@ pub struct Selection<'a> {
     /// What makes the decisions.
     pub by: Again<'a>,
     /// The settings.
-    pub params: &'a Params,
+    pub params: &'a ParserParams,
     /// Limits it to this call and the calls under it.
     pub only: Option<&'a CallPath>,
     /// The parsers of the program.
@@ -86,7 +89,7 @@ pub struct Selection<'a> {
 
 /// A new decision about a recorded answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Redecided {
+pub struct RevisedDecision {
     /// The answer, with its recorded decision.
     pub answer: RecordedAnswer,
     /// The parser of the recorded decision, if there is one.
@@ -94,12 +97,12 @@ pub struct Redecided {
     /// The parser of the new decision.
     pub by: ParserSpec,
     /// The new decision.
-    pub now: Decided,
+    pub now: AnswerDecision,
 }
 
 /// The answers that were left alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Left {
+pub struct SkippedAnswers {
     /// The other parsers whose decisions were left alone.
     pub others: BTreeSet<String>,
     /// How many answers were left alone because of that.
@@ -123,8 +126,8 @@ pub fn each_decision<E: From<AgainError>>(
     reader: &mut dyn Reader,
     run: RunId,
     choice: Selection<'_>,
-    each: impl FnMut(&mut dyn Reader, Redecided) -> Result<(), E>,
-) -> Result<Left, E> {
+    each: impl FnMut(&mut dyn Reader, RevisedDecision) -> Result<(), E>,
+) -> Result<SkippedAnswers, E> {
     let Selection { by, params, only, parsers } = choice;
     let mut pending = Pending {
         run,
@@ -138,30 +141,30 @@ pub fn each_decision<E: From<AgainError>>(
         latest: BTreeMap::new(),
         waiting: Vec::new(),
         bytes: 0,
-        left: Left::default(),
+        left: SkippedAnswers::default(),
         each,
     };
     let read = each_answer(reader, run, |reader, answer| match only {
         Some(only) if !is_under(&answer.call, only) => Ok(()),
-        _ => pending.add(reader, answer).map_err(Raised::Here),
+        _ => pending.add(reader, answer).map_err(LogCallbackError::Here),
     });
     read.map_err(|raised| match raised {
-        Raised::Here(e) => e,
-        Raised::Log(e) => AgainError::from(e).into(),
+        LogCallbackError::Here(e) => e,
+        LogCallbackError::Log(e) => AgainError::from(e).into(),
     })?;
     pending.decide(reader)?;
     Ok(pending.left)
 }
 
 /// An error of the log, or one from the callback.
-enum Raised<E> {
+enum LogCallbackError<E> {
     Log(LogError),
     Here(E),
 }
 
-impl<E> From<LogError> for Raised<E> {
+impl<E> From<LogError> for LogCallbackError<E> {
     fn from(error: LogError) -> Self {
-        Raised::Log(error)
+        LogCallbackError::Log(error)
     }
 }
 
@@ -176,12 +179,12 @@ struct Pending<'a, F> {
     by: Again<'a>,
     /// The name of the decider, if one was given.
     name: String,
-    params: &'a Params,
+    params: &'a ParserParams,
     parsers: &'a Parsers,
     latest: BTreeMap<String, RegisteredParser>,
     waiting: Vec<(RecordedAnswer, Option<ParserSpec>, Value)>,
     bytes: usize,
-    left: Left,
+    left: SkippedAnswers,
     each: F,
 }
 
@@ -192,7 +195,7 @@ impl<F> Pending<'_, F> {
         answer: RecordedAnswer,
     ) -> Result<(), E>
     where
-        F: FnMut(&mut dyn Reader, Redecided) -> Result<(), E>,
+        F: FnMut(&mut dyn Reader, RevisedDecision) -> Result<(), E>,
     {
         let recorded = self.spec(&answer).map_err(AgainError::from)?;
         if !self.takes(recorded.as_ref())? {
@@ -219,7 +222,8 @@ impl<F> Pending<'_, F> {
         };
         let params = params.clone();
         let (call, sample) = (Some(&answer.call), Some(answer.sample));
-        self.bytes += Undecided { call, sample, answer: answer.whole(), params: &params }.bytes();
+        self.bytes +=
+            UndecidedAnswer { call, sample, answer: answer.whole(), params: &params }.bytes();
         self.waiting.push((answer, recorded, params));
         if self.waiting.len() >= TOGETHER || self.bytes >= BYTES {
             self.decide(reader)
@@ -237,7 +241,7 @@ impl<F> Pending<'_, F> {
         recorded: Option<ParserSpec>,
     ) -> Result<(), E>
     where
-        F: FnMut(&mut dyn Reader, Redecided) -> Result<(), E>,
+        F: FnMut(&mut dyn Reader, RevisedDecision) -> Result<(), E>,
     {
         let request = reader.request(answer.prompt).map_err(AgainError::from)?;
         let missing = || {
@@ -250,14 +254,14 @@ impl<F> Pending<'_, F> {
             return Ok(());
         };
         let by = parser.spec().clone();
-        let now = Decided::by(parser, answer.whole());
-        self.made(reader, Redecided { answer, recorded, by, now })
+        let now = AnswerDecision::by(parser, answer.whole());
+        self.made(reader, RevisedDecision { answer, recorded, by, now })
     }
 
     /// Passes a decision on.
-    fn made<E>(&mut self, reader: &mut dyn Reader, mut made: Redecided) -> Result<(), E>
+    fn made<E>(&mut self, reader: &mut dyn Reader, mut made: RevisedDecision) -> Result<(), E>
     where
-        F: FnMut(&mut dyn Reader, Redecided) -> Result<(), E>,
+        F: FnMut(&mut dyn Reader, RevisedDecision) -> Result<(), E>,
     {
         // As in a run.
         if let Some(reason) = made.answer.beside.unreadable() {
@@ -329,13 +333,13 @@ impl<F> Pending<'_, F> {
     /// Decides about the waiting answers.
     fn decide<E: From<AgainError>>(&mut self, reader: &mut dyn Reader) -> Result<(), E>
     where
-        F: FnMut(&mut dyn Reader, Redecided) -> Result<(), E>,
+        F: FnMut(&mut dyn Reader, RevisedDecision) -> Result<(), E>,
     {
         let waiting = std::mem::take(&mut self.waiting);
         self.bytes = 0;
-        let asked: Vec<Undecided<'_>> = waiting
+        let asked: Vec<UndecidedAnswer<'_>> = waiting
             .iter()
-            .map(|(answer, _, params)| Undecided {
+            .map(|(answer, _, params)| UndecidedAnswer {
                 call: Some(&answer.call),
                 sample: Some(answer.sample),
                 answer: answer.whole(),
@@ -364,7 +368,7 @@ impl<F> Pending<'_, F> {
             Again::Chosen(_) => (Vec::new(), Vec::new()),
         };
         for (((answer, recorded, _), now), by) in waiting.into_iter().zip(decided).zip(specs) {
-            self.made(reader, Redecided { answer, recorded, by, now })?;
+            self.made(reader, RevisedDecision { answer, recorded, by, now })?;
         }
         Ok(())
     }

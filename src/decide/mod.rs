@@ -3,7 +3,7 @@
 //! - [`Decider`]: makes decisions about answers: a parser of the registry ([`RegisteredParser`]),
 //!   one of the caller's own ([`Own`]), or a user's program ([`Filter`]).
 //! - [`Chooser`]: chooses a parser for each answer, as a parser file does.
-//! - [`Params`]: the settings of a parser: the same for all answers, or by call.
+//! - [`ParserParams`]: the settings of a parser: the same for all answers, or by call.
 //! - [`each_answer`], [`each_decision`]: the answers of a recorded run, and the new decisions about
 //!   them.
 
@@ -19,22 +19,23 @@ use serde_json::Value;
 
 use crate::id::{CallPath, Sample};
 use crate::parse::registry::RegistryError;
-use crate::parse::{AnyParser, Parsed, ParserSpec, WholeAnswer};
+use crate::parse::{AnyParser, ParsedAnswer, ParserSpec, WholeAnswer};
 
 pub use again::{
-    Again, AgainError, Chooser, Left, PARSER_FILE, Redecided, Selection, each_decision,
+    Again, AgainError, Chooser, PARSER_FILE, RevisedDecision, Selection, SkippedAnswers,
+    each_decision,
 };
 pub use answers::{RecordedAnswer, each_answer};
 pub use filter::{Filter, FilterError, FilterLimits, FilterSetup, LineProblem, OutputProblem};
 pub use last_resort::{NOTHING_FOUND, last_resort};
-pub use params::{Params, ParamsError};
+pub use params::{ParamsError, ParserParams};
 pub use registered::RegisteredParser;
 
 pub use crate::event::REPORTED;
 
 /// An answer to decide about.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Undecided<'a> {
+pub struct UndecidedAnswer<'a> {
     /// The call that it answers, if it is from a run.
     pub call: Option<&'a CallPath>,
     /// Which answer to that call it is.
@@ -45,7 +46,7 @@ pub struct Undecided<'a> {
     pub params: &'a Value,
 }
 
-impl Undecided<'_> {
+impl UndecidedAnswer<'_> {
     /// The approximate size of the answer, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let parts = self.answer.extra.filter(|extra| !extra.is_empty());
@@ -56,7 +57,7 @@ impl Undecided<'_> {
 
 /// A decision.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Decided {
+pub struct AnswerDecision {
     /// How the value was found.
     pub method: String,
     /// The value.
@@ -74,20 +75,20 @@ pub struct Decided {
     pub found: Option<bool>,
 }
 
-impl Decided {
+impl AnswerDecision {
     /// The decision of a parser.
     pub fn by(parser: &dyn AnyParser, answer: WholeAnswer<'_>) -> Self {
-        let decided = Decided::from(parser.parse_whole_any(answer));
+        let decided = AnswerDecision::from(parser.parse_whole_any(answer));
         let found = parser.last_resort().map(|last| decided.method != last);
-        Decided { found, ..decided }
+        AnswerDecision { found, ..decided }
     }
 }
 
-impl From<(Parsed<Value>, Option<&'static str>)> for Decided {
-    fn from((parsed, verdict): (Parsed<Value>, Option<&'static str>)) -> Self {
-        let Parsed { method, value, reasoning, warnings } = parsed;
+impl From<(ParsedAnswer<Value>, Option<&'static str>)> for AnswerDecision {
+    fn from((parsed, verdict): (ParsedAnswer<Value>, Option<&'static str>)) -> Self {
+        let ParsedAnswer { method, value, reasoning, warnings } = parsed;
         let (method, found) = (method.to_owned(), None);
-        Decided { method, value, reasoning, warnings, verdict, found }
+        AnswerDecision { method, value, reasoning, warnings, verdict, found }
     }
 }
 
@@ -112,7 +113,10 @@ pub trait Decider {
     ///
     /// # Errors
     /// [`DecideError`].
-    fn decide(&mut self, answers: &[Undecided<'_>]) -> Result<Vec<Decided>, DecideError>;
+    fn decide(
+        &mut self,
+        answers: &[UndecidedAnswer<'_>],
+    ) -> Result<Vec<AnswerDecision>, DecideError>;
 }
 
 /// A parser of the caller's own, with its own settings.
@@ -123,7 +127,10 @@ impl Decider for Own<'_> {
         self.0.spec().clone()
     }
 
-    fn decide(&mut self, answers: &[Undecided<'_>]) -> Result<Vec<Decided>, DecideError> {
-        Ok(answers.iter().map(|asked| Decided::by(self.0, asked.answer)).collect())
+    fn decide(
+        &mut self,
+        answers: &[UndecidedAnswer<'_>],
+    ) -> Result<Vec<AnswerDecision>, DecideError> {
+        Ok(answers.iter().map(|asked| AnswerDecision::by(self.0, asked.answer)).collect())
     }
 }

@@ -49,7 +49,7 @@ pub enum ParamsError {
 
 /// The settings of a parser.
 #[derive(Debug, Default)]
-pub enum Params {
+pub enum ParserParams {
     /// The settings of the recorded decision; none if there is none.
     #[default]
     Recorded,
@@ -74,13 +74,13 @@ struct LineParams {
 /// One line of a settings file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct ParamsLine {
     call: CallPath,
     sample: Option<Sample>,
     params: Unique,
 }
 
-impl Params {
+impl ParserParams {
     /// Settings for all answers, from JSON.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl Params {
             Category::Io | Category::Syntax | Category::Eof => ParamsError::NotJson(e),
         })?;
         match kind_of(&value) {
-            None => Ok(Params::Same(value)),
+            None => Ok(ParserParams::Same(value)),
             Some(kind) => Err(ParamsError::NotAnObject(kind)),
         }
     }
@@ -110,8 +110,9 @@ impl Params {
             if !text.trim_start().starts_with('{') {
                 return Err(wrong("write {\"call\":..,\"params\":{..}}".to_owned()));
             }
-            let Line { call, sample, params: Unique(params) } = serde_json::from_str(&text)
-                .map_err(|e| wrong(printable(&explain(&without_place(&e)), 400)))?;
+            let ParamsLine { call, sample, params: Unique(params) } =
+                serde_json::from_str(&text)
+                    .map_err(|e| wrong(printable(&explain(&without_place(&e)), 400)))?;
             if let Some(kind) = kind_of(&params) {
                 return Err(wrong(format!("\"params\" is {kind}: write a JSON object")));
             }
@@ -128,7 +129,7 @@ impl Params {
         if given.is_empty() {
             Err(ParamsError::Nothing { path })
         } else {
-            Ok(Params::ByCall(ByCall(given)))
+            Ok(ParserParams::ByCall(ByCall(given)))
         }
     }
 
@@ -141,9 +142,9 @@ impl Params {
         recorded: Option<&'a Value>,
     ) -> Option<&'a Value> {
         match self {
-            Params::Recorded => Some(recorded.unwrap_or(&Value::Null)),
-            Params::Same(params) => Some(params),
-            Params::ByCall(ByCall(given)) => {
+            ParserParams::Recorded => Some(recorded.unwrap_or(&Value::Null)),
+            ParserParams::Same(params) => Some(params),
+            ParserParams::ByCall(ByCall(given)) => {
                 let own = given.get(&(call.clone(), Some(sample)));
                 let given = own.or_else(|| given.get(&(call.clone(), None)))?;
                 given.used.set(true);
@@ -154,7 +155,7 @@ impl Params {
 
     /// The numbers of the lines whose call or sample did not occur.
     pub fn unused(&self) -> Vec<usize> {
-        let Params::ByCall(ByCall(given)) = self else { return Vec::new() };
+        let ParserParams::ByCall(ByCall(given)) = self else { return Vec::new() };
         let unused = given.values().filter(|given| !given.used.get());
         let mut lines: Vec<usize> = unused.map(|given| given.line).collect();
         lines.sort_unstable();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{DecideError, Decided, Decider, Undecided};
+use super::{AnswerDecision, DecideError, Decider, UndecidedAnswer};
 use crate::parse::registry::RegistryError;
 use crate::parse::{AnyParser, ParserFamily, ParserSpec, Parsers};
 
@@ -57,9 +57,13 @@ impl Decider for RegisteredParser {
         ParserSpec { name: self.family.name.into(), version: self.version, params: params.clone() }
     }
 
-    fn decide(&mut self, answers: &[Undecided<'_>]) -> Result<Vec<Decided>, DecideError> {
-        let decide =
-            |asked: &Undecided<'_>| Ok(Decided::by(self.parser(asked.params)?, asked.answer));
+    fn decide(
+        &mut self,
+        answers: &[UndecidedAnswer<'_>],
+    ) -> Result<Vec<AnswerDecision>, DecideError> {
+        let decide = |asked: &UndecidedAnswer<'_>| {
+            Ok(AnswerDecision::by(self.parser(asked.params)?, asked.answer))
+        };
         answers.iter().map(decide).collect()
     }
 }

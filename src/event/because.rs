@@ -70,14 +70,14 @@ impl Because {
     /// [`BecauseError`] if these are not earlier events in ascending order.
     pub(crate) fn of_body(body: &str, at: Seq) -> Result<Self, BecauseError> {
         #[derive(Deserialize)]
-        struct Body {
+        struct BecauseBody {
             because: Option<Value>,
         }
         // The common case of a question that declares nothing.
         if body == "{}" {
             return Ok(Because::default());
         }
-        let body = serde_json::from_str::<Body>(body)?;
+        let body = serde_json::from_str::<BecauseBody>(body)?;
         let Some(because) = body.because else { return Ok(Because::default()) };
         Because::read(&because, at).ok_or(BecauseError::NotEarlier)
     }

@@ -12,8 +12,8 @@ use super::kind::{
     REQUEST_SENT, RESPONSE_RECEIVED, RUN_FINISHED, RUN_RESUMED, RUN_STARTED, VERSION,
 };
 use super::kinds::{
-    AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DecisionMade, Event, ForkedFrom,
-    Labels, Occurred, RequestSent, ResponseDetails, ResponseReceived, RunStarted,
+    AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DecisionMade, Event, FactOccurred,
+    ForkedFrom, Labels, RequestSent, ResponseDetails, ResponseReceived, RunStarted,
 };
 use super::outcome::{from_ranges, pairs, ranged, ranges};
 use super::stored::{NewEvent, StoredEvent};
@@ -156,7 +156,7 @@ impl NewEvent {
                 body: body(details)?,
                 ..row(DECISION_MADE)
             },
-            Event::Occurred(Occurred { causes, fact }) => {
+            Event::Occurred(FactOccurred { causes, fact }) => {
                 NewEvent::occurred(time, causes, &canonical(fact)?)
             }
             Event::MarkRecorded(mark) => NewEvent { body: body(mark)?, ..row(MARK_RECORDED) },
@@ -278,7 +278,7 @@ impl StoredEvent {
                 let (causes, fact) = self.occurrence()?;
                 let fact = serde_json::from_str(fact);
                 let fact = fact.map_err(|e| self.error(format!("its fact: {e}")))?;
-                Event::Occurred(Occurred { causes, fact })
+                Event::Occurred(FactOccurred { causes, fact })
             }
             MARK_RECORDED => Event::MarkRecorded(self.body()?),
             RUN_FINISHED => Event::RunFinished(self.body()?),
@@ -307,7 +307,7 @@ impl StoredEvent {
     /// The labels of a `RequestSent`.
     pub(crate) fn labels(&self) -> Result<Labels, EventError> {
         #[derive(Deserialize)]
-        struct Body {
+        struct LabelsBody {
             #[serde(default)]
             labels: Labels,
         }
@@ -315,7 +315,7 @@ impl StoredEvent {
         if self.body == "{}" {
             return Ok(Labels::default());
         }
-        self.body().map(|Body { labels }| labels)
+        self.body().map(|LabelsBody { labels }| labels)
     }
 
     /// If this is a `RequestSent`: its address and its prompt, without parsing its body.

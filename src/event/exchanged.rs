@@ -18,7 +18,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::kinds::{Occurred, ResponseDetails, lane_of};
+use super::kinds::{FactOccurred, ResponseDetails, lane_of};
 use crate::content::Content;
 use crate::id::{CallPath, OutcomeDigest, PromptHash, Sample, Seq};
 use crate::lookup::LookupMap;
@@ -128,7 +128,7 @@ impl ExchangesHasher {
     }
 
     /// Adds a fact, with its canonical text.
-    pub fn fact(&mut self, seq: Seq, occurred: &Occurred, fact: &str) {
+    pub fn fact(&mut self, seq: Seq, occurred: &FactOccurred, fact: &str) {
         let mut causes: Vec<Hash> =
             occurred.causes.iter().filter_map(|cause| self.names.get(cause).copied()).collect();
         causes.sort_unstable();
@@ -201,13 +201,13 @@ mod tests {
             hasher.decision(Seq(seq - 1), answer, "{}", &format!("{{\"value\":\"{text}\"}}"));
             let fact = json!({"lane": call, "name": "heard", "value": text});
             let text = canonical(&fact).unwrap();
-            hasher.fact(Seq(seq), &Occurred { causes: vec![Seq(seq - 1)], fact }, &text);
+            hasher.fact(Seq(seq), &FactOccurred { causes: vec![Seq(seq - 1)], fact }, &text);
             seq += 1;
         }
         for (lane, value) in facts {
             let fact = json!({"lane": lane, "value": value});
             let text = canonical(&fact).unwrap();
-            hasher.fact(Seq(seq), &Occurred { causes: Vec::new(), fact }, &text);
+            hasher.fact(Seq(seq), &FactOccurred { causes: Vec::new(), fact }, &text);
             seq += 1;
         }
         hasher.digest()

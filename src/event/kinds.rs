@@ -32,7 +32,7 @@ pub enum Event {
     /// A parser made a decision about an answer.
     DecisionMade(DecisionMade),
     /// The experiment's own fact.
-    Occurred(Occurred),
+    Occurred(FactOccurred),
     /// A program stated a digest of its state.
     MarkRecorded(MarkRecorded),
     /// The run ended.
@@ -336,7 +336,7 @@ pub struct DecisionDetails {
 
 /// The experiment's own fact.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Occurred {
+pub struct FactOccurred {
     /// The seqs that caused it, ascending.
     pub causes: Vec<Seq>,
     /// The fact, as the experiment serialises it.

@@ -34,8 +34,9 @@ pub(crate) use kind::KINDS;
 pub(crate) use kinds::lane_of;
 pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DECISIONS, DecidedBy, DecisionDetails,
-    DecisionMade, EXCHANGES, Event, ForkedFrom, Labels, MarkRecorded, Occurred, PROGRAM, REPORTED,
-    RequestSent, ResponseDetails, ResponseReceived, RunResumed, RunStarted, SharedFailure,
+    DecisionMade, EXCHANGES, Event, FactOccurred, ForkedFrom, Labels, MarkRecorded, PROGRAM,
+    REPORTED, RequestSent, ResponseDetails, ResponseReceived, RunResumed, RunStarted,
+    SharedFailure,
 };
 pub(crate) use line::EventLine;
 pub use merkle::{MerkleTree, inclusion_paths, root_at_end};

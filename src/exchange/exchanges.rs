@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::collected::{Collected, Collector};
+use super::collected_run::{CollectedRun, Collector};
 use super::error::ImportError;
 use super::export::{follows, whole};
-use super::requests::Requests;
+use super::requests::RequestCache;
 use crate::event::chain::ChainLink;
 use crate::event::{AttemptDetails, Event, PROGRAM, RequestSent, RunStarted};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
@@ -59,7 +59,7 @@ pub fn export_exchanges<E: From<LogError>>(
 ) -> Result<ExportedExchanges, E> {
     whole(reader, run)?;
     let mut questions: LookupMap<Seq, OpenQuestion> = LookupMap::default();
-    let mut lines = ExchangeLines { requests: Requests::default(), run, simulated: false };
+    let mut lines = ExchangeLines { requests: RequestCache::default(), run, simulated: false };
     let mut exported = ExportedExchanges::default();
     let (mut after, mut is_program) = (Head::START, false);
     // What a program was sent last instead of an answer.
@@ -127,7 +127,7 @@ pub fn export_exchanges<E: From<LogError>>(
 
 /// The lines of one run's exchanges.
 struct ExchangeLines {
-    requests: Requests,
+    requests: RequestCache,
     run: RunId,
     /// Whether the run's answers are made up.
     simulated: bool,
@@ -186,7 +186,7 @@ fn attempt(error: ExchangeError) -> AttemptDetails {
 
 /// An exchanges file, read and checked: a finished run without decisions.
 pub struct Exchanges {
-    run: Collected,
+    run: CollectedRun,
     /// The number of exchanges.
     pub count: u64,
     /// Whether any of them is made up, in which case the run is marked.

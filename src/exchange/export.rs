@@ -100,11 +100,11 @@ struct WrittenContents {
 }
 
 /// An error of the log or of the writing, while a request is being split up.
-struct Passed<E>(E);
+struct PassedError<E>(E);
 
-impl<E: From<LogError>> From<CanonicalError> for Passed<E> {
+impl<E: From<LogError>> From<CanonicalError> for PassedError<E> {
     fn from(error: CanonicalError) -> Self {
-        Passed(LogError::failed("the request", error).into())
+        PassedError(LogError::failed("the request", error).into())
     }
 }
 
@@ -133,9 +133,9 @@ impl WrittenContents {
         let left_out = base.map_or(0, |base| base.messages);
         let skeleton = externalise_from(&request, left_out, &mut |text| {
             let content = Content::from(text);
-            Ok::<_, Passed<E>>(self.content(&content, line).map_err(Passed)?.to_string())
+            Ok::<_, PassedError<E>>(self.content(&content, line).map_err(PassedError)?.to_string())
         });
-        let skeleton = skeleton.map_err(|Passed(e)| e)?;
+        let skeleton = skeleton.map_err(|PassedError(e)| e)?;
         line(&match base {
             None => format!("{{\"prompt\":\"{prompt}\",\"request\":{skeleton}}}"),
             Some(Base { of, messages }) => format!(

@@ -2,7 +2,7 @@
 
 use super::error::ImportError;
 use super::recording::Recording;
-use super::requests::Requests;
+use super::requests::RequestCache;
 use crate::event::chain::LinkedEvent;
 use crate::event::{Event, MerkleTree, NewEvent, RunFinished, StoredEvent};
 use crate::id::{RunId, Seq};
@@ -13,7 +13,7 @@ const BATCH: usize = 1024;
 
 /// The result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportResult {
     /// How many events were added; 0 if the log already had all of them.
     pub added: u64,
     /// How many events the log already had.
@@ -27,7 +27,7 @@ pub struct Imported {
 pub fn import_recording(
     backend: &dyn Backend,
     recording: &Recording,
-) -> Result<Imported, ImportError> {
+) -> Result<ImportResult, ImportError> {
     let Recording { run, log, head: end } = recording;
     let _lease = backend.lease(*run)?;
     let mut theirs = log.reader()?;
@@ -38,7 +38,7 @@ pub fn import_recording(
         append(theirs.as_mut(), *run, head, *run, committer.as_mut(), |event, _| Ok(event))?;
         committer.flush()?;
     }
-    Ok(Imported { added, known: head.seq.0.min(end.seq.0) })
+    Ok(ImportResult { added, known: head.seq.0.min(end.seq.0) })
 }
 
 /// The end of the part of a run that the log has, which agrees with the recording.
@@ -89,7 +89,7 @@ pub(super) fn append(
     mut change: impl FnMut(NewEvent, &MerkleTree) -> Result<NewEvent, LogError>,
 ) -> Result<(), LogError> {
     let mut tree = MerkleTree::default();
-    let mut requests = Requests::default();
+    let mut requests = RequestCache::default();
     let mut read = head.seq;
     let mut waiting: Option<Append> = None;
     loop {
@@ -116,7 +116,7 @@ pub(super) fn append(
 /// A stored event in the form in which it was appended.
 fn again(
     reader: &mut dyn Reader,
-    requests: &mut Requests,
+    requests: &mut RequestCache,
     event: StoredEvent,
 ) -> Result<NewEvent, LogError> {
     let StoredEvent { run, seq, kind, version, time, call, sample, cause, content, body, .. } =

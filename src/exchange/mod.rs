@@ -3,12 +3,12 @@
 //! - [`export_recording`], [`read_recording`]: a whole run with its hash chain, as JSON Lines that
 //!   diff well.
 //! - [`import_recording`]: adds a recording to a log, checked link by link, all or nothing.
-//! - [`Accepted`]: decisions that were made again, as a run of their own.
+//! - [`AcceptedRun`]: decisions that were made again, as a run of their own.
 //! - [`export_exchanges`], [`read_exchanges`]: requests and answers alone, one per line.
 //! - [`Collector`]: a run that is put together from a file of any format.
 
-mod accepted;
-mod collected;
+mod accepted_run;
+mod collected_run;
 mod error;
 mod exchanges;
 mod export;
@@ -17,11 +17,11 @@ mod recording;
 mod requests;
 mod stash;
 
-pub(crate) use accepted::read_decides_about;
-pub use accepted::{Accepted, AcceptedDecision, DECISIONS, accepted_about, decides_about};
-pub use collected::{Collected, Collector};
+pub(crate) use accepted_run::read_decides_about;
+pub use accepted_run::{AcceptedDecision, AcceptedRun, DECISIONS, accepted_about, decides_about};
+pub use collected_run::{CollectedRun, Collector};
 pub use error::ImportError;
 pub use exchanges::{EXCHANGES, Exchanges, ExportedExchanges, export_exchanges, read_exchanges};
 pub use export::export_recording;
-pub use import::{Imported, import_recording};
+pub use import::{ImportResult, import_recording};
 pub use recording::{Recording, is_recording, read_recording, read_recording_to_damage};

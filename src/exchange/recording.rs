@@ -25,7 +25,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::error::ImportError;
-use super::requests::Requests;
+use super::requests::RequestCache;
 use super::stash::Stash;
 use crate::content::Content;
 use crate::event::{EventLine, NewEvent};
@@ -157,7 +157,7 @@ fn read(mut lines: JsonlReader) -> Result<(RecordingReader, Option<ImportError>)
         scratch: Scratch::new(header.run),
         contents: Stash::default(),
         requests: Stash::default(),
-        known: Requests::default(),
+        known: RequestCache::default(),
     };
     for line in lines {
         let (number, line) = match line {
@@ -170,9 +170,13 @@ fn read(mut lines: JsonlReader) -> Result<(RecordingReader, Option<ImportError>)
         };
         let wrong = match reading.add(&line) {
             Ok(()) => continue,
-            Err(Wrong::Chain(seq)) => ImportError::BrokenChain { path: name, line: number, seq },
-            Err(Wrong::Line(what)) => ImportError::Line { path: name, line: number, what },
-            Err(Wrong::Log(error)) => return Err(error.into()),
+            Err(RecordingProblem::Chain(seq)) => {
+                ImportError::BrokenChain { path: name, line: number, seq }
+            }
+            Err(RecordingProblem::Line(what)) => {
+                ImportError::Line { path: name, line: number, what }
+            }
+            Err(RecordingProblem::Log(error)) => return Err(error.into()),
         };
         return Ok((reading, Some(wrong)));
     }
@@ -190,28 +194,28 @@ fn read(mut lines: JsonlReader) -> Result<(RecordingReader, Option<ImportError>)
     Ok((reading, wrong))
 }
 
-enum Wrong {
+enum RecordingProblem {
     Line(String),
     Chain(Seq),
     Log(LogError),
 }
 
-impl From<LogError> for Wrong {
+impl From<LogError> for RecordingProblem {
     fn from(error: LogError) -> Self {
-        Wrong::Log(error)
+        RecordingProblem::Log(error)
     }
 }
 
-impl From<RequestError> for Wrong {
+impl From<RequestError> for RecordingProblem {
     fn from(error: RequestError) -> Self {
-        Wrong::Line(error.to_string())
+        RecordingProblem::Line(error.to_string())
     }
 }
 
 /// The temporary file cannot be used.
-impl From<std::io::Error> for Wrong {
+impl From<std::io::Error> for RecordingProblem {
     fn from(error: std::io::Error) -> Self {
-        Wrong::Log(LogError::failed("a temporary file", error))
+        RecordingProblem::Log(LogError::failed("a temporary file", error))
     }
 }
 
@@ -226,7 +230,7 @@ struct RecordingReader {
     contents: Stash,
     /// Requests as canonical JSON, as given.
     requests: Stash,
-    known: Requests,
+    known: RequestCache,
 }
 
 impl RecordingReader {
@@ -235,8 +239,8 @@ impl RecordingReader {
         Ok(Recording { run, log: self.scratch.finish()?, head })
     }
 
-    fn add(&mut self, line: &str) -> Result<(), Wrong> {
-        let wrong = |what: String| Wrong::Line(what);
+    fn add(&mut self, line: &str) -> Result<(), RecordingProblem> {
+        let wrong = |what: String| RecordingProblem::Line(what);
         let value: Value = serde_json::from_str(line).map_err(|e| {
             let text = e.to_string();
             let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
@@ -258,7 +262,7 @@ impl RecordingReader {
         self.content(content)
     }
 
-    fn content(&mut self, line: ContentLine) -> Result<(), Wrong> {
+    fn content(&mut self, line: ContentLine) -> Result<(), RecordingProblem> {
         let content = match (line.text, line.vector) {
             (Some(text), None) => Some(Content::from(text)),
             (None, Some(vector)) => {
@@ -267,13 +271,13 @@ impl RecordingReader {
             _ => None,
         };
         let content = content.filter(|c| c.hash() == line.content).ok_or_else(|| {
-            Wrong::Line(format!("the content does not have the hash {}", line.content))
+            RecordingProblem::Line(format!("the content does not have the hash {}", line.content))
         })?;
         let kind = if matches!(content, Content::Text(_)) { TEXT } else { VECTOR };
         Ok(self.contents.put(line.content.as_bytes(), kind, &content.bytes())?)
     }
 
-    fn request(&mut self, line: RequestLine) -> Result<(), Wrong> {
+    fn request(&mut self, line: RequestLine) -> Result<(), RecordingProblem> {
         let contents = &mut self.contents;
         let mut text = |id: &str| {
             let hash: ContentHash = id.parse().ok()?;
@@ -282,18 +286,23 @@ impl RecordingReader {
                 Content::Vector(_) => Some(String::new()),
             }
         };
-        let skeleton = canonical(&line.request).map_err(|e| Wrong::Line(e.to_string()))?;
+        let skeleton =
+            canonical(&line.request).map_err(|e| RecordingProblem::Line(e.to_string()))?;
         let request = expand(&skeleton, &mut text)?;
         let base = match (line.base, line.shared) {
             (None, None) => None,
             (Some(of), Some(messages)) => Some(Base { of, messages }),
-            _ => return Err(Wrong::Line("\"base\" and \"shared\" belong together".to_owned())),
+            _ => {
+                return Err(RecordingProblem::Line(
+                    "\"base\" and \"shared\" belong together".to_owned(),
+                ));
+            }
         };
         let part = StoredPart { request, base };
         let request = self.whole(&part)?;
         if request.hash() != line.prompt {
             let what = format!("the request does not have the hash {}", line.prompt);
-            return Err(Wrong::Line(what));
+            return Err(RecordingProblem::Line(what));
         }
         self.stash(line.prompt, &part)?;
         self.known.put(&request);
@@ -301,7 +310,11 @@ impl RecordingReader {
     }
 
     /// Keeps a request as given.
-    fn stash(&mut self, prompt: PromptHash, part: &StoredPart<PromptHash>) -> Result<(), Wrong> {
+    fn stash(
+        &mut self,
+        prompt: PromptHash,
+        part: &StoredPart<PromptHash>,
+    ) -> Result<(), RecordingProblem> {
         let canonical = part.request.canonical().as_bytes();
         match part.base {
             None => self.requests.put(prompt.as_bytes(), TEXT, canonical)?,
@@ -315,7 +328,10 @@ impl RecordingReader {
     }
 
     /// A request as given.
-    fn part(&mut self, prompt: PromptHash) -> Result<Option<StoredPart<PromptHash>>, Wrong> {
+    fn part(
+        &mut self,
+        prompt: PromptHash,
+    ) -> Result<Option<StoredPart<PromptHash>>, RecordingProblem> {
         let Some((kind, bytes)) = self.requests.get(prompt.as_bytes())? else { return Ok(None) };
         let upon = bytes.split_first_chunk::<32>().filter(|_| kind == UPON_BASE);
         let upon = upon.and_then(|(of, rest)| Some((of, rest.split_first_chunk::<8>()?)));
@@ -327,11 +343,14 @@ impl RecordingReader {
             }
         };
         let request = Request::from_canonical(&String::from_utf8_lossy(canonical));
-        Ok(Some(StoredPart { request: request.map_err(|e| Wrong::Line(e.to_string()))?, base }))
+        Ok(Some(StoredPart {
+            request: request.map_err(|e| RecordingProblem::Line(e.to_string()))?,
+            base,
+        }))
     }
 
     /// The whole of a request as given.
-    fn whole(&mut self, part: &StoredPart<PromptHash>) -> Result<Request, Wrong> {
+    fn whole(&mut self, part: &StoredPart<PromptHash>) -> Result<Request, RecordingProblem> {
         // Most dialogues continue from a request that occurred a short time ago.
         if let Some(Base { of, messages }) = part.base
             && let Some(base) = self.known.get(of)
@@ -339,14 +358,15 @@ impl RecordingReader {
             return Ok(part.request.after(&[(&base, messages)])?);
         }
         whole(part, &mut |of| {
-            let missing =
-                || Wrong::Line(format!("request {of} has not been given before this line"));
+            let missing = || {
+                RecordingProblem::Line(format!("request {of} has not been given before this line"))
+            };
             Ok(Arc::new(self.part(of)?.ok_or_else(missing)?))
         })
     }
 
     /// A request that was given earlier.
-    fn request_of(&mut self, prompt: PromptHash) -> Result<Option<Request>, Wrong> {
+    fn request_of(&mut self, prompt: PromptHash) -> Result<Option<Request>, RecordingProblem> {
         if let Some(request) = self.known.get(prompt) {
             return Ok(Some(request));
         }
@@ -356,8 +376,8 @@ impl RecordingReader {
         Ok(Some(request))
     }
 
-    fn event(&mut self, line: EventLine) -> Result<(), Wrong> {
-        let wrong = |what: String| Wrong::Line(what);
+    fn event(&mut self, line: EventLine) -> Result<(), RecordingProblem> {
+        let wrong = |what: String| RecordingProblem::Line(what);
         let EventLine {
             body,
             call,
@@ -397,7 +417,7 @@ impl RecordingReader {
         let event = NewEvent { kind, version, time, call, sample, prompt, cause, content, body };
         let event = self.scratch.link(event);
         if event.head().hash != hash {
-            return Err(Wrong::Chain(seq));
+            return Err(RecordingProblem::Chain(seq));
         }
         Ok(self.scratch.add(event)?)
     }

@@ -10,12 +10,12 @@ const BYTES: usize = 8 << 20;
 
 /// Requests by their hash.
 #[derive(Default)]
-pub(super) struct Requests {
+pub(super) struct RequestCache {
     known: LookupMap<PromptHash, Request>,
     bytes: usize,
 }
 
-impl Requests {
+impl RequestCache {
     /// A recently used request.
     pub(super) fn get(&self, prompt: PromptHash) -> Option<Request> {
         self.known.get(&prompt).cloned()

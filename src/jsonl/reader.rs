@@ -8,7 +8,7 @@ use memchr::memchr;
 
 use super::Packing;
 use super::error::{JsonlError, JsonlProblem};
-use super::unpacked::{Bomb, Counted, Unpacked};
+use super::unpacked::{Bomb, BoundedDecoder, ByteCounter};
 use crate::encoding::wide;
 use crate::open::open;
 use crate::values::{MOST_VALUES, too_many};
@@ -97,13 +97,13 @@ impl JsonlReader {
         let input: Box<dyn BufRead + Send> = match packing {
             Packing::Plain => Box::new(packed),
             Packing::Gzip => {
-                let (packed, count) = Counted::new(packed);
-                Box::new(BufReader::new(Unpacked::new(MultiGzDecoder::new(packed), count)))
+                let (packed, count) = ByteCounter::new(packed);
+                Box::new(BufReader::new(BoundedDecoder::new(MultiGzDecoder::new(packed), count)))
             }
             Packing::Zstd => {
-                let (packed, count) = Counted::new(packed);
+                let (packed, count) = ByteCounter::new(packed);
                 let decoder = zstd::Decoder::with_buffer(packed).map_err(failed)?;
-                Box::new(BufReader::new(Unpacked::new(decoder, count)))
+                Box::new(BufReader::new(BoundedDecoder::new(decoder, count)))
             }
         };
         Ok(Self::new(path.to_owned(), packing, input))

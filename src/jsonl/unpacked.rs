@@ -13,19 +13,19 @@ const FREE: u64 = 64 << 20;
 const MOST: u64 = 500;
 
 /// Counts packed bytes as they are consumed.
-pub(super) struct Counted<R> {
+pub(super) struct ByteCounter<R> {
     packed: R,
     used: Arc<AtomicU64>,
 }
 
-impl<R: BufRead> Counted<R> {
+impl<R: BufRead> ByteCounter<R> {
     pub(super) fn new(packed: R) -> (Self, Arc<AtomicU64>) {
         let used = Arc::default();
-        (Counted { packed, used: Arc::clone(&used) }, used)
+        (ByteCounter { packed, used: Arc::clone(&used) }, used)
     }
 }
 
-impl<R: BufRead> Read for Counted<R> {
+impl<R: BufRead> Read for ByteCounter<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.packed.read(buffer)?;
         self.used.fetch_add(read as u64, Ordering::Relaxed);
@@ -33,7 +33,7 @@ impl<R: BufRead> Read for Counted<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Counted<R> {
+impl<R: BufRead> BufRead for ByteCounter<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.packed.fill_buf()
     }
@@ -45,19 +45,19 @@ impl<R: BufRead> BufRead for Counted<R> {
 }
 
 /// Passes on a decoder's output as long as it is in proportion to the input.
-pub(super) struct Unpacked<R> {
+pub(super) struct BoundedDecoder<R> {
     decoder: R,
     taken: Arc<AtomicU64>,
     given: u64,
 }
 
-impl<R: Read> Unpacked<R> {
+impl<R: Read> BoundedDecoder<R> {
     pub(super) fn new(decoder: R, taken: Arc<AtomicU64>) -> Self {
-        Unpacked { decoder, taken, given: 0 }
+        BoundedDecoder { decoder, taken, given: 0 }
     }
 }
 
-impl<R: Read> Read for Unpacked<R> {
+impl<R: Read> Read for BoundedDecoder<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.decoder.read(buffer)?;
         self.given += read as u64;

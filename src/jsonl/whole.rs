@@ -7,7 +7,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::Packing;
 use super::error::{JsonlError, JsonlProblem};
-use super::unpacked::{Bomb, Counted, Unpacked};
+use super::unpacked::{Bomb, BoundedDecoder, ByteCounter};
 use crate::open::open;
 
 /// The first bytes of a regular file, unpacked; nothing of a pipe, which can be read only once, and
@@ -63,12 +63,12 @@ fn unpacking(mut input: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     Ok(match packing {
         Packing::Plain => Box::new(packed),
         Packing::Gzip => {
-            let (packed, count) = Counted::new(packed);
-            Box::new(Unpacked::new(MultiGzDecoder::new(packed), count))
+            let (packed, count) = ByteCounter::new(packed);
+            Box::new(BoundedDecoder::new(MultiGzDecoder::new(packed), count))
         }
         Packing::Zstd => {
-            let (packed, count) = Counted::new(packed);
-            Box::new(Unpacked::new(zstd::Decoder::with_buffer(packed)?, count))
+            let (packed, count) = ByteCounter::new(packed);
+            Box::new(BoundedDecoder::new(zstd::Decoder::with_buffer(packed)?, count))
         }
     })
 }

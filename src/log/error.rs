@@ -30,7 +30,7 @@ pub type Cause = Arc<dyn Error + Send + Sync>;
 /// An error reported in other words than its own.
 #[derive(Debug, thiserror::Error)]
 #[error("{words}")]
-pub(crate) struct Reworded<E: Error + 'static> {
+pub(crate) struct RewordedError<E: Error + 'static> {
     pub(crate) words: String,
     pub(crate) source: E,
 }

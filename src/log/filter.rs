@@ -31,7 +31,7 @@ pub struct EventFilter {
 
 /// What a filter looks at in an event.
 #[derive(Debug, Clone, Copy)]
-pub struct Looked<'a> {
+pub struct EventFields<'a> {
     /// Its kind.
     pub kind: &'a str,
     /// When it happened.
@@ -64,7 +64,7 @@ impl EventFilter {
     }
 
     /// Whether an event is listed that belongs to a call that is asked for.
-    pub fn lists(&self, event: Looked<'_>) -> bool {
+    pub fn lists(&self, event: EventFields<'_>) -> bool {
         let EventFilter { kinds, call: _, method, model, failed, since } = self;
         let is_kind = kinds.is_empty() || kinds.iter().any(|kind| kind == event.kind);
         let is_same = |wanted: &Option<String>, is: Option<&str>| {
@@ -118,12 +118,18 @@ impl<'a> Filtering<'a> {
         }
         let (kind, time) = (&*event.kind, event.time);
         if self.filter.method.is_none() && self.filter.model.is_none() {
-            return Ok(self.filter.lists(Looked { kind, time, method: None, model: None, asked }));
+            return Ok(self.filter.lists(EventFields {
+                kind,
+                time,
+                method: None,
+                model: None,
+                asked,
+            }));
         }
         // An event that cannot be read has neither a method nor a model.
         let Ok(read) = event.event() else { return Ok(false) };
         let (method, model) = method_and_model(&read);
-        Ok(self.filter.lists(Looked { kind, time, method, model, asked }))
+        Ok(self.filter.lists(EventFields { kind, time, method, model, asked }))
     }
 
     /// Whether an event belongs to one of the calls: it is a question of one, or follows from an

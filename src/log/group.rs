@@ -39,13 +39,13 @@ const TOGETHER: usize = 4;
 
 /// What comes through the channel.
 pub(super) enum Item {
-    Event(Box<Queued>),
+    Event(Box<QueuedEvent>),
     /// Dropped once everything before it is stored or refused.
     Flush(Sender<()>),
 }
 
 /// An event to be stored.
-pub(super) struct Queued {
+pub(super) struct QueuedEvent {
     pub(super) run: RunId,
     pub(super) event: LinkedEvent,
     pub(super) failed: Arc<OnceLock<LogError>>,
@@ -86,7 +86,7 @@ pub(super) fn drain(mut committer: Box<dyn Committer>, receiver: &Receiver<Item>
 #[derive(Default)]
 struct EventBatch {
     /// Events that are not inserted yet.
-    new: Vec<Queued>,
+    new: Vec<QueuedEvent>,
     /// Inserted events, by run and in order.
     parts: Vec<BatchPart>,
     /// Why the transaction failed, if it has.
@@ -193,7 +193,7 @@ impl EventBatch {
     /// Inserts the new events into the open transaction.
     fn insert(&mut self, committer: &mut dyn Committer) {
         let from = self.parts.len();
-        for Queued { run, event, failed, done } in self.new.drain(..) {
+        for QueuedEvent { run, event, failed, done } in self.new.drain(..) {
             let at = self.parts[from..].iter().position(|part| part.append.run == run);
             let at = at.map_or_else(
                 || {

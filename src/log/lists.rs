@@ -4,7 +4,7 @@
 //! messages only, and names the earlier request (its base) and how many messages the two share. The
 //! base may have a base in turn. What a request shares always ends among its base's own messages,
 //! since otherwise it would name the base's base. So the number of shared messages falls from base
-//! to base, and every chain of bases ends.
+//! to base, and every row of bases ends.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -110,20 +110,20 @@ pub(crate) fn whole<K: Copy, E: From<RequestError>>(
 
 /// The cost of reading a request with all its bases.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Cost {
+pub(crate) struct ReadCost {
     /// Bytes in messages that are shorter than a reference to a text.
     messages: usize,
     /// All bytes.
     bytes: usize,
 }
 
-impl Cost {
+impl ReadCost {
     /// The cost of a request whose first `shared` messages come from its bases, which cost `bases`.
-    pub(crate) fn new(request: &Request, shared: usize, bases: Cost) -> Self {
+    pub(crate) fn new(request: &Request, shared: usize, bases: ReadCost) -> Self {
         let list = request.listed();
         let own = list.map_or(0, |list| saved(request, shared, list.len()));
         let left_out = list.map_or(0, |list| list.text(0, shared).len());
-        Cost {
+        ReadCost {
             messages: bases.messages + own,
             bytes: bases.bytes + request.canonical().len() - left_out,
         }
@@ -136,7 +136,7 @@ struct BeginningPlace<K> {
     base: Base<K>,
     /// What is saved by referring to it.
     saved: usize,
-    cost: Cost,
+    cost: ReadCost,
 }
 
 /// The most that a stored message takes: a long text is replaced by a reference.
@@ -161,17 +161,17 @@ pub(crate) struct Lists<K> {
     seeds: [foldhash::quality::RandomState; 2],
     recent: LookupMap<u128, BeginningPlace<K>>,
     older: LookupMap<u128, BeginningPlace<K>>,
-    costs: LookupMap<K, Cost>,
-    older_costs: LookupMap<K, Cost>,
+    costs: LookupMap<K, ReadCost>,
+    older_costs: LookupMap<K, ReadCost>,
 }
 
 /// The beginnings of one request: one hash per message, over it and all before it.
-pub(crate) struct Beginnings(Vec<u128>);
+pub(crate) struct BeginningHashes(Vec<u128>);
 
-impl Beginnings {
+impl BeginningHashes {
     /// The beginnings of at most this many messages.
     pub(crate) fn up_to(&self, messages: usize) -> Self {
-        Beginnings(self.0[..messages.min(self.0.len())].to_vec())
+        BeginningHashes(self.0[..messages.min(self.0.len())].to_vec())
     }
 }
 
@@ -189,10 +189,12 @@ impl<K: Copy + Eq + std::hash::Hash> Default for Lists<K> {
 
 impl<K: Copy + Eq + std::hash::Hash> Lists<K> {
     /// The beginnings of a request; empty if its messages cannot be separated.
-    pub(crate) fn beginnings(&self, request: &Request) -> Beginnings {
+    pub(crate) fn beginnings(&self, request: &Request) -> BeginningHashes {
         // Readers do not assemble longer ones.
         let readable = |_: &Messages<'_>| !too_many(request.canonical().as_bytes());
-        let Some(list) = request.listed().filter(readable) else { return Beginnings(Vec::new()) };
+        let Some(list) = request.listed().filter(readable) else {
+            return BeginningHashes(Vec::new());
+        };
         let [a, b] = &self.seeds;
         let mut last = (0, 0);
         let next = |message| {
@@ -200,12 +202,12 @@ impl<K: Copy + Eq + std::hash::Hash> Lists<K> {
             last = (a.hash_one((last.0, text)), b.hash_one((last.1, text)));
             u128::from(last.0) << 64 | u128::from(last.1)
         };
-        Beginnings((0..list.len()).map(next).collect())
+        BeginningHashes((0..list.len()).map(next).collect())
     }
 
     /// The longest known beginning of a request that is worth referring to, with the cost of
     /// reading it.
-    pub(crate) fn find(&self, beginnings: &Beginnings) -> Option<(Base<K>, Cost)> {
+    pub(crate) fn find(&self, beginnings: &BeginningHashes) -> Option<(Base<K>, ReadCost)> {
         let known = beginnings.0.iter().take(MOST_SHARED).rev();
         let mut places =
             known.filter_map(|hash| self.recent.get(hash).or_else(|| self.older.get(hash)));
@@ -219,12 +221,12 @@ impl<K: Copy + Eq + std::hash::Hash> Lists<K> {
     }
 
     /// The cost of reading a request, if it is known.
-    pub(crate) fn cost(&self, of: K) -> Option<Cost> {
+    pub(crate) fn cost(&self, of: K) -> Option<ReadCost> {
         self.costs.get(&of).or_else(|| self.older_costs.get(&of)).copied()
     }
 
     /// Remembers the cost of reading a request.
-    pub(crate) fn note(&mut self, of: K, cost: Cost) {
+    pub(crate) fn note(&mut self, of: K, cost: ReadCost) {
         self.costs.insert(of, cost);
     }
 
@@ -232,23 +234,23 @@ impl<K: Copy + Eq + std::hash::Hash> Lists<K> {
     pub(crate) fn add_new(
         &mut self,
         request: &Request,
-        beginnings: &Beginnings,
+        beginnings: &BeginningHashes,
         id: K,
         base: Option<Base<K>>,
-        bases: Cost,
+        bases: ReadCost,
     ) {
         let shared = base.map_or(0, |base| base.messages);
-        self.add(request, beginnings, id, base, Cost::new(request, shared, bases));
+        self.add(request, beginnings, id, base, ReadCost::new(request, shared, bases));
     }
 
     /// Remembers a request that is stored.
     pub(crate) fn add(
         &mut self,
         request: &Request,
-        Beginnings(hashes): &Beginnings,
+        BeginningHashes(hashes): &BeginningHashes,
         id: K,
         base: Option<Base<K>>,
-        cost: Cost,
+        cost: ReadCost,
     ) {
         let shared = base.map_or(0, |base| base.messages);
         let mut so_far = saved(request, 0, shared);

@@ -52,16 +52,16 @@ pub use backend::{
 pub use checked::CheckedReader;
 pub(crate) use checked::follow;
 pub use deleted::{deleted_latest, deleted_runs};
-pub(crate) use error::Reworded;
+pub(crate) use error::RewordedError;
 pub use error::{Cause, LogError, NoRoom};
-pub use filter::{EventFilter, Filtering, Looked, MOMENTS, method_and_model, moment};
+pub use filter::{EventFields, EventFilter, Filtering, MOMENTS, method_and_model, moment};
 pub use finding::{
     EventFault, Fault, FieldFault, FileFault, Finding, LedgerFault, RowFault, WalCopy, WalFault,
 };
 pub use format::FORMAT;
 pub use high_water_mark::{HighWaterMark, HighWaterMarkFile, damaged_slots, marks};
 pub(crate) use index::TextKeys;
-pub use index::{Census, Index, Section, Table, each_event_at};
+pub use index::{CallTable, Census, Index, Section, each_event_at};
 pub use lease::is_being_written;
 pub use memory::MemoryBackend;
 pub use run_ends::{EndedReader, RunEnd, RunEnds, ended};

@@ -32,7 +32,7 @@ impl Log {
     /// The log as it was when a run had come to an event: what came later in that run is not read.
     /// Nothing can be written through it.
     #[must_use]
-    pub fn until(&self, run: RunId, at: Seq) -> Log {
+    pub fn as_of(&self, run: RunId, at: Seq) -> Log {
         Log::new(ended(self.backend().clone(), BTreeMap::from([(run, RunEnd::After(at))])))
     }
 }
@@ -100,7 +100,7 @@ pub struct EndedReader {
 
 impl EndedReader {
     /// Reads a run as it was after an event.
-    pub fn until(reader: Box<dyn Reader>, run: RunId, at: Seq) -> Self {
+    pub fn as_of(reader: Box<dyn Reader>, run: RunId, at: Seq) -> Self {
         EndedReader { reader, ends: Arc::new(BTreeMap::from([(run, RunEnd::After(at))])) }
     }
 
@@ -239,7 +239,7 @@ mod tests {
         }
         let mut whole = log.reader().unwrap();
         for at in 1..=9 {
-            let until = log.until(one, Seq(at));
+            let until = log.as_of(one, Seq(at));
             let mut reader = until.reader().unwrap();
             let events = whole.events(one, Seq(0), 99).unwrap();
             let due: Vec<_> = events.into_iter().take(at as usize).collect();

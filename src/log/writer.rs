@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::backend::{Lease, Reader, SharedBackend};
 use super::error::LogError;
-use super::group::{Item, Queued, drain};
+use super::group::{Item, QueuedEvent, drain};
 use super::memory::MemoryBackend;
 #[cfg(feature = "sqlite")]
 use super::sqlite::{SqliteBackend, SqliteOptions};
@@ -255,7 +255,7 @@ impl RunWriter {
         }
         let event = LinkedEvent::new(event, self.run, self.head);
         let head = event.head();
-        let item = Queued { run: self.run, event, failed: self.failed.clone(), done };
+        let item = QueuedEvent { run: self.run, event, failed: self.failed.clone(), done };
         self.sender.send(Item::Event(Box::new(item))).map_err(|_| writer_gone())?;
         self.head = head;
         if let Some(tree) = &mut self.tree {

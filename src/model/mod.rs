@@ -41,7 +41,7 @@ pub use openai::OpenAi;
 pub use parts::{ANSWERING_PARTS, HTTP, RESERVED_PARTS, UNENDED};
 pub use prices::{Price, Prices};
 pub use retry::{Retry, RetryPolicy};
-pub use scripted::Scripted;
+pub use scripted::ScriptedModel;
 pub use seats::Seats;
 pub use throttle::{EMBEDDINGS_TOGETHER, Limits, Permit, SettingError, Throttle};
 pub(crate) use timeouts::{TimeIsUp, within};

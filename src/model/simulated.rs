@@ -76,16 +76,16 @@ pub struct Misbehaviour {
 }
 
 /// The simulated model.
-pub struct Simulated {
+pub struct SimulatedModel {
     seed: u64,
     misbehaviour: Misbehaviour,
     player: Box<dyn Player>,
 }
 
-impl Simulated {
+impl SimulatedModel {
     /// A model that plays an experiment.
     pub fn new(seed: u64, misbehaviour: Misbehaviour, player: Box<dyn Player>) -> Self {
-        Simulated { seed, misbehaviour, player }
+        SimulatedModel { seed, misbehaviour, player }
     }
 
     /// The dice for one purpose at one question.
@@ -175,7 +175,7 @@ fn cut_within(text: &str, share: f64) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-impl Model for Simulated {
+impl Model for SimulatedModel {
     fn info(&self) -> ModelInfo {
         ModelInfo { kind: "simulated".to_owned(), source: None, simulated: true }
     }

@@ -1,4 +1,4 @@
-//! From text to decision: parsers as chains of named strategies.
+//! From text to decision: parsers as sequences of named strategies.
 //!
 //! A parser is pure, deterministic and total: any UTF-8 text gives a decision, without a panic and
 //! in linear time. The strategy that produced the value is the decision's **method**. Old versions
@@ -7,7 +7,7 @@
 //! - [`Parser`], [`AnyParser`]: the typed trait and its object-safe counterpart.
 //! - [`WholeAnswer`]: for parsers that look at more than the text: tool calls, refusals, why the
 //!   answer ended.
-//! - [`ChainParser`], [`Strategy`]: how every parser here is built.
+//! - [`StrategyParser`], [`Strategy`]: how every parser here is built.
 //! - [`registry`]: the parsers of a program, found by `name@version` and settings.
 //! - [`vote`]: a choice of one option.
 //! - [`text`]: answers that are taken unchanged: turns, summaries, vectors.
@@ -16,20 +16,20 @@
 //!
 //! The parsers of a study are in that study's crate.
 
-mod chain;
 pub mod json_repair;
 pub mod keys;
 pub mod python;
 pub mod registry;
+mod strategies;
 pub mod text;
 pub mod thinking;
 pub mod vote;
 mod whole;
 
-pub(crate) use chain::kept;
-pub use chain::{
-    AnyParser, ChainParser, Decide, FindOwn, Found, LastResort, OwnStrategy, Parsed, Parser,
-    ParserSpec, Strategy,
-};
 pub use registry::{MakeError, ParserFamily, Parsers};
+pub(crate) use strategies::kept;
+pub use strategies::{
+    AnyParser, Decide, FindOwn, FoundValue, LastResort, OwnStrategy, ParsedAnswer, Parser,
+    ParserSpec, Strategy, StrategyParser,
+};
 pub use whole::WholeAnswer;

@@ -4,7 +4,7 @@
 //! They are passed to everything that reads recorded runs, because the program, not this crate,
 //! decides which parsers exist.
 
-use super::chain::{AnyParser, ParserSpec};
+use super::strategies::{AnyParser, ParserSpec};
 use crate::prompt::CanonicalError;
 
 /// Why a parser cannot be created.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::request::{Request, RequestError, short_enough};
-use super::straight::Places;
+use super::straight::ItemPositions;
 use crate::id::PromptHash;
 use crate::values::too_many;
 
@@ -96,7 +96,7 @@ impl Request {
         }
         let mut body = self.body().clone();
         body["messages"] = Value::Array(values);
-        let places = Places { start, ends: ends.into() };
+        let places = ItemPositions { start, ends: ends.into() };
         Request::of_parts(self.parts(body), canonical, Some(places))
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::canonical::{CanonicalError, check_exact, hash_of, write_canonical};
 use super::messages::Messages;
-use super::straight::{self, Places};
+use super::straight::{self, ItemPositions};
 use super::transport::{TRANSPORT, TRANSPORT_LISTS, TransportList, list};
 use crate::id::PromptHash;
 use crate::values::MOST_VALUES;
@@ -92,15 +92,15 @@ pub const LONGEST_REQUEST: usize = 32 << 20;
 pub struct Request(Arc<Inner>);
 
 struct Inner {
-    parts: Parts,
+    parts: RequestParts,
     canonical: String,
     /// The positions of a chat's messages in it.
-    messages: Option<Places>,
+    messages: Option<ItemPositions>,
     hash: PromptHash,
 }
 
 /// What a request is made of.
-pub(super) struct Parts {
+pub(super) struct RequestParts {
     api: Api,
     body: Value,
     /// The version of the list of fields that are left out.
@@ -142,7 +142,12 @@ impl Request {
             Some(false) => return Err(RequestError::ManyChoices),
             None => {}
         }
-        Self::build(Parts { api, body: Value::Object(body), version: list.version, left_out })
+        Self::build(RequestParts {
+            api,
+            body: Value::Object(body),
+            version: list.version,
+            left_out,
+        })
     }
 
     /// A request that a program sent by itself, under whichever API: its body without transport
@@ -153,7 +158,7 @@ impl Request {
     /// [`RequestError`]: too long, or without canonical form.
     pub fn of_program(api: Api, body: Map<String, Value>) -> Result<Self, RequestError> {
         let version = TRANSPORT.version;
-        Self::build(Parts { api, body: Value::Object(body), version, left_out: Map::new() })
+        Self::build(RequestParts { api, body: Value::Object(body), version, left_out: Map::new() })
     }
 
     /// The same request in another version of its canonical form, as a run has it that was recorded
@@ -174,16 +179,16 @@ impl Request {
             return Ok(self.clone());
         }
         let list = known(lists, version)?;
-        let Parts { api, body, left_out, .. } = &self.0.parts;
+        let RequestParts { api, body, left_out, .. } = &self.0.parts;
         let fields = body.as_object().into_iter().flatten().chain(left_out);
         let (left_out, body) = fields
             .map(|(field, value)| (field.clone(), value.clone()))
             .partition(|(field, _)| list.has(field));
-        Self::build(Parts { api: *api, body: Value::Object(body), version, left_out })
+        Self::build(RequestParts { api: *api, body: Value::Object(body), version, left_out })
     }
 
-    fn build(parts: Parts) -> Result<Self, RequestError> {
-        let Parts { api, ref body, version, .. } = parts;
+    fn build(parts: RequestParts) -> Result<Self, RequestError> {
+        let RequestParts { api, ref body, version, .. } = parts;
         check_exact(body)?;
         let mut canonical = String::with_capacity(1024);
         canonical.push_str(match api {
@@ -208,9 +213,9 @@ impl Request {
 
     /// A request whose canonical text is known.
     pub(super) fn of_parts(
-        parts: Parts,
+        parts: RequestParts,
         canonical: String,
-        messages: Option<Places>,
+        messages: Option<ItemPositions>,
     ) -> Result<Self, RequestError> {
         short_enough(canonical.len())?;
         let hash = PromptHash(hash_of(canonical.as_bytes()));
@@ -218,9 +223,9 @@ impl Request {
     }
 
     /// The parts of a request with another body.
-    pub(super) fn parts(&self, body: Value) -> Parts {
-        let Parts { api, body: _, version, left_out } = &self.0.parts;
-        Parts { api: *api, body, version: *version, left_out: left_out.clone() }
+    pub(super) fn parts(&self, body: Value) -> RequestParts {
+        let RequestParts { api, body: _, version, left_out } = &self.0.parts;
+        RequestParts { api: *api, body, version: *version, left_out: left_out.clone() }
     }
 
     /// The request of an envelope `{"api":..,"body":{..},"v":1}`.
@@ -238,7 +243,7 @@ impl Request {
     ) -> Result<Self, RequestError> {
         let OwnedEnvelope { api, body, v } = envelope;
         let version = known(lists, v)?.version;
-        Self::build(Parts { api, body: Value::Object(body), version, left_out: Map::new() })
+        Self::build(RequestParts { api, body: Value::Object(body), version, left_out: Map::new() })
     }
 
     /// The messages of a chat in the canonical text; `None` for an embedding, and for a chat whose

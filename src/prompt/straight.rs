@@ -37,7 +37,7 @@ pub(super) fn write_noting(
     fields: &Map<String, Value>,
     noted: &str,
     out: &mut String,
-) -> Option<Option<Places>> {
+) -> Option<Option<ItemPositions>> {
     let mut places = None;
     write_object(fields, out, &mut |key, item, out| match item {
         Value::Array(items) if key == noted => {
@@ -52,7 +52,7 @@ pub(super) fn write_noting(
                 ends.push(out.len());
             }
             out.push(']');
-            places = Some(Places { start, ends: ends.into() });
+            places = Some(ItemPositions { start, ends: ends.into() });
             Some(())
         }
         _ => write(item, out),
@@ -62,7 +62,7 @@ pub(super) fn write_noting(
 
 /// The positions of a list's items in a text.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct ItemPositions {
     /// Where the first one begins.
     pub(super) start: usize,
     /// Where each ends.

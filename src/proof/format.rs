@@ -24,7 +24,7 @@ pub(super) struct Proof {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decision: Option<Leaf>,
     /// The event that ends the run.
-    pub(super) end: End,
+    pub(super) end: ProofEnd,
     pub(super) format: String,
     /// Failed attempts, facts, and everything that the prompt was made from; in the order of the log.
     pub(super) others: Vec<Leaf>,
@@ -53,7 +53,7 @@ pub(super) struct Leaf {
 /// The event that ends the run.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct End {
+pub(super) struct ProofEnd {
     /// Its canonical form.
     pub(super) event: Map<String, Value>,
     /// Its hash: the head of the run.

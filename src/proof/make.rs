@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::ProveError;
-use super::format::{End, FORMAT, Leaf, Proof, StoredContent};
+use super::format::{FORMAT, Leaf, Proof, ProofEnd, StoredContent};
 use super::verify::verify;
-use crate::audit::{Audit, Declared, Part};
+use crate::audit::{Audit, DeclaredSources, PromptRelation};
 use crate::event::chain::{ChainLink, GENESIS};
 use crate::event::{Event, StoredEvent, inclusion_paths};
 use crate::id::{EventHash, EventsRoot, MerkleNode, RunId, Seq};
@@ -58,7 +58,7 @@ pub fn prove(reader: &mut dyn Reader, audit: &Audit) -> Result<String, ProveErro
         decision: decision.map(&mut leaf).transpose()?,
         others: leaves.into_values().collect(),
         contents,
-        end: End {
+        end: ProofEnd {
             event: parsed(
                 run,
                 collected.end.seq,
@@ -83,9 +83,9 @@ pub fn prove(reader: &mut dyn Reader, audit: &Audit) -> Result<String, ProveErro
 fn others(audit: &Audit) -> Vec<Seq> {
     let mut all: Vec<Seq> = audit.attempts.iter().map(|attempt| attempt.seq).collect();
     all.extend(audit.facts.iter().map(|fact| fact.seq));
-    if let Declared::Kept { prompts, sources, complete: _ } = &audit.declared {
+    if let DeclaredSources::Kept { prompts, sources, complete: _ } = &audit.declared {
         all.extend(sources);
-        let within = prompts.iter().filter(|made| made.part == Part::Within);
+        let within = prompts.iter().filter(|made| made.part == PromptRelation::Within);
         all.extend(within.map(|made| made.question.seq));
     }
     all

@@ -15,4 +15,4 @@ mod verify;
 
 pub use error::{ProofError, ProveError};
 pub use make::prove;
-pub use verify::{Proved, verify};
+pub use verify::{ProofStatement, verify};

@@ -19,7 +19,7 @@ use crate::prompt::{canonical, hash_of};
 
 /// What a sound proof shows, given that its root is known to be that of the run.
 #[derive(Debug, Clone)]
-pub struct Proved {
+pub struct ProofStatement {
     /// The run.
     pub run: RunId,
     /// How it began: experiment, settings, model.
@@ -43,11 +43,11 @@ pub struct Proved {
 }
 
 /// Checks the text of a proof's file. With a root, it also has to be that one; without, the caller
-/// has to compare [`Proved::root`] or [`Proved::head`] with what is known of the run.
+/// has to compare [`ProofStatement::root`] or [`ProofStatement::head`] with what is known of the run.
 ///
 /// # Errors
 /// [`ProofError`]: the first thing that is wrong.
-pub fn verify(text: &str, root: Option<EventsRoot>) -> Result<Proved, ProofError> {
+pub fn verify(text: &str, root: Option<EventsRoot>) -> Result<ProofStatement, ProofError> {
     let proof = parsed(text)?;
     let (end, finished) = ended(&proof)?;
     let contents = contents(&proof)?;
@@ -75,7 +75,7 @@ pub fn verify(text: &str, root: Option<EventsRoot>) -> Result<Proved, ProofError
         return Err(ProofError::OtherRoot { found: proof.root, wanted });
     }
     let (run, root, head, events) = (proof.run, proof.root, proof.end.head, checked.events);
-    Ok(Proved {
+    Ok(ProofStatement {
         run,
         started: start,
         root,

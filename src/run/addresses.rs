@@ -6,7 +6,7 @@ use crate::lookup::LookupMap;
 
 /// Where a question and its answer are in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Places {
+pub(super) struct ExchangePlaces {
     pub(super) request: Seq,
     pub(super) answer: Option<Seq>,
     /// The last attempt, if the call ran out of retries.
@@ -34,7 +34,7 @@ pub(super) struct Addresses(Vec<(Key, PackedPlaces)>);
 
 /// Collects the places from the events, in the order of the questions.
 #[derive(Debug, Default)]
-pub(super) struct Gathering {
+pub(super) struct PlaceCollector {
     places: Vec<(Key, PackedPlaces)>,
     /// The questions without an answer so far, each with its index in that list.
     asked: LookupMap<Seq, usize>,
@@ -50,7 +50,7 @@ fn key(call: &CallPath, sample: Sample) -> Key {
     key
 }
 
-impl Gathering {
+impl PlaceCollector {
     /// Adds the next event.
     pub(super) fn add(&mut self, stored: &StoredEvent) -> Result<(), EventError> {
         let seq = stored.seq;
@@ -97,7 +97,7 @@ impl Gathering {
 
 impl Addresses {
     /// The places of an address.
-    pub(super) fn places(&self, call: &CallPath, sample: Sample) -> Option<Places> {
+    pub(super) fn places(&self, call: &CallPath, sample: Sample) -> Option<ExchangePlaces> {
         let key = key(call, sample);
         // A question that was asked again after a crash replaces the lost one: it is the last with
         // its key.
@@ -109,6 +109,6 @@ impl Addresses {
         }
         let seq = |place: u32| (place > 0).then_some(Seq(place.into()));
         let [answer, failure, decision] = [answer, failure, decision].map(seq);
-        Some(Places { request: Seq(request.into()), answer, failure, decision })
+        Some(ExchangePlaces { request: Seq(request.into()), answer, failure, decision })
     }
 }

@@ -5,7 +5,7 @@ use tokio::task::spawn_blocking;
 
 use super::core::Exchanged;
 use super::question::Question;
-use crate::parse::{Parsed, Parser};
+use crate::parse::{ParsedAnswer, Parser};
 
 /// Answers longer than this, in bytes, are parsed on a thread of their own. Shorter ones take a few
 /// milliseconds at most; a megabyte could hold up all other calls, their time limits and Ctrl-C.
@@ -17,7 +17,7 @@ const LONG: usize = 64 << 10;
 pub(super) async fn parse_ahead<P: Parser>(
     question: &Question<P>,
     exchanged: &Exchanged,
-) -> Option<Parsed<P::Value>> {
+) -> Option<ParsedAnswer<P::Value>> {
     let Ok(answered) = exchanged else { return None };
     if answered.content.text().len() <= LONG || Handle::try_current().is_err() {
         return None;

@@ -11,7 +11,7 @@ use super::experiment::{Experiment, Run};
 use super::question::{Answer, CallFailed, Question};
 use super::stop::Stop;
 use crate::model::EMBEDDINGS_TOGETHER;
-use crate::parse::{Parsed, Parser};
+use crate::parse::{ParsedAnswer, Parser};
 use crate::prompt::Api;
 
 /// How many questions may be prepared beyond those under way.
@@ -22,7 +22,7 @@ const AHEAD: usize = 4096;
 
 /// A question, how it ended, and the parsed answer if it was long.
 pub(super) type AnsweredQuestion<P> =
-    (Question<P>, Exchanged, Option<Parsed<<P as Parser>::Value>>);
+    (Question<P>, Exchanged, Option<ParsedAnswer<<P as Parser>::Value>>);
 
 impl<E: Experiment + ?Sized> Run<E> {
     /// Asks one question; the answer is recorded, parsed, and the decision recorded.
@@ -156,7 +156,7 @@ fn decide<P: Parser>(
     core: &Core,
     question: &Question<P>,
     exchanged: Exchanged,
-    ahead: Option<Parsed<P::Value>>,
+    ahead: Option<ParsedAnswer<P::Value>>,
 ) -> Result<Result<Answer<P::Value>, CallFailed>, Stop> {
     let answered = match exchanged {
         Ok(answered) => answered,

@@ -21,10 +21,10 @@ enum SourceKind {
 
 /// A fact, as a source of later prompts.
 #[derive(Debug, Clone)]
-pub struct FactRef(Fact);
+pub struct FactRef(FactLocation);
 
 #[derive(Debug, Clone)]
-enum Fact {
+enum FactLocation {
     Logged(Seq),
     /// A fact of a dialogue: its place, and whether any of the dialogues is still under way.
     OfDialogue(Rc<Cell<Seq>>, Rc<Cell<bool>>),
@@ -74,16 +74,16 @@ impl DecisionRef {
 impl FactRef {
     /// A fact that is in the log.
     pub(super) fn logged(seq: Seq) -> Self {
-        FactRef(Fact::Logged(seq))
+        FactRef(FactLocation::Logged(seq))
     }
 
     /// A fact of a dialogue, which is logged when the dialogue's turn has come.
     pub(super) fn of_dialogue(under_way: &Rc<Cell<bool>>) -> Self {
-        FactRef(Fact::OfDialogue(Rc::default(), under_way.clone()))
+        FactRef(FactLocation::OfDialogue(Rc::default(), under_way.clone()))
     }
 
     pub(super) fn set(&self, seq: Seq) {
-        if let FactRef(Fact::OfDialogue(place, _)) = self {
+        if let FactRef(FactLocation::OfDialogue(place, _)) = self {
             place.set(seq);
         }
     }
@@ -102,11 +102,15 @@ impl Source {
     /// fact of a dialogue has one before all dialogues have ended.
     fn seq(&self) -> Result<Seq, NoPlace> {
         match &self.0 {
-            SourceKind::Logged(seq) | SourceKind::Fact(FactRef(Fact::Logged(seq))) => Ok(*seq),
-            SourceKind::Fact(FactRef(Fact::OfDialogue(seq, under_way))) if !under_way.get() => {
+            SourceKind::Logged(seq) | SourceKind::Fact(FactRef(FactLocation::Logged(seq))) => {
+                Ok(*seq)
+            }
+            SourceKind::Fact(FactRef(FactLocation::OfDialogue(seq, under_way)))
+                if !under_way.get() =>
+            {
                 Ok(seq.get())
             }
-            SourceKind::Fact(FactRef(Fact::OfDialogue(..))) => Err(NoPlace),
+            SourceKind::Fact(FactRef(FactLocation::OfDialogue(..))) => Err(NoPlace),
         }
     }
 }

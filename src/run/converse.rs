@@ -29,7 +29,7 @@ pub struct Talk<E: Experiment + ?Sized> {
     under_way: Rc<Cell<bool>>,
 }
 
-enum Outcome<F> {
+enum PendingRecord<F> {
     Decision(NewDecision, DecisionRef),
     Fact(F, Vec<DecisionRef>, FactRef),
 }
@@ -39,7 +39,7 @@ struct Order<F> {
     /// The first dialogue that has not ended: its decisions and facts are logged at once.
     turn: usize,
     /// The decisions and facts of the others, each in its own order.
-    waiting: BTreeMap<usize, Vec<Outcome<F>>>,
+    waiting: BTreeMap<usize, Vec<PendingRecord<F>>>,
     /// Facts that are logged but not yet part of the state.
     logged: Vec<F>,
     /// Why logging has stopped, if a fact could not be logged.
@@ -55,7 +55,7 @@ impl<F: serde::Serialize> Order<F> {
     }
 
     /// Logs what a dialogue has made, or keeps it until the dialogue's turn.
-    fn add(&mut self, core: &Core, number: usize, outcome: Outcome<F>) -> Result<(), Stop> {
+    fn add(&mut self, core: &Core, number: usize, outcome: PendingRecord<F>) -> Result<(), Stop> {
         if number == self.turn && !self.is_closed {
             return self.log(core, outcome);
         }
@@ -70,10 +70,10 @@ impl<F: serde::Serialize> Order<F> {
         made.into_iter().try_for_each(|outcome| self.log(core, outcome))
     }
 
-    fn log(&mut self, core: &Core, outcome: Outcome<F>) -> Result<(), Stop> {
+    fn log(&mut self, core: &Core, outcome: PendingRecord<F>) -> Result<(), Stop> {
         let logged = match outcome {
-            Outcome::Decision(decision, known_as) => core.decide(decision, &known_as),
-            Outcome::Fact(fact, causes, known_as) => {
+            PendingRecord::Decision(decision, known_as) => core.decide(decision, &known_as),
+            PendingRecord::Fact(fact, causes, known_as) => {
                 let text = canonical(&fact).map_err(Stop::from);
                 let logged = text.and_then(|text| core.occur(&causes, &text));
                 logged.map(|seq| {
@@ -163,7 +163,7 @@ impl<E: Experiment + ?Sized> Talk<E> {
             Err(failed) => return Ok(Err(failed)),
         };
         let (answer, decision) = self.core.parse(&question, answered, ahead)?;
-        let outcome = Outcome::Decision(decision, answer.decision.clone());
+        let outcome = PendingRecord::Decision(decision, answer.decision.clone());
         self.order.borrow_mut().add(&self.core, self.number, outcome)?;
         Ok(Ok(answer))
     }
@@ -177,7 +177,7 @@ impl<E: Experiment + ?Sized> Talk<E> {
     /// [`Run::converse_all`]. Within the dialogue, name the decisions that caused it instead.
     pub fn record_ref(&mut self, fact: E::Event, causes: &[DecisionRef]) -> FactRef {
         let known_as = FactRef::of_dialogue(&self.under_way);
-        let outcome = Outcome::Fact(fact, causes.to_vec(), known_as.clone());
+        let outcome = PendingRecord::Fact(fact, causes.to_vec(), known_as.clone());
         let mut order = self.order.borrow_mut();
         if let Err(stop) = order.add(&self.core, self.number, outcome) {
             self.core.brake.pull();

@@ -12,13 +12,13 @@ use super::details::{AnswerDetails, Shortcomings};
 use super::divergence::Divergence;
 use super::dry_run::{DryRunSettings, Lane, OtherDecision, Rehearsing};
 use super::follow::{Follower, Update};
-use super::history::{Found, History, Recorded, Text};
+use super::history::{History, RecordedCall, RecordedEnd, Text};
 use super::mode::{AnswerSource, Mode};
 use super::network::Network;
 use super::outcomes::{NewDecision, Outcomes};
-use super::parent::Inherited;
-use super::question::{Answer, Asked, CallFailed, Question, Reuse};
-use super::shared::Shared;
+use super::parent::ParentAnswers;
+use super::question::{Answer, CallFailed, Question, QuestionCore, Reuse};
+use super::shared::AnswerCells;
 use super::signal::Brake;
 use super::states::States;
 use super::stop::Stop;
@@ -29,7 +29,7 @@ use crate::id::{RunId, Seq, Time};
 use crate::log::{Durable, EventFault, LogError, RunWriter};
 use crate::lookup::LookupMap;
 use crate::model::{Answerer, Failure, FailureKind, RetryPolicy, Throttle, Unreadable};
-use crate::parse::{Parsed, Parser, WholeAnswer, kept};
+use crate::parse::{ParsedAnswer, Parser, WholeAnswer, kept};
 use crate::prompt::{Request, canonical};
 
 /// How far a run is, for showing it.
@@ -73,7 +73,7 @@ pub(super) struct Core {
     pub(super) writer: RefCell<Option<RunWriter>>,
     pub(super) history: RefCell<Option<History>>,
     /// The answers of the parent, if this run is a fork.
-    pub(super) parent: RefCell<Option<Inherited>>,
+    pub(super) parent: RefCell<Option<ParentAnswers>>,
     pub(super) outcomes: Outcomes,
     pub(super) states: States,
     pub(super) progress: Cell<Progress>,
@@ -81,7 +81,7 @@ pub(super) struct Core {
     pub(super) follow: RefCell<Follower>,
     /// Fingerprints of the addresses asked so far: an address has one answer.
     pub(super) asked: RefCell<LookupMap<[u8; 16], ()>>,
-    pub(super) shared: Shared,
+    pub(super) shared: AnswerCells,
     pub(super) lane: Lane,
     pub(super) rehearsal: DryRunSettings,
     pub(super) rehearsing: RefCell<Rehearsing>,
@@ -89,7 +89,7 @@ pub(super) struct Core {
 
 /// An answer before it is parsed.
 #[derive(Debug, Clone)]
-pub(super) struct Answered {
+pub(super) struct UnparsedAnswer {
     /// The question.
     pub(super) request: Seq,
     pub(super) seq: Seq,
@@ -97,7 +97,7 @@ pub(super) struct Answered {
     pub(super) beside: AnswerDetails,
 }
 
-impl Answered {
+impl UnparsedAnswer {
     /// What a parser sees of it.
     pub(super) fn whole(&self) -> WholeAnswer<'_> {
         self.beside.whole(&self.content)
@@ -105,7 +105,7 @@ impl Answered {
 }
 
 /// How a question ended: answered, or failed after all retries.
-pub(super) type Exchanged = Result<Answered, CallFailed>;
+pub(super) type Exchanged = Result<UnparsedAnswer, CallFailed>;
 
 impl Core {
     /// A question as this run asks it: in the version of the canonical form that its record has.
@@ -124,7 +124,7 @@ impl Core {
     }
 
     /// The recorded end of a question, or `None` if the model must be asked. Never waits.
-    pub(super) fn recorded(&self, asked: &Asked) -> Result<Option<Exchanged>, Stop> {
+    pub(super) fn recorded(&self, asked: &QuestionCore) -> Result<Option<Exchanged>, Stop> {
         if self.brake.is_pulled() {
             return Err(Stop::Interrupted);
         }
@@ -148,9 +148,11 @@ impl Core {
                 self.count(asked, &exchanged);
                 Ok(Some(exchanged))
             }
-            AnswerSource::Log(Recorded { request, seq, result }) => {
+            AnswerSource::Log(RecordedEnd { request, seq, result }) => {
                 let exchanged = match result {
-                    Ok(Text { content, beside }) => Ok(Answered { request, seq, content, beside }),
+                    Ok(Text { content, beside }) => {
+                        Ok(UnparsedAnswer { request, seq, content, beside })
+                    }
                     Err(failure) => Err(call_failed(asked, failure)),
                 };
                 self.count(asked, &exchanged);
@@ -160,7 +162,11 @@ impl Core {
     }
 
     /// Counts a question of a rehearsal; what answers it.
-    fn rehearse(&self, asked: &Asked, found: Option<Found>) -> Result<Option<Found>, Stop> {
+    fn rehearse(
+        &self,
+        asked: &QuestionCore,
+        found: Option<RecordedCall>,
+    ) -> Result<Option<RecordedCall>, Stop> {
         let mut rehearsing = self.rehearsing.borrow_mut();
         if self.model.is_some() {
             return Ok(rehearsing.ask_model(self.lane, asked, found, &self.rehearsal));
@@ -175,15 +181,15 @@ impl Core {
     }
 
     /// The decision that a rehearsal makes in the place of the experiment's parser.
-    fn other_decision<P: Parser>(&self, question: &Question<P>) -> Option<Parsed<P::Value>> {
+    fn other_decision<P: Parser>(&self, question: &Question<P>) -> Option<ParsedAnswer<P::Value>> {
         if self.rehearsal.decisions.is_empty() {
             return None;
         }
-        let Asked { call, sample, .. } = &question.asked;
+        let QuestionCore { call, sample, .. } = &question.asked;
         let other = self.rehearsal.decisions.get(&(call.clone(), *sample))?;
         let OtherDecision { method, value, reasoning, warnings } = other.clone();
         match P::Value::deserialize(value) {
-            Ok(value) => Some(Parsed { method: kept(&method), value, reasoning, warnings }),
+            Ok(value) => Some(ParsedAnswer { method: kept(&method), value, reasoning, warnings }),
             Err(_) => {
                 self.rehearsing.borrow_mut().misfit();
                 None
@@ -193,7 +199,7 @@ impl Core {
 
     /// Compares the declared sources of a prompt with the recorded ones. A rehearsal compares only
     /// prompts, and a different prompt is reported as such.
-    fn compare_sources(&self, asked: &Asked, found: &Found) -> Result<(), Stop> {
+    fn compare_sources(&self, asked: &QuestionCore, found: &RecordedCall) -> Result<(), Stop> {
         if self.mode == Mode::Rehearse || found.prompt != asked.prompt() {
             return Ok(());
         }
@@ -209,7 +215,7 @@ impl Core {
         if recorded == now { Ok(()) } else { Err(Divergence::sources(asked, recorded, now).into()) }
     }
 
-    fn first_time(&self, asked: &Asked) -> Result<(), Stop> {
+    fn first_time(&self, asked: &QuestionCore) -> Result<(), Stop> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(asked.call.as_str().as_bytes()).update(&asked.sample.to_le_bytes());
         let mut key = [0; 16];
@@ -217,13 +223,13 @@ impl Core {
         match self.asked.borrow_mut().insert(key, ()) {
             None => Ok(()),
             Some(()) => {
-                let Asked { call, sample, .. } = asked.clone();
+                let QuestionCore { call, sample, .. } = asked.clone();
                 Err(Stop::AskedTwice { call, sample })
             }
         }
     }
 
-    pub(super) fn count(&self, asked: &Asked, exchanged: &Exchanged) {
+    pub(super) fn count(&self, asked: &QuestionCore, exchanged: &Exchanged) {
         if let (Reuse::Shared, Ok(answered)) = (asked.reuse, exchanged) {
             self.shared.put(asked.prompt(), answered);
         }
@@ -271,21 +277,21 @@ impl Core {
     pub(super) fn parse<P: Parser>(
         &self,
         question: &Question<P>,
-        answered: Answered,
-        ahead: Option<Parsed<P::Value>>,
+        answered: UnparsedAnswer,
+        ahead: Option<ParsedAnswer<P::Value>>,
     ) -> Result<(Answer<P::Value>, NewDecision), Stop> {
         let other = self.other_decision(question);
         let is_other = other.is_some();
         let mut parsed =
             other.or(ahead).unwrap_or_else(|| question.parser.parse_whole(answered.whole()));
-        let Answered { request, seq: response, content, beside } = answered;
+        let UnparsedAnswer { request, seq: response, content, beside } = answered;
         if let Some(reason) = beside.unreadable().filter(|_| !is_other) {
             parsed.warnings.insert(0, Unreadable::warning(reason));
         }
         let accepted = question.parser.accepts(&parsed);
-        let Parsed { method: _, value, reasoning, warnings } = &parsed;
+        let ParsedAnswer { method: _, value, reasoning, warnings } = &parsed;
         let body = canonical(&DecisionBody { reasoning, value, warnings })?;
-        let Asked { call, sample, .. } = &question.asked;
+        let QuestionCore { call, sample, .. } = &question.asked;
         let decision = NewDecision {
             call: call.clone(),
             sample: *sample,
@@ -341,7 +347,7 @@ impl Core {
     }
 }
 
-pub(super) fn call_failed(asked: &Asked, failure: Failure) -> CallFailed {
+pub(super) fn call_failed(asked: &QuestionCore, failure: Failure) -> CallFailed {
     CallFailed { call: asked.call.clone(), sample: asked.sample, failure }
 }
 

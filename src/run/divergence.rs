@@ -5,7 +5,7 @@ use std::fmt;
 use similar::TextDiff;
 
 use super::history::RecordedOutcome;
-use super::question::Asked;
+use super::question::QuestionCore;
 use super::state_difference::StateDifference;
 use crate::escaping::printable;
 use crate::event::{Because, Event};
@@ -89,18 +89,18 @@ impl Divergence {
         Divergence { kind, nearest: None, declared: Vec::new() }
     }
 
-    pub(super) fn prompt(asked: &Asked, recorded: PromptHash) -> Self {
-        let Asked { call, sample, request, .. } = asked.clone();
+    pub(super) fn prompt(asked: &QuestionCore, recorded: PromptHash) -> Self {
+        let QuestionCore { call, sample, request, .. } = asked.clone();
         Self::new(DivergenceKind::Prompt { call, sample, request, recorded })
     }
 
-    pub(super) fn sources(asked: &Asked, recorded: Because, now: Because) -> Self {
+    pub(super) fn sources(asked: &QuestionCore, recorded: Because, now: Because) -> Self {
         let (call, sample) = (asked.call.clone(), asked.sample);
         Self::new(DivergenceKind::Sources { call, sample, recorded, now })
     }
 
-    pub(super) fn missing(asked: &Asked) -> Self {
-        let Asked { call, sample, request, .. } = asked.clone();
+    pub(super) fn missing(asked: &QuestionCore) -> Self {
+        let QuestionCore { call, sample, request, .. } = asked.clone();
         Self::new(DivergenceKind::Missing { call, sample, request })
     }
 

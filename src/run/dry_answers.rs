@@ -1,11 +1,11 @@
 //! A rehearsal with a model: what is not recorded with the same prompt is asked, as in a run or fork,
 //! but nothing is written.
 
-use super::core::{Answered, Core, Exchanged, call_failed};
+use super::core::{Core, Exchanged, UnparsedAnswer, call_failed};
 use super::details::{AnswerDetails, kept, usage};
 use super::dry_run::{DryRunSettings, Instead, Lane, NewCall, Rehearsing, usage_of};
-use super::history::Found;
-use super::question::Asked;
+use super::history::RecordedCall;
+use super::question::QuestionCore;
 use super::stop::Stop;
 use crate::id::Seq;
 use crate::model::{Ask, Model, Usage};
@@ -15,10 +15,10 @@ impl Rehearsing {
     pub(super) fn ask_model(
         &mut self,
         lane: Lane,
-        asked: &Asked,
-        found: Option<Found>,
+        asked: &QuestionCore,
+        found: Option<RecordedCall>,
         settings: &DryRunSettings,
-    ) -> Option<Found> {
+    ) -> Option<RecordedCall> {
         // Its prompt is made from the answers that a run would get, so it is the real one.
         let made_from_new = false;
         let address = (asked.call.clone(), asked.sample);
@@ -44,7 +44,7 @@ impl Rehearsing {
     }
 
     /// Notes what the model's answer to a question used; the places of question and answer.
-    fn answered(&mut self, asked: &Asked, used: Option<Usage>) -> (Seq, Seq) {
+    fn answered(&mut self, asked: &QuestionCore, used: Option<Usage>) -> (Seq, Seq) {
         self.count_use(asked, used.as_ref());
         if let Some(call) = self.new_call(asked) {
             call.instead = Some(Instead { prompt: asked.prompt(), bytes: 0, usage: used });
@@ -56,20 +56,20 @@ impl Rehearsing {
     }
 
     /// The new call of a question that was put to the model.
-    fn new_call(&mut self, asked: &Asked) -> Option<&mut NewCall> {
+    fn new_call(&mut self, asked: &QuestionCore) -> Option<&mut NewCall> {
         let place = self.put_to_model.get(&(asked.call.clone(), asked.sample)).copied()?;
         self.found.new.get_mut(place)
     }
 
     /// Notes that the model gave no answer to a question.
-    fn failed(&mut self, asked: &Asked) {
+    fn failed(&mut self, asked: &QuestionCore) {
         if let Some(call) = self.new_call(asked) {
             call.failed = true;
         }
     }
 
     /// Takes a question back, because an earlier answer is shared with it.
-    pub(super) fn withdraw(&mut self, asked: &Asked) {
+    pub(super) fn withdraw(&mut self, asked: &QuestionCore) {
         let place = self.put_to_model.get(&(asked.call.clone(), asked.sample));
         self.withdrawn.extend(place.copied());
     }
@@ -80,9 +80,9 @@ impl Core {
     pub(super) async fn try_on_model(
         &self,
         model: &dyn Model,
-        asked: &Asked,
+        asked: &QuestionCore,
     ) -> Result<Exchanged, Stop> {
-        let Asked { call, sample, request, .. } = asked;
+        let QuestionCore { call, sample, request, .. } = asked;
         let mut retry = self.retry.start();
         let mut attempt = 0;
         loop {
@@ -98,7 +98,7 @@ impl Core {
                     let beside = AnswerDetails::new(&content, details);
                     let used = usage(&beside.details());
                     let (request, seq) = self.rehearsing.borrow_mut().answered(asked, used);
-                    return Ok(Ok(Answered { request, seq, content, beside }));
+                    return Ok(Ok(UnparsedAnswer { request, seq, content, beside }));
                 }
                 Err(failure) if retry.after(&failure).is_some() => attempt += 1,
                 Err(failure) => {

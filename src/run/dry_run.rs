@@ -22,8 +22,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::details::usage;
-use super::history::{Found, Recorded, Text};
-use super::question::Asked;
+use super::history::{RecordedCall, RecordedEnd, Text};
+use super::question::QuestionCore;
 use crate::event::Because;
 use crate::id::{CallPath, PromptHash, Sample, Seq};
 use crate::log::{LogError, Reader};
@@ -229,15 +229,16 @@ impl Rehearsing {
     pub(super) fn ask(
         &mut self,
         lane: Lane,
-        asked: &Asked,
+        asked: &QuestionCore,
         because: &Because,
-        found: Option<Found>,
-        stand_in: Option<Found>,
+        found: Option<RecordedCall>,
+        stand_in: Option<RecordedCall>,
         settings: &DryRunSettings,
-    ) -> Option<Found> {
+    ) -> Option<RecordedCall> {
         let made_from_new = because.iter().any(|seq| self.tainted.contains(&seq));
         let why = self.note(lane, asked, found.as_ref(), settings, made_from_new);
-        let failed_again = |found: &Found| settings.retry_failed && found.recorded.result.is_err();
+        let failed_again =
+            |found: &RecordedCall| settings.retry_failed && found.recorded.result.is_err();
         let found = match found {
             Some(found) if stand_in.is_some() && failed_again(&found) => stand_in,
             Some(found) => Some(found),
@@ -260,7 +261,7 @@ impl Rehearsing {
             });
         }
         let found = found?;
-        let Recorded { request, seq, .. } = found.recorded;
+        let RecordedEnd { request, seq, .. } = found.recorded;
         if made_from_new {
             self.tainted.insert(request);
         }
@@ -272,10 +273,10 @@ impl Rehearsing {
     }
 
     /// Gives the answer of another call a place of its own.
-    fn as_stand_in(&mut self, found: Found) -> Found {
+    fn as_stand_in(&mut self, found: RecordedCall) -> RecordedCall {
         let (request, seq) = self.new_places();
-        let recorded = Recorded { request, seq, result: found.recorded.result };
-        Found { recorded, ..found }
+        let recorded = RecordedEnd { request, seq, result: found.recorded.result };
+        RecordedCall { recorded, ..found }
     }
 
     /// The places of a question and its answer that are not in the log.
@@ -289,8 +290,8 @@ impl Rehearsing {
     pub(super) fn note(
         &mut self,
         lane: Lane,
-        asked: &Asked,
-        found: Option<&Found>,
+        asked: &QuestionCore,
+        found: Option<&RecordedCall>,
         settings: &DryRunSettings,
         made_from_new: bool,
     ) -> Option<WhyNew> {
@@ -300,7 +301,7 @@ impl Rehearsing {
             Some(found) if found.prompt == asked.prompt() => {
                 self.found.matching += 1;
                 self.found.behind += u64::from(departed);
-                let Recorded { seq, result, .. } = &found.recorded;
+                let RecordedEnd { seq, result, .. } = &found.recorded;
                 let after = settings.before.is_some_and(|before| *seq >= before);
                 let again = settings.retry_failed && result.is_err();
                 return match (after || again, made_from_new) {
@@ -320,7 +321,7 @@ impl Rehearsing {
         };
         if !departed {
             self.departed.insert(lane.clone());
-            let Asked { call, sample, request, .. } = asked.clone();
+            let QuestionCore { call, sample, request, .. } = asked.clone();
             let recorded = found.map(|found| found.prompt);
             let departure = Departure { lane, call, sample, request, recorded, difference: None };
             self.found.departures.push(departure);
@@ -328,7 +329,7 @@ impl Rehearsing {
         Some(why)
     }
 
-    pub(super) fn count_use(&mut self, asked: &Asked, used: Option<&Usage>) {
+    pub(super) fn count_use(&mut self, asked: &QuestionCore, used: Option<&Usage>) {
         let Some(Usage { prompt_tokens: Some(prompt), completion_tokens, .. }) = used else {
             return;
         };
@@ -403,7 +404,7 @@ impl Rehearsing {
 }
 
 /// The tokens of a recorded answer.
-pub(super) fn usage_of(recorded: &Recorded) -> Option<Usage> {
+pub(super) fn usage_of(recorded: &RecordedEnd) -> Option<Usage> {
     match &recorded.result {
         Ok(Text { beside, .. }) => usage(&beside.details()),
         Err(_) => None,

@@ -20,10 +20,10 @@ use super::mode::Mode;
 use super::network::Network;
 use super::outcomes::Outcomes;
 use super::output::OutputFile;
-use super::parent::Inherited;
+use super::parent::ParentAnswers;
 use super::record;
 use super::setup::Setup;
-use super::shared::Shared;
+use super::shared::AnswerCells;
 use super::signal::Brake;
 use super::states::States;
 use super::stop::Stop;
@@ -52,7 +52,7 @@ pub enum Finish {
 /// An execution that has ended.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Ended {
+pub struct ExecutionResult {
     /// How it ended.
     pub finish: Finish,
     /// What was asked and answered.
@@ -73,8 +73,11 @@ pub struct Ended {
 /// Runs an experiment over a log and a model.
 ///
 /// # Errors
-/// [`LogError`] if the run cannot be started. Later failures are in [`Ended::finish`].
-pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<Ended, LogError> {
+/// [`LogError`] if the run cannot be started. Later failures are in [`ExecutionResult::finish`].
+pub async fn execute(
+    experiment: &dyn AnyExperiment,
+    setup: Setup,
+) -> Result<ExecutionResult, LogError> {
     let watch = Stopwatch::start();
     let Setup {
         log,
@@ -130,7 +133,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         budget.count_recorded(log.reader()?.as_mut(), run)?;
     }
     // A replay has everything it needs in its own log.
-    let parent = if mode.writes() { Inherited::new(&log, &started)? } else { None };
+    let parent = if mode.writes() { ParentAnswers::new(&log, &started)? } else { None };
     // A fork shares the answers of its parent by the hashes of their prompts.
     let recorded = match mode {
         Mode::Record => parent.as_ref().map(|parent| parent.run),
@@ -160,7 +163,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         on_progress,
         follow: RefCell::new(follow),
         asked: RefCell::default(),
-        shared: Shared::default(),
+        shared: AnswerCells::default(),
         lane: experiment.lanes(),
         rehearsal,
         rehearsing: RefCell::new(Rehearsing::default()),
@@ -207,7 +210,7 @@ async fn ended(
     report: Report,
     log: &Log,
     watch: Stopwatch,
-) -> Result<Ended, LogError> {
+) -> Result<ExecutionResult, LogError> {
     let run = core.run;
     let outcome_digest = core.outcomes.digest();
     let mut conclusion = Conclusion::default();
@@ -242,7 +245,7 @@ async fn ended(
     let progress = core.progress.get();
     let Conclusion { state_compared, outputs } = conclusion;
     let took = watch.elapsed();
-    Ok(Ended { finish, progress, outcome_digest, report, state_compared, outputs, took })
+    Ok(ExecutionResult { finish, progress, outcome_digest, report, state_compared, outputs, took })
 }
 
 /// The result of a rehearsal.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::experiment::Experiment;
 use super::output::OutputError;
-use crate::log::Reworded;
+use crate::log::RewordedError;
 
 /// A state into which the facts of a recorded run are folded one by one, so that it can be looked at
 /// after any of them.
@@ -45,7 +45,7 @@ impl<E: Experiment + 'static> Folding for StateOf<E> {
     fn add(&mut self, fact: &Value) -> Result<(), OutputError> {
         let fact = E::Event::deserialize(fact).map_err(|source| {
             let words = format!("{source}, in {fact}");
-            OutputError::Fact { number: self.facts, source: Reworded { words, source }.into() }
+            OutputError::Fact { number: self.facts, source: RewordedError { words, source }.into() }
         })?;
         E::apply(&mut self.state, &fact);
         self.facts += 1;

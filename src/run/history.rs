@@ -13,18 +13,18 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::details::AnswerDetails;
-use super::question::Asked;
+use super::question::QuestionCore;
 use crate::content::Content;
 use crate::event::chain::Head;
 use crate::event::{AnswerReused, AttemptDetails, Event, EventError, StoredEvent};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
-use crate::log::{LogError, Reader, Reworded, follow};
+use crate::log::{LogError, Reader, RewordedError, follow};
 use crate::lookup::LookupMap;
 use crate::model::{Failure, FailureKind};
 
 /// A recorded end of a question: the answer, or the failure after all retries.
 #[derive(Debug, Clone)]
-pub(super) struct Recorded {
+pub(super) struct RecordedEnd {
     /// The question.
     pub(super) request: Seq,
     /// The answer, or the last failed attempt.
@@ -41,12 +41,12 @@ pub(super) struct Text {
 
 /// What is recorded for a call and sample.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(super) struct RecordedCall {
     /// The recorded prompt.
     pub(super) prompt: PromptHash,
     /// The body of the question: the declared sources of the prompt.
     pub(super) because: Cow<'static, str>,
-    pub(super) recorded: Recorded,
+    pub(super) recorded: RecordedEnd,
 }
 
 /// A recorded decision or fact.
@@ -78,7 +78,7 @@ impl RecordedOutcome {
 }
 
 enum HistoryItem {
-    Exchange { call: CallPath, sample: Sample, found: Found },
+    Exchange { call: CallPath, sample: Sample, found: RecordedCall },
     Outcome(RecordedOutcome),
     Finished(crate::event::RunFinished),
 }
@@ -94,14 +94,14 @@ pub(super) struct History {
     /// Dropped before the threads are waited for, which ends them.
     items: Receiver<Result<Vec<HistoryItem>, LogError>>,
     _threads: [JoinedThread; 2],
-    exchanges: LookupMap<(CallPath, Sample), Found>,
+    exchanges: LookupMap<(CallPath, Sample), RecordedCall>,
     outcomes: VecDeque<RecordedOutcome>,
     finished: Option<crate::event::RunFinished>,
     ended: bool,
     /// Whether decisions and facts are left out.
     only_answers: bool,
     /// A few answers of each kind of call, if they are kept, and how many were lent.
-    stand_ins: Option<(BTreeMap<String, Vec<Found>>, usize)>,
+    stand_ins: Option<(BTreeMap<String, Vec<RecordedCall>>, usize)>,
 }
 
 /// How many answers of each kind of call are kept to stand in for others.
@@ -140,7 +140,7 @@ impl History {
 
     /// An answer to another call of the same kind, taken in turns; `None` if there is none, or none
     /// were kept. Reads to the end.
-    pub(super) fn stand_in(&mut self, call: &CallPath) -> Result<Option<Found>, LogError> {
+    pub(super) fn stand_in(&mut self, call: &CallPath) -> Result<Option<RecordedCall>, LogError> {
         while self.stand_ins.is_some() && self.pull()? {}
         let Some((kinds, lent)) = &mut self.stand_ins else { return Ok(None) };
         let Some(answers) = kinds.get(&call.kind()) else { return Ok(None) };
@@ -179,7 +179,7 @@ impl History {
     }
 
     /// Takes what is recorded for a call and sample, whatever the prompt.
-    pub(super) fn take(&mut self, asked: &Asked) -> Result<Option<Found>, LogError> {
+    pub(super) fn take(&mut self, asked: &QuestionCore) -> Result<Option<RecordedCall>, LogError> {
         let address = (asked.call.clone(), asked.sample);
         loop {
             match self.exchanges.remove(&address) {
@@ -230,7 +230,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinedThrea
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
     thread.map(|thread| JoinedThread(Some(thread))).map_err(|source| {
         let words = format!("no thread to read with: {source}");
-        LogError::failed("", Reworded { words, source })
+        LogError::failed("", RewordedError { words, source })
     })
 }
 
@@ -330,7 +330,8 @@ impl OpenQuestions {
         result: Result<Text, Failure>,
     ) -> Option<HistoryItem> {
         let (call, sample, prompt, because) = self.0.remove(&request)?;
-        let found = Found { prompt, because, recorded: Recorded { request, seq, result } };
+        let found =
+            RecordedCall { prompt, because, recorded: RecordedEnd { request, seq, result } };
         Some(HistoryItem::Exchange { call, sample, found })
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::divergence::Divergence;
 use super::history::RecordedOutcome;
 use super::outcomes::NewDecision;
-use crate::event::{DecidedBy, DecisionDetails, DecisionMade, Event, Occurred, lane_of};
+use crate::event::{DecidedBy, DecisionDetails, DecisionMade, Event, FactOccurred, lane_of};
 use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::{EventFault, Index, LogError, Reader, RunEvents};
 use crate::prompt::{CanonicalError, canonical};
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 /// A decision or a fact that a program reports.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum ReportedOutcome {
     /// A decision about an answer. All decisions about one answer are a lane.
     Decision {
         /// The call of the answer.
@@ -37,21 +37,23 @@ pub enum Outcome {
     },
 }
 
-impl Outcome {
+impl ReportedOutcome {
     /// Its event.
     pub(super) fn event(&self) -> Event {
         match self.clone() {
-            Outcome::Decision { response, by, details, .. } => {
+            ReportedOutcome::Decision { response, by, details, .. } => {
                 Event::DecisionMade(DecisionMade { response, by, details })
             }
-            Outcome::Fact { causes, fact } => Event::Occurred(Occurred { causes, fact }),
+            ReportedOutcome::Fact { causes, fact } => {
+                Event::Occurred(FactOccurred { causes, fact })
+            }
         }
     }
 
     fn lane(&self) -> OutcomeLane {
         match self {
-            Outcome::Decision { response, .. } => OutcomeLane::Answer(*response),
-            Outcome::Fact { fact, .. } => OutcomeLane::Facts(lane_of(fact).to_owned()),
+            ReportedOutcome::Decision { response, .. } => OutcomeLane::Answer(*response),
+            ReportedOutcome::Fact { fact, .. } => OutcomeLane::Facts(lane_of(fact).to_owned()),
         }
     }
 
@@ -61,7 +63,7 @@ impl Outcome {
         recorded: &RecordedOutcome,
     ) -> Result<Option<Box<Divergence>>, CanonicalError> {
         let compared = match self {
-            Outcome::Decision { call, sample, response, by, details } => {
+            ReportedOutcome::Decision { call, sample, response, by, details } => {
                 let decision = NewDecision {
                     call: call.clone(),
                     sample: *sample,
@@ -71,7 +73,7 @@ impl Outcome {
                 };
                 recorded.same_decision(&decision)
             }
-            Outcome::Fact { causes, fact } => {
+            ReportedOutcome::Fact { causes, fact } => {
                 recorded.same_fact(causes, &canonical(fact)?).map(drop)
             }
         };
@@ -80,10 +82,10 @@ impl Outcome {
 
     fn shown(&self) -> Result<String, CanonicalError> {
         Ok(match self {
-            Outcome::Decision { call, details, .. } => {
+            ReportedOutcome::Decision { call, details, .. } => {
                 format!("decision of call {call}\n{}", canonical(details)?)
             }
-            Outcome::Fact { fact, .. } => format!("fact\n{}", canonical(fact)?),
+            ReportedOutcome::Fact { fact, .. } => format!("fact\n{}", canonical(fact)?),
         })
     }
 }
@@ -98,7 +100,7 @@ enum OutcomeLane {
 
 /// What is recorded in the place of an outcome.
 #[derive(Debug)]
-pub enum Compared {
+pub enum OutcomeComparison {
     /// The same, at this seq.
     Same(Seq),
     /// Nothing: the lane has no more.
@@ -180,12 +182,12 @@ impl OutcomeLanes {
     pub fn compare(
         &mut self,
         reader: &mut dyn Reader,
-        outcome: &Outcome,
-    ) -> Result<Compared, CompareError> {
+        outcome: &ReportedOutcome,
+    ) -> Result<OutcomeComparison, CompareError> {
         let key = outcome.lane();
         let lane = self.lanes.get_mut(&key);
         let seq = match lane {
-            Some(RecordedLane::DifferedAt(seq)) => return Ok(Compared::After(*seq)),
+            Some(RecordedLane::DifferedAt(seq)) => return Ok(OutcomeComparison::After(*seq)),
             Some(RecordedLane::As(seqs)) => seqs.pop_front(),
             None => None,
         };
@@ -197,15 +199,15 @@ impl OutcomeLanes {
                 let stored = stored.filter(|stored| stored.seq == seq).ok_or_else(missing)?;
                 let recorded = RecordedOutcome::new(stored).map_err(LogError::from)?;
                 match outcome.compare(&recorded)? {
-                    None => return Ok(Compared::Same(seq)),
+                    None => return Ok(OutcomeComparison::Same(seq)),
                     Some(divergence) => divergence,
                 }
             }
             None if self.is_closed => Divergence::extra(outcome.shown()?).into(),
-            None => return Ok(Compared::New),
+            None => return Ok(OutcomeComparison::New),
         };
         self.lanes.insert(key, RecordedLane::DifferedAt(seq));
-        Ok(Compared::Different(different))
+        Ok(OutcomeComparison::Different(different))
     }
 
     /// The first recorded decision or fact that was not reported again, in lanes that did not differ

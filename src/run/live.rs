@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use super::because::places;
 use super::clock::Stopwatch;
-use super::core::{Answered, Core, Exchanged, call_failed};
+use super::core::{Core, Exchanged, UnparsedAnswer, call_failed};
 use super::details::AnswerDetails;
-use super::history::{Recorded, Text};
-use super::network::{Blamed, Turn, Verdict};
-use super::question::{Asked, CallFailed, Reuse};
+use super::history::{RecordedEnd, Text};
+use super::network::{AttemptTurn, FailureVerdict, NetworkBlame};
+use super::question::{CallFailed, QuestionCore, Reuse};
 use super::recorder::{attempt_details, received};
 use super::stop::Stop;
 use crate::event::{
@@ -27,7 +27,7 @@ const OUTAGES: &str = "retold::outages";
 
 /// The right to make one attempt; returned when dropped.
 struct AttemptRight<'a> {
-    turn: Turn<'a>,
+    turn: AttemptTurn<'a>,
     /// Shared by texts that are embedded together.
     #[expect(dead_code, reason = "held for its drop")]
     permit: Rc<Permit>,
@@ -35,7 +35,7 @@ struct AttemptRight<'a> {
 
 impl Core {
     /// The end of a question: the recorded one, or the model's answer now.
-    pub(super) async fn exchange(&self, asked: &Asked) -> Result<Exchanged, Stop> {
+    pub(super) async fn exchange(&self, asked: &QuestionCore) -> Result<Exchanged, Stop> {
         match self.recorded(asked)? {
             Some(exchanged) => Ok(exchanged),
             None => self.live(asked).await,
@@ -44,7 +44,7 @@ impl Core {
 
     /// Takes a fork's answer from its parent or asks the model, after [`Core::recorded`] found
     /// nothing.
-    pub(super) async fn live(&self, asked: &Asked) -> Result<Exchanged, Stop> {
+    pub(super) async fn live(&self, asked: &QuestionCore) -> Result<Exchanged, Stop> {
         let inherited = match self.parent.borrow_mut().as_mut() {
             Some(parent) => parent.take(asked)?.map(|recorded| (parent.run, recorded)),
             None => None,
@@ -60,14 +60,14 @@ impl Core {
     /// Records the outcome that another run has at this address: its answer, or its failure.
     async fn inherit(
         &self,
-        asked: &Asked,
+        asked: &QuestionCore,
         from: RunId,
-        recorded: Recorded,
+        recorded: RecordedEnd,
     ) -> Result<Exchanged, Stop> {
-        let Recorded { request, seq, result } = recorded;
+        let RecordedEnd { request, seq, result } = recorded;
         match result {
             Ok(Text { content, beside }) => {
-                let answered = Answered { request, seq, content, beside };
+                let answered = UnparsedAnswer { request, seq, content, beside };
                 Ok(Ok(self.reuse(asked, from, answered).await?))
             }
             // It fails as it failed there; otherwise the beginning would not be shared.
@@ -83,7 +83,7 @@ impl Core {
         }
     }
 
-    async fn ask_model(&self, asked: &Asked) -> Result<Exchanged, Stop> {
+    async fn ask_model(&self, asked: &QuestionCore) -> Result<Exchanged, Stop> {
         let Some(model) = self.model.as_ref() else { return Err(Stop::EndOfRecord) };
         match asked.reuse {
             Reuse::Exact => self.put_to_model(model.as_ref(), asked).await,
@@ -93,7 +93,11 @@ impl Core {
 
     /// Waits for the first question with the same prompt, and shares its answer. Asks the model
     /// only if this is the first, or if all earlier ones failed.
-    async fn ask_or_share(&self, model: &dyn Model, asked: &Asked) -> Result<Exchanged, Stop> {
+    async fn ask_or_share(
+        &self,
+        model: &dyn Model,
+        asked: &QuestionCore,
+    ) -> Result<Exchanged, Stop> {
         let cell = self.shared.cell(asked.prompt());
         let mut is_own = false;
         let ask = async || {
@@ -113,15 +117,19 @@ impl Core {
     }
 
     /// Asks a model until it answers or another attempt would be pointless.
-    async fn put_to_model(&self, model: &dyn Model, asked: &Asked) -> Result<Exchanged, Stop> {
+    async fn put_to_model(
+        &self,
+        model: &dyn Model,
+        asked: &QuestionCore,
+    ) -> Result<Exchanged, Stop> {
         if !self.mode.writes() {
             return self.try_on_model(model, asked).await;
         }
-        let Asked { call, sample, request, .. } = asked;
+        let QuestionCore { call, sample, request, .. } = asked;
         let mut permit = self.permit(request).await?;
         let sent = self.sent(asked)?;
         let mut retry = self.retry.start();
-        let mut blamed = Blamed::default();
+        let mut blamed = NetworkBlame::default();
         let mut attempt = 0;
         loop {
             let ask = Ask { request, call, sample: *sample, attempt };
@@ -150,15 +158,15 @@ impl Core {
                 if failure.kind != FailureKind::Timeout {
                     self.got_through();
                 }
-                Verdict::OfTheCall
+                FailureVerdict::OfTheCall
             };
             let wait = match verdict {
                 _ if stops => None,
-                Verdict::TooMany(_) => None,
-                Verdict::OfTheNetwork(wait) => Some(wait),
-                Verdict::OfTheCall => retry.after(&failure),
+                FailureVerdict::TooMany(_) => None,
+                FailureVerdict::OfTheNetwork(wait) => Some(wait),
+                FailureVerdict::OfTheCall => retry.after(&failure),
             };
-            let gave_up = verdict == Verdict::OfTheCall && !stops && wait.is_none();
+            let gave_up = verdict == FailureVerdict::OfTheCall && !stops && wait.is_none();
             let durable = self.fail(sent, attempt_details(attempt, &failure, gave_up))?;
             match wait {
                 Some(wait) => {
@@ -171,11 +179,11 @@ impl Core {
                 }
                 None => {
                     // Nothing new begins, because it would fail as well.
-                    if let Verdict::TooMany(_) = verdict {
+                    if let FailureVerdict::TooMany(_) = verdict {
                         self.brake.pull();
                     }
                     durable.wait().await?;
-                    if let Verdict::TooMany(failures) = verdict {
+                    if let FailureVerdict::TooMany(failures) = verdict {
                         let ever_answered = self.network.ever_answered();
                         return Err(Stop::Unreachable { failures, ever_answered, failure });
                     }
@@ -217,8 +225,8 @@ impl Core {
 
     /// Says once that the network seems to be out. A progress bar that does not move would not show
     /// that to the user.
-    fn say_outage(&self, failure: &Failure, verdict: Verdict) {
-        if !matches!(verdict, Verdict::OfTheNetwork(_)) || !self.network.is_worth_a_word() {
+    fn say_outage(&self, failure: &Failure, verdict: FailureVerdict) {
+        if !matches!(verdict, FailureVerdict::OfTheNetwork(_)) || !self.network.is_worth_a_word() {
             return;
         }
         let most = self.throttle.limits().max_connection_failures;
@@ -234,28 +242,28 @@ impl Core {
         request: Seq,
         response: Response,
         latency: Duration,
-    ) -> Result<Answered, Stop> {
+    ) -> Result<UnparsedAnswer, Stop> {
         let received = received(request, response, latency);
         let content = received.content.clone();
         let beside = AnswerDetails::new(&content, received.details.clone());
         let (seq, durable) = self.submit_durable(&Event::ResponseReceived(received))?;
         durable.wait().await?;
         self.update(|p| p.live += 1);
-        Ok(Answered { request, seq, content, beside })
+        Ok(UnparsedAnswer { request, seq, content, beside })
     }
 
     /// Records that an answer of this run or of another answers a question.
     async fn reuse(
         &self,
-        asked: &Asked,
+        asked: &QuestionCore,
         from_run: RunId,
-        shared: Answered,
-    ) -> Result<Answered, Stop> {
+        shared: UnparsedAnswer,
+    ) -> Result<UnparsedAnswer, Stop> {
         if !self.mode.writes() {
             self.rehearsing.borrow_mut().withdraw(asked);
             return Ok(shared);
         }
-        let Answered { request: _, seq: from_seq, content, beside } = shared;
+        let UnparsedAnswer { request: _, seq: from_seq, content, beside } = shared;
         let request = self.sent(asked)?;
         let reused = AnswerReused {
             request,
@@ -267,12 +275,12 @@ impl Core {
         };
         let (seq, durable) = self.submit_durable(&Event::AnswerReused(reused))?;
         durable.wait().await?;
-        Ok(Answered { request, seq, content, beside })
+        Ok(UnparsedAnswer { request, seq, content, beside })
     }
 
     /// Records that a question is asked.
-    fn sent(&self, asked: &Asked) -> Result<Seq, Stop> {
-        let Asked { call, sample, request, reuse: _, because } = asked;
+    fn sent(&self, asked: &QuestionCore) -> Result<Seq, Stop> {
+        let QuestionCore { call, sample, request, reuse: _, because } = asked;
         let (call, sample, prompt) = (call.clone(), *sample, request.hash());
         let because = places(because)?;
         let sent = Event::RequestSent(RequestSent {

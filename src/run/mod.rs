@@ -3,7 +3,7 @@
 //! - [`Experiment`]: sequential async code that asks, parses and records facts, plus a pure fold.
 //! - [`Run`]: what an experiment receives: [`ask`](Run::ask), [`ask_all`](Run::ask_all),
 //!   [`converse_all`](Run::converse_all), [`record`](Run::record), [`rng`](Run::rng).
-//! - [`Run::ask_valid`], [`Tried`]: asking again, as the next sample, until an answer is usable.
+//! - [`Run::ask_valid`], [`RetriedAnswer`]: asking again, as the next sample, until an answer is usable.
 //! - [`Source`]: what a prompt was made from, which a question [declares](Question::because).
 //! - [`Mode`]: where answers come from; one enum, decided in one place.
 //! - [`DryRun`]: how much of a run still matches when its prompts, settings or decisions are
@@ -11,7 +11,7 @@
 //! - [`Setup`], [`execute()`]: runs an experiment to its end or to the reason why it stopped.
 //! - [`Update`], [`Journal`]: following a run in progress.
 //! - [`Recorder`]: records exchanges that a program makes by itself, without an [`Experiment`], and
-//!   the [`Outcome`]s that it reports; [`OutcomeLanes`] compares these.
+//!   the [`ReportedOutcome`]s that it reports; [`OutcomeLanes`] compares these.
 //! - [`Folding`]: the state at any point of a recorded run.
 //! - [`RunRecord`]: what a log has of a run; [`OutputFile`]: what an experiment writes for other
 //!   programs.
@@ -74,17 +74,17 @@ pub use dry_run::{
     Departure, DryRun, DryRunSettings, Instead, KindUse, Lane, NewCall, OtherDecision,
     RehearsedFact, WhyNew,
 };
-pub use execute::{Ended, Finish, execute};
+pub use execute::{ExecutionResult, Finish, execute};
 pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run, folded};
 pub use folding::Folding;
 pub use follow::{Follower, Journal, Update};
 pub use forecast::{Forecast, ModelForecast};
-pub use lanes::{CompareError, Compared, Outcome, OutcomeLanes};
+pub use lanes::{CompareError, OutcomeComparison, OutcomeLanes, ReportedOutcome};
 pub use mode::Mode;
 pub use output::{OutputError, OutputFile, SIMULATED_MARK};
 pub use output_digests::{OutputDifference, REPORT, compare_outputs, output_digests};
 pub use question::{Answer, CallFailed, Question, Reuse};
-pub use record::{ExchangePlace, Place, RunRecord, started};
+pub use record::{EventPlace, ExchangePlace, RunRecord, started};
 pub use recorder::{Recorder, RecorderError};
 pub use rng::rng_for;
 pub use setup::Setup;
@@ -93,4 +93,4 @@ pub use spool::Spool;
 pub use state_difference::StateDifference;
 pub use states::{as_pairs, state_differences};
 pub use stop::Stop;
-pub use valid::{Tried, Unusable};
+pub use valid::{RetriedAnswer, Unusable};

@@ -1,8 +1,8 @@
 //! Where answers come from.
 
 use super::divergence::Divergence;
-use super::history::{Found, Recorded};
-use super::question::Asked;
+use super::history::{RecordedCall, RecordedEnd};
+use super::question::QuestionCore;
 use super::stop::Stop;
 
 /// Where answers come from. A fork's parent is always asked before the model.
@@ -23,7 +23,7 @@ pub enum Mode {
 
 /// Where the answer to a question comes from.
 pub(super) enum AnswerSource {
-    Log(Recorded),
+    Log(RecordedEnd),
     Model,
     Nobody,
 }
@@ -33,8 +33,8 @@ impl Mode {
     /// question's call and sample, and whether there is a model.
     pub(super) fn source(
         self,
-        asked: &Asked,
-        found: Option<Found>,
+        asked: &QuestionCore,
+        found: Option<RecordedCall>,
         has_model: bool,
     ) -> Result<AnswerSource, Stop> {
         match (self, found) {

@@ -49,7 +49,7 @@ pub(super) struct Network {
 }
 
 /// The right to make one attempt.
-pub(super) struct Turn<'a> {
+pub(super) struct AttemptTurn<'a> {
     /// How many failures had been counted when it began.
     counted: u64,
     #[expect(dead_code, reason = "held for its drop")]
@@ -58,7 +58,7 @@ pub(super) struct Turn<'a> {
 
 /// What a connection failure means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum FailureVerdict {
     /// Another call was answered meanwhile, so the fault may be this call's.
     OfTheCall,
     /// The network may be out: try again after this time.
@@ -70,7 +70,7 @@ pub(super) enum Verdict {
 /// How many attempts had been answered when the network was last blamed for a failure of this call.
 /// If others have been answered since then, the call itself is suspect.
 #[derive(Debug, Default)]
-pub(super) struct Blamed(Option<u64>);
+pub(super) struct NetworkBlame(Option<u64>);
 
 impl Network {
     pub(super) fn new(most: u32, base: Duration) -> Self {
@@ -94,7 +94,7 @@ impl Network {
     }
 
     /// Waits until an attempt may begin; returns at once while the network works.
-    pub(super) async fn turn(&self) -> Turn<'_> {
+    pub(super) async fn turn(&self) -> AttemptTurn<'_> {
         while self.row.get() > 0 {
             let answered = self.answered.notified();
             tokio::select! {
@@ -102,11 +102,11 @@ impl Network {
                 // All calls may continue.
                 () = answered => {}
                 probe = self.probe() => {
-                    return Turn { counted: self.counted.get(), probe: Some(probe) };
+                    return AttemptTurn { counted: self.counted.get(), probe: Some(probe) };
                 }
             }
         }
-        Turn { counted: self.counted.get(), probe: None }
+        AttemptTurn { counted: self.counted.get(), probe: None }
     }
 
     async fn probe(&self) -> MutexGuard<'_, ()> {
@@ -139,7 +139,11 @@ impl Network {
     }
 
     /// Notes a failure that [concerns](Self::concerns) the network.
-    pub(super) fn failed(&self, turn: &Turn<'_>, blamed: &mut Blamed) -> Verdict {
+    pub(super) fn failed(
+        &self,
+        turn: &AttemptTurn<'_>,
+        blamed: &mut NetworkBlame,
+    ) -> FailureVerdict {
         let now = Instant::now();
         // Attempts that were under way together fail together.
         if turn.counted == self.counted.get() {
@@ -151,17 +155,17 @@ impl Network {
         let row = self.row.get();
         let too_long = !self.ever_answered() && now - since >= AT_FIRST_EACH * self.most;
         if row >= self.most || too_long {
-            return Verdict::TooMany(row);
+            return FailureVerdict::TooMany(row);
         }
         let wait = self.wait();
         self.next.set(Some(now + wait));
         let suspect = blamed.0.is_some_and(|answers| answers < self.answers.get());
         if suspect && !self.innocent.get() {
-            return Verdict::OfTheCall;
+            return FailureVerdict::OfTheCall;
         }
         self.innocent.set(self.innocent.get() || !suspect);
         blamed.0 = Some(self.answers.get());
-        Verdict::OfTheNetwork(wait)
+        FailureVerdict::OfTheNetwork(wait)
     }
 
     /// Whether the row of failures has just become long enough to be reported to the user.
@@ -190,24 +194,24 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_fails_together_counts_once() {
         let network = network(3);
-        let (mut one, mut other) = (Blamed::default(), Blamed::default());
+        let (mut one, mut other) = (NetworkBlame::default(), NetworkBlame::default());
         let (a, b) = (network.turn().await, network.turn().await);
         let first = network.failed(&a, &mut one);
         assert_eq!(first, network.failed(&b, &mut other));
-        assert!(matches!(first, Verdict::OfTheNetwork(_)));
+        assert!(matches!(first, FailureVerdict::OfTheNetwork(_)));
         assert!(network.is_worth_a_word(), "nothing was ever answered");
         drop((a, b));
         let again = network.turn().await;
-        assert!(matches!(network.failed(&again, &mut one), Verdict::OfTheNetwork(_)));
+        assert!(matches!(network.failed(&again, &mut one), FailureVerdict::OfTheNetwork(_)));
         drop(again);
         let third = network.turn().await;
-        assert_eq!(network.failed(&third, &mut one), Verdict::TooMany(3));
+        assert_eq!(network.failed(&third, &mut one), FailureVerdict::TooMany(3));
     }
 
     #[tokio::test(start_paused = true)]
     async fn attempts_are_made_one_by_one_until_one_is_answered() {
         let network = network(20);
-        let mut blamed = Blamed::default();
+        let mut blamed = NetworkBlame::default();
         let first = network.turn().await;
         network.failed(&first, &mut blamed);
         drop(first);
@@ -222,13 +226,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_server_that_was_never_there_is_given_half_a_minute() {
         let network = network(20);
-        let (mut blamed, start, mut attempts) = (Blamed::default(), Instant::now(), 0);
+        let (mut blamed, start, mut attempts) = (NetworkBlame::default(), Instant::now(), 0);
         loop {
             let turn = network.turn().await;
             // A host that drops packets.
             tokio::time::sleep(Duration::from_secs(10)).await;
             attempts += 1;
-            if let Verdict::TooMany(row) = network.failed(&turn, &mut blamed) {
+            if let FailureVerdict::TooMany(row) = network.failed(&turn, &mut blamed) {
                 assert_eq!(row, attempts);
                 break;
             }
@@ -241,12 +245,14 @@ mod tests {
     async fn an_outage_is_waited_out_for_minutes_once_the_server_was_there() {
         let network = network(20);
         network.got_through();
-        let (mut blamed, start) = (Blamed::default(), Instant::now());
+        let (mut blamed, start) = (NetworkBlame::default(), Instant::now());
         loop {
             let turn = network.turn().await;
             match network.failed(&turn, &mut blamed) {
-                Verdict::TooMany(row) => break assert_eq!(row, 20),
-                verdict => assert!(matches!(verdict, Verdict::OfTheNetwork(_)), "{verdict:?}"),
+                FailureVerdict::TooMany(row) => break assert_eq!(row, 20),
+                verdict => {
+                    assert!(matches!(verdict, FailureVerdict::OfTheNetwork(_)), "{verdict:?}")
+                }
             }
         }
         assert_eq!(start.elapsed().as_secs(), 2 + 4 + 8 + 16 * 10);
@@ -255,15 +261,18 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_call_is_suspect_once_others_are_answered_and_none_else_fails() {
         let network = network(20);
-        let (mut suspect, mut innocent) = (Blamed::default(), Blamed::default());
+        let (mut suspect, mut innocent) = (NetworkBlame::default(), NetworkBlame::default());
         let turn = network.turn().await;
-        assert!(matches!(network.failed(&turn, &mut suspect), Verdict::OfTheNetwork(_)));
+        assert!(matches!(network.failed(&turn, &mut suspect), FailureVerdict::OfTheNetwork(_)));
         drop(turn);
         network.got_through();
         let turn = network.turn().await;
-        assert_eq!(network.failed(&turn, &mut suspect), Verdict::OfTheCall);
-        assert!(matches!(network.failed(&turn, &mut innocent), Verdict::OfTheNetwork(_)));
+        assert_eq!(network.failed(&turn, &mut suspect), FailureVerdict::OfTheCall);
+        assert!(matches!(network.failed(&turn, &mut innocent), FailureVerdict::OfTheNetwork(_)));
         let wait = network.failed(&turn, &mut suspect);
-        assert!(matches!(wait, Verdict::OfTheNetwork(_)), "another call fails as well: {wait:?}");
+        assert!(
+            matches!(wait, FailureVerdict::OfTheNetwork(_)),
+            "another call fails as well: {wait:?}"
+        );
     }
 }

@@ -5,20 +5,20 @@
 //! `AnswerReused` names run and seq, and the text is stored once. Everything else is asked again. A
 //! fork therefore replays, exports and verifies on its own, with or without its parent.
 
-use super::history::{History, Recorded};
-use super::question::Asked;
+use super::history::{History, RecordedEnd};
+use super::question::QuestionCore;
 use crate::event::RunStarted;
 use crate::id::{RunId, Seq};
 use crate::log::{Log, LogError};
 
 /// The answers of a fork's parent.
-pub(super) struct Inherited {
+pub(super) struct ParentAnswers {
     pub(super) run: RunId,
     retry_failed: bool,
     history: History,
 }
 
-impl Inherited {
+impl ParentAnswers {
     /// Starts reading the parent of a run, if it is a fork.
     pub(super) fn new(log: &Log, started: &RunStarted) -> Result<Option<Self>, LogError> {
         let Some(parent) = started.forked_from else { return Ok(None) };
@@ -28,14 +28,14 @@ impl Inherited {
         let last = head.ok_or_else(|| LogError::NoSuchRun { run: parent.run, path: path() })?;
         let last = parent.before.map_or(last, |before| last.min(Seq(before.0.saturating_sub(1))));
         let history = History::read(log.reader()?, parent.run, last)?.only_answers();
-        Ok(Some(Inherited { run: parent.run, retry_failed: parent.retry_failed, history }))
+        Ok(Some(ParentAnswers { run: parent.run, retry_failed: parent.retry_failed, history }))
     }
 
     /// Takes what the parent has at an address. A different prompt there is not a divergence: it is
     /// where the fork leaves its parent.
-    pub(super) fn take(&mut self, asked: &Asked) -> Result<Option<Recorded>, LogError> {
+    pub(super) fn take(&mut self, asked: &QuestionCore) -> Result<Option<RecordedEnd>, LogError> {
         let found = self.history.take(asked)?.filter(|found| found.prompt == asked.prompt());
-        let again = |recorded: &Recorded| recorded.result.is_err() && self.retry_failed;
+        let again = |recorded: &RecordedEnd| recorded.result.is_err() && self.retry_failed;
         Ok(found.map(|found| found.recorded).filter(|recorded| !again(recorded)))
     }
 }

@@ -29,11 +29,11 @@ pub enum Reuse {
 /// use std::sync::Arc;
 ///
 /// use retold::id::CallPath;
-/// use retold::parse::vote::{Params, parser};
+/// use retold::parse::vote::{VoteParams, parser};
 /// use retold::prompt::ChatRequest;
 /// use retold::run::Question;
 ///
-/// let parser = Arc::new(parser(Params { options: vec!["tea".into(), "coffee".into()] })?);
+/// let parser = Arc::new(parser(VoteParams { options: vec!["tea".into(), "coffee".into()] })?);
 /// let request = ChatRequest::new("gpt-4o", "Tea or coffee?").into_request()?;
 /// // Two independent answers to one prompt: two samples of a call, each with its own address.
 /// let call = CallPath::new("breakfast/p_0001")?;
@@ -45,13 +45,13 @@ pub enum Reuse {
 /// ```
 #[derive(Debug)]
 pub struct Question<P> {
-    pub(super) asked: Asked,
+    pub(super) asked: QuestionCore,
     pub(super) parser: Arc<P>,
 }
 
 /// The part of a question that does not depend on the parser.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
+pub(super) struct QuestionCore {
     pub(super) call: CallPath,
     pub(super) sample: Sample,
     pub(super) request: Request,
@@ -60,7 +60,7 @@ pub(super) struct Asked {
     pub(super) because: Vec<Source>,
 }
 
-impl Asked {
+impl QuestionCore {
     pub(super) fn prompt(&self) -> PromptHash {
         self.request.hash()
     }
@@ -70,7 +70,7 @@ impl<P> Question<P> {
     /// Sample 0 of a call.
     pub fn new(call: CallPath, request: Request, parser: Arc<P>) -> Self {
         let (reuse, because) = (Reuse::Exact, Vec::new());
-        Question { asked: Asked { call, sample: 0, request, reuse, because }, parser }
+        Question { asked: QuestionCore { call, sample: 0, request, reuse, because }, parser }
     }
 
     /// The request.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::addresses::{Addresses, Gathering, Places};
+use super::addresses::{Addresses, ExchangePlaces, PlaceCollector};
 use super::details::{AnswerDetails, Shortcomings};
 use super::near::Near;
 use crate::content::Content;
@@ -39,7 +39,7 @@ pub struct RunRecord<'a> {
     /// The experiment's facts, in order.
     pub facts: Vec<Value>,
     /// Where and when each of them was recorded.
-    pub places: Vec<Place>,
+    pub places: Vec<EventPlace>,
     index: Index,
     addresses: Option<Addresses>,
     near: Near,
@@ -47,7 +47,7 @@ pub struct RunRecord<'a> {
 
 /// Where an event is in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct EventPlace {
     /// Its place in the run.
     pub seq: Seq,
     /// When it happened.
@@ -109,7 +109,7 @@ impl<'a> RunRecord<'a> {
         each_event_at(record.reader, run, &places, |stored| {
             if let Event::Occurred(occurred) = stored.event()? {
                 facts.push(occurred.fact);
-                seqs.push(Place { seq: stored.seq, time: stored.time });
+                seqs.push(EventPlace { seq: stored.seq, time: stored.time });
             }
             Ok::<(), LogError>(())
         })?;
@@ -144,7 +144,7 @@ impl<'a> RunRecord<'a> {
         })?;
         let mut exchanges = BTreeMap::new();
         for (sample, prompt) in asked {
-            if let Some(Places { request, answer, failure, decision }) =
+            if let Some(ExchangePlaces { request, answer, failure, decision }) =
                 self.places_of(call, sample)?
             {
                 let exchange = ExchangePlace { prompt, request, answer, failure, decision };
@@ -189,7 +189,11 @@ impl<'a> RunRecord<'a> {
     }
 
     /// Where a question and its answer are. The first call of this reads the run once more.
-    fn places_of(&mut self, call: &CallPath, sample: Sample) -> Result<Option<Places>, LogError> {
+    fn places_of(
+        &mut self,
+        call: &CallPath,
+        sample: Sample,
+    ) -> Result<Option<ExchangePlaces>, LogError> {
         let addresses = match self.addresses.take() {
             Some(addresses) => addresses,
             None => addresses(self.reader, self.run)?,
@@ -323,7 +327,7 @@ pub(super) fn canonical_version(
 
 /// Reads a run and notes where each question and its answer are.
 fn addresses(reader: &mut dyn Reader, run: RunId) -> Result<Addresses, LogError> {
-    let (mut events, mut addresses) = (RunEvents::new(run), Gathering::default());
+    let (mut events, mut addresses) = (RunEvents::new(run), PlaceCollector::default());
     while let Some(stored) = events.next(reader)? {
         addresses.add(&stored)?;
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::clock;
 use super::details::kept;
-use super::lanes::Outcome;
+use super::lanes::ReportedOutcome;
 use crate::event::{
     AnswerReused, AttemptDetails, AttemptFailed, Because, Event, Labels, NewEvent, RequestSent,
     ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed, RunStarted,
@@ -157,7 +157,7 @@ impl Recorder {
     ///
     /// # Errors
     /// [`RecorderError`].
-    pub fn reported(&mut self, outcome: &Outcome) -> Result<(Seq, Durable), RecorderError> {
+    pub fn reported(&mut self, outcome: &ReportedOutcome) -> Result<(Seq, Durable), RecorderError> {
         self.submit(&outcome.event())
     }
 

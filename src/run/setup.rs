@@ -21,12 +21,12 @@ use crate::model::{Answerer, Prices, RetryPolicy, Throttle};
 ///
 /// use retold::id::RunId;
 /// use retold::log::Log;
-/// use retold::model::simulated::{Dice, Misbehaviour, Simulated};
+/// use retold::model::simulated::{Dice, Misbehaviour, SimulatedModel};
 /// use retold::prompt::Request;
 /// use retold::run::{Mode, Setup};
 ///
 /// let player = |_: &Request, _: &mut Dice| "yes".to_owned();
-/// let model = Arc::new(Simulated::new(1, Misbehaviour::default(), Box::new(player)));
+/// let model = Arc::new(SimulatedModel::new(1, Misbehaviour::default(), Box::new(player)));
 /// let setup = Setup::record(&Log::in_memory(), RunId::random()?, "survey", model).seed(7);
 /// assert_eq!((setup.mode, setup.started.seed), (Mode::Record, 7));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

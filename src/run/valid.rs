@@ -9,7 +9,7 @@ use crate::parse::Parser;
 
 /// The outcome of a question that was asked until an answer was usable.
 #[derive(Debug, Clone)]
-pub struct Tried<V> {
+pub struct RetriedAnswer<V> {
     /// The answer that was accepted, otherwise the last one; or the failure of the call, after
     /// which it is not asked again.
     pub answer: Result<Answer<V>, CallFailed>,
@@ -21,7 +21,7 @@ pub struct Tried<V> {
     pub refused: u32,
 }
 
-impl<V> Tried<V> {
+impl<V> RetriedAnswer<V> {
     /// The answer, if it was accepted.
     pub fn used(&self) -> Option<&Answer<V>> {
         self.answer.as_ref().ok().filter(|_| self.accepted)
@@ -33,11 +33,11 @@ impl<V> Tried<V> {
     /// [`Unusable`]: the call failed, or none of its answers was accepted.
     pub fn into_used(self) -> Result<Answer<V>, Unusable<V>> {
         match self {
-            Tried { answer: Ok(answer), accepted: true, .. } => Ok(answer),
-            Tried { answer: Ok(last), refused, .. } => {
+            RetriedAnswer { answer: Ok(answer), accepted: true, .. } => Ok(answer),
+            RetriedAnswer { answer: Ok(last), refused, .. } => {
                 Err(Unusable::Refused { last: Box::new(last), refused })
             }
-            Tried { answer: Err(failed), .. } => Err(Unusable::Failed(failed)),
+            RetriedAnswer { answer: Err(failed), .. } => Err(Unusable::Failed(failed)),
         }
     }
 }
@@ -80,7 +80,7 @@ impl Trying {
         &mut self,
         answer: Result<Answer<V>, CallFailed>,
         accept: &impl Fn(&Answer<V>) -> bool,
-    ) -> Option<Tried<V>> {
+    ) -> Option<RetriedAnswer<V>> {
         let accepted = answer.as_ref().is_ok_and(accept);
         self.refused += u32::from(answer.is_ok() && !accepted);
         let next = self.sample.checked_add(1);
@@ -92,7 +92,7 @@ impl Trying {
             }
             None => {
                 let Trying { sample, refused, .. } = *self;
-                Some(Tried { answer, accepted, sample, refused })
+                Some(RetriedAnswer { answer, accepted, sample, refused })
             }
         }
     }
@@ -116,7 +116,7 @@ impl<E: Experiment + ?Sized> Run<E> {
         &mut self,
         question: Question<P>,
         most: u32,
-    ) -> Result<Tried<P::Value>, Stop> {
+    ) -> Result<RetriedAnswer<P::Value>, Stop> {
         self.ask_until(question, most, |answer| answer.accepted).await
     }
 
@@ -130,7 +130,7 @@ impl<E: Experiment + ?Sized> Run<E> {
         question: Question<P>,
         most: u32,
         accept: impl Fn(&Answer<P::Value>) -> bool,
-    ) -> Result<Tried<P::Value>, Stop> {
+    ) -> Result<RetriedAnswer<P::Value>, Stop> {
         let mut trying = Trying::begin(&question, most)?;
         loop {
             let answer = self.ask(question.at(trying.sample)).await?;
@@ -151,11 +151,11 @@ impl<E: Experiment + ?Sized> Run<E> {
         questions: impl IntoIterator<Item = Question<P>>,
         most: u32,
         accept: impl Fn(&Answer<P::Value>) -> bool,
-    ) -> Result<Vec<Tried<P::Value>>, Stop> {
+    ) -> Result<Vec<RetriedAnswer<P::Value>>, Stop> {
         let begin = |(place, question)| Ok((place, Trying::begin(&question, most)?, question));
         let open = questions.into_iter().enumerate().map(begin);
         let mut open = open.collect::<Result<Vec<_>, Stop>>()?;
-        let mut done: Vec<Option<Tried<P::Value>>> = open.iter().map(|_| None).collect();
+        let mut done: Vec<Option<RetriedAnswer<P::Value>>> = open.iter().map(|_| None).collect();
         while !open.is_empty() {
             let questions = open.iter().map(|(_, trying, question)| question.at(trying.sample));
             let answers = self.ask_all(questions.collect::<Vec<_>>()).await?;
@@ -181,7 +181,7 @@ impl<E: Experiment + ?Sized> Talk<E> {
         &mut self,
         question: Question<P>,
         most: u32,
-    ) -> Result<Tried<P::Value>, Stop> {
+    ) -> Result<RetriedAnswer<P::Value>, Stop> {
         self.ask_until(question, most, |answer| answer.accepted).await
     }
 
@@ -194,7 +194,7 @@ impl<E: Experiment + ?Sized> Talk<E> {
         question: Question<P>,
         most: u32,
         accept: impl Fn(&Answer<P::Value>) -> bool,
-    ) -> Result<Tried<P::Value>, Stop> {
+    ) -> Result<RetriedAnswer<P::Value>, Stop> {
         let mut trying = Trying::begin(&question, most)?;
         loop {
             let answer = self.ask(question.at(trying.sample)).await?;

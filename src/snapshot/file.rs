@@ -12,7 +12,7 @@ use crate::encoding::read_text;
 use crate::prompt::unified;
 
 /// The result of comparing a snapshot.
-pub(super) enum Compared {
+pub(super) enum SnapshotComparison {
     Same,
     Written,
     Differs(String),
@@ -24,14 +24,18 @@ fn failed(path: &Path, source: impl Into<Box<dyn Error + Send + Sync>>) -> Snaps
 
 /// Compares a snapshot with its file, and writes a missing file, or the new version beside a
 /// different one.
-pub(super) fn compare(path: &Path, header: &str, body: &str) -> Result<Compared, SnapshotError> {
+pub(super) fn compare(
+    path: &Path,
+    header: &str,
+    body: &str,
+) -> Result<SnapshotComparison, SnapshotError> {
     let beside = path.with_extension("snap.new");
     let recorded = match read_text(path) {
         Ok(text) => text,
         Err(e) if e.is_missing() => {
             write(path, header, body)?;
             remove(&beside)?;
-            return Ok(Compared::Written);
+            return Ok(SnapshotComparison::Written);
         }
         Err(e) => return Err(failed(path, e)),
     };
@@ -41,10 +45,10 @@ pub(super) fn compare(path: &Path, header: &str, body: &str) -> Result<Compared,
     // As in insta, line endings and trailing white space do not count.
     if recorded.trim_end() == body.trim_end() {
         remove(&beside)?;
-        return Ok(Compared::Same);
+        return Ok(SnapshotComparison::Same);
     }
     write(&beside, header, body)?;
-    Ok(Compared::Differs(unified(&format!("{}\n", recorded.trim_end()), body)))
+    Ok(SnapshotComparison::Differs(unified(&format!("{}\n", recorded.trim_end()), body)))
 }
 
 /// The part after the header.

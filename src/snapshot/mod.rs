@@ -21,7 +21,9 @@ use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::decide::{Again, AgainError, Left, Own, Params, Selection, each_decision};
+use crate::decide::{
+    Again, AgainError, Own, ParserParams, Selection, SkippedAnswers, each_decision,
+};
 use crate::event::kind;
 use crate::exchange::{ImportError, is_recording, read_exchanges, read_recording};
 use crate::id::{CallPath, RunId, Time};
@@ -57,7 +59,7 @@ pub enum SnapshotError {
     TooMany,
     /// There are no answers.
     #[error("there is nothing to make a snapshot of")]
-    Nothing(Left),
+    Nothing(SkippedAnswers),
 }
 
 impl From<LogError> for SnapshotError {
@@ -68,7 +70,7 @@ impl From<LogError> for SnapshotError {
 
 /// A snapshot that has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Changed {
+pub struct SnapshotChange {
     /// Its file.
     pub path: PathBuf,
     /// The difference, line by line.
@@ -83,11 +85,11 @@ pub struct Snapshots {
     /// Those that were missing and have been written.
     pub written: Vec<PathBuf>,
     /// Those that differ: the new version was written beside the old one, as `.snap.new`.
-    pub changed: Vec<Changed>,
+    pub changed: Vec<SnapshotChange>,
     /// Those in the folder that no answer belongs to; they are left as they are.
     pub unreferenced: Vec<PathBuf>,
     /// The answers that were left alone.
-    pub left: Left,
+    pub left: SkippedAnswers,
 }
 
 impl Snapshots {
@@ -100,7 +102,7 @@ impl Snapshots {
 impl fmt::Display for Snapshots {
     /// The differences, and what to do about them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Changed { path, diff } in &self.changed {
+        for SnapshotChange { path, diff } in &self.changed {
             writeln!(f, "{}\n{diff}", path.display())?;
         }
         match self.changed.len() {
@@ -132,7 +134,7 @@ pub fn of_file(
     // Whatever parser decided before: this one is to decide about every answer.
     let parsers = &Parsers::default();
     let choice =
-        Selection { by: Again::By(&mut own), params: &Params::Recorded, only: None, parsers };
+        Selection { by: Again::By(&mut own), params: &ParserParams::Recorded, only: None, parsers };
     of_run(log.reader()?.as_mut(), run, choice, folder)
 }
 
@@ -164,9 +166,11 @@ pub fn of_run(
         let name = file_name(&made.answer.call, made.answer.sample);
         let path = folder.join(&name);
         match file::compare(&path, &render::header(&made), &render::body(&made))? {
-            file::Compared::Same => seen.same += 1,
-            file::Compared::Written => seen.written.push(path),
-            file::Compared::Differs(diff) => seen.changed.push(Changed { path, diff }),
+            file::SnapshotComparison::Same => seen.same += 1,
+            file::SnapshotComparison::Written => seen.written.push(path),
+            file::SnapshotComparison::Differs(diff) => {
+                seen.changed.push(SnapshotChange { path, diff })
+            }
         }
         names.insert(name);
         Ok(())

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::content::Content;
-use crate::decide::{Decided, Redecided};
+use crate::decide::{AnswerDecision, RevisedDecision};
 use crate::escaping::{inert_lines, printable};
 
 /// The header of the file, as the crate `insta` writes and reads it.
-pub(super) fn header(made: &Redecided) -> String {
+pub(super) fn header(made: &RevisedDecision) -> String {
     let quoted = |text: &str| Value::from(printable(text, 200)).to_string();
     let description = quoted(&format!("{}#{}", made.answer.call, made.answer.sample));
     let expression = quoted(&made.by.to_string());
@@ -20,8 +20,8 @@ pub(super) fn header(made: &Redecided) -> String {
 
 /// The decision and the answer. Lines of a text begin with a bar, so that no answer can pass for a
 /// decision; characters that could control a terminal are shown as escapes.
-pub(super) fn body(made: &Redecided) -> String {
-    let Decided { method, value, reasoning, warnings, verdict, found: _ } = &made.now;
+pub(super) fn body(made: &RevisedDecision) -> String {
+    let AnswerDecision { method, value, reasoning, warnings, verdict, found: _ } = &made.now;
     let mut body = String::new();
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(body, "method: {}", printable(method, 200));

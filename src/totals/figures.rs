@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use serde::Serialize;
 
 use super::methods::ParserFigures;
-use super::part::{FailureReason, Failures, Part};
-use super::saved::{Priced, Saved, SavedPart};
+use super::part::{FailureCount, FailureReason, Part};
+use super::saved::{PricedTotals, SavedPart, Savings};
 use super::{Open, Totals, UNNAMED};
 use crate::id::RunId;
 use crate::model::Prices;
@@ -57,7 +57,7 @@ pub struct PartFigures {
     /// What the tokens cost.
     pub cost: Cost,
     /// What was not asked because it was already recorded or in the provider's cache.
-    pub saved: Saved,
+    pub saved: Savings,
 }
 
 /// The numbers of some calls.
@@ -210,10 +210,10 @@ impl Totals {
             of_kind.entry(question.call.kind()).or_default().add(question);
             of_all.add(question);
         }
-        let (mut all, mut costs) = (Part::default(), Priced::default());
+        let (mut all, mut costs) = (Part::default(), PricedTotals::default());
         let mut models = BTreeMap::new();
         for (name, (part, unanswered)) in together(&self.parts, &of_model) {
-            let priced = Priced::new(name, part, prices);
+            let priced = PricedTotals::new(name, part, prices);
             all.merge(part);
             models.insert(name.clone(), numbers(part, unanswered, &priced, parsers));
             costs = costs.and(priced);
@@ -257,7 +257,7 @@ fn together<'a>(
 fn numbers(
     part: &Part,
     unanswered: UnansweredCounts,
-    priced: &Priced,
+    priced: &PricedTotals,
     parsers: &Parsers,
 ) -> PartFigures {
     let (reported_answers, reported) = part.reported;
@@ -284,8 +284,8 @@ fn counts(
     let used = part.received;
     let answered =
         used.answers + part.within.answers + part.from_parent.answers + part.from_others.answers;
-    let reason = |(reason, of): (&FailureReason, &Failures)| {
-        let Failures { attempts, example, has_others } = of.clone();
+    let reason = |(reason, of): (&FailureReason, &FailureCount)| {
+        let FailureCount { attempts, example, has_others } = of.clone();
         let gave_up = last.get(reason).copied().unwrap_or_default();
         let (failure, status) = reason.clone();
         Reason { failure, status, attempts, gave_up, example, has_others }

@@ -27,7 +27,7 @@ pub use self::figures::{
     AcceptedFigures, Attempts, Calls, Cost, Counts, Figures, Latency, PartFigures, Reason, Tokens,
 };
 pub use self::methods::{MethodFigures, ParserFigures};
-pub use self::saved::{Saved, SavedPart};
+pub use self::saved::{SavedPart, Savings};
 
 /// Events in one read.
 const BATCH: usize = 1024;

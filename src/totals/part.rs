@@ -38,7 +38,7 @@ impl Sum {
 
 /// Answers, and the tokens that were counted in them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Used {
+pub(super) struct TokenUse {
     pub(super) answers: u64,
     /// How many of them have a count of tokens.
     pub(super) counted: u64,
@@ -49,12 +49,12 @@ pub(super) struct Used {
     pub(super) reasoning: Sum,
 }
 
-impl Used {
+impl TokenUse {
     pub(super) fn add(&mut self, details: &ResponseDetails) {
         let prompt = details.prompt_tokens;
         let is_counted = prompt.is_some() || details.completion_tokens.is_some();
         let cached = details.cached_tokens.map(|cached| cached.min(prompt.unwrap_or(0)));
-        self.merge(Used {
+        self.merge(TokenUse {
             answers: 1,
             counted: u64::from(is_counted),
             prompt: Sum::new(prompt),
@@ -64,8 +64,8 @@ impl Used {
         });
     }
 
-    pub(super) fn merge(&mut self, other: Used) {
-        let Used { answers, counted, prompt, cached, completion, reasoning } = other;
+    pub(super) fn merge(&mut self, other: TokenUse) {
+        let TokenUse { answers, counted, prompt, cached, completion, reasoning } = other;
         self.answers += answers;
         self.counted += counted;
         self.prompt.merge(prompt);
@@ -77,7 +77,7 @@ impl Used {
 
 /// Attempts that failed for one reason.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Failures {
+pub(super) struct FailureCount {
     pub(super) attempts: u64,
     /// The beginning of one of the errors.
     pub(super) example: String,
@@ -92,19 +92,19 @@ pub(super) type FailureReason = (String, Option<u16>);
 #[derive(Debug, Clone, Default)]
 pub(super) struct Part {
     /// Answers that were asked for.
-    pub(super) received: Used,
+    pub(super) received: TokenUse,
     /// How many of them had tokens in the provider's cache.
     pub(super) cached_answers: u64,
     /// Answers to earlier questions of the run, used again.
-    pub(super) within: Used,
+    pub(super) within: TokenUse,
     /// Answers of the run that it is a fork of.
-    pub(super) from_parent: Used,
+    pub(super) from_parent: TokenUse,
     /// Answers of any other run.
-    pub(super) from_others: Used,
+    pub(super) from_others: TokenUse,
     /// Answers that were there when the run was continued, once for each time.
-    pub(super) resumed: Used,
+    pub(super) resumed: TokenUse,
     /// Attempts that failed, by reason and HTTP status.
-    pub(super) failures: BTreeMap<FailureReason, Failures>,
+    pub(super) failures: BTreeMap<FailureReason, FailureCount>,
     /// How many answers took so many milliseconds, where a time was recorded.
     pub(super) latencies: BTreeMap<u64, u64>,
     /// What providers say that they charged, in their own unit, and for how many answers.
@@ -145,15 +145,18 @@ impl Part {
 
     pub(super) fn failed(&mut self, details: &AttemptDetails) {
         let AttemptDetails { error, failure, status, .. } = details;
-        let one = Failures { attempts: 1, example: printable(error, EXAMPLE), has_others: false };
+        let one =
+            FailureCount { attempts: 1, example: printable(error, EXAMPLE), has_others: false };
         self.add_failures((failure.clone(), *status), &one);
     }
 
-    fn add_failures(&mut self, reason: FailureReason, more: &Failures) {
+    fn add_failures(&mut self, reason: FailureReason, more: &FailureCount) {
         let is_full = self.failures.len() >= MOST && !self.failures.contains_key(&reason);
         let reason = if is_full { (OTHERS.to_owned(), None) } else { reason };
-        let of =
-            self.failures.entry(reason).or_insert_with(|| Failures { attempts: 0, ..more.clone() });
+        let of = self
+            .failures
+            .entry(reason)
+            .or_insert_with(|| FailureCount { attempts: 0, ..more.clone() });
         of.attempts += more.attempts;
         of.has_others |= more.has_others || of.example != more.example;
     }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::part::{Part, Used};
+use super::part::{Part, TokenUse};
 use crate::model::{Price, Prices, Usage};
 
 /// What was not asked, or cost less.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Saved {
+pub struct Savings {
     /// Answers of the run that other calls with the same prompt used again.
     pub within_run: SavedPart,
     /// Answers of the run that it is a fork of.
@@ -40,18 +40,18 @@ pub struct SavedPart {
 
 /// What depends on prices.
 #[derive(Debug, Clone)]
-pub(super) struct Priced {
+pub(super) struct PricedTotals {
     pub(super) dollars: Option<f64>,
     pub(super) without_price: BTreeMap<String, u64>,
     pub(super) uncounted: u64,
-    pub(super) saved: Saved,
+    pub(super) saved: Savings,
     pub(super) replay: SavedPart,
 }
 
-impl Default for Priced {
+impl Default for PricedTotals {
     fn default() -> Self {
-        let none = SavedPart::new(Used::default(), None);
-        let saved = Saved {
+        let none = SavedPart::new(TokenUse::default(), None);
+        let saved = Savings {
             within_run: none,
             from_parent: none,
             from_other_runs: none,
@@ -59,11 +59,11 @@ impl Default for Priced {
             provider_cached: none,
         };
         let without_price = BTreeMap::new();
-        Priced { dollars: None, without_price, uncounted: 0, saved, replay: none }
+        PricedTotals { dollars: None, without_price, uncounted: 0, saved, replay: none }
     }
 }
 
-impl Priced {
+impl PricedTotals {
     /// The numbers of a model at its price.
     pub(super) fn new(model: &str, part: &Part, prices: &Prices) -> Self {
         let price = prices.price(model);
@@ -91,11 +91,11 @@ impl Priced {
         for reused in [part.within, part.from_parent, part.from_others] {
             answered.merge(reused);
         }
-        Priced {
+        PricedTotals {
             dollars: price.filter(|_| used.counted > 0).map(|price| dollars(used, price)),
             without_price,
             uncounted: if price.is_some() { used.answers - used.counted } else { 0 },
-            saved: Saved {
+            saved: Savings {
                 within_run: SavedPart::new(part.within, price),
                 from_parent: SavedPart::new(part.from_parent, price),
                 from_other_runs: SavedPart::new(part.from_others, price),
@@ -114,7 +114,7 @@ impl Priced {
         self.without_price.extend(other.without_price);
         self.uncounted += other.uncounted;
         let (one, other_saved) = (self.saved, other.saved);
-        self.saved = Saved {
+        self.saved = Savings {
             within_run: one.within_run.and(other_saved.within_run),
             from_parent: one.from_parent.and(other_saved.from_parent),
             from_other_runs: one.from_other_runs.and(other_saved.from_other_runs),
@@ -148,7 +148,7 @@ impl SavedPart {
     }
 
     /// Answers at a price; without answers, nothing was saved whatever the price.
-    fn new(used: Used, price: Option<Price>) -> Self {
+    fn new(used: TokenUse, price: Option<Price>) -> Self {
         let is_counted = used.counted == used.answers;
         let dollars = price.filter(|_| is_counted).map(|price| dollars(used, price));
         let nothing = |known: Option<u64>| if used.answers == 0 { Some(0) } else { known };
@@ -162,7 +162,7 @@ impl SavedPart {
     }
 }
 
-fn dollars(used: Used, price: Price) -> f64 {
+fn dollars(used: TokenUse, price: Price) -> f64 {
     price.cost(Usage {
         prompt_tokens: used.prompt.known(),
         completion_tokens: used.completion.known(),

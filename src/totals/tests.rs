@@ -174,7 +174,7 @@ fn answers_that_were_used_again_are_saved_and_not_paid() {
         }
     }
     let figures = run.figures();
-    let Saved { within_run, from_parent, from_other_runs, .. } = &figures.all.saved;
+    let Savings { within_run, from_parent, from_other_runs, .. } = &figures.all.saved;
     let saved = |part: &SavedPart| {
         (part.answers, part.prompt_tokens.unwrap(), part.completion_tokens.unwrap())
     };

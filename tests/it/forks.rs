@@ -7,7 +7,7 @@ use retold::event::{Event, ForkedFrom};
 use retold::id::{RunId, Seq};
 use retold::log::LogError;
 use retold::model::{Answerer, Ask, Failure, FailureKind, Model, ModelInfo, Response};
-use retold::run::{Ended, Finish, Setup, Stop, execute};
+use retold::run::{ExecutionResult, Finish, Setup, Stop, execute};
 
 use crate::support::logs::{assert_sound, facts};
 use crate::support::mixed::Mixed;
@@ -23,7 +23,7 @@ fn faults(ask: Ask<'_>) -> Option<Failure> {
 }
 
 /// A fork of a trial's run, recorded with another model.
-async fn fork(trial: &Trial, before: Option<Seq>, model: Answerer) -> Ended {
+async fn fork(trial: &Trial, before: Option<Seq>, model: Answerer) -> ExecutionResult {
     let mut setup = Setup::record(&trial.log, FORK, "test", model).seed(7);
     let parent = ForkedFrom { run: trial.run, before, retry_failed: false };
     setup.started.forked_from = Some(parent);

@@ -9,8 +9,8 @@ use retold::event::{Event, NewEvent, StoredEvent};
 use retold::id::{CallPath, PromptHash, RunId, Seq, Time};
 use retold::log::ledger::LedgerEntry;
 use retold::log::{
-    Append, Backend, Census, EventFault, Fault, Head, Index, LogError, MemoryBackend, Reader,
-    RunHead, Section, SqliteBackend, SqliteOptions, Table, verify_run,
+    Append, Backend, CallTable, Census, EventFault, Fault, Head, Index, LogError, MemoryBackend,
+    Reader, RunHead, Section, SqliteBackend, SqliteOptions, verify_run,
 };
 use retold::parse::Parsers;
 use retold::prompt::Request;
@@ -191,7 +191,7 @@ fn scanned(all: &[StoredEvent]) -> Said {
 /// A table in memory has at least what a scan finds, and no question too many.
 fn assert_table(reader: &mut dyn Reader, all: &[StoredEvent]) {
     let index = Index::open(reader, RUN).unwrap();
-    let table = Table::read(&index, reader).unwrap();
+    let table = CallTable::read(&index, reader).unwrap();
     let asked = all.iter().filter_map(|e| Some((e.seq, e.call.as_ref()?)));
     assert_eq!(table.questions(), asked.clone().map(|(seq, _)| seq).collect::<Vec<_>>());
     let mut calls: BTreeMap<&CallPath, Vec<Seq>> = BTreeMap::new();

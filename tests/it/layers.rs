@@ -185,7 +185,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
         "Client::builder",
         &[
             "src/model/openai/client.rs",
-            "crates/deliberation/src/personas/fetch.rs",
+            "crates/studies/deliberation/src/personas/fetch.rs",
             "crates/wire/src/upstream.rs",
         ],
     ),

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use retold::event::Event;
 use retold::id::CallPath;
 use retold::model::{Ask, Failure, Model, ModelInfo, Response};
-use retold::parse::{ChainParser, Found, Strategy};
+use retold::parse::{FoundValue, Strategy, StrategyParser};
 use retold::run::{Experiment, Question, Report, Run, Stop, Talk};
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ impl Model for Talkative {
     }
 }
 
-type Lengths = ChainParser<Value, usize>;
+type Lengths = StrategyParser<Value, usize>;
 
 /// The thread on which each answer was parsed.
 static PARSED: Mutex<Vec<(String, ThreadId)>> = Mutex::new(Vec::new());
@@ -43,13 +43,13 @@ const STRATEGIES: &[Strategy<Value, usize>] = &[Strategy {
     find: |text, _| {
         let path = text.split(' ').next().unwrap_or_default().to_owned();
         PARSED.lock().unwrap().push((path, current().id()));
-        Some(Found::plain(text.len()))
+        Some(FoundValue::plain(text.len()))
     },
 }];
 
 fn question(path: &str) -> Question<Lengths> {
-    let last = ("none", (|_, _| Found::plain(0)) as fn(&str, &Value) -> _);
-    let parser = ChainParser::new("lengths", 1, json!({}), STRATEGIES, last, None).unwrap();
+    let last = ("none", (|_, _| FoundValue::plain(0)) as fn(&str, &Value) -> _);
+    let parser = StrategyParser::new("lengths", 1, json!({}), STRATEGIES, last, None).unwrap();
     Question::new(CallPath::new(path).unwrap(), chat(path), Arc::new(parser))
 }
 

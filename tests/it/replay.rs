@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use retold::event::Event;
 use retold::id::Seq;
-use retold::model::simulated::{Misbehaviour, Simulated};
+use retold::model::simulated::{Misbehaviour, SimulatedModel};
 use retold::model::{Ask, Failure, FailureKind};
 use retold_game24::{Game24, SimulatedSolver};
 use serde_json::json;
@@ -74,7 +74,7 @@ async fn the_game_of_24_replays_identically_under_shuffled_orders() {
     };
     let model = |latency| {
         let bad = Misbehaviour { latency, ..bad.clone() };
-        Arc::new(Simulated::new(3, bad, Box::new(SimulatedSolver)))
+        Arc::new(SimulatedModel::new(3, bad, Box::new(SimulatedSolver)))
     };
     let expected = Trial::in_memory(model(Duration::ZERO)).record(&game()).await;
     for seconds in 1..=4 {

@@ -5,7 +5,7 @@ use retold::content::Content;
 use retold::event::chain::{DOMAIN, GENESIS};
 use retold::event::{
     AnswerReused, AttemptDetails, AttemptFailed, Because, ClientLeft, DecidedBy, DecisionDetails,
-    DecisionMade, Event, FoldedState, ForkedFrom, Labels, MarkRecorded, NewEvent, Occurred,
+    DecisionMade, Event, FactOccurred, FoldedState, ForkedFrom, Labels, MarkRecorded, NewEvent,
     RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed,
     RunStarted, StateMark, StoredEvent,
 };
@@ -180,7 +180,7 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
         (prop::collection::btree_set(1..400_u64, 0..30), any_json()).prop_map(
             move |(causes, fact)| {
                 let causes = causes.into_iter().map(Seq).collect();
-                none(Event::Occurred(Occurred { causes, fact: whole(fact) }))
+                none(Event::Occurred(FactOccurred { causes, fact: whole(fact) }))
             }
         ),
         (

@@ -10,10 +10,10 @@ use retold::event::ForkedFrom;
 use retold::id::{CallPath, RunId};
 use retold::log::Log;
 use retold::model::{Answerer, Ask, Failure, FailureKind, Model, ModelInfo, Response, Usage};
-use retold::parse::{Found, Parsed, Parser, ParserSpec, WholeAnswer};
+use retold::parse::{FoundValue, ParsedAnswer, Parser, ParserSpec, WholeAnswer};
 use retold::run::{
-    Answer, Experiment, Finish, Mode, Question, Report, Reuse, Run, Setup, Stop, Talk, Tried,
-    Unusable, execute,
+    Answer, Experiment, Finish, Mode, Question, Report, RetriedAnswer, Reuse, Run, Setup, Stop,
+    Talk, Unusable, execute,
 };
 use serde_json::{Value, json};
 
@@ -44,12 +44,13 @@ impl Parser for Moves {
             .into()
     }
 
-    fn parse(&self, text: &str) -> Parsed<String> {
-        let Found { value, reasoning, warnings } = Found::plain(format!("{} bytes", text.len()));
-        Parsed { method: "text", value, reasoning, warnings }
+    fn parse(&self, text: &str) -> ParsedAnswer<String> {
+        let FoundValue { value, reasoning, warnings } =
+            FoundValue::plain(format!("{} bytes", text.len()));
+        ParsedAnswer { method: "text", value, reasoning, warnings }
     }
 
-    fn parse_whole(&self, answer: WholeAnswer<'_>) -> Parsed<String> {
+    fn parse_whole(&self, answer: WholeAnswer<'_>) -> ParsedAnswer<String> {
         let name = answer.tool_calls().first().and_then(|call| call["function"]["name"].as_str());
         let (method, value) = match (name, answer.refusal()) {
             (Some(name), _) => ("tool_call", name.to_owned()),
@@ -57,10 +58,10 @@ impl Parser for Moves {
             (None, None) if answer.is_cut_off() => ("cut_off", String::new()),
             (None, None) => return self.parse(answer.text),
         };
-        Parsed { method, value, ..self.parse("") }
+        ParsedAnswer { method, value, ..self.parse("") }
     }
 
-    fn accepts(&self, parsed: &Parsed<String>) -> bool {
+    fn accepts(&self, parsed: &ParsedAnswer<String>) -> bool {
         parsed.method == "tool_call"
     }
 }
@@ -146,7 +147,7 @@ impl Experiment for Rounds {
     }
 
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
-        let Tried { answer, accepted, sample, refused } =
+        let RetriedAnswer { answer, accepted, sample, refused } =
             run.ask_valid(question("opening", "Open."), 4).await?;
         let answer = answer.expect("it answers");
         let opened = json!({"accepted": accepted, "sample": sample, "refused": refused, "answer": seen(&answer)});

@@ -16,7 +16,7 @@ use retold::sidecar::{self, canonical};
 use crate::file_stamp::id;
 use crate::missing_ends::Ends;
 use crate::private_copy::{PrivateCopy, copied};
-use crate::search::Place;
+use crate::search::IndexPlace;
 
 /// A log or recorded runs, as they were when they were opened. Each run ends before the first event that is
 /// missing: reading on is an error that names it.
@@ -34,7 +34,7 @@ pub struct Archive {
     /// What was there then.
     stamp: Stamp,
     /// Which file it was.
-    file: Option<FileId>,
+    file: Option<FileVersion>,
     copy: Option<Arc<PrivateCopy>>,
 }
 
@@ -43,15 +43,15 @@ type Stamp = [Option<(u64, Option<SystemTime>)>; 4];
 
 /// Which file a log is: the numbers of its device and inode (0 on systems that have none), and its size in bytes.
 #[derive(Clone)]
-struct FileId {
+struct FileVersion {
     id: (u64, u64),
     bytes: u64,
 }
 
-impl FileId {
+impl FileVersion {
     fn new(path: &Path) -> Option<Self> {
         let found = std::fs::metadata(path).ok()?;
-        Some(FileId { id: id(&found), bytes: found.len() })
+        Some(FileVersion { id: id(&found), bytes: found.len() })
     }
 
     /// Whether it is the same file, and nothing was cut off.
@@ -120,7 +120,7 @@ impl Archive {
 
     /// Whether the file at its path is still the one that was opened, or one that has grown.
     pub fn is_same_file(&self) -> bool {
-        let now = self.path.as_deref().and_then(FileId::new);
+        let now = self.path.as_deref().and_then(FileVersion::new);
         match (&self.file, &now) {
             (Some(before), Some(now)) => now.is_at_least(before),
             (before, now) => before.is_none() == now.is_none(),
@@ -180,7 +180,7 @@ impl Archive {
     fn of_file(self, path: &Path, stamp: Stamp) -> Self {
         Archive {
             warning: unreadable_marks(path),
-            file: FileId::new(path),
+            file: FileVersion::new(path),
             path: Some(path.to_owned()),
             stamp,
             ..self
@@ -238,12 +238,12 @@ impl Archive {
 
     /// Where an index for searching is kept: not beside a log that is damaged, and in memory for what
     /// is not a log.
-    pub fn place_for_search(&self, cache: Option<PathBuf>) -> Place {
+    pub fn place_for_search(&self, cache: Option<PathBuf>) -> IndexPlace {
         match &self.path {
             Some(path) if !self.is_damaged && self.note.is_none() => {
-                Place::Sidecar { log: path.clone(), cache }
+                IndexPlace::Sidecar { log: path.clone(), cache }
             }
-            _ => Place::Memory,
+            _ => IndexPlace::Memory,
         }
     }
 

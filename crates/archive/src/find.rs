@@ -72,7 +72,7 @@ fn ids(runs: &[RunId], between: &str) -> String {
 
 /// A run that was found.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct RunMatch {
     /// The run.
     pub head: RunHead,
     /// For `latest`: whether a later run may be among what the log has lost.
@@ -83,7 +83,7 @@ pub struct Found {
 ///
 /// # Errors
 /// [`FindError`].
-pub fn find(log: &dyn Backend, name: &str) -> Result<Found, FindError> {
+pub fn find(log: &dyn Backend, name: &str) -> Result<RunMatch, FindError> {
     let mut reader = log.reader()?;
     let reader = reader.as_mut();
     let gone = |finding| FindError::Gone { log: log.name(), finding: Box::new(finding) };
@@ -104,7 +104,7 @@ pub fn find(log: &dyn Backend, name: &str) -> Result<Found, FindError> {
             (last, _) => latest(log, last),
         };
     }
-    let found = |head| Found { head, may_be_earlier: false };
+    let found = |head| RunMatch { head, may_be_earlier: false };
     let prefix = name.to_ascii_lowercase();
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_hexdigit()) {
         let named = find_last_named(reader, &runs, name);
@@ -138,7 +138,7 @@ pub fn find(log: &dyn Backend, name: &str) -> Result<Found, FindError> {
 }
 
 /// The latest run, unless it was deleted or may have been lost: the `last` of those that are left is another one.
-fn latest(log: &dyn Backend, last: Option<RunHead>) -> Result<Found, FindError> {
+fn latest(log: &dyn Backend, last: Option<RunHead>) -> Result<RunMatch, FindError> {
     if let Some(finding) = deleted_latest(log)? {
         return Err(FindError::Gone { log: log.name(), finding: Box::new(finding) });
     }
@@ -146,7 +146,7 @@ fn latest(log: &dyn Backend, last: Option<RunHead>) -> Result<Found, FindError> 
     let lost = log.lost();
     // The high-water marks name the newest run, if there are any.
     let may_be_earlier = !lost.is_empty() && lost.iter().all(|lost| lost.run.is_none());
-    Ok(Found { head, may_be_earlier })
+    Ok(RunMatch { head, may_be_earlier })
 }
 
 /// The last run of a program that was given this name.

@@ -54,7 +54,7 @@ pub enum SearchError {
 
 /// Where an index is kept.
 #[derive(Debug, Clone)]
-pub enum Place {
+pub enum IndexPlace {
     /// Beside a log, or else in this folder.
     Sidecar {
         /// The log.
@@ -74,8 +74,8 @@ impl Search {
     ///
     /// # Errors
     /// [`SearchError::Index`].
-    pub fn open(place: &Place) -> Result<Self, SearchError> {
-        if let Place::Sidecar { log, cache } = place {
+    pub fn open(place: &IndexPlace) -> Result<Self, SearchError> {
+        if let IndexPlace::Sidecar { log, cache } = place {
             let whole = sidecar::canonical(log);
             let cached = cache.as_ref().map(|folder| in_cache(folder, &whole, "search"));
             // Links and files of others are refused.
@@ -315,7 +315,7 @@ mod tests {
         );
         assert_eq!(query_of("\"two words\" three").unwrap(), "\"two words\" \"three\"");
         assert_eq!([query_of(""), query_of("  * \" \"")], [None, None]);
-        let search = Search::open(&Place::Memory).unwrap();
+        let search = Search::open(&IndexPlace::Memory).unwrap();
         for odd in ["\"", "a\"b", "x)(", "-y", "^z", "a\0b", "{col}:q", "*", "\u{202e}word"] {
             if let Err(error) = search.find(RunId([1; 8]), odd) {
                 assert!(matches!(error, SearchError::NoWord(_)), "{odd:?}: {error}");

@@ -11,19 +11,19 @@ use crate::error::{CliError, Status};
 use crate::output::Output;
 use crate::progress;
 use crate::search::cache;
-use crate::select::Selected;
+use crate::select::RunSelection;
 
 /// Whether a long run is verified before a part of it is shown.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
-pub(crate) struct AtOnce {
+pub(crate) struct UnverifiedArg {
     /// Do not verify a run of more than 100,000 events first, as is otherwise done once until the
     /// log changes. Only what is read is checked.
     #[arg(long)]
     unverified: bool,
 }
 
-impl From<AtOnce> for VerifyDepth {
-    fn from(AtOnce { unverified }: AtOnce) -> Self {
+impl From<UnverifiedArg> for VerifyDepth {
+    fn from(UnverifiedArg { unverified }: UnverifiedArg) -> Self {
         if unverified { VerifyDepth::AsRead } else { VerifyDepth::Whole }
     }
 }
@@ -44,8 +44,8 @@ pub(crate) fn view(
 /// Shows something of a run. If it was not verified and cannot be shown, it is verified after all, and what comes before
 /// its damage is shown.
 pub(crate) fn show_run(
-    selected: &Selected,
-    at_once: AtOnce,
+    selected: &RunSelection,
+    at_once: UnverifiedArg,
     output: &Output,
     work: impl Fn(&RunView) -> Result<Status, CliError>,
 ) -> Result<Status, CliError> {
@@ -65,14 +65,14 @@ pub(crate) fn show_run(
 
 /// Shows something of runs: each is read up to its damage, where reading on is an error.
 pub(crate) fn show_runs<const N: usize>(
-    runs: [Selected; N],
+    runs: [RunSelection; N],
     output: &Output,
-    work: impl FnOnce([Selected; N]) -> Result<Status, CliError>,
+    work: impl FnOnce([RunSelection; N]) -> Result<Status, CliError>,
 ) -> Result<Status, CliError> {
     let views = runs.iter().map(|of| view(&of.log, of.run, VerifyDepth::Whole, output));
     let views = views.collect::<Result<Vec<RunView>, CliError>>()?;
     let mut ends = views.iter();
-    let up_to_damage = runs.map(|run| ends.next().map_or(run, Selected::up_to_damage));
+    let up_to_damage = runs.map(|run| ends.next().map_or(run, RunSelection::up_to_damage));
     through(&views, output, || work(up_to_damage))
 }
 

@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::error::CliError;
 use crate::signal;
 use retold::decide::{
-    Again, DecideError, Decided, Decider, Filter, FilterLimits, FilterSetup, Params,
-    RegisteredParser, Undecided,
+    Again, AnswerDecision, DecideError, Decider, Filter, FilterLimits, FilterSetup, ParserParams,
+    RegisteredParser, UndecidedAnswer,
 };
 use retold::jsonl::JsonlReader;
 use retold::parse::{ParserSpec, Parsers};
@@ -116,13 +116,13 @@ impl ParserArgs {
     }
 
     /// The parser's settings.
-    pub(crate) fn params(&self) -> Result<Params, CliError> {
+    pub(crate) fn params(&self) -> Result<ParserParams, CliError> {
         match (&self.params, &self.params_from) {
-            (Some(text), _) => Ok(Params::same(text)?),
+            (Some(text), _) => Ok(ParserParams::same(text)?),
             (None, Some(path)) => {
-                Ok(Params::by_call(JsonlReader::open(path).map_err(CliError::from)?)?)
+                Ok(ParserParams::by_call(JsonlReader::open(path).map_err(CliError::from)?)?)
             }
-            (None, None) => Ok(Params::Recorded),
+            (None, None) => Ok(ParserParams::Recorded),
         }
     }
 }
@@ -152,7 +152,10 @@ impl Decider for Stoppable {
         self.filter.spec(params)
     }
 
-    fn decide(&mut self, answers: &[Undecided<'_>]) -> Result<Vec<Decided>, DecideError> {
+    fn decide(
+        &mut self,
+        answers: &[UndecidedAnswer<'_>],
+    ) -> Result<Vec<AnswerDecision>, DecideError> {
         if !self.is_watched {
             self.is_watched = true;
             // If this thread cannot wait for Ctrl-C, then Ctrl-C ends only this program.

@@ -43,7 +43,7 @@ pub(crate) fn shown(quiet: bool) -> Box<dyn Fn(Progress)> {
 }
 
 /// Says on a terminal that a long run is being verified, until what it returns is dropped.
-pub(crate) fn verifying(output: &Output) -> Option<Shown> {
+pub(crate) fn verifying(output: &Output) -> Option<ProgressGuard> {
     if output.is_quiet() || !std::io::stderr().is_terminal() {
         return None;
     }
@@ -51,13 +51,13 @@ pub(crate) fn verifying(output: &Output) -> Option<Shown> {
     bar.set_message("verifying the run, once until its log changes");
     // What is kept from the last time is read sooner than this.
     bar.enable_steady_tick(Duration::from_millis(200));
-    Some(Shown(bar))
+    Some(ProgressGuard(bar))
 }
 
 /// Progress that goes when it is dropped.
-pub(crate) struct Shown(ProgressBar);
+pub(crate) struct ProgressGuard(ProgressBar);
 
-impl Drop for Shown {
+impl Drop for ProgressGuard {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

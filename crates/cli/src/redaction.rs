@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 use crate::error::{CliError, Status};
 use retold::id::RunId;
 use retold::sidecar::{self, SidecarError};
-use retold_wire::{KnownKeys, RedactionKey, Rules, Settings};
+use retold_wire::{KnownKeys, ProgramSettings, RedactionKey, Rules};
 
 /// What the name of a key file ends in.
 const ENDING: &str = "-key";
@@ -87,14 +87,17 @@ pub(crate) fn add(to: &Path, new: &[RedactionKey]) -> Result<bool, CliError> {
 }
 
 /// The key of a run's redactions, among those that are known. `None` if it has none.
-pub(crate) fn of_run<'a>(settings: &Settings, known: &'a KnownKeys) -> Option<OfRun<'a>> {
+pub(crate) fn of_run<'a>(
+    settings: &ProgramSettings,
+    known: &'a KnownKeys,
+) -> Option<RunRedactionKey<'a>> {
     let redaction = settings.rules.redact.as_ref()?;
     let key = known.keys.iter().find(|key| key.id() == redaction.key);
-    Some(key.map_or(OfRun::Missing, OfRun::Known))
+    Some(key.map_or(RunRedactionKey::Missing, RunRedactionKey::Known))
 }
 
 /// The key of a run's redactions.
-pub(crate) enum OfRun<'a> {
+pub(crate) enum RunRedactionKey<'a> {
     Known(&'a RedactionKey),
     Missing,
 }

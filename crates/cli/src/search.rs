@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::error::CliError;
-use crate::gate::AtOnce;
+use crate::gate::UnverifiedArg;
 use crate::global::Global;
-use crate::select::Selected;
+use crate::select::RunSelection;
 use retold::id::Seq;
 use retold::sidecar;
-use retold_archive::search::{Place, Search, SearchError};
+use retold_archive::search::{IndexPlace, Search, SearchError};
 use retold_archive::{Archive, RunView};
 
 /// The program's folder in the user's cache: for indexes that cannot be beside their logs, and for what was
@@ -23,10 +23,10 @@ pub(crate) fn cache() -> Option<PathBuf> {
 
 /// How much of a run is verified before it is searched. One without an index is read as a whole, and then verified,
 /// since nothing is written beside a damaged log.
-pub(crate) fn depth(selected: &Selected, at_once: AtOnce) -> AtOnce {
+pub(crate) fn depth(selected: &RunSelection, at_once: UnverifiedArg) -> UnverifiedArg {
     let file = selected.log.backend().file();
     let place = file.map(|log| sidecar::path(&sidecar::canonical(log), "-search"));
-    if place.is_some_and(|place| place.exists()) { at_once } else { AtOnce::default() }
+    if place.is_some_and(|place| place.exists()) { at_once } else { UnverifiedArg::default() }
 }
 
 /// The questions and answers of a run that have all words of a text.
@@ -40,7 +40,7 @@ pub(crate) fn found(
         Some(_) if view.damage().is_none() => {
             Archive::open(&global.log, global.sqlite())?.place_for_search(cache())
         }
-        _ => Place::Memory,
+        _ => IndexPlace::Memory,
     };
     let mut search = Search::open(&place)?;
     search.read_on(log.reader()?.as_mut(), view.run(), |_| {})?;

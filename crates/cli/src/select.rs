@@ -19,7 +19,7 @@ use retold::log::{
     Verification, verify_run,
 };
 use retold::run::clock;
-use retold_archive::{Archive, Damage, FindError, Found, RunView, first_untrusted, up_to};
+use retold_archive::{Archive, Damage, FindError, RunMatch, RunView, first_untrusted, up_to};
 
 /// Opens an existing log; lost events and damage to the file are reported on stderr.
 pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
@@ -69,20 +69,20 @@ fn reported(log: Log) -> Log {
 }
 
 /// A run in a log.
-pub(crate) struct Selected {
+pub(crate) struct RunSelection {
     pub(crate) log: Log,
     pub(crate) run: RunId,
 }
 
-impl Selected {
+impl RunSelection {
     /// A run up to its damage: reading on is an error that names it.
     pub(crate) fn up_to_damage(view: &RunView) -> Self {
-        Selected { log: view.log(), run: view.run() }
+        RunSelection { log: view.log(), run: view.run() }
     }
 
     /// A run as it was before its damage, as if nothing had come later.
     pub(crate) fn before_damage(view: &RunView) -> Self {
-        Selected { log: view.before_damage(), run: view.run() }
+        RunSelection { log: view.before_damage(), run: view.run() }
     }
 
     /// A reader that checks every event it returns, for output to people.
@@ -92,16 +92,16 @@ impl Selected {
 }
 
 /// A run as it was after one of its events.
-pub(crate) struct Until {
-    pub(crate) selected: Selected,
+pub(crate) struct RunAsOf {
+    pub(crate) selected: RunSelection,
     pub(crate) at: Seq,
     /// The last event that the run has.
     pub(crate) end: Seq,
 }
 
-impl Selected {
+impl RunSelection {
     /// The run as it was after an event. There is no such thing after an event that is damaged.
-    pub(crate) fn until(&self, at: u64, damage: Option<&Damage>) -> Result<Until, CliError> {
+    pub(crate) fn as_of(&self, at: u64, damage: Option<&Damage>) -> Result<RunAsOf, CliError> {
         if let Some(damage) = damage.filter(|damage| at >= damage.seq.0) {
             let error = CliError::usage(damage.no_state_after(Seq(at)));
             return Err(match damage.last_good() {
@@ -118,7 +118,7 @@ impl Selected {
             return Err(CliError::usage(message).hint(format!("--at is from 1 to {end}")));
         }
         let (at, run) = (Seq(at), self.run);
-        Ok(Until { selected: Selected { log: self.log.until(run, at), run }, at, end })
+        Ok(RunAsOf { selected: RunSelection { log: self.log.as_of(run, at), run }, at, end })
     }
 }
 
@@ -149,18 +149,18 @@ pub(crate) fn checked(events: u64, run: RunId) -> String {
 }
 
 /// The run in the log that a user names.
-pub(crate) fn run(global: &Global, name: &str) -> Result<Selected, CliError> {
+pub(crate) fn run(global: &Global, name: &str) -> Result<RunSelection, CliError> {
     run_of(open(global)?, name)
 }
 
 /// The run of a given log that a user names.
-pub(crate) fn run_of(log: Log, name: &str) -> Result<Selected, CliError> {
+pub(crate) fn run_of(log: Log, name: &str) -> Result<RunSelection, CliError> {
     let run = find(&log, name)?.run;
-    Ok(Selected { log, run })
+    Ok(RunSelection { log, run })
 }
 
 /// The run that a user names, in the log or in a recording, which must be whole. Neither is changed.
-pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<Selected, CliError> {
+pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<RunSelection, CliError> {
     match looks_like_a_file(name) {
         true => recorded(name),
         false => run_of(open_to_read(global)?, name),
@@ -168,7 +168,7 @@ pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<Selected, CliEr
 }
 
 /// The same for a command that only reads it.
-pub(crate) fn to_read(global: &Global, name: &str) -> Result<Selected, CliError> {
+pub(crate) fn to_read(global: &Global, name: &str) -> Result<RunSelection, CliError> {
     match looks_like_a_file(name) {
         true => recorded_to_damage(name),
         false => run_of(open_to_read(global)?, name),
@@ -176,30 +176,30 @@ pub(crate) fn to_read(global: &Global, name: &str) -> Result<Selected, CliError>
 }
 
 /// A recording as far as it is as it was written.
-fn recorded_to_damage(name: &str) -> Result<Selected, CliError> {
+fn recorded_to_damage(name: &str) -> Result<RunSelection, CliError> {
     read_to_damage(lines_of(name)?)
 }
 
-fn read_to_damage(lines: JsonlReader) -> Result<Selected, CliError> {
+fn read_to_damage(lines: JsonlReader) -> Result<RunSelection, CliError> {
     let (recording, problem) = read_recording_to_damage(lines).map_err(without_events)?;
     let log = match problem {
         Some(problem) => up_to(recording.log, problem),
         None => recording.log,
     };
-    Ok(Selected { log: Log::new(log), run: recording.run })
+    Ok(RunSelection { log: Log::new(log), run: recording.run })
 }
 
-fn recorded(name: &str) -> Result<Selected, CliError> {
+fn recorded(name: &str) -> Result<RunSelection, CliError> {
     read_whole(lines_of(name)?)
 }
 
-fn read_whole(lines: JsonlReader) -> Result<Selected, CliError> {
+fn read_whole(lines: JsonlReader) -> Result<RunSelection, CliError> {
     let recording = read_recording(lines).map_err(damaged_recording)?;
-    Ok(Selected { log: Log::new(recording.log), run: recording.run })
+    Ok(RunSelection { log: Log::new(recording.log), run: recording.run })
 }
 
 /// A run whose answers are read, or a file of exchanges.
-pub(crate) struct Source {
+pub(crate) struct RunSource {
     pub(crate) log: Log,
     pub(crate) run: RunId,
     /// The file, if it has exchanges rather than a run.
@@ -208,7 +208,7 @@ pub(crate) struct Source {
     pub(crate) simulated: bool,
 }
 
-impl Source {
+impl RunSource {
     /// A reader that checks every event it returns: decisions about changed answers would be
     /// worthless.
     pub(crate) fn checked(&self) -> Result<CheckedReader, CliError> {
@@ -225,7 +225,7 @@ impl Source {
 }
 
 /// The run that a user names, in the log or in a recording, or a file of exchanges.
-pub(crate) fn source(global: &Global, name: &str) -> Result<Source, CliError> {
+pub(crate) fn source(global: &Global, name: &str) -> Result<RunSource, CliError> {
     match looks_like_a_file(name) {
         true => answers_of_file(name, read_whole),
         false => answers_of(run(global, name)?),
@@ -233,15 +233,15 @@ pub(crate) fn source(global: &Global, name: &str) -> Result<Source, CliError> {
 }
 
 /// The same for a command that only reads it.
-pub(crate) fn source_to_read(global: &Global, name: &str) -> Result<Source, CliError> {
+pub(crate) fn source_to_read(global: &Global, name: &str) -> Result<RunSource, CliError> {
     match looks_like_a_file(name) {
         true => answers_of_file(name, read_to_damage),
         false => answers_of(run_of(open_to_read(global)?, name)?),
     }
 }
 
-fn answers_of(selected: Selected) -> Result<Source, CliError> {
-    let Selected { log, run } = selected;
+fn answers_of(selected: RunSelection) -> Result<RunSource, CliError> {
+    let RunSelection { log, run } = selected;
     let simulated = match started(log.reader()?.as_mut(), run) {
         Ok(started) => started.is_simulated(),
         Err(error) => {
@@ -255,19 +255,19 @@ fn answers_of(selected: Selected) -> Result<Source, CliError> {
             });
         }
     };
-    Ok(Source { log, run, file: None, simulated })
+    Ok(RunSource { log, run, file: None, simulated })
 }
 
 fn answers_of_file(
     name: &str,
-    read: impl FnOnce(JsonlReader) -> Result<Selected, CliError>,
-) -> Result<Source, CliError> {
+    read: impl FnOnce(JsonlReader) -> Result<RunSelection, CliError>,
+) -> Result<RunSource, CliError> {
     let mut lines = lines_of(name)?;
     if !is_recording(&mut lines) {
         let exchanges = read_exchanges(lines, clock::now()).map_err(unusable)?;
         let simulated = exchanges.simulated;
         let (log, run) = exchanges.into_log();
-        return Ok(Source { log: Log::new(log), run, file: Some(name.to_owned()), simulated });
+        return Ok(RunSource { log: Log::new(log), run, file: Some(name.to_owned()), simulated });
     }
     answers_of(read(lines)?)
 }
@@ -355,7 +355,7 @@ pub(crate) fn looks_like_a_file(name: &str) -> bool {
 
 /// Finds a run: see [`retold_archive::find`].
 pub(crate) fn find(log: &Log, name: &str) -> Result<RunHead, CliError> {
-    let Found { head, may_be_earlier } = retold_archive::find(log.backend().as_ref(), name)?;
+    let RunMatch { head, may_be_earlier } = retold_archive::find(log.backend().as_ref(), name)?;
     if may_be_earlier {
         write_err(&format!(
             "warning: {}: `latest` is {}, but a later run may be among what is lost\n",

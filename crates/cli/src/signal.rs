@@ -58,7 +58,7 @@ fn outlives_its_terminal() -> bool {
 
 /// A signal that asks us to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Received {
+pub(crate) enum StopSignal {
     /// Ctrl-C.
     Interrupt,
     /// The SIGTERM with which a system ends programs.
@@ -74,7 +74,7 @@ pub(crate) enum Received {
 /// The signals that ask us to stop, one after the other.
 pub(crate) struct Signals {
     #[cfg(unix)]
-    all: Vec<(Received, tokio::signal::unix::Signal)>,
+    all: Vec<(StopSignal, tokio::signal::unix::Signal)>,
 }
 
 impl Signals {
@@ -84,11 +84,11 @@ impl Signals {
         {
             use tokio::signal::unix::{SignalKind, signal};
             let mut kinds = vec![
-                (Received::Interrupt, SignalKind::interrupt()),
-                (Received::Terminate, SignalKind::terminate()),
+                (StopSignal::Interrupt, SignalKind::interrupt()),
+                (StopSignal::Terminate, SignalKind::terminate()),
             ];
             if !outlives_its_terminal() {
-                kinds.push((Received::HangUp, SignalKind::hangup()));
+                kinds.push((StopSignal::HangUp, SignalKind::hangup()));
             }
             let listened = |(received, kind)| Some((received, signal(kind).ok()?));
             Signals { all: kinds.into_iter().filter_map(listened).collect() }
@@ -111,7 +111,7 @@ impl Signals {
             ];
             let others = others
                 .into_iter()
-                .filter_map(|(name, kind)| Some((Received::Other(name), signal(kind).ok()?)));
+                .filter_map(|(name, kind)| Some((StopSignal::Other(name), signal(kind).ok()?)));
             signals.all.extend(others);
             signals
         }
@@ -120,7 +120,7 @@ impl Signals {
     }
 
     /// The next signal.
-    pub(crate) async fn next(&mut self) -> Received {
+    pub(crate) async fn next(&mut self) -> StopSignal {
         #[cfg(unix)]
         {
             let next = std::future::poll_fn(|context| {
@@ -136,7 +136,7 @@ impl Signals {
         #[cfg(not(unix))]
         {
             let _ = tokio::signal::ctrl_c().await;
-            Received::Interrupt
+            StopSignal::Interrupt
         }
     }
 }

@@ -8,14 +8,14 @@ use retold_study::charts::{Chart, ChartData};
 use retold::percentile::nearest_rank;
 use retold::totals::Counts;
 
-use crate::summary::{Summary, methods};
+use crate::summary::{RunSummary, methods};
 
 /// The percentiles that are plotted.
 const PERCENTILES: [u32; 10] = [1, 5, 10, 25, 50, 75, 90, 95, 99, 100];
 
 /// Calls, tokens, latency and methods by kind of call; by model as well, where several models
 /// answered.
-pub fn charts(summary: &Summary) -> Vec<Chart> {
+pub fn charts(summary: &RunSummary) -> Vec<Chart> {
     let (kinds, models) = (&summary.figures.kinds, summary.models());
     let mut charts = vec![outcomes(kinds)];
     charts.extend(usage(kinds, "", "kind of call"));

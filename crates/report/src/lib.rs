@@ -4,9 +4,9 @@
 //! The page needs no network and no script, and can be printed. All text of models and files is
 //! escaped, and control characters are shown as such.
 //!
-//! - [`Summary`]: what is said about any run.
+//! - [`RunSummary`]: what is said about any run.
 //! - [`charts`]: the plots of a run whose experiment is not at hand.
-//! - [`Page`]: the page of one run, or of two.
+//! - [`ReportPage`]: the page of one run, or of two.
 //! - [`plot`]: the plots.
 
 mod foreign;
@@ -19,16 +19,16 @@ use retold::counted::counted;
 use retold::escaping::printable;
 use retold::totals::{Calls, Counts, Latency, Tokens};
 use retold_study::charts::Chart;
-use retold_study::figures::{Estimate, Paired, other_seed};
+use retold_study::figures::{Estimate, PairedFigure, other_seed};
 
 pub use foreign::charts;
-pub use summary::{Methods, Summary, methods};
+pub use summary::{Methods, RunSummary, methods};
 
 /// What is reported about one run.
 #[derive(Debug, Clone)]
 pub struct RunPart {
     /// The run.
-    pub summary: Summary,
+    pub summary: RunSummary,
     /// Its headline figures.
     pub figures: Vec<Estimate>,
     /// Its plots.
@@ -41,11 +41,11 @@ pub struct RunPart {
 
 /// A page about one run, or about two.
 #[derive(Debug, Clone)]
-pub struct Page {
+pub struct ReportPage {
     /// The runs.
     pub runs: Vec<RunPart>,
     /// With two runs: their figures, paired.
-    pub paired: Vec<Paired>,
+    pub paired: Vec<PairedFigure>,
 }
 
 /// The style of the page.
@@ -72,7 +72,7 @@ fn escaped_lines(text: &str) -> String {
     text.lines().map(|line| format!("{}\n", escaped(line, 400))).collect()
 }
 
-impl Page {
+impl ReportPage {
     /// The page.
     ///
     /// # Errors
@@ -161,7 +161,7 @@ impl Page {
             );
         }
         for figure in &self.paired {
-            let Paired { one, other, lanes, lanes_changed, .. } = figure;
+            let PairedFigure { one, other, lanes, lanes_changed, .. } = figure;
             let interval = match figure.no_interval() {
                 Some(reason) => reason.to_owned(),
                 None => figure.interval_text(),
@@ -178,7 +178,7 @@ impl Page {
         }
         if !self.paired.is_empty() {
             page.push_str("</table>\n</div>\n<ul class=sampled>\n");
-            for Paired { one, other, .. } in &self.paired {
+            for PairedFigure { one, other, .. } in &self.paired {
                 let (name, how) = (escaped(&one.name, 100), sampled(one));
                 let then = other.as_ref().map(sampled).filter(|then| *then != how);
                 let how = escaped(&how, 200);
@@ -204,7 +204,7 @@ impl Page {
 
 /// What was run.
 fn about(part: &RunPart, page: &mut String) {
-    let Summary { run, started, outcome, figures } = &part.summary;
+    let RunSummary { run, started, outcome, figures } = &part.summary;
     let _ = writeln!(page, "<section>");
     if started.is_simulated() {
         page.push_str(
@@ -256,7 +256,7 @@ fn about(part: &RunPart, page: &mut String) {
 }
 
 /// How many decisions a strategy found.
-fn found(summary: &Summary, page: &mut String) {
+fn found(summary: &RunSummary, page: &mut String) {
     if let Some(said) = summary.found().says(&summary.run.to_string()) {
         // Nothing in it is from the log.
         let _ = writeln!(page, "<p>{said}</p>");
@@ -297,7 +297,7 @@ fn plotted(
     Ok(())
 }
 
-fn by_method(summary: &Summary, page: &mut String) {
+fn by_method(summary: &RunSummary, page: &mut String) {
     if summary.found().decisions == 0 {
         page.push_str("<p>This run has no decisions of its own.</p>\n");
         return;
@@ -322,7 +322,7 @@ fn by_method(summary: &Summary, page: &mut String) {
     page.push_str("</table>\n</div>\n");
 }
 
-fn calls(summary: &Summary, page: &mut String) {
+fn calls(summary: &RunSummary, page: &mut String) {
     page.push_str(
         "<div class=wide tabindex=0>\n<table>\n<tr><th>calls</th><th>asked</th><th>answered</th><th>failed</th>\
          <th>not answered</th><th>tokens in</th><th>tokens out</th><th>median, ms</th>\

@@ -15,7 +15,7 @@ pub type Methods = BTreeMap<(String, bool), u64>;
 
 /// A run, summed up.
 #[derive(Debug, Clone)]
-pub struct Summary {
+pub struct RunSummary {
     /// The run.
     pub run: RunId,
     /// How it began.
@@ -26,7 +26,7 @@ pub struct Summary {
     pub figures: Figures,
 }
 
-impl Summary {
+impl RunSummary {
     /// Reads a run once.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Summary {
         };
         // Nothing of what a report shows depends on prices.
         let figures = totals.figures(&Prices::default(), parsers);
-        Ok(Summary { run, started, outcome, figures })
+        Ok(RunSummary { run, started, outcome, figures })
     }
 
     /// The calls of each model: the one that was asked for, or else the one that answered.
@@ -52,8 +52,8 @@ impl Summary {
     }
 
     /// How the decisions were found.
-    pub fn found(&self) -> Found {
-        let mut found = Found::default();
+    pub fn found(&self) -> DecisionCounts {
+        let mut found = DecisionCounts::default();
         for parser in self.figures.all.counts.parsers.values() {
             found.decisions += parser.decisions;
             found.null += parser.null;
@@ -73,7 +73,7 @@ impl Summary {
 
 /// Decisions by how they were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Found {
+pub struct DecisionCounts {
     /// All of them.
     pub decisions: u64,
     /// A strategy of their parser found something in the answer.
@@ -86,10 +86,10 @@ pub struct Found {
     pub null: u64,
 }
 
-impl Found {
+impl DecisionCounts {
     /// What there is to say; `None` if there are no decisions.
     pub fn says(&self, run: &str) -> Option<String> {
-        let Found { decisions, in_answer, last_resort, unknown, null } = *self;
+        let DecisionCounts { decisions, in_answer, last_resort, unknown, null } = *self;
         if decisions == 0 {
             return None;
         }

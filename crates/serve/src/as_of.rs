@@ -6,7 +6,7 @@ use retold::run::Folding;
 use serde_json::Value;
 
 use crate::facts::{At, Fold, StateError};
-use crate::tree::{Node, tree};
+use crate::tree::{TreeNode, tree};
 
 /// The state of a run after one of its events.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct AsOf {
     /// The state.
     pub state: Value,
     /// The same as a tree, cut; what the last fact changed is marked.
-    pub tree: Node,
+    pub tree: TreeNode,
 }
 
 /// The state of a run after an event; `begin` is that without facts. The page folds it in the same

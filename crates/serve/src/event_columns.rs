@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use retold::event::Event;
 use retold::id::{EventHash, RunId, Seq, Time};
-use retold::log::{AskedModels, EventFilter, LogError, Looked, method_and_model};
+use retold::log::{AskedModels, EventFields, EventFilter, LogError, method_and_model};
 
 use retold_archive::{Damage, TolerantReader};
 
@@ -65,7 +65,7 @@ pub(crate) struct EventColumns {
     /// The hash of the last event.
     pub(crate) head: Option<EventHash>,
     /// How many events have each kind, method and model.
-    pub(crate) counts: Counts,
+    pub(crate) counts: EventCounts,
     /// The numbers of calls, in the order in which they were first asked, with their questions.
     calls: BTreeMap<u32, Vec<u32>>,
     /// Whether its last event is the end of the run.
@@ -74,7 +74,7 @@ pub(crate) struct EventColumns {
 
 /// How many events there are of each kind.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Counts {
+pub(crate) struct EventCounts {
     pub(crate) kinds: BTreeMap<String, u64>,
     pub(crate) methods: BTreeMap<String, u64>,
     /// Answers by model: the one that the request names, and the one that the server reported.
@@ -97,7 +97,7 @@ struct ColumnEntry {
 }
 
 /// A batch of events for a roll.
-pub(crate) struct Batch {
+pub(crate) struct ColumnBatch {
     rows: Vec<ColumnEntry>,
     damage: Option<Damage>,
     head: Option<EventHash>,
@@ -229,7 +229,7 @@ impl EventColumns {
         found
     }
 
-    fn looked(&self, row: &EventRow) -> Looked<'_> {
+    fn looked(&self, row: &EventRow) -> EventFields<'_> {
         let kind = self.texts.text(row.kind).unwrap_or("");
         let name = self.texts.text(row.name);
         let (method, model) = match kind {
@@ -237,7 +237,7 @@ impl EventColumns {
             "ResponseReceived" | "AnswerReused" => (None, name),
             _ => (None, None),
         };
-        Looked { kind, time: row.time, method, model, asked: self.texts.text(row.asked) }
+        EventFields { kind, time: row.time, method, model, asked: self.texts.text(row.asked) }
     }
 
     /// Reads on, without changing anything, so that others can read the roll meanwhile.
@@ -249,7 +249,7 @@ impl EventColumns {
         models: &mut AskedModels,
         run: RunId,
         after: Seq,
-    ) -> Result<Batch, LogError> {
+    ) -> Result<ColumnBatch, LogError> {
         let (events, damage) = reader.events(run, after, BATCH)?;
         let mut rows = Vec::with_capacity(events.len());
         let head = events.last().map(|event| event.hash);
@@ -294,12 +294,12 @@ impl EventColumns {
             let (kind, time, causes) = (stored.kind.into_owned(), stored.time, causes.collect());
             rows.push(ColumnEntry { kind, time, name, asked, causes, tokens });
         }
-        Ok(Batch { rows, damage, head, is_last })
+        Ok(ColumnBatch { rows, damage, head, is_last })
     }
 
     /// Adds what was read; returns whether that was everything.
-    pub(crate) fn add(&mut self, batch: Batch) -> bool {
-        let Batch { rows, damage, head, is_last } = batch;
+    pub(crate) fn add(&mut self, batch: ColumnBatch) -> bool {
+        let ColumnBatch { rows, damage, head, is_last } = batch;
         let is_end = rows.is_empty();
         self.damage = self.damage.take().or(damage);
         self.head = head.or(self.head);

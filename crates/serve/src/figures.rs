@@ -3,7 +3,7 @@
 use retold::id::RunId;
 use retold::log::Reader;
 use retold::run::{RunRecord, started};
-use retold_study::figures::{Figure, Paired, paired};
+use retold_study::figures::{Figure, PairedFigure, paired};
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 
@@ -14,7 +14,7 @@ pub(crate) fn figures(
     first: RunId,
     other: &mut dyn Reader,
     second: RunId,
-) -> Result<Vec<Paired>, String> {
+) -> Result<Vec<PairedFigure>, String> {
     let said = |error: retold::log::LogError| error.to_string();
     if started(one, first).map_err(said)?.experiment
         != started(other, second).map_err(said)?.experiment

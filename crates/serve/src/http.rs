@@ -14,10 +14,10 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use retold_wire::{Listening, Reach, Refused, Seat};
+use retold_wire::{ConnectionSeat, Listening, Reach, RefusedRequest};
 use tokio::sync::{Semaphore, mpsc};
 
-use crate::pages::{self, Reply};
+use crate::pages::{self, PageReply};
 use crate::query::Query;
 use crate::site::Site;
 
@@ -59,7 +59,7 @@ const HEADERS: &[(&str, &str)] = &[
 ];
 
 /// A server that is listening, and not serving yet.
-pub struct Server(Listening);
+pub struct SiteServer(Listening);
 
 /// What all connections share.
 struct ServerState {
@@ -69,13 +69,13 @@ struct ServerState {
     followers: Arc<Semaphore>,
 }
 
-impl Server {
+impl SiteServer {
     /// Listens at an address.
     ///
     /// # Errors
     /// If it is taken, or not one of this machine.
     pub async fn bind(address: SocketAddr) -> std::io::Result<Self> {
-        Ok(Server(Listening::at(address).await?))
+        Ok(SiteServer(Listening::at(address).await?))
     }
 
     /// Where it listens.
@@ -94,7 +94,7 @@ impl Server {
         let serve = |stream, seat| {
             let shared = shared.clone();
             async move {
-                let _seat: Seat = seat;
+                let _seat: ConnectionSeat = seat;
                 let service = service_fn(move |request| {
                     let shared = shared.clone();
                     async move { Ok::<_, Infallible>(handle(&shared, request).await) }
@@ -113,19 +113,19 @@ impl Server {
     }
 }
 
-async fn handle(shared: &Arc<ServerState>, request: Request<Incoming>) -> Response<Sent> {
+async fn handle(shared: &Arc<ServerState>, request: Request<Incoming>) -> Response<HttpBody> {
     let (parts, _) = request.into_parts();
     let (method, headers) = (&parts.method, &parts.headers);
     let checked = match *method {
         Method::GET | Method::HEAD => shared.reach.check(&parts.uri, headers),
         _ => {
             let reason = "this page is read-only: it answers GET and HEAD".to_owned();
-            Err(Refused { status: 405, reason })
+            Err(RefusedRequest { status: 405, reason })
         }
     };
     let mut response = match checked {
         Ok(()) => page(shared, &parts.uri, headers).await,
-        Err(Refused { status, reason }) => {
+        Err(RefusedRequest { status, reason }) => {
             let mut response = plain(status, &format!("{reason}\n"));
             if status == 405 {
                 let allow = HeaderValue::from_static("GET, HEAD");
@@ -141,13 +141,17 @@ async fn handle(shared: &Arc<ServerState>, request: Request<Incoming>) -> Respon
         response.headers_mut().insert(*name, HeaderValue::from_static(value));
     }
     if method == Method::HEAD {
-        *response.body_mut() = Sent::Whole(None);
+        *response.body_mut() = HttpBody::Whole(None);
     }
     response
 }
 
 /// Makes a page on a thread for that, since it reads files.
-async fn page(shared: &Arc<ServerState>, uri: &hyper::Uri, headers: &HeaderMap) -> Response<Sent> {
+async fn page(
+    shared: &Arc<ServerState>,
+    uri: &hyper::Uri,
+    headers: &HeaderMap,
+) -> Response<HttpBody> {
     let query = Query::new(uri.query());
     let accepts = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("");
     let json = query.get("format") == Some("json") || accepts.starts_with("application/json");
@@ -158,7 +162,7 @@ async fn page(shared: &Arc<ServerState>, uri: &hyper::Uri, headers: &HeaderMap) 
     let made = tokio::task::spawn_blocking(move || pages::answer(&site, &path, query, json)).await;
     drop(permit);
     match made {
-        Ok(Reply::Follow(mut follow)) => {
+        Ok(PageReply::Follow(mut follow)) => {
             // A browser that lost its connection continues after the last event that it has.
             follow.after = resumes.unwrap_or(follow.after).max(follow.after);
             follow_run(shared, follow)
@@ -171,11 +175,11 @@ async fn page(shared: &Arc<ServerState>, uri: &hyper::Uri, headers: &HeaderMap) 
     }
 }
 
-fn sent(reply: Reply) -> Response<Sent> {
+fn sent(reply: PageReply) -> Response<HttpBody> {
     match reply {
-        Reply::Page { status, html } => with(status, "text/html; charset=utf-8", html.into()),
-        Reply::Json { status, text } => with(status, "application/json", text.into()),
-        Reply::Text { name, text } => {
+        PageReply::Page { status, html } => with(status, "text/html; charset=utf-8", html.into()),
+        PageReply::Json { status, text } => with(status, "application/json", text.into()),
+        PageReply::Text { name, text } => {
             let mut response = with(200, "text/plain; charset=utf-8", text.into());
             let name: String =
                 name.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c)).collect();
@@ -185,13 +189,13 @@ fn sent(reply: Reply) -> Response<Sent> {
             }
             response
         }
-        Reply::Asset(asset) => {
+        PageReply::Asset(asset) => {
             let mut response = with(200, asset.kind, Bytes::from_static(asset.bytes));
             let kept = HeaderValue::from_static("no-cache");
             response.headers_mut().insert(header::CACHE_CONTROL, kept);
             response
         }
-        Reply::Elsewhere(to) => {
+        PageReply::Elsewhere(to) => {
             let mut response = plain(303, "");
             if let Ok(to) = HeaderValue::from_str(&to) {
                 response.headers_mut().insert(header::LOCATION, to);
@@ -199,16 +203,16 @@ fn sent(reply: Reply) -> Response<Sent> {
             response
         }
         // Handled by its caller.
-        Reply::Follow(_) => plain(500, ""),
+        PageReply::Follow(_) => plain(500, ""),
     }
 }
 
-fn plain(status: u16, text: &str) -> Response<Sent> {
+fn plain(status: u16, text: &str) -> Response<HttpBody> {
     with(status, "text/plain; charset=utf-8", text.to_owned().into())
 }
 
-fn with(status: u16, kind: &'static str, body: Bytes) -> Response<Sent> {
-    let mut response = Response::new(Sent::Whole(Some(body)));
+fn with(status: u16, kind: &'static str, body: Bytes) -> Response<HttpBody> {
+    let mut response = Response::new(HttpBody::Whole(Some(body)));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
@@ -219,7 +223,7 @@ fn with(status: u16, kind: &'static str, body: Bytes) -> Response<Sent> {
 
 /// Sends the events of a run as they are added (server-sent events), until it ends or nobody
 /// listens.
-fn follow_run(shared: &Arc<ServerState>, mut follow: pages::Follow) -> Response<Sent> {
+fn follow_run(shared: &Arc<ServerState>, mut follow: pages::Follow) -> Response<HttpBody> {
     let Ok(permit) = shared.followers.clone().try_acquire_owned() else {
         return plain(503, "too many pages follow runs\n");
     };
@@ -257,17 +261,17 @@ fn follow_run(shared: &Arc<ServerState>, mut follow: pages::Follow) -> Response<
         }
     });
     let mut response = with(200, "text/event-stream", Bytes::new());
-    *response.body_mut() = Sent::Stream(receiver);
+    *response.body_mut() = HttpBody::Stream(receiver);
     response
 }
 
 /// The body of an answer.
-enum Sent {
+enum HttpBody {
     Whole(Option<Bytes>),
     Stream(mpsc::Receiver<Bytes>),
 }
 
-impl Body for Sent {
+impl Body for HttpBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -276,23 +280,23 @@ impl Body for Sent {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match self.get_mut() {
-            Sent::Whole(body) => Poll::Ready(body.take().map(|body| Ok(Frame::data(body)))),
-            Sent::Stream(receiver) => {
+            HttpBody::Whole(body) => Poll::Ready(body.take().map(|body| Ok(Frame::data(body)))),
+            HttpBody::Stream(receiver) => {
                 receiver.poll_recv(context).map(|next| next.map(|bytes| Ok(Frame::data(bytes))))
             }
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Sent::Whole(None))
+        matches!(self, HttpBody::Whole(None))
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            Sent::Whole(body) => {
+            HttpBody::Whole(body) => {
                 SizeHint::with_exact(body.as_ref().map_or(0, |body| body.len() as u64))
             }
-            Sent::Stream(_) => SizeHint::default(),
+            HttpBody::Stream(_) => SizeHint::default(),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::background::{Background, WAIT_TIMEOUT, locked};
 const MOST_KEPT: usize = 16;
 
 /// How far some work has come.
-pub(crate) enum Stand<T> {
+pub(crate) enum JobState<T> {
     /// So many steps are done.
     Running(u64),
     /// It is done.
@@ -22,28 +22,28 @@ pub(crate) enum Stand<T> {
     Failed(String),
 }
 
-impl<T> Clone for Stand<T> {
+impl<T> Clone for JobState<T> {
     fn clone(&self) -> Self {
         match self {
-            Stand::Running(done) => Stand::Running(*done),
-            Stand::Done(result) => Stand::Done(result.clone()),
-            Stand::Failed(why) => Stand::Failed(why.clone()),
+            JobState::Running(done) => JobState::Running(*done),
+            JobState::Done(result) => JobState::Done(result.clone()),
+            JobState::Failed(why) => JobState::Failed(why.clone()),
         }
     }
 }
 
 /// Work in the background.
 struct Job<T> {
-    background: Arc<Background<Stand<T>>>,
+    background: Arc<Background<JobState<T>>>,
     begun: Stopwatch,
 }
 
 /// Reports how far some work has come.
-pub(crate) struct Progress<T>(Arc<Background<Stand<T>>>);
+pub(crate) struct JobProgress<T>(Arc<Background<JobState<T>>>);
 
-impl<T> Progress<T> {
+impl<T> JobProgress<T> {
     pub(crate) fn at(&self, done: u64) {
-        *self.0.state() = Stand::Running(done);
+        *self.0.state() = JobState::Running(done);
     }
 }
 
@@ -61,8 +61,8 @@ impl<K: Ord + Clone, T: Send + Sync + 'static> Jobs<K, T> {
     pub(crate) fn stand(
         &self,
         key: K,
-        work: impl FnOnce(&Progress<T>) -> Result<T, String> + Send + 'static,
-    ) -> Stand<T> {
+        work: impl FnOnce(&JobProgress<T>) -> Result<T, String> + Send + 'static,
+    ) -> JobState<T> {
         self.within(WAIT_TIMEOUT, key, work)
     }
 
@@ -71,8 +71,8 @@ impl<K: Ord + Clone, T: Send + Sync + 'static> Jobs<K, T> {
         &self,
         timeout: Duration,
         key: K,
-        work: impl FnOnce(&Progress<T>) -> Result<T, String> + Send + 'static,
-    ) -> Stand<T> {
+        work: impl FnOnce(&JobProgress<T>) -> Result<T, String> + Send + 'static,
+    ) -> JobState<T> {
         let background = {
             let mut jobs = locked(&self.0);
             match jobs.get(&key) {
@@ -83,16 +83,16 @@ impl<K: Ord + Clone, T: Send + Sync + 'static> Jobs<K, T> {
                         let oldest = oldest.map(|(key, _)| key.clone());
                         oldest.and_then(|key| jobs.remove(&key));
                     }
-                    let background = Arc::new(Background::new(Stand::Running(0)));
+                    let background = Arc::new(Background::new(JobState::Running(0)));
                     let begun = Stopwatch::start();
                     jobs.insert(key, Job { background: background.clone(), begun });
-                    let progress = Progress(background.clone());
+                    let progress = JobProgress(background.clone());
                     background.begin(
                         move || work(&progress),
                         |stand, result| {
                             *stand = match result {
-                                Ok(result) => Stand::Done(Arc::new(result)),
-                                Err(why) => Stand::Failed(why),
+                                Ok(result) => JobState::Done(Arc::new(result)),
+                                Err(why) => JobState::Failed(why),
                             };
                         },
                     );
@@ -100,7 +100,7 @@ impl<K: Ord + Clone, T: Send + Sync + 'static> Jobs<K, T> {
                 }
             }
         };
-        background.awaited(timeout, |stand| matches!(stand, Stand::Running(_))).clone()
+        background.awaited(timeout, |stand| matches!(stand, JobState::Running(_))).clone()
     }
 }
 
@@ -112,6 +112,6 @@ mod tests {
     fn work_that_panics_has_failed() {
         let jobs: Jobs<u8, ()> = Jobs::default();
         let stand = jobs.within(Duration::from_secs(300), 1, |_| panic!("of a test"));
-        assert!(matches!(stand, Stand::Failed(why) if why.contains("internal error")));
+        assert!(matches!(stand, JobState::Failed(why) if why.contains("internal error")));
     }
 }

@@ -3,9 +3,9 @@
 //! Each page is a function from what was asked to a `struct`. The struct is the page's JSON, and the
 //! only thing that its template sees, so the two cannot differ.
 //!
-//! - [`Source`]: the log or recording, and what it is now.
+//! - [`SiteSource`]: the log or recording, and what it is now.
 //! - [`Site`]: the source, the studies, and what is kept between requests.
-//! - [`Server`]: HTTP. What may be asked is decided in `guard`, before anything is read.
+//! - [`SiteServer`]: HTTP. What may be asked is decided in `guard`, before anything is read.
 //! - `pages`: one file per page. `render`: templates, with all foreign text inert.
 //! - `roll`: what filters and counts need of each event of a run, in memory.
 //! - `span`: the part of an answer that a decision was made from.
@@ -32,9 +32,9 @@ mod tree;
 
 pub use as_of::{AsOf, as_of};
 pub use facts::StateError;
-pub use http::Server;
+pub use http::SiteServer;
 /// Who may ask for the page.
 pub use retold_wire::Reach;
 pub use site::Site;
-pub use source::Source;
-pub use tree::Node;
+pub use source::SiteSource;
+pub use tree::TreeNode;

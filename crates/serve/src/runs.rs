@@ -11,7 +11,7 @@ use retold::run::started;
 use retold_wire::PROGRAM;
 use serde::Serialize;
 
-use crate::job::Stand;
+use crate::job::JobState;
 use crate::site::Site;
 use retold_archive::{Damage, Verdict};
 
@@ -225,7 +225,7 @@ pub(crate) fn dangers<'a>(
 
 /// Which decisions about the answers of a run are in force, if any were accepted since: one notice.
 pub(crate) fn effective_decisions(site: &Arc<Site>, head: &RunHead, runs: usize) -> Option<Notice> {
-    let Stand::Done(found) = site.effective_decisions(head, runs) else { return None };
+    let JobState::Done(found) = site.effective_decisions(head, runs) else { return None };
     let sentences = found.lines().into_iter().map(|line| {
         let mut chars = line.chars();
         let first = chars.next().map(|first| first.to_ascii_uppercase());

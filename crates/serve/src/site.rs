@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use minijinja::Environment;
-use retold::check::Checked;
+use retold::check::DecisionCheck;
 use retold::effective::{EffectiveDecisions, effective_decisions};
 use retold::id::{RunId, Seq, Time};
 use retold::log::{AskedModels, Head, LogError, Reader, RunHead};
 use retold::model::Prices;
-use retold_archive::search::{Place, Search, SearchError, terms};
+use retold_archive::search::{IndexPlace, Search, SearchError, terms};
 use retold_archive::{
     Damage, FileStamp, FindError, TolerantReader, Verdict, is_finished, missing_end,
     verdict_as_kept,
@@ -24,9 +24,9 @@ use crate::computed::{RunComparison, RunTotals};
 use crate::error::PageError;
 use crate::event_columns::EventColumns;
 use crate::facts::Fold;
-use crate::job::{Jobs, Stand};
+use crate::job::{JobState, Jobs};
 use crate::render;
-use crate::source::{FRESH, Source};
+use crate::source::{FRESH, SiteSource};
 
 /// How many runs are kept in memory, for filters and counts.
 const MOST_ROLLS: usize = 8;
@@ -36,14 +36,14 @@ const MOST_FOLDS: usize = 4;
 
 /// A log or recording, and the program's studies.
 pub struct Site {
-    pub(crate) source: Source,
+    pub(crate) source: SiteSource,
     pub(crate) studies: Studies,
     pub(crate) prices: Prices,
     pub(crate) templates: Environment<'static>,
     rolls: Mutex<Vec<(RunId, Arc<EventColumnsSlot>)>>,
     folds: Mutex<Vec<(RunId, SharedFold)>>,
     trusted: Arc<Checks>,
-    pub(crate) checks: Jobs<(RunId, Seq, String), Checked>,
+    pub(crate) checks: Jobs<(RunId, Seq, String), DecisionCheck>,
     /// By run, its end, and the number of runs in the log.
     accepted: Jobs<(RunId, Seq, usize), EffectiveDecisions>,
     pub(crate) comparisons: Jobs<[(RunId, Seq); 2], RunComparison>,
@@ -92,7 +92,7 @@ impl Site {
     /// `parser_files` are the only ones that a page decides with: an address names one of them, never
     /// a path.
     pub fn new(
-        source: Source,
+        source: SiteSource,
         studies: Studies,
         prices: Prices,
         cache: Option<PathBuf>,
@@ -288,7 +288,7 @@ impl Site {
         self: &Arc<Self>,
         head: &RunHead,
         runs: usize,
-    ) -> Stand<EffectiveDecisions> {
+    ) -> JobState<EffectiveDecisions> {
         let (site, run) = (self.clone(), head.run);
         self.accepted.stand((run, head.head.seq, runs), move |_| {
             let readers = site.reader().and_then(|one| Ok((one, site.reader()?)));
@@ -304,7 +304,7 @@ impl Site {
         self: &Arc<Self>,
         head: &RunHead,
         text: &str,
-    ) -> Result<Stand<BTreeSet<Seq>>, PageError> {
+    ) -> Result<JobState<BTreeSet<Seq>>, PageError> {
         // Nothing is indexed for it.
         if terms(text).is_empty() {
             return Err(PageError::BadRequest(SearchError::NoWord(text.to_owned()).to_string()));
@@ -316,7 +316,7 @@ impl Site {
                 // Nothing is written beside a log that was tampered with.
                 let found = site.verify(run).map_err(|error| error.to_string())?;
                 let place = match found.is_damaged() {
-                    true => Place::Memory,
+                    true => IndexPlace::Memory,
                     false => {
                         let archive = site.source.archive().map_err(|error| error.to_string())?;
                         archive.place_for_search(site.cache.clone())
@@ -330,19 +330,19 @@ impl Site {
             read.map_err(|error| error.to_string())
         });
         match indexed {
-            Stand::Running(done) => Ok(Stand::Running(done)),
-            Stand::Failed(why) => Ok(Stand::Failed(why)),
-            Stand::Done(_) => match self.search.try_lock() {
+            JobState::Running(done) => Ok(JobState::Running(done)),
+            JobState::Failed(why) => Ok(JobState::Failed(why)),
+            JobState::Done(_) => match self.search.try_lock() {
                 Ok(search) => {
                     let found = search.as_ref().map(|search| search.find(run, text));
                     let found = found.transpose().map_err(|error| match error {
                         SearchError::NoWord(_) => PageError::BadRequest(error.to_string()),
                         error => PageError::NotFound(error.to_string()),
                     })?;
-                    Ok(Stand::Done(Arc::new(found.unwrap_or_default())))
+                    Ok(JobState::Done(Arc::new(found.unwrap_or_default())))
                 }
                 // Another run is being indexed.
-                Err(_) => Ok(Stand::Running(0)),
+                Err(_) => Ok(JobState::Running(0)),
             },
         }
     }

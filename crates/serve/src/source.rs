@@ -12,12 +12,12 @@ use retold_archive::Archive;
 pub(crate) const FRESH: Duration = Duration::from_secs(1);
 
 /// What is shown: a log's file, or runs that were read from a file.
-pub struct Source {
+pub struct SiteSource {
     name: String,
-    kind: Kind,
+    kind: SiteSourceKind,
 }
 
-enum Kind {
+enum SiteSourceKind {
     File { path: PathBuf, options: SqliteOptions, opened: Mutex<Option<OpenedArchive>> },
     Read(Arc<Archive>),
 }
@@ -29,14 +29,15 @@ struct OpenedArchive {
     archive: Arc<Archive>,
 }
 
-impl Source {
+impl SiteSource {
     /// A log in a file.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be shown at all.
     pub fn file(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
-        let kind = Kind::File { path: path.to_owned(), options, opened: Mutex::default() };
-        let source = Source { name: path.display().to_string(), kind };
+        let kind =
+            SiteSourceKind::File { path: path.to_owned(), options, opened: Mutex::default() };
+        let source = SiteSource { name: path.display().to_string(), kind };
         // What is wrong with it is said at once, not by the first page.
         source.archive()?;
         Ok(source)
@@ -44,7 +45,7 @@ impl Source {
 
     /// What was read from the file `name`.
     pub fn read(name: String, archive: Archive) -> Self {
-        Source { name, kind: Kind::Read(Arc::new(archive)) }
+        SiteSource { name, kind: SiteSourceKind::Read(Arc::new(archive)) }
     }
 
     /// Its name, for people.
@@ -55,8 +56,8 @@ impl Source {
     /// The file that is shown, if it is a log.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.kind {
-            Kind::File { path, .. } => Some(path),
-            Kind::Read(_) => None,
+            SiteSourceKind::File { path, .. } => Some(path),
+            SiteSourceKind::Read(_) => None,
         }
     }
 
@@ -66,8 +67,8 @@ impl Source {
     /// [`LogError`].
     pub(crate) fn archive(&self) -> Result<Arc<Archive>, LogError> {
         let (path, options, opened) = match &self.kind {
-            Kind::File { path, options, opened } => (path, options, opened),
-            Kind::Read(archive) => return Ok(archive.clone()),
+            SiteSourceKind::File { path, options, opened } => (path, options, opened),
+            SiteSourceKind::Read(archive) => return Ok(archive.clone()),
         };
         let mut held = locked(opened);
         // One that was replaced or cut off is another one at once.
@@ -101,7 +102,7 @@ impl Source {
         match self.backend()?.reader() {
             // A writer came or went since the files beside it were looked at.
             Err(LogError::Unmerged { .. } | LogError::CannotOpen { .. }) => {
-                if let Kind::File { opened, .. } = &self.kind {
+                if let SiteSourceKind::File { opened, .. } = &self.kind {
                     *locked(opened) = None;
                 }
                 self.backend()?.reader()
@@ -112,7 +113,7 @@ impl Source {
 
     /// Removes the private copy that is read, if there is one.
     pub(crate) fn remove_copy(&self) {
-        if let Kind::File { opened, .. } = &self.kind
+        if let SiteSourceKind::File { opened, .. } = &self.kind
             && let Some(opened) = locked(opened).as_ref()
         {
             opened.archive.remove_copy();
@@ -121,7 +122,7 @@ impl Source {
 
     /// What is found from now on is what is there now, and not up to a second ago.
     pub(crate) fn look_again(&self) {
-        if let Kind::File { opened, .. } = &self.kind
+        if let SiteSourceKind::File { opened, .. } = &self.kind
             && let Some(opened) = locked(opened).as_mut()
         {
             opened.when = None;

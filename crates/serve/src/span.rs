@@ -20,7 +20,7 @@ const MOST_BYTES: usize = 4 << 20;
 
 /// What a decision was made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum DecisionSpan {
     /// This part of the text.
     Span(Range<usize>),
     /// Nothing in the text: an empty one leads to the same decision.
@@ -35,10 +35,10 @@ pub(crate) fn taken(
     answer: WholeAnswer<'_>,
     method: &str,
     value: &Value,
-) -> Taken {
+) -> DecisionSpan {
     let text = answer.text;
     if text.len() > LONGEST {
-        return Taken::Unknown;
+        return DecisionSpan::Unknown;
     }
     let mut left = MOST_BYTES;
     let mut same = |range: Range<usize>| {
@@ -48,10 +48,10 @@ pub(crate) fn taken(
         parsed.method == method && parsed.value == *value
     };
     if !same(0..text.len()) {
-        return Taken::Unknown;
+        return DecisionSpan::Unknown;
     }
     if same(0..0) {
-        return Taken::Nothing;
+        return DecisionSpan::Nothing;
     }
     // The end first: what a parser takes is often the last of several.
     let mut span = 0..text.len();
@@ -63,7 +63,7 @@ pub(crate) fn taken(
             break;
         }
     }
-    Taken::Span(span)
+    DecisionSpan::Span(span)
 }
 
 /// Moves one end of a span inwards as far as the decision stays the same: in steps that are halved
@@ -95,7 +95,7 @@ fn trimmed(
 
 #[cfg(test)]
 mod tests {
-    use retold::parse::{ChainParser, Found, LastResort, Strategy};
+    use retold::parse::{FoundValue, LastResort, Strategy, StrategyParser};
 
     use super::*;
 
@@ -104,24 +104,24 @@ mod tests {
             method: "tag",
             find: |text, ()| {
                 let inside = text.split_once("<n>")?.1.split_once("</n>")?.0;
-                Some(Found::plain(inside.trim().parse().ok()?))
+                Some(FoundValue::plain(inside.trim().parse().ok()?))
             },
         },
         Strategy {
             method: "last_word",
-            find: |text, ()| Some(Found::plain(text.split_whitespace().last()?.parse().ok()?)),
+            find: |text, ()| Some(FoundValue::plain(text.split_whitespace().last()?.parse().ok()?)),
         },
     ];
-    const NOTHING: LastResort<(), u32> = ("default", |_, ()| Found::plain(0));
+    const NOTHING: LastResort<(), u32> = ("default", |_, ()| FoundValue::plain(0));
 
     fn piece(text: &str) -> Option<String> {
-        let parser = ChainParser::new("n", 1, (), WAYS, NOTHING, None).unwrap();
+        let parser = StrategyParser::new("n", 1, (), WAYS, NOTHING, None).unwrap();
         let answer = WholeAnswer::text(text);
         let (parsed, _) = parser.parse_whole_any(answer);
         match taken(&parser, answer, parsed.method, &parsed.value) {
-            Taken::Span(span) => Some(text[span].to_owned()),
-            Taken::Nothing => None,
-            Taken::Unknown => panic!("it is what the parser decides"),
+            DecisionSpan::Span(span) => Some(text[span].to_owned()),
+            DecisionSpan::Nothing => None,
+            DecisionSpan::Unknown => panic!("it is what the parser decides"),
         }
     }
 
@@ -135,24 +135,24 @@ mod tests {
 
     #[test]
     fn another_decision_was_not_made_from_the_text() {
-        let parser = ChainParser::new("n", 1, (), WAYS, NOTHING, None).unwrap();
+        let parser = StrategyParser::new("n", 1, (), WAYS, NOTHING, None).unwrap();
         let taken = taken(&parser, WholeAnswer::text("7"), "last_word", &Value::from(8));
-        assert_eq!(taken, Taken::Unknown);
+        assert_eq!(taken, DecisionSpan::Unknown);
     }
 
     proptest::proptest! {
         /// Whatever the text: the piece alone leads to the same decision.
         #[test]
         fn the_piece_alone_is_enough(text in "[<>n/ 0-9aä]{0,60}") {
-            let parser = ChainParser::new("n", 1, (), WAYS, NOTHING, None).unwrap();
+            let parser = StrategyParser::new("n", 1, (), WAYS, NOTHING, None).unwrap();
             let (whole, _) = parser.parse_any(&text);
             match taken(&parser, WholeAnswer::text(&text), whole.method, &whole.value) {
-                Taken::Span(span) => {
+                DecisionSpan::Span(span) => {
                     let (again, _) = parser.parse_any(&text[span]);
                     proptest::prop_assert_eq!(again, whole);
                 }
-                Taken::Nothing => proptest::prop_assert_eq!(parser.parse_any("").0, whole),
-                Taken::Unknown => proptest::prop_assert!(false),
+                DecisionSpan::Nothing => proptest::prop_assert_eq!(parser.parse_any("").0, whole),
+                DecisionSpan::Unknown => proptest::prop_assert!(false),
             }
         }
     }

@@ -18,7 +18,7 @@ const LONGEST_TEXT: usize = 400;
 
 /// A node of a tree.
 #[derive(Debug, Serialize)]
-pub struct Node {
+pub struct TreeNode {
     /// Its key or number.
     pub key: String,
     /// A value as JSON, or how many entries there are.
@@ -28,7 +28,7 @@ pub struct Node {
     /// Whether it, or something in it, differs from the value before.
     pub changed: bool,
     /// The entries that are shown.
-    pub entries: Vec<Node>,
+    pub entries: Vec<TreeNode>,
     /// How many more there are.
     pub more: usize,
     /// Its JSON pointer.
@@ -36,7 +36,7 @@ pub struct Node {
 }
 
 /// The tree of a value; `before` is what it is compared with.
-pub(crate) fn tree(value: &Value, before: Option<&Value>) -> Node {
+pub(crate) fn tree(value: &Value, before: Option<&Value>) -> TreeNode {
     let mut left = MOST_NODES;
     node("state", value, before.map(Some), String::new(), 0, &mut left)
 }
@@ -49,7 +49,7 @@ fn node(
     pointer: String,
     depth: usize,
     left: &mut usize,
-) -> Node {
+) -> TreeNode {
     *left = left.saturating_sub(1);
     let changed = before.is_some_and(|before| before != Some(value));
     let (text, has_entries) = match value {
@@ -88,7 +88,7 @@ fn node(
         entries.push(node(key, value, of(key), pointer, depth + 1, left));
     }
     more += all.len() - entries.len();
-    Node { key: key.to_owned(), text, has_entries, changed, entries, more, pointer }
+    TreeNode { key: key.to_owned(), text, has_entries, changed, entries, more, pointer }
 }
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ mod tests {
     fn a_large_value_is_cut() {
         let wide: Vec<Vec<u32>> = vec![vec![1; 200]; 200];
         let shown = tree(&json!(wide), None);
-        fn nodes(node: &Node) -> usize {
+        fn nodes(node: &TreeNode) -> usize {
             1 + node.entries.iter().map(nodes).sum::<usize>()
         }
         assert!(nodes(&shown) <= MOST_NODES + 1);

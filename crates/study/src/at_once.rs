@@ -13,12 +13,12 @@ const MOST: usize = 96 << 20;
     "the prompts that are asked at once have more than {} MB: ask fewer, or use shorter templates",
     MOST >> 20
 )]
-pub struct TooLong;
+pub struct PromptTooLong;
 
 /// The questions of a stage, if the total size of their prompts is within the limit.
 ///
 /// # Errors
-/// [`Stop::Invalid`] with [`TooLong`], or the first question's error.
+/// [`Stop::Invalid`] with [`PromptTooLong`], or the first question's error.
 pub fn at_once<T>(
     questions: impl Iterator<Item = Result<T, Stop>>,
     request: impl Fn(&T) -> &Request,
@@ -27,7 +27,7 @@ pub fn at_once<T>(
     let bounded = questions.map(|question| {
         let question = question?;
         let length = request(&question).canonical().len();
-        left = left.checked_sub(length).ok_or_else(|| Stop::invalid("prompt", TooLong))?;
+        left = left.checked_sub(length).ok_or_else(|| Stop::invalid("prompt", PromptTooLong))?;
         Ok(question)
     });
     bounded.collect()

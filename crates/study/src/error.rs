@@ -6,7 +6,7 @@ use std::path::Path;
 use retold::parse::registry::TwoParsers;
 use retold::run::Stop;
 
-use crate::config::{ConfigError, Wrong};
+use crate::config::{ConfigError, ConfigProblem};
 use crate::template::TemplateError;
 
 /// An error of a study, in its own words.
@@ -21,7 +21,7 @@ pub enum StudyError {
     Unfit(#[from] serde_json::Error),
     /// An invalid value.
     #[error(transparent)]
-    Wrong(#[from] Wrong),
+    Wrong(#[from] ConfigProblem),
     /// Something cannot be made from a value.
     #[error("{source}")]
     Part {
@@ -64,7 +64,7 @@ impl StudyError {
         if let StudyError::Wrong(wrong) = self {
             return wrong.at(path);
         }
-        Wrong::new(self.key().unwrap_or("settings"), self.to_string()).at(path)
+        ConfigProblem::new(self.key().unwrap_or("settings"), self.to_string()).at(path)
     }
 }
 

@@ -34,16 +34,16 @@ impl<'de> Deserialize<'de> for Floats {
 /// A vector in a state. A digest contains only the hash of its floats, so that marking a state with
 /// many vectors is cheap.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Hashed(pub Floats);
+pub struct HashedVector(pub Floats);
 
-impl Hashed {
+impl HashedVector {
     /// The floats.
     pub fn floats(&self) -> &Arc<[f32]> {
         &self.0.0
     }
 }
 
-impl Serialize for Hashed {
+impl Serialize for HashedVector {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Content::Vector(self.floats().clone()).hash().serialize(serializer)
     }
@@ -73,7 +73,7 @@ mod tests {
     fn a_state_has_the_hash_of_a_vector() {
         let floats: Arc<[f32]> = [0.5f32].into();
         let hash = Content::Vector(floats.clone()).hash().to_string();
-        let hashed = serde_json::to_value(Hashed(Floats(floats))).unwrap();
+        let hashed = serde_json::to_value(HashedVector(Floats(floats))).unwrap();
         assert_eq!(hashed, serde_json::Value::String(hash));
     }
 }

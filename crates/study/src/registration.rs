@@ -12,7 +12,7 @@ use crate::error::{BoxError, StudyError};
 use crate::figures::Figure;
 use crate::original::ReadOriginal;
 use crate::settings::ExperimentSettings;
-use crate::study::{SettingsOf, Stored, Study};
+use crate::study::{SettingsOf, StoreResult, Study};
 
 /// A study as a program offers it: everything that commands need to know about it.
 pub trait Registration: Sync {
@@ -123,9 +123,9 @@ pub trait Registration: Sync {
     ///
     /// # Errors
     /// What cannot be read or written.
-    fn store(&self, record: &RunRecord<'_>, settings: SettingsOf) -> Result<Stored, BoxError> {
+    fn store(&self, record: &RunRecord<'_>, settings: SettingsOf) -> Result<StoreResult, BoxError> {
         let _ = (record, settings);
-        Ok(Stored::Nothing)
+        Ok(StoreResult::Nothing)
     }
 
     /// The figures that its report leads with, of a run with these recorded facts. By default there

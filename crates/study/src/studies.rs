@@ -11,7 +11,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::config::{
-    ConfigError, ConfigFile, ConfigHead, ModelKind, Wrong, load, located, read_text, with_overrides,
+    ConfigError, ConfigFile, ConfigHead, ConfigProblem, ModelKind, load, located, read_text,
+    with_overrides,
 };
 use crate::error::{Clash, ExperimentError, StudyError};
 use crate::original::{Original, OriginalError};
@@ -115,7 +116,9 @@ impl Studies {
         // Without the line, because the error may be about a key in it.
         let group = entry.model_key();
         let named = study.settings.runtime.model.named_by_config(path, &given[group]);
-        named.map_err(|Wrong { key, message }| file.wrong(&format!("{group}.{key}"), message))?;
+        named.map_err(|ConfigProblem { key, message }| {
+            file.wrong(&format!("{group}.{key}"), message)
+        })?;
         Ok(study)
     }
 
@@ -326,12 +329,12 @@ fn checked(entry: &dyn Registration, file: &ConfigFile<'_>) -> Result<Study, Con
 }
 
 /// The simulated model of each study has its own kinds of malformed answers.
-fn kinds_are_known(entry: &dyn Registration, study: &Study) -> Result<(), Wrong> {
+fn kinds_are_known(entry: &dyn Registration, study: &Study) -> Result<(), ConfigProblem> {
     let kinds = entry.player().kinds();
     let named = &study.settings.runtime.model.rates.malformed_kinds;
     match named.keys().find(|kind| !kinds.contains(&kind.as_str())) {
         None => Ok(()),
-        Some(kind) => Err(Wrong::new(
+        Some(kind) => Err(ConfigProblem::new(
             &format!("{}.rates.malformed_kinds.{kind}", entry.model_key()),
             format!(
                 "there is no kind {kind:?} of malformed answers to {}; the kinds are {}",

@@ -48,7 +48,7 @@ pub enum SettingsOf {
 
 /// What happened to the things that a run leaves for later runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stored {
+pub enum StoreResult {
     /// There is nothing new.
     Nothing,
     /// It was added to a file.

@@ -15,7 +15,7 @@ use retold::run::Stop;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use self::bounds::{LONGEST_PROMPT, Prompt};
+use self::bounds::{LONGEST_PROMPT, PromptDraft};
 
 /// A complete template, as settings record it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,7 +95,7 @@ impl Templates {
     /// [`TemplateError`]: the template does not exist, or a value that it needs is missing.
     pub fn render(&self, name: &str, values: impl Serialize) -> Result<String, TemplateError> {
         let template = self.0.get_template(name).map_err(|e| error(name, &e))?;
-        let mut prompt = Prompt::default();
+        let mut prompt = PromptDraft::default();
         let rendered =
             template.render_captured_to(minijinja::value::Serde(&values), &mut prompt).map(drop);
         rendered.map_err(|e| match e.kind() {

@@ -14,7 +14,7 @@ use retold::escaping::printable;
 
 /// What was done with the files of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Replaced {
+pub struct TemplateReplacement {
     /// How many templates the settings have.
     pub templates: usize,
     /// The templates whose text has changed.
@@ -55,13 +55,14 @@ pub enum ReplaceError {
 ///
 /// # Errors
 /// [`ReplaceError`].
-pub fn replace(settings: &mut Value, folder: &Path) -> Result<Replaced, ReplaceError> {
+pub fn replace(settings: &mut Value, folder: &Path) -> Result<TemplateReplacement, ReplaceError> {
     let places = templates(settings);
     if places.is_empty() {
         return Err(ReplaceError::NoTemplates);
     }
     let mut files = files(folder)?;
-    let mut replaced = Replaced { templates: places.len(), ..Replaced::default() };
+    let mut replaced =
+        TemplateReplacement { templates: places.len(), ..TemplateReplacement::default() };
     let known: Vec<String> = places.iter().map(|(old, _)| file_name(&old.name)).collect();
     let mut found = 0;
     for ((old, place), file) in places.into_iter().zip(&known) {

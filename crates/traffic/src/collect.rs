@@ -4,28 +4,28 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use http::{HeaderMap, HeaderValue};
 use retold::event::RunStarted;
-use retold::exchange::{Collected, Collector};
+use retold::exchange::{CollectedRun, Collector};
 use retold::id::{CallPath, IdError, Time};
 use retold::model::{ModelInfo, providers};
 use retold::prompt::{Request, RequestError};
 use retold_wire::{
-    AskedError, Elsewhere, Imported, Incoming, Key, Outcome, PROGRAM, ReplayQueue, Rules, Settings,
-    Ticket, TooLong, Turn, is_counted, is_kept, translated,
+    AnswerTooLong, AskedError, Elsewhere, ImportSource, Incoming, Key, LoggedOutcome, PROGRAM,
+    ProgramSettings, ReplayQueue, ReplayTurn, Rules, Ticket, is_counted, is_kept, translated,
 };
 use serde_json::json;
 
-use crate::error::{TrafficError, Wrong};
-use crate::exchange::{Answer, Asked, Exchange, Http};
-use crate::hosts::{Hosts, Parts};
+use crate::error::{FileProblem, TrafficError};
+use crate::exchange::{Http, TrafficAnswer, TrafficExchange, TrafficQuestion};
+use crate::hosts::{Hosts, UrlParts};
 use crate::notes::Notes;
 
 /// The field with the headers that count.
 const COUNTED_HEADERS: &str = "http.headers";
 
 /// A run that was read from files, and what it could not represent.
-pub struct Read {
+pub struct TrafficImport {
     /// The run; it is stored whole or not at all.
-    pub run: Collected,
+    pub run: CollectedRun,
     /// The format of the files.
     pub format: &'static str,
     /// How many questions it has.
@@ -58,9 +58,9 @@ pub(crate) struct Plan {
 /// [`TrafficError::Log`] if there is no room for it.
 pub(crate) fn collect(
     plan: Plan,
-    exchanges: Vec<Exchange>,
+    exchanges: Vec<TrafficExchange>,
     mut notes: Notes,
-) -> Result<Read, TrafficError> {
+) -> Result<TrafficImport, TrafficError> {
     let Plan { files, format, name, rules, mut hosts, time } = plan;
     let rules = without_headers(rules, &exchanges, &mut notes);
     let mut started = RunStarted {
@@ -83,8 +83,8 @@ pub(crate) fn collect(
     };
     // Known before the first redirect is read, because it may lead to any of them.
     for exchange in &exchanges {
-        if let Asked::Http(http) = &exchange.asked
-            && let Ok(parts) = Parts::parse(&http.url)
+        if let TrafficQuestion::Http(http) = &exchange.asked
+            && let Ok(parts) = UrlParts::parse(&http.url)
         {
             hosts.place(&parts);
         }
@@ -97,10 +97,10 @@ pub(crate) fn collect(
     let urls = hosts.urls().iter();
     let urls: BTreeMap<_, _> =
         urls.map(|(name, url)| (name.clone(), rules.redacted(url))).collect();
-    let settings = Settings {
+    let settings = ProgramSettings {
         command: Vec::new(),
         intercept: None,
-        imported: Some(Imported { files, format: format.to_owned(), urls: urls.clone() }),
+        imported: Some(ImportSource { files, format: format.to_owned(), urls: urls.clone() }),
         name,
         rules: rules.recorded().clone(),
         shared: false,
@@ -109,15 +109,17 @@ pub(crate) fn collect(
     };
     started.settings = json!(settings);
     let run = run.finish(started, unanswered == 0)?;
-    Ok(Read { run, format, questions, answers, failed, unanswered, urls, notes })
+    Ok(TrafficImport { run, format, questions, answers, failed, unanswered, urls, notes })
 }
 
 /// If a file has none of the headers that count, although an SDK always sends one, then the tool
 /// that wrote it left them out, and a program that sends them must find its answers.
-fn without_headers(rules: Rules, exchanges: &[Exchange], notes: &mut Notes) -> Rules {
-    let http = |exchange: &&Exchange| match &exchange.asked {
-        Asked::Http(http) => Some((http.url.clone(), http.headers.keys().any(is_counted))),
-        Asked::Other(..) => None,
+fn without_headers(rules: Rules, exchanges: &[TrafficExchange], notes: &mut Notes) -> Rules {
+    let http = |exchange: &&TrafficExchange| match &exchange.asked {
+        TrafficQuestion::Http(http) => {
+            Some((http.url.clone(), http.headers.keys().any(is_counted)))
+        }
+        TrafficQuestion::Other(..) => None,
     };
     let all: Vec<(String, bool)> =
         exchanges.iter().filter_map(|exchange| http(&exchange)).collect();
@@ -151,7 +153,7 @@ struct RunBuilder {
 enum NotCollected {
     /// It has no URL.
     #[error(transparent)]
-    Url(#[from] Wrong),
+    Url(#[from] FileProblem),
     /// Its request cannot be recorded.
     #[error(transparent)]
     Asked(#[from] AskedError),
@@ -163,7 +165,7 @@ enum NotCollected {
     Call(#[from] IdError),
     /// Its answer is longer than what is kept.
     #[error(transparent)]
-    TooLong(#[from] TooLong),
+    TooLong(#[from] AnswerTooLong),
     /// Its request did not go over HTTP.
     #[error("it came over HTTP, and was not asked so")]
     NotAskedOverHttp,
@@ -175,17 +177,17 @@ struct CollectedQuestion {
     request: Request,
     retry: Option<u32>,
     /// The request over HTTP, if it was one.
-    http: Option<(Incoming, retold_wire::Asked)>,
+    http: Option<(Incoming, retold_wire::WireRequest)>,
 }
 
 impl RunBuilder {
     fn add(
         &mut self,
-        exchange: Exchange,
+        exchange: TrafficExchange,
         hosts: &mut Hosts,
         notes: &mut Notes,
     ) -> Result<(), TrafficError> {
-        let Exchange { place, asked, answers, mut label, latency } = exchange;
+        let TrafficExchange { place, asked, answers, mut label, latency } = exchange;
         if let Some(label) = &mut label {
             self.rules.redact(label);
         }
@@ -197,7 +199,7 @@ impl RunBuilder {
             }
         };
         let turn = self.book.take(&question.key, question.retry);
-        let Turn::Live(mut ticket) = turn else { return Ok(()) };
+        let ReplayTurn::Live(mut ticket) = turn else { return Ok(()) };
         if answers.is_empty() {
             self.sent(&mut ticket, &question)?;
             self.unanswered += 1;
@@ -205,7 +207,7 @@ impl RunBuilder {
         }
         let last = answers.len() - 1;
         for (at, answer) in answers.into_iter().enumerate() {
-            let is_unsent = matches!(answer, Answer::Failed(_));
+            let is_unsent = matches!(answer, TrafficAnswer::Failed(_));
             let outcome = match self.outcome(answer, &question, &ticket, hosts, notes) {
                 Ok(outcome) => outcome,
                 Err(why) => {
@@ -215,12 +217,12 @@ impl RunBuilder {
             };
             let request = self.sent(&mut ticket, &question)?;
             match outcome {
-                Outcome::Answer(response) => {
+                LoggedOutcome::Answer(response) => {
                     self.answers += 1;
                     self.run.received(request, *response, latency, label)?;
                     return Ok(());
                 }
-                Outcome::Failed { mut details } => {
+                LoggedOutcome::Failed { mut details } => {
                     // What was asked again was not given up.
                     details.gave_up &= at == last;
                     let reopens = !details.gave_up;
@@ -243,18 +245,18 @@ impl RunBuilder {
 
     fn question(
         &self,
-        asked: Asked,
+        asked: TrafficQuestion,
         hosts: &mut Hosts,
         notes: &mut Notes,
     ) -> Result<CollectedQuestion, NotCollected> {
         match asked {
-            Asked::Http(http) => {
+            TrafficQuestion::Http(http) => {
                 let incoming = incoming(http, hosts, notes)?;
                 let asked = incoming.asked(&self.rules)?;
                 let (key, request, retry) = (asked.key.clone(), asked.request.clone(), asked.retry);
                 Ok(CollectedQuestion { key, request, retry, http: Some((incoming, asked)) })
             }
-            Asked::Other(name, request) => {
+            TrafficQuestion::Other(name, request) => {
                 let request = self.rules.redact_request(*request)?;
                 let prompt = self.rules.key(&request);
                 let call = CallPath::new(format!("{name}/{}", prompt.short(16)))?;
@@ -266,28 +268,28 @@ impl RunBuilder {
 
     fn outcome(
         &self,
-        answer: Answer,
+        answer: TrafficAnswer,
         question: &CollectedQuestion,
         ticket: &Ticket,
         hosts: &mut Hosts,
         notes: &mut Notes,
-    ) -> Result<Outcome, NotCollected> {
+    ) -> Result<LoggedOutcome, NotCollected> {
         match (answer, &question.http) {
-            (Answer::Http { status, mut headers, body }, Some((incoming, asked))) => {
+            (TrafficAnswer::Http { status, mut headers, body }, Some((incoming, asked))) => {
                 noted(&headers, "answers", is_kept, notes);
                 redirected(&mut headers, incoming, hosts);
                 let answer = Elsewhere { status, headers, body };
                 Ok(answer.outcome(incoming, asked, ticket.attempt, &self.rules)?)
             }
-            (Answer::Http { .. }, None) => Err(NotCollected::NotAskedOverHttp),
-            (Answer::Read(mut response), _) => {
+            (TrafficAnswer::Http { .. }, None) => Err(NotCollected::NotAskedOverHttp),
+            (TrafficAnswer::Read(mut response), _) => {
                 self.rules.redact_answer(&mut response);
-                Ok(Outcome::Answer(response))
+                Ok(LoggedOutcome::Answer(response))
             }
-            (Answer::Failed(mut details), _) => {
+            (TrafficAnswer::Failed(mut details), _) => {
                 self.rules.redact_failure(&mut details);
                 let details = retold::event::AttemptDetails { attempt: ticket.attempt, ..details };
-                Ok(Outcome::Failed { details })
+                Ok(LoggedOutcome::Failed { details })
             }
         }
     }
@@ -310,7 +312,7 @@ impl RunBuilder {
 
 fn incoming(http: Http, hosts: &mut Hosts, notes: &mut Notes) -> Result<Incoming, NotCollected> {
     let Http { method, url, headers, body } = http;
-    let parts = Parts::parse(&url)?;
+    let parts = UrlParts::parse(&url)?;
     noted(&headers, "requests", is_counted, notes);
     let (upstream, path) = hosts.place(&parts);
     // Of an upstream that the user named, as well.
@@ -334,14 +336,14 @@ fn noted(
 /// URLs that lead to a recorded request lead to the server that replays it.
 fn redirected(headers: &mut HeaderMap, asked: &Incoming, hosts: &mut Hosts) {
     // A path is one at the server that answered.
-    let origin = hosts.urls().get(&asked.upstream).and_then(|url| Parts::parse(url).ok());
+    let origin = hosts.urls().get(&asked.upstream).and_then(|url| UrlParts::parse(url).ok());
     let mut within = |url: &str| {
         let is_path = url.starts_with('/') && !url.starts_with("//");
         let whole = match &origin {
-            Some(Parts { origin, .. }) if is_path => format!("{origin}{url}"),
+            Some(UrlParts { origin, .. }) if is_path => format!("{origin}{url}"),
             _ => url.to_owned(),
         };
-        hosts.within(&Parts::parse(&whole).ok()?)
+        hosts.within(&UrlParts::parse(&whole).ok()?)
     };
     for (name, value) in headers.iter_mut() {
         let said = value.to_str().ok().and_then(|it| translated(name.as_str(), it, &mut within));

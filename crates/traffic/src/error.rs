@@ -26,14 +26,14 @@ pub enum TrafficError {
         /// Where in it.
         place: Option<String>,
         /// What is wrong.
-        wrong: Wrong,
+        wrong: FileProblem,
     },
 }
 
 /// What is wrong with a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Wrong {
+pub enum FileProblem {
     /// It is not text.
     #[error("it is not UTF-8")]
     NotUtf8,
@@ -76,7 +76,7 @@ pub enum Wrong {
 }
 
 impl TrafficError {
-    pub(crate) fn wrong(path: &str, place: Option<String>, wrong: Wrong) -> Self {
+    pub(crate) fn wrong(path: &str, place: Option<String>, wrong: FileProblem) -> Self {
         TrafficError::Wrong { path: path.to_owned(), place, wrong }
     }
 }

@@ -8,10 +8,10 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use retold::event::AttemptDetails;
 use retold::model::{FailureKind, Response};
 use retold::prompt::Request;
-use retold_wire::{Kept, decoded};
+use retold_wire::{Transmission, decoded};
 use serde_json::{Value, json};
 
-use crate::error::Wrong;
+use crate::error::FileProblem;
 use crate::notes::Notes;
 
 /// The most headers of a message.
@@ -19,11 +19,11 @@ const MOST_HEADERS: usize = 1000;
 
 /// An exchange.
 #[derive(Debug)]
-pub(crate) struct Exchange {
+pub(crate) struct TrafficExchange {
     /// Where it is in its file, for messages.
     pub(crate) place: String,
-    pub(crate) asked: Asked,
-    pub(crate) answers: Vec<Answer>,
+    pub(crate) asked: TrafficQuestion,
+    pub(crate) answers: Vec<TrafficAnswer>,
     /// What the file calls it; kept for export.
     pub(crate) label: Option<Value>,
     pub(crate) latency: Duration,
@@ -31,7 +31,7 @@ pub(crate) struct Exchange {
 
 /// What was asked.
 #[derive(Debug)]
-pub(crate) enum Asked {
+pub(crate) enum TrafficQuestion {
     /// Over HTTP.
     Http(Http),
     /// In another way: stored as it is, under a call that begins with this name.
@@ -49,7 +49,7 @@ pub(crate) struct Http {
 
 /// What came back.
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub(crate) enum TrafficAnswer {
     /// Over HTTP, without content encoding.
     Http { status: StatusCode, headers: HeaderMap, body: Bytes },
     /// An answer without its bytes.
@@ -58,25 +58,25 @@ pub(crate) enum Answer {
     Failed(AttemptDetails),
 }
 
-impl Answer {
+impl TrafficAnswer {
     /// Whether it answers the question.
     pub(crate) fn is_success(&self) -> bool {
         match self {
-            Answer::Http { status, .. } => status.is_success(),
-            Answer::Read(_) => true,
-            Answer::Failed(_) => false,
+            TrafficAnswer::Http { status, .. } => status.is_success(),
+            TrafficAnswer::Read(_) => true,
+            TrafficAnswer::Failed(_) => false,
         }
     }
 }
 
 /// An attempt that no answer came of. A client that meets it in a replay gets what `retold record`
 /// gives one whose upstream does not answer in time, and tries again.
-pub(crate) fn unanswered(kind: FailureKind, code: &str, message: &str) -> Answer {
+pub(crate) fn unanswered(kind: FailureKind, code: &str, message: &str) -> TrafficAnswer {
     let error = json!({"error": {"message": message, "type": code, "param": null, "code": code}});
     let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
-    let kept = Kept { status: 504, headers, ..Kept::default() };
+    let kept = Transmission { status: 504, headers, ..Transmission::default() };
     let kept = kept.with_body(error.to_string().as_bytes(), &[], "");
-    Answer::Failed(AttemptDetails {
+    TrafficAnswer::Failed(AttemptDetails {
         attempt: 0,
         error: format!("{code}: {message}"),
         failure: kind.as_str().to_owned(),
@@ -113,19 +113,19 @@ pub(crate) fn headers<'a>(
 }
 
 /// A method, in upper case: some tools write it in lower case.
-pub(crate) fn method(name: &str) -> Result<Method, Wrong> {
-    Method::from_bytes(name.to_ascii_uppercase().as_bytes()).map_err(|_| Wrong::Value {
+pub(crate) fn method(name: &str) -> Result<Method, FileProblem> {
+    Method::from_bytes(name.to_ascii_uppercase().as_bytes()).map_err(|_| FileProblem::Value {
         what: "an HTTP method",
         found: name.chars().take(40).collect(),
     })
 }
 
 /// A status.
-pub(crate) fn status(code: u64) -> Result<StatusCode, Wrong> {
+pub(crate) fn status(code: u64) -> Result<StatusCode, FileProblem> {
     u16::try_from(code)
         .ok()
         .and_then(|code| StatusCode::from_u16(code).ok())
-        .ok_or(Wrong::Value { what: "an HTTP status", found: code.to_string() })
+        .ok_or(FileProblem::Value { what: "an HTTP status", found: code.to_string() })
 }
 
 /// A body without its content encoding, and its headers without what described that. A body that is

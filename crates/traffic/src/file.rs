@@ -5,8 +5,8 @@ use std::path::Path;
 use memchr::memchr3_iter;
 use retold::jsonl::read_whole;
 
-use crate::error::{TrafficError, Wrong};
-use crate::node::Node;
+use crate::error::{FileProblem, TrafficError};
+use crate::node::LocatedValue;
 use crate::yaml;
 
 /// The largest file, unpacked.
@@ -54,7 +54,7 @@ impl Document {
     /// [`TrafficError::Wrong`] if it is not UTF-8.
     pub(crate) fn text(&self) -> Result<&str, TrafficError> {
         let text =
-            std::str::from_utf8(&self.bytes).map_err(|_| self.wrong(None, Wrong::NotUtf8))?;
+            std::str::from_utf8(&self.bytes).map_err(|_| self.wrong(None, FileProblem::NotUtf8))?;
         Ok(text.strip_prefix('\u{FEFF}').unwrap_or(text))
     }
 
@@ -64,7 +64,7 @@ impl Document {
     }
 
     /// What is wrong with it.
-    pub(crate) fn wrong(&self, place: Option<String>, wrong: Wrong) -> TrafficError {
+    pub(crate) fn wrong(&self, place: Option<String>, wrong: FileProblem) -> TrafficError {
         TrafficError::wrong(&self.path, place, wrong)
     }
 
@@ -72,14 +72,14 @@ impl Document {
     ///
     /// # Errors
     /// [`TrafficError::Wrong`].
-    pub(crate) fn node(&self) -> Result<Node, TrafficError> {
+    pub(crate) fn node(&self) -> Result<LocatedValue, TrafficError> {
         let text = self.text()?;
         if text.trim_start().starts_with('{') {
             return self.json();
         }
         yaml::read(text).map_err(|error| {
             let place = format!("line {}, column {}", error.line, error.column);
-            self.wrong(Some(place), Wrong::Yaml(error.what))
+            self.wrong(Some(place), FileProblem::Yaml(error.what))
         })
     }
 
@@ -87,7 +87,7 @@ impl Document {
     ///
     /// # Errors
     /// [`TrafficError::Wrong`].
-    pub(crate) fn json(&self) -> Result<Node, TrafficError> {
+    pub(crate) fn json(&self) -> Result<LocatedValue, TrafficError> {
         json(self.text()?).map_err(|(place, wrong)| self.wrong(place, wrong))
     }
 }
@@ -96,7 +96,7 @@ impl Document {
 ///
 /// # Errors
 /// What is wrong, and where.
-pub(crate) fn json(text: &str) -> Result<Node, (Option<String>, Wrong)> {
+pub(crate) fn json(text: &str) -> Result<LocatedValue, (Option<String>, FileProblem)> {
     parsed(text)
 }
 
@@ -104,18 +104,18 @@ pub(crate) fn json(text: &str) -> Result<Node, (Option<String>, Wrong)> {
 ///
 /// # Errors
 /// What is wrong, and where.
-pub(crate) fn json_value(text: &str) -> Result<serde_json::Value, (Option<String>, Wrong)> {
+pub(crate) fn json_value(text: &str) -> Result<serde_json::Value, (Option<String>, FileProblem)> {
     parsed(text)
 }
 
-fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, (Option<String>, Wrong)> {
+fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, (Option<String>, FileProblem)> {
     if memchr3_iter(b',', b'[', b'{', text.as_bytes()).count() > MOST_VALUES {
-        return Err((None, Wrong::TooMany(MOST_VALUES)));
+        return Err((None, FileProblem::TooMany(MOST_VALUES)));
     }
     serde_json::from_str(text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let what = error.to_string();
         let what = what.split(" at line ").next().unwrap_or(&what).to_owned();
-        (Some(format!("line {line}, column {column}")), Wrong::Json(what))
+        (Some(format!("line {line}, column {column}")), FileProblem::Json(what))
     })
 }

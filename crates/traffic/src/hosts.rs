@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use retold::model::providers;
 
-use crate::error::Wrong;
+use crate::error::FileProblem;
 
 /// The longest name of an upstream.
 const LONGEST: usize = 40;
 
 /// A URL, taken apart as it is written: a path has to be the one that a client sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Parts {
+pub(crate) struct UrlParts {
     /// The scheme, host and port, without the port that the scheme has anyway.
     pub(crate) origin: String,
     host: String,
@@ -19,17 +19,17 @@ pub(crate) struct Parts {
     pub(crate) query: Option<String>,
 }
 
-impl Parts {
+impl UrlParts {
     /// Takes a URL apart; its user name and password are left out.
     ///
     /// # Errors
-    /// [`Wrong::Value`].
-    pub(crate) fn parse(url: &str) -> Result<Self, Wrong> {
+    /// [`FileProblem::Value`].
+    pub(crate) fn parse(url: &str) -> Result<Self, FileProblem> {
         let wrong = || {
             // Neither a password nor a key in the query.
             let shown = url.rsplit('@').next().and_then(|rest| rest.split('?').next());
             let shown = shown.unwrap_or("").chars().take(80).collect();
-            Wrong::Value { what: "an http or https URL", found: shown }
+            FileProblem::Value { what: "an http or https URL", found: shown }
         };
         let (scheme, rest) = url.split_once("://").ok_or_else(wrong)?;
         let scheme = scheme.to_ascii_lowercase();
@@ -55,7 +55,7 @@ impl Parts {
         };
         let path = if path.is_empty() { "/".to_owned() } else { encoded(path) };
         let query = query.filter(|query| !query.is_empty());
-        Ok(Parts { origin: format!("{scheme}://{host}"), host, path, query })
+        Ok(UrlParts { origin: format!("{scheme}://{host}"), host, path, query })
     }
 }
 
@@ -75,7 +75,7 @@ fn encoded(text: &str) -> String {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hosts {
     /// The base URL of each upstream that the user named.
-    given: Vec<(String, Parts)>,
+    given: Vec<(String, UrlParts)>,
     /// The base URL of each upstream that is used.
     used: BTreeMap<String, String>,
 }
@@ -84,17 +84,17 @@ impl Hosts {
     /// Upstreams with the names that the user gives them.
     ///
     /// # Errors
-    /// [`Wrong::Value`] for one that is not a URL.
-    pub(crate) fn given(named: &BTreeMap<String, String>) -> Result<Self, Wrong> {
+    /// [`FileProblem::Value`] for one that is not a URL.
+    pub(crate) fn given(named: &BTreeMap<String, String>) -> Result<Self, FileProblem> {
         let parts = |(name, url): (&String, &String)| {
-            Ok((name.clone(), Parts::parse(&providers::base_url(name, url))?))
+            Ok((name.clone(), UrlParts::parse(&providers::base_url(name, url))?))
         };
         let given = named.iter().map(parts);
-        Ok(Hosts { given: given.collect::<Result<_, Wrong>>()?, used: BTreeMap::new() })
+        Ok(Hosts { given: given.collect::<Result<_, FileProblem>>()?, used: BTreeMap::new() })
     }
 
     /// The upstream of a request, and its path below that.
-    pub(crate) fn place(&mut self, parts: &Parts) -> (String, String) {
+    pub(crate) fn place(&mut self, parts: &UrlParts) -> (String, String) {
         let (name, base) = self.named(parts);
         let below = below(parts, &base).unwrap_or(&parts.path).to_owned();
         let url = format!("{}{}", base.origin, base.path.trim_end_matches('/'));
@@ -108,7 +108,7 @@ impl Hosts {
     }
 
     /// A URL within one of the upstreams, as a path of the server that replays it.
-    pub(crate) fn within(&mut self, parts: &Parts) -> Option<String> {
+    pub(crate) fn within(&mut self, parts: &UrlParts) -> Option<String> {
         let (name, base) = self.named(parts);
         if !self.used.contains_key(&name) {
             return None;
@@ -118,19 +118,19 @@ impl Hosts {
         Some(format!("/{name}{below}{query}"))
     }
 
-    fn named(&self, parts: &Parts) -> (String, Parts) {
-        let fits = |(_, base): &&(String, Parts)| below(parts, base).is_some();
+    fn named(&self, parts: &UrlParts) -> (String, UrlParts) {
+        let fits = |(_, base): &&(String, UrlParts)| below(parts, base).is_some();
         if let Some((name, base)) = self.given.iter().find(fits) {
             return (name.clone(), base.clone());
         }
-        let root = Parts { path: "/".to_owned(), query: None, ..parts.clone() };
+        let root = UrlParts { path: "/".to_owned(), query: None, ..parts.clone() };
         for provider in providers::providers() {
-            let default = provider.default.and_then(|url| Parts::parse(url).ok());
+            let default = provider.default.and_then(|url| UrlParts::parse(url).ok());
             let recorded = provider.recorded_at.iter().filter(|base| base.is_at(&parts.origin));
             let recorded =
-                recorded.map(|base| Parts { path: base.path.to_owned(), ..root.clone() });
+                recorded.map(|base| UrlParts { path: base.path.to_owned(), ..root.clone() });
             let is_it =
-                |base: &Parts| below(parts, base).is_some() && self.is_free(provider.name, base);
+                |base: &UrlParts| below(parts, base).is_some() && self.is_free(provider.name, base);
             if let Some(base) = default.into_iter().chain(recorded).find(is_it) {
                 return (provider.name.to_owned(), base);
             }
@@ -145,7 +145,7 @@ impl Hosts {
     }
 
     /// Whether a name is not that of another base URL.
-    fn is_free(&self, name: &str, base: &Parts) -> bool {
+    fn is_free(&self, name: &str, base: &UrlParts) -> bool {
         let url = format!("{}{}", base.origin, base.path.trim_end_matches('/'));
         let is_given = self.given.iter().any(|(given, _)| given == name);
         !is_given && self.used.get(name).is_none_or(|used| *used == url)
@@ -153,7 +153,7 @@ impl Hosts {
 }
 
 /// The path below a base URL, if it is below it.
-fn below<'a>(parts: &'a Parts, base: &Parts) -> Option<&'a str> {
+fn below<'a>(parts: &'a UrlParts, base: &UrlParts) -> Option<&'a str> {
     if parts.origin != base.origin {
         return None;
     }
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     fn place(hosts: &mut Hosts, url: &str) -> (String, String) {
-        hosts.place(&Parts::parse(url).unwrap())
+        hosts.place(&UrlParts::parse(url).unwrap())
     }
 
     #[test]
@@ -195,7 +195,7 @@ mod tests {
         }
         assert_eq!(hosts.urls()["openai"], "https://api.openai.com/v1");
         assert!(!format!("{hosts:?}").contains("hunter2"));
-        let within = |hosts: &mut Hosts, url: &str| hosts.within(&Parts::parse(url).unwrap());
+        let within = |hosts: &mut Hosts, url: &str| hosts.within(&UrlParts::parse(url).unwrap());
         let due = Some("/openai/files/1?a=b".to_owned());
         assert_eq!(within(&mut hosts, "https://api.openai.com/v1/files/1?a=b"), due);
         assert_eq!(within(&mut hosts, "https://elsewhere.example/"), None);
@@ -209,7 +209,7 @@ mod tests {
         let due = ("mistral".to_owned(), "/chat/completions".to_owned());
         assert_eq!(place(&mut hosts, "https://api.mistral.ai/v1/chat/completions"), due);
         for url in ["ftp://h/", "h/x", "https://", "https://h&h/", "https://u:hunter2@h&h/"] {
-            let said = Parts::parse(url).unwrap_err().to_string();
+            let said = UrlParts::parse(url).unwrap_err().to_string();
             assert!(said.contains("URL") && !said.contains("hunter2"), "{url}: {said}");
         }
     }

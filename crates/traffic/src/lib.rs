@@ -27,13 +27,13 @@ use retold::id::Time;
 use retold_wire::Rules;
 
 use collect::{Plan, collect};
-use exchange::Exchange;
+use exchange::TrafficExchange;
 use file::Document;
-use format::batch::Batch;
+use format::batch::BatchFiles;
 use hosts::Hosts;
 
-pub use collect::Read;
-pub use error::{TrafficError, Wrong, YamlProblem};
+pub use collect::TrafficImport;
+pub use error::{FileProblem, TrafficError, YamlProblem};
 pub use export::{CassetteForm, ExportError, export_cassette, export_fine_tuning, left_out};
 pub use format::Format;
 pub use notes::{Note, Notes};
@@ -61,7 +61,7 @@ pub fn import(
     paths: &[PathBuf],
     options: Options,
     time: Time,
-) -> Result<Read, TrafficError> {
+) -> Result<TrafficImport, TrafficError> {
     let mut notes = Notes::default();
     let exchanges = match format {
         // SQLite reads from a file.
@@ -90,7 +90,7 @@ pub fn import_bytes(
     bytes: Vec<u8>,
     options: Options,
     time: Time,
-) -> Result<Read, TrafficError> {
+) -> Result<TrafficImport, TrafficError> {
     let mut notes = Notes::default();
     let document = Document::new(&path, bytes);
     let exchanges = exchanges(format, std::iter::once(Ok(document)), &mut notes)?;
@@ -101,17 +101,17 @@ pub fn import_bytes(
 fn run(
     format: Format,
     paths: &[PathBuf],
-    exchanges: Vec<Exchange>,
+    exchanges: Vec<TrafficExchange>,
     notes: Notes,
     options: Options,
     time: Time,
-) -> Result<Read, TrafficError> {
+) -> Result<TrafficImport, TrafficError> {
     let named = |what| {
         let path = paths.first().map_or_else(String::new, |path| path.display().to_string());
         TrafficError::wrong(&path, None, what)
     };
     if exchanges.is_empty() {
-        return Err(named(Wrong::Not("a file with exchanges: there are none")));
+        return Err(named(FileProblem::Not("a file with exchanges: there are none")));
     }
     let Options { name, rules, upstreams } = options;
     let hosts =
@@ -127,7 +127,7 @@ fn run(
     }
     // Each of them was noted; the first note says why.
     let why = read.notes.all().next().map_or_else(String::new, |note| format!(": {}", note.what));
-    Err(named(Wrong::Said(format!("none of its exchanges can be represented{why}"))))
+    Err(named(FileProblem::Said(format!("none of its exchanges can be represented{why}"))))
 }
 
 /// The exchanges of files of one format.
@@ -135,9 +135,9 @@ fn exchanges(
     format: Format,
     documents: impl Iterator<Item = Result<Document, TrafficError>>,
     notes: &mut Notes,
-) -> Result<Vec<Exchange>, TrafficError> {
+) -> Result<Vec<TrafficExchange>, TrafficError> {
     let mut exchanges = Vec::new();
-    let mut batch = Batch::default();
+    let mut batch = BatchFiles::default();
     for document in documents {
         let document = document?;
         let wrong = |(place, wrong)| document.wrong(place, wrong);
@@ -162,7 +162,7 @@ fn exchanges(
             }
             Format::Llm => {
                 let said = "a log of llm is an SQLite file, and is not read from its bytes";
-                return Err(document.wrong(None, Wrong::Said(said.to_owned())));
+                return Err(document.wrong(None, FileProblem::Said(said.to_owned())));
             }
         }
     }

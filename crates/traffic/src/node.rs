@@ -8,7 +8,7 @@ use serde_json::{Number, Value as Json};
 
 /// A value, and where it begins.
 #[derive(Debug, Clone)]
-pub(crate) struct Node {
+pub(crate) struct LocatedValue {
     /// The line, from 1; 0 if it is not known.
     pub(crate) line: u32,
     /// The value.
@@ -23,8 +23,8 @@ pub(crate) enum Value {
     Number(Number),
     Text(String),
     Bytes(Vec<u8>),
-    List(Vec<Node>),
-    Map(Vec<(String, Node)>),
+    List(Vec<LocatedValue>),
+    Map(Vec<(String, LocatedValue)>),
 }
 
 impl Value {
@@ -41,13 +41,13 @@ impl Value {
     }
 }
 
-impl Node {
+impl LocatedValue {
     pub(crate) fn new(value: Value) -> Self {
-        Node { line: 0, value }
+        LocatedValue { line: 0, value }
     }
 
     /// A field of a mapping, if it is there and not null.
-    pub(crate) fn get(&self, name: &str) -> Option<&Node> {
+    pub(crate) fn get(&self, name: &str) -> Option<&LocatedValue> {
         let Value::Map(fields) = &self.value else { return None };
         let found = fields.iter().find(|(field, _)| field == name);
         found.map(|(_, node)| node).filter(|node| !matches!(node.value, Value::Null))
@@ -60,14 +60,14 @@ impl Node {
         }
     }
 
-    pub(crate) fn list(&self) -> Option<&[Node]> {
+    pub(crate) fn list(&self) -> Option<&[LocatedValue]> {
         match &self.value {
             Value::List(items) => Some(items),
             _ => None,
         }
     }
 
-    pub(crate) fn map(&self) -> Option<&[(String, Node)]> {
+    pub(crate) fn map(&self) -> Option<&[(String, LocatedValue)]> {
         match &self.value {
             Value::Map(fields) => Some(fields),
             _ => None,
@@ -130,7 +130,9 @@ impl Node {
             Value::Number(number) => Json::Number(number.clone()),
             Value::Text(text) => text.clone().into(),
             Value::Bytes(bytes) => std::str::from_utf8(bytes).ok()?.into(),
-            Value::List(items) => items.iter().map(Node::json).collect::<Option<Vec<_>>>()?.into(),
+            Value::List(items) => {
+                items.iter().map(LocatedValue::json).collect::<Option<Vec<_>>>()?.into()
+            }
             Value::Map(fields) => {
                 let fields = fields.iter().map(|(name, node)| Some((name.clone(), node.json()?)));
                 Json::Object(fields.collect::<Option<_>>()?)
@@ -141,9 +143,9 @@ impl Node {
 
 /// Fields in the order in which their names came first, with the values that came last, as the tools
 /// that write these files read them.
-pub(crate) fn once(fields: Vec<(String, Node)>) -> Vec<(String, Node)> {
+pub(crate) fn once(fields: Vec<(String, LocatedValue)>) -> Vec<(String, LocatedValue)> {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
-    let mut out: Vec<(String, Node)> = Vec::with_capacity(fields.len());
+    let mut out: Vec<(String, LocatedValue)> = Vec::with_capacity(fields.len());
     for (name, node) in fields {
         match places.get(&name) {
             Some(at) => out[*at].1 = node,
@@ -156,9 +158,9 @@ pub(crate) fn once(fields: Vec<(String, Node)>) -> Vec<(String, Node)> {
     out
 }
 
-impl<'de> Deserialize<'de> for Node {
+impl<'de> Deserialize<'de> for LocatedValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(OfJson).map(Node::new)
+        deserializer.deserialize_any(OfJson).map(LocatedValue::new)
     }
 }
 
@@ -209,8 +211,8 @@ impl<'de> Visitor<'de> for OfJson {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
-        let mut all: Vec<(String, Node)> = Vec::new();
-        while let Some(field) = fields.next_entry::<String, Node>()? {
+        let mut all: Vec<(String, LocatedValue)> = Vec::new();
+        while let Some(field) = fields.next_entry::<String, LocatedValue>()? {
             all.push(field);
         }
         Ok(Value::Map(once(all)))

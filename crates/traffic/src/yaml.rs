@@ -12,7 +12,7 @@ use data_encoding::{BASE64, DecodeError};
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Tag};
 use serde_json::Number;
 
-use crate::node::{self, Node, Value};
+use crate::node::{self, LocatedValue, Value};
 
 /// The deepest nesting.
 const DEEPEST: usize = 100;
@@ -77,10 +77,10 @@ struct OpenCollection {
 }
 
 enum YamlKind {
-    List(Vec<Node>),
-    Map(Vec<(String, Node)>, Option<String>),
+    List(Vec<LocatedValue>),
+    Map(Vec<(String, LocatedValue)>, Option<String>),
     /// A mapping whose tag says that it stands for the bytes in it.
-    Buffer(Vec<(String, Node)>, Option<String>),
+    Buffer(Vec<(String, LocatedValue)>, Option<String>),
 }
 
 /// How much was read.
@@ -93,16 +93,16 @@ struct Size {
 #[derive(Default)]
 struct YamlReader {
     open: Vec<OpenCollection>,
-    anchors: BTreeMap<usize, (Node, Size)>,
+    anchors: BTreeMap<usize, (LocatedValue, Size)>,
     size: Size,
-    root: Option<Node>,
+    root: Option<LocatedValue>,
 }
 
 /// The first document of a text.
 ///
 /// # Errors
 /// [`YamlError`].
-pub(crate) fn read(text: &str) -> Result<Node, YamlError> {
+pub(crate) fn read(text: &str) -> Result<LocatedValue, YamlError> {
     let mut text = Cow::Borrowed(text);
     for _ in 0..MOST_MENDED {
         match once(&text) {
@@ -119,7 +119,7 @@ pub(crate) fn read(text: &str) -> Result<Node, YamlError> {
 
 /// Reads a text. The error says whether the indentation of a quoted text is all that is wrong with
 /// it.
-fn once(text: &str) -> Result<Node, (YamlError, bool)> {
+fn once(text: &str) -> Result<LocatedValue, (YamlError, bool)> {
     let mut reader = YamlReader::default();
     for next in Parser::new_from_str(text) {
         let (event, span) = next.map_err(|error| {
@@ -134,7 +134,7 @@ fn once(text: &str) -> Result<Node, (YamlError, bool)> {
         }
         reader.take(event, at).map_err(|what| (YamlError { line, column, what }, false))?;
     }
-    Ok(reader.root.unwrap_or(Node::new(Value::Null)))
+    Ok(reader.root.unwrap_or(LocatedValue::new(Value::Null)))
 }
 
 /// The text with the quoted text indented that continues at this line. PyYAML does not mind how the
@@ -190,7 +190,7 @@ impl YamlReader {
                 let before = self.size;
                 self.count(1, text.len())?;
                 let value = scalar(&text, style, tag.as_deref())?;
-                self.add(Node { line, value }, anchor, before)
+                self.add(LocatedValue { line, value }, anchor, before)
             }
             Event::SequenceStart(_, anchor, _) => {
                 self.begin(YamlKind::List(Vec::new()), anchor, line)
@@ -217,7 +217,7 @@ impl YamlReader {
                     YamlKind::Map(fields, _) => Value::Map(merged(node::once(fields))),
                     YamlKind::Buffer(fields, _) => buffer(node::once(fields)),
                 };
-                self.add(Node { line, value }, anchor, before)
+                self.add(LocatedValue { line, value }, anchor, before)
             }
             Event::Alias(anchor) => {
                 let Some((node, size)) = self.anchors.get(&anchor) else {
@@ -255,7 +255,7 @@ impl YamlReader {
     }
 
     /// Adds a value to what it is in.
-    fn add(&mut self, node: Node, anchor: usize, before: Size) -> Result<(), YamlProblem> {
+    fn add(&mut self, node: LocatedValue, anchor: usize, before: Size) -> Result<(), YamlProblem> {
         if anchor != 0 {
             let size = Size {
                 values: self.size.values - before.values,
@@ -279,7 +279,7 @@ impl YamlReader {
 }
 
 /// The name of a field.
-fn key(node: Node) -> Result<String, YamlProblem> {
+fn key(node: LocatedValue) -> Result<String, YamlProblem> {
     match node.value {
         Value::Text(text) => Ok(text),
         Value::Number(number) => Ok(number.to_string()),
@@ -291,7 +291,7 @@ fn key(node: Node) -> Result<String, YamlProblem> {
 }
 
 /// A mapping with what `<<` refers to.
-fn merged(mut fields: Vec<(String, Node)>) -> Vec<(String, Node)> {
+fn merged(mut fields: Vec<(String, LocatedValue)>) -> Vec<(String, LocatedValue)> {
     let Some(at) = fields.iter().position(|(name, _)| name == "<<") else { return fields };
     let (_, more) = fields.remove(at);
     let sources = match more.value {
@@ -308,7 +308,7 @@ fn merged(mut fields: Vec<(String, Node)>) -> Vec<(String, Node)> {
 }
 
 /// The bytes of a file or an iterator that was the body of a request, as vcrpy writes it.
-fn buffer(fields: Vec<(String, Node)>) -> Value {
+fn buffer(fields: Vec<(String, LocatedValue)>) -> Value {
     let parts = fields.into_iter().find(|(name, _)| name == "state" || name == "args");
     let first = match parts.map(|(_, node)| node.value) {
         Some(Value::List(items)) => items.into_iter().next().map(|node| node.value),

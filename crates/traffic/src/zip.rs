@@ -33,7 +33,7 @@ pub(crate) enum ZipError {
 
 /// An entry of an archive.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub(crate) struct ZipEntry {
     pub(crate) name: String,
     method: u16,
     packed: usize,
@@ -43,9 +43,9 @@ pub(crate) struct Entry {
 }
 
 /// An archive in memory.
-pub(crate) struct Archive<'a> {
+pub(crate) struct ZipArchive<'a> {
     bytes: &'a [u8],
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<ZipEntry>,
     /// How many bytes may still be unpacked.
     left: u64,
 }
@@ -59,7 +59,7 @@ fn place<const N: usize>(bytes: &[u8], at: usize) -> Option<usize> {
     usize::try_from(number::<N>(bytes, at)?).ok()
 }
 
-impl<'a> Archive<'a> {
+impl<'a> ZipArchive<'a> {
     /// Reads the directory of an archive.
     ///
     /// # Errors
@@ -75,15 +75,15 @@ impl<'a> Archive<'a> {
             entries.push(entry);
             at = next;
         }
-        Ok(Archive { bytes, entries, left: MOST_BYTES })
+        Ok(ZipArchive { bytes, entries, left: MOST_BYTES })
     }
 
     /// The bytes of an entry.
     ///
     /// # Errors
     /// [`ZipError`].
-    pub(crate) fn read(&mut self, entry: &Entry) -> Result<Vec<u8>, ZipError> {
-        let Entry { name, method, packed, unpacked, sum, header } = entry;
+    pub(crate) fn read(&mut self, entry: &ZipEntry) -> Result<Vec<u8>, ZipError> {
+        let ZipEntry { name, method, packed, unpacked, sum, header } = entry;
         let bytes = self.bytes;
         let data = || {
             if number::<4>(bytes, *header)? != 0x0403_4B50 {
@@ -138,7 +138,7 @@ fn directory(bytes: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// An entry of the directory, and where the next one begins.
-fn entry(bytes: &[u8], at: usize) -> Option<(Entry, usize)> {
+fn entry(bytes: &[u8], at: usize) -> Option<(ZipEntry, usize)> {
     if number::<4>(bytes, at)? != 0x0201_4B50 {
         return None;
     }
@@ -164,7 +164,7 @@ fn entry(bytes: &[u8], at: usize) -> Option<(Entry, usize)> {
         }
         field += 4 + length;
     }
-    let entry = Entry {
+    let entry = ZipEntry {
         name: text,
         method,
         packed: usize::try_from(packed).ok()?,
@@ -208,7 +208,7 @@ mod tests {
     }
 
     fn read(bytes: &[u8]) -> Result<Vec<u8>, ZipError> {
-        let mut archive = Archive::new(bytes)?;
+        let mut archive = ZipArchive::new(bytes)?;
         let entry = archive.entries.first().cloned().ok_or(ZipError::NotOne)?;
         archive.read(&entry)
     }

@@ -9,7 +9,7 @@ use crate::limits::NAMED_ANSWERS;
 
 /// An answer that the program was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Given {
+pub(crate) struct GivenAnswer {
     /// The event of its question.
     pub(crate) request: Seq,
     /// The event of the answer.
@@ -35,7 +35,7 @@ pub(crate) enum NotOne {
 #[derive(Debug, Default)]
 pub(crate) struct AnswerRegistry {
     /// In the order in which they were given.
-    all: VecDeque<Given>,
+    all: VecDeque<GivenAnswer>,
     /// Most programs never name an answer: made when one does.
     names: Option<AnswerNames>,
 }
@@ -43,7 +43,7 @@ pub(crate) struct AnswerRegistry {
 /// What the answers are found by.
 #[derive(Debug, Default)]
 struct AnswerNames {
-    by_request: BTreeMap<Seq, Given>,
+    by_request: BTreeMap<Seq, GivenAnswer>,
     /// The questions by the id of their answer: most providers give each answer its own, but there
     /// are servers that give all of them the same.
     by_id: BTreeSet<(Digest, Seq)>,
@@ -53,7 +53,7 @@ struct AnswerNames {
 
 impl AnswerRegistry {
     /// Notes that an answer was given.
-    pub(crate) fn note(&mut self, given: Given) {
+    pub(crate) fn note(&mut self, given: GivenAnswer) {
         if self.all.len() >= NAMED_ANSWERS
             && let Some(oldest) = self.all.pop_front()
             && let Some(names) = &mut self.names
@@ -67,12 +67,12 @@ impl AnswerRegistry {
     }
 
     /// The answer to a question.
-    pub(crate) fn at(&mut self, question: Seq) -> Option<&Given> {
+    pub(crate) fn at(&mut self, question: Seq) -> Option<&GivenAnswer> {
         self.names().by_request.get(&question)
     }
 
     /// The answer with an id of the provider's, or the last one to a call.
-    pub(crate) fn named(&mut self, name: &str) -> Result<&Given, NotOne> {
+    pub(crate) fn named(&mut self, name: &str) -> Result<&GivenAnswer, NotOne> {
         self.names().named(name)
     }
 
@@ -86,7 +86,7 @@ impl AnswerRegistry {
 }
 
 impl AnswerNames {
-    fn add(&mut self, given: &Given) {
+    fn add(&mut self, given: &GivenAnswer) {
         let request = given.request;
         if let Some(id) = given.id {
             self.by_id.insert((id, request));
@@ -95,7 +95,7 @@ impl AnswerNames {
         self.by_request.insert(request, given.clone());
     }
 
-    fn forget(&mut self, oldest: &Given) {
+    fn forget(&mut self, oldest: &GivenAnswer) {
         self.by_request.remove(&oldest.request);
         let call = Digest::new(oldest.call.as_str());
         if self.by_call.get(&call) == Some(&oldest.request) {
@@ -106,7 +106,7 @@ impl AnswerNames {
         }
     }
 
-    fn named(&self, name: &str) -> Result<&Given, NotOne> {
+    fn named(&self, name: &str) -> Result<&GivenAnswer, NotOne> {
         let wanted = Digest::new(name);
         let same = self.by_id.range((wanted, Seq(0))..).take_while(|(id, _)| *id == wanted);
         match same.clone().count() {
@@ -129,9 +129,15 @@ impl AnswerNames {
 mod tests {
     use super::*;
 
-    fn given(n: u64, call: &str, id: Option<&str>) -> Given {
+    fn given(n: u64, call: &str, id: Option<&str>) -> GivenAnswer {
         let call = CallPath::new(call).unwrap();
-        Given { request: Seq(n), answer: Seq(n + 1), call, sample: 0, id: id.map(Digest::new) }
+        GivenAnswer {
+            request: Seq(n),
+            answer: Seq(n + 1),
+            call,
+            sample: 0,
+            id: id.map(Digest::new),
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! An answer that is arriving, and how much of it may be let through.
 
-use crate::asked::Asked;
 use crate::framing::{Framing, Splitter, data};
-use crate::kept::Kept;
 use crate::limits::MOST_CHUNKS;
+use crate::transmission::Transmission;
+use crate::wire_request::WireRequest;
 
 /// An answer that is arriving.
 pub(crate) struct Arriving {
@@ -31,7 +31,7 @@ impl Arriving {
         Arriving { framing, splitter, lets_through, is_json, body, chunks, sent: 0, chunk: 0, last }
     }
 
-    pub(crate) fn add(&mut self, chunk: &[u8], at: u64, asked: &Asked) {
+    pub(crate) fn add(&mut self, chunk: &[u8], at: u64, asked: &WireRequest) {
         if chunk.is_empty() {
             return;
         }
@@ -65,7 +65,7 @@ impl Arriving {
 }
 
 /// Whether an answer says that it is JSON.
-pub(crate) fn is_json(kept: &Kept) -> bool {
+pub(crate) fn is_json(kept: &Transmission) -> bool {
     let kind = kept.content_type().split(';').next().unwrap_or("").trim();
     kind.eq_ignore_ascii_case("application/json")
 }

@@ -7,15 +7,15 @@ use hyper::body::Incoming as IncomingBody;
 use hyper::http::{HeaderMap, header};
 use retold::model::providers::{self, Problem};
 
-use crate::asked::Asked;
 use crate::body::{Bodies, Unread};
 use crate::incoming::Incoming;
 use crate::limits::{BODY_PACE, LEAST_OF_BODY, LONGEST_REQUEST};
 use crate::nearest::{NearestMatch, Why};
 use crate::outlet::{Outgoing, Outlet};
 use crate::refusal::{closing, ended, refused};
-use crate::replay_queue::Turn;
+use crate::replay_queue::ReplayTurn;
 use crate::session::Session;
+use crate::wire_request::WireRequest;
 use crate::{play, relay};
 
 /// Reads the body of a request, and answers it.
@@ -91,10 +91,10 @@ async fn answer(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing>
         return play::shared(&session, &asked, place).await;
     }
     match session.take(&asked.key, asked.retry) {
-        Turn::Recorded(ticket, attempt) => {
+        ReplayTurn::Recorded(ticket, attempt) => {
             play::recorded(&session, &asked, ticket, attempt, read).await
         }
-        Turn::Live(ticket) => {
+        ReplayTurn::Live(ticket) => {
             let (waiting, answer) = Outlet::awaited();
             let dialect = asked.dialect;
             // The answer is read to its end even if the client leaves.
@@ -103,7 +103,7 @@ async fn answer(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing>
                 refused(dialect, 500, "retold_error", "retold lost this request: this is a bug")
             })
         }
-        Turn::Nothing => missing(&session, &asked).await,
+        ReplayTurn::Nothing => missing(&session, &asked).await,
     }
 }
 
@@ -135,14 +135,14 @@ async fn refusal(
     };
     let Ok(read) = session.read(&asked.key.call) else { return answer };
     match session.take(&asked.key, Some(0)) {
-        Turn::Recorded(ticket, attempt) => {
+        ReplayTurn::Recorded(ticket, attempt) => {
             play::recorded(session, &asked, ticket, attempt, read).await
         }
-        Turn::Live(ticket) => {
+        ReplayTurn::Live(ticket) => {
             relay::refused_here(session, &asked, ticket, &problem).await;
             answer
         }
-        Turn::Nothing => {
+        ReplayTurn::Nothing => {
             // What failed may be left out of the replay.
             if !session.skips_errors() {
                 session.missed(miss_of(session, &asked, Why::Refused(problem.message.to_owned())));
@@ -153,7 +153,7 @@ async fn refusal(
 }
 
 /// A request that is not recorded.
-async fn missing(session: &Arc<Session>, asked: &Asked) -> Response<Outgoing> {
+async fn missing(session: &Arc<Session>, asked: &WireRequest) -> Response<Outgoing> {
     if let Some(place) = session.shared(&asked.key) {
         return play::shared(session, asked, place).await;
     }
@@ -174,7 +174,7 @@ async fn missing(session: &Arc<Session>, asked: &Asked) -> Response<Outgoing> {
 }
 
 /// A miss that is not compared with what is recorded.
-fn miss_of(session: &Session, asked: &Asked, why: Why) -> NearestMatch {
+fn miss_of(session: &Session, asked: &WireRequest, why: Why) -> NearestMatch {
     NearestMatch {
         call: asked.key.call.clone(),
         why,

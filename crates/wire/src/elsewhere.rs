@@ -7,16 +7,16 @@ use retold::model::{Content, HTTP, Response, providers};
 use retold::prompt::{Request, RequestError};
 use serde_json::{Value, json};
 
-use crate::asked::Asked;
 use crate::failures::reopens;
 use crate::framing::Framing;
 use crate::heads::kept_headers;
 use crate::incoming::Incoming;
-use crate::kept::{self, Kept};
 use crate::limits::LONGEST_ANSWER;
 use crate::masks::Masks;
-use crate::read::{self, Read};
+use crate::read::{self, UpstreamReading};
 use crate::rules::Rules;
+use crate::transmission::{self, Transmission};
+use crate::wire_request::WireRequest;
 
 /// Whether a header of a request counts, and is therefore kept.
 pub fn is_counted(name: &HeaderName) -> bool {
@@ -25,7 +25,7 @@ pub fn is_counted(name: &HeaderName) -> bool {
 
 /// Whether a header of an answer is kept.
 pub fn is_kept(name: &HeaderName) -> bool {
-    kept::is_kept(name.as_str())
+    transmission::is_kept(name.as_str())
 }
 
 /// An answer that another tool recorded, without content encoding.
@@ -41,7 +41,7 @@ pub struct Elsewhere {
 
 /// What a log keeps of an answer.
 #[derive(Debug, Clone)]
-pub enum Outcome {
+pub enum LoggedOutcome {
     /// It is an answer.
     Answer(Box<Response>),
     /// It is a failed attempt.
@@ -54,45 +54,49 @@ pub enum Outcome {
 /// The answer is longer than what is kept.
 #[derive(Debug, thiserror::Error)]
 #[error("the answer is longer than {} MiB", LONGEST_ANSWER >> 20)]
-pub struct TooLong;
+pub struct AnswerTooLong;
 
 impl Elsewhere {
     /// What a log keeps of this answer to a request, as the `attempt`-th of its sample, under a run's rules.
     ///
     /// # Errors
-    /// [`TooLong`].
+    /// [`AnswerTooLong`].
     pub fn outcome(
         &self,
         incoming: &Incoming,
-        asked: &Asked,
+        asked: &WireRequest,
         attempt: u32,
         rules: &Rules,
-    ) -> Result<Outcome, TooLong> {
+    ) -> Result<LoggedOutcome, AnswerTooLong> {
         let Elsewhere { status, headers, body } = self;
         if body.len() > LONGEST_ANSWER {
-            return Err(TooLong);
+            return Err(AnswerTooLong);
         }
         let masks = Masks::new(&incoming.headers, incoming.query.as_deref(), None);
         let mut body = body.to_vec();
         let masked = masks.in_answer(&mut body);
         let header = |(name, value): (String, String)| (name, rules.redacted(&value));
         let headers_kept: Vec<_> = kept_headers(headers, &masks).into_iter().map(header).collect();
-        let kept =
-            Kept { status: status.as_u16(), headers: headers_kept, masked, ..Kept::default() };
+        let kept = Transmission {
+            status: status.as_u16(),
+            headers: headers_kept,
+            masked,
+            ..Transmission::default()
+        };
         let framing = Framing::new(kept.content_type());
         let (body, _, redacted) = rules.redaction.answer(framing, body, false, Vec::new());
-        let kept = Kept { redacted, ..kept };
+        let kept = Transmission { redacted, ..kept };
         let read = read::whole(asked.dialect, framing, *status, headers, &body);
         let (failure, text) = match read {
-            Read::Answer(mut response) => {
+            UpstreamReading::Answer(mut response) => {
                 let kept = kept.with_body(&body, &[], response.content.text());
                 response.extra.insert(HTTP.to_owned(), json!(kept));
-                return Ok(Outcome::Answer(response));
+                return Ok(LoggedOutcome::Answer(response));
             }
-            Read::Failed { failure, text } => (failure, text),
+            UpstreamReading::Failed { failure, text } => (failure, text),
         };
         let reopens = reopens(failure.kind, headers.get("x-should-retry"));
-        let kept = Kept { text, ..kept }.with_body(&body, &[], "");
+        let kept = Transmission { text, ..kept }.with_body(&body, &[], "");
         let wait = failure.retry_after;
         let details = AttemptDetails {
             attempt,
@@ -104,7 +108,7 @@ impl Elsewhere {
             retry_after_ms: wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
             status: failure.status,
         };
-        Ok(Outcome::Failed { details })
+        Ok(LoggedOutcome::Failed { details })
     }
 }
 

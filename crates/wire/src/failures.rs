@@ -8,12 +8,12 @@ use retold::model::{Failure, FailureKind};
 use serde_json::Value;
 
 use crate::decode::DecodeError;
-use crate::kept::{End, Kept};
 use crate::replay_queue::Attempt;
+use crate::transmission::{BodyEnd, Transmission};
 
 /// What becomes of recorded attempts that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failures {
+pub enum FailureReplay {
     /// They are sent again, as in a replay.
     Sent,
     /// They are left out of a replay.
@@ -27,7 +27,7 @@ pub enum Failures {
 
 /// A recorded attempt that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Failed {
+pub(crate) enum FailedAttempt {
     /// Nothing of it came from the upstream, which was not asked or could not be reached.
     Here,
     /// The upstream failed, or wanted another key or another time.
@@ -36,48 +36,50 @@ pub(crate) enum Failed {
     Refused,
 }
 
-impl Failed {
-    pub(crate) fn new(details: &AttemptDetails, kept: &Kept) -> Self {
-        if details.status.is_none() && kept.end != Some(End::BrokenOff) {
-            Failed::Here
+impl FailedAttempt {
+    pub(crate) fn new(details: &AttemptDetails, kept: &Transmission) -> Self {
+        if details.status.is_none() && kept.end != Some(BodyEnd::BrokenOff) {
+            FailedAttempt::Here
         } else if details.failure == FailureKind::Rejected.as_str()
             && details.status.is_some_and(|status| status >= 300)
         {
-            Failed::Refused
+            FailedAttempt::Refused
         } else {
-            Failed::Passing
+            FailedAttempt::Passing
         }
     }
 }
 
-impl Failures {
+impl FailureReplay {
     /// What becomes of them when a run is continued or forked: `all` says whether all of them are asked again.
     pub fn asked_again(all: bool) -> Self {
-        if all { Failures::AllAskedAgain } else { Failures::AskedAgain }
+        if all { FailureReplay::AllAskedAgain } else { FailureReplay::AskedAgain }
     }
 
     /// Whether a question of which nothing is sent again is not asked again, either: the program itself asked
     /// once more after it had failed, and got an answer.
     pub(crate) fn skips(self, failed: Seq, answered: Option<Seq>) -> bool {
-        self == Failures::AskedAgain && Some(failed) < answered
+        self == FailureReplay::AskedAgain && Some(failed) < answered
     }
 
     /// Which of the attempts at a question are sent again. `answered` is the last question of the same call
     /// that was answered.
     pub(crate) fn sent(
         self,
-        attempts: Vec<(Attempt, Option<Failed>)>,
+        attempts: Vec<(Attempt, Option<FailedAttempt>)>,
         answered: Option<Seq>,
     ) -> Vec<Attempt> {
         let is_answered = attempts.iter().any(|(attempt, _)| attempt.is_answer);
         // A question that was asked before the failure says nothing: it may be that of another thread.
         let is_followed = |seq: Seq| is_answered || Some(seq) < answered;
-        let is_sent = |(attempt, failed): &(Attempt, Option<Failed>)| match (self, failed) {
-            (_, None) | (Failures::Sent, _) => true,
-            (Failures::LeftOut | Failures::AllAskedAgain, _) => false,
-            (Failures::AskedAgain, Some(Failed::Here)) => false,
-            (Failures::AskedAgain, Some(Failed::Passing)) => is_followed(attempt.place.seq),
-            (Failures::AskedAgain, Some(Failed::Refused)) => true,
+        let is_sent = |(attempt, failed): &(Attempt, Option<FailedAttempt>)| match (self, failed) {
+            (_, None) | (FailureReplay::Sent, _) => true,
+            (FailureReplay::LeftOut | FailureReplay::AllAskedAgain, _) => false,
+            (FailureReplay::AskedAgain, Some(FailedAttempt::Here)) => false,
+            (FailureReplay::AskedAgain, Some(FailedAttempt::Passing)) => {
+                is_followed(attempt.place.seq)
+            }
+            (FailureReplay::AskedAgain, Some(FailedAttempt::Refused)) => true,
         };
         attempts.into_iter().filter(is_sent).map(|(attempt, _)| attempt).collect()
     }
@@ -138,16 +140,16 @@ mod tests {
     use retold::id::RunId;
 
     use super::*;
-    use crate::key::Place;
+    use crate::key::AttemptPlace;
 
     /// Which attempts are sent again: `h` failed here, `p` passing, `r` was refused, `a` is an answer.
-    fn sent(failures: Failures, attempts: &str, answered: Option<u64>) -> String {
+    fn sent(failures: FailureReplay, attempts: &str, answered: Option<u64>) -> String {
         let attempt = |(seq, letter): (u64, char)| {
-            let place = Place { run: RunId([1; 8]), seq: Seq(seq) };
+            let place = AttemptPlace { run: RunId([1; 8]), seq: Seq(seq) };
             let failed = match letter {
-                'h' => Some(Failed::Here),
-                'p' => Some(Failed::Passing),
-                'r' => Some(Failed::Refused),
+                'h' => Some(FailedAttempt::Here),
+                'p' => Some(FailedAttempt::Passing),
+                'r' => Some(FailedAttempt::Refused),
                 _ => None,
             };
             (Attempt { place, reopens: false, is_answer: failed.is_none() }, failed)
@@ -171,16 +173,16 @@ mod tests {
             ("ra", "ra"),
             ("h", ""),
         ] {
-            assert_eq!(sent(Failures::AskedAgain, attempts, None), due, "{attempts}");
-            assert_eq!(sent(Failures::Sent, attempts, None), attempts);
+            assert_eq!(sent(FailureReplay::AskedAgain, attempts, None), due, "{attempts}");
+            assert_eq!(sent(FailureReplay::Sent, attempts, None), attempts);
             let answers = attempts.replace(['h', 'p', 'r'], "");
-            assert_eq!(sent(Failures::LeftOut, attempts, None), answers);
-            assert_eq!(sent(Failures::AllAskedAgain, attempts, None), answers);
+            assert_eq!(sent(FailureReplay::LeftOut, attempts, None), answers);
+            assert_eq!(sent(FailureReplay::AllAskedAgain, attempts, None), answers);
         }
         // A later question of the same call was answered: the program asked once more by itself.
-        assert_eq!(sent(Failures::AskedAgain, "pph", Some(5)), "pp");
-        assert_eq!(sent(Failures::AskedAgain, "pph", Some(1)), "p");
-        assert_eq!(sent(Failures::AllAskedAgain, "pp", Some(5)), "");
+        assert_eq!(sent(FailureReplay::AskedAgain, "pph", Some(5)), "pp");
+        assert_eq!(sent(FailureReplay::AskedAgain, "pph", Some(1)), "p");
+        assert_eq!(sent(FailureReplay::AllAskedAgain, "pp", Some(5)), "");
     }
 
     #[test]
@@ -196,24 +198,24 @@ mod tests {
                 retry_after_ms: None,
                 status: failure.status,
             };
-            Failed::new(&details, &Kept { end, ..Kept::default() })
+            FailedAttempt::new(&details, &Transmission { end, ..Transmission::default() })
         };
         let said = |status: u16| {
             let status = StatusCode::from_u16(status).unwrap();
             of(&failure_of(status, b"", &HeaderMap::new()), None)
         };
         for passing in [401, 402, 403, 408, 409, 425, 429, 500, 503, 529] {
-            assert_eq!(said(passing), Failed::Passing, "{passing}");
+            assert_eq!(said(passing), FailedAttempt::Passing, "{passing}");
         }
         for refused in [307, 400, 404, 413, 422] {
-            assert_eq!(said(refused), Failed::Refused, "{refused}");
+            assert_eq!(said(refused), FailedAttempt::Refused, "{refused}");
         }
         let here = Failure::new(FailureKind::Connection, "cannot connect");
-        assert_eq!(of(&here, None), Failed::Here);
-        assert_eq!(of(&here, Some(End::ClientLeft)), Failed::Here);
-        assert_eq!(of(&here, Some(End::BrokenOff)), Failed::Passing);
+        assert_eq!(of(&here, None), FailedAttempt::Here);
+        assert_eq!(of(&here, Some(BodyEnd::ClientLeft)), FailedAttempt::Here);
+        assert_eq!(of(&here, Some(BodyEnd::BrokenOff)), FailedAttempt::Passing);
         let rejected = Failure::new(FailureKind::Rejected, "no");
-        assert_eq!(of(&rejected, None), Failed::Here);
-        assert_eq!(of(&inside(StatusCode::OK, rejected), None), Failed::Passing);
+        assert_eq!(of(&rejected, None), FailedAttempt::Here);
+        assert_eq!(of(&inside(StatusCode::OK, rejected), None), FailedAttempt::Passing);
     }
 }

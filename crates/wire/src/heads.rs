@@ -6,10 +6,10 @@ use hyper::http::response::Parts;
 use hyper::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use retold::id::{RunId, Seq};
 
-use crate::kept::{Kept, is_kept};
 use crate::locations::without_secrets;
 use crate::masks::Masks;
 use crate::outlet::Outgoing;
+use crate::transmission::{Transmission, is_kept};
 
 /// The address of an answer in the log, for reports about it: `RUN/SEQ`, where the seq is that of the
 /// question, because that is known before the answer is whole.
@@ -82,18 +82,18 @@ pub(crate) fn kept_headers(headers: &HeaderMap, masks: &Masks) -> Vec<(String, S
 }
 
 /// An answer as it is recorded.
-pub(crate) fn response_of(kept: &Kept, body: Bytes) -> Response<Outgoing> {
+pub(crate) fn response_of(kept: &Transmission, body: Bytes) -> Response<Outgoing> {
     response_with(kept, Outgoing::Whole(Some(body)))
 }
 
 /// An answer that was recorded, as opposed to one that comes from a server now: an extension of the response.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Recorded;
+pub(crate) struct ReplayMark;
 
 /// An answer with a recorded head.
-pub(crate) fn response_with(kept: &Kept, body: Outgoing) -> Response<Outgoing> {
+pub(crate) fn response_with(kept: &Transmission, body: Outgoing) -> Response<Outgoing> {
     let mut response = Response::new(body);
-    response.extensions_mut().insert(Recorded);
+    response.extensions_mut().insert(ReplayMark);
     *response.status_mut() = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::BAD_GATEWAY);
     for (name, value) in &kept.headers {
         // A recording may come from anywhere.

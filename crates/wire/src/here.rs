@@ -9,7 +9,7 @@ use reqwest::Url;
 use retold::escaping::printable;
 
 use crate::addresses::{ELSEWHERE, HTTPS, is_host, led};
-use crate::heads::Recorded;
+use crate::heads::ReplayMark;
 use crate::intercept::Interception;
 use crate::locations::{SEVERAL, translate_all};
 use crate::outlet::Outgoing;
@@ -36,7 +36,7 @@ impl Here {
     /// one that it asked. In an answer that was recorded, URLs that lead elsewhere lead to us as well,
     /// where they are refused: only a server that is asked now may lead a program there, which is noted.
     pub(crate) fn outward(&self, response: &mut Response<Outgoing>, session: &Session) {
-        let is_recorded = response.extensions().get::<Recorded>().is_some();
+        let is_recorded = response.extensions().get::<ReplayMark>().is_some();
         let redirects = response.status().is_redirection();
         if let Some(path) = &self.cookies {
             for value in response.headers_mut().iter_mut().filter(|it| it.0 == SET_COOKIE) {

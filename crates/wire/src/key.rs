@@ -13,7 +13,7 @@ pub struct Key {
 
 /// Where a recorded attempt is in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct AttemptPlace {
     /// The run.
     pub run: RunId,
     /// The event.

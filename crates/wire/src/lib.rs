@@ -7,10 +7,10 @@
 //! - [`Server`]: serves the [`Runs`] of a [`Front`], each a [`Session`].
 //! - [`Reach`], [`Token`], [`Secret`]: whose requests are answered. The page uses the first as well.
 //! - [`Session`]: what is known of a run, and what has happened in it.
-//! - [`Incoming`], [`Asked`], [`Rules`]: from a request to its prompt, its call and its key.
+//! - [`Incoming`], [`WireRequest`], [`Rules`]: from a request to its prompt, its call and its key.
 //! - [`Samples`]: what a run has. [`ReplayQueue`]: which recorded answer a request gets. [`NearestMatch`]: why it
 //!   gets none.
-//! - [`Kept`]: how an answer travelled, byte for byte; [`Elsewhere`]: one that another tool recorded.
+//! - [`Transmission`]: how an answer travelled, byte for byte; [`Elsewhere`]: one that another tool recorded.
 //! - [`restored`]: the HTTP request that a stored request was.
 //!
 //! What is known about each API is in [`retold::model::providers`], one file each; everything else is recorded as
@@ -19,7 +19,6 @@
 mod addresses;
 mod answer_registry;
 mod arriving;
-mod asked;
 mod body;
 mod clients;
 mod decode;
@@ -33,7 +32,6 @@ mod heads;
 mod here;
 mod incoming;
 mod intercept;
-mod kept;
 mod key;
 mod key_names;
 mod limits;
@@ -55,7 +53,7 @@ mod refusal;
 mod relay;
 mod replay_queue;
 mod report;
-mod restored;
+mod restored_request;
 mod rule_error;
 mod rules;
 mod samples;
@@ -65,37 +63,39 @@ mod settings;
 mod sharing;
 mod summary;
 mod token;
+mod transmission;
 mod upstream;
+mod wire_request;
 
 /// The types that [`Incoming`] and [`Elsewhere`] are made of.
 pub use hyper::http;
 
 pub use addresses::ORIGIN;
-pub use asked::{Asked, AskedError};
 pub use body::Bodies;
 pub use clients::{NO_KEY, OURS};
 pub use decode::{DecodeError, decoded};
-pub use elsewhere::{Elsewhere, Outcome, TooLong, is_counted, is_kept};
-pub use failures::Failures;
+pub use elsewhere::{AnswerTooLong, Elsewhere, LoggedOutcome, is_counted, is_kept};
+pub use failures::FailureReplay;
 pub use front::{Front, Later, NoRun, Runs};
 pub use incoming::{CALL, Incoming};
-pub use intercept::{AuthorityError, Interception, NamedHosts, Reported, not_hiding};
-pub use kept::{End, Kept};
-pub use key::{Key, Place};
+pub use intercept::{AuthorityError, ConnectionReport, Interception, NamedHosts, not_hiding};
+pub use key::{AttemptPlace, Key};
 pub use key_names::is_a_key;
-pub use listening::{Listening, Seat};
+pub use listening::{ConnectionSeat, Listening};
 pub use locations::translated;
 pub use nearest::{NearestMatch, Why};
-pub use reach::{Reach, Refused};
+pub use reach::{Reach, RefusedRequest};
 pub use redact::{KnownKeys, RedactionKey, has_placeholder};
-pub use replay_queue::{Attempt, RecordedSample, ReplayQueue, Ticket, Turn};
-pub use restored::{Restored, RestoredBody, restored};
+pub use replay_queue::{Attempt, RecordedSample, ReplayQueue, ReplayTurn, Ticket};
+pub use restored_request::{RestoredBody, RestoredRequest, restored};
 pub use rule_error::RuleError;
 pub use rules::{RecordedRedaction, RecordedRules, Rules};
 pub use samples::{Samples, upstreams_asked};
 pub use server::Server;
-pub use session::{Pace, Session, Setup};
-pub use settings::{Imported, MASK, PROGRAM, Settings};
-pub use summary::Summary;
+pub use session::{Pace, Session, SessionSetup};
+pub use settings::{ImportSource, MASK, PROGRAM, ProgramSettings};
+pub use summary::SessionSummary;
 pub use token::{Secret, Token, TokenError};
+pub use transmission::{BodyEnd, Transmission};
 pub use upstream::{UpstreamError, Upstreams};
+pub use wire_request::{AskedError, WireRequest};

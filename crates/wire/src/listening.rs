@@ -18,12 +18,12 @@ pub struct Listening {
 /// The place of a connection among those that are served at the same time. It is free again when all its
 /// clones are gone.
 #[derive(Clone)]
-pub struct Seat {
+pub struct ConnectionSeat {
     crowded: watch::Receiver<bool>,
     _permit: Arc<OwnedSemaphorePermit>,
 }
 
-impl Seat {
+impl ConnectionSeat {
     /// Whether others wait for a seat.
     pub(crate) fn is_wanted(&self) -> bool {
         *self.crowded.borrow()
@@ -56,8 +56,12 @@ impl Listening {
 
     /// Serves each connection, until it is dropped. At most so many are served at the same time, each
     /// of which needs so many open files, and no more than files can be opened; the others wait.
-    pub async fn each<F>(self, most: usize, files: usize, serve: impl Fn(TcpStream, Seat) -> F)
-    where
+    pub async fn each<F>(
+        self,
+        most: usize,
+        files: usize,
+        serve: impl Fn(TcpStream, ConnectionSeat) -> F,
+    ) where
         F: Future<Output = ()> + Send + 'static,
     {
         let connections = Arc::new(Semaphore::new(open_files::room_for(most, files)));
@@ -84,7 +88,7 @@ impl Listening {
             };
             // Answers are small, and each is waited for.
             let _ = stream.set_nodelay(true);
-            let seat = Seat { crowded: crowded.clone(), _permit: Arc::new(permit) };
+            let seat = ConnectionSeat { crowded: crowded.clone(), _permit: Arc::new(permit) };
             tokio::spawn(serve(stream, seat));
         }
     }

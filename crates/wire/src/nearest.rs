@@ -10,19 +10,19 @@ use retold::id::{CallPath, PromptHash, Seq};
 use retold::log::LogError;
 use serde_json::{Value, json};
 
-use crate::asked::Asked;
 use crate::limits::COMPARED;
 use crate::lock::lock;
 use crate::recorded::Library;
 use crate::rules::Rules;
 use crate::samples::Samples;
+use crate::wire_request::WireRequest;
 
 /// The longest excerpt of a value, in characters.
 const LONGEST: usize = 100;
 
 /// The recorded prompts, for comparison. They are read at the first miss, and a replay without any
 /// does without them.
-pub(crate) struct Prompts {
+pub(crate) struct RecordedPrompts {
     samples: Samples,
     known: Mutex<Option<Arc<KnownPrompts>>>,
 }
@@ -87,10 +87,10 @@ pub enum Why {
     Refused(String),
 }
 
-impl Prompts {
+impl RecordedPrompts {
     /// Those of these samples.
     pub(crate) fn new(samples: Samples) -> Self {
-        Prompts { samples, known: Mutex::default() }
+        RecordedPrompts { samples, known: Mutex::default() }
     }
 
     fn known(&self, library: &Library) -> Result<Arc<KnownPrompts>, LogError> {
@@ -116,7 +116,7 @@ impl Prompts {
     /// [`LogError`] if the recorded ones cannot be read.
     pub(crate) fn miss(
         &self,
-        asked: &Asked,
+        asked: &WireRequest,
         rules: &Rules,
         library: &Library,
     ) -> Result<NearestMatch, LogError> {

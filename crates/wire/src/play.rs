@@ -13,17 +13,17 @@ use retold::model::HTTP;
 use retold::run::RecorderError;
 use tokio::time::{Instant, sleep_until};
 
-use crate::answer_registry::Given;
-use crate::asked::Asked;
+use crate::answer_registry::GivenAnswer;
 use crate::heads::{named, response_of, response_with};
-use crate::kept::End;
-use crate::key::Place;
+use crate::key::AttemptPlace;
 use crate::outlet::{BrokenOff, ChunkSender, Chunks, Outgoing};
-use crate::readers::Found;
-use crate::recorded::{Copied, Named, Played};
+use crate::readers::SharedEvent;
+use crate::recorded::{AnswerName, CopiedAttempt, ReplayedAttempt};
 use crate::refusal::refused;
-use crate::replay_queue::{Attempt, Ticket, Turn};
+use crate::replay_queue::{Attempt, ReplayTurn, Ticket};
 use crate::session::{Pace, Session};
+use crate::transmission::BodyEnd;
+use crate::wire_request::WireRequest;
 
 /// Says that an answer is a recorded one, and which.
 const REPLAYED: &str = "x-retold-replayed";
@@ -31,10 +31,10 @@ const REPLAYED: &str = "x-retold-replayed";
 /// Sends a recorded attempt, whose event may have been read already; a fork also records where it has it from.
 pub(crate) async fn recorded(
     session: &Arc<Session>,
-    asked: &Asked,
+    asked: &WireRequest,
     mut ticket: Ticket,
     attempt: Attempt,
-    read: Option<(Place, Found)>,
+    read: Option<(AttemptPlace, SharedEvent)>,
 ) -> Response<Outgoing> {
     let played = match session.library.play(attempt.place, read) {
         Ok(played) => played,
@@ -66,13 +66,13 @@ fn give(
     session: &Arc<Session>,
     ticket: &Ticket,
     answer: Option<Seq>,
-    played: &Played,
+    played: &ReplayedAttempt,
 ) -> Option<Seq> {
-    if let (Some(request), Some(answer), Some(Named { id, .. })) =
+    if let (Some(request), Some(answer), Some(AnswerName { id, .. })) =
         (ticket.request, answer, played.answer)
     {
         let (call, sample) = (ticket.key.call.clone(), ticket.sample);
-        session.give(Given { request, answer, call, sample, id });
+        session.give(GivenAnswer { request, answer, call, sample, id });
     }
     ticket.request
 }
@@ -80,8 +80,8 @@ fn give(
 /// Sends an answer that equal requests share, and records that it was shared.
 pub(crate) async fn shared(
     session: &Arc<Session>,
-    asked: &Asked,
-    place: Place,
+    asked: &WireRequest,
+    place: AttemptPlace,
 ) -> Response<Outgoing> {
     let played = match session.library.play(place, None) {
         Ok(played) => played,
@@ -90,21 +90,21 @@ pub(crate) async fn shared(
     // A sample that is recorded as shared already.
     let turn = session.take(&asked.key, Some(0));
     let is_shared = match &turn {
-        Turn::Recorded(_, attempt) => attempt.place != played.place,
-        Turn::Live(_) | Turn::Nothing => true,
+        ReplayTurn::Recorded(_, attempt) => attempt.place != played.place,
+        ReplayTurn::Live(_) | ReplayTurn::Nothing => true,
     };
     let mut name = (place.run == session.run).then_some(place.seq);
-    if let Turn::Recorded(ticket, attempt) = &turn
+    if let ReplayTurn::Recorded(ticket, attempt) = &turn
         && session.same_run
     {
         name = give(session, ticket, Some(attempt.place.seq), &played);
     }
-    if let Turn::Live(mut ticket) = turn {
+    if let ReplayTurn::Live(mut ticket) = turn {
         let mut copy = match session.library.copy(played.place) {
             Ok(copy) => copy,
             Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
         };
-        if let Copied::Answer(reused) = &mut copy {
+        if let CopiedAttempt::Answer(reused) = &mut copy {
             if ticket.is_again
                 && let Some(http) = reused.details.extra.get_mut(HTTP)
             {
@@ -126,9 +126,9 @@ pub(crate) async fn shared(
 /// Records an attempt of another run, or a shared answer, as this run's. Returns its seq.
 async fn record(
     session: &Arc<Session>,
-    asked: &Asked,
+    asked: &WireRequest,
     ticket: &mut Ticket,
-    copied: &Copied,
+    copied: &CopiedAttempt,
 ) -> Result<Option<Seq>, RecorderError> {
     let written = session.record(|recorder| {
         let request = match ticket.request {
@@ -136,10 +136,10 @@ async fn record(
             None => recorder.sent(ticket.key.call.clone(), ticket.sample, asked.request.clone())?,
         };
         let written: (Seq, Durable) = match copied {
-            Copied::Answer(reused) => {
+            CopiedAttempt::Answer(reused) => {
                 recorder.reused(AnswerReused { request, ..AnswerReused::clone(reused) })?
             }
-            Copied::Failure(details) => {
+            CopiedAttempt::Failure(details) => {
                 let details = AttemptDetails { attempt: ticket.attempt, ..details.clone() };
                 recorder.failed_as(request, details)?
             }
@@ -156,12 +156,12 @@ async fn record(
     Ok(Some(seq))
 }
 
-fn cannot_record(asked: &Asked, error: &RecorderError) -> Response<Outgoing> {
+fn cannot_record(asked: &WireRequest, error: &RecorderError) -> Response<Outgoing> {
     refused(asked.dialect, 500, "retold_log", &format!("retold cannot record: {error}"))
 }
 
-fn send(played: Played, session: &Session, name: Option<Seq>) -> Response<Outgoing> {
-    let Played { place, kept, body, answer: _ } = played;
+fn send(played: ReplayedAttempt, session: &Session, name: Option<Seq>) -> Response<Outgoing> {
+    let ReplayedAttempt { place, kept, body, answer: _ } = played;
     let pieces = kept.pieces(&body);
     let mut response = if kept.end.is_none() && pieces.len() <= 1 {
         response_of(&kept, body)
@@ -180,7 +180,7 @@ fn send(played: Played, session: &Session, name: Option<Seq>) -> Response<Outgoi
     response
 }
 
-async fn feed(chunks: ChunkSender, pieces: Vec<(Bytes, u64)>, end: Option<End>, pace: Pace) {
+async fn feed(chunks: ChunkSender, pieces: Vec<(Bytes, u64)>, end: Option<BodyEnd>, pace: Pace) {
     let start = Instant::now();
     for (piece, at) in pieces {
         if pace == Pace::Recorded {

@@ -1,9 +1,9 @@
 //! The book of a recorded run, whose entries are read when they are first asked for.
 
 use crate::digest::Digest;
-use crate::key::{Key, Place};
-use crate::replay_queue::{ReplayQueue, Ticket, Turn};
-use crate::samples::{Page, Samples};
+use crate::key::{AttemptPlace, Key};
+use crate::replay_queue::{ReplayQueue, ReplayTurn, Ticket};
+use crate::samples::{CallSamples, Samples};
 
 /// A [`ReplayQueue`], and what of the [`Samples`] it is filled from it does not have yet.
 pub(crate) struct QueuedCalls {
@@ -34,7 +34,12 @@ impl QueuedCalls {
 
     /// Adds what is recorded of a call. Passes on the key of each answered sample, and where its
     /// answer is.
-    pub(crate) fn add(&mut self, call: Digest, page: Page, mut answered: impl FnMut(&Key, Place)) {
+    pub(crate) fn add(
+        &mut self,
+        call: Digest,
+        page: CallSamples,
+        mut answered: impl FnMut(&Key, AttemptPlace),
+    ) {
         if let Some(questions) = self.samples.questions() {
             for seq in &page.questions {
                 if let Ok(at) = questions.answered.binary_search(seq)
@@ -55,7 +60,7 @@ impl QueuedCalls {
     }
 
     /// What a request gets whose call was read.
-    pub(crate) fn take(&mut self, key: &Key, retry: Option<u32>) -> Turn {
+    pub(crate) fn take(&mut self, key: &Key, retry: Option<u32>) -> ReplayTurn {
         self.book.take(key, retry)
     }
 

@@ -29,15 +29,15 @@ enum ServerNames {
 
 /// A request that is not answered.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedRequest {
     /// The HTTP status.
     pub status: u16,
     /// What is wrong.
     pub reason: String,
 }
 
-fn refused<T>(status: u16, reason: impl Into<String>) -> Result<T, Refused> {
-    Err(Refused { status, reason: reason.into() })
+fn refused<T>(status: u16, reason: impl Into<String>) -> Result<T, RefusedRequest> {
+    Err(RefusedRequest { status, reason: reason.into() })
 }
 
 impl Reach {
@@ -68,8 +68,8 @@ impl Reach {
     /// Whether a request may be answered.
     ///
     /// # Errors
-    /// [`Refused`].
-    pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
+    /// [`RefusedRequest`].
+    pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), RefusedRequest> {
         let host = match only(headers, header::HOST.as_str()) {
             Ok(host) => host,
             Err(said) => return refused(400, format!("Host: {said}")),
@@ -126,7 +126,7 @@ pub(crate) fn only<'a>(
 
 impl ServerNames {
     /// Checks the host that a request names.
-    fn include(&self, host: Option<&str>) -> Result<(), Refused> {
+    fn include(&self, host: Option<&str>) -> Result<(), RefusedRequest> {
         match (self, host) {
             (ServerNames::Any, _) => Ok(()),
             // Older clients name none; a browser always does.

@@ -13,7 +13,7 @@ use crate::framing::{Framing, data, events};
 const MOST_VALUES: usize = 1_000_000;
 
 /// What an upstream sent.
-pub(crate) enum Read {
+pub(crate) enum UpstreamReading {
     /// An answer. If its stream was closed before its end, it says so.
     Answer(Box<Response>),
     /// A failure.
@@ -32,21 +32,21 @@ pub(crate) fn whole(
     status: StatusCode,
     headers: &HeaderMap,
     body: &[u8],
-) -> Read {
+) -> UpstreamReading {
     if !status.is_success() {
-        return Read::Failed { failure: failure_of(status, body, headers), text: None };
+        return UpstreamReading::Failed { failure: failure_of(status, body, headers), text: None };
     }
     let (mut response, ending) = response(dialect, framing, body);
     match ending {
         Ending::Failed(failure) => {
-            Read::Failed { failure: inside(status, failure), text: text_of(response) }
+            UpstreamReading::Failed { failure: inside(status, failure), text: text_of(response) }
         }
         Ending::CutOff(mark) => {
             let said = format!("the stream was closed without {mark}");
             response.extra.insert(UNENDED.to_owned(), said.into());
-            Read::Answer(Box::new(response))
+            UpstreamReading::Answer(Box::new(response))
         }
-        Ending::Answered => Read::Answer(Box::new(response)),
+        Ending::Answered => UpstreamReading::Answer(Box::new(response)),
     }
 }
 

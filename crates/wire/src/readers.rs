@@ -8,7 +8,7 @@ use retold::event::StoredEvent;
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Log, LogError, Reader};
 
-use crate::key::Place;
+use crate::key::AttemptPlace;
 use crate::lock::lock;
 
 /// How many events are read together once a third of them is wanted. A program mostly asks in the
@@ -63,9 +63,9 @@ struct KeptReader {
 }
 
 /// An event, on its own or with its block.
-pub(crate) struct Found(Arc<Vec<StoredEvent>>, usize);
+pub(crate) struct SharedEvent(Arc<Vec<StoredEvent>>, usize);
 
-impl Deref for Found {
+impl Deref for SharedEvent {
     type Target = StoredEvent;
 
     fn deref(&self) -> &StoredEvent {
@@ -101,8 +101,8 @@ impl Readers {
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read, or is damaged.
-    pub(crate) fn event(&self, place: Place) -> Result<Option<Found>, LogError> {
-        let Place { run, seq } = place;
+    pub(crate) fn event(&self, place: AttemptPlace) -> Result<Option<SharedEvent>, LogError> {
+        let AttemptPlace { run, seq } = place;
         let number = seq.0.saturating_sub(1) / BLOCK;
         let block = (run, number);
         let at = (seq.0.saturating_sub(1) % BLOCK) as usize;
@@ -110,7 +110,7 @@ impl Readers {
             let mut blocks = lock(&self.blocks);
             match blocks.kept.iter().rev().find(|kept| kept.block == block) {
                 Some(kept) if at < kept.events.len() => {
-                    let found = Found(kept.events.clone(), at);
+                    let found = SharedEvent(kept.events.clone(), at);
                     blocks.saved();
                     return Ok(Some(found));
                 }
@@ -124,11 +124,11 @@ impl Readers {
             let events = Arc::new(events);
             lock(&self.blocks).keep(block, &events);
             if at < events.len() {
-                return Ok(Some(Found(events, at)));
+                return Ok(Some(SharedEvent(events, at)));
             }
         }
         let events = self.with(|reader| reader.events(run, Seq(seq.0.saturating_sub(1)), 1))?;
-        Ok((!events.is_empty()).then(|| Found(Arc::new(events), 0)))
+        Ok((!events.is_empty()).then(|| SharedEvent(Arc::new(events), 0)))
     }
 }
 

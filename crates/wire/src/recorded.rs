@@ -16,26 +16,26 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::digest::Digest;
-use crate::kept::Kept;
-use crate::key::Place;
-use crate::readers::{Found, Readers};
+use crate::key::AttemptPlace;
+use crate::readers::{Readers, SharedEvent};
+use crate::transmission::Transmission;
 
 /// A recorded attempt, as it is sent again.
 #[derive(Debug, Clone)]
-pub(crate) struct Played {
+pub(crate) struct ReplayedAttempt {
     /// Where it is.
-    pub(crate) place: Place,
+    pub(crate) place: AttemptPlace,
     /// How it travelled.
-    pub(crate) kept: Kept,
+    pub(crate) kept: Transmission,
     /// Its whole body.
     pub(crate) body: Bytes,
     /// If it is an answer: what a program can name it by.
-    pub(crate) answer: Option<Named>,
+    pub(crate) answer: Option<AnswerName>,
 }
 
 /// What a program can name an answer by.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Named {
+pub(crate) struct AnswerName {
     /// The provider's id for it.
     pub(crate) id: Option<Digest>,
     /// Whether its stream was closed without its end.
@@ -44,7 +44,7 @@ pub(crate) struct Named {
 
 /// What a fork records of an attempt of its parent.
 #[derive(Debug, Clone)]
-pub(crate) enum Copied {
+pub(crate) enum CopiedAttempt {
     /// An answer; the request is that of the parent.
     Answer(Box<AnswerReused>),
     /// A failure.
@@ -77,9 +77,9 @@ impl Library {
     /// [`PlayedError`].
     pub(crate) fn play(
         &self,
-        place: Place,
-        read: Option<(Place, Found)>,
-    ) -> Result<Played, PlayedError> {
+        place: AttemptPlace,
+        read: Option<(AttemptPlace, SharedEvent)>,
+    ) -> Result<ReplayedAttempt, PlayedError> {
         let none = || PlayedError::NotRecorded(place.seq);
         let stored = match read {
             Some((read, stored)) if read == place => stored,
@@ -89,43 +89,46 @@ impl Library {
             Some(sent) => sent,
             None => match stored.event().map_err(LogError::from)? {
                 Event::AnswerReused(reused) if is_elsewhere(&reused, place.run) => {
-                    let from = Place { seq: reused.from_seq, ..place };
+                    let from = AttemptPlace { seq: reused.from_seq, ..place };
                     return if from.seq < place.seq { self.play(from, None) } else { Err(none()) };
                 }
                 Event::AnswerReused(AnswerReused { details, .. })
                 | Event::ResponseReceived(ResponseReceived { details, .. }) => {
-                    let kept = details.extra.get(HTTP).and_then(Kept::read).ok_or_else(none)?;
+                    let kept =
+                        details.extra.get(HTTP).and_then(Transmission::read).ok_or_else(none)?;
                     let is_unended = details.extra.contains_key(UNENDED);
                     (details.id.as_deref().map(Digest::new), is_unended, kept)
                 }
-                Event::AttemptFailed(AttemptFailed { details, .. }) => {
-                    (None, false, details.http.as_ref().and_then(Kept::read).ok_or_else(none)?)
-                }
+                Event::AttemptFailed(AttemptFailed { details, .. }) => (
+                    None,
+                    false,
+                    details.http.as_ref().and_then(Transmission::read).ok_or_else(none)?,
+                ),
                 _ => return Err(none()),
             },
         };
         let body = kept.take_bytes(stored.content.as_ref()).ok_or_else(none)?;
-        let answer = stored.is_answer().then_some(Named { id, is_unended });
-        Ok(Played { place, kept, body, answer })
+        let answer = stored.is_answer().then_some(AnswerName { id, is_unended });
+        Ok(ReplayedAttempt { place, kept, body, answer })
     }
 
     /// What a fork records of a recorded attempt.
     ///
     /// # Errors
     /// [`PlayedError`].
-    pub(crate) fn copy(&self, place: Place) -> Result<Copied, PlayedError> {
-        let Place { run, seq } = place;
+    pub(crate) fn copy(&self, place: AttemptPlace) -> Result<CopiedAttempt, PlayedError> {
+        let AttemptPlace { run, seq } = place;
         match self.event(place)? {
             Some(Event::ResponseReceived(ResponseReceived { request, content, details })) => {
-                Ok(Copied::Answer(Box::new(reused(place, request, content, details))))
+                Ok(CopiedAttempt::Answer(Box::new(reused(place, request, content, details))))
             }
             Some(Event::AnswerReused(reused)) => {
                 let reused = AnswerReused { from_run: run, from_seq: seq, ..reused };
-                Ok(Copied::Answer(Box::new(reused)))
+                Ok(CopiedAttempt::Answer(Box::new(reused)))
             }
             Some(Event::AttemptFailed(failed)) => {
                 let from = Some(SharedFailure { run, seq });
-                Ok(Copied::Failure(AttemptDetails { from, ..failed.details }))
+                Ok(CopiedAttempt::Failure(AttemptDetails { from, ..failed.details }))
             }
             _ => Err(PlayedError::NotRecorded(seq)),
         }
@@ -135,7 +138,7 @@ impl Library {
     ///
     /// # Errors
     /// [`LogError`].
-    pub(crate) fn event(&self, place: Place) -> Result<Option<Event>, LogError> {
+    pub(crate) fn event(&self, place: AttemptPlace) -> Result<Option<Event>, LogError> {
         self.0.event(place)?.map(|stored| stored.event().map_err(LogError::from)).transpose()
     }
 
@@ -177,43 +180,43 @@ fn is_elsewhere(reused: &AnswerReused, run: RunId) -> bool {
 /// The id of an answer that was received, whether it lacks its end, and how it travelled, without the rest
 /// of its event: this is most of what a replay reads. `None` if it is not as usual, which a whole reading
 /// says.
-fn sent(stored: &StoredEvent) -> Option<(Option<Digest>, bool, Kept)> {
+fn sent(stored: &StoredEvent) -> Option<(Option<Digest>, bool, Transmission)> {
     #[derive(Deserialize)]
-    struct Body<'a> {
+    struct AttemptBody<'a> {
         extra: Extra,
         #[serde(borrow)]
         id: Option<Cow<'a, str>>,
     }
     #[derive(Deserialize)]
     struct Extra {
-        http: Kept,
+        http: Transmission,
         unended: Option<IgnoredAny>,
     }
     if !stored.is_received() || stored.content.is_none() {
         return None;
     }
-    let Body { extra, id } = serde_json::from_str(&stored.body).ok()?;
+    let AttemptBody { extra, id } = serde_json::from_str(&stored.body).ok()?;
     Some((id.as_deref().map(Digest::new), extra.unended.is_some(), extra.http))
 }
 
 /// How a recorded attempt travelled, if it is one.
-pub(crate) fn how_it_travelled(stored: &StoredEvent) -> Result<Option<Kept>, LogError> {
+pub(crate) fn how_it_travelled(stored: &StoredEvent) -> Result<Option<Transmission>, LogError> {
     if let Some((.., kept)) = sent(stored) {
         return Ok(Some(kept));
     }
     Ok(match stored.event().map_err(LogError::from)? {
         Event::ResponseReceived(ResponseReceived { details, .. })
         | Event::AnswerReused(AnswerReused { details, .. }) => {
-            details.extra.get(HTTP).and_then(Kept::read)
+            details.extra.get(HTTP).and_then(Transmission::read)
         }
-        Event::AttemptFailed(failed) => failed.details.http.as_ref().and_then(Kept::read),
+        Event::AttemptFailed(failed) => failed.details.http.as_ref().and_then(Transmission::read),
         _ => None,
     })
 }
 
 /// What a run that shares this answer records.
 fn reused(
-    from: Place,
+    from: AttemptPlace,
     request: Seq,
     content: Content,
     mut details: ResponseDetails,

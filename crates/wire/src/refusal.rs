@@ -6,7 +6,7 @@ use retold::model::providers::{Dialect, Problem};
 use serde_json::{Value, to_vec};
 
 use crate::outlet::Outgoing;
-use crate::reach::Refused;
+use crate::reach::RefusedRequest;
 
 /// Why a request is not let in.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl NotLetIn {
         NotLetIn { status, code, message: message.into() }
     }
 
-    pub(crate) fn unreached(Refused { status, reason }: Refused) -> Self {
+    pub(crate) fn unreached(RefusedRequest { status, reason }: RefusedRequest) -> Self {
         NotLetIn::new(status, "retold_site", reason)
     }
 }

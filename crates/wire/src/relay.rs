@@ -14,34 +14,34 @@ use serde_json::json;
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, sleep_until};
 
-use crate::answer_registry::Given;
+use crate::answer_registry::GivenAnswer;
 use crate::arriving::{Arriving, is_json};
-use crate::asked::Asked;
 use crate::decode::{DecodeError, Decoder};
 use crate::digest::Digest;
 use crate::failures::{malformed, reopens};
 use crate::framing::Framing;
 use crate::heads::{head, json_header, kept_headers, named, response_of};
 use crate::incoming::Incoming;
-use crate::kept::{End, Kept};
-use crate::key::Place;
+use crate::key::AttemptPlace;
 use crate::limits::{
     AFTER_CLIENT, AFTER_LAST_EVENT, LONGEST_ANSWER, MOST_OF_NONSENSE, READ_TOGETHER,
 };
 use crate::masks::Masks;
 use crate::outlet::{Outgoing, Outlet, Waiting};
-use crate::read::{self, Read};
+use crate::read::{self, UpstreamReading};
 use crate::refusal::refused;
 use crate::replay_queue::Ticket;
 use crate::session::{Session, Working};
+use crate::transmission::{BodyEnd, Transmission};
 use crate::upstream::broken_off;
+use crate::wire_request::WireRequest;
 
 /// Asks the upstream, records what comes, and lets it through.
 pub(crate) async fn relay(
     session: Arc<Session>,
     _working: Working,
     incoming: Incoming,
-    asked: Asked,
+    asked: WireRequest,
     mut ticket: Ticket,
     mut waiting: Waiting,
 ) {
@@ -79,7 +79,7 @@ pub(crate) async fn relay(
 /// Records that a request was refused here.
 pub(crate) async fn refused_here(
     session: &Arc<Session>,
-    asked: &Asked,
+    asked: &WireRequest,
     ticket: Ticket,
     problem: &Problem<'_>,
 ) {
@@ -95,7 +95,7 @@ pub(crate) async fn refused_here(
     let problem = &Problem { message: &message, ..*problem };
     let failure = Failure::new(FailureKind::Rejected, problem.message);
     let (status, again) = (problem.status, ticket.is_again);
-    let kept = Kept { status, again, headers: json_header(), ..Kept::default() };
+    let kept = Transmission { status, again, headers: json_header(), ..Transmission::default() };
     let body = asked.dialect.error(problem).to_string();
     let kept = kept.with_body(body.as_bytes(), &[], "");
     session.count(|summary| summary.failed(&failure));
@@ -114,7 +114,7 @@ pub(crate) async fn refused_here(
 struct LiveExchange<'a> {
     session: &'a Arc<Session>,
     incoming: &'a Incoming,
-    asked: &'a Asked,
+    asked: &'a WireRequest,
 }
 
 /// How reading an answer ended.
@@ -156,7 +156,11 @@ impl LiveExchange<'_> {
         let reopens = reopens(failure.kind, None);
         let mut headers = json_header();
         headers.retain(|(name, _)| !reopens || name != "x-should-retry");
-        let kept = Kept { status, headers, ..Kept::default() }.with_body(body.as_bytes(), &[], "");
+        let kept = Transmission { status, headers, ..Transmission::default() }.with_body(
+            body.as_bytes(),
+            &[],
+            "",
+        );
         match self.failed(ticket, &failure, reopens, &kept).await {
             Ok(()) => waiting.send(response_of(&kept, body.into())),
             Err(error) => waiting.send(self.unrecorded(&error)),
@@ -169,8 +173,12 @@ impl LiveExchange<'_> {
         let failure = Failure::new(FailureKind::Timeout, why);
         let problem = Problem { status: 504, code: "retold_upstream", message: why };
         let body = self.asked.dialect.error(&problem).to_string();
-        let kept = Kept { status: 504, headers: json_header(), ..Kept::default() };
-        let kept = Kept { end: Some(End::ClientLeft), ..kept }.with_body(body.as_bytes(), &[], "");
+        let kept = Transmission { status: 504, headers: json_header(), ..Transmission::default() };
+        let kept = Transmission { end: Some(BodyEnd::ClientLeft), ..kept }.with_body(
+            body.as_bytes(),
+            &[],
+            "",
+        );
         // What cannot be recorded is noted, and nobody waits for it.
         let _ = self.failed(ticket, &failure, false, &kept).await;
     }
@@ -192,10 +200,10 @@ impl LiveExchange<'_> {
         if let Some(upstreams) = &self.session.upstreams {
             upstreams.inward(&mut head.headers, self.incoming);
         }
-        let kept = Kept {
+        let kept = Transmission {
             status: status.as_u16(),
             headers: kept_headers(&head.headers, &self.masks()),
-            ..Kept::default()
+            ..Transmission::default()
         };
         let framing = Framing::new(kept.content_type());
         if let Some(request) = ticket.request {
@@ -238,8 +246,10 @@ impl LiveExchange<'_> {
             AnswerEnd::Whole => {
                 let headers = response.headers();
                 match read::whole(self.asked.dialect, framing, status, headers, &kept.body) {
-                    Read::Answer(response) => self.succeeded(ticket, *response, kept, watch).await,
-                    Read::Failed { failure, text } => {
+                    UpstreamReading::Answer(response) => {
+                        self.succeeded(ticket, *response, kept, watch).await
+                    }
+                    UpstreamReading::Failed { failure, text } => {
                         let reopens = reopens(failure.kind, headers.get("x-should-retry"));
                         self.failed(ticket, &failure, reopens, &kept.of_failure(text)).await
                     }
@@ -341,7 +351,7 @@ impl LiveExchange<'_> {
     /// What is stored of an answer: without keys, and without what is redacted.
     fn kept(
         &self,
-        kept: Kept,
+        kept: Transmission,
         body: &[u8],
         chunks: Vec<(usize, u64)>,
         ended: &AnswerEnd,
@@ -350,8 +360,8 @@ impl LiveExchange<'_> {
         let mut masked = body.to_vec();
         let end = match ended {
             AnswerEnd::Whole => None,
-            AnswerEnd::Broken(_) => Some(End::BrokenOff),
-            AnswerEnd::ClientLeft => Some(End::ClientLeft),
+            AnswerEnd::Broken(_) => Some(BodyEnd::BrokenOff),
+            AnswerEnd::ClientLeft => Some(BodyEnd::ClientLeft),
         };
         let is_masked = masks.in_answer(&mut masked);
         let redaction = &self.session.rules.redaction;
@@ -359,7 +369,7 @@ impl LiveExchange<'_> {
         let (body, chunks, redacted) = redaction.answer(framing, masked, end.is_some(), chunks);
         let header = |(name, value): (String, String)| (name, redaction.text(&value).into_owned());
         let headers = kept.headers.into_iter().map(header).collect();
-        let kept = Kept { masked: is_masked, redacted, end, headers, ..kept };
+        let kept = Transmission { masked: is_masked, redacted, end, headers, ..kept };
         ToStore { kept, body, chunks }
     }
 
@@ -373,7 +383,7 @@ impl LiveExchange<'_> {
     ) -> Result<(), RecorderError> {
         let ToStore { kept, body, chunks } = kept;
         let is_unended = response.extra.contains_key(UNENDED);
-        let kept = Kept { again: ticket.is_again, ..kept };
+        let kept = Transmission { again: ticket.is_again, ..kept };
         let kept = kept.with_body(&body, &chunks, response.content.text());
         response.extra.insert(HTTP.to_owned(), json!(kept));
         let request = ticket.request.unwrap_or_default();
@@ -385,12 +395,12 @@ impl LiveExchange<'_> {
             Ok(Some((seq, durable))) => match durable.wait().await {
                 Ok(()) => {
                     let (call, sample) = (ticket.key.call, ticket.sample);
-                    session.give(Given { request, answer: seq, call, sample, id });
+                    session.give(GivenAnswer { request, answer: seq, call, sample, id });
                     session.count(|summary| {
                         summary.answers += 1;
                         summary.unended += u64::from(is_unended);
                     });
-                    session.share(key, Some(Place { run: session.run, seq }));
+                    session.share(key, Some(AttemptPlace { run: session.run, seq }));
                     Ok(())
                 }
                 Err(error) => Err(error.into()),
@@ -410,10 +420,10 @@ impl LiveExchange<'_> {
         ticket: Ticket,
         failure: &Failure,
         reopens: bool,
-        kept: &Kept,
+        kept: &Transmission,
     ) -> Result<(), RecorderError> {
         let (session, request) = (self.session, ticket.request.unwrap_or_default());
-        let kept = Kept { again: ticket.is_again, ..kept.clone() };
+        let kept = Transmission { again: ticket.is_again, ..kept.clone() };
         let recorded = session.record(|recorder| {
             recorder.failed(request, ticket.attempt, failure, !reopens, Some(json!(kept)))
         });
@@ -437,14 +447,14 @@ impl LiveExchange<'_> {
 
 /// What is stored of an answer.
 struct ToStore {
-    kept: Kept,
+    kept: Transmission,
     body: Vec<u8>,
     chunks: Vec<(usize, u64)>,
 }
 
 impl ToStore {
     /// A failed attempt has no content, so its whole body is kept here, and its text beside it.
-    fn of_failure(&self, text: Option<String>) -> Kept {
-        Kept { text, ..self.kept.clone() }.with_body(&self.body, &self.chunks, "")
+    fn of_failure(&self, text: Option<String>) -> Transmission {
+        Transmission { text, ..self.kept.clone() }.with_body(&self.body, &self.chunks, "")
     }
 }

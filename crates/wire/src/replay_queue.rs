@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, VecDeque};
 use retold::id::{Sample, Seq};
 
 use crate::digest::Digest;
-use crate::key::{Key, Place};
+use crate::key::{AttemptPlace, Key};
 
 /// A recorded attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempt {
     /// Where it is.
-    pub place: Place,
+    pub place: AttemptPlace,
     /// Whether the client may try again: it failed, and not for good.
     pub reopens: bool,
     /// Whether it is an answer.
@@ -43,7 +43,7 @@ pub struct Ticket {
 
 /// What a request gets.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum ReplayTurn {
     /// A recorded attempt.
     Recorded(Ticket, Attempt),
     /// An attempt to be made.
@@ -149,7 +149,7 @@ impl ReplayQueue {
     }
 
     /// What a request with this key gets. `retry` is how often its client has tried before.
-    pub fn take(&mut self, key: &Key, retry: Option<u32>) -> Turn {
+    pub fn take(&mut self, key: &Key, retry: Option<u32>) -> ReplayTurn {
         if let Entry::Occupied(mut entry) = self.queues.entry(key.clone()) {
             let turn = entry.get_mut().take(retry);
             if entry.get().is_empty() {
@@ -160,7 +160,7 @@ impl ReplayQueue {
             }
         }
         if !self.live {
-            return Turn::Nothing;
+            return ReplayTurn::Nothing;
         }
         let mut lost = None;
         if let Entry::Occupied(mut entry) = self.queues.entry(key.clone()) {
@@ -177,7 +177,15 @@ impl ReplayQueue {
         });
         let (key, recorded) = (key.clone(), VecDeque::new());
         let is_again = attempts > 0;
-        Turn::Live(Ticket { key, sample, attempt: attempts, tries: 0, is_again, request, recorded })
+        ReplayTurn::Live(Ticket {
+            key,
+            sample,
+            attempt: attempts,
+            tries: 0,
+            is_again,
+            request,
+            recorded,
+        })
     }
 
     /// Notes that an attempt failed and that its client may try again.
@@ -203,7 +211,7 @@ impl ReplayQueue {
 
 impl CallQueue {
     /// What is open or recorded for a client.
-    fn take(&mut self, retry: Option<u32>) -> Option<Turn> {
+    fn take(&mut self, retry: Option<u32>) -> Option<ReplayTurn> {
         // A client that counts its attempts says when it begins anew.
         if retry != Some(0) && !self.open.is_empty() {
             let counted = self.open.iter().position(|open| Some(open.tries) == retry);
@@ -217,10 +225,10 @@ impl CallQueue {
     }
 
     /// The next attempt of a sample: as recorded, or to be made.
-    fn turn(mut ticket: Ticket) -> Turn {
+    fn turn(mut ticket: Ticket) -> ReplayTurn {
         match ticket.recorded.pop_front() {
-            Some(attempt) => Turn::Recorded(ticket, attempt),
-            None => Turn::Live(ticket),
+            Some(attempt) => ReplayTurn::Recorded(ticket, attempt),
+            None => ReplayTurn::Live(ticket),
         }
     }
 
@@ -240,8 +248,8 @@ mod tests {
         Key { call: CallPath::new("c").unwrap(), prompt: PromptHash([n; 32]) }
     }
 
-    fn place(seq: u64) -> Place {
-        Place { run: RunId([1; 8]), seq: Seq(seq) }
+    fn place(seq: u64) -> AttemptPlace {
+        AttemptPlace { run: RunId([1; 8]), seq: Seq(seq) }
     }
 
     fn sample(attempts: &[(u64, bool)]) -> RecordedSample {
@@ -268,14 +276,14 @@ mod tests {
     /// The seq of what a request gets; 0 if it is asked live.
     fn got(book: &mut ReplayQueue, retry: Option<u32>) -> Option<u64> {
         match book.take(&key(1), retry) {
-            Turn::Recorded(ticket, attempt) => {
+            ReplayTurn::Recorded(ticket, attempt) => {
                 if attempt.reopens {
                     book.reopen(ticket);
                 }
                 Some(attempt.place.seq.0)
             }
-            Turn::Live(_) => Some(0),
-            Turn::Nothing => None,
+            ReplayTurn::Live(_) => Some(0),
+            ReplayTurn::Nothing => None,
         }
     }
 
@@ -309,11 +317,11 @@ mod tests {
         assert_eq!(got(&mut book, None), Some(4));
         // Its client may try again, which is live now.
         assert_eq!(got(&mut book, None), Some(6));
-        let Turn::Live(again) = book.take(&key(1), None) else { panic!() };
+        let ReplayTurn::Live(again) = book.take(&key(1), None) else { panic!() };
         assert_eq!((again.sample, again.attempt, again.request), (2, 1, Some(Seq(1))));
-        let Turn::Live(lost) = book.take(&key(1), None) else { panic!() };
+        let ReplayTurn::Live(lost) = book.take(&key(1), None) else { panic!() };
         assert_eq!((lost.sample, lost.request), (0, None));
-        let Turn::Live(new) = book.take(&key(1), None) else { panic!() };
+        let ReplayTurn::Live(new) = book.take(&key(1), None) else { panic!() };
         assert_eq!((new.sample, new.request), (3, None));
     }
 
@@ -324,12 +332,12 @@ mod tests {
         let mut book = book(vec![sample(&[(2, false)]), failed, sample(&[(8, false)])], true);
         assert_eq!(book.left(), 2);
         assert_eq!(got(&mut book, Some(0)), Some(2));
-        let Turn::Live(again) = book.take(&key(1), Some(0)) else { panic!() };
+        let ReplayTurn::Live(again) = book.take(&key(1), Some(0)) else { panic!() };
         assert_eq!((again.sample, again.attempt, again.request), (1, 3, Some(Seq(1))));
         assert!(again.is_again);
         book.reopen(again);
         assert_eq!(got(&mut book, Some(0)), Some(8));
-        let Turn::Live(next) = book.take(&key(1), Some(1)) else { panic!() };
+        let ReplayTurn::Live(next) = book.take(&key(1), Some(1)) else { panic!() };
         assert_eq!((next.sample, next.attempt, next.is_again), (1, 4, false));
     }
 
@@ -346,9 +354,9 @@ mod tests {
         let partial = RecordedSample { partial: true, ..sample(&[(2, true), (3, false)]) };
         let mut book = book(vec![partial, sample(&[(5, false)])], true);
         assert_eq!(got(&mut book, None), Some(5));
-        let Turn::Live(again) = book.take(&key(1), None) else { panic!() };
+        let ReplayTurn::Live(again) = book.take(&key(1), None) else { panic!() };
         assert_eq!((again.sample, again.attempt, again.request), (0, 2, Some(Seq(1))));
-        let Turn::Live(new) = book.take(&key(1), None) else { panic!() };
+        let ReplayTurn::Live(new) = book.take(&key(1), None) else { panic!() };
         assert_eq!((new.sample, new.attempt, new.request), (2, 0, None));
     }
 }

@@ -13,12 +13,12 @@ use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::log::LogError;
 use retold::model::providers::OTHER;
 use retold::prompt::canonical;
-use retold::run::{CompareError, Compared, Outcome, RecorderError};
+use retold::run::{CompareError, OutcomeComparison, RecorderError, ReportedOutcome};
 use serde::Deserialize;
 use serde_json::{Map, Number, Value, json};
 
-use crate::answer_registry::{Given, NotOne};
-use crate::key::Place;
+use crate::answer_registry::{GivenAnswer, NotOne};
+use crate::key::AttemptPlace;
 use crate::lock::lock;
 use crate::outlet::Outgoing;
 use crate::refusal::{ended, with_json};
@@ -41,7 +41,7 @@ pub(crate) const LONGEST_REPORT: usize = 1 << 20;
 /// A fact, as a program sends it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Fact {
+struct ReportedFact {
     name: String,
     value: Value,
     method: Option<String>,
@@ -52,7 +52,7 @@ struct Fact {
 /// A decision, as a program sends it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Decision {
+struct ReportedDecision {
     name: String,
     value: Value,
     response: String,
@@ -190,12 +190,14 @@ async fn reported(
         let mut lanes = lock(&session.lanes);
         let mut reader = session.log.reader()?;
         match lanes.compare(reader.as_mut(), &outcome)? {
-            Compared::Same(seq) => (Some(seq), None),
-            Compared::New => match session.record(|recorder| recorder.reported(&outcome))? {
-                Some((seq, durable)) => (Some(seq), Some(durable)),
-                None => (None, None),
-            },
-            Compared::Different(divergence) => {
+            OutcomeComparison::Same(seq) => (Some(seq), None),
+            OutcomeComparison::New => {
+                match session.record(|recorder| recorder.reported(&outcome))? {
+                    Some((seq, durable)) => (Some(seq), Some(durable)),
+                    None => (None, None),
+                }
+            }
+            OutcomeComparison::Different(divergence) => {
                 let said = divergence.to_string();
                 session.count(|summary| {
                     summary.differences += 1;
@@ -204,7 +206,7 @@ async fn reported(
                 return Err(ReportError::Differs(format!("retold: {said}")));
             }
             // It is not compared, so it is no difference of its own.
-            Compared::After(seq) => {
+            OutcomeComparison::After(seq) => {
                 let at = seq.map_or_else(String::new, |seq| format!(" at seq {seq}"));
                 let what = "retold: this lane has differed from the record before";
                 return Err(ReportError::Differs(format!("{what}{at}")));
@@ -224,13 +226,13 @@ async fn reported(
 }
 
 /// Takes out what is not stored.
-fn redact(session: &Session, outcome: &mut Outcome) {
+fn redact(session: &Session, outcome: &mut ReportedOutcome) {
     let redaction = &session.rules.redaction;
     match outcome {
-        Outcome::Fact { fact, .. } => {
+        ReportedOutcome::Fact { fact, .. } => {
             redaction.value(fact);
         }
-        Outcome::Decision { by, details, .. } => {
+        ReportedOutcome::Decision { by, details, .. } => {
             let DecisionDetails { reasoning, value, warnings } = details;
             let texts = reasoning.iter_mut().chain(warnings).chain([&mut by.method]);
             for text in texts {
@@ -257,8 +259,8 @@ fn read<'a, T: Deserialize<'a>>(
     })
 }
 
-fn fact(session: &Session, fact: Fact) -> Result<Outcome, ReportError> {
-    let Fact { name, value, method, lane, response } = fact;
+fn fact(session: &Session, fact: ReportedFact) -> Result<ReportedOutcome, ReportError> {
+    let ReportedFact { name, value, method, lane, response } = fact;
     let mut fields = Map::new();
     fields.insert("name".to_owned(), named("name", name)?.into());
     fields.insert("value".to_owned(), exact(value)?);
@@ -280,18 +282,18 @@ fn fact(session: &Session, fact: Fact) -> Result<Outcome, ReportError> {
         names.iter().map(|name| cause(session, name)).collect::<Result<_, _>>()?;
     causes.sort_unstable();
     causes.dedup();
-    Ok(Outcome::Fact { causes, fact: Value::Object(fields) })
+    Ok(ReportedOutcome::Fact { causes, fact: Value::Object(fields) })
 }
 
-fn decision(session: &Session, decision: Decision) -> Result<Outcome, ReportError> {
-    let Decision { name, value, response, method, reasoning, warnings } = decision;
+fn decision(session: &Session, decision: ReportedDecision) -> Result<ReportedOutcome, ReportError> {
+    let ReportedDecision { name, value, response, method, reasoning, warnings } = decision;
     let name = named("name", name)?;
     let method = method.map_or(Ok("reported".to_owned()), |method| named("method", method))?;
     let ReportedAnswer { seq, call, sample } = answer(session, &response)?;
     let parser = json!({"name": REPORTED, "params": {"name": name}, "version": 1});
     let by = DecidedBy { method, parser };
     let details = DecisionDetails { reasoning, value: exact(value)?, warnings };
-    Ok(Outcome::Decision { call, sample, response: seq, by, details })
+    Ok(ReportedOutcome::Decision { call, sample, response: seq, by, details })
 }
 
 fn named(field: &'static str, text: String) -> Result<String, ReportError> {
@@ -340,8 +342,11 @@ fn answer(session: &Session, name: &str) -> Result<ReportedAnswer, ReportError> 
     // What is stored of ids and names of calls has nothing in it that is taken out.
     let name = &*session.rules.redaction.text(name);
     let unknown = || ReportError::Unknown { given: printable(name, LONGEST_NAME) };
-    let found =
-        |given: Given| ReportedAnswer { seq: given.answer, call: given.call, sample: given.sample };
+    let found = |given: GivenAnswer| ReportedAnswer {
+        seq: given.answer,
+        call: given.call,
+        sample: given.sample,
+    };
     let Some(seq) = address(session, name)? else {
         return match session.given_as(name) {
             Ok(given) => Ok(found(given)),
@@ -379,8 +384,8 @@ fn cause(session: &Session, name: &str) -> Result<Seq, ReportError> {
     answer(session, name).map(|found| found.seq)
 }
 
-fn at(session: &Session, seq: Seq) -> Place {
-    Place { run: session.run, seq }
+fn at(session: &Session, seq: Seq) -> AttemptPlace {
+    AttemptPlace { run: session.run, seq }
 }
 
 /// The seq in `RUN/SEQ`; `None` if it is not such an address.

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use retold::event::{Event, RunResumed};
 use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
-use retold::log::{CheckedReader, Index, Log, LogError, Reader, Table, each_event_at};
+use retold::log::{CallTable, CheckedReader, Index, Log, LogError, Reader, each_event_at};
 
-use crate::failures::{Failed, Failures};
-use crate::kept::{End, Kept};
-use crate::key::{Key, Place};
-use crate::readers::{Found, Readers};
+use crate::failures::{FailedAttempt, FailureReplay};
+use crate::key::{AttemptPlace, Key};
+use crate::readers::{Readers, SharedEvent};
 use crate::recorded::how_it_travelled;
 use crate::replay_queue::{Attempt, RecordedSample};
-use crate::restored::restored;
+use crate::restored_request::restored;
 use crate::rules::Rules;
+use crate::transmission::{BodyEnd, Transmission};
 
 /// The kind of the events at which a run was continued.
 const RUN_RESUMED: &str = "RunResumed";
@@ -31,7 +31,7 @@ struct RecordedSamples {
     questions: Questions,
     readers: Arc<Readers>,
     rules: Rules,
-    failures: Failures,
+    failures: FailureReplay,
     resumed: Option<LastResume>,
 }
 
@@ -40,24 +40,24 @@ struct RecordedSamples {
 struct LastResume {
     seq: Seq,
     /// What became of the attempts that had failed before.
-    failures: Failures,
+    failures: FailureReplay,
 }
 
 /// What is recorded of one call.
 #[derive(Default)]
-pub(crate) struct Page {
+pub(crate) struct CallSamples {
     /// Its samples, sorted.
     pub(crate) samples: Vec<(Sample, Key, RecordedSample)>,
     /// Its questions.
     pub(crate) questions: Vec<Seq>,
     /// The first attempt at the first of its samples, which is probably the next to be sent.
-    pub(crate) first: Option<(Place, Found)>,
+    pub(crate) first: Option<(AttemptPlace, SharedEvent)>,
 }
 
 /// Where the questions of a run are.
 pub(crate) struct Questions {
     pub(crate) run: RunId,
-    table: Table,
+    table: CallTable,
     /// Those that have an answer, or failed attempts that count; sorted.
     pub(crate) answered: Vec<Seq>,
 }
@@ -93,13 +93,13 @@ impl Samples {
         log: &Log,
         run: RunId,
         rules: &Rules,
-        failures: Failures,
+        failures: FailureReplay,
     ) -> Result<Self, LogError> {
         let mut reader = CheckedReader::new(log.reader()?);
         let index = Index::open(&mut reader, run)?;
-        let table = Table::read(&index, &mut reader)?;
+        let table = CallTable::read(&index, &mut reader)?;
         let (answered, resumed) = match failures {
-            Failures::Sent => {
+            FailureReplay::Sent => {
                 let tried = table.questions().into_iter().filter(|seq| table.is_cause(*seq));
                 let census = index.census(&mut reader)?.events;
                 let resumed = match census.contains_key(RUN_RESUMED) {
@@ -125,10 +125,10 @@ impl Samples {
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read, or is damaged.
-    pub(crate) fn of_call(&self, call: &CallPath) -> Result<Page, LogError> {
+    pub(crate) fn of_call(&self, call: &CallPath) -> Result<CallSamples, LogError> {
         match &self.0 {
             Some(recorded) => recorded.of_call(call),
-            None => Ok(Page::default()),
+            None => Ok(CallSamples::default()),
         }
     }
 
@@ -149,7 +149,7 @@ impl Samples {
 
     /// Whether failed attempts are left out.
     pub(crate) fn skip_errors(&self) -> bool {
-        self.0.as_ref().is_some_and(|recorded| recorded.failures == Failures::LeftOut)
+        self.0.as_ref().is_some_and(|recorded| recorded.failures == FailureReplay::LeftOut)
     }
 
     /// What reads them.
@@ -164,11 +164,11 @@ impl Samples {
 }
 
 impl RecordedSamples {
-    fn of_call(&self, call: &CallPath) -> Result<Page, LogError> {
+    fn of_call(&self, call: &CallPath) -> Result<CallSamples, LogError> {
         let run = self.questions.run;
-        let (mut page, mut asked) = (Page::default(), Vec::new());
+        let (mut page, mut asked) = (CallSamples::default(), Vec::new());
         for seq in self.questions.table.calls(call) {
-            if let Some(stored) = self.readers.event(Place { run, seq })?
+            if let Some(stored) = self.readers.event(AttemptPlace { run, seq })?
                 && stored.call.as_ref() == Some(call)
                 && stored.is_question()
                 && let (Some(sample), Some(prompt)) = (stored.sample, stored.prompt)
@@ -211,12 +211,12 @@ impl RecordedSamples {
     fn attempts(
         &self,
         request: Seq,
-        first: &mut Option<(Place, Found)>,
+        first: &mut Option<(AttemptPlace, SharedEvent)>,
     ) -> Result<QuestionAttempts, LogError> {
         let run = self.questions.run;
         let (mut attempts, mut made, mut partial) = (Vec::new(), 0, false);
         for seq in self.questions.table.caused_by(request) {
-            let place = Place { run, seq };
+            let place = AttemptPlace { run, seq };
             let Some(stored) = self.readers.event(place)? else { continue };
             let (failed, reopens, left, is_again) = if stored.is_answer() {
                 // Its body need not be read if nothing was before it.
@@ -226,10 +226,11 @@ impl RecordedSamples {
                 match stored.event().map_err(LogError::from)? {
                     Event::AttemptFailed(failed) => {
                         let details = &failed.details;
-                        let kept = details.http.as_ref().and_then(Kept::read).unwrap_or_default();
-                        let left = kept.end == Some(End::ClientLeft);
+                        let kept =
+                            details.http.as_ref().and_then(Transmission::read).unwrap_or_default();
+                        let left = kept.end == Some(BodyEnd::ClientLeft);
                         let reopens = !details.gave_up && !left;
-                        (Some(Failed::new(details, &kept)), reopens, left, kept.again)
+                        (Some(FailedAttempt::new(details, &kept)), reopens, left, kept.again)
                     }
                     _ => continue,
                 }
@@ -260,7 +261,7 @@ impl RecordedSamples {
 struct QuestionAttempts {
     request: Seq,
     /// The attempts that the program which was run last has met.
-    attempts: Vec<(Attempt, Option<Failed>)>,
+    attempts: Vec<(Attempt, Option<FailedAttempt>)>,
     /// How many attempts the log has.
     made: u32,
     partial: bool,
@@ -277,7 +278,8 @@ impl QuestionAttempts {
     /// Returns whether the program that was run last has met it at all. `answered` is the last question of
     /// its call that was answered before that.
     fn is_met(&mut self, resumed: LastResume, answered: Option<Seq>) -> bool {
-        let is_before = |(attempt, _): &(Attempt, Option<Failed>)| attempt.place.seq < resumed.seq;
+        let is_before =
+            |(attempt, _): &(Attempt, Option<FailedAttempt>)| attempt.place.seq < resumed.seq;
         let before: Vec<_> = self.attempts.iter().copied().filter(is_before).collect();
         let Some((last, _)) = before.last() else { return true };
         let failed = last.place.seq;
@@ -293,12 +295,12 @@ impl QuestionAttempts {
 
     /// What of it is sent again; `None` if the program is not to notice that it was asked. `answered` is
     /// the last question of its call that was answered.
-    fn sent(self, failures: Failures, answered: Option<Seq>) -> Option<RecordedSample> {
+    fn sent(self, failures: FailureReplay, answered: Option<Seq>) -> Option<RecordedSample> {
         let QuestionAttempts { request, attempts, made, partial } = self;
         let failed = attempts.last().map(|(attempt, _)| attempt.place.seq);
         let attempts = failures.sent(attempts, answered);
         let is_skipped = match failures {
-            Failures::LeftOut => true,
+            FailureReplay::LeftOut => true,
             _ => failed.is_some_and(|failed| failures.skips(failed, answered)),
         };
         let is_skipped = is_skipped && attempts.is_empty();
@@ -349,7 +351,7 @@ fn resumed(reader: &mut CheckedReader, run: RunId) -> Result<Option<LastResume>,
             if let Event::RunResumed(RunResumed { retry_failed, .. }) =
                 stored.event().map_err(LogError::from)?
             {
-                let failures = Failures::asked_again(retry_failed);
+                let failures = FailureReplay::asked_again(retry_failed);
                 resumed = Some(LastResume { seq: stored.seq, failures });
             }
         }

@@ -24,7 +24,7 @@ use crate::here::Here;
 use crate::incoming::Incoming;
 use crate::intercept::{connect, pass_on};
 use crate::limits::{CONNECTIONS, FILES, HEAD, SEAT_WANTED};
-use crate::listening::{Listening, Seat};
+use crate::listening::{ConnectionSeat, Listening};
 use crate::masks::without_keys;
 use crate::outlet::Outgoing;
 use crate::refusal::{closing, refused, turned_away, with_json};
@@ -68,7 +68,12 @@ impl Server {
 }
 
 /// Serves a connection. While others wait, it ends after its answer, and if it is idle, at once.
-async fn connection(front: Arc<Front>, ours: SocketAddr, stream: TcpStream, mut seat: Seat) {
+async fn connection(
+    front: Arc<Front>,
+    ours: SocketAddr,
+    stream: TcpStream,
+    mut seat: ConnectionSeat,
+) {
     let (asked, answered) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let service = {
         let (seat, asked, answered) = (seat.clone(), asked.clone(), answered.clone());
@@ -111,7 +116,7 @@ async fn handle(
     front: Arc<Front>,
     ours: SocketAddr,
     request: Request<IncomingBody>,
-    seat: &Seat,
+    seat: &ConnectionSeat,
 ) -> Response<Outgoing> {
     if request.method() == Method::CONNECT {
         return connect(front, request, seat.clone()).await;

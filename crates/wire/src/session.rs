@@ -9,20 +9,20 @@ use retold::log::{Log, LogError};
 use retold::run::{OutcomeLanes, Recorder, RecorderError, how_it_ended};
 use tokio::sync::{Notify, Semaphore};
 
-use crate::answer_registry::{AnswerRegistry, Given, NotOne};
+use crate::answer_registry::{AnswerRegistry, GivenAnswer, NotOne};
 use crate::digest::Digest;
-use crate::key::{Key, Place};
+use crate::key::{AttemptPlace, Key};
 use crate::limits::{LONG_ANSWERS, MISSES_COMPARED};
 use crate::lock::lock;
-use crate::nearest::{NearestMatch, Prompts};
+use crate::nearest::{NearestMatch, RecordedPrompts};
 use crate::queued_calls::QueuedCalls;
-use crate::readers::{Found, Readers};
+use crate::readers::{Readers, SharedEvent};
 use crate::recorded::Library;
-use crate::replay_queue::{Ticket, Turn};
+use crate::replay_queue::{ReplayTurn, Ticket};
 use crate::rules::Rules;
 use crate::samples::Samples;
 use crate::sharing::{EqualRequest, Sharing};
-use crate::summary::Summary;
+use crate::summary::SessionSummary;
 use crate::upstream::Upstreams;
 
 /// How many hosts of a summary are named.
@@ -42,7 +42,7 @@ pub enum Pace {
 }
 
 /// What a session is made of.
-pub struct Setup {
+pub struct SessionSetup {
     /// The log.
     pub log: Log,
     /// The run that is recorded or replayed.
@@ -68,7 +68,7 @@ pub struct Session {
     pub(crate) run: RunId,
     pub(crate) log: Log,
     pub(crate) library: Library,
-    pub(crate) prompts: Prompts,
+    pub(crate) prompts: RecordedPrompts,
     samples: Samples,
     pub(crate) rules: Rules,
     pub(crate) upstreams: Option<Upstreams>,
@@ -91,7 +91,7 @@ struct SessionState {
     sharing: Option<Sharing>,
     /// The answers that the program was given.
     given: AnswerRegistry,
-    summary: Summary,
+    summary: SessionSummary,
     /// How many misses were compared with what is recorded.
     compared: usize,
     /// How many exchanges and reports are under way.
@@ -125,8 +125,9 @@ impl Session {
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read.
-    pub fn new(setup: Setup) -> Result<Arc<Self>, LogError> {
-        let Setup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace } = setup;
+    pub fn new(setup: SessionSetup) -> Result<Arc<Self>, LogError> {
+        let SessionSetup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace } =
+            setup;
         let live = upstreams.is_some();
         let lanes = if same_run {
             let mut reader = log.reader()?;
@@ -141,7 +142,7 @@ impl Session {
             queue: QueuedCalls::new(samples.clone(), live, same_run),
             sharing: shared.then(Sharing::default),
             given: AnswerRegistry::default(),
-            summary: Summary::default(),
+            summary: SessionSummary::default(),
             compared: 0,
             under_way: 0,
             is_closed: false,
@@ -150,7 +151,7 @@ impl Session {
             run,
             library: Library::with(readers),
             log,
-            prompts: Prompts::new(samples.clone()),
+            prompts: RecordedPrompts::new(samples.clone()),
             samples,
             rules,
             upstreams,
@@ -200,7 +201,7 @@ impl Session {
     }
 
     /// Changes what is counted.
-    pub(crate) fn count(&self, change: impl FnOnce(&mut Summary)) {
+    pub(crate) fn count(&self, change: impl FnOnce(&mut SessionSummary)) {
         change(&mut lock(&self.state).summary);
     }
 
@@ -240,7 +241,10 @@ impl Session {
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read.
-    pub(crate) fn read(&self, call: &CallPath) -> Result<Option<(Place, Found)>, LogError> {
+    pub(crate) fn read(
+        &self,
+        call: &CallPath,
+    ) -> Result<Option<(AttemptPlace, SharedEvent)>, LogError> {
         let name = Digest::new(call.as_str());
         if lock(&self.state).queue.has(name) {
             return Ok(None);
@@ -261,7 +265,7 @@ impl Session {
 
     /// What a request gets whose call was read; `retry` says how often its client has tried before, if that is
     /// known.
-    pub(crate) fn take(&self, key: &Key, retry: Option<u32>) -> Turn {
+    pub(crate) fn take(&self, key: &Key, retry: Option<u32>) -> ReplayTurn {
         lock(&self.state).queue.take(key, retry)
     }
 
@@ -272,7 +276,7 @@ impl Session {
 
     /// The answer that an equal request has got; waits for it if it is under way. `None` if answers are not
     /// shared, or this request is the first.
-    pub(crate) async fn awaited(&self, key: &Key) -> Option<Place> {
+    pub(crate) async fn awaited(&self, key: &Key) -> Option<AttemptPlace> {
         loop {
             let equal = lock(&self.state).sharing.as_mut()?.ask(key);
             match equal {
@@ -284,24 +288,24 @@ impl Session {
     }
 
     /// The shared answer that an equal request has got already.
-    pub(crate) fn shared(&self, key: &Key) -> Option<Place> {
+    pub(crate) fn shared(&self, key: &Key) -> Option<AttemptPlace> {
         lock(&self.state).sharing.as_ref()?.answered(key)
     }
 
     /// Notes what became of a request that others may share; `None` if it failed.
-    pub(crate) fn share(&self, key: &Key, place: Option<Place>) {
+    pub(crate) fn share(&self, key: &Key, place: Option<AttemptPlace>) {
         if let Some(sharing) = &mut lock(&self.state).sharing {
             sharing.note(key, place);
         }
     }
 
     /// Notes that the program was given an answer, so that it can name it.
-    pub(crate) fn give(&self, given: Given) {
+    pub(crate) fn give(&self, given: GivenAnswer) {
         lock(&self.state).given.note(given);
     }
 
     /// The answer to a question, if the program was given one.
-    pub(crate) fn given_to(&self, question: Seq) -> Option<Given> {
+    pub(crate) fn given_to(&self, question: Seq) -> Option<GivenAnswer> {
         lock(&self.state).given.at(question).cloned()
     }
 
@@ -309,7 +313,7 @@ impl Session {
     ///
     /// # Errors
     /// [`NotOne`] if none or several have the name.
-    pub(crate) fn given_as(&self, name: &str) -> Result<Given, NotOne> {
+    pub(crate) fn given_as(&self, name: &str) -> Result<GivenAnswer, NotOne> {
         lock(&self.state).given.named(name).cloned()
     }
 
@@ -356,10 +360,10 @@ impl Session {
     }
 
     /// What happened so far.
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&self) -> SessionSummary {
         let SessionState { queue, summary, .. } = &*lock(&self.state);
         let (left, calls_left) = (queue.left(), queue.calls_left(CALLS_SHOWN));
-        Summary { left, calls_left, ..summary.clone() }
+        SessionSummary { left, calls_left, ..summary.clone() }
     }
 
     /// Ends the session. `finished` says whether the run is complete; otherwise it can be resumed.

@@ -15,12 +15,12 @@ pub const MASK: &str = "[key]";
 /// The settings of a program's run. Nothing in them chooses a program that is executed or a server
 /// that is asked: both are named again whenever the run is replayed or continued.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settings {
+pub struct ProgramSettings {
     /// The command, to be shown; without keys.
     pub command: Vec<String>,
     /// Where the run was imported from, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub imported: Option<Imported>,
+    pub imported: Option<ImportSource>,
     /// If connections to hosts were intercepted: the hosts that the user named, besides known ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intercept: Option<Vec<String>>,
@@ -36,12 +36,12 @@ pub struct Settings {
     /// The names of its upstreams.
     pub upstreams: Vec<String>,
     /// Where the requests of each upstream, and of each intercepted host, went: to be shown, without
-    /// secrets. Those of an import are in [`Imported::urls`].
+    /// secrets. Those of an import are in [`ImportSource::urls`].
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub urls: BTreeMap<String, String>,
 }
 
-impl Settings {
+impl ProgramSettings {
     /// Where the requests of an upstream went, if the run says so.
     pub fn led_to(&self, upstream: &str) -> Option<&str> {
         let imported = || self.imported.as_ref()?.urls.get(upstream);
@@ -52,7 +52,7 @@ impl Settings {
 /// Where a run was imported from: shown, and written into files that are exported. Nothing in it is
 /// ever asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Imported {
+pub struct ImportSource {
     /// The files, by name.
     pub files: Vec<String>,
     /// Their format.

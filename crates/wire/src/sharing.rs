@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use tokio::sync::futures::OwnedNotified;
 
-use crate::key::{Key, Place};
+use crate::key::{AttemptPlace, Key};
 
 /// The answers that equal requests share, by what counts of a request.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Sharing {
 #[derive(Debug)]
 enum EqualAnswer {
     Asked(Arc<Notify>),
-    Answered(Place),
+    Answered(AttemptPlace),
 }
 
 /// What an equal request has got, if there was one.
@@ -28,7 +28,7 @@ pub(crate) enum EqualRequest {
     /// It is under way; this ends when it has ended.
     Asked(OwnedNotified),
     /// It has its answer.
-    Answered(Place),
+    Answered(AttemptPlace),
 }
 
 impl Sharing {
@@ -47,7 +47,7 @@ impl Sharing {
     }
 
     /// The answer that an equal request has got already.
-    pub(crate) fn answered(&self, key: &Key) -> Option<Place> {
+    pub(crate) fn answered(&self, key: &Key) -> Option<AttemptPlace> {
         match self.answers.get(key) {
             Some(EqualAnswer::Answered(place)) => Some(*place),
             Some(EqualAnswer::Asked(_)) | None => None,
@@ -55,7 +55,7 @@ impl Sharing {
     }
 
     /// Notes what became of a request; `None` if it failed.
-    pub(crate) fn note(&mut self, key: &Key, place: Option<Place>) {
+    pub(crate) fn note(&mut self, key: &Key, place: Option<AttemptPlace>) {
         let before = match place {
             Some(place) => self.answers.insert(key.clone(), EqualAnswer::Answered(place)),
             None => self.answers.remove(key),

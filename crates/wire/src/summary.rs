@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use retold::model::Failure;
 
 use crate::nearest::NearestMatch;
-use crate::recorded::Played;
+use crate::recorded::ReplayedAttempt;
 
 /// What happened in a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct SessionSummary {
     /// Requests that arrived.
     pub requests: u64,
     /// Answers that were recorded now.
@@ -46,10 +46,10 @@ pub struct Summary {
     pub calls_left: Vec<String>,
 }
 
-impl Summary {
+impl SessionSummary {
     /// Counts a recorded attempt that was sent again; `is_shared` says whether it is the answer of an equal
     /// request.
-    pub(crate) fn sent_again(&mut self, played: &Played, is_shared: bool) {
+    pub(crate) fn sent_again(&mut self, played: &ReplayedAttempt, is_shared: bool) {
         match played.answer {
             Some(named) => {
                 let sent = if is_shared { &mut self.shared } else { &mut self.replayed };

@@ -346,7 +346,7 @@ fn is_untrusted(error: &reqwest::Error) -> bool {
     false
 }
 
-/// The cause at the bottom of a chain of errors, which is the informative one.
+/// The last cause of an error, which is the informative one.
 fn innermost(error: &dyn Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {

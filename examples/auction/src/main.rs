@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use retold::id::CallPath;
 use retold::model::simulated::{Dice, Player};
-use retold::parse::{ChainParser, Found, LastResort, ParserFamily, Strategy};
+use retold::parse::{FoundValue, LastResort, ParserFamily, Strategy, StrategyParser};
 use retold::prompt::{CanonicalError, ChatRequest, Request};
 use retold::run::{AnyExperiment, Experiment, Question, Report, Run, Stop};
 use retold_cli::{Catalogue, clap};
 use retold_study::Registration;
-use retold_study::config::{ConfigError, ConfigFile, ModelConfig, Runtime, Wrong};
+use retold_study::config::{ConfigError, ConfigFile, ConfigProblem, ModelConfig, Runtime};
 use retold_study::error::{Clash, StudyError};
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
@@ -36,18 +36,18 @@ struct Settings {
 
 /// The parser: a bid is a whole number, alone or anywhere in the answer.
 const WAYS: &[Strategy<(), u32>] = &[
-    Strategy { method: "number", find: |text, ()| text.trim().parse().ok().map(Found::plain) },
-    Strategy { method: "first_number", find: |text, ()| first(text).map(Found::plain) },
+    Strategy { method: "number", find: |text, ()| text.trim().parse().ok().map(FoundValue::plain) },
+    Strategy { method: "first_number", find: |text, ()| first(text).map(FoundValue::plain) },
 ];
-const NO_BID: LastResort<(), u32> = ("no_bid", |_, ()| Found::plain(0));
+const NO_BID: LastResort<(), u32> = ("no_bid", |_, ()| FoundValue::plain(0));
 
 fn first(text: &str) -> Option<u32> {
     let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
     numbers.next()?.parse().ok()
 }
 
-fn parser() -> Result<ChainParser<(), u32>, CanonicalError> {
-    ChainParser::new("bid", 1, (), WAYS, NO_BID, None)
+fn parser() -> Result<StrategyParser<(), u32>, CanonicalError> {
+    StrategyParser::new("bid", 1, (), WAYS, NO_BID, None)
 }
 
 static BID: ParserFamily =
@@ -62,7 +62,7 @@ struct Bid {
 
 struct Auction {
     settings: Settings,
-    parser: Arc<ChainParser<(), u32>>,
+    parser: Arc<StrategyParser<(), u32>>,
 }
 
 impl Experiment for Auction {
@@ -124,7 +124,7 @@ impl Registration for Registered {
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
         let settings = settings.typed::<Settings>()?.into_owned();
         if settings.bidders.is_empty() {
-            return Err(Wrong::new("bidders", "nobody bids").into());
+            return Err(ConfigProblem::new("bidders", "nobody bids").into());
         }
         let parser = parser().map_err(|e| StudyError::part("parser", e))?;
         Ok(Box::new(Auction { settings, parser: Arc::new(parser) }))

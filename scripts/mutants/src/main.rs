@@ -20,50 +20,50 @@ use find::Candidate;
 
 /// Where the parts of the studies are.
 const PARTS: &[(&str, &str, &[&str])] = &[
-    ("game24", "apply", &["crates/game24/src/state.rs"]),
-    ("game24", "statistics", &["crates/game24/src/experiment.rs"]),
-    ("game24", "outputs", &["crates/game24/src/outputs.rs"]),
-    ("game24", "parsers", &["crates/game24/src/parse"]),
-    ("deliberation", "apply", &["crates/deliberation/src/state.rs"]),
+    ("game24", "apply", &["crates/studies/game24/src/state.rs"]),
+    ("game24", "statistics", &["crates/studies/game24/src/experiment.rs"]),
+    ("game24", "outputs", &["crates/studies/game24/src/outputs.rs"]),
+    ("game24", "parsers", &["crates/studies/game24/src/parse"]),
+    ("deliberation", "apply", &["crates/studies/deliberation/src/state.rs"]),
     (
         "deliberation",
         "statistics",
         &[
-            "crates/deliberation/src/summary.rs",
-            "crates/deliberation/src/grouping.rs",
+            "crates/studies/deliberation/src/summary.rs",
+            "crates/studies/deliberation/src/grouping.rs",
             "crates/stats/src",
         ],
     ),
-    ("deliberation", "outputs", &["crates/deliberation/src/outputs"]),
+    ("deliberation", "outputs", &["crates/studies/deliberation/src/outputs"]),
     (
         "deliberation",
         "parsers",
-        &["src/parse/vote", "crates/deliberation/src/parse", "src/parse/text"],
+        &["src/parse/vote", "crates/studies/deliberation/src/parse", "src/parse/text"],
     ),
-    ("public_goods", "apply", &["crates/public_goods/src/state.rs"]),
+    ("public_goods", "apply", &["crates/studies/public_goods/src/state.rs"]),
     (
         "public_goods",
         "statistics",
-        &["crates/public_goods/src/measures", "crates/public_goods/src/report.rs"],
+        &["crates/studies/public_goods/src/measures", "crates/studies/public_goods/src/report.rs"],
     ),
-    ("public_goods", "outputs", &["crates/public_goods/src/outputs"]),
-    ("public_goods", "parsers", &["crates/public_goods/src/parse"]),
+    ("public_goods", "outputs", &["crates/studies/public_goods/src/outputs"]),
+    ("public_goods", "parsers", &["crates/studies/public_goods/src/parse"]),
     (
         "society",
         "apply",
-        &["crates/society/src/world/apply.rs", "crates/society/src/world/books.rs"],
+        &["crates/studies/society/src/world/apply.rs", "crates/studies/society/src/world/books.rs"],
     ),
     (
         "society",
         "statistics",
-        &["crates/society/src/world/figures.rs", "crates/society/src/report.rs"],
+        &["crates/studies/society/src/world/figures.rs", "crates/studies/society/src/report.rs"],
     ),
-    ("society", "outputs", &["crates/society/src/tables.rs"]),
-    ("society", "parsers", &["crates/society/src/parse"]),
-    ("adventure", "apply", &["crates/adventure/src/state.rs"]),
-    ("adventure", "statistics", &["crates/adventure/src/report.rs"]),
-    ("adventure", "outputs", &["crates/adventure/src/outputs.rs"]),
-    ("adventure", "parsers", &["crates/adventure/src/parse"]),
+    ("society", "outputs", &["crates/studies/society/src/tables.rs"]),
+    ("society", "parsers", &["crates/studies/society/src/parse"]),
+    ("adventure", "apply", &["crates/studies/adventure/src/state.rs"]),
+    ("adventure", "statistics", &["crates/studies/adventure/src/report.rs"]),
+    ("adventure", "outputs", &["crates/studies/adventure/src/outputs.rs"]),
+    ("adventure", "parsers", &["crates/studies/adventure/src/parse"]),
 ];
 
 /// The file `mutants.rs` that the copy has in each crate with a mutant.
@@ -79,7 +79,7 @@ pub fn on(id: u32) -> bool {
 }
 ";
 
-struct Chosen {
+struct ChosenMutant {
     study: &'static str,
     part: &'static str,
     file: PathBuf,
@@ -105,7 +105,7 @@ fn main() {
     let chosen = choose(sources, seed, count, &skipped);
     write(sources, copy, &chosen);
     for (id, chosen) in (1..).zip(&chosen) {
-        let Chosen { study, part, file, candidate } = chosen;
+        let ChosenMutant { study, part, file, candidate } = chosen;
         let (file, key) = (file.display(), key(chosen));
         println!("{id}\t{study}\t{part}\t{file}\t{}\t{key}\t{}", candidate.line, candidate.what);
     }
@@ -113,14 +113,14 @@ fn main() {
 
 /// Identifies a mutant whatever else is chosen, and wherever in its file it moves: its line and its
 /// change.
-fn key(Chosen { file, candidate, .. }: &Chosen) -> String {
+fn key(ChosenMutant { file, candidate, .. }: &ChosenMutant) -> String {
     format!("{}: {}: {}", file.display(), candidate.text_of_line, candidate.what)
 }
 
 /// One mutant of each part of each study in turn, until there are enough.
-fn choose(sources: &Path, seed: u64, count: usize, skipped: &[String]) -> Vec<Chosen> {
+fn choose(sources: &Path, seed: u64, count: usize, skipped: &[String]) -> Vec<ChosenMutant> {
     let mut random = Random(seed);
-    let mut waiting: Vec<Vec<Chosen>> = Vec::new();
+    let mut waiting: Vec<Vec<ChosenMutant>> = Vec::new();
     for (study, part, places) in PARTS {
         let mut all = Vec::new();
         for place in *places {
@@ -128,7 +128,7 @@ fn choose(sources: &Path, seed: u64, count: usize, skipped: &[String]) -> Vec<Ch
                 let text = fs::read_to_string(&file).expect("a source file can be read");
                 let file = file.strip_prefix(sources).expect("it is one of the sources").to_owned();
                 let found = find::candidates(&text).into_iter();
-                all.extend(found.map(|candidate| Chosen {
+                all.extend(found.map(|candidate| ChosenMutant {
                     study,
                     part,
                     file: file.clone(),
@@ -142,11 +142,11 @@ fn choose(sources: &Path, seed: u64, count: usize, skipped: &[String]) -> Vec<Ch
         }
         waiting.push(all);
     }
-    let mut chosen: Vec<Chosen> = Vec::new();
+    let mut chosen: Vec<ChosenMutant> = Vec::new();
     while chosen.len() < count && waiting.iter().any(|part| !part.is_empty()) {
         for part in &mut waiting {
-            let fits = |new: &Chosen| {
-                let apart = |old: &Chosen| {
+            let fits = |new: &ChosenMutant| {
+                let apart = |old: &ChosenMutant| {
                     old.file != new.file
                         || old.candidate.end <= new.candidate.start
                         || new.candidate.end <= old.candidate.start
@@ -184,7 +184,7 @@ fn source_folder(file: &Path) -> &Path {
 }
 
 /// Writes the changed files, and the switches.
-fn write(sources: &Path, copy: &Path, chosen: &[Chosen]) {
+fn write(sources: &Path, copy: &Path, chosen: &[ChosenMutant]) {
     let mut by_file: BTreeMap<&Path, Vec<(usize, &Candidate)>> = BTreeMap::new();
     for (id, chosen) in (1..).zip(chosen) {
         by_file.entry(&chosen.file).or_default().push((id, &chosen.candidate));

@@ -72,7 +72,7 @@ pub(super) fn named_files(words: &[String]) -> impl Iterator<Item = (&str, PathB
 }
 
 /// A file of a filter, with its digest.
-pub(super) struct Digested {
+pub(super) struct FilterFile {
     /// The name as it is written in the command.
     pub(super) name: String,
     pub(super) path: PathBuf,
@@ -81,12 +81,12 @@ pub(super) struct Digested {
 }
 
 /// Reads a file and computes its digest.
-pub(super) fn digest(name: &str, path: PathBuf) -> Result<Digested, FilterError> {
+pub(super) fn digest(name: &str, path: PathBuf) -> Result<FilterFile, FilterError> {
     let mut hasher = blake3::Hasher::new();
     let read = std::fs::File::open(&path).and_then(|file| hasher.update_reader(file).map(drop));
     match read {
         Ok(()) => {
-            Ok(Digested { name: name.to_owned(), path, blake3: hasher.finalize().to_string() })
+            Ok(FilterFile { name: name.to_owned(), path, blake3: hasher.finalize().to_string() })
         }
         Err(e) => Err(FilterError::Unreadable { path: path.display().to_string(), source: e }),
     }

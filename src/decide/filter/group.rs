@@ -14,9 +14,9 @@ const UNTIL_THE_END: &str = "read -r line; kill -s KILL 0";
 
 /// A process group, led by a process that ends it when this program ends.
 #[derive(Debug)]
-pub(super) struct Group(Child);
+pub(super) struct ProcessGroup(Child);
 
-impl Group {
+impl ProcessGroup {
     /// A group without other members.
     ///
     /// # Errors
@@ -26,7 +26,7 @@ impl Group {
         leader.args(["-c", UNTIL_THE_END]).env_clear().stdin(Stdio::piped());
         leader.stdout(Stdio::null()).stderr(Stdio::null());
         std::os::unix::process::CommandExt::process_group(&mut leader, 0);
-        leader.spawn().map(Group)
+        leader.spawn().map(ProcessGroup)
     }
 
     /// Its number, which nobody else gets before this value is dropped.
@@ -42,7 +42,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.end();
         let _ = self.0.wait();

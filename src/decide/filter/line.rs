@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::decide::params::without_place;
-use crate::decide::{Decided, Undecided};
+use crate::decide::{AnswerDecision, UndecidedAnswer};
 use crate::escaping::printable;
 use crate::explain::explain;
 use crate::id::{CallPath, Sample};
@@ -31,9 +31,13 @@ struct FilterInput<'a> {
 }
 
 /// The line for an answer.
-pub(super) fn written(asked: &Undecided<'_>) -> String {
-    let Undecided { call, sample, answer: WholeAnswer { text, finish_reason, extra }, params } =
-        *asked;
+pub(super) fn written(asked: &UndecidedAnswer<'_>) -> String {
+    let UndecidedAnswer {
+        call,
+        sample,
+        answer: WholeAnswer { text, finish_reason, extra },
+        params,
+    } = *asked;
     let extra = extra.filter(|extra| !extra.is_empty());
     let given = FilterInput { call, sample, text, finish_reason, extra, params };
     // Texts and JSON values always have a JSON form.
@@ -100,7 +104,7 @@ pub enum LineProblem {
 }
 
 /// The decision in a line.
-pub(super) fn read(text: &str) -> Result<Decided, LineProblem> {
+pub(super) fn read(text: &str) -> Result<AnswerDecision, LineProblem> {
     if !text.trim_start().starts_with('{') {
         return Err(LineProblem::NotAnObject(printable(text.trim(), 80)));
     }
@@ -110,5 +114,5 @@ pub(super) fn read(text: &str) -> Result<Decided, LineProblem> {
         return Err(LineProblem::Method(printable(&method, 80)));
     }
     canonical(&value)?;
-    Ok(Decided { method, value, reasoning, warnings, verdict: None, found: None })
+    Ok(AnswerDecision { method, value, reasoning, warnings, verdict: None, found: None })
 }

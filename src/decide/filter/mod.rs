@@ -28,9 +28,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use self::command::{Digested, digest, find, named_files, words};
+use self::command::{FilterFile, digest, find, named_files, words};
 pub use self::line::{LineProblem, OutputProblem};
-use super::{DecideError, Decided, Decider, Undecided};
+use super::{AnswerDecision, DecideError, Decider, UndecidedAnswer};
 use crate::counted::counted;
 use crate::escaping::printable;
 use crate::parse::ParserSpec;
@@ -197,7 +197,7 @@ pub struct FilterSetup {
 pub struct Filter {
     words: Vec<String>,
     program: PathBuf,
-    digests: Vec<Digested>,
+    digests: Vec<FilterFile>,
     setup: FilterSetup,
 }
 
@@ -222,9 +222,9 @@ impl Filter {
     }
 
     /// Runs it over some answers once.
-    fn pass(&self, answers: &[&Undecided<'_>]) -> Result<Vec<Decided>, FilterError> {
+    fn pass(&self, answers: &[&UndecidedAnswer<'_>]) -> Result<Vec<AnswerDecision>, FilterError> {
         let input = answers.iter().map(|asked| line::written(asked)).collect::<String>();
-        let run = process::Run {
+        let run = process::FilterProcess {
             name: self.name(),
             program: &self.program,
             arguments: &self.words[1..],
@@ -235,9 +235,9 @@ impl Filter {
     }
 
     /// Runs it over some answers twice.
-    fn twice(&self, answers: &[Undecided<'_>]) -> Result<Vec<Decided>, FilterError> {
-        let forth: Vec<&Undecided<'_>> = answers.iter().collect();
-        let back: Vec<&Undecided<'_>> = answers.iter().rev().collect();
+    fn twice(&self, answers: &[UndecidedAnswer<'_>]) -> Result<Vec<AnswerDecision>, FilterError> {
+        let forth: Vec<&UndecidedAnswer<'_>> = answers.iter().collect();
+        let back: Vec<&UndecidedAnswer<'_>> = answers.iter().rev().collect();
         let (first, mut again) = (self.pass(&forth)?, self.pass(&back)?);
         again.reverse();
         let differs = first.iter().zip(&again).position(|(first, again)| first != again);
@@ -264,7 +264,7 @@ pub(super) fn command_of(params: &Value) -> String {
     printable(&words.collect::<Vec<_>>().join(" "), 100)
 }
 
-fn shown(decided: &Decided) -> String {
+fn shown(decided: &AnswerDecision) -> String {
     printable(&serde_json::to_string(decided).unwrap_or_default(), 200)
 }
 
@@ -279,11 +279,14 @@ impl Decider for Filter {
         ParserSpec { name: NAME.into(), version: PROTOCOL, params: own }
     }
 
-    fn decide(&mut self, answers: &[Undecided<'_>]) -> Result<Vec<Decided>, DecideError> {
+    fn decide(
+        &mut self,
+        answers: &[UndecidedAnswer<'_>],
+    ) -> Result<Vec<AnswerDecision>, DecideError> {
         let (mut decided, mut rest) = (Vec::with_capacity(answers.len()), answers);
         while !rest.is_empty() {
             let mut bytes = 0;
-            let fits = |asked: &&Undecided<'_>| {
+            let fits = |asked: &&UndecidedAnswer<'_>| {
                 bytes += asked.bytes();
                 bytes <= BATCH_BYTES
             };

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 #[cfg(unix)]
-use super::group::Group;
+use super::group::ProcessGroup;
 use super::{FilterError, FilterSetup, OutputProblem, line};
-use crate::decide::Decided;
+use crate::decide::AnswerDecision;
 use crate::escaping::printable;
 use crate::jsonl::JsonlReader;
 
@@ -26,7 +26,7 @@ const GRACE: Duration = Duration::from_secs(2);
 const SAID: u64 = 4096;
 
 /// One process: what is run, and its limits.
-pub(super) struct Run<'a> {
+pub(super) struct FilterProcess<'a> {
     pub(super) name: String,
     pub(super) program: &'a Path,
     pub(super) arguments: &'a [String],
@@ -35,18 +35,18 @@ pub(super) struct Run<'a> {
 }
 
 /// What became of its output.
-enum Output {
+enum ProcessOutput {
     /// It was read to its end: the decisions, of which no more are kept than expected, and how many
     /// there were; or the first line that is not a decision.
-    Whole(Result<(Vec<Decided>, usize), OutputProblem>),
+    Whole(Result<(Vec<AnswerDecision>, usize), OutputProblem>),
     /// The filter has ended, and somebody else keeps it open.
     Held,
     TooMuch,
 }
 
-impl Run<'_> {
+impl FilterProcess<'_> {
     /// Sends it some lines and reads its decisions.
-    pub(super) fn over(&self, input: String) -> Result<Vec<Decided>, FilterError> {
+    pub(super) fn over(&self, input: String) -> Result<Vec<AnswerDecision>, FilterError> {
         let most = self.setup.limits.bytes.saturating_add(4 * input.len() as u64);
         let mut process = self.start()?;
         let child = &mut process.child;
@@ -65,12 +65,12 @@ impl Run<'_> {
                 // What it has started ends with it, and no longer keeps its output open.
                 process.end_group();
                 grace = grace.saturating_sub(step);
-                grace.is_zero().then_some(Output::Held)
+                grace.is_zero().then_some(ProcessOutput::Held)
             }
             Err(RecvTimeoutError::Timeout) => None,
             Ok(Some(output)) => Some(output),
             Ok(None) | Err(RecvTimeoutError::Disconnected) => {
-                Some(Output::Whole(Ok((Vec::new(), 0))))
+                Some(ProcessOutput::Whole(Ok((Vec::new(), 0))))
             }
         });
         let said = |wait: Duration| {
@@ -84,15 +84,15 @@ impl Run<'_> {
                 drop(process);
                 return Err(self.stopped(stopped, said(10 * STEP)));
             }
-            Ok(Output::TooMuch) => {
+            Ok(ProcessOutput::TooMuch) => {
                 return Err(FilterError::TooMuch { name, bytes: most, answers: self.answers });
             }
-            Ok(Output::Held) => Err(FilterError::Held { name }),
-            Ok(Output::Whole(Ok((decided, lines)))) if lines == self.answers => Ok(decided),
-            Ok(Output::Whole(Ok((_, lines)))) => {
+            Ok(ProcessOutput::Held) => Err(FilterError::Held { name }),
+            Ok(ProcessOutput::Whole(Ok((decided, lines)))) if lines == self.answers => Ok(decided),
+            Ok(ProcessOutput::Whole(Ok((_, lines)))) => {
                 Err(FilterError::Count { name, lines, answers: self.answers })
             }
-            Ok(Output::Whole(Err(source))) => Err(FilterError::Output { name, source }),
+            Ok(ProcessOutput::Whole(Err(source))) => Err(FilterError::Output { name, source }),
         };
         let status = self.wait(&mut left, |step| {
             if process.has_ended() {
@@ -126,11 +126,11 @@ impl Run<'_> {
         // A process group of its own, so that whatever it starts is stopped with it. If nobody can
         // watch over the group, the filter leads it.
         #[cfg(unix)]
-        let group = Group::new().ok();
+        let group = ProcessGroup::new().ok();
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(
             &mut command,
-            group.as_ref().and_then(Group::id).map_or(0, |id| id.as_raw_pid()),
+            group.as_ref().and_then(ProcessGroup::id).map_or(0, |id| id.as_raw_pid()),
         );
         let child = command
             .spawn()
@@ -202,7 +202,7 @@ struct Process {
     child: Child,
     /// The group that it is in, unless it leads one.
     #[cfg(unix)]
-    group: Option<Group>,
+    group: Option<ProcessGroup>,
     /// Whether the system has forgotten it: from then on its number may be another's.
     is_reaped: bool,
 }
@@ -275,15 +275,15 @@ fn beginning(mut stderr: impl Read) -> String {
 }
 
 /// The decisions that it writes, in at most `most` bytes.
-fn decisions(stdout: impl Read + Send + 'static, due: usize, most: u64) -> Output {
+fn decisions(stdout: impl Read + Send + 'static, due: usize, most: u64) -> ProcessOutput {
     let read = Arc::new(AtomicU64::new(0));
     let counted = CountedReader { inner: stdout, read: read.clone() };
-    let mut stdout = Shared(Arc::new(Mutex::new(counted.take(most.saturating_add(1)))));
+    let mut stdout = SharedReader(Arc::new(Mutex::new(counted.take(most.saturating_add(1)))));
     let is_too_much = || read.load(Ordering::SeqCst) > most;
     let mut decided = Ok((Vec::new(), 0));
     for line in JsonlReader::from_reader("its output", stdout.clone()) {
         match (line, &mut decided) {
-            _ if is_too_much() => return Output::TooMuch,
+            _ if is_too_much() => return ProcessOutput::TooMuch,
             // Keep reading, since the program would take a closed pipe as an error.
             (Err(e), _) => {
                 let _ = io::copy(&mut stdout, &mut io::sink());
@@ -300,19 +300,19 @@ fn decisions(stdout: impl Read + Send + 'static, due: usize, most: u64) -> Outpu
             },
         }
     }
-    if is_too_much() { Output::TooMuch } else { Output::Whole(decided) }
+    if is_too_much() { ProcessOutput::TooMuch } else { ProcessOutput::Whole(decided) }
 }
 
 /// Something that is read to its end, whatever becomes of who reads it first.
-struct Shared<R>(Arc<Mutex<R>>);
+struct SharedReader<R>(Arc<Mutex<R>>);
 
-impl<R> Clone for Shared<R> {
+impl<R> Clone for SharedReader<R> {
     fn clone(&self) -> Self {
-        Shared(self.0.clone())
+        SharedReader(self.0.clone())
     }
 }
 
-impl<R: Read> Read for Shared<R> {
+impl<R: Read> Read for SharedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).read(buffer)
     }

@@ -13,7 +13,7 @@ use crate::id::{CallPath, Seq};
 
 /// What an index uses of an event.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::log) struct Entry<'a> {
+pub(in crate::log) struct IndexEntry<'a> {
     pub(in crate::log) kind: &'a str,
     pub(in crate::log) version: u32,
     pub(in crate::log) call: Option<&'a str>,
@@ -23,9 +23,9 @@ pub(in crate::log) struct Entry<'a> {
     pub(in crate::log) body: &'a str,
 }
 
-impl<'a> From<&'a NewEvent> for Entry<'a> {
+impl<'a> From<&'a NewEvent> for IndexEntry<'a> {
     fn from(event: &'a NewEvent) -> Self {
-        Entry {
+        IndexEntry {
             kind: &event.kind,
             version: event.version,
             call: event.call.as_ref().map(CallPath::as_str),
@@ -36,9 +36,9 @@ impl<'a> From<&'a NewEvent> for Entry<'a> {
     }
 }
 
-impl<'a> From<&'a StoredEvent> for Entry<'a> {
+impl<'a> From<&'a StoredEvent> for IndexEntry<'a> {
     fn from(event: &'a StoredEvent) -> Self {
-        Entry {
+        IndexEntry {
             kind: &event.kind,
             version: event.version,
             call: event.call.as_ref().map(CallPath::as_str),
@@ -51,11 +51,11 @@ impl<'a> From<&'a StoredEvent> for Entry<'a> {
 
 /// A piece: the contents of each section.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::log) struct Piece {
+pub(in crate::log) struct IndexPiece {
     sections: BTreeMap<i64, Vec<u8>>,
 }
 
-impl Piece {
+impl IndexPiece {
     pub(in crate::log) fn section(&self, section: Section) -> &[u8] {
         self.sections.get(&section.number()).map_or(&[], Vec::as_slice)
     }
@@ -81,9 +81,9 @@ pub(in crate::log) struct Builder {
 
 impl Builder {
     /// Adds the next event.
-    pub(in crate::log) fn add(&mut self, seq: Seq, entry: Entry<'_>) {
+    pub(in crate::log) fn add(&mut self, seq: Seq, entry: IndexEntry<'_>) {
         let (_, at) = place(seq);
-        let Entry { kind: name, version, call, cause, text, body } = entry;
+        let IndexEntry { kind: name, version, call, cause, text, body } = entry;
         self.count(name, version);
         if let Some(call) = call {
             self.call(call, at);
@@ -145,7 +145,7 @@ impl Builder {
     }
 
     /// The piece for the events that were added.
-    pub(in crate::log) fn finish(self) -> Piece {
+    pub(in crate::log) fn finish(self) -> IndexPiece {
         let Builder {
             events, kinds, kind_numbers, facts, mut calls, mut causes, mut texts, ..
         } = self;
@@ -169,7 +169,7 @@ impl Builder {
         let causes = rising(causes.map(|(first, last, at)| (first, [last - first, at])));
         let texts = rising(texts.into_iter().map(|(hash, at)| (u64::from(hash), [at])));
         let all = [census, facts, calls, causes, texts];
-        Piece { sections: Section::ALL.map(Section::number).into_iter().zip(all).collect() }
+        IndexPiece { sections: Section::ALL.map(Section::number).into_iter().zip(all).collect() }
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Numbers<'a>(pub(super) &'a [u8]);
 
 /// Bytes that end within a number, or a number that is too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Malformed;
+pub(super) struct MalformedNumber;
 
 impl Numbers<'_> {
     /// Whether there are no more numbers.
@@ -23,7 +23,7 @@ impl Numbers<'_> {
     }
 
     /// The next number.
-    pub(super) fn take(&mut self) -> Result<u64, Malformed> {
+    pub(super) fn take(&mut self) -> Result<u64, MalformedNumber> {
         // Most numbers are small.
         if let Some((&byte, rest)) = self.0.split_first()
             && byte < 0x80
@@ -36,7 +36,7 @@ impl Numbers<'_> {
             let bits = u64::from(byte & 0x7f);
             let shifted = bits << (7 * i as u32);
             if shifted >> (7 * i as u32) != bits {
-                return Err(Malformed);
+                return Err(MalformedNumber);
             }
             number |= shifted;
             if byte & 0x80 == 0 {
@@ -44,7 +44,7 @@ impl Numbers<'_> {
                 return Ok(number);
             }
         }
-        Err(Malformed)
+        Err(MalformedNumber)
     }
 }
 
@@ -60,7 +60,7 @@ mod tests {
         let mut back = Numbers(&bytes);
         assert_eq!(numbers.map(|_| back.take().unwrap()), numbers);
         assert!(back.is_empty());
-        assert_eq!(Numbers(&[0x80]).take(), Err(Malformed));
-        assert_eq!(Numbers(&[0xff; 12]).take(), Err(Malformed));
+        assert_eq!(Numbers(&[0x80]).take(), Err(MalformedNumber));
+        assert_eq!(Numbers(&[0xff; 12]).take(), Err(MalformedNumber));
     }
 }

@@ -1,6 +1,6 @@
 //! Whether the stored pieces of a run are those that its events give.
 
-use super::builder::{Builder, Entry};
+use super::builder::{Builder, IndexEntry};
 use super::{PIECE, Section, first, last, place};
 use crate::event::StoredEvent;
 use crate::id::{RunId, Seq};
@@ -10,7 +10,7 @@ use crate::log::finding::EventFault;
 
 /// Compares the stored pieces of a run with its events, which are added in order.
 #[derive(Debug)]
-pub(in crate::log) struct Comparison {
+pub(in crate::log) struct IndexComparison {
     run: RunId,
     stored: Vec<u64>,
     builder: Builder,
@@ -19,7 +19,7 @@ pub(in crate::log) struct Comparison {
     misfit: Option<u64>,
 }
 
-impl Comparison {
+impl IndexComparison {
     pub(in crate::log) fn new(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
         // A run that cannot be found is reported when its events are read.
         let stored = match reader.pieces(run) {
@@ -27,7 +27,7 @@ impl Comparison {
             pieces => pieces?,
         };
         let builder = Builder::default();
-        Ok(Comparison { run, stored, builder, end: Seq(0), misfit: None })
+        Ok(IndexComparison { run, stored, builder, end: Seq(0), misfit: None })
     }
 
     /// Adds the next event.
@@ -42,7 +42,7 @@ impl Comparison {
         if self.misfit.is_some() || self.stored.binary_search(&piece).is_err() {
             return Ok(());
         }
-        self.builder.add(event.seq, Entry::from(event));
+        self.builder.add(event.seq, IndexEntry::from(event));
         if at < PIECE {
             return Ok(());
         }

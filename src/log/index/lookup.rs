@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::builder::{Builder, Entry, Piece, is_numbered, kind_and_parts};
-use super::codec::{Malformed, Numbers};
+use super::builder::{Builder, IndexEntry, IndexPiece, is_numbered, kind_and_parts};
+use super::codec::{MalformedNumber, Numbers};
 use super::strings::{TextKeys, hash};
 use super::{Section, first, last, place};
 use crate::id::{CallPath, RunId, Seq};
@@ -34,7 +34,7 @@ pub struct Index {
     /// The pieces that the log stores.
     stored: Vec<u64>,
     /// The other pieces, made in memory.
-    made: Vec<(u64, Piece)>,
+    made: Vec<(u64, IndexPiece)>,
     end: Seq,
 }
 
@@ -236,7 +236,7 @@ impl Index {
         reader: &mut dyn Reader,
         section: Section,
         from: u64,
-        each: impl FnMut(u64, &[u8], &mut Vec<T>) -> Result<(), Malformed>,
+        each: impl FnMut(u64, &[u8], &mut Vec<T>) -> Result<(), MalformedNumber>,
     ) -> Result<Vec<T>, LogError> {
         let made = self.made.iter().map(|(piece, _)| *piece);
         let mut pieces: Vec<u64> = self.stored.iter().copied().chain(made).collect();
@@ -251,7 +251,7 @@ impl Index {
         reader: &mut dyn Reader,
         section: Section,
         pieces: impl Iterator<Item = u64>,
-        mut each: impl FnMut(u64, &[u8], &mut Vec<T>) -> Result<(), Malformed>,
+        mut each: impl FnMut(u64, &[u8], &mut Vec<T>) -> Result<(), MalformedNumber>,
     ) -> Result<Vec<T>, LogError> {
         let mut found = Vec::new();
         for number in pieces {
@@ -260,14 +260,14 @@ impl Index {
                 Ok(i) => each(number, self.made[i].1.section(section), &mut found),
                 Err(_) => match reader.piece(self.run, number, section) {
                     Ok(Some(bytes)) => each(number, &bytes, &mut found),
-                    Ok(None) | Err(LogError::Damaged { .. }) => Err(Malformed),
+                    Ok(None) | Err(LogError::Damaged { .. }) => Err(MalformedNumber),
                     Err(error) => return Err(error),
                 },
             };
-            let Err(Malformed) = read else { continue };
+            let Err(MalformedNumber) = read else { continue };
             found.truncate(before);
             let (made, _) = of_events(reader, self.run, number)?;
-            each(number, made.section(section), &mut found).map_err(|Malformed| {
+            each(number, made.section(section), &mut found).map_err(|MalformedNumber| {
                 let fault = EventFault::Unindexable { last: last(number) };
                 LogError::corrupt(self.run, first(number), fault)
             })?;
@@ -277,7 +277,11 @@ impl Index {
 }
 
 /// A piece from the events that there are of it, and the last of them.
-fn of_events(reader: &mut dyn Reader, run: RunId, piece: u64) -> Result<(Piece, Seq), LogError> {
+fn of_events(
+    reader: &mut dyn Reader,
+    run: RunId,
+    piece: u64,
+) -> Result<(IndexPiece, Seq), LogError> {
     let (mut builder, mut after, end) = (Builder::default(), Seq(first(piece).0 - 1), last(piece));
     while after < end {
         let limit = BATCH.min(usize::try_from(end.0 - after.0).unwrap_or(BATCH));
@@ -285,7 +289,7 @@ fn of_events(reader: &mut dyn Reader, run: RunId, piece: u64) -> Result<(Piece, 
         let events: Vec<_> = events.into_iter().take_while(|e| e.seq <= end).collect();
         let Some(newest) = events.last() else { break };
         after = newest.seq;
-        events.iter().for_each(|event| builder.add(event.seq, Entry::from(event)));
+        events.iter().for_each(|event| builder.add(event.seq, IndexEntry::from(event)));
     }
     Ok((builder.finish(), after))
 }
@@ -294,10 +298,10 @@ fn of_events(reader: &mut dyn Reader, run: RunId, piece: u64) -> Result<(Piece, 
 pub(super) fn each_row<const N: usize>(
     bytes: &[u8],
     mut each: impl FnMut(u64, [u64; N]) -> bool,
-) -> Result<(), Malformed> {
+) -> Result<(), MalformedNumber> {
     let (mut numbers, mut rising) = (Numbers(bytes), 0_u64);
     while !numbers.is_empty() {
-        rising = rising.checked_add(numbers.take()?).ok_or(Malformed)?;
+        rising = rising.checked_add(numbers.take()?).ok_or(MalformedNumber)?;
         let mut others = [0; N];
         for other in &mut others {
             *other = numbers.take()?;
@@ -309,8 +313,8 @@ pub(super) fn each_row<const N: usize>(
     Ok(())
 }
 
-fn census_of(bytes: &[u8]) -> Result<Census, Malformed> {
-    serde_json::from_slice(bytes).map_err(|_| Malformed)
+fn census_of(bytes: &[u8]) -> Result<Census, MalformedNumber> {
+    serde_json::from_slice(bytes).map_err(|_| MalformedNumber)
 }
 
 /// The event at a position in a piece.

@@ -11,9 +11,9 @@
 //! one too few; `verify` makes each piece again from its events and compares.
 //!
 //! - [`Builder`]: makes a piece from events.
-//! - [`Index`]: looks things up; [`each_event_at`] reads what it names. [`Table`]: its calls and
+//! - [`Index`]: looks things up; [`each_event_at`] reads what it names. [`CallTable`]: its calls and
 //!   causes, in memory.
-//! - [`Comparison`]: whether the stored pieces are those that the events give.
+//! - [`IndexComparison`]: whether the stored pieces are those that the events give.
 
 mod at;
 mod builder;
@@ -25,11 +25,11 @@ mod table;
 
 pub use at::each_event_at;
 #[cfg(feature = "sqlite")]
-pub(super) use builder::{Builder, Entry, Piece};
-pub(super) use compare::Comparison;
+pub(super) use builder::{Builder, IndexEntry, IndexPiece};
+pub(super) use compare::IndexComparison;
 pub use lookup::{Census, Index};
 pub(crate) use strings::TextKeys;
-pub use table::Table;
+pub use table::CallTable;
 
 use crate::id::Seq;
 

@@ -39,7 +39,7 @@ impl TextKeys {
 }
 
 /// A text in canonical JSON.
-pub(super) struct Found<'a> {
+pub(super) struct JsonText<'a> {
     /// The key of the outermost object that contains it, as it is spelt.
     pub(super) key: Option<&'a str>,
     /// Whether it is itself the value of that key.
@@ -49,7 +49,7 @@ pub(super) struct Found<'a> {
 
 /// Every text in canonical JSON that is not a key. Parsing the JSON would take several times as
 /// long, in the thread that all runs share.
-pub(super) fn each_string<'a>(json: &'a str, mut each: impl FnMut(Found<'a>)) {
+pub(super) fn each_string<'a>(json: &'a str, mut each: impl FnMut(JsonText<'a>)) {
     let (mut rest, mut depth, mut key) = (json, 0_u32, None);
     while let Some(at) = rest.find(['"', '{', '[', '}', ']']) {
         let (before, from) = rest.split_at(at + 1);
@@ -66,7 +66,7 @@ pub(super) fn each_string<'a>(json: &'a str, mut each: impl FnMut(Found<'a>)) {
                     Some(b':') => {}
                     _ => {
                         let is_own = depth == 1 && key.is_some();
-                        each(Found { key, is_own, text: unescaped(raw) });
+                        each(JsonText { key, is_own, text: unescaped(raw) });
                     }
                 }
             }

@@ -11,14 +11,14 @@ use crate::log::error::LogError;
 ///
 /// [`Index`] goes through all its pieces for every look-up; this is read from them once.
 #[derive(Debug, Default)]
-pub struct Table {
+pub struct CallTable {
     /// The hash of each part of a call that has a digit, or of the empty text; and where it is.
     calls: Vec<(u32, u32)>,
     /// A cause, and where an event is that names it and no other.
     causes: Vec<(u32, u32)>,
 }
 
-impl Table {
+impl CallTable {
     /// Reads the calls and causes of a run.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Table {
                 true
             })
         })?;
-        let mut table = Table { calls, causes };
+        let mut table = CallTable { calls, causes };
         // The pieces are sorted already, which a stable sort makes use of.
         table.calls.sort();
         table.causes.sort();

@@ -30,7 +30,7 @@ pub struct Ledger {
 
 /// A checkpoint that was found in the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Checkpoint {
+pub struct LedgerCheckpoint {
     /// The number of the entry that has the hash; 0 is the start of every ledger.
     pub number: u64,
     /// How many runs were started or imported since.
@@ -138,7 +138,7 @@ impl Ledger {
     }
 
     /// Finds a hash that was noted earlier.
-    pub fn checkpoint(&self, hash: LedgerHash) -> Option<Checkpoint> {
+    pub fn checkpoint(&self, hash: LedgerHash) -> Option<LedgerCheckpoint> {
         let at = match self.entries.iter().position(|entry| entry.hash == hash) {
             Some(at) => at + 1,
             None if hash == LedgerHead::START.hash => 0,
@@ -146,7 +146,7 @@ impl Ledger {
         };
         let number = at.checked_sub(1).map_or(0, |at| self.entries[at].number);
         let runs_since = self.runs.values().filter(|places| places[0] >= at).count() as u64;
-        Some(Checkpoint { number, runs_since })
+        Some(LedgerCheckpoint { number, runs_since })
     }
 
     /// Compares a run with what the ledger claims about it; `has` returns an event of the run by

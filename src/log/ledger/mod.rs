@@ -31,6 +31,6 @@
 mod claims;
 mod entry;
 
-pub use claims::{Checkpoint, Ledger};
+pub use claims::{Ledger, LedgerCheckpoint};
 pub(super) use claims::{Milestone, milestone};
 pub use entry::{LEDGER_DOMAIN, LedgerChange, LedgerEntry, LedgerHead};

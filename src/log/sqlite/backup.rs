@@ -12,7 +12,7 @@ use super::idle_readers::ReaderFile;
 use super::reader::SqliteReader;
 use super::{SqliteBackend, busy};
 use crate::log::backend::Backend as _;
-use crate::log::error::{LogError, Reworded};
+use crate::log::error::{LogError, RewordedError};
 use crate::log::finding::{FileFault, Finding};
 use crate::log::ledger::{Ledger, LedgerHead};
 use crate::log::verify::verify_all;
@@ -127,7 +127,7 @@ fn cannot_write(to: &Path, source: io::Error) -> LogError {
         io::ErrorKind::NotFound => "its folder does not exist".to_owned(),
         _ => source.to_string(),
     };
-    let source = Arc::new(Reworded { words, source });
+    let source = Arc::new(RewordedError { words, source });
     LogError::CannotCopy { path: to.display().to_string(), source }
 }
 

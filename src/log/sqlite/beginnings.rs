@@ -2,10 +2,10 @@
 
 use rusqlite::Connection;
 
-use super::requests::{RequestFault, Requests, find_request};
-use super::stop::Aborted;
+use super::requests::{RequestFault, RequestReader, find_request};
+use super::stop::TransactionError;
 use crate::id::PromptHash;
-use crate::log::lists::{Base, Beginnings as Hashes, Cost, Lists, MOST_SHARED};
+use crate::log::lists::{Base, BeginningHashes as Hashes, Lists, MOST_SHARED, ReadCost};
 use crate::prompt::Request;
 
 /// How many candidates are looked up for a request that is not in memory.
@@ -19,34 +19,38 @@ const FOR_EACH_FOUND: u32 = 8;
 
 /// The requests that others may begin with: those that this process has seen and, so that a resumed
 /// or forked run can build on what is stored, those that are found by the hash they must have.
-pub(super) struct Beginnings {
+pub(super) struct KnownBeginnings {
     lists: Lists<i64>,
-    stored: Requests,
+    stored: RequestReader,
     /// How many more look-ups may fail.
     tries: u32,
 }
 
 /// What is known about a new request.
-pub(super) struct Shared {
+pub(super) struct NewRequest {
     hashes: Hashes,
     pub(super) base: Option<Base<i64>>,
     /// The cost of reading its beginning.
-    cost: Cost,
+    cost: ReadCost,
 }
 
-impl Default for Beginnings {
+impl Default for KnownBeginnings {
     fn default() -> Self {
-        Beginnings { lists: Lists::default(), stored: Requests::default(), tries: IN_VAIN }
+        KnownBeginnings {
+            lists: Lists::default(),
+            stored: RequestReader::default(),
+            tries: IN_VAIN,
+        }
     }
 }
 
-impl Beginnings {
+impl KnownBeginnings {
     /// What a request begins with.
     pub(super) fn shared_by(
         &mut self,
         tx: &Connection,
         request: &Request,
-    ) -> Result<Shared, Aborted> {
+    ) -> Result<NewRequest, TransactionError> {
         let hashes = self.lists.beginnings(request);
         let mut found = self.lists.find(&hashes);
         let shared = found.map_or(0, |(base, _)| base.messages);
@@ -54,7 +58,7 @@ impl Beginnings {
             found = self.lists.find(&hashes);
         }
         let (base, cost) = found.unzip();
-        Ok(Shared { hashes, base, cost: cost.unwrap_or_default() })
+        Ok(NewRequest { hashes, base, cost: cost.unwrap_or_default() })
     }
 
     /// Looks for the request that this one continues: the one that the last messages of the model
@@ -65,7 +69,7 @@ impl Beginnings {
         request: &Request,
         hashes: &Hashes,
         shared: usize,
-    ) -> Result<bool, Aborted> {
+    ) -> Result<bool, TransactionError> {
         let messages = request.body()["messages"].as_array().map_or(&[][..], Vec::as_slice);
         let upto = messages.len().min(MOST_SHARED);
         let answers = (shared + 1..upto).rev().filter(|i| messages[*i]["role"] == "assistant");
@@ -86,8 +90,8 @@ impl Beginnings {
     }
 
     /// Notes that a request was just stored.
-    pub(super) fn stored(&mut self, request: &Request, shared: &Shared, id: i64) {
-        let Shared { hashes, base, cost } = shared;
+    pub(super) fn stored(&mut self, request: &Request, shared: &NewRequest, id: i64) {
+        let NewRequest { hashes, base, cost } = shared;
         self.lists.add_new(request, hashes, id, *base, *cost);
     }
 
@@ -96,8 +100,8 @@ impl Beginnings {
         &mut self,
         tx: &Connection,
         request: &Request,
-        shared: &Shared,
-    ) -> Result<(), Aborted> {
+        shared: &NewRequest,
+    ) -> Result<(), TransactionError> {
         let messages = request.listed().map_or(0, |list| list.len());
         self.remember(tx, request, &shared.hashes, messages, request.hash())
     }
@@ -111,7 +115,7 @@ impl Beginnings {
         hashes: &Hashes,
         messages: usize,
         prompt: PromptHash,
-    ) -> Result<(), Aborted> {
+    ) -> Result<(), TransactionError> {
         let Some(stored) = self.stored.find(tx, prompt)? else { return Ok(()) };
         if sound(self.stored.check(tx, &stored, prompt, &mut |_| {}))?.is_none() {
             return Ok(());
@@ -125,10 +129,10 @@ impl Beginnings {
     }
 
     /// The cost of reading a stored request; `None` if it cannot be read.
-    fn cost(&mut self, tx: &Connection, id: i64) -> Result<Option<Cost>, Aborted> {
+    fn cost(&mut self, tx: &Connection, id: i64) -> Result<Option<ReadCost>, TransactionError> {
         let mut unknown = Vec::new();
         let mut next = Some(id);
-        let mut cost = Cost::default();
+        let mut cost = ReadCost::default();
         while let Some(id) = next {
             if let Some(known) = self.lists.cost(id) {
                 cost = known;
@@ -141,7 +145,7 @@ impl Beginnings {
         }
         for id in unknown.into_iter().rev() {
             let Some(part) = sound(self.stored.part(tx, id))? else { return Ok(None) };
-            cost = Cost::new(&part.request, 0, cost);
+            cost = ReadCost::new(&part.request, 0, cost);
             self.lists.note(id, cost);
         }
         Ok(Some(cost))
@@ -149,7 +153,7 @@ impl Beginnings {
 }
 
 /// `None` if it is damaged.
-fn sound<T>(read: Result<T, RequestFault>) -> Result<Option<T>, Aborted> {
+fn sound<T>(read: Result<T, RequestFault>) -> Result<Option<T>, TransactionError> {
     match read {
         Ok(read) => Ok(Some(read)),
         Err(RequestFault::Wrong(_)) => Ok(None),

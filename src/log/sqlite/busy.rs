@@ -24,17 +24,17 @@ const LONG: Duration = Duration::from_secs(1);
 
 /// Whether a connection has had to wait since this was last called.
 #[derive(Default, Clone)]
-pub(super) struct Waited(Arc<AtomicBool>);
+pub(super) struct WaitFlag(Arc<AtomicBool>);
 
-impl Waited {
+impl WaitFlag {
     pub(super) fn take(&self) -> bool {
         self.0.swap(false, Ordering::Relaxed)
     }
 }
 
 /// Makes a connection wait for its turn, for at most `patience`.
-pub(super) fn take_turns(db: &mut Connection, patience: Duration) -> rusqlite::Result<Waited> {
-    let waited = Waited::default();
+pub(super) fn take_turns(db: &mut Connection, patience: Duration) -> rusqlite::Result<WaitFlag> {
+    let waited = WaitFlag::default();
     let note = waited.clone();
     let mut since = now();
     db.busy_handler(Some(move |tries: i32| {

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use rusqlite::{CachedStatement, Connection, params};
 
 use super::SqliteBackend;
-use super::busy::Waited;
+use super::busy::WaitFlag;
 use super::contents;
 use super::guard::Fuel;
 use super::identity::Identity;
-use super::known::Known;
 use super::ledger;
 use super::open_file::OpenFile;
 use super::space::Space;
-use super::stop::Aborted;
+use super::stop::TransactionError;
+use super::stored_ids::StoredIds;
 use crate::event::NewEvent;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::id::{RunId, Seq, Time};
@@ -25,13 +25,13 @@ use crate::log::ledger::LedgerHead;
 pub(super) struct SqliteCommitter {
     db: OpenFile,
     backend: SqliteBackend,
-    known: Known,
+    known: StoredIds,
     marks: HighWaterMarkFile,
     watch: Watch,
     /// `None` if no transaction is open.
     open: Option<Transaction>,
     /// Whether it had to wait for other processes.
-    waited: Waited,
+    waited: WaitFlag,
 }
 
 /// What is checked while a file is written.
@@ -47,13 +47,18 @@ impl Watch {
     const OFTEN: usize = 64;
 
     /// Called before a transaction.
-    fn begin(&mut self, db: &Connection) -> Result<(), Aborted> {
+    fn begin(&mut self, db: &Connection) -> Result<(), TransactionError> {
         self.fuel.fill();
         self.space.as_mut().map_or(Ok(()), |space| space.begin(db))
     }
 
     /// Called after the `n`th event of a group is inserted.
-    fn inserted(&mut self, db: &Connection, n: usize, event: &NewEvent) -> Result<(), Aborted> {
+    fn inserted(
+        &mut self,
+        db: &Connection,
+        n: usize,
+        event: &NewEvent,
+    ) -> Result<(), TransactionError> {
         self.fuel.fill();
         let Some(space) = &mut self.space else { return Ok(()) };
         // Requests are found by their hash, so they change pages in random places.
@@ -68,8 +73,8 @@ impl Watch {
     }
 
     /// Called before a commit in which up to `settled` pages of an index may have changed.
-    fn commit(&mut self, db: &Connection, settled: u64) -> Result<(), Aborted> {
-        self.identity.check().map_err(Aborted::Log)?;
+    fn commit(&mut self, db: &Connection, settled: u64) -> Result<(), TransactionError> {
+        self.identity.check().map_err(TransactionError::Log)?;
         let Some(space) = &mut self.space else { return Ok(()) };
         space.changed(settled);
         space.check(db)
@@ -92,22 +97,22 @@ impl SqliteCommitter {
         backend: SqliteBackend,
         marks: HighWaterMarkFile,
         watch: Watch,
-        waited: Waited,
+        waited: WaitFlag,
     ) -> Self {
-        let known = Known::default();
+        let known = StoredIds::default();
         SqliteCommitter { db, backend, known, marks, watch, open: None, waited }
     }
 
     /// Rolls back a stopped transaction and forgets what was learned in it.
-    fn stopped(&mut self, stop: Aborted) -> LogError {
-        self.known = Known::default();
+    fn stopped(&mut self, stop: TransactionError) -> LogError {
+        self.known = StoredIds::default();
         self.open = None;
         let error = match stop {
             // If the file is gone, that is the reason, and not what SQLite says about it.
-            Aborted::Sqlite(e) => {
+            TransactionError::Sqlite(e) => {
                 self.watch.identity.check().err().unwrap_or_else(|| self.backend.error(e))
             }
-            Aborted::Log(e) => e,
+            TransactionError::Log(e) => e,
         };
         // SQLite may have rolled back by itself (when the disk is full); then there is nothing to
         // do.
@@ -117,7 +122,7 @@ impl SqliteCommitter {
         error
     }
 
-    fn insert(&mut self, append: &Append) -> Result<(), Aborted> {
+    fn insert(&mut self, append: &Append) -> Result<(), TransactionError> {
         let SqliteCommitter { db, known, watch, open, .. } = self;
         let open = match open {
             Some(open) => open,
@@ -133,7 +138,7 @@ impl SqliteCommitter {
         append_to_run(db, known, watch, open, append)
     }
 
-    fn commit(&mut self) -> Result<(), Aborted> {
+    fn commit(&mut self) -> Result<(), TransactionError> {
         if let Some(done) = self.open.take() {
             let settled = self.known.contents.settle(&self.db)?;
             self.watch.commit(&self.db, settled)?;
@@ -182,11 +187,11 @@ const INSERT: &str =
 
 fn append_to_run(
     tx: &Connection,
-    known: &mut Known,
+    known: &mut StoredIds,
     watch: &mut Watch,
     open: &mut Transaction,
     append: &Append,
-) -> Result<(), Aborted> {
+) -> Result<(), TransactionError> {
     let Append { run, events, .. } = append;
     let Some(earliest) = events.first() else {
         return Ok(());
@@ -197,7 +202,7 @@ fn append_to_run(
         Some((_, head)) => *head,
         None => ledger::head_of(tx, no)?,
     };
-    let head = append.end_after(end).map_err(Aborted::Log)?;
+    let head = append.end_after(end).map_err(TransactionError::Log)?;
     let is_next = no == open.newest && end.seq > Seq(0);
     let event = tx.prepare_cached(if is_next { NEXT } else { INSERT })?;
     let mut statements = Statements { event, contents: contents::ContentStatements::new(tx)? };
@@ -206,7 +211,7 @@ fn append_to_run(
         let id = (no << 32) + seq.0 as i64;
         insert(tx, &mut statements, known, (id, started), event)?;
         if tx.last_insert_rowid() != id {
-            return Err(Aborted::Log(LogError::Conflict { run: *run, seq }));
+            return Err(TransactionError::Log(LogError::Conflict { run: *run, seq }));
         }
         watch.inserted(tx, n + 1, event.event())?;
         known.index.add(tx, no, seq, event.event())?;
@@ -226,10 +231,10 @@ fn append_to_run(
 fn insert(
     tx: &Connection,
     statements: &mut Statements<'_>,
-    known: &mut Known,
+    known: &mut StoredIds,
     (id, started): (i64, Time),
     linked: &LinkedEvent,
-) -> Result<(), Aborted> {
+) -> Result<(), TransactionError> {
     let (event, Head { seq, hash }) = (linked.event(), linked.head());
     let content_id = match (&event.content, linked.content()) {
         (Some(content), Some(key)) => {
@@ -244,7 +249,8 @@ fn insert(
     let kind = known.kind(tx, &event.kind, event.version)?;
     let far_off =
         || LogError::failed("the event", format!("the time of seq {seq} is out of range"));
-    let time = event.time.0.checked_sub(started.0).ok_or_else(|| Aborted::Log(far_off()))?;
+    let time =
+        event.time.0.checked_sub(started.0).ok_or_else(|| TransactionError::Log(far_off()))?;
     statements.event.execute(params![
         id,
         kind,

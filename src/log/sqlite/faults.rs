@@ -6,7 +6,7 @@ use super::header::CutLength;
 use super::sqlite_error::{is_damage, said};
 use super::{SqliteBackend, busy, header, unwritable};
 use crate::log::backend::Backend as _;
-use crate::log::error::{LogError, NoRoom, Reworded};
+use crate::log::error::{LogError, NoRoom, RewordedError};
 use crate::log::finding::FileFault;
 use crate::sidecar::{self, SidecarError};
 
@@ -57,7 +57,7 @@ impl SqliteBackend {
                 // SQLite does not write files with a version that it does not know.
                 let damaged = self.header_is_damaged();
                 damaged.or_else(|| self.link_beside()).unwrap_or_else(|| {
-                    LogError::cannot_open(path, Reworded { words, source: error })
+                    LogError::cannot_open(path, RewordedError { words, source: error })
                 })
             }
             // A type mismatch, too, means that the file is damaged.
@@ -68,7 +68,7 @@ impl SqliteBackend {
                 };
                 LogError::damaged(path, fault)
             }),
-            _ => LogError::failed(path, Reworded { words, source: error }),
+            _ => LogError::failed(path, RewordedError { words, source: error }),
         }
     }
 }

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::event::NewEvent;
 use crate::id::Seq;
 use crate::log::finding::{Fault, RowFault};
-use crate::log::index::{Builder, Entry, PIECE, Piece, Section, first, last, place};
+use crate::log::index::{Builder, IndexEntry, IndexPiece, PIECE, Section, first, last, place};
 
 /// For how many runs the newest piece is built as events arrive; for others, the events are read
 /// again.
@@ -41,7 +41,7 @@ impl Indexing {
             self.making.insert(no, Builder::default());
         }
         if let Some(builder) = self.making.get_mut(&no) {
-            builder.add(seq, Entry::from(event));
+            builder.add(seq, IndexEntry::from(event));
         }
         if at < PIECE {
             return Ok(());
@@ -58,7 +58,7 @@ fn id(no: i64, piece: u64, section: Section) -> i64 {
     (no << 32) + (piece * PIECE) as i64 + section.number()
 }
 
-fn store(tx: &Connection, no: i64, piece: u64, whole: &Piece) -> rusqlite::Result<()> {
+fn store(tx: &Connection, no: i64, piece: u64, whole: &IndexPiece) -> rusqlite::Result<()> {
     let add = "INSERT OR FAIL INTO event_index (id, entries) VALUES (?1, ?2)";
     let mut add = tx.prepare_cached(add)?;
     for section in Section::ALL {
@@ -77,7 +77,7 @@ fn make(tx: &Connection, no: i64, piece: u64) -> rusqlite::Result<()> {
 }
 
 /// The piece that the stored events give; `None` if one is missing or cannot be read.
-fn of_events(tx: &Connection, no: i64, piece: u64) -> rusqlite::Result<Option<Piece>> {
+fn of_events(tx: &Connection, no: i64, piece: u64) -> rusqlite::Result<Option<IndexPiece>> {
     let events = "SELECT e.id & 4294967295, k.name, k.version, e.call, e.cause, c.body, e.body
         FROM events e LEFT JOIN kinds k ON k.id = e.kind LEFT JOIN contents c ON c.id = e.content
         WHERE e.id >= ?1 AND e.id <= ?2 ORDER BY e.id";
@@ -93,7 +93,7 @@ fn of_events(tx: &Connection, no: i64, piece: u64) -> rusqlite::Result<Option<Pi
         };
         let (Some(kind), true) = (text(1), seq == due) else { return Ok(None) };
         let cause = row.get::<_, Option<i64>>(4)?.and_then(|cause| u64::try_from(cause).ok());
-        let entry = Entry {
+        let entry = IndexEntry {
             kind,
             version: row.get(2)?,
             call: text(3),

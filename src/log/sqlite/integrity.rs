@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 
 use super::contents::content_index;
 use super::reader::SqliteReader;
-use super::requests::{RequestFault, Requests, Stored};
+use super::requests::{RequestFault, RequestReader, RequestRow};
 use super::sqlite_error::said;
 use super::{header, schema};
 use crate::content::Content;
@@ -146,14 +146,14 @@ fn requests(
     let sql = format!(
         "SELECT {}, q.hash, e.request IS NULL FROM requests q
         LEFT JOIN (SELECT DISTINCT request FROM events) e ON e.request = q.id ORDER BY q.id",
-        Stored::COLUMNS
+        RequestRow::COLUMNS
     );
     let mut select = reader.db.prepare(&sql)?;
     let mut rows = select.query([])?;
     // In order, so that the base of a request is checked before the request.
-    let mut known = Requests::default();
+    let mut known = RequestReader::default();
     while let Some(row) = rows.next()? {
-        let stored = Stored::new(row)?;
+        let stored = RequestRow::new(row)?;
         let id = stored.id;
         if row.get(5)? {
             faults.push(RowFault::Request { id }.into());

@@ -18,7 +18,6 @@ mod idle_readers;
 mod index;
 mod integrity;
 mod journal;
-mod known;
 mod ledger;
 mod loss;
 mod open_file;
@@ -30,6 +29,7 @@ mod schema;
 mod space;
 mod sqlite_error;
 mod stop;
+mod stored_ids;
 mod unwritable;
 mod wal;
 

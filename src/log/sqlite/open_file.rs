@@ -19,7 +19,7 @@ pub(super) struct OpenFile {
     _wait: Wait,
     db: Connection,
     _held: HeldFile,
-    _done: Done,
+    _done: NextClose,
 }
 
 impl OpenFile {
@@ -28,7 +28,7 @@ impl OpenFile {
         let held = HeldFile::new(log);
         let db = Connection::open_with_flags(name, flags)?;
         let folder = sidecar::canonical(log).parent().map(Path::to_owned);
-        Ok(OpenFile { _wait: Wait { folder }, db, _held: held, _done: Done })
+        Ok(OpenFile { _wait: Wait { folder }, db, _held: held, _done: NextClose })
     }
 }
 
@@ -86,9 +86,9 @@ fn locked(folder: &Path) -> Option<File> {
 }
 
 /// Lets the next file be closed.
-struct Done;
+struct NextClose;
 
-impl Drop for Done {
+impl Drop for NextClose {
     fn drop(&mut self) {
         drop(CLOSING.lock().unwrap_or_else(PoisonError::into_inner).take());
         CLOSED.notify_one();

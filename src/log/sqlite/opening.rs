@@ -10,7 +10,7 @@ use super::header::{self, CutLength};
 use super::loss::FilesBeside;
 use super::{FileUse, LogCopy, PAGE_BYTES, SqliteBackend, SqliteOptions, WalUse, schema, space};
 use crate::log::backend::Backend;
-use crate::log::error::{LogError, Reworded};
+use crate::log::error::{LogError, RewordedError};
 use crate::log::finding::{Fault, FileFault};
 
 impl SqliteBackend {
@@ -73,7 +73,7 @@ impl SqliteBackend {
     pub(in crate::log) fn scratch() -> Result<Self, LogError> {
         let failed = |source: std::io::Error| {
             let words = format!("{source}; set TMPDIR to use another folder");
-            LogError::failed("a temporary folder", Reworded { words, source })
+            LogError::failed("a temporary folder", RewordedError { words, source })
         };
         let folder = tempfile::Builder::new().prefix("retold-").tempdir().map_err(failed)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;

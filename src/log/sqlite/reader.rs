@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::ends;
 use super::guard::Fuel;
 use super::idle_readers::ReaderFile;
-use super::requests::{RequestFault, Requests, Stored};
+use super::requests::{RequestFault, RequestReader, RequestRow};
 use super::rows::{self, UnreadableRow, stored};
 use super::sqlite_error::is_damage;
 use super::{SqliteBackend, ledger};
@@ -29,7 +29,7 @@ pub(super) struct SqliteReader {
     pub(super) backend: SqliteBackend,
     fuel: Fuel,
     kinds: BTreeMap<i64, (Cow<'static, str>, u32)>,
-    requests: Requests,
+    requests: RequestReader,
     /// The run that was read last, with its number and start, which never change.
     last: Option<(RunId, i64, Time)>,
     /// The statement that reads events, once there was one.
@@ -42,7 +42,7 @@ pub(super) struct SqliteReader {
 impl SqliteReader {
     pub(super) fn new(db: ReaderFile, backend: SqliteBackend) -> Self {
         let fuel = db.fuel.clone();
-        let requests = Requests::default();
+        let requests = RequestReader::default();
         SqliteReader {
             db,
             backend,
@@ -111,7 +111,12 @@ impl SqliteReader {
     fn request_of<T>(
         &mut self,
         prompt: PromptHash,
-        of: impl FnOnce(&mut Requests, &Connection, &Stored, PromptHash) -> Result<T, RequestFault>,
+        of: impl FnOnce(
+            &mut RequestReader,
+            &Connection,
+            &RequestRow,
+            PromptHash,
+        ) -> Result<T, RequestFault>,
     ) -> Result<Option<T>, LogError> {
         let found = self.requests.find(&self.db, prompt).map_err(|e| self.error(e))?;
         let Some(stored) = found else { return Ok(None) };
@@ -280,12 +285,12 @@ impl Reader for SqliteReader {
 
     fn request(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
         self.fuel.fill();
-        self.request_of(prompt, Requests::whole)
+        self.request_of(prompt, RequestReader::whole)
     }
 
     fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
         self.fuel.fill();
-        let check = |requests: &mut Requests, db: &Connection, stored: &Stored, prompt| {
+        let check = |requests: &mut RequestReader, db: &Connection, stored: &RequestRow, prompt| {
             requests.check(db, stored, prompt, &mut |_| {})
         };
         Ok(self.request_of(prompt, check)?.is_some())
@@ -293,7 +298,7 @@ impl Reader for SqliteReader {
 
     fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
         self.fuel.fill();
-        let model = |requests: &mut Requests, db: &Connection, stored: &Stored, prompt| {
+        let model = |requests: &mut RequestReader, db: &Connection, stored: &RequestRow, prompt| {
             let part = requests.check(db, stored, prompt, &mut |_| {})?;
             Ok(part.request.model().map(str::to_owned))
         };

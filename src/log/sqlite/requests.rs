@@ -40,14 +40,14 @@ impl From<rusqlite::Error> for RequestFault {
 }
 
 /// A row of the table.
-pub(super) struct Stored {
+pub(super) struct RequestRow {
     pub(super) id: i64,
     skeleton: Option<String>,
     base: Option<i64>,
     shared: Option<i64>,
 }
 
-impl Stored {
+impl RequestRow {
     /// The columns of a row of `requests q`.
     pub(super) const COLUMNS: &str = "q.id, q.skeleton, q.base, q.shared";
 
@@ -56,7 +56,7 @@ impl Stored {
         // A number of another type is read as one that no request has.
         let number = |column| row.get::<_, Option<i64>>(column).unwrap_or(Some(-1));
         let (base, shared) = (number(2), number(3));
-        Ok(Stored { id: row.get(0)?, skeleton: row.get(1).ok(), base, shared })
+        Ok(RequestRow { id: row.get(0)?, skeleton: row.get(1).ok(), base, shared })
     }
 
     /// The row as a request with its own messages, and its base; `note` receives the ids of its
@@ -89,7 +89,7 @@ impl Stored {
 
 /// Reads requests and caches those that others may begin with.
 #[derive(Default)]
-pub(super) struct Requests {
+pub(super) struct RequestReader {
     parts: LookupMap<i64, Arc<StoredPart<i64>>>,
     older_parts: LookupMap<i64, Arc<StoredPart<i64>>>,
     /// How many bytes are in `parts`.
@@ -128,17 +128,17 @@ impl RequestHashState {
     }
 }
 
-impl Requests {
+impl RequestReader {
     /// The row of a request.
     pub(super) fn find(
         &self,
         db: &Connection,
         prompt: PromptHash,
-    ) -> rusqlite::Result<Option<Stored>> {
+    ) -> rusqlite::Result<Option<RequestRow>> {
         let find = "SELECT id, skeleton, base, shared FROM requests
             WHERE substr(hash, 1, 8) = ?1 AND hash = ?2";
         let find = &mut db.prepare_cached(find)?;
-        find.query_row(params![&prompt.0[..8], prompt.as_bytes()], Stored::new).optional()
+        find.query_row(params![&prompt.0[..8], prompt.as_bytes()], RequestRow::new).optional()
     }
 
     /// A request with only its own messages.
@@ -151,7 +151,7 @@ impl Requests {
             return Ok(part.clone());
         }
         let find = "SELECT id, skeleton, base, shared FROM requests WHERE id = ?1";
-        let stored = db.prepare_cached(find)?.query_row([id], Stored::new).optional()?;
+        let stored = db.prepare_cached(find)?.query_row([id], RequestRow::new).optional()?;
         let missing = || RequestFault::Wrong("its base is missing".to_owned());
         let part = Arc::new(stored.ok_or_else(missing)?.part(db, &mut |_| {})?);
         self.keep(id, &part);
@@ -171,7 +171,7 @@ impl Requests {
     pub(super) fn whole(
         &mut self,
         db: &Connection,
-        stored: &Stored,
+        stored: &RequestRow,
         prompt: PromptHash,
     ) -> Result<Request, RequestFault> {
         let part = Arc::new(stored.part(db, &mut |_| {})?);
@@ -190,7 +190,7 @@ impl Requests {
     pub(super) fn check(
         &mut self,
         db: &Connection,
-        stored: &Stored,
+        stored: &RequestRow,
         prompt: PromptHash,
         note: &mut dyn FnMut(i64),
     ) -> Result<Arc<StoredPart<i64>>, RequestFault> {

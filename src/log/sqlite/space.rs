@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::stop::Aborted;
+use super::stop::TransactionError;
 use crate::log::error::{LogError, NoRoom};
 use crate::sidecar;
 
@@ -40,7 +40,7 @@ impl Space {
     }
 
     /// Must be called before a transaction: empties the WAL if the room it takes is needed.
-    pub(super) fn begin(&mut self, db: &Connection) -> Result<(), Aborted> {
+    pub(super) fn begin(&mut self, db: &Connection) -> Result<(), TransactionError> {
         self.inside = 0;
         self.began_with = pages(db)?;
         if self.wal() > 0 && self.needed(self.began_with, SPARE) > self.most {
@@ -57,14 +57,14 @@ impl Space {
 
     /// Must be called in a transaction before it is committed, and now and then before that, since
     /// SQLite writes out what it cannot keep in memory.
-    pub(super) fn check(&self, db: &Connection) -> Result<(), Aborted> {
+    pub(super) fn check(&self, db: &Connection) -> Result<(), TransactionError> {
         let now = pages(db)?;
         let changed = now.saturating_sub(self.began_with) + ENDS + self.inside;
         let needed = self.needed(now, changed.min(now));
         if needed <= self.most {
             return Ok(());
         }
-        Err(Aborted::Log(full(&self.name, self.most)))
+        Err(TransactionError::Log(full(&self.name, self.most)))
     }
 
     /// The most that the files may take once `frames` more are in the WAL and all of it is in the

@@ -4,19 +4,19 @@ use crate::log::error::LogError;
 use crate::prompt::CanonicalError;
 
 /// Why a transaction ended.
-pub(super) enum Aborted {
+pub(super) enum TransactionError {
     Sqlite(rusqlite::Error),
     Log(LogError),
 }
 
-impl From<rusqlite::Error> for Aborted {
+impl From<rusqlite::Error> for TransactionError {
     fn from(error: rusqlite::Error) -> Self {
-        Aborted::Sqlite(error)
+        TransactionError::Sqlite(error)
     }
 }
 
-impl From<CanonicalError> for Aborted {
+impl From<CanonicalError> for TransactionError {
     fn from(error: CanonicalError) -> Self {
-        Aborted::Log(LogError::failed("", error))
+        TransactionError::Log(LogError::failed("", error))
     }
 }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use super::backend::{Reader, RunHead};
 use super::error::LogError;
 use super::finding::{EventFault, FileFault, Finding, LedgerFault};
-use super::index::Comparison;
+use super::index::IndexComparison;
 use super::ledger::{Ledger, Milestone};
 use crate::event::chain::Head;
 use crate::event::{MerkleTree, StoredEvent};
@@ -102,7 +102,7 @@ fn verify_chain(
     run: RunId,
     expected: Option<EventHash>,
 ) -> Result<(Verification, ReadNotes), LogError> {
-    let mut index = Comparison::new(reader, run)?;
+    let mut index = IndexComparison::new(reader, run)?;
     let (linked, read) = std::thread::scope(|scope| {
         let (next, batches) = sync_channel::<Vec<StoredEvent>>(AHEAD);
         let links = scope.spawn(move || {
@@ -151,7 +151,7 @@ fn verify_chain(
 fn read(
     reader: &mut dyn Reader,
     run: RunId,
-    index: &mut Comparison,
+    index: &mut IndexComparison,
     chain: &SyncSender<Vec<StoredEvent>>,
 ) -> Result<Option<Finding>, LogError> {
     let mut requests = VerifiedRequests { run, sound: LookupMap::default() };

@@ -3,7 +3,7 @@
 use data_encoding::BASE64;
 use serde_json::Value;
 
-use super::mend::{Mended, mend};
+use super::mend::{MendedJson, mend};
 use crate::model::exact::has_inexact;
 use crate::model::providers::ReplyOf;
 use crate::model::providers::openai_chat::completion;
@@ -14,11 +14,11 @@ use crate::model::{Failure, FailureKind, NotACompletion, Response, Unreadable};
 const MOST_KEPT: usize = 1 << 20;
 
 /// The body of a success.
-pub(super) struct Body {
+pub(super) struct SuccessBody {
     /// Its JSON; null if it is not JSON.
     pub(super) value: Value,
     /// How it was repaired, if that was necessary.
-    pub(super) mended: Option<Mended>,
+    pub(super) mended: Option<MendedJson>,
     /// The bytes as received.
     pub(super) bytes: Vec<u8>,
 }
@@ -30,10 +30,10 @@ pub(super) fn is_an_answer(text: &str) -> bool {
         && ["\"choices\"", "\"message\""].iter().all(|name| text.contains(name))
 }
 
-impl Body {
+impl SuccessBody {
     /// The answer to a chat request.
     pub(super) fn into_response(self, secrets: &Secrets) -> Result<Response, Failure> {
-        let Body { value, mended, bytes } = self;
+        let SuccessBody { value, mended, bytes } = self;
         let (value, mended) = match mended {
             Some(mended) => (value, mended),
             None => match completion(&value) {

@@ -7,7 +7,7 @@ use reqwest::{Client, Url, redirect};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use super::reply::{LONGEST_ERROR, Reply};
+use super::reply::{HttpReply, LONGEST_ERROR};
 use super::settings::{Endpoint, OpenAiError, OpenAiSettings};
 use crate::escaping::printable;
 use crate::model::{Failure, FailureKind, TimeIsUp, within};
@@ -80,7 +80,7 @@ impl HttpClient {
         &self,
         function: &[S],
         body: &Value,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<HttpReply, Failure> {
         let exchange = self.exchange(self.endpoint.url(function), body);
         match within(self.timeout, exchange).await {
             Ok(result) => result,
@@ -95,7 +95,7 @@ impl HttpClient {
         }
     }
 
-    async fn exchange(&self, url: Url, body: &Value) -> Result<Reply, Failure> {
+    async fn exchange(&self, url: Url, body: &Value) -> Result<HttpReply, Failure> {
         let mut request = self.http.post(url).headers(self.headers.clone()).json(body);
         if let Some((name, value)) = &self.endpoint.authorization {
             request = request.header(name, value.clone());
@@ -143,7 +143,7 @@ impl HttpClient {
             let what = format!("the answer has more than {MOST_VALUES} values");
             return Err(too_much(status.as_u16(), what));
         }
-        Ok(Reply {
+        Ok(HttpReply {
             status: status.as_u16(),
             headers: response.headers().clone(),
             body: bytes,
@@ -211,7 +211,7 @@ fn is_untrusted(error: &reqwest::Error) -> bool {
     false
 }
 
-/// The cause at the bottom of a chain of errors, which is the informative one.
+/// The last cause of an error, which is the informative one.
 fn innermost(error: &dyn std::error::Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {

@@ -13,7 +13,7 @@ use crate::model::exact::{name_places, replace};
 use crate::model::{Content, Response};
 
 /// A repaired JSON text.
-pub(in crate::model) struct Mended {
+pub(in crate::model) struct MendedJson {
     /// The text, readable by our JSON parser.
     pub(in crate::model) text: String,
     /// The problems found, each once, in order of appearance.
@@ -23,7 +23,7 @@ pub(in crate::model) struct Mended {
     pub(super) mark: String,
 }
 
-impl Mended {
+impl MendedJson {
     /// Restores the digits of long integers in an answer read from this text, and lists their
     /// places.
     pub(in crate::model) fn give_back_digits(&self, response: &mut Response) {
@@ -51,7 +51,7 @@ impl Mended {
 }
 
 /// Repairs a text.
-pub(in crate::model) fn mend(body: &[u8]) -> Mended {
+pub(in crate::model) fn mend(body: &[u8]) -> MendedJson {
     let text = String::from_utf8_lossy(body);
     let mut mending = Mending { out: String::with_capacity(text.len()), wrong: Vec::new() };
     if let Cow::Owned(_) = text {
@@ -64,7 +64,7 @@ pub(in crate::model) fn mend(body: &[u8]) -> Mended {
     let text = without_mark.unwrap_or(&text);
     let mark = unused(text);
     mending.json(text, &mark);
-    Mended { text: mending.out, wrong: mending.wrong, mark }
+    MendedJson { text: mending.out, wrong: mending.wrong, mark }
 }
 
 /// A prefix that no string in the text has: writing the prefix into the text changes the prefix.
@@ -207,7 +207,7 @@ mod tests {
     use crate::model::exact::replace;
 
     fn read(text: &[u8]) -> (Value, String) {
-        let Mended { text, wrong, mark } = mend(text);
+        let MendedJson { text, wrong, mark } = mend(text);
         let mut value = serde_json::from_str(&text).unwrap();
         let digits = |value: &Value| value.as_str()?.strip_prefix(&mark).map(str::to_owned);
         let mut places = Vec::new();
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_string_is_never_taken_for_a_number() {
-        let Mended { mark, .. } = mend(b"[1]");
+        let MendedJson { mark, .. } = mend(b"[1]");
         let text = json!([mark, "integer 7"]).to_string();
         assert_eq!(read(text.as_bytes()), (json!([mark, "integer 7"]), ";".to_owned()));
     }
@@ -263,7 +263,7 @@ mod tests {
         #[test]
         fn json_is_left_as_it_is(text in "\\PC*", number in -9e15..9e15_f64, bytes: Vec<u8>) {
             let value = json!({"a": [text, number, null, true], "b": {"c": -5}});
-            let Mended { text, wrong, .. } = mend(value.to_string().as_bytes());
+            let MendedJson { text, wrong, .. } = mend(value.to_string().as_bytes());
             prop_assert!(wrong.is_empty());
             prop_assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
             mend(&bytes);

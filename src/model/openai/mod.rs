@@ -16,6 +16,8 @@ mod batch;
 mod body;
 #[cfg(feature = "openai")]
 mod client;
+#[cfg(feature = "openai")]
+mod dialect_model;
 pub(super) mod mend;
 #[cfg(feature = "openai")]
 mod model;
@@ -25,12 +27,10 @@ mod reply;
 mod retry_after;
 #[cfg(feature = "openai")]
 mod settings;
-#[cfg(feature = "openai")]
-mod spoken;
 
+#[cfg(feature = "openai")]
+pub use dialect_model::at_server;
 #[cfg(feature = "openai")]
 pub use model::OpenAi;
 #[cfg(feature = "openai")]
 pub use settings::{OpenAiError, OpenAiSettings};
-#[cfg(feature = "openai")]
-pub use spoken::at_server;

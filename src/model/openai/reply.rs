@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use serde_json::Value;
 
-use super::body::{self, Body};
+use super::body::{self, SuccessBody};
 use super::mend::mend;
 use super::retry_after::retry_after;
 use crate::escaping::printable;
@@ -19,7 +19,7 @@ const LONGEST_EXCERPT: usize = 500;
 pub(super) const LONGEST_ERROR: usize = 64 << 10;
 
 /// A reply as received.
-pub(super) struct Reply {
+pub(super) struct HttpReply {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     /// The whole body of a success; of an error, as much as is worth reading.
@@ -28,13 +28,13 @@ pub(super) struct Reply {
     pub(super) at: SystemTime,
 }
 
-impl Reply {
+impl HttpReply {
     /// The body of a success, or the failure.
     ///
     /// A connection that ends in the middle of a body is a `Connection` failure and never gets
     /// here. A body that is complete for HTTP but not valid JSON is `Malformed`, unless it is an
     /// answer: that was paid for.
-    pub(super) fn into_body(self, secrets: &Secrets) -> Result<Body, Failure> {
+    pub(super) fn into_body(self, secrets: &Secrets) -> Result<SuccessBody, Failure> {
         if !(200..300).contains(&self.status) {
             return Err(self.refusal(secrets));
         }
@@ -74,7 +74,7 @@ impl Reply {
         };
         // Routers return 200 and put the upstream provider's error into the body.
         match value.get("error") {
-            None | Some(Value::Null) => Ok(Body { value, mended, bytes: self.body }),
+            None | Some(Value::Null) => Ok(SuccessBody { value, mended, bytes: self.body }),
             Some(error) => {
                 let status = error["code"].as_u64().and_then(|c| u16::try_from(c).ok());
                 let kind = match status {

@@ -5,12 +5,12 @@ use reqwest::header::{HeaderName, HeaderValue};
 use super::*;
 use crate::model::providers::openai_chat::completion;
 
-fn reply(status: u16, headers: &[(&'static str, &'static str)], body: &str) -> Reply {
+fn reply(status: u16, headers: &[(&'static str, &'static str)], body: &str) -> HttpReply {
     let headers = headers
         .iter()
         .map(|(n, v)| (HeaderName::from_static(n), HeaderValue::from_static(v)))
         .collect();
-    Reply { status, headers, body: body.as_bytes().to_vec(), at: UNIX_EPOCH }
+    HttpReply { status, headers, body: body.as_bytes().to_vec(), at: UNIX_EPOCH }
 }
 
 fn secrets() -> Secrets {

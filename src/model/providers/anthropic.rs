@@ -9,8 +9,8 @@ use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
 use super::provider::{Provider, VersionPlace};
 use super::reply_parts::{append, kind_of};
-use super::study::{Inexpressible, Posted, StudyAccess};
-use super::study_chat::{Chat, Speaker, object};
+use super::study::{Inexpressible, PostedRequest, StudyAccess};
+use super::study_chat::{Chat, ChatSpeaker, object};
 use crate::model::parts::{leave_out, take_text};
 use crate::model::{ExchangeResponse, Response};
 use crate::prompt::Api;
@@ -186,7 +186,7 @@ impl Dialect for Anthropic {
 }
 
 /// What is posted for a chat of a study.
-fn posted(chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
+fn posted(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> {
     let mut chat = Chat::new(chat)?.with_a_user_first()?;
     if chat.fields.get("temperature").and_then(Value::as_f64).is_some_and(|t| t > 1.0) {
         let what = "this API allows 0 to 1";
@@ -206,14 +206,14 @@ fn posted(chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
     let mut messages: Vec<Value> = Vec::new();
     for turn in &chat.turns {
         let (role, content) = match &turn.speaker {
-            Speaker::User => ("user", turn.texts.iter().map(text).collect::<Vec<_>>()),
-            Speaker::Assistant => {
+            ChatSpeaker::User => ("user", turn.texts.iter().map(text).collect::<Vec<_>>()),
+            ChatSpeaker::Assistant => {
                 let calls = turn.calls.iter().map(|(id, name, input)| {
                     json!({"type": "tool_use", "id": id, "name": name, "input": input})
                 });
                 ("assistant", turn.texts.iter().map(text).chain(calls).collect())
             }
-            Speaker::Tool(id) => {
+            ChatSpeaker::Tool(id) => {
                 let said: Vec<Value> = turn.texts.iter().map(text).collect();
                 ("user", vec![json!({"type": "tool_result", "tool_use_id": id, "content": said})])
             }
@@ -261,7 +261,7 @@ fn posted(chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
     let mut body = chat.fields;
     body.extend(own.as_object().cloned().unwrap_or_default());
     let path = ["v1", "messages"].map(str::to_owned).to_vec();
-    Ok(Posted { path, body: Value::Object(body) })
+    Ok(PostedRequest { path, body: Value::Object(body) })
 }
 
 /// Renames the fields of a message to the usual names. A message whose content is not a list stays as it is.
@@ -391,7 +391,7 @@ mod tests {
                 {"role": "user", "content": "go on"}],
             "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
             "tool_choice": "required"});
-        let Posted { path, body } = posted(chat.as_object().unwrap()).unwrap();
+        let PostedRequest { path, body } = posted(chat.as_object().unwrap()).unwrap();
         let text = |text: &str| json!({"type": "text", "text": text});
         let due = json!({"model": "claude", "temperature": 0.5, "stop_sequences": ["END"], "top_k": 5, "max_tokens": 4096,
             "system": [text("Be short.")],

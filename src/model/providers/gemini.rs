@@ -7,8 +7,8 @@ use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, tool_call};
-use super::study::{Inexpressible, Posted, StudyAccess};
-use super::study_chat::{Chat, Speaker, object};
+use super::study::{Inexpressible, PostedRequest, StudyAccess};
+use super::study_chat::{Chat, ChatSpeaker, object};
 use crate::model::Response;
 use crate::prompt::Api;
 
@@ -234,21 +234,21 @@ impl Dialect for Gemini {
 }
 
 /// What is posted for a chat of a study.
-fn posted(chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
+fn posted(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> {
     let mut chat = Chat::new(chat)?.with_a_user_first()?;
     chat.without(&["logit_bias", "n", "tool_choice"])?;
     let text = |text: &String| json!({"text": text});
     let mut contents: Vec<Value> = Vec::new();
     for turn in &chat.turns {
         let (role, parts) = match &turn.speaker {
-            Speaker::User => ("user", turn.texts.iter().map(text).collect::<Vec<_>>()),
-            Speaker::Assistant => {
+            ChatSpeaker::User => ("user", turn.texts.iter().map(text).collect::<Vec<_>>()),
+            ChatSpeaker::Assistant => {
                 let calls = turn.calls.iter();
                 let calls = calls
                     .map(|(_, name, args)| json!({"functionCall": {"name": name, "args": args}}));
                 ("model", turn.texts.iter().map(text).chain(calls).collect())
             }
-            Speaker::Tool(id) => {
+            ChatSpeaker::Tool(id) => {
                 let calls = chat.turns.iter().flat_map(|turn| &turn.calls);
                 let Some((_, name, _)) = calls.into_iter().find(|(call, ..)| call == id) else {
                     let what = "is the result of a call that no message makes";
@@ -321,7 +321,7 @@ fn posted(chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
     let mut body = chat.fields;
     body.extend(own.as_object().cloned().unwrap_or_default());
     let path = vec!["v1beta".to_owned(), "models".to_owned(), format!("{model}:generateContent")];
-    Ok(Posted { path, body: Value::Object(body) })
+    Ok(PostedRequest { path, body: Value::Object(body) })
 }
 
 #[cfg(test)]
@@ -367,7 +367,7 @@ mod tests {
             "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}},
             "tools": [{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object"}}}],
             "safetySettings": [], "generationConfig": {"topK": 4}});
-        let Posted { path, body } = posted(chat.as_object().unwrap()).unwrap();
+        let PostedRequest { path, body } = posted(chat.as_object().unwrap()).unwrap();
         let due = json!({"contents": [{"role": "user", "parts": [{"text": "a"}]},
                 {"role": "model", "parts": [{"text": "b"}, {"functionCall": {"name": "f", "args": {"x": 1}}}]},
                 {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"result": "one"}}}]}],

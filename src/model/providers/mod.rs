@@ -32,7 +32,7 @@ pub use dialect::{Dialect, NotRead, PlainAddress, Problem};
 pub use ending::Ending;
 pub use other::{OTHER, Other};
 pub use provider::{Provider, RecordedBase, VersionPlace};
-pub use study::{Inexpressible, Posted, StudyAccess, Translation};
+pub use study::{Inexpressible, PostedRequest, StudyAccess, Translation};
 
 /// The APIs. The last one stands for all that have no file of their own.
 pub const DIALECTS: &[&dyn Dialect] = &[

@@ -10,8 +10,8 @@ use super::ending::{Ending, error_in, failed_as};
 use super::openai_chat::OPENAI;
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, kind_of, openai_error, tool_call};
-use super::study::{Inexpressible, Posted, StudyAccess};
-use super::study_chat::{Chat, Speaker, object};
+use super::study::{Inexpressible, PostedRequest, StudyAccess};
+use super::study_chat::{Chat, ChatSpeaker, object};
 use crate::model::Response;
 use crate::prompt::Api;
 
@@ -269,7 +269,7 @@ fn as_far_as_it_came(events: &[Value]) -> Value {
 }
 
 /// What is posted for a chat of a study.
-fn posted(chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
+fn posted(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible> {
     let mut chat = Chat::new(chat)?;
     chat.without(&[
         "frequency_penalty",
@@ -289,10 +289,10 @@ fn posted(chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
     }
     for turn in &chat.turns {
         match &turn.speaker {
-            Speaker::User => {
+            ChatSpeaker::User => {
                 input.push(json!({"role": "user", "content": said("input_text", &turn.texts)}));
             }
-            Speaker::Assistant => {
+            ChatSpeaker::Assistant => {
                 if !turn.texts.is_empty() {
                     let said = said("output_text", &turn.texts);
                     input.push(json!({"role": "assistant", "content": said}));
@@ -302,7 +302,8 @@ fn posted(chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
                         "arguments": arguments.to_string()}));
                 }
             }
-            Speaker::Tool(id) => input.push(json!({"type": "function_call_output", "call_id": id,
+            ChatSpeaker::Tool(id) => input
+                .push(json!({"type": "function_call_output", "call_id": id,
                 "output": turn.texts.concat()})),
         }
     }
@@ -343,7 +344,7 @@ fn posted(chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
         let text = body.entry("text").or_insert_with(|| json!({}));
         text["format"] = format;
     }
-    Ok(Posted { path: vec!["responses".to_owned()], body: Value::Object(body) })
+    Ok(PostedRequest { path: vec!["responses".to_owned()], body: Value::Object(body) })
 }
 
 #[cfg(test)]
@@ -396,7 +397,7 @@ mod tests {
             "response_format": {"type": "json_schema", "json_schema": {"name": "n", "strict": true, "schema": {}}},
             "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}, {"type": "web_search"}],
             "tool_choice": {"type": "function", "function": {"name": "f"}}});
-        let Posted { path, body } = posted(chat.as_object().unwrap()).unwrap();
+        let PostedRequest { path, body } = posted(chat.as_object().unwrap()).unwrap();
         let due = json!({"model": "gpt-5", "temperature": 0.5, "max_output_tokens": 9, "reasoning": {"effort": "low"},
             "input": [{"role": "system", "content": [{"type": "input_text", "text": "Be short."}]},
                 {"role": "user", "content": [{"type": "input_text", "text": "a"}]},

@@ -61,9 +61,9 @@ pub(super) fn tool_call(id: &Value, name: &Value, arguments: &Value) -> Value {
 /// The `type` of an event.
 pub(super) fn kind_of(data: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
-    struct Kind {
+    struct EventType {
         #[serde(rename = "type")]
         kind: String,
     }
-    serde_json::from_str::<Kind>(data).ok().map(|event| event.kind)
+    serde_json::from_str::<EventType>(data).ok().map(|event| event.kind)
 }

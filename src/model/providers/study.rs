@@ -23,11 +23,11 @@ pub struct StudyAccess {
 }
 
 /// What is posted for a chat request, which has the fields of a chat completion.
-pub type Translation = fn(chat: &Map<String, Value>) -> Result<Posted, Inexpressible>;
+pub type Translation = fn(chat: &Map<String, Value>) -> Result<PostedRequest, Inexpressible>;
 
 /// What is posted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Posted {
+pub struct PostedRequest {
     /// The parts of the path below the base URL, not escaped.
     pub path: Vec<String>,
     /// The body.

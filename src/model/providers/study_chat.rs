@@ -9,31 +9,31 @@ pub(super) struct Chat {
     /// The texts of the messages at the beginning that are instructions.
     pub(super) instructions: Vec<String>,
     /// The other messages.
-    pub(super) turns: Vec<Turn>,
+    pub(super) turns: Vec<ChatTurn>,
     /// All other fields.
     pub(super) fields: Map<String, Value>,
 }
 
 /// One message.
-pub(super) struct Turn {
+pub(super) struct ChatTurn {
     /// Its number, from 1.
     pub(super) number: usize,
-    pub(super) speaker: Speaker,
+    pub(super) speaker: ChatSpeaker,
     /// Its texts.
     pub(super) texts: Vec<String>,
     /// Calls of tools: id, name, and arguments as JSON.
     pub(super) calls: Vec<(String, String, Value)>,
 }
 
-impl Turn {
+impl ChatTurn {
     pub(super) fn is_result(&self) -> bool {
-        matches!(self.speaker, Speaker::Tool(_))
+        matches!(self.speaker, ChatSpeaker::Tool(_))
     }
 }
 
 /// Who speaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Speaker {
+pub(super) enum ChatSpeaker {
     User,
     Assistant,
     /// The result of the call with this id.
@@ -67,10 +67,10 @@ impl Chat {
                         "has instructions, which this API has only at the beginning",
                     ));
                 }
-                Some("user") => Speaker::User,
-                Some("assistant") => Speaker::Assistant,
+                Some("user") => ChatSpeaker::User,
+                Some("assistant") => ChatSpeaker::Assistant,
                 Some("tool") => match message["tool_call_id"].as_str() {
-                    Some(id) => Speaker::Tool(id.to_owned()),
+                    Some(id) => ChatSpeaker::Tool(id.to_owned()),
                     None => return Err(wrong("is the result of a call without an id")),
                 },
                 _ => return Err(wrong("has a role that this API has not")),
@@ -80,7 +80,7 @@ impl Chat {
                 called(call).ok_or_else(|| wrong("has a call that is not of a function"))
             });
             let turn =
-                Turn { number, speaker, texts: said, calls: calls.collect::<Result<_, _>>()? };
+                ChatTurn { number, speaker, texts: said, calls: calls.collect::<Result<_, _>>()? };
             // A message that says nothing is left out: these APIs refuse one.
             if turn.is_result() || !turn.texts.is_empty() || !turn.calls.is_empty() {
                 turns.push(turn);
@@ -103,7 +103,7 @@ impl Chat {
     /// [`Inexpressible`] if the first message is an answer, and there are no instructions.
     pub(super) fn with_a_user_first(mut self) -> Result<Self, Inexpressible> {
         let first = self.turns.first();
-        if first.is_some_and(|turn| turn.speaker != Speaker::Assistant) {
+        if first.is_some_and(|turn| turn.speaker != ChatSpeaker::Assistant) {
             return Ok(self);
         }
         if self.instructions.is_empty() {
@@ -114,7 +114,7 @@ impl Chat {
             });
         }
         let texts = std::mem::take(&mut self.instructions);
-        let asked = Turn { number: 1, speaker: Speaker::User, texts, calls: Vec::new() };
+        let asked = ChatTurn { number: 1, speaker: ChatSpeaker::User, texts, calls: Vec::new() };
         self.turns.insert(0, asked);
         Ok(self)
     }

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 
 use serde_json::Value;
 
-use super::{Scripted, ScriptedAnswer};
+use super::{ScriptedAnswer, ScriptedModel};
 use crate::escaping::printable;
 use crate::explain::explain;
 use crate::id::{CallPath, PromptHash, Sample};
@@ -86,7 +86,7 @@ pub enum LoadProblem {
     },
 }
 
-impl Scripted {
+impl ScriptedModel {
     /// Reads the lines of an exchanges file, each with its number. `source` is the file's name for
     /// messages.
     ///
@@ -97,7 +97,7 @@ impl Scripted {
         lines: impl IntoIterator<Item = Result<(usize, String), E>>,
     ) -> Result<Self, LoadError<E>> {
         let mut loader = Loader {
-            scripted: Scripted {
+            scripted: ScriptedModel {
                 source: source.into(),
                 simulated: false,
                 requests: BTreeMap::new(),
@@ -175,7 +175,7 @@ fn exactly(text: &str, read: &ExchangeResponse) -> Option<Response> {
 }
 
 struct Loader {
-    scripted: Scripted,
+    scripted: ScriptedModel,
     /// The next sample for lines without a sample number.
     counted: BTreeMap<(CallPath, PromptHash), Sample>,
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Samples, Scripted};
+use super::{Samples, ScriptedModel};
 use crate::counted::counted;
 use crate::id::{PromptHash, Sample};
 use crate::model::Ask;
 use crate::prompt::{Request, first_difference, shared_messages};
 
 /// The question, what comes nearest to it in the file, and what to do.
-pub(super) fn explain(scripted: &Scripted, ask: &Ask<'_>) -> String {
+pub(super) fn explain(scripted: &ScriptedModel, ask: &Ask<'_>) -> String {
     let hash = ask.request.hash();
     let what = format!(
         "{} has no answer to call \"{}\", sample {}, prompt {}",
@@ -38,7 +38,7 @@ fn more_samples(samples: &Samples) -> String {
 
 /// The call exists, but with another request: a divergence.
 fn other_prompt(
-    scripted: &Scripted,
+    scripted: &ScriptedModel,
     prompts: &BTreeMap<PromptHash, Samples>,
     ask: &Ask<'_>,
 ) -> String {
@@ -69,7 +69,7 @@ fn likeness(recorded: &Request, asked: &Request) -> (bool, usize, std::cmp::Reve
     (recorded.api() == asked.api(), shared_messages(recorded, asked), std::cmp::Reverse(lengths))
 }
 
-fn unknown_call(scripted: &Scripted, ask: &Ask<'_>, hash: PromptHash) -> String {
+fn unknown_call(scripted: &ScriptedModel, ask: &Ask<'_>, hash: PromptHash) -> String {
     if let Some(queue) = scripted.queues.get(&hash) {
         return format!(
             "The file has {} to this prompt without a call, and {} been given: such an answer \
@@ -114,7 +114,7 @@ fn unknown_call(scripted: &Scripted, ask: &Ask<'_>, hash: PromptHash) -> String 
 }
 
 /// A few calls of the file, first those that begin like the one asked.
-fn nearest_calls(scripted: &Scripted, ask: &Ask<'_>) -> Vec<String> {
+fn nearest_calls(scripted: &ScriptedModel, ask: &Ask<'_>) -> Vec<String> {
     let first = ask.call.as_str().split_once('/').map_or(ask.call.as_str(), |(first, _)| first);
     let (alike, other): (Vec<_>, Vec<_>) =
         scripted.calls.keys().partition(|call| call.as_str().split('/').next() == Some(first));

@@ -29,7 +29,7 @@ use crate::id::{CallPath, PromptHash, Sample};
 use crate::prompt::Request;
 
 /// A model that answers from an exchanges file.
-pub struct Scripted {
+pub struct ScriptedModel {
     /// The file's name, for messages.
     source: String,
     /// Whether a program made up any of the answers.
@@ -68,7 +68,7 @@ impl SharedAnswers {
     }
 }
 
-impl Scripted {
+impl ScriptedModel {
     /// How many answers the file has.
     pub fn len(&self) -> usize {
         let addressed = self.calls.values().flat_map(BTreeMap::values).map(BTreeMap::len);
@@ -124,7 +124,7 @@ impl Scripted {
     }
 }
 
-impl Model for Scripted {
+impl Model for ScriptedModel {
     fn info(&self) -> ModelInfo {
         ModelInfo {
             kind: "scripted".to_owned(),
@@ -142,7 +142,7 @@ impl Model for Scripted {
     }
 }
 
-impl std::fmt::Debug for Scripted {
+impl std::fmt::Debug for ScriptedModel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Scripted")
             .field("source", &self.source)

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER};
 
-use super::unescaped::{Pieces, Unescaped};
+use super::unescaped_text::{Pieces, UnescapedText};
 
 /// Shorter values are placeholders (`x`, `-`), and striking them out would leave no text readable.
 pub(super) const SHORTEST: usize = 4;
@@ -63,7 +63,7 @@ pub(super) struct Forms {
 impl Forms {
     pub(super) fn new(secret: &str) -> Forms {
         let mut secrets = vec![secret.as_bytes().to_vec()];
-        for unescaped in Unescaped::new(secret) {
+        for unescaped in UnescapedText::new(secret) {
             let bytes = unescaped.bytes().to_vec();
             if bytes.len() >= SHORTEST && !secrets.contains(&bytes) {
                 secrets.push(bytes);

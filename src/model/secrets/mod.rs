@@ -8,7 +8,7 @@
 //! Clients of all APIs use this, for keys in headers, in queries and in passwords.
 
 mod forms;
-mod unescaped;
+mod unescaped_text;
 
 use std::fmt;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use reqwest::Url;
 use serde_json::Value;
 
 use self::forms::{Forms, SHORTEST};
-use self::unescaped::{Pieces, Unescaped};
+use self::unescaped_text::{Pieces, UnescapedText};
 use super::{Content, Response};
 
 const STRUCK: &str = "[key]";
@@ -81,7 +81,7 @@ impl Secrets {
 
     /// Finds secrets in a stretch of a text.
     fn find(&self, text: &str, pieces: Pieces, start: usize, places: &mut Vec<Range<usize>>) {
-        let escaped = Unescaped::has_escapes(text, pieces).then(|| Unescaped::new(text));
+        let escaped = UnescapedText::has_escapes(text, pieces).then(|| UnescapedText::new(text));
         let escaped = escaped.as_ref().map_or(&[][..], |all| &all[..]);
         let mut add = |place: Range<usize>| places.push(start + place.start..start + place.end);
         for forms in &self.0 {

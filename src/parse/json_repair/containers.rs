@@ -5,13 +5,13 @@ use serde_json::{Map, Value};
 use super::cursor::{Cursor, is_quote};
 use super::literal::{is_literal, word};
 use super::members::Members;
-use super::string::Place;
+use super::string::ValuePosition;
 use super::{MAX_DEPTH, Repair};
 
 impl Cursor<'_> {
     /// Reads a value; `None` if there is none here. Always moves forward, or stops at a comma or a
     /// closing bracket.
-    pub(super) fn value(&mut self, place: Place) -> Option<Value> {
+    pub(super) fn value(&mut self, place: ValuePosition) -> Option<Value> {
         self.skip_space();
         while self.rest().starts_with("```") {
             self.fence();
@@ -20,11 +20,11 @@ impl Cursor<'_> {
         match self.peek()? {
             '{' => Some(self.object()),
             '[' => Some(self.array()),
-            '(' if place != Place::Key => self.group(),
+            '(' if place != ValuePosition::Key => self.group(),
             '\\' if self.rest().starts_with("\\\"") => Some(Value::String(self.string(place))),
             c if is_quote(c) => Some(Value::String(self.string(place))),
             ',' | '}' | ']' => None,
-            ')' if place == Place::Group => None,
+            ')' if place == ValuePosition::Group => None,
             _ => self.bare(place),
         }
     }
@@ -135,7 +135,7 @@ impl Cursor<'_> {
                 }
                 '[' | '{' | '(' => {
                     self.note(Repair::MisplacedMember);
-                    let value = self.value(Place::Value);
+                    let value = self.value(ValuePosition::Value);
                     if self.edition.keeps_members() {
                         members.keep(value);
                     } else {
@@ -158,7 +158,7 @@ impl Cursor<'_> {
     fn member(&mut self, members: &mut Members) {
         let from = self.pos;
         let quoted = self.peek().is_some_and(is_quote) || self.rest().starts_with("\\\"");
-        let key = if quoted { self.string(Place::Key) } else { self.bare_key() };
+        let key = if quoted { self.string(ValuePosition::Key) } else { self.bare_key() };
         if !quoted {
             self.note(Repair::BareText);
             if self.edition.keeps_members() && !key.is_empty() && self.ends_key(self.pos) {
@@ -170,7 +170,7 @@ impl Cursor<'_> {
         let key = key.trim_end_matches(['\n', '\r']).to_owned();
         self.skip_space();
         if self.eat(':') {
-            let value = self.value(Place::Value);
+            let value = self.value(ValuePosition::Value);
             if value.is_none() {
                 self.note(Repair::MissingValue);
             }
@@ -182,7 +182,7 @@ impl Cursor<'_> {
             members.insert(key, value);
         } else if quoted && self.peek().is_some_and(is_quote) && !self.is_quoted_key(self.pos) {
             self.note(Repair::MissingColon);
-            let value = Value::String(self.string(Place::Value));
+            let value = Value::String(self.string(ValuePosition::Value));
             members.insert(key, value);
         } else {
             if quoted && !key.is_empty() {
@@ -222,7 +222,8 @@ impl Cursor<'_> {
                 return Some((key.trim_end().to_owned(), value));
             }
         }
-        let value = self.value(Place::Value).unwrap_or_else(|| Value::String(String::new()));
+        let value =
+            self.value(ValuePosition::Value).unwrap_or_else(|| Value::String(String::new()));
         Some((key.to_owned(), value))
     }
 
@@ -297,7 +298,7 @@ impl Cursor<'_> {
     fn item(&mut self, quoted: bool, items: &mut Vec<Value>) {
         let from = self.pos;
         let is_object = self.peek() == Some('{');
-        let value = self.value(Place::Item);
+        let value = self.value(ValuePosition::Item);
         if self.pos == from {
             self.bump();
         }
@@ -310,7 +311,7 @@ impl Cursor<'_> {
                 self.note(Repair::MisplacedMember);
                 let mut members = Members::default();
                 self.objects += 1;
-                let pair = self.value(Place::Value);
+                let pair = self.value(ValuePosition::Value);
                 self.objects -= 1;
                 let pair = pair.unwrap_or_else(|| Value::String(String::new()));
                 members.insert(key.clone(), pair);
@@ -360,7 +361,7 @@ impl Cursor<'_> {
                     self.pos += 1;
                 }
                 Some(_) => {
-                    items.extend(self.value(Place::Group));
+                    items.extend(self.value(ValuePosition::Group));
                     if self.pos == from {
                         self.bump();
                     }

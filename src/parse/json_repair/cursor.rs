@@ -1,6 +1,6 @@
 //! The position in the text, the open containers around it, and lookahead.
 
-use super::unclosed::{Noted, Unclosed};
+use super::unclosed::{RepairNotes, UnclosedQuotes};
 use super::{Repair, RepairEdition};
 
 /// Keys are never longer. Lookahead for a key stops here, which keeps the total time linear.
@@ -18,19 +18,19 @@ pub(super) struct Cursor<'t> {
     pub(super) arrays: usize,
     pub(super) objects: usize,
     /// The quotes that close no key from here on.
-    pub(super) unclosed: &'t mut Unclosed,
+    pub(super) unclosed: &'t mut UnclosedQuotes,
     /// Whether the last container that was read had its closing bracket.
     pub(super) closed: bool,
     repairs: Vec<Repair>,
     /// What the current search for the end of a key has noted so far.
-    pub(super) searching: Option<Noted>,
+    pub(super) searching: Option<RepairNotes>,
 }
 
 impl<'t> Cursor<'t> {
     pub(super) fn new(
         text: &'t str,
         pos: usize,
-        unclosed: &'t mut Unclosed,
+        unclosed: &'t mut UnclosedQuotes,
         edition: RepairEdition,
     ) -> Cursor<'t> {
         Cursor {

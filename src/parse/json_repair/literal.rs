@@ -4,11 +4,11 @@ use serde_json::{Number, Value};
 
 use super::Repair;
 use super::cursor::{Cursor, is_quote};
-use super::string::Place;
+use super::string::ValuePosition;
 
 impl Cursor<'_> {
     /// Reads an unquoted value; `None` if there is none here.
-    pub(super) fn bare(&mut self, place: Place) -> Option<Value> {
+    pub(super) fn bare(&mut self, place: ValuePosition) -> Option<Value> {
         let start = self.pos;
         self.pos = self.bare_end(place);
         let text = self.text.get(start..self.pos).unwrap_or("").trim();
@@ -23,7 +23,7 @@ impl Cursor<'_> {
         Some(self.literal(text))
     }
 
-    fn bare_end(&mut self, place: Place) -> usize {
+    fn bare_end(&mut self, place: ValuePosition) -> usize {
         let mut depth = 0_usize;
         let mut parentheses = 0_usize;
         let mut at = self.pos;
@@ -35,15 +35,15 @@ impl Cursor<'_> {
                     at = after + self.char_at(after).map_or(0, char::len_utf8);
                     continue;
                 }
-                '{' if place != Place::Key => depth += 1,
+                '{' if place != ValuePosition::Key => depth += 1,
                 '}' if depth > 0 => depth -= 1,
                 '}' => break,
-                ']' if place == Place::Item || self.arrays > 0 => break,
+                ']' if place == ValuePosition::Item || self.arrays > 0 => break,
                 ']' if self.edition.keeps_members() && self.is_literal_before(at) => break,
                 '(' => parentheses += 1,
                 ')' if parentheses > 0 => parentheses -= 1,
-                ')' if place != Place::Value => break,
-                ',' if place == Place::Item || place == Place::Group => break,
+                ')' if place != ValuePosition::Value => break,
+                ',' if place == ValuePosition::Item || place == ValuePosition::Group => break,
                 ',' if self.is_literal_before(at) => break,
                 ',' if self.structure_follows(after, true) => break,
                 '#' | '/'
@@ -54,14 +54,14 @@ impl Cursor<'_> {
                     break;
                 }
                 '"' => {
-                    let continues = place == Place::Value && !self.ends_here(after);
+                    let continues = place == ValuePosition::Value && !self.ends_here(after);
                     if !continues || self.is_quoted_key(at) {
                         break;
                     }
                 }
                 '\n' | '\r' => {
                     let next = self.after_space(after);
-                    let ends = place == Place::Item
+                    let ends = place == ValuePosition::Item
                         || self.is_key(next)
                         || matches!(self.char_at(next), None | Some('}' | ']'));
                     if ends {

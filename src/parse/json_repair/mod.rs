@@ -124,7 +124,7 @@ impl Repair {
 
 /// The result of a repair.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Repaired {
+pub struct RepairedJson {
     /// The value; `None` if there is nothing like JSON in the text.
     pub value: Option<Value>,
     /// The problems, each kind once, in the order found. Empty for valid JSON.
@@ -133,7 +133,7 @@ pub struct Repaired {
 
 /// One JSON value in a text.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Embedded {
+pub struct EmbeddedJson {
     /// The value: an object or an array.
     pub value: Value,
     /// The problems with it, each kind once, in the order found.

@@ -2,11 +2,11 @@
 
 use super::Repair;
 use super::cursor::{Cursor, closes};
-use super::unclosed::{Kind, Noted};
+use super::unclosed::{QuoteKind, RepairNotes};
 
 /// Where a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ValuePosition {
     /// Before a colon.
     Key,
     /// After a colon.
@@ -30,13 +30,13 @@ enum Quote {
 impl Cursor<'_> {
     /// Reads a string; the cursor is at its opening quote, or at the backslash before it if a whole
     /// object was escaped.
-    pub(super) fn string(&mut self, place: Place) -> String {
+    pub(super) fn string(&mut self, place: ValuePosition) -> String {
         let text = self.string_until_its_end(place);
         self.searching = None;
         text
     }
 
-    fn string_until_its_end(&mut self, place: Place) -> String {
+    fn string_until_its_end(&mut self, place: ValuePosition) -> String {
         let escaped = self.eat('\\');
         if escaped {
             self.note(Repair::BadEscape);
@@ -50,13 +50,13 @@ impl Cursor<'_> {
             self.note(Repair::OtherQuotes);
             self.pos += open.len_utf8();
         }
-        let kind = Kind { open, doubled, escaped };
-        if place == Place::Key {
+        let kind = QuoteKind { open, doubled, escaped };
+        if place == ValuePosition::Key {
             if let Some(noted) = self.unclosed.known(kind, self.pos) {
                 noted.into_iter().for_each(|repair| self.note(repair));
                 return self.unclosed_key(self.pos);
             }
-            self.searching = Some(Noted::default());
+            self.searching = Some(RepairNotes::default());
         }
         let start = self.pos;
         let mut out = String::new();
@@ -109,7 +109,7 @@ impl Cursor<'_> {
         }
         let noted = self.searching.take();
         self.note(Repair::UnclosedString);
-        if place == Place::Key {
+        if place == ValuePosition::Key {
             self.unclosed.push(kind, noted.unwrap_or_default());
             return self.unclosed_key(start);
         }
@@ -118,7 +118,7 @@ impl Cursor<'_> {
     }
 
     /// `""text""`, where a spreadsheet doubled the quotes, or someone typed one too many.
-    fn opens_twice(&self, open: char, place: Place) -> bool {
+    fn opens_twice(&self, open: char, place: ValuePosition) -> bool {
         if self.peek() != Some(open) {
             return false;
         }
@@ -127,7 +127,9 @@ impl Cursor<'_> {
             None | Some(',' | ':' | '}' | ']' | ')') => false,
             // An empty string, followed by a key or a member.
             Some(c) if closes(open, c) => false,
-            Some(_) => place == Place::Key || self.char_at(next).is_some_and(char::is_alphanumeric),
+            Some(_) => {
+                place == ValuePosition::Key || self.char_at(next).is_some_and(char::is_alphanumeric)
+            }
         }
     }
 
@@ -142,7 +144,7 @@ impl Cursor<'_> {
     /// Decides about the quote at `at`; the cursor is after it.
     fn judge(
         &mut self,
-        place: Place,
+        place: ValuePosition,
         open: char,
         at: usize,
         start: usize,
@@ -150,15 +152,15 @@ impl Cursor<'_> {
     ) -> Quote {
         let after = self.pos;
         let next_at = self.after_space(after);
-        let in_object = matches!(place, Place::Key | Place::Value);
+        let in_object = matches!(place, ValuePosition::Key | ValuePosition::Value);
         let Some(next) = self.char_at(next_at) else {
             return Quote::End;
         };
-        if place == Place::Key {
+        if place == ValuePosition::Key {
             return self.judge_key(at, start, next);
         }
         let ends = match next {
-            ':' => place == Place::Item || !*inner,
+            ':' => place == ValuePosition::Item || !*inner,
             ',' => !*inner || self.structure_follows(next_at + 1, in_object),
             '}' | ']' | ')' => !*inner || self.closers_end(next_at),
             '`' => self.text.get(next_at..).is_some_and(|r| r.starts_with("```")),
@@ -176,7 +178,7 @@ impl Cursor<'_> {
             return Quote::End;
         }
         if !*inner
-            && place == Place::Value
+            && place == ValuePosition::Value
             && self.is_quoted_key(at)
             && let Some(end) = self.missed_end(at, start)
         {
@@ -187,7 +189,7 @@ impl Cursor<'_> {
             *inner = false;
         } else if !spaced {
             *inner = true;
-        } else if place == Place::Item || !self.closing_quote_follows(after, open) {
+        } else if place == ValuePosition::Item || !self.closing_quote_follows(after, open) {
             // It looks like a closing quote: what follows lacks its comma or belongs to nothing.
             return Quote::End;
         }

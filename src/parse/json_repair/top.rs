@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::cursor::Cursor;
 use super::depth::cut;
-use super::string::Place;
-use super::unclosed::Unclosed;
-use super::{Embedded, MAX_DEPTH, Repair, RepairEdition, Repaired};
+use super::string::ValuePosition;
+use super::unclosed::UnclosedQuotes;
+use super::{EmbeddedJson, MAX_DEPTH, Repair, RepairEdition, RepairedJson};
 
 /// How deeply nested JSON serde_json reads.
 const DEEPEST: usize = 127;
@@ -17,13 +17,13 @@ const DEEPEST: usize = 127;
 /// Of several values in a row, empty ones are dropped; one that directly follows another with the
 /// same keys is its correction; otherwise they form an array.
 #[must_use]
-pub fn repair(text: &str) -> Repaired {
+pub fn repair(text: &str) -> RepairedJson {
     repaired(text, RepairEdition::default())
 }
 
-fn repaired(text: &str, edition: RepairEdition) -> Repaired {
+fn repaired(text: &str, edition: RepairEdition) -> RepairedJson {
     if let Ok(value) = serde_json::from_str(text) {
-        return Repaired { value: Some(value), repairs: Vec::new() };
+        return RepairedJson { value: Some(value), repairs: Vec::new() };
     }
     let found = all(text, edition);
     if found.is_empty() {
@@ -46,7 +46,7 @@ fn repaired(text: &str, edition: RepairEdition) -> Repaired {
         // Each value can be read again, and so must be a list of them.
         shallow(&mut value, DEEPEST - 1, &mut repairs);
     }
-    Repaired { value: Some(value), repairs }
+    RepairedJson { value: Some(value), repairs }
 }
 
 /// Every object and array in a text that is not inside another one, in order.
@@ -59,21 +59,21 @@ fn repaired(text: &str, edition: RepairEdition) -> Repaired {
 /// assert_eq!(found[1].value["b"], 2);
 /// ```
 #[must_use]
-pub fn values(text: &str) -> Vec<Embedded> {
+pub fn values(text: &str) -> Vec<EmbeddedJson> {
     each_value(text).collect()
 }
 
 /// Like [`values`], but lazy: nothing after the last value taken is examined.
-pub fn each_value(text: &str) -> impl Iterator<Item = Embedded> {
+pub fn each_value(text: &str) -> impl Iterator<Item = EmbeddedJson> {
     each(text, RepairEdition::default())
 }
 
-fn all(text: &str, edition: RepairEdition) -> Vec<Embedded> {
+fn all(text: &str, edition: RepairEdition) -> Vec<EmbeddedJson> {
     each(text, edition).collect()
 }
 
-fn each(text: &str, edition: RepairEdition) -> impl Iterator<Item = Embedded> {
-    let mut unclosed = Unclosed::default();
+fn each(text: &str, edition: RepairEdition) -> impl Iterator<Item = EmbeddedJson> {
+    let mut unclosed = UnclosedQuotes::default();
     let mut at = 0;
     std::iter::from_fn(move || {
         let start = at + memchr2(b'{', b'[', text.as_bytes().get(at..)?)?;
@@ -86,37 +86,42 @@ fn each(text: &str, edition: RepairEdition) -> impl Iterator<Item = Embedded> {
 
 /// The first object or array in a text; nothing after it is read.
 #[must_use]
-pub fn first(text: &str) -> Option<Embedded> {
+pub fn first(text: &str) -> Option<EmbeddedJson> {
     first_of(text, RepairEdition::default())
 }
 
-fn first_of(text: &str, edition: RepairEdition) -> Option<Embedded> {
+fn first_of(text: &str, edition: RepairEdition) -> Option<EmbeddedJson> {
     memchr2(b'{', b'[', text.as_bytes())
-        .map(|start| read(text, start, &mut Unclosed::default(), edition))
+        .map(|start| read(text, start, &mut UnclosedQuotes::default(), edition))
 }
 
 impl RepairEdition {
     /// Like [`super::repair`], with the rules of this edition.
     #[must_use]
-    pub fn repair(self, text: &str) -> Repaired {
+    pub fn repair(self, text: &str) -> RepairedJson {
         repaired(text, self)
     }
 
     /// Like [`super::values`], with the rules of this edition.
     #[must_use]
-    pub fn values(self, text: &str) -> Vec<Embedded> {
+    pub fn values(self, text: &str) -> Vec<EmbeddedJson> {
         all(text, self)
     }
 
     /// Like [`super::first`], with the rules of this edition.
     #[must_use]
-    pub fn first(self, text: &str) -> Option<Embedded> {
+    pub fn first(self, text: &str) -> Option<EmbeddedJson> {
         first_of(text, self)
     }
 }
 
 /// Reads the container at `start`: strictly if possible, with repairs if not.
-fn read(text: &str, start: usize, unclosed: &mut Unclosed, edition: RepairEdition) -> Embedded {
+fn read(
+    text: &str,
+    start: usize,
+    unclosed: &mut UnclosedQuotes,
+    edition: RepairEdition,
+) -> EmbeddedJson {
     unclosed.next_container();
     let rest = text.get(start..).unwrap_or("");
     let mut strict = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
@@ -129,10 +134,10 @@ fn read(text: &str, start: usize, unclosed: &mut Unclosed, edition: RepairEditio
         if !repairs.is_empty() {
             shallow(&mut value, MAX_DEPTH, &mut repairs);
         }
-        return Embedded { value, repairs, start, end };
+        return EmbeddedJson { value, repairs, start, end };
     }
     let mut cursor = Cursor::new(text, start, unclosed, edition);
-    let value = cursor.value(Place::Value).unwrap_or(Value::Null);
+    let value = cursor.value(ValuePosition::Value).unwrap_or(Value::Null);
     let mut value = resume(&mut cursor, value);
     let mut repairs = cursor.take_repairs();
     shallow(&mut value, MAX_DEPTH, &mut repairs);
@@ -140,7 +145,7 @@ fn read(text: &str, start: usize, unclosed: &mut Unclosed, edition: RepairEditio
         // It was not JSON, so something was left out.
         repairs.push(Repair::Garbage);
     }
-    Embedded { value, end: cursor.pos, repairs, start }
+    EmbeddedJson { value, end: cursor.pos, repairs, start }
 }
 
 /// Cuts what is nested too deeply, and says so.
@@ -175,8 +180,8 @@ fn is_empty_key(text: &str) -> bool {
 }
 
 /// Combines several values into one.
-fn combine(text: &str, found: Vec<Embedded>) -> Value {
-    let mut kept: Vec<Embedded> = Vec::new();
+fn combine(text: &str, found: Vec<EmbeddedJson>) -> Value {
+    let mut kept: Vec<EmbeddedJson> = Vec::new();
     for embedded in found {
         match kept.last_mut() {
             Some(last) if is_empty(&embedded.value) && !is_empty(&last.value) => {}
@@ -205,7 +210,7 @@ fn is_empty(value: &Value) -> bool {
 }
 
 /// Whether the second value directly follows the first and has the same shape.
-fn corrects(text: &str, first: &Embedded, second: &Embedded) -> bool {
+fn corrects(text: &str, first: &EmbeddedJson, second: &EmbeddedJson) -> bool {
     let between = text.get(first.end..second.start).unwrap_or("");
     between.trim().is_empty()
         && match (&first.value, &second.value) {
@@ -216,19 +221,19 @@ fn corrects(text: &str, first: &Embedded, second: &Embedded) -> bool {
 }
 
 /// Whether there is anything but white space around the value.
-fn surrounds(text: &str, embedded: &Embedded) -> bool {
+fn surrounds(text: &str, embedded: &EmbeddedJson) -> bool {
     let before = text.get(..embedded.start).unwrap_or("");
     let after = text.get(embedded.end..).unwrap_or("");
     !before.trim().is_empty() || !after.trim().is_empty()
 }
 
 /// A text without braces and brackets may still be `(1, 2)`, with or without a fence.
-fn group(text: &str, edition: RepairEdition) -> Repaired {
+fn group(text: &str, edition: RepairEdition) -> RepairedJson {
     let fenced =
         text.split_once("```").map(|(_, rest)| rest.trim_start_matches(char::is_alphanumeric));
     let at = text.len() - fenced.unwrap_or(text).trim_start().len();
-    let mut unclosed = Unclosed::default();
+    let mut unclosed = UnclosedQuotes::default();
     let mut cursor = Cursor::new(text, at, &mut unclosed, edition);
     let value = if cursor.peek() == Some('(') { cursor.group() } else { None };
-    Repaired { value, repairs: cursor.take_repairs() }
+    RepairedJson { value, repairs: cursor.take_repairs() }
 }

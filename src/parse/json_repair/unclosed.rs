@@ -8,7 +8,7 @@ use super::Repair;
 /// Otherwise, many repetitions of `{"a}` would be read to the end for every brace. The result also
 /// holds for all later positions: a later key meets the same quotes, and fewer of them.
 #[derive(Default)]
-pub(super) struct Unclosed {
+pub(super) struct UnclosedQuotes {
     searches: Vec<ClosingSearch>,
     /// The opening quotes for which this was discovered in the current container. In that case,
     /// knowing the quote is enough.
@@ -17,7 +17,7 @@ pub(super) struct Unclosed {
 
 /// The properties that determine which quotes may close a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Kind {
+pub(super) struct QuoteKind {
     /// The quote that opens it.
     pub(super) open: char,
     /// Whether it is opened and closed by two quotes.
@@ -28,15 +28,15 @@ pub(super) struct Kind {
 
 /// A search to the end of the text.
 struct ClosingSearch {
-    kind: Kind,
-    noted: Noted,
+    kind: QuoteKind,
+    noted: RepairNotes,
 }
 
 /// What a search met: the repairs, and the positions after which they were needed, ascending.
 #[derive(Default)]
-pub(super) struct Noted(Vec<(Repair, Vec<usize>)>);
+pub(super) struct RepairNotes(Vec<(Repair, Vec<usize>)>);
 
-impl Noted {
+impl RepairNotes {
     pub(super) fn push(&mut self, repair: Repair, pos: usize) {
         match self.0.iter_mut().find(|(known, _)| *known == repair) {
             Some((_, places)) => places.push(pos),
@@ -56,14 +56,14 @@ impl Noted {
     }
 }
 
-impl Unclosed {
+impl UnclosedQuotes {
     /// Moves on to the next container.
     pub(super) fn next_container(&mut self) {
         self.here.clear();
     }
 
     /// If a key beginning at `pos` is known to have no end: what a search for it would note.
-    pub(super) fn known(&mut self, kind: Kind, pos: usize) -> Option<Vec<Repair>> {
+    pub(super) fn known(&mut self, kind: QuoteKind, pos: usize) -> Option<Vec<Repair>> {
         if self.here.contains(kind.open) {
             return Some(Vec::new());
         }
@@ -72,7 +72,7 @@ impl Unclosed {
         Some(search.noted.after(pos))
     }
 
-    pub(super) fn push(&mut self, kind: Kind, noted: Noted) {
+    pub(super) fn push(&mut self, kind: QuoteKind, noted: RepairNotes) {
         self.here.push(kind.open);
         self.searches.push(ClosingSearch { kind, noted });
     }

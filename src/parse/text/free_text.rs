@@ -3,19 +3,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::parse::chain::{ChainParser, Found, Strategy};
+use crate::parse::strategies::{FoundValue, Strategy, StrategyParser};
 use crate::parse::thinking;
 use crate::prompt::CanonicalError;
 
 /// There are no settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Params {}
+pub struct FreeTextParams {}
 
 /// The free text parser; its value is empty if the answer was.
-pub type FreeTextParser = ChainParser<Params, String>;
+pub type FreeTextParser = StrategyParser<FreeTextParams, String>;
 
-const STRATEGIES: &[Strategy<Params, String>] =
+const STRATEGIES: &[Strategy<FreeTextParams, String>] =
     &[Strategy { method: "trimmed_text", find: trimmed }];
 
 /// `free_text@1`.
@@ -23,16 +23,16 @@ const STRATEGIES: &[Strategy<Params, String>] =
 /// # Errors
 /// [`CanonicalError`], which does not occur in practice: there are no settings.
 pub fn parser() -> Result<FreeTextParser, CanonicalError> {
-    ChainParser::new("free_text", 1, Params {}, STRATEGIES, ("empty", empty), None)
+    StrategyParser::new("free_text", 1, FreeTextParams {}, STRATEGIES, ("empty", empty), None)
 }
 
-fn trimmed(text: &str, _: &Params) -> Option<Found<String>> {
+fn trimmed(text: &str, _: &FreeTextParams) -> Option<FoundValue<String>> {
     let (reasoning, answer) = thinking::split(text);
     let reasoning = reasoning.map(str::to_owned);
-    (!answer.is_empty()).then(|| Found { reasoning, ..Found::plain(answer.to_owned()) })
+    (!answer.is_empty()).then(|| FoundValue { reasoning, ..FoundValue::plain(answer.to_owned()) })
 }
 
-fn empty(_: &str, _: &Params) -> Found<String> {
+fn empty(_: &str, _: &FreeTextParams) -> FoundValue<String> {
     let warnings = vec!["the answer is empty".to_owned()];
-    Found { warnings, ..Found::plain(String::new()) }
+    FoundValue { warnings, ..FoundValue::plain(String::new()) }
 }

@@ -4,7 +4,7 @@ pub mod free_text;
 pub mod moderator;
 pub mod vector;
 
-use self::free_text::Params;
+use self::free_text::FreeTextParams;
 use super::ParserFamily;
 
 /// A text, unchanged.
@@ -12,7 +12,7 @@ pub static FREE_TEXT: ParserFamily = ParserFamily {
     name: "free_text",
     versions: &[1],
     make: |spec| {
-        let Params {} = spec.settings()?;
+        let FreeTextParams {} = spec.settings()?;
         Ok(Box::new(free_text::parser()?))
     },
 };
@@ -22,7 +22,7 @@ pub static MODERATOR: ParserFamily = ParserFamily {
     name: "moderator",
     versions: &[1],
     make: |spec| {
-        let Params {} = spec.settings()?;
+        let FreeTextParams {} = spec.settings()?;
         Ok(Box::new(moderator::parser()?))
     },
 };
@@ -32,7 +32,7 @@ pub static VECTOR: ParserFamily = ParserFamily {
     name: "vector",
     versions: &[1],
     make: |spec| {
-        let Params {} = spec.settings()?;
+        let FreeTextParams {} = spec.settings()?;
         Ok(Box::new(vector::parser()?))
     },
 };

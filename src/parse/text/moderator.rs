@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::free_text::Params;
-use crate::parse::chain::{ChainParser, Found, Strategy};
+use super::free_text::FreeTextParams;
+use crate::parse::strategies::{FoundValue, Strategy, StrategyParser};
 use crate::parse::thinking;
 use crate::prompt::CanonicalError;
 
@@ -23,12 +23,12 @@ pub enum ModeratorTurn {
 }
 
 /// The moderator parser.
-pub type ModeratorParser = ChainParser<Params, ModeratorTurn>;
+pub type ModeratorParser = StrategyParser<FreeTextParams, ModeratorTurn>;
 
 /// The word, in the spelling that the prompt asks for.
 const WORD: &str = "SATISFIED";
 
-const STRATEGIES: &[Strategy<Params, ModeratorTurn>] = &[
+const STRATEGIES: &[Strategy<FreeTextParams, ModeratorTurn>] = &[
     Strategy { method: "exactly_satisfied", find: satisfied },
     Strategy { method: "trimmed_text", find: says },
 ];
@@ -38,16 +38,17 @@ const STRATEGIES: &[Strategy<Params, ModeratorTurn>] = &[
 /// # Errors
 /// [`CanonicalError`], which does not occur in practice: there are no settings.
 pub fn parser() -> Result<ModeratorParser, CanonicalError> {
-    ChainParser::new("moderator", 1, Params {}, STRATEGIES, ("empty", nothing), None)
+    StrategyParser::new("moderator", 1, FreeTextParams {}, STRATEGIES, ("empty", nothing), None)
 }
 
-fn satisfied(text: &str, _: &Params) -> Option<Found<ModeratorTurn>> {
+fn satisfied(text: &str, _: &FreeTextParams) -> Option<FoundValue<ModeratorTurn>> {
     let (reasoning, answer) = thinking::split(text);
     let reasoning = reasoning.map(str::to_owned);
-    (answer == WORD).then(|| Found { reasoning, ..Found::plain(ModeratorTurn::Satisfied) })
+    (answer == WORD)
+        .then(|| FoundValue { reasoning, ..FoundValue::plain(ModeratorTurn::Satisfied) })
 }
 
-fn says(text: &str, _: &Params) -> Option<Found<ModeratorTurn>> {
+fn says(text: &str, _: &FreeTextParams) -> Option<FoundValue<ModeratorTurn>> {
     let (reasoning, answer) = thinking::split(text);
     if answer.is_empty() {
         return None;
@@ -60,12 +61,12 @@ fn says(text: &str, _: &Params) -> Option<Found<ModeratorTurn>> {
         Vec::new()
     };
     let reasoning = reasoning.map(str::to_owned);
-    Some(Found { value: ModeratorTurn::Says(answer.to_owned()), reasoning, warnings })
+    Some(FoundValue { value: ModeratorTurn::Says(answer.to_owned()), reasoning, warnings })
 }
 
-fn nothing(_: &str, _: &Params) -> Found<ModeratorTurn> {
-    Found {
+fn nothing(_: &str, _: &FreeTextParams) -> FoundValue<ModeratorTurn> {
+    FoundValue {
         warnings: vec!["the answer is empty".to_owned()],
-        ..Found::plain(ModeratorTurn::Nothing)
+        ..FoundValue::plain(ModeratorTurn::Nothing)
     }
 }

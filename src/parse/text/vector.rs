@@ -1,25 +1,27 @@
 //! `vector@1`: the answer to an embedding request. The vector itself is the answer's content, kept
 //! exactly; the parser only checks that the answer is not a text.
 
-use super::free_text::Params;
-use crate::parse::chain::{ChainParser, Found, Strategy};
+use super::free_text::FreeTextParams;
+use crate::parse::strategies::{FoundValue, Strategy, StrategyParser};
 use crate::prompt::CanonicalError;
 
 /// The vector parser; its value says whether the answer can be a vector.
-pub type VectorParser = ChainParser<Params, bool>;
+pub type VectorParser = StrategyParser<FreeTextParams, bool>;
 
-const STRATEGIES: &[Strategy<Params, bool>] =
-    &[Strategy { method: "no_text", find: |text, _| text.is_empty().then(|| Found::plain(true)) }];
+const STRATEGIES: &[Strategy<FreeTextParams, bool>] = &[Strategy {
+    method: "no_text",
+    find: |text, _| text.is_empty().then(|| FoundValue::plain(true)),
+}];
 
 /// `vector@1`.
 ///
 /// # Errors
 /// [`CanonicalError`], which does not occur in practice: there are no settings.
 pub fn parser() -> Result<VectorParser, CanonicalError> {
-    ChainParser::new("vector", 1, Params {}, STRATEGIES, ("failed", failed), None)
+    StrategyParser::new("vector", 1, FreeTextParams {}, STRATEGIES, ("failed", failed), None)
 }
 
-fn failed(_: &str, _: &Params) -> Found<bool> {
+fn failed(_: &str, _: &FreeTextParams) -> FoundValue<bool> {
     let warnings = vec!["a text came instead of a vector".to_owned()];
-    Found { warnings, ..Found::plain(false) }
+    FoundValue { warnings, ..FoundValue::plain(false) }
 }

@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 
 use self::mentions::mentioned;
 use self::words::{number, words};
-use super::chain::{ChainParser, Found, Strategy};
 use super::registry::ParserFamily;
+use super::strategies::{FoundValue, Strategy, StrategyParser};
 use super::thinking;
 use crate::prompt::CanonicalError;
 
@@ -32,15 +32,15 @@ pub use self::words::words as comparable;
 /// The parser's settings: the options, in the order in which they were numbered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Params {
+pub struct VoteParams {
     /// The options, word for word.
     pub options: Vec<String>,
 }
 
 /// The vote parser; its value is the option, word for word, or `None`.
-pub type VoteParser = ChainParser<Params, Option<String>>;
+pub type VoteParser = StrategyParser<VoteParams, Option<String>>;
 
-const STRATEGIES: &[Strategy<Params, Option<String>>] = &[
+const STRATEGIES: &[Strategy<VoteParams, Option<String>>] = &[
     Strategy { method: "exact_text", find: exact },
     Strategy { method: "normalised_text", find: normalised },
     Strategy { method: "numbered_choice", find: numbered },
@@ -52,29 +52,29 @@ const STRATEGIES: &[Strategy<Params, Option<String>>] = &[
 pub static VOTE: ParserFamily = ParserFamily {
     name: "vote",
     versions: &[1],
-    make: |spec| Ok(Box::new(parser(Params::deserialize(&spec.params)?)?)),
+    make: |spec| Ok(Box::new(parser(VoteParams::deserialize(&spec.params)?)?)),
 };
 
 /// `vote@1` for some options.
 ///
 /// # Errors
 /// [`CanonicalError`], which does not occur in practice: the settings are a list of texts.
-pub fn parser(params: Params) -> Result<VoteParser, CanonicalError> {
-    ChainParser::new("vote", 1, params, STRATEGIES, ("failed", failed), None)
+pub fn parser(params: VoteParams) -> Result<VoteParser, CanonicalError> {
+    StrategyParser::new("vote", 1, params, STRATEGIES, ("failed", failed), None)
 }
 
-fn found(text: &str, option: &str) -> Found<Option<String>> {
+fn found(text: &str, option: &str) -> FoundValue<Option<String>> {
     let reasoning = thinking::split(text).0.map(str::to_owned);
-    Found { reasoning, ..Found::plain(Some(option.to_owned())) }
+    FoundValue { reasoning, ..FoundValue::plain(Some(option.to_owned())) }
 }
 
-fn exact(text: &str, params: &Params) -> Option<Found<Option<String>>> {
+fn exact(text: &str, params: &VoteParams) -> Option<FoundValue<Option<String>>> {
     let (_, answer) = thinking::split(text);
     let option = params.options.iter().find(|option| option.trim() == answer)?;
     Some(found(text, option))
 }
 
-fn normalised(text: &str, params: &Params) -> Option<Found<Option<String>>> {
+fn normalised(text: &str, params: &VoteParams) -> Option<FoundValue<Option<String>>> {
     let answer = words(thinking::split(text).1);
     let mut same = params.options.iter().filter(|o| !answer.is_empty() && words(o) == answer);
     match (same.next(), same.next()) {
@@ -83,14 +83,14 @@ fn normalised(text: &str, params: &Params) -> Option<Found<Option<String>>> {
     }
 }
 
-fn numbered(text: &str, params: &Params) -> Option<Found<Option<String>>> {
+fn numbered(text: &str, params: &VoteParams) -> Option<FoundValue<Option<String>>> {
     let answer = words(thinking::split(text).1);
     let (number, rest) = number(&answer)?;
     let option = params.options.get(number.checked_sub(1)?)?;
     (rest.is_empty() || words(option) == rest).then(|| found(text, option))
 }
 
-fn single(text: &str, params: &Params) -> Option<Found<Option<String>>> {
+fn single(text: &str, params: &VoteParams) -> Option<FoundValue<Option<String>>> {
     let found_options = mentioned(thinking::split(text).1, &params.options);
     match found_options.as_slice() {
         [mention] if !mention.denied => Some(found(text, params.options.get(mention.option)?)),
@@ -98,7 +98,7 @@ fn single(text: &str, params: &Params) -> Option<Found<Option<String>>> {
     }
 }
 
-fn ambiguous(text: &str, params: &Params) -> Option<Found<Option<String>>> {
+fn ambiguous(text: &str, params: &VoteParams) -> Option<FoundValue<Option<String>>> {
     let named = mentioned(thinking::split(text).1, &params.options);
     if named.len() < 2 {
         return None;
@@ -106,10 +106,10 @@ fn ambiguous(text: &str, params: &Params) -> Option<Found<Option<String>>> {
     let names = named.iter().filter_map(|m| params.options.get(m.option));
     let names: Vec<String> = names.map(|option| format!("{option:?}")).collect();
     let warnings = vec![format!("ambiguous: it names {}", names.join(" and "))];
-    Some(Found { warnings, ..none(text) })
+    Some(FoundValue { warnings, ..none(text) })
 }
 
-fn failed(text: &str, params: &Params) -> Found<Option<String>> {
+fn failed(text: &str, params: &VoteParams) -> FoundValue<Option<String>> {
     let answer = thinking::split(text).1;
     let warning = match mentioned(answer, &params.options).as_slice() {
         [mention] => format!(
@@ -119,10 +119,10 @@ fn failed(text: &str, params: &Params) -> Found<Option<String>> {
         _ if answer.is_empty() => "the answer is empty".to_owned(),
         _ => "it names none of the options".to_owned(),
     };
-    Found { warnings: vec![warning], ..none(text) }
+    FoundValue { warnings: vec![warning], ..none(text) }
 }
 
-fn none(text: &str) -> Found<Option<String>> {
+fn none(text: &str) -> FoundValue<Option<String>> {
     let reasoning = thinking::split(text).0.map(str::to_owned);
-    Found { reasoning, ..Found::plain(None) }
+    FoundValue { reasoning, ..FoundValue::plain(None) }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::program::{build, study};
-use retold::model::simulated::{Misbehaviour, Simulated};
+use retold::model::simulated::{Misbehaviour, SimulatedModel};
 use retold::run::{AnyExperiment, Finish, Mode, OutputFile, RunRecord};
 use retold_adventure::{NAME, SimulatedMaster};
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub(super) fn adventure(overrides: &[&str]) -> Box<dyn AnyExperiment> {
     build(NAME, &study.settings.experiment).unwrap()
 }
 
-fn master(latency: Duration) -> Arc<Simulated> {
+fn master(latency: Duration) -> Arc<SimulatedModel> {
     let misbehaviour = Misbehaviour {
         malformed: 0.3,
         rate_limited: 0.1,
@@ -28,7 +28,7 @@ fn master(latency: Duration) -> Arc<Simulated> {
         latency,
         ..Misbehaviour::default()
     };
-    Arc::new(Simulated::new(7, misbehaviour, Box::new(SimulatedMaster)))
+    Arc::new(SimulatedModel::new(7, misbehaviour, Box::new(SimulatedMaster)))
 }
 
 /// The output files of a recorded run.

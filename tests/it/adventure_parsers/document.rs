@@ -1,11 +1,11 @@
 //! Every example of the document "AI Response Formats" parses to what its text says.
 
-use retold::parse::{Parsed, Parser};
+use retold::parse::{ParsedAnswer, Parser};
 use retold_adventure::parse::{
     ActionKind, Character, Importance, Narrative, character_parser, narrative_parser,
 };
 
-fn narrative(text: &str) -> Parsed<Narrative> {
+fn narrative(text: &str) -> ParsedAnswer<Narrative> {
     let parsed = narrative_parser(1).unwrap().parse(text);
     assert!(parsed.warnings.is_empty(), "{:?}", parsed.warnings);
     parsed

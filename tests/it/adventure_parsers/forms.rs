@@ -1,11 +1,11 @@
 //! Values in forms that models fall into: JSON where names are expected, bars, unclosed quotes.
 
-use retold::parse::{Parsed, Parser};
+use retold::parse::{ParsedAnswer, Parser};
 use retold_adventure::parse::{ActionKind, Narrative, narrative_parser};
 
 use ActionKind::{Basic, Combat, Interaction};
 
-fn parse(text: &str) -> Parsed<Narrative> {
+fn parse(text: &str) -> ParsedAnswer<Narrative> {
     narrative_parser(1).unwrap().parse(text)
 }
 

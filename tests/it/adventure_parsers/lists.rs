@@ -1,12 +1,12 @@
 //! Suggested actions and values as models write them when they do not keep to the document's
 //! format.
 
-use retold::parse::{Parsed, Parser};
+use retold::parse::{ParsedAnswer, Parser};
 use retold_adventure::parse::{ActionKind, Narrative, narrative_parser};
 
 use ActionKind::{Basic, Combat, Interaction};
 
-fn parse(text: &str) -> Parsed<Narrative> {
+fn parse(text: &str) -> ParsedAnswer<Narrative> {
     narrative_parser(1).unwrap().parse(text)
 }
 

@@ -1,10 +1,10 @@
 //! Markers as models write them: inside sentences, in quotes, decorated, with lists in prose.
 
 use proptest::prelude::*;
-use retold::parse::{Parsed, Parser};
+use retold::parse::{ParsedAnswer, Parser};
 use retold_adventure::parse::{Narrative, clean_text, narrative_parser};
 
-fn parse(text: &str) -> Parsed<Narrative> {
+fn parse(text: &str) -> ParsedAnswer<Narrative> {
     narrative_parser(1).unwrap().parse(text)
 }
 

@@ -1,9 +1,9 @@
 //! JSON in an answer: a whole answer with words around it, and decisions in every form.
 
-use retold::parse::{Parsed, Parser};
+use retold::parse::{ParsedAnswer, Parser};
 use retold_adventure::parse::{Importance, Narrative, character_parser, narrative_parser};
 
-fn parse(text: &str) -> Parsed<Narrative> {
+fn parse(text: &str) -> ParsedAnswer<Narrative> {
     narrative_parser(1).unwrap().parse(text)
 }
 

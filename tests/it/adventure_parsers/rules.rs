@@ -1,9 +1,9 @@
 //! The stated rules, one by one, on answers of our own.
 
-use retold::parse::{Parsed, Parser};
+use retold::parse::{ParsedAnswer, Parser};
 use retold_adventure::parse::{Importance, Narrative, character_parser, narrative_parser};
 
-fn parse(text: &str) -> Parsed<Narrative> {
+fn parse(text: &str) -> ParsedAnswer<Narrative> {
     narrative_parser(1).unwrap().parse(text)
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use retold::id::{CallPath, RunId};
 use retold::log::Log;
-use retold::model::simulated::{Dice, Misbehaviour, Simulated};
-use retold::parse::{ChainParser, Found, LastResort, Strategy};
+use retold::model::simulated::{Dice, Misbehaviour, SimulatedModel};
+use retold::parse::{FoundValue, LastResort, Strategy, StrategyParser};
 use retold::prompt::{ChatRequest, Request};
 use retold::run::{Experiment, Question, Report, Run, Setup, Stop, execute};
 use rusqlite::Connection;
@@ -140,11 +140,11 @@ fn accepted_decisions_are_a_run_of_their_own() {
 }
 
 /// An experiment outside this repository, with a parser of its own.
-struct Colours(Arc<ChainParser<(), String>>);
+struct Colours(Arc<StrategyParser<(), String>>);
 
 const WAYS: &[Strategy<(), String>] = &[Strategy {
     method: "first_word",
-    find: |text, ()| Some(Found::plain(text.split_whitespace().next()?.to_owned())),
+    find: |text, ()| Some(FoundValue::plain(text.split_whitespace().next()?.to_owned())),
 }];
 
 impl Experiment for Colours {
@@ -171,10 +171,10 @@ impl Experiment for Colours {
 /// A folder with a log in which another program, with its own parser, has recorded a run.
 fn foreign() -> Place {
     let place = Place::new();
-    let nothing: LastResort<(), String> = ("nothing", |_, ()| Found::plain(String::new()));
-    let parser = ChainParser::new("colours", 3, (), WAYS, nothing, None).unwrap();
+    let nothing: LastResort<(), String> = ("nothing", |_, ()| FoundValue::plain(String::new()));
+    let parser = StrategyParser::new("colours", 3, (), WAYS, nothing, None).unwrap();
     let agent = |_: &Request, dice: &mut Dice| ["red ", "blue green"][dice.below(2)].to_owned();
-    let model = Arc::new(Simulated::new(5, Misbehaviour::default(), Box::new(agent)));
+    let model = Arc::new(SimulatedModel::new(5, Misbehaviour::default(), Box::new(agent)));
     let log = Log::in_file(&place.path("retold.db")).unwrap();
     let setup = Setup::record(&log, RunId([7; 8]), "colours", model);
     block_on(execute(&Colours(Arc::new(parser)), setup)).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use retold::parse::{ChainParser, Found, LastResort, Strategy};
+use retold::parse::{FoundValue, LastResort, Strategy, StrategyParser};
 use retold::snapshot;
 use serde_json::json;
 
@@ -181,7 +181,7 @@ fn what_cannot_be_kept_is_named() {
 
 const WAYS: &[Strategy<(), String>] = &[Strategy {
     method: "last_line",
-    find: |text, ()| Some(Found::plain(text.lines().next_back()?.to_owned())),
+    find: |text, ()| Some(FoundValue::plain(text.lines().next_back()?.to_owned())),
 }];
 
 /// As in a user's own test.
@@ -190,14 +190,14 @@ fn a_parser_of_ones_own_in_a_test() {
     let place = Place::with_run();
     place.ok("export latest answers.jsonl --as exchanges");
     place.ok("export latest run.jsonl.zst");
-    let nothing: LastResort<(), String> = ("nothing", |_, ()| Found::plain(String::new()));
-    let mine = ChainParser::new("mine", 1, (), WAYS, nothing, None).unwrap();
+    let nothing: LastResort<(), String> = ("nothing", |_, ()| FoundValue::plain(String::new()));
+    let mine = StrategyParser::new("mine", 1, (), WAYS, nothing, None).unwrap();
     for file in ["answers.jsonl", "run.jsonl.zst"] {
         let seen = snapshot::of_file(&place.path(file), &place.path("snaps"), &mine).unwrap();
         assert!(seen.is_unchanged(), "{seen}");
         assert_eq!(seen.same + seen.written.len(), 6);
     }
-    let broken = ChainParser::new("mine", 1, (), &[], nothing, None).unwrap();
+    let broken = StrategyParser::new("mine", 1, (), &[], nothing, None).unwrap();
     let seen =
         snapshot::of_file(&place.path("run.jsonl.zst"), &place.path("snaps"), &broken).unwrap();
     assert_eq!((seen.is_unchanged(), seen.changed.len()), (false, 6));

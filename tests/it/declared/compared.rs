@@ -1,7 +1,7 @@
 //! Declarations are compared by address in replays and resumptions; forks have their own; they add
 //! little to a log.
 
-use retold::audit::Declared;
+use retold::audit::DeclaredSources;
 use retold::event::{Because, Event, ForkedFrom};
 use retold::id::{CallPath, RunId, Seq};
 use retold::run::{Experiment, Finish, Mode, Report, Run, Setup, SoFar, Stop, Talk, execute};
@@ -115,10 +115,10 @@ async fn a_fork_names_its_own_events() {
     assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
     assert_eq!(sources(&audited(&trial.log, fork, "vote/3")), due, "by address they are the same");
     let seqs = |run| match audited(&trial.log, run, "vote/3").declared {
-        Declared::Kept { prompts, .. } => {
+        DeclaredSources::Kept { prompts, .. } => {
             prompts[0].from.iter().map(retold::audit::Origin::seq).collect::<Vec<_>>()
         }
-        Declared::NotKept => panic!(),
+        DeclaredSources::NotKept => panic!(),
     };
     assert_ne!(seqs(trial.run), seqs(fork), "and by place they are not");
     let replayed = execute(&votes, Setup::replay(&trial.log, fork).unwrap()).await.unwrap();
@@ -169,7 +169,7 @@ async fn a_dialogue_of_a_thousand_turns_declares_as_much_in_the_last_as_in_the_s
         due.sort_unstable();
         due
     }));
-    let Declared::Kept { prompts, complete, .. } = audit.declared else { panic!() };
+    let DeclaredSources::Kept { prompts, complete, .. } = audit.declared else { panic!() };
     assert!(complete && prompts.iter().all(|made| made.from.len() <= 2));
     trial.replay(&Long(1000)).await;
 }
@@ -263,7 +263,7 @@ async fn a_question_of_a_log_may_name_anything_and_an_audit_ends() {
     let append = [Append::new(trial.run, Head::START, rows)];
     trial.log.backend().committer().unwrap().commit(&append).unwrap();
     let audit = audited(&trial.log, trial.run, "q/200");
-    let Declared::Kept { prompts, complete, .. } = &audit.declared else { panic!() };
+    let DeclaredSources::Kept { prompts, complete, .. } = &audit.declared else { panic!() };
     assert_eq!((prompts.len(), *complete), (200, true));
     assert_sound(&trial.log);
     // A source that is not an earlier event is damage.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use retold::audit::{Declared, Match};
+use retold::audit::{DeclaredSources, Match};
 use retold::log::Log;
 use retold::model::{Ask, Failure, Model, ModelInfo, Response};
 use retold::run::{Experiment, Question, Report, Run, Stop};
@@ -92,7 +92,7 @@ impl Experiment for Hearing {
     }
 }
 
-async fn heard(log: &Log) -> (Declared, Vec<Match>) {
+async fn heard(log: &Log) -> (DeclaredSources, Vec<Match>) {
     let trial = Trial::new(log, 77, Arc::new(Witnesses));
     trial.record(&Hearing).await;
     let audit = audited(&trial.log, trial.run, "judge");
@@ -114,6 +114,6 @@ async fn rare_texts_are_shown_with_their_rarity_and_common_ones_are_not() {
         assert!(found.looked_at > 3, "{found:?}");
         assert_eq!((found.message, found.role.as_str()), (0, "user"));
     }
-    let Declared::Kept { prompts, .. } = declared else { panic!("not kept") };
+    let DeclaredSources::Kept { prompts, .. } = declared else { panic!("not kept") };
     assert_eq!(prompts[0].from.len(), 1, "a match is not added to what was declared");
 }

@@ -8,7 +8,7 @@ mod studies;
 
 use std::collections::BTreeSet;
 
-use retold::audit::{Audit, Declared, Origin, Part, Target, audit};
+use retold::audit::{Audit, DeclaredSources, Origin, PromptRelation, Target, audit};
 use retold::id::{CallPath, RunId};
 use retold::log::Log;
 use retold::parse::Parsers;
@@ -22,9 +22,11 @@ fn audited(log: &Log, run: RunId, call: &str) -> Audit {
 /// What the audited prompt was made from, including everything that the earlier questions it names
 /// were made from.
 fn sources(audit: &Audit) -> BTreeSet<String> {
-    let Declared::Kept { prompts, complete, .. } = &audit.declared else { panic!("not kept") };
+    let DeclaredSources::Kept { prompts, complete, .. } = &audit.declared else {
+        panic!("not kept")
+    };
     assert!(complete);
-    let own = prompts.iter().filter(|made| made.part != Part::Behind);
+    let own = prompts.iter().filter(|made| made.part != PromptRelation::Behind);
     own.flat_map(|made| &made.from).filter_map(named).collect()
 }
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use retold::audit::Declared;
+use retold::audit::DeclaredSources;
 use retold::id::CallPath;
 use retold::log::Log;
 use retold::model::{Ask, Failure, Model, ModelInfo, Response};
-use retold::parse::{ChainParser, Found, LastResort, Strategy};
+use retold::parse::{FoundValue, LastResort, Strategy, StrategyParser};
 use retold::prompt::{ChatRequest, Message, Role};
 use retold::run::{DecisionRef, Experiment, Question, Report, Run, Stop};
 use serde::{Deserialize, Serialize};
@@ -26,14 +26,16 @@ const SYSTEM: &str = "You play with a partner, whom you do not see. In each roun
 
 const ROUNDS: u32 = 5;
 
-type Word = ChainParser<(), String>;
+type Word = StrategyParser<(), String>;
 
-const WAYS: &[Strategy<(), String>] =
-    &[Strategy { method: "word", find: |text, ()| Some(Found::plain(text.trim().to_owned())) }];
+const WAYS: &[Strategy<(), String>] = &[Strategy {
+    method: "word",
+    find: |text, ()| Some(FoundValue::plain(text.trim().to_owned())),
+}];
 
 fn word() -> Arc<Word> {
-    let last: LastResort<(), String> = ("none", |_, ()| Found::plain(String::new()));
-    Arc::new(ChainParser::new("word", 1, (), WAYS, last, None).unwrap())
+    let last: LastResort<(), String> = ("none", |_, ()| FoundValue::plain(String::new()));
+    Arc::new(StrategyParser::new("word", 1, (), WAYS, last, None).unwrap())
 }
 
 /// Answers with one of two words, in upper or lower case.
@@ -135,7 +137,7 @@ async fn pairs_that_share_words_have_exactly_the_sources_that_they_declare() {
         assert_eq!(sources(&audit), due, "{pair} {round} {player}");
         assert!(audit.same_text.is_empty(), "words are common: {:?}", audit.same_text);
         // All earlier prompts of the pair are sources, and no others.
-        let Declared::Kept { prompts, .. } = &audit.declared else { panic!() };
+        let DeclaredSources::Kept { prompts, .. } = &audit.declared else { panic!() };
         let own = format!("pair/{pair:02}/");
         assert!(prompts.iter().all(|made| made.call.as_str().starts_with(&own)));
         assert_eq!(prompts.len() as u32, 2 * (round - 1) + 1);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use retold::audit::{Declared, Origin, Part, Target, audit};
+use retold::audit::{DeclaredSources, Origin, PromptRelation, Target, audit};
 use retold::event::Event;
 use retold::id::{RunId, Seq};
 use retold::log::Log;
@@ -34,7 +34,7 @@ fn the_content_of_each_prompt_was_declared() {
             let Event::RequestSent(sent) = event.event().unwrap() else { continue };
             let audit =
                 audit(reader.as_mut(), run, &Target::Seq(event.seq), studies().parsers()).unwrap();
-            let Declared::Kept { prompts, complete, .. } = &audit.declared else {
+            let DeclaredSources::Kept { prompts, complete, .. } = &audit.declared else {
                 panic!("{}: not kept", study.name)
             };
             assert!(complete);
@@ -58,8 +58,11 @@ fn the_content_of_each_prompt_was_declared() {
 
 /// Whether a source is what caused a declared fact.
 fn follows(audit: &retold::audit::Audit, origins: &[Origin]) -> bool {
-    let Declared::Kept { prompts, .. } = &audit.declared else { return false };
-    let own = prompts.iter().filter(|made| made.part != Part::Behind).flat_map(|made| &made.from);
+    let DeclaredSources::Kept { prompts, .. } = &audit.declared else { return false };
+    let own = prompts
+        .iter()
+        .filter(|made| made.part != PromptRelation::Behind)
+        .flat_map(|made| &made.from);
     let causes: BTreeSet<Seq> = own
         .filter_map(|origin| match origin {
             Origin::Fact { causes, .. } => Some(causes),

@@ -9,7 +9,7 @@ use retold::id::StateDigest;
 use retold::model::simulated::Misbehaviour;
 use retold::prompt::{canonical, hash_of};
 use retold::run::{AnyExperiment, Experiment, RunRecord};
-use retold_deliberation::{Deliberated, Deliberation, Fact};
+use retold_deliberation::{Deliberation, DeliberationState, Fact};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ fn folded(trial: &Trial) -> FoldedState {
 
 /// The digest of each entry of the state, folded from recorded facts.
 fn digests(facts: &[Value]) -> BTreeMap<String, StateDigest> {
-    let mut state = Deliberated::default();
+    let mut state = DeliberationState::default();
     for fact in facts {
         Deliberation::apply(&mut state, &Fact::deserialize(fact).unwrap());
     }

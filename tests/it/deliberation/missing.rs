@@ -9,7 +9,7 @@ use retold::event::Event;
 use retold::model::simulated::Misbehaviour;
 use retold::model::{Answerer, Ask, Failure, FailureKind, Model, ModelInfo, Response};
 use retold::prompt::Api;
-use retold::run::{AnyExperiment, Ended};
+use retold::run::{AnyExperiment, ExecutionResult};
 use serde_json::Value;
 
 use super::runs::{model, recorded};
@@ -64,7 +64,9 @@ fn small() -> Box<dyn AnyExperiment> {
     build("deliberation", &study.settings.experiment).unwrap()
 }
 
-fn run(instead: fn(&Ask<'_>) -> Option<Result<Response, Failure>>) -> (Ended, Vec<Value>) {
+fn run(
+    instead: fn(&Ask<'_>) -> Option<Result<Response, Failure>>,
+) -> (ExecutionResult, Vec<Value>) {
     let inner: Answerer = model(Misbehaviour::default());
     let trial = Trial::in_memory(Arc::new(Except { inner, instead }));
     let experiment = small();
@@ -79,7 +81,7 @@ fn run(instead: fn(&Ask<'_>) -> Option<Result<Response, Failure>>) -> (Ended, Ve
 }
 
 /// How many completed it, by condition: simple voting, simple passive, clarified passive, ACP.
-fn completed(ended: &Ended) -> Vec<u64> {
+fn completed(ended: &ExecutionResult) -> Vec<u64> {
     let rows = &ended.report.json["by_condition"];
     let conditions = ["simple_voting", "simple_passive", "clarified_passive", "acp"];
     conditions.map(|condition| rows[condition]["completed"].as_u64().unwrap()).to_vec()

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use retold::run::rng_for;
 use retold_deliberation::opposition::{
-    Group, METHODS, OpposingView, Position, Scene, highest_voted, method, sample,
+    METHODS, OpposingView, Position, ReasonGroup, Scene, highest_voted, method, sample,
 };
 
 fn position(id: &str, choice: &str, embedding: &[f64]) -> Position {
@@ -15,7 +15,7 @@ fn position(id: &str, choice: &str, embedding: &[f64]) -> Position {
 
 /// Four voters: two for A, one each for B and C; D has none.
 fn scene() -> Scene {
-    let group = |option: &str, embedding: &[f64], members| Group {
+    let group = |option: &str, embedding: &[f64], members| ReasonGroup {
         option: option.to_owned(),
         embedding: embedding.to_vec(),
         members,

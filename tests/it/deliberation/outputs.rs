@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::program::{build, study};
-use retold::model::simulated::{Misbehaviour, Simulated};
+use retold::model::simulated::{Misbehaviour, SimulatedModel};
 use retold::run::{AnyExperiment, Finish, Mode, OutputFile, RunRecord};
 use retold_deliberation::{Config, Settings, SimulatedDeliberation};
 use retold_study::study::Study;
@@ -39,7 +39,7 @@ fn files(trial: &Trial, experiment: &dyn AnyExperiment) -> BTreeMap<String, Stri
 
 fn recorded(misbehaviour: Misbehaviour, overrides: &[&str]) -> BTreeMap<String, String> {
     let (_, experiment) = small(overrides);
-    let model = Simulated::new(7, misbehaviour, Box::new(SimulatedDeliberation));
+    let model = SimulatedModel::new(7, misbehaviour, Box::new(SimulatedDeliberation));
     let trial = Trial::in_memory(Arc::new(model));
     let ended = block_on(trial.go(Mode::Record, experiment.as_ref()));
     assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
@@ -127,7 +127,7 @@ fn a_config_can_be_used_again() {
         "random_seed=9",
     ];
     let (config, experiment) = small(&overrides);
-    let model = Simulated::new(7, Misbehaviour::default(), Box::new(SimulatedDeliberation));
+    let model = SimulatedModel::new(7, Misbehaviour::default(), Box::new(SimulatedDeliberation));
     let trial = Trial::in_memory(Arc::new(model));
     block_on(trial.record(experiment.as_ref()));
     let text = &files(&trial, experiment.as_ref())["config.yaml"];

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retold_deliberation::opposition::{Group, OpposingView, Position, Scene, method};
+use retold_deliberation::opposition::{OpposingView, Position, ReasonGroup, Scene, method};
 use retold_deliberation::{Config, Participant, ParticipantStatus, USUAL_SEED, group, summary};
 use retold_stats::Point;
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ fn opposing_views_of_a_real_pilot_are_recomputed() {
         embedding: Some(&p["individual_summary_embedding"]).filter(|v| v.is_array()).map(vector),
     });
     let clusters = json("pilot_001/cluster_embeddings.json");
-    let groups = clusters["clusters"].as_array().unwrap().iter().map(|c| Group {
+    let groups = clusters["clusters"].as_array().unwrap().iter().map(|c| ReasonGroup {
         option: text(&c["option"]),
         embedding: vector(&c["embedding"]),
         members: c["member_count"].as_u64().unwrap() as usize,

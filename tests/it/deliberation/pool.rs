@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::support::program::{build, study, supply};
 use retold::model::simulated::Misbehaviour;
 use retold_deliberation::personas::fetch::{FetchLimits, fetch};
-use retold_deliberation::personas::pool::{Enriched, Pool, add};
+use retold_deliberation::personas::pool::{EnrichedPersona, Pool, add};
 use retold_deliberation::personas::{Collection, wanted};
 use retold_deliberation::{Fact, Settings};
 use retold_study::config::{ApiKind, ModelKind};
@@ -39,14 +39,14 @@ fn place(more: &str) -> Place {
     place
 }
 
-fn persona(base: &str, simulated: bool) -> Enriched {
+fn persona(base: &str, simulated: bool) -> EnrichedPersona {
     let mut value = json!({
         "base_persona": base, "enriched_persona": format!("{base}, told at length."),
         "demographics": {"age": 40, "sex": "F", "education": "Doctorate", "income": "High income",
             "location_type": "urban", "political_leaning": "moderate"},
     });
     value["simulated"] = simulated.into();
-    Enriched::read(&value).unwrap()
+    EnrichedPersona::read(&value).unwrap()
 }
 
 /// The facts of the latest run.
@@ -63,7 +63,7 @@ fn calls(place: &Place, prefix: &str) -> usize {
     calls.filter(|call| call.starts_with(prefix)).collect::<BTreeSet<_>>().len()
 }
 
-fn pool(place: &Place) -> Vec<Enriched> {
+fn pool(place: &Place) -> Vec<EnrichedPersona> {
     Pool::read(&place.path("data/personas.json")).unwrap().personas
 }
 
@@ -205,7 +205,7 @@ fn an_unfinished_run_with_a_pool_continues_by_its_config() {
     assert_eq!(stopped.code, 3, "{}{}", stopped.out, stopped.err);
     let (begun, _) = place.json("show latest");
     std::fs::create_dir_all(place.path("data")).unwrap();
-    let others: Vec<Enriched> = (0..12).map(|n| persona(&format!("M{n}"), true)).collect();
+    let others: Vec<EnrichedPersona> = (0..12).map(|n| persona(&format!("M{n}"), true)).collect();
     add(&place.path("data/personas.json"), &others).unwrap();
     let said = place.run("run d.yaml -q --resume --set model=gpt-5");
     assert_eq!(said.code, 2);
@@ -221,8 +221,8 @@ fn only_made_up_runs_draw_made_up_personas() {
     let dir = tempfile::tempdir().unwrap();
     let (path, config) = (dir.path().join("pool.json"), dir.path().join("d.yaml"));
     std::fs::write(&config, CONFIG).unwrap();
-    let made_up: Vec<Enriched> = (0..20).map(|n| persona(&format!("M{n}"), true)).collect();
-    let real: Vec<Enriched> = (0..5).map(|n| persona(&format!("R{n}"), false)).collect();
+    let made_up: Vec<EnrichedPersona> = (0..20).map(|n| persona(&format!("M{n}"), true)).collect();
+    let real: Vec<EnrichedPersona> = (0..5).map(|n| persona(&format!("R{n}"), false)).collect();
     add(&path, &made_up).unwrap();
     add(&path, &real).unwrap();
     let overrides = [format!("persona_storage={}", path.display())];

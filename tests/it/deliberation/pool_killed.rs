@@ -3,21 +3,21 @@
 use std::path::Path;
 use std::time::Duration;
 
-use retold_deliberation::personas::pool::{Enriched, Pool, add};
+use retold_deliberation::personas::pool::{EnrichedPersona, Pool, add};
 use serde_json::json;
 
 use crate::support::child;
 use crate::support::cli::Place;
 
 /// A persona long enough that writing a pool of them takes a while.
-fn persona(number: usize) -> Enriched {
+fn persona(number: usize) -> EnrichedPersona {
     let description = format!("Persona {number}, told at length. ").repeat(200);
     let value = json!({
         "base_persona": format!("Persona {number}"), "enriched_persona": description,
         "demographics": {"age": 40, "sex": "F", "education": "Doctorate", "income": "High income",
             "location_type": "urban", "political_leaning": "moderate"},
     });
-    Enriched::read(&value).unwrap()
+    EnrichedPersona::read(&value).unwrap()
 }
 
 /// What the other process does: adds personas one by one, and prints when each is in the pool.

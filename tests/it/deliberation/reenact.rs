@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::support::program::{build, import_original};
 use retold::event::Event;
 use retold::prompt::Api;
-use retold::run::{Ended, Experiment, Finish, Mode, OutputFile, RunRecord};
-use retold_deliberation::{Deliberated, Deliberation, Fact};
-use retold_study::original::{Comparison, Original};
+use retold::run::{ExecutionResult, Experiment, Finish, Mode, OutputFile, RunRecord};
+use retold_deliberation::{Deliberation, DeliberationState, Fact};
+use retold_study::original::{Original, OriginalComparison};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -21,10 +21,10 @@ use crate::support::trial::Trial;
 /// An original run that was run again.
 struct Again {
     trial: Trial,
-    ended: Ended,
-    state: Deliberated,
+    ended: ExecutionResult,
+    state: DeliberationState,
     notes: Vec<String>,
-    comparison: Comparison,
+    comparison: OriginalComparison,
     /// Their output files, by name.
     theirs: BTreeMap<&'static str, Value>,
 }
@@ -38,7 +38,7 @@ fn again(original: &Path) -> Again {
     assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
     assert_eq!(block_on(trial.replay(experiment.as_ref())), ended.outcome_digest);
     assert_sound(&trial.log);
-    let mut state = Deliberated::default();
+    let mut state = DeliberationState::default();
     for event in facts(&trial.log, trial.run) {
         if let Event::Occurred(occurred) = event {
             Deliberation::apply(&mut state, &Fact::deserialize(&occurred.fact).unwrap());
@@ -279,7 +279,7 @@ fn a_failed_participant_fails_again_where_no_answer_was_kept() {
 #[test]
 fn a_comparison_names_what_differs() {
     let original = fixtures("originals/pilot_small");
-    let compared = |from: &str, to: &str| -> Comparison {
+    let compared = |from: &str, to: &str| -> OriginalComparison {
         let files = ["summary.json", "participants.json", "cluster_embeddings.json"].map(|name| {
             let text = std::fs::read_to_string(original.join(name)).unwrap();
             OutputFile::text(name, text.replace(from, to))

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use crate::support::program::{build, study};
-use retold::model::simulated::{Misbehaviour, Player, Simulated};
-use retold::run::{AnyExperiment, Ended, Finish, Mode, Stop};
+use retold::model::simulated::{Misbehaviour, Player, SimulatedModel};
+use retold::run::{AnyExperiment, ExecutionResult, Finish, Mode, Stop};
 use retold_deliberation::SimulatedDeliberation;
 use retold_study::study::Study;
 
@@ -21,8 +21,8 @@ pub(super) fn small(overrides: &[&str]) -> Box<dyn AnyExperiment> {
     build("deliberation", &settings.experiment).unwrap()
 }
 
-pub(super) fn model(misbehaviour: Misbehaviour) -> Arc<Simulated> {
-    Arc::new(Simulated::new(7, misbehaviour, Box::new(SimulatedDeliberation)))
+pub(super) fn model(misbehaviour: Misbehaviour) -> Arc<SimulatedModel> {
+    Arc::new(SimulatedModel::new(7, misbehaviour, Box::new(SimulatedDeliberation)))
 }
 
 /// A fifth of the answers is malformed in some way.
@@ -38,7 +38,7 @@ pub(super) fn every_trouble() -> Misbehaviour {
     Misbehaviour { malformed: 0.0, malformed_kinds, truncated: 0.2, ..trouble() }
 }
 
-pub(super) fn recorded(trial: &Trial, experiment: &dyn AnyExperiment) -> Ended {
+pub(super) fn recorded(trial: &Trial, experiment: &dyn AnyExperiment) -> ExecutionResult {
     let ended = block_on(trial.go(Mode::Record, experiment));
     assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
     ended

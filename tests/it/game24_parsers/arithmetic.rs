@@ -1,7 +1,9 @@
 //! The evaluator compared with an oracle that works differently.
 
 use proptest::prelude::*;
-use retold_game24::parse::{Expression, Verdict, problem_numbers, puzzle_numbers, validate};
+use retold_game24::parse::{
+    CandidateVerdict, Expression, problem_numbers, puzzle_numbers, validate,
+};
 
 /// A fraction, numerator and denominator, in lowest terms with a positive denominator.
 type Fraction = (i64, i64);
@@ -154,16 +156,16 @@ fn expressions_without_a_value() {
 #[test]
 fn verdicts_name_the_first_thing_wrong() {
     let judged = [
-        ("", Verdict::Empty),
-        (" ", Verdict::Empty),
-        ("8/(3-8/3)", Verdict::Valid),
-        ("8/(3-8/3) = 24", Verdict::FormatError),
-        ("8/3-8/3", Verdict::MathError),
-        ("8*3", Verdict::WrongNumbers),
-        ("83-83", Verdict::WrongNumbers),
-        ("8/(3-3)+8", Verdict::FormatError),
-        ("24", Verdict::WrongNumbers),
-        ("99999999999999999999999", Verdict::WrongNumbers),
+        ("", CandidateVerdict::Empty),
+        (" ", CandidateVerdict::Empty),
+        ("8/(3-8/3)", CandidateVerdict::Valid),
+        ("8/(3-8/3) = 24", CandidateVerdict::FormatError),
+        ("8/3-8/3", CandidateVerdict::MathError),
+        ("8*3", CandidateVerdict::WrongNumbers),
+        ("83-83", CandidateVerdict::WrongNumbers),
+        ("8/(3-3)+8", CandidateVerdict::FormatError),
+        ("24", CandidateVerdict::WrongNumbers),
+        ("99999999999999999999999", CandidateVerdict::WrongNumbers),
     ];
     for (candidate, verdict) in judged {
         assert_eq!(validate(candidate, &[3, 3, 8, 8]), verdict, "{candidate:?}");
@@ -173,7 +175,7 @@ fn verdicts_name_the_first_thing_wrong() {
 #[test]
 fn nearly_24_is_not_24() {
     // Within 1e-6 of 24, which a floating-point test would accept as 24.
-    assert_eq!(validate("24+1/10000000", &[1, 24, 10_000_000]), Verdict::MathError);
+    assert_eq!(validate("24+1/10000000", &[1, 24, 10_000_000]), CandidateVerdict::MathError);
 }
 
 #[test]

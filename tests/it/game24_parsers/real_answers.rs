@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use retold::parse::Parser;
 use retold_game24::parse::{
-    Expression, Game24Parser, Params, Verdict, parser, problem_numbers, puzzle_numbers, validate,
+    CandidateVerdict, Expression, Game24Parser, PuzzleParams, parser, problem_numbers,
+    puzzle_numbers, validate,
 };
 use serde_json::Value;
 
@@ -35,7 +36,7 @@ fn answers() -> impl Iterator<Item = Answer> {
 }
 
 fn game24(version: u32, numbers: &[i64]) -> Game24Parser {
-    parser(version, Params { numbers: numbers.to_vec() }).unwrap()
+    parser(version, PuzzleParams { numbers: numbers.to_vec() }).unwrap()
 }
 
 fn numbers(value: &Value) -> Vec<i64> {
@@ -132,7 +133,7 @@ fn original_game24_unit_vectors() {
             assert_eq!(value, expected.as_f64(), "{row}");
         } else if let Some(candidate) = text("validate") {
             let verdict = validate(candidate, &puzzle_numbers(str_of(&row, "problem")));
-            assert_eq!(verdict == Verdict::Valid, expected.as_bool().unwrap(), "{row}");
+            assert_eq!(verdict == CandidateVerdict::Valid, expected.as_bool().unwrap(), "{row}");
         } else if let Some(candidate) = text("failure_reason_of") {
             let verdict = validate(candidate, &puzzle_numbers(str_of(&row, "problem")));
             assert_eq!(verdict.as_str(), expected.as_str().unwrap_or("valid"), "{row}");

@@ -1,11 +1,11 @@
 //! Any text gives a decision: without a panic, the same one each time, and in linear time.
 
 use proptest::prelude::*;
-use retold::parse::{Parsed, Parser};
-use retold_game24::parse::{Params, normalise, parser};
+use retold::parse::{ParsedAnswer, Parser};
+use retold_game24::parse::{PuzzleParams, normalise, parser};
 
-fn decide(version: u32, numbers: &[i64], text: &str) -> Parsed<String> {
-    parser(version, Params { numbers: numbers.to_vec() }).unwrap().parse(text)
+fn decide(version: u32, numbers: &[i64], text: &str) -> ParsedAnswer<String> {
+    parser(version, PuzzleParams { numbers: numbers.to_vec() }).unwrap().parse(text)
 }
 
 /// Pieces that parsers react to, so that random texts reach corner cases.

@@ -4,20 +4,20 @@
 use std::convert::Infallible;
 
 use retold::id::CallPath;
-use retold::model::{Ask, Content, Failure, FailureKind, Model, Response, Scripted};
+use retold::model::{Ask, Content, Failure, FailureKind, Model, Response, ScriptedModel};
 use retold::prompt::Request;
 use serde_json::{Value, json};
 
 use super::ask_at;
 use crate::support::block_on;
 
-fn load(lines: &[Value]) -> Result<Scripted, String> {
+fn load(lines: &[Value]) -> Result<ScriptedModel, String> {
     load_text(&lines.iter().map(Value::to_string).collect::<Vec<_>>())
 }
 
-fn load_text(lines: &[String]) -> Result<Scripted, String> {
+fn load_text(lines: &[String]) -> Result<ScriptedModel, String> {
     let numbered = lines.iter().enumerate().map(|(i, l)| Ok::<_, Infallible>((i + 1, l.clone())));
-    Scripted::from_lines("answers.jsonl", numbered).map_err(|e| e.to_string())
+    ScriptedModel::from_lines("answers.jsonl", numbered).map_err(|e| e.to_string())
 }
 
 fn body(text: &str) -> Value {
@@ -28,15 +28,20 @@ fn request(body: Value) -> Request {
     Request::from_body(body).unwrap()
 }
 
-fn answer(model: &Scripted, body: Value, call: &str, sample: u32) -> Result<Response, Failure> {
+fn answer(
+    model: &ScriptedModel,
+    body: Value,
+    call: &str,
+    sample: u32,
+) -> Result<Response, Failure> {
     block_on(ask_at(model, &request(body), call, sample, 0))
 }
 
-fn text(model: &Scripted, body: Value, call: &str, sample: u32) -> String {
+fn text(model: &ScriptedModel, body: Value, call: &str, sample: u32) -> String {
     answer(model, body, call, sample).unwrap().content.text().to_owned()
 }
 
-fn miss(model: &Scripted, body: Value, call: &str, sample: u32) -> String {
+fn miss(model: &ScriptedModel, body: Value, call: &str, sample: u32) -> String {
     let failure = answer(model, body, call, sample).unwrap_err();
     assert_eq!((failure.kind, failure.status), (FailureKind::NoAnswer, None));
     failure.message
@@ -112,7 +117,7 @@ fn a_miss_names_what_is_nearest() {
     let line = |call: &str, sample: u32, request: &Value| json!({"call": call, "sample": sample, "request": request, "response": {"content": "x"}});
     let recorded = |request: Value| load(&[line("play/3/ann", 0, &request)]).unwrap();
     let mut texts = vec![];
-    let mut note = |name: &str, model: &Scripted, call: &str, sample: u32| {
+    let mut note = |name: &str, model: &ScriptedModel, call: &str, sample: u32| {
         texts.push(format!("== {name}\n{}", miss(model, asked.clone(), call, sample)));
     };
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::support::program::{build, player, study};
 use retold::id::CallPath;
-use retold::model::simulated::{Dice, Misbehaviour, Player, Simulated};
+use retold::model::simulated::{Dice, Misbehaviour, Player, SimulatedModel};
 use retold::model::{Ask, Model};
 use retold::prompt::{ChatRequest, Message, Request, Role};
 use retold::run::{Finish, Mode};
@@ -32,7 +32,8 @@ impl Player for Kinds {
 fn answers(malformed: f64, kinds: &[(&str, f64)]) -> BTreeMap<String, u32> {
     let malformed_kinds = kinds.iter().map(|(kind, rate)| ((*kind).to_owned(), *rate)).collect();
     let misbehaviour = Misbehaviour { malformed, malformed_kinds, ..Misbehaviour::default() };
-    let model = Arc::new(Simulated::new(1, misbehaviour, Box::new(Kinds(&["a", "b", "c", "d"]))));
+    let model =
+        Arc::new(SimulatedModel::new(1, misbehaviour, Box::new(Kinds(&["a", "b", "c", "d"]))));
     let messages = vec![Message::new(Role::User, "?")];
     let request = ChatRequest { model: "m".to_owned(), messages, ..ChatRequest::default() };
     let (request, call) = (request.into_request().unwrap(), CallPath::new("call").unwrap());
@@ -109,7 +110,8 @@ fn the_kinds_that_a_config_may_name_are_those_there_are() {
         let seen = Arc::new(Mutex::new(BTreeSet::new()));
         let noting = Noting(player(name).unwrap(), seen.clone());
         let misbehaviour = Misbehaviour { malformed: 0.2, ..Misbehaviour::default() };
-        let trial = Trial::in_memory(Arc::new(Simulated::new(7, misbehaviour, Box::new(noting))));
+        let trial =
+            Trial::in_memory(Arc::new(SimulatedModel::new(7, misbehaviour, Box::new(noting))));
         let ended = block_on(trial.go(Mode::Record, experiment.as_ref()));
         assert!(matches!(ended.finish, Finish::Finished), "{name}: {:?}", ended.finish);
         let named: BTreeSet<&str> = player(name).unwrap().kinds().iter().copied().collect();

@@ -1,6 +1,6 @@
 //! A public goods game that is killed (SIGKILL) continues as if nothing had happened.
 
-use retold::model::simulated::{Misbehaviour, Simulated};
+use retold::model::simulated::{Misbehaviour, SimulatedModel};
 use retold_public_goods::SimulatedPlayers;
 
 use super::runs::{games, trouble};
@@ -13,7 +13,7 @@ const LONG: [&str; 2] = ["games=4", "game_length=4"];
 fn killed() -> Killed {
     Killed {
         experiment: games("public_goods_small.yaml", &LONG),
-        model: |misbehaviour| Simulated::new(7, misbehaviour, Box::new(SimulatedPlayers)),
+        model: |misbehaviour| SimulatedModel::new(7, misbehaviour, Box::new(SimulatedPlayers)),
         trouble: Misbehaviour { rate_limited: 0.05, failure: 0.02, ..trouble() },
         child: "public_goods::crash::child",
         targets: &[10, 80, 130, 190],

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use crate::support::program::{build, study};
 use retold::event::Event;
 use retold::id::StateDigest;
-use retold::model::simulated::{Misbehaviour, Simulated};
+use retold::model::simulated::{Misbehaviour, SimulatedModel};
 use retold::prompt::{canonical, hash_of};
 use retold::run::{Experiment, Finish, Mode};
-use retold_public_goods::{Fact, Played, PublicGoods, SimulatedPlayers};
+use retold_public_goods::{Fact, PlayedGames, PublicGoods, SimulatedPlayers};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ fn played(overrides: &[&str]) -> (Vec<Value>, BTreeMap<String, StateDigest>) {
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let settings = study(&path, None, &overrides).unwrap().settings.experiment;
     let experiment = build("public_goods", &settings).unwrap();
-    let model = Simulated::new(7, Misbehaviour::default(), Box::new(SimulatedPlayers));
+    let model = SimulatedModel::new(7, Misbehaviour::default(), Box::new(SimulatedPlayers));
     let trial = Trial::in_memory(Arc::new(model));
     let ended = block_on(trial.go(Mode::Record, experiment.as_ref()));
     assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
@@ -42,7 +42,7 @@ fn played(overrides: &[&str]) -> (Vec<Value>, BTreeMap<String, StateDigest>) {
 
 /// The digest of each entry of the state that the facts fold into.
 fn digests(facts: &[Value]) -> BTreeMap<String, StateDigest> {
-    let mut state = Played::default();
+    let mut state = PlayedGames::default();
     for fact in facts {
         PublicGoods::apply(&mut state, &Fact::deserialize(fact).unwrap());
     }

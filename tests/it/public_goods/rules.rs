@@ -1,13 +1,13 @@
 //! The arithmetic of a round, compared with a second implementation written the other way round.
 
 use proptest::prelude::*;
-use retold_public_goods::rules::{Incentive, Kind, Rules, Units};
+use retold_public_goods::rules::{GameRules, Incentive, IncentiveKind, Units};
 
-fn rules(multiplier: f64, incentives: Vec<Incentive>) -> Rules {
-    Rules { endowment: 20, multiplier, incentives }
+fn rules(multiplier: f64, incentives: Vec<Incentive>) -> GameRules {
+    GameRules { endowment: 20, multiplier, incentives }
 }
 
-const PUNISHMENT: Incentive = Incentive { kind: Kind::Punishment, cost: 2.0, impact: 3.0 };
+const PUNISHMENT: Incentive = Incentive { kind: IncentiveKind::Punishment, cost: 2.0, impact: 3.0 };
 
 #[test]
 fn the_documents_example_of_payoffs() {
@@ -45,7 +45,7 @@ proptest! {
         mpcr in 0.06..0.7f64,
         rewards: bool,
     ) {
-        let kind = if rewards { Kind::Reward } else { Kind::Punishment };
+        let kind = if rewards { IncentiveKind::Reward } else { IncentiveKind::Punishment };
         let (n, sum) = (coins.len(), coins.iter().sum::<i64>() as f64);
         let rules = rules(mpcr * n as f64, vec![Incentive { kind, ..PUNISHMENT }]);
         let coins: Vec<(u32, i64)> = (0..).zip(coins).collect();

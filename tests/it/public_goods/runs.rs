@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::program::{build, study};
-use retold::model::simulated::{Misbehaviour, Simulated};
-use retold::run::{AnyExperiment, Ended, Finish, Mode, OutputFile, RunRecord};
+use retold::model::simulated::{Misbehaviour, SimulatedModel};
+use retold::run::{AnyExperiment, ExecutionResult, Finish, Mode, OutputFile, RunRecord};
 use retold_public_goods::SimulatedPlayers;
 use retold_study::study::Study;
 
@@ -25,8 +25,8 @@ pub(super) fn games(name: &str, overrides: &[&str]) -> Box<dyn AnyExperiment> {
     build("public_goods", &settings.experiment).unwrap()
 }
 
-fn model(misbehaviour: Misbehaviour) -> Arc<Simulated> {
-    Arc::new(Simulated::new(7, misbehaviour, Box::new(SimulatedPlayers)))
+fn model(misbehaviour: Misbehaviour) -> Arc<SimulatedModel> {
+    Arc::new(SimulatedModel::new(7, misbehaviour, Box::new(SimulatedPlayers)))
 }
 
 pub(super) fn trouble() -> Misbehaviour {
@@ -39,7 +39,7 @@ pub(super) fn trouble() -> Misbehaviour {
     }
 }
 
-fn recorded(trial: &Trial, experiment: &dyn AnyExperiment) -> Ended {
+fn recorded(trial: &Trial, experiment: &dyn AnyExperiment) -> ExecutionResult {
     let ended = block_on(trial.go(Mode::Record, experiment));
     assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
     assert_eq!(block_on(trial.replay(experiment)), ended.outcome_digest);

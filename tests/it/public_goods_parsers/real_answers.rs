@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::support::parsers as registry;
-use retold::parse::{AnyParser, Parsed, Parser, ParserSpec};
+use retold::parse::{AnyParser, ParsedAnswer, Parser, ParserSpec};
 use retold_public_goods::parse::{
-    ChatParams, ContributionParams, ContributionType, Framing, RedistributionParams,
+    ChatParams, ContributionFraming, ContributionParams, ContributionType, RedistributionParams,
     actions_parser, chat_parser, contributed, contribution_parser, json_contribution_parser,
     redistribution_parser,
 };
@@ -34,7 +34,7 @@ impl Answer {
         ParserSpec { name: self.kind.into(), params, version }
     }
 
-    fn parse(&self, version: u32) -> Parsed<Value> {
+    fn parse(&self, version: u32) -> ParsedAnswer<Value> {
         registry::parser(&self.spec(version)).unwrap().parse_any(&self.text).0
     }
 
@@ -98,12 +98,15 @@ fn the_logged_public_goods_contributions_follow_from_the_parsed_ones() {
         let endowment = row["endowment"].as_i64().unwrap();
         let rule: ContributionType =
             serde_json::from_value(row["contribution_type"].clone()).unwrap();
-        let framing: Framing = serde_json::from_value(row["framing"].clone()).unwrap();
+        let framing: ContributionFraming = serde_json::from_value(row["framing"].clone()).unwrap();
         let amount = rule.allowed(answer.parse(1).value.as_i64().unwrap(), endowment);
         assert_eq!(amount, row["reference_validated"], "{row}");
         if contributed(amount, framing, endowment) != row["logged_parsed_result"] {
             assert!(row["file"].as_str().unwrap().starts_with("experiments/"), "{row}");
-            assert_eq!((framing, &json!(amount)), (Framing::OptOut, &row["logged_parsed_result"]));
+            assert_eq!(
+                (framing, &json!(amount)),
+                (ContributionFraming::OptOut, &row["logged_parsed_result"])
+            );
             unturned += 1;
         }
         count += 1;
@@ -178,7 +181,7 @@ fn version_2_changes_14_public_goods_decisions() {
 fn version_3_changes_no_public_goods_decision_of_version_2() {
     for answer in answers().iter().filter(|answer| answer.kind != "chat") {
         let (second, third) = (answer.parse(2), answer.parse(3));
-        let of = |p: &Parsed<Value>| (p.value.clone(), p.method, p.reasoning.clone());
+        let of = |p: &ParsedAnswer<Value>| (p.value.clone(), p.method, p.reasoning.clone());
         assert_eq!(of(&second), of(&third), "{}", answer.row);
     }
 }

@@ -1,10 +1,10 @@
 //! The stated rules, one by one, on our own answers.
 
 use crate::support::parsers as registry;
-use retold::parse::{Parsed, ParserSpec};
+use retold::parse::{ParsedAnswer, ParserSpec};
 use serde_json::{Value, json};
 
-fn parse(name: &'static str, version: u32, params: Value, text: &str) -> Parsed<Value> {
+fn parse(name: &'static str, version: u32, params: Value, text: &str) -> ParsedAnswer<Value> {
     let spec = ParserSpec { name: name.into(), params, version };
     registry::parser(&spec).unwrap().parse_any(text).0
 }

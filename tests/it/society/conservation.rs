@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use retold_society::parse::{Action, Ballot, ProposalType, Resource, WorkType};
 use retold_society::rules::{close_proposals, consume, enact, turn};
 use retold_society::world::{Amount, RESOURCES, Stock, World};
-use retold_society::{Fact, Personality, Rejecter, Rules};
+use retold_society::{Fact, Personality, Rejecter, SocietyRules};
 
 const AGENTS: u32 = 6;
 
@@ -30,10 +30,11 @@ fn stocks() -> impl Strategy<Value = Stock> {
     })
 }
 
-fn rules() -> impl Strategy<Value = Rules> {
+fn rules() -> impl Strategy<Value = SocietyRules> {
     (stocks(), stocks(), stocks(), 0_u32..8, 1_u32..4, 0_u32..5, amount()).prop_map(
         |(start, pool, small, land, days, allocation_days, cost)| {
-            let mut rules = Rules { start, pool, land, allocation_days, ..Rules::default() };
+            let mut rules =
+                SocietyRules { start, pool, land, allocation_days, ..SocietyRules::default() };
             let tenth = Amount::exact(0.1).unwrap();
             rules.needs.food = small.food.times(tenth);
             rules.needs.energy = small.energy.times(tenth);
@@ -87,7 +88,7 @@ fn action() -> impl Strategy<Value = Action> {
 
 /// Books kept from the facts alone, in whole numbers, independently of how the world keeps its own.
 struct Oracle {
-    rules: Rules,
+    rules: SocietyRules,
     agents: Vec<[i64; 3]>,
     pool: [i64; 3],
     buildings: i64,
@@ -225,7 +226,7 @@ proptest! {
 #[test]
 fn impossible_facts_are_reported() {
     let mut world = World::default();
-    world.apply(&Fact::WorldMade { rules: Rules::default() });
+    world.apply(&Fact::WorldMade { rules: SocietyRules::default() });
     for agent_id in 1..=2 {
         let (personality, model) = (Personality::Neutral, "m".to_owned());
         world.apply(&Fact::AgentJoined { agent_id, personality, model });

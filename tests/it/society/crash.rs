@@ -1,6 +1,6 @@
 //! A society that is killed (SIGKILL) continues as if nothing had happened.
 
-use retold::model::simulated::Simulated;
+use retold::model::simulated::SimulatedModel;
 use retold_society::SimulatedSociety;
 
 use super::support::{society, trouble};
@@ -11,7 +11,7 @@ fn killed() -> Killed {
     Killed {
         // Long enough for several kills, short enough for a slow machine.
         experiment: society("society.yaml", &["days=8"]),
-        model: |misbehaviour| Simulated::new(7, misbehaviour, Box::new(SimulatedSociety)),
+        model: |misbehaviour| SimulatedModel::new(7, misbehaviour, Box::new(SimulatedSociety)),
         trouble: trouble(),
         child: "society::crash::child",
         targets: &[90, 250, 420],

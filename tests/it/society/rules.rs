@@ -3,14 +3,14 @@
 use retold_society::parse::{Action, Ballot, ProposalType, Resource, WorkType};
 use retold_society::rules::{close_proposals, consume, enact, turn};
 use retold_society::world::{Amount, Stock, World};
-use retold_society::{Fact, Personality, Rules};
+use retold_society::{Fact, Personality, SocietyRules};
 
 /// A world with the given number of agents and the default rules, on day 1.
 fn world(agents: u32) -> World {
-    with_rules(agents, Rules::default())
+    with_rules(agents, SocietyRules::default())
 }
 
-fn with_rules(agents: u32, rules: Rules) -> World {
+fn with_rules(agents: u32, rules: SocietyRules) -> World {
     let mut world = World::default();
     world.apply(&Fact::WorldMade { rules });
     for agent_id in 1..=agents {
@@ -94,7 +94,7 @@ fn work_brings_what_the_rules_say_and_the_pool_gets_its_share() {
 
 #[test]
 fn land_runs_out_for_the_day() {
-    let mut world = with_rules(3, Rules { land: 1, ..Rules::default() });
+    let mut world = with_rules(3, SocietyRules { land: 1, ..SocietyRules::default() });
     act(&mut world, 2, &work(WorkType::Farm, 1));
     let said = forbidden(&world, 1, &work(WorkType::Farm, 1));
     assert_eq!(said, "no land is free today: all 1 plots are farmed");
@@ -140,7 +140,8 @@ fn an_agent_without_food_goes_dormant_and_wakes_when_someone_provides() {
     // Dormant on days 2 and 3, when it was not asked; not on day 1, at the end of which it fell
     // dormant.
     assert_eq!((agent.times_dormant, agent.days_dormant), (1, 2));
-    let mut world = with_rules(2, Rules { start: Stock::default(), ..Rules::default() });
+    let mut world =
+        with_rules(2, SocietyRules { start: Stock::default(), ..SocietyRules::default() });
     sleep(&mut world);
     let days = |world: &World| world.agents[&1].days_dormant;
     assert_eq!((world.agents[&1].dormant, days(&world)), (true, 1), "not asked today");
@@ -197,7 +198,7 @@ fn a_vote_counts_once_and_until_the_last_day() {
 #[test]
 fn a_proposal_needs_a_majority_and_a_quorum() {
     let one_day = |quorum: f64| {
-        let mut rules = Rules::default();
+        let mut rules = SocietyRules::default();
         (rules.proposals.days, rules.proposals.quorum) = (1, amount(quorum));
         let mut world = with_rules(10, rules);
         act(&mut world, 1, &propose(ProposalType::Rule));
@@ -223,7 +224,7 @@ fn a_proposal_needs_a_majority_and_a_quorum() {
 }
 
 /// Passes a proposal of the given kind on day 1.
-fn passed(kind: ProposalType, mut rules: Rules) -> (World, Vec<Fact>) {
+fn passed(kind: ProposalType, mut rules: SocietyRules) -> (World, Vec<Fact>) {
     rules.proposals.days = 1;
     let mut world = with_rules(4, rules);
     act(&mut world, 1, &propose(kind));
@@ -234,14 +235,14 @@ fn passed(kind: ProposalType, mut rules: Rules) -> (World, Vec<Fact>) {
 
 #[test]
 fn infrastructure_is_built_when_the_pool_can_pay_and_helps_all_work() {
-    let (mut world, night) = passed(ProposalType::Infrastructure, Rules::default());
+    let (mut world, night) = passed(ProposalType::Infrastructure, SocietyRules::default());
     assert!(night.contains(&Fact::Built { proposal_id: 1 }), "{night:?}");
     assert_eq!((world.books.pool().materials, world.buildings()), (amount(20.0), 1));
     act(&mut world, 1, &work(WorkType::Generate, 4));
     // 4 × 0.75 × 1.05 × 0.9, in addition to what is left of the initial amount.
     assert_eq!(world.books.agent(1).energy, amount(4.0 + 2.835));
 
-    let mut poor = Rules::default();
+    let mut poor = SocietyRules::default();
     poor.pool.materials = amount(19.95);
     let (mut world, night) = passed(ProposalType::Infrastructure, poor);
     assert!(!night.contains(&Fact::Built { proposal_id: 1 }), "the pool cannot pay yet");
@@ -252,7 +253,7 @@ fn infrastructure_is_built_when_the_pool_can_pay_and_helps_all_work() {
 
 #[test]
 fn an_allocation_fills_those_in_need_dormant_ones_first() {
-    let mut rules = Rules::default();
+    let mut rules = SocietyRules::default();
     let stock =
         |food, energy| Stock { food: amount(food), energy: amount(energy), ..Stock::default() };
     (rules.start, rules.pool) = (stock(2.0, 2.0), stock(4.0, 100.0));

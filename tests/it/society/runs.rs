@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::support::program::study;
 use retold::exchange::export_exchanges;
 use retold::model::simulated::Misbehaviour;
-use retold::run::{Ended, Finish, Mode, OutputFile, RunRecord};
+use retold::run::{ExecutionResult, Finish, Mode, OutputFile, RunRecord};
 use serde_json::Value;
 
 use super::support::{model, society, trouble};
@@ -15,7 +15,7 @@ use crate::support::cli::Place;
 use crate::support::logs::{Folder, assert_sound};
 use crate::support::trial::Trial;
 
-fn recorded(trial: &Trial, config: &str, overrides: &[&str]) -> Ended {
+fn recorded(trial: &Trial, config: &str, overrides: &[&str]) -> ExecutionResult {
     let ended = block_on(trial.go(Mode::Record, society(config, overrides).as_ref()));
     assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
     ended
@@ -175,6 +175,6 @@ fn the_full_config_is_the_documents_society() {
     let study = study(&path, None, &[]).unwrap();
     let settings = study.settings.experiment.to_json().unwrap();
     assert_eq!((&settings["agents"], &settings["days"]), (&100.into(), &30.into()));
-    let defaults = serde_json::to_value(retold_society::Rules::default()).unwrap();
+    let defaults = serde_json::to_value(retold_society::SocietyRules::default()).unwrap();
     assert_eq!(settings["rules"], defaults, "the file says what the defaults are");
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::support::program::{build, study};
-use retold::model::simulated::{Misbehaviour, Simulated};
+use retold::model::simulated::{Misbehaviour, SimulatedModel};
 use retold::run::AnyExperiment;
 use retold_society::SimulatedSociety;
 use retold_study::study::Study;
@@ -18,8 +18,8 @@ pub(crate) fn society(config: &str, overrides: &[&str]) -> Box<dyn AnyExperiment
 }
 
 /// Simulated agents.
-pub(crate) fn model(misbehaviour: Misbehaviour) -> Arc<Simulated> {
-    Arc::new(Simulated::new(7, misbehaviour, Box::new(SimulatedSociety)))
+pub(crate) fn model(misbehaviour: Misbehaviour) -> Arc<SimulatedModel> {
+    Arc::new(SimulatedModel::new(7, misbehaviour, Box::new(SimulatedSociety)))
 }
 
 /// A fifth of the answers malformed, one call in twenty failing, one attempt in twenty

@@ -5,7 +5,7 @@
 //! Pydantic 2.13) made of each.
 
 use retold::parse::Parser;
-use retold_society::parse::{Action, Params, parser};
+use retold_society::parse::{Action, ActionParams, parser};
 use serde_json::{Value, json};
 
 use crate::support::cases::fixtures;
@@ -13,7 +13,7 @@ use crate::support::cases::fixtures;
 #[test]
 fn action_1_is_the_documents_program_on_generated_answers() {
     let file = fixtures("society/document_program.jsonl");
-    let parser = parser(1, Params::default()).unwrap();
+    let parser = parser(1, ActionParams::default()).unwrap();
     let mut count = 0;
     for line in std::fs::read_to_string(file).unwrap().lines() {
         let row: Value = serde_json::from_str(line).unwrap();

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use retold::parse::Parser;
-use retold_society::parse::{Action, Params, parser};
+use retold_society::parse::{Action, ActionParams, parser};
 use serde_json::{Value, json};
 
 use crate::support::data::rows;
@@ -41,7 +41,7 @@ fn every_action_that_the_real_society_rejected_is_rejected_with_a_reason() {
 }
 
 fn rejections(version: u32) {
-    let parser = parser(version, Params::default()).unwrap();
+    let parser = parser(version, ActionParams::default()).unwrap();
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     for row in logs().filter(|row| row["success"] == false) {
         let parsed = parser.parse(&answer(&row));
@@ -68,7 +68,7 @@ fn rejections(version: u32) {
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn copied_notation_in_the_real_society_is_named_as_such() {
-    let parser = parser(2, Params::default()).unwrap();
+    let parser = parser(2, ActionParams::default()).unwrap();
     let mut count = 0;
     for row in logs() {
         let written = row["action_type"].as_str().unwrap_or_default();
@@ -95,7 +95,7 @@ const LOST: (usize, usize, usize, usize) = (996, 143, 171, 2);
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn what_the_real_society_accepted_is_accepted_in_translation() {
     for (version, expected) in [(1, LOST), (2, (996, 314, 0, 2)), (3, (996, 314, 0, 2))] {
-        let parser = parser(version, Params::default()).unwrap();
+        let parser = parser(version, ActionParams::default()).unwrap();
         let (mut posts, mut idle, mut lost, mut long) = (0, 0, 0, 0);
         for row in logs().filter(|row| row["success"] == true) {
             let answer = match row["action_type"].as_str().unwrap() {

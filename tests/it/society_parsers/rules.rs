@@ -1,10 +1,10 @@
 //! The stated rules of version 2, one by one, on our own answers.
 
 use retold::parse::Parser;
-use retold_society::parse::{Action, Params, WorkType, parser};
+use retold_society::parse::{Action, ActionParams, WorkType, parser};
 
 fn act(text: &str) -> (Action, &'static str) {
-    let parsed = parser(2, Params::default()).unwrap().parse(text);
+    let parsed = parser(2, ActionParams::default()).unwrap().parse(text);
     (parsed.value, parsed.method)
 }
 
@@ -97,7 +97,7 @@ fn wrong_types_are_read_or_rejected() {
 
 #[test]
 fn keys_are_read_in_any_case() {
-    let parsed = parser(2, Params::default())
+    let parsed = parser(2, ActionParams::default())
         .unwrap()
         .parse("{\"Action\": \"Work\", \"Work Type\": \"farm\", \"HOURS\": 3}");
     assert_eq!((parsed.value, parsed.method), (farm(3), "json_action"));

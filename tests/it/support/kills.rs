@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retold::id::OutcomeDigest;
-use retold::model::simulated::{Misbehaviour, Simulated};
+use retold::model::simulated::{Misbehaviour, SimulatedModel};
 use retold::run::{AnyExperiment, Finish, Mode, RunRecord};
 
 use super::block_on;
@@ -16,7 +16,7 @@ use super::trial::Trial;
 /// What is killed, and when.
 pub(crate) struct Killed {
     pub(crate) experiment: Box<dyn AnyExperiment>,
-    pub(crate) model: fn(Misbehaviour) -> Simulated,
+    pub(crate) model: fn(Misbehaviour) -> SimulatedModel,
     pub(crate) trouble: Misbehaviour,
     /// The test that is the process to be killed: it calls [`begin`].
     pub(crate) child: &'static str,

@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use rand_chacha::rand_core::Rng;
 use retold::id::CallPath;
-use retold::parse::{ChainParser, Found, Strategy};
+use retold::parse::{FoundValue, Strategy, StrategyParser};
 use retold::prompt::{ChatRequest, EmbeddingRequest, Message, Request, Role};
 use retold::run::{DecisionRef, Experiment, Question, Report, Reuse, Run, Stop, Talk};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// A parser of numbers.
-pub(crate) type Numbers = ChainParser<serde_json::Value, i64>;
+pub(crate) type Numbers = StrategyParser<serde_json::Value, i64>;
 
-const STRATEGIES: &[Strategy<serde_json::Value, i64>] =
-    &[Strategy { method: "first_number", find: |text, _| first_number(text).map(Found::plain) }];
+const STRATEGIES: &[Strategy<serde_json::Value, i64>] = &[Strategy {
+    method: "first_number",
+    find: |text, _| first_number(text).map(FoundValue::plain),
+}];
 
 fn first_number(text: &str) -> Option<i64> {
     let digits = text.split(|c: char| !c.is_ascii_digit()).find(|part| !part.is_empty())?;
@@ -23,9 +25,9 @@ fn first_number(text: &str) -> Option<i64> {
 
 /// A parser of numbers in the given version.
 pub(crate) fn numbers(version: u32) -> Arc<Numbers> {
-    let last = ("default", (|_, _| Found::plain(-1)) as fn(&str, &serde_json::Value) -> _);
+    let last = ("default", (|_, _| FoundValue::plain(-1)) as fn(&str, &serde_json::Value) -> _);
     let params = json!({"least": 0});
-    Arc::new(ChainParser::new("numbers", version, params, STRATEGIES, last, None).unwrap())
+    Arc::new(StrategyParser::new("numbers", version, params, STRATEGIES, last, None).unwrap())
 }
 
 /// A chat request of one message.

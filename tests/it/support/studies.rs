@@ -3,7 +3,7 @@
 use crate::support::program as registry;
 use futures::FutureExt;
 use retold::id::CallPath;
-use retold::model::simulated::{Misbehaviour, Simulated};
+use retold::model::simulated::{Misbehaviour, SimulatedModel};
 use retold::model::{Ask, Content, Model, Response};
 use retold::prompt::Request;
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ impl Small {
 /// Answers like the simulated model of an experiment. The answer depends on the body alone.
 pub(crate) fn answers(experiment: &str) -> impl Fn(&Received) -> Reply + Send + 'static {
     let player = registry::player(experiment).unwrap();
-    let model = Simulated::new(3, Misbehaviour::default(), player);
+    let model = SimulatedModel::new(3, Misbehaviour::default(), player);
     move |received| {
         let body = received.json();
         let Some(texts) = body["input"].as_array() else { return reply(&model, body) };
@@ -86,7 +86,7 @@ pub(crate) fn answers(experiment: &str) -> impl Fn(&Received) -> Reply + Send + 
     }
 }
 
-fn reply(model: &Simulated, body: Value) -> Reply {
+fn reply(model: &SimulatedModel, body: Value) -> Reply {
     let response = ask(model, body);
     match &response.content {
         Content::Text(text) => Reply::chat(text),
@@ -97,7 +97,7 @@ fn reply(model: &Simulated, body: Value) -> Reply {
     }
 }
 
-fn ask(model: &Simulated, body: Value) -> Response {
+fn ask(model: &SimulatedModel, body: Value) -> Response {
     let request = Request::from_body(body).unwrap();
     let call = CallPath::new("any").unwrap();
     let ask = Ask { request: &request, call: &call, sample: 0, attempt: 0 };

@@ -6,7 +6,7 @@ use retold::event::RunStarted;
 use retold::id::{OutcomeDigest, RunId};
 use retold::log::{Log, MemoryBackend};
 use retold::model::{Answerer, Limits, RetryPolicy, Throttle};
-use retold::run::{AnyExperiment, Ended, Finish, Mode, Setup, Signal, Stop, execute};
+use retold::run::{AnyExperiment, ExecutionResult, Finish, Mode, Setup, Signal, Stop, execute};
 use serde_json::json;
 
 /// One run in one log, executed again and again.
@@ -43,7 +43,7 @@ impl Trial {
     }
 
     /// Executes an experiment.
-    pub(crate) async fn go(&self, mode: Mode, experiment: &dyn AnyExperiment) -> Ended {
+    pub(crate) async fn go(&self, mode: Mode, experiment: &dyn AnyExperiment) -> ExecutionResult {
         let setup = Setup {
             log: self.log.clone(),
             run: self.run,
@@ -90,7 +90,7 @@ pub(crate) fn memory() -> Log {
 }
 
 /// Why an execution stopped.
-pub(crate) fn stop_of(ended: Ended) -> Stop {
+pub(crate) fn stop_of(ended: ExecutionResult) -> Stop {
     match ended.finish {
         Finish::Stopped(stop) => stop,
         other => panic!("it did not stop: {other:?}"),

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
-use crate::select::{self, Selected};
+use crate::select::{self, RunSelection};
 use retold::run::abandon;
 
 /// End an unfinished run for good: it can never be resumed.
@@ -19,7 +19,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Selected { log, run } = select::run(global, &args.run)?;
+    let RunSelection { log, run } = select::run(global, &args.run)?;
     let tokio = tokio::runtime::Builder::new_current_thread().build();
     let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
     let outcome_digest = tokio.block_on(abandon(&log, run))?;

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use crate::error::{CliError, Status};
-use crate::gate::{self, AtOnce};
+use crate::gate::{self, UnverifiedArg};
 use crate::global::Global;
 use crate::output::Output;
 use crate::runs::program::next_command;
-use crate::select::{self, Selected};
+use crate::select::{self, RunSelection};
 use crate::views;
 use retold::audit::Target;
 use retold::jsonl::{IfExists, JsonlWriter};
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "proof")]
     force: bool,
     #[command(flatten)]
-    at_once: AtOnce,
+    at_once: UnverifiedArg,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
@@ -56,16 +56,16 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 fn show(view: &RunView, args: &Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     // Without a decision, it was asked for the independence of all.
     let Some(decision) = &args.decision else {
-        return views::independence::show(&Selected::up_to_damage(view), output);
+        return views::independence::show(&RunSelection::up_to_damage(view), output);
     };
-    let selected = Selected::before_damage(view);
+    let selected = RunSelection::before_damage(view);
     let end = view.damage().map(|damage| damage.seq);
     let mut shown = views::audit::read(&selected, decision, global)?.before(end);
     if let Some(file) = &args.proof {
         let if_exists = if args.force { IfExists::Replace } else { IfExists::Refuse };
         // Before the run is read: a file that cannot be written is said at once.
         let mut writer = JsonlWriter::create(file, if_exists)?;
-        let selected = Selected::up_to_damage(view);
+        let selected = RunSelection::up_to_damage(view);
         let text = prove(&mut selected.checked()?, &shown.audit)
             .map_err(|error| not_proved(error, &selected))?;
         writer.write_line(&text)?;
@@ -75,7 +75,7 @@ fn show(view: &RunView, args: &Args, global: &Global, output: &Output) -> Result
     shown.show(output)
 }
 
-fn not_proved(error: ProveError, selected: &Selected) -> CliError {
+fn not_proved(error: ProveError, selected: &RunSelection) -> CliError {
     let reader = selected.log.reader().ok();
     let started = reader.and_then(|mut it| select::started(it.as_mut(), selected.run).ok());
     match (&error, started) {

@@ -10,13 +10,13 @@ use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::runs::figures::figures_of;
 use crate::runs::settings::settings_of;
-use crate::select::{self, Selected};
+use crate::select::{self, RunSelection};
 use crate::views::alike::{alike, and_others, shortened};
 use crate::views::differing::where_they_differ;
 use crate::views::facts::{EXCERPT, facts_text, more};
 use crate::views::figures::{methods, paired_table};
 use retold::compare::{
-    CallDifference, CallPlace, Comparison, LaneDifference, SettingDifference, Side, compare,
+    CallDifference, CallPlace, Comparison, LaneDifference, RunSide, SettingDifference, compare,
     usual_lane,
 };
 use retold::escaping::printable;
@@ -24,7 +24,7 @@ use retold::event::{Event, ForkedFrom, RunStarted};
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
 use retold::run::{Lane, StateDifference};
-use retold_study::figures::{Paired, other_seed, paired};
+use retold_study::figures::{PairedFigure, other_seed, paired};
 use retold_study::studies::Studies;
 
 /// Compare two runs: prompts, answers, decisions, facts and state.
@@ -53,7 +53,7 @@ struct ComparedRuns<'a> {
     comparison: Comparison,
     /// Of each lane: how the prompts differ, or what else does.
     lanes: Vec<LaneDiff>,
-    figures: Vec<Paired>,
+    figures: Vec<PairedFigure>,
     /// Why there are no figures, if there are none.
     no_figures: Option<&'a str>,
     started: [RunStarted; 2],
@@ -82,15 +82,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 
 fn compared<'a>(
     studies: &Studies,
-    one: &Selected,
-    other: &Selected,
+    one: &RunSelection,
+    other: &RunSelection,
 ) -> Result<ComparedRuns<'a>, CliError> {
     let (mut first, mut second) = (one.checked()?, other.checked()?);
     let started = [select::started(&mut first, one.run)?, select::started(&mut second, other.run)?];
     let lane = lanes_of(studies, &started);
     let comparison = compare(
-        Side { reader: &mut first, run: one.run },
-        Side { reader: &mut second, run: other.run },
+        RunSide { reader: &mut first, run: one.run },
+        RunSide { reader: &mut second, run: other.run },
         &|call| lane.map_or_else(|| usual_lane(call), |lane| lane(call)),
     )?;
     let mut lanes = Vec::new();

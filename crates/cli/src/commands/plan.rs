@@ -14,9 +14,9 @@ use crate::output::{Output, counted, grouped};
 use crate::runs::changes::{changed, place_of};
 use crate::runs::person::is_played;
 use crate::runs::program;
-use crate::runs::session::{self, Session};
+use crate::runs::session::{self, StudyExecution};
 use crate::runs::settings::{as_json, settings_of};
-use crate::select::{self, Selected};
+use crate::select::{self, RunSelection};
 use crate::views::departures::{departures_json, departures_text};
 use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
 use retold::audit::Target;
@@ -83,21 +83,29 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 
 /// Shows what a run would ask.
 fn show(
-    selected: Selected,
+    selected: RunSelection,
     args: &Args,
     prices: &Prices,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
     let CallPlan { started, settings, rehearsal } = planned(args, &selected, global)?;
-    let Selected { log, run } = selected;
+    let RunSelection { log, run } = selected;
     let simulated = started.is_simulated();
     let mode = Mode::Rehearse;
     let experiment = started.experiment.clone();
     let model = model_of(&started, &settings, global)?;
     let is_answered = model.is_some();
-    let session =
-        Session { log, run, mode, started, settings, prices: Prices::default(), model, live: None };
+    let session = StudyExecution {
+        log,
+        run,
+        mode,
+        started,
+        settings,
+        prices: Prices::default(),
+        model,
+        live: None,
+    };
     let found = match session::rehearse(session, rehearsal, global)?.finish {
         Finish::Rehearsed(found) => found,
         Finish::Stopped(stop) => return Err(stop.into()),
@@ -142,7 +150,7 @@ fn model_of(
 }
 
 /// What is executed, and which recorded answers it shares.
-fn planned(args: &Args, selected: &Selected, global: &Global) -> Result<CallPlan, CliError> {
+fn planned(args: &Args, selected: &RunSelection, global: &Global) -> Result<CallPlan, CliError> {
     let studies = global.studies;
     let mut reader = selected.log.reader()?;
     let started = select::started(reader.as_mut(), selected.run)?;

@@ -6,7 +6,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::runs::continuation;
 use crate::runs::program::{
-    self, Destinations, InterceptArgs, Recording, RulesArgs, SharedArgs, needs_command,
+    self, Destinations, InterceptArgs, ProgramRecording, RulesArgs, SharedArgs, needs_command,
 };
 use crate::select;
 
@@ -71,7 +71,7 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
         let shared = SharedArgs { shared: rules.shared };
         return program::resume(&run, shared, retry_failed, &destinations, command, global);
     }
-    let recording = Recording { name, destinations, rules, log_limit, command };
+    let recording = ProgramRecording { name, destinations, rules, log_limit, command };
     program::record(recording, global)
 }
 

@@ -12,12 +12,12 @@ use crate::output::Output;
 use crate::runs::effective;
 use crate::runs::figures::figures_of;
 use crate::runs::settings::{experiment_of, settings_of};
-use crate::select::{self, Selected};
+use crate::select::{self, RunSelection};
 use crate::views::program;
 use retold::draft::Draft;
 use retold::escaping::printable;
 use retold::run::RunRecord;
-use retold_report::{Page, RunPart, Summary};
+use retold_report::{ReportPage, RunPart, RunSummary};
 use retold_study::figures::{Figure, paired};
 use retold_wire::PROGRAM;
 
@@ -63,7 +63,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let selected = runs.iter().map(|name| select::to_read(global, name));
     let selected = selected.collect::<Result<Vec<_>, CliError>>()?;
     // A page is passed on without the log, so that it is only made from sound runs.
-    for Selected { log, run } in &selected {
+    for RunSelection { log, run } in &selected {
         gate::sound(log, *run, "no report was written", output)?;
     }
     of_one_experiment(&selected)?;
@@ -79,7 +79,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         _ => Vec::new(),
     };
     let simulated = parts.iter().any(|part| part.summary.started.is_simulated());
-    let page = Page { runs: parts, paired };
+    let page = ReportPage { runs: parts, paired };
     let html = page.html().map_err(|e| CliError::usage(format!("a plot cannot be drawn: {e}")))?;
     if is_stdout {
         output.raw(html.as_bytes())?;
@@ -120,7 +120,7 @@ fn only_html(file: &Path) -> Result<(), CliError> {
 }
 
 /// Refuses runs that have nothing in common to compare.
-fn of_one_experiment(selected: &[Selected]) -> Result<(), CliError> {
+fn of_one_experiment(selected: &[RunSelection]) -> Result<(), CliError> {
     let mut experiments = Vec::new();
     for selected in selected {
         experiments.push(select::started(&mut selected.checked()?, selected.run)?.experiment);
@@ -153,11 +153,11 @@ fn write(path: &Path, html: &str) -> Result<(), CliError> {
 }
 
 /// What is reported about a run, and its figures.
-fn part(selected: &Selected, global: &Global) -> Result<(RunPart, Vec<Figure>), CliError> {
+fn part(selected: &RunSelection, global: &Global) -> Result<(RunPart, Vec<Figure>), CliError> {
     let studies = global.studies;
     let mut reader = selected.checked()?;
     let in_force = effective::text(&effective::of(selected)?);
-    let summary = Summary::read(&mut reader, selected.run, studies.parsers())?;
+    let summary = RunSummary::read(&mut reader, selected.run, studies.parsers())?;
     let started = summary.started.clone();
     let Some(study) = studies.find(&started.experiment) else {
         let report = if started.experiment == PROGRAM {

@@ -7,7 +7,7 @@ use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::folder::FolderArgs;
-use crate::runs::record::{Recording, record};
+use crate::runs::record::{StudyRecording, record};
 use crate::runs::resume::{same_study, this_run};
 use crate::select::looks_like_a_file;
 
@@ -79,6 +79,6 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return same_study(study, model, folder, global, output);
     }
     let seat = None;
-    let recording = Recording { config, settings, study, model, log_limit, new, folder, seat };
+    let recording = StudyRecording { config, settings, study, model, log_limit, new, folder, seat };
     record(recording, global, output)
 }

@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::parser::parser_file;
 use crate::select;
 use crate::signal::Signals;
-use retold_serve::{Reach, Server, Site, Source};
+use retold_serve::{Reach, Site, SiteServer, SiteSource};
 
 /// Show a log or a recording as a read-only page in the browser.
 ///
@@ -63,16 +63,16 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     let prices = prices(given.as_deref())?;
     let source = match file {
-        None => Source::file(&global.log, global.sqlite())?,
+        None => SiteSource::file(&global.log, global.sqlite())?,
         Some(name) if !select::looks_like_a_file(&name) => {
             return Err(CliError::usage(format!("{name} is not a file"))
                 .hint("without a file, all runs of the log are shown; name it with --log PATH"));
         }
         Some(name) => {
             if select::is_log(&name) {
-                Source::file(name.as_ref(), global.sqlite())?
+                SiteSource::file(name.as_ref(), global.sqlite())?
             } else {
-                Source::read(name.clone(), select::to_serve(&name)?)
+                SiteSource::read(name.clone(), select::to_serve(&name)?)
             }
         }
     };
@@ -89,7 +89,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 .hint("choose another port with --listen 127.0.0.1:PORT; port 0 is any free one")
         };
         let mut signals = Signals::listen();
-        let server = Server::bind(listen).await.map_err(cannot)?;
+        let server = SiteServer::bind(listen).await.map_err(cannot)?;
         let address = server.address();
         let url = format!("http://{address}/");
         match output.is_json() {

@@ -7,13 +7,13 @@ use serde_json::json;
 
 use crate::again::begins;
 use crate::error::{CliError, Status};
-use crate::gate::{self, AtOnce};
+use crate::gate::{self, UnverifiedArg};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::runs::continuation;
 use crate::runs::effective;
 use crate::runs::settings::experiment_of;
-use crate::select::{self, Selected, Until};
+use crate::select::{self, RunAsOf, RunSelection};
 use crate::views::audit;
 use crate::views::event::as_json;
 use crate::views::{program, readable_rest, state};
@@ -61,7 +61,7 @@ pub(crate) struct Args {
     #[arg(long)]
     canonical: bool,
     #[command(flatten)]
-    at_once: AtOnce,
+    at_once: UnverifiedArg,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
@@ -96,7 +96,7 @@ fn show(
     output: &Output,
 ) -> Result<Status, CliError> {
     let shown =
-        || shown_of(&Selected::before_damage(view), part, at, view.damage(), global, output);
+        || shown_of(&RunSelection::before_damage(view), part, at, view.damage(), global, output);
     let Some(damage) = view.damage() else { return shown() };
     // A part is shown even if another one is damaged, but not as if nothing had happened.
     let of_part = (part.is_some() || at.is_some()).then(shown);
@@ -111,16 +111,16 @@ fn show(
 }
 
 fn shown_of(
-    selected: &Selected,
+    selected: &RunSelection,
     part: Option<&Target>,
     at: Option<u64>,
     damage: Option<&Damage>,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let until = at.map(|at| selected.until(at, damage)).transpose()?;
+    let until = at.map(|at| selected.as_of(at, damage)).transpose()?;
     let (selected, until) = match &until {
-        Some(Until { selected, at, end }) => (selected, Some((*at, *end))),
+        Some(RunAsOf { selected, at, end }) => (selected, Some((*at, *end))),
         None => (selected, None),
     };
     match part {

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::error::{CliError, Status};
-use crate::gate::{self, AtOnce};
+use crate::gate::{self, UnverifiedArg};
 use crate::global::Global;
 use crate::limits::prices;
 use crate::output::Output;
-use crate::select::{self, Selected, Source};
+use crate::select::{self, RunSelection, RunSource};
 use crate::views::stats::text;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
@@ -57,15 +57,15 @@ struct StatsObject<'a> {
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let prices = prices(args.prices.as_deref())?;
     let source = select::source_to_read(global, &args.run)?;
-    let selected = Selected { log: source.log.clone(), run: source.run };
-    gate::show_run(&selected, AtOnce::default(), output, |view| {
+    let selected = RunSelection { log: source.log.clone(), run: source.run };
+    gate::show_run(&selected, UnverifiedArg::default(), output, |view| {
         show(&source, view, &prices, global, output)
     })
 }
 
 /// Shows the figures of a run; only what is before its damage is counted.
 fn show(
-    source: &Source,
+    source: &RunSource,
     view: &RunView,
     prices: &Prices,
     global: &Global,

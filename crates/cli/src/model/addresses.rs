@@ -62,17 +62,19 @@ pub(crate) fn named_again(model: &ModelConfig) -> String {
 }
 
 /// A URL that only a recording names.
-pub(super) struct Unnamed<'a> {
+pub(super) struct UnnamedUrl<'a> {
     pub(super) url: &'a str,
 }
 
 /// The URL, if the user or the program names it. A URL that a recording names is only used if the
 /// same server would be used without it.
-pub(super) fn named(url: &BaseUrl, api: ApiKind) -> Result<NamedUrl, Unnamed<'_>> {
+pub(super) fn named(url: &BaseUrl, api: ApiKind) -> Result<NamedUrl, UnnamedUrl<'_>> {
     let default = || environment_url(api).unwrap_or_else(|| own_url(api));
     match url {
         BaseUrl::Named(url) => Ok(url.clone()),
         BaseUrl::BuiltIn => Ok(default()),
-        BaseUrl::Recorded(url) => Some(default()).filter(|d| d.is_at(url)).ok_or(Unnamed { url }),
+        BaseUrl::Recorded(url) => {
+            Some(default()).filter(|d| d.is_at(url)).ok_or(UnnamedUrl { url })
+        }
     }
 }

@@ -8,8 +8,8 @@ use super::unnamed::unnamed_answers;
 use crate::error::CliError;
 use retold::jsonl::JsonlReader;
 use retold::model::Answerer;
-use retold::model::scripted::{LoadError, Scripted};
-use retold::model::simulated::{Misbehaviour, Simulated};
+use retold::model::scripted::{LoadError, ScriptedModel};
+use retold::model::simulated::{Misbehaviour, SimulatedModel};
 use retold::run::Mode;
 use retold_study::config::{AnswersFile, ModelConfig, ModelKind, Rates, Runtime};
 use retold_study::studies::Studies;
@@ -48,7 +48,7 @@ impl ModelArgs {
                 };
                 let player = studies.player(experiment);
                 let player = player.map_err(|e| CliError::usage(e.to_string()))?;
-                Ok(Arc::new(Simulated::new(seed, rates, player)))
+                Ok(Arc::new(SimulatedModel::new(seed, rates, player)))
             }
             ModelKind::Scripted => Ok(self.scripted(runtime, mode)?),
             ModelKind::Server(api) => self.servers(runtime, *api),
@@ -60,7 +60,7 @@ impl ModelArgs {
         &self,
         runtime: &Runtime,
         mode: Mode,
-    ) -> Result<Arc<Scripted>, CliError> {
+    ) -> Result<Arc<ScriptedModel>, CliError> {
         let answers = &runtime.model.answers;
         let path = match answers {
             None => return Err(CliError::usage("a scripted model needs --answers FILE")),
@@ -69,7 +69,7 @@ impl ModelArgs {
         };
         let lines = JsonlReader::open(path)?;
         let name = lines.path().display().to_string();
-        let scripted = Scripted::from_lines(name.clone(), lines).map_err(|e| match e {
+        let scripted = ScriptedModel::from_lines(name.clone(), lines).map_err(|e| match e {
             LoadError::Read(e) => e.into(),
             line => CliError::usage(format!("{name}, {line}")),
         })?;

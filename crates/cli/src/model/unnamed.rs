@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::addresses::{Unnamed, named};
+use super::addresses::{UnnamedUrl, named};
 use crate::again;
 use crate::error::CliError;
 use retold::escaping::printable;
@@ -14,7 +14,7 @@ const UNSHOWN: &str = "this run was recorded from a server whose URL cannot be s
 
 /// The error about the servers that only the recording names.
 pub(super) fn unnamed_servers(model: &ModelConfig, api: ApiKind) -> CliError {
-    let base_url = named(&model.base_url, api).err().map(|Unnamed { url }| without_secrets(url));
+    let base_url = named(&model.base_url, api).err().map(|UnnamedUrl { url }| without_secrets(url));
     let endpoints =
         model.endpoints.iter().filter_map(|(model, endpoint)| match &endpoint.base_url {
             BaseUrl::Recorded(url) => Some((model, without_secrets(url))),

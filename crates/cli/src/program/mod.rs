@@ -12,13 +12,13 @@ use crate::catalogue::Catalogue;
 /// [`Clash`], which does not occur in practice: all names differ.
 pub fn catalogue() -> Result<Catalogue, Clash> {
     let mut catalogue = Catalogue::new([
-        &retold_game24::Registered as &dyn retold_study::Registration,
-        &retold_deliberation::Registered,
-        &retold_public_goods::Registered,
-        &retold_public_goods::RegisteredOriginal,
-        &retold_society::Registered,
-        &retold_society::RegisteredOriginal,
-        &retold_adventure::Registered,
+        &retold_game24::Game24Study as &dyn retold_study::Registration,
+        &retold_deliberation::DeliberationStudy,
+        &retold_public_goods::PublicGoodsStudy,
+        &retold_public_goods::OriginalGamesStudy,
+        &retold_society::SocietyStudy,
+        &retold_society::OriginalSocietiesStudy,
+        &retold_adventure::AdventureStudy,
     ])?;
     catalogue.commands.push(personas::command());
     Ok(catalogue)

@@ -15,8 +15,8 @@ use crate::output::{Output, counted, grouped};
 use crate::select::SIMULATED;
 use retold::escaping::printable;
 use retold_deliberation::personas::pool;
-use retold_deliberation::personas::pool::{Added, Enriched, Pool, PoolError};
-use retold_deliberation::personas::{Gathered, gather};
+use retold_deliberation::personas::pool::{AddedPersonas, EnrichedPersona, Pool, PoolError};
+use retold_deliberation::personas::{PersonaCollection, gather};
 
 /// Show the pool of enriched personas, or add those of earlier studies to it.
 ///
@@ -25,14 +25,14 @@ use retold_deliberation::personas::{Gathered, gather};
 #[derive(Debug, clap::Args)]
 struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: PersonasCommand,
     /// The file of the pool.
     #[arg(long, global = true, value_name = "PATH", default_value = pool::DEFAULT)]
     storage: PathBuf,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum PersonasCommand {
     /// Add the personas from output folders, pools or JSON Lines files; existing personas are not
     /// changed.
     Import {
@@ -64,9 +64,9 @@ fn run(given: &ArgMatches, _: &Global<'_>, output: &Output) -> Result<Status, Cl
     let args = Args::from_arg_matches(given).map_err(|e| CliError::usage(e.to_string()))?;
     let Args { command, storage } = args;
     match command {
-        Command::Import { outputs } => import(&outputs, &storage, output)?,
-        Command::List { most } => list(&read(&storage)?, most, output)?,
-        Command::Stats => stats(&read(&storage)?, output)?,
+        PersonasCommand::Import { outputs } => import(&outputs, &storage, output)?,
+        PersonasCommand::List { most } => list(&read(&storage)?, most, output)?,
+        PersonasCommand::Stats => stats(&read(&storage)?, output)?,
     }
     Ok(Status::Fine)
 }
@@ -82,7 +82,7 @@ impl From<PoolError> for CliError {
 }
 
 /// Reads the pool, which must exist.
-fn read(storage: &Path) -> Result<Vec<Enriched>, CliError> {
+fn read(storage: &Path) -> Result<Vec<EnrichedPersona>, CliError> {
     if !storage.exists() {
         let message = format!("there is no pool {}", storage.display());
         let hint = "`retold study deliberation personas import` creates one, and so does a deliberation with use_persona_storage";
@@ -96,8 +96,8 @@ fn import(outputs: &[PathBuf], storage: &Path, output: &Output) -> Result<(), Cl
     // Everything is read before the pool is changed.
     let gathered = outputs.iter().map(|path| gather(path)).collect::<Result<Vec<_>, _>>();
     let (mut text, mut files) = (String::new(), Vec::new());
-    for Gathered { file, personas, bad } in gathered.map_err(nothing)? {
-        let Added { added, known } = pool::add(storage, &personas)?;
+    for PersonaCollection { file, personas, bad } in gathered.map_err(nothing)? {
+        let AddedPersonas { added, known } = pool::add(storage, &personas)?;
         let file = file.display().to_string();
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -124,7 +124,7 @@ fn import(outputs: &[PathBuf], storage: &Path, output: &Output) -> Result<(), Cl
     }
 }
 
-fn list(personas: &[Enriched], most: usize, output: &Output) -> Result<(), CliError> {
+fn list(personas: &[EnrichedPersona], most: usize, output: &Output) -> Result<(), CliError> {
     let shown = &personas[..most.min(personas.len())];
     if output.is_json() {
         return output.object(&json!({"personas": shown, "total": personas.len()}));
@@ -151,8 +151,8 @@ fn list(personas: &[Enriched], most: usize, output: &Output) -> Result<(), CliEr
     output.text(&text)
 }
 
-fn stats(personas: &[Enriched], output: &Output) -> Result<(), CliError> {
-    type By = fn(&Enriched) -> String;
+fn stats(personas: &[EnrichedPersona], output: &Output) -> Result<(), CliError> {
+    type By = fn(&EnrichedPersona) -> String;
     const BY: [(&str, By); 6] = [
         ("sex", |p| p.demographics.sex.clone()),
         ("age", |p| age_group(p.demographics.age).to_owned()),

@@ -9,7 +9,7 @@ use crate::global::Global;
 use crate::run_id::new_run_id;
 use retold::event::RunStarted;
 use retold::log::{Log, MemoryBackend};
-use retold::model::{Ask, Failure, FailureKind, Model, ModelInfo, Response, Scripted};
+use retold::model::{Ask, Failure, FailureKind, Model, ModelInfo, Response, ScriptedModel};
 use retold::run::{Setup, execute};
 use retold_study::study::StudySettings;
 
@@ -24,7 +24,7 @@ struct OpeningQuestions {
 
 /// Answers nothing, and looks up whether the file would.
 struct LooksUp {
-    answers: Arc<Scripted>,
+    answers: Arc<ScriptedModel>,
     begun: Mutex<OpeningQuestions>,
 }
 
@@ -52,7 +52,7 @@ impl Model for LooksUp {
 /// # Errors
 /// The file has no answer to any of them.
 pub(crate) fn begin_a_run(
-    answers: &Arc<Scripted>,
+    answers: &Arc<ScriptedModel>,
     started: &RunStarted,
     settings: &StudySettings,
     global: &Global,

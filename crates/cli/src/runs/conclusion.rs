@@ -7,7 +7,7 @@ use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::runs::continuation;
-use crate::runs::folder::{Folder, Written};
+use crate::runs::folder::{OutputFolder, WrittenFolder};
 use crate::runs::live;
 use crate::select::{self, SIMULATED};
 use retold::escaping::printable;
@@ -15,18 +15,18 @@ use retold::event::Event;
 use retold::id::{RunId, Seq};
 use retold::log::{Log, LogError, NoRoom};
 use retold::model::FailureKind;
-use retold::run::{Ended, Finish, OverBudget, Progress, RunRecord, Stop};
+use retold::run::{ExecutionResult, Finish, OverBudget, Progress, RunRecord, Stop};
 use retold_study::error::BoxError;
-use retold_study::study::{SettingsOf, Stored};
+use retold_study::study::{SettingsOf, StoreResult};
 
 /// An execution that has ended, and what to do about it.
-pub(crate) struct Conclusion<'a> {
-    pub(crate) ended: Ended,
+pub(crate) struct RunConclusion<'a> {
+    pub(crate) ended: ExecutionResult,
     pub(crate) log: &'a Log,
     pub(crate) run: RunId,
     pub(crate) experiment: &'a str,
     pub(crate) simulated: bool,
-    pub(crate) folder: Option<Folder>,
+    pub(crate) folder: Option<OutputFolder>,
     /// The share of failed calls up to which it is still a success.
     pub(crate) max_failed: Option<f64>,
     /// Where its settings came from.
@@ -40,11 +40,11 @@ pub(crate) struct Conclusion<'a> {
 /// Writes the outputs of a finished run or resume, stores what it leaves for later runs, and prints
 /// how it ended and what to do next. If the outputs cannot be written, the run is not affected.
 pub(crate) fn conclude(
-    conclusion: Conclusion<'_>,
+    conclusion: RunConclusion<'_>,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let Conclusion {
+    let RunConclusion {
         mut ended,
         log,
         run,
@@ -60,7 +60,7 @@ pub(crate) fn conclude(
     let name = retold_archive::short_name(log.reader()?.as_mut(), run)?;
     let folder = folder.filter(|_| matches!(ended.finish, Finish::Finished));
     let made = ended.outputs.take();
-    let ends = folder.as_ref().map(Folder::place);
+    let ends = folder.as_ref().map(OutputFolder::place);
     let (written, failed) =
         match folder.map(|folder| folder.write(global.studies, log, run, made)).transpose() {
             Ok(written) => (written, None),
@@ -102,12 +102,14 @@ pub(crate) fn conclude(
 /// The error for a run that finished without a usable result, which must not look like a success to
 /// a script.
 fn nothing(
-    ended: &Ended,
+    ended: &ExecutionResult,
     log: &Log,
     run: RunId,
     hints: Hints<'_>,
 ) -> Result<Option<CliError>, CliError> {
-    let Ended { finish: Finish::Finished, progress, report, .. } = ended else { return Ok(None) };
+    let ExecutionResult { finish: Finish::Finished, progress, report, .. } = ended else {
+        return Ok(None);
+    };
     if progress.exchanges == 0 && progress.failed > 0 {
         let mut message = format!("every one of {} failed", counted(progress.failed, "call"));
         if let Some(cause) = last_failure(log, run)? {
@@ -149,7 +151,11 @@ fn last_failure(log: &Log, run: RunId) -> Result<Option<String>, CliError> {
 }
 
 /// The error for a finished run in which more calls have failed than allowed.
-fn too_many_failed(ended: &Ended, hints: Hints<'_>, max_failed: Option<f64>) -> Option<CliError> {
+fn too_many_failed(
+    ended: &ExecutionResult,
+    hints: Hints<'_>,
+    max_failed: Option<f64>,
+) -> Option<CliError> {
     let failed = failed_of(ended)?;
     let (max, all) = (max_failed?, ended.progress.failed + ended.progress.exchanges);
     let share = ended.progress.failed as f64 / all as f64;
@@ -159,13 +165,13 @@ fn too_many_failed(ended: &Ended, hints: Hints<'_>, max_failed: Option<f64>) -> 
 }
 
 /// The warning for a finished run in which some calls have failed.
-fn some_failed(ended: &Ended, hints: Hints<'_>) -> Option<String> {
+fn some_failed(ended: &ExecutionResult, hints: Hints<'_>) -> Option<String> {
     let (ask_again, attempts) = (hints.ask_again(), hints.failed_attempts());
     Some(format!("warning: {}\n  hint: {ask_again}\n  hint: {attempts}\n", failed_of(ended)?))
 }
 
 /// The warning for a run with answers that could not be read.
-fn some_unreadable(ended: &Ended, name: &str) -> Option<String> {
+fn some_unreadable(ended: &ExecutionResult, name: &str) -> Option<String> {
     let all = counted(ended.progress.exchanges, "answer");
     let unreadable = grouped(ended.progress.unreadable);
     (ended.progress.unreadable > 0).then(|| {
@@ -177,7 +183,7 @@ fn some_unreadable(ended: &Ended, name: &str) -> Option<String> {
 }
 
 /// The warning for a run with blank or cut-off answers.
-fn some_unfinished(ended: &Ended, name: &str) -> Option<String> {
+fn some_unfinished(ended: &ExecutionResult, name: &str) -> Option<String> {
     let Progress { blank, cut_off, exchanges, .. } = ended.progress;
     let all = counted(exchanges, "answer");
     let (is, was) =
@@ -198,8 +204,8 @@ fn some_unfinished(ended: &Ended, name: &str) -> Option<String> {
 }
 
 /// How many of a finished run's calls have failed, if any.
-fn failed_of(ended: &Ended) -> Option<String> {
-    let Ended { finish: Finish::Finished, progress, .. } = ended else { return None };
+fn failed_of(ended: &ExecutionResult) -> Option<String> {
+    let ExecutionResult { finish: Finish::Finished, progress, .. } = ended else { return None };
     let all = counted(progress.failed + progress.exchanges, "call");
     (progress.failed > 0).then(|| format!("{} of {all} failed", grouped(progress.failed)))
 }
@@ -234,15 +240,15 @@ struct Remarks<'a> {
     go_on: &'a str,
     experiment: &'a str,
     simulated: bool,
-    written: Option<&'a Written>,
+    written: Option<&'a WrittenFolder>,
     /// Why a finished run has no usable result.
     error: Option<&'a CliError>,
     default_seed: Option<u64>,
 }
 
-fn say(ended: &Ended, told: Remarks<'_>, output: &Output) -> Result<(), CliError> {
+fn say(ended: &ExecutionResult, told: Remarks<'_>, output: &Output) -> Result<(), CliError> {
     let Remarks { run, name, go_on, experiment, simulated, written, error, default_seed } = told;
-    let Ended { finish, progress, outcome_digest, report, took, .. } = ended;
+    let ExecutionResult { finish, progress, outcome_digest, report, took, .. } = ended;
     let (outcome, stop) = match finish {
         Finish::Finished => ("finished", None),
         Finish::EndOfRecord | Finish::Rehearsed(_) => ("unfinished", None),
@@ -269,7 +275,7 @@ fn say(ended: &Ended, told: Remarks<'_>, output: &Output) -> Result<(), CliError
             "report": report.json,
             "error": stop.map(ToString::to_string).or(error.map(|e| e.message.clone())),
         });
-        if let Some(Written { folder, .. }) = written {
+        if let Some(WrittenFolder { folder, .. }) = written {
             object["outputs"] = folder.as_str().into();
         }
         output.object(&object)?;
@@ -295,7 +301,7 @@ fn say(ended: &Ended, told: Remarks<'_>, output: &Output) -> Result<(), CliError
             text.push_str("the result so far, without what was not complete yet:\n");
         }
         text.push_str(&report.text);
-        if let Some(Written { folder, files }) = written {
+        if let Some(WrittenFolder { folder, files }) = written {
             let files = counted(*files as u64, "file");
             text.push_str(&format!("\noutputs: {files} in {folder}\n"));
         }
@@ -345,12 +351,12 @@ fn store(log: &Log, run: RunId, settings_of: SettingsOf, global: &Global) -> Res
     };
     let record = RunRecord::read(reader.as_mut(), run)?;
     match study.store(&record, settings_of).map_err(failed)? {
-        Stored::Added { added, what, path } if !global.quiet => {
+        StoreResult::Added { added, what, path } if !global.quiet => {
             let count = grouped(added as u64);
             write_err(&format!("{count} {what} added to {}\n", path.display()));
         }
-        Stored::Nothing | Stored::Added { .. } => {}
-        Stored::NotNamed { what, path } => {
+        StoreResult::Nothing | StoreResult::Added { .. } => {}
+        StoreResult::NotNamed { what, path } => {
             let path = printable(&path.display().to_string(), 200);
             let hint = match started.forked_from {
                 None => {
@@ -396,7 +402,11 @@ fn is_left(stop: &Stop) -> bool {
 }
 
 /// Refuses to speak of a run of which nothing was recorded, because its log could not be written.
-pub(crate) fn begun(ended: Ended, log: &Log, run: RunId) -> Result<Ended, CliError> {
+pub(crate) fn begun(
+    ended: ExecutionResult,
+    log: &Log,
+    run: RunId,
+) -> Result<ExecutionResult, CliError> {
     if let Finish::Stopped(Stop::Log(_)) = ended.finish
         && !log.reader()?.runs()?.iter().any(|head| head.run == run)
         && let Finish::Stopped(stop) = ended.finish
@@ -409,7 +419,7 @@ pub(crate) fn begun(ended: Ended, log: &Log, run: RunId) -> Result<Ended, CliErr
 
 /// The error for an execution that stopped, with what to do next: the command that continues it,
 /// without the program's name.
-pub(crate) fn stopped(ended: Ended, go_on: &str) -> Option<CliError> {
+pub(crate) fn stopped(ended: ExecutionResult, go_on: &str) -> Option<CliError> {
     let Finish::Stopped(stop) = ended.finish else { return None };
     match stop {
         Stop::Interrupted => None,

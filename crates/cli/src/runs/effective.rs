@@ -1,7 +1,7 @@
 //! Which decisions are in force, in words.
 
 use crate::error::CliError;
-use crate::select::Selected;
+use crate::select::RunSelection;
 use retold::effective::{EffectiveDecisions, effective_decisions};
 
 /// Lines for people; empty if there is nothing to say.
@@ -11,6 +11,6 @@ pub(crate) fn text(in_force: &EffectiveDecisions) -> String {
 
 /// Which other decisions there are about the answers of a run. With readers of its own: only what is
 /// shown of the run itself counts as checked.
-pub(crate) fn of(selected: &Selected) -> Result<EffectiveDecisions, CliError> {
+pub(crate) fn of(selected: &RunSelection) -> Result<EffectiveDecisions, CliError> {
     Ok(effective_decisions(&mut selected.checked()?, &mut selected.checked()?, selected.run)?)
 }

@@ -23,7 +23,7 @@ const PARENT: &str = "outputs";
 
 /// The folder that a run writes when it has finished, if its settings name one: `outputs/NAME`, or
 /// `outputs/NAME-2` and so on if there were earlier runs with the same name.
-pub(crate) struct Folder {
+pub(crate) struct OutputFolder {
     name: String,
     path: PathBuf,
 }
@@ -89,19 +89,19 @@ pub(crate) fn is_wanted(settings: &serde_json::Value) -> bool {
 }
 
 /// A folder that was written.
-pub(crate) struct Written {
+pub(crate) struct WrittenFolder {
     pub(crate) folder: String,
     pub(crate) files: usize,
 }
 
-impl Folder {
+impl OutputFolder {
     /// The folder of a run with the given settings.
     pub(crate) fn new(
         studies: &Studies,
         experiment: &str,
         settings: &ExperimentSettings,
         args: FolderArgs,
-    ) -> Result<Option<Folder>, CliError> {
+    ) -> Result<Option<OutputFolder>, CliError> {
         if args.no_outputs {
             return Ok(None);
         }
@@ -111,7 +111,7 @@ impl Folder {
         let Some(name) = name else { return Ok(None) };
         let path = named(&name, args.number.unwrap_or(1));
         let path = path.map_err(|e| e.hint("--no-outputs runs without the folder"))?;
-        Ok(Some(Folder { name, path }))
+        Ok(Some(OutputFolder { name, path }))
     }
 
     /// Checks, before anything is paid for, that the folder can be created at the end.
@@ -165,7 +165,7 @@ impl Folder {
         log: &Log,
         run: RunId,
         made: Option<Vec<OutputFile>>,
-    ) -> Result<Written, CliError> {
+    ) -> Result<WrittenFolder, CliError> {
         let folder = &self.path;
         let mut reader = log.reader()?;
         let files = match made {
@@ -181,7 +181,7 @@ impl Folder {
             refuse_existing(folder).map_err(|e| e.hint(again))?;
             write_folder(folder, &files)?;
         }
-        Ok(Written { folder: folder.display().to_string(), files: files.len() })
+        Ok(WrittenFolder { folder: folder.display().to_string(), files: files.len() })
     }
 }
 

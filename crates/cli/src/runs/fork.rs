@@ -7,11 +7,11 @@ use crate::global::Global;
 use crate::model::{ModelArgs, named_again};
 use crate::output::Output;
 use crate::run_id::new_run_id;
-use crate::runs::conclusion::{Conclusion, conclude};
+use crate::runs::conclusion::{RunConclusion, conclude};
 use crate::runs::person::with_person;
-use crate::runs::session::{self, Session};
+use crate::runs::session::{self, StudyExecution};
 use crate::runs::settings::{one_kind, settings_of};
-use crate::select::{self, Selected};
+use crate::select::{self, RunSelection};
 use retold::event::{ForkedFrom, RunStarted};
 use retold::id::Seq;
 use retold::model::Answerer;
@@ -21,7 +21,7 @@ use retold_study::study::SettingsOf;
 
 /// A run to be recorded with the beginning of another run.
 pub(crate) struct Forking {
-    pub(crate) selected: Selected,
+    pub(crate) selected: RunSelection,
     /// Share only the answers before this seq.
     pub(crate) before: Option<Seq>,
     /// The experiment's settings.
@@ -36,7 +36,7 @@ pub(crate) struct Forking {
 /// Records a fork and reports how it ended.
 pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Forking { selected, before, settings, retry_failed, model, seat } = forking;
-    let Selected { log, run: parent } = selected;
+    let RunSelection { log, run: parent } = selected;
     let started = select::started(log.reader()?.as_mut(), parent)?;
     let mut study = settings_of(global.studies, &started)?;
     let of_parent = std::mem::replace(&mut study.experiment, settings);
@@ -79,7 +79,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
     let servers = named_again(&study.runtime.model);
     let max_failed = study.runtime.limits.max_failed;
     select::sound(log.reader()?.as_mut(), parent, "nothing was started")?;
-    let session = Session {
+    let session = StudyExecution {
         log: log.clone(),
         run,
         mode: Mode::Record,
@@ -92,7 +92,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
     let ended = session::go(session, global)?;
     // The folder in the settings is the parent's: `retold export RUN FOLDER --as outputs` makes another.
     let (simulated, folder, settings_of) = (info.simulated, None, SettingsOf::Run);
-    let conclusion = Conclusion {
+    let conclusion = RunConclusion {
         ended,
         log: &log,
         run,

@@ -9,20 +9,20 @@ use crate::model::{ModelArgs, named_again};
 use crate::output::Output;
 use crate::run_id::new_run_id;
 use crate::runs::answers;
-use crate::runs::conclusion::{Conclusion, conclude};
-use crate::runs::folder::{Folder, FolderArgs};
+use crate::runs::conclusion::{RunConclusion, conclude};
+use crate::runs::folder::{FolderArgs, OutputFolder};
 use crate::runs::person::with_person;
-use crate::runs::session::{self, Session};
-use crate::runs::unfinished::{self, Claim};
+use crate::runs::session::{self, StudyExecution};
+use crate::runs::unfinished::{self, StudyLease};
 use retold::event::RunStarted;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::model::{Answerer, Model};
-use retold::run::{Ended, Finish, Mode};
+use retold::run::{ExecutionResult, Finish, Mode};
 use retold_study::config::ModelKind;
 use retold_study::study::{SettingsOf, Study};
 
 /// A run to be recorded.
-pub(crate) struct Recording {
+pub(crate) struct StudyRecording {
     /// The config file.
     pub(crate) config: PathBuf,
     /// The changes from flags.
@@ -39,11 +39,12 @@ pub(crate) struct Recording {
 
 /// Records a run and reports how it ended.
 pub(crate) fn record(
-    recording: Recording,
+    recording: StudyRecording,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let Recording { config, settings, mut study, model, log_limit, new, folder, seat } = recording;
+    let StudyRecording { config, settings, mut study, model, log_limit, new, folder, seat } =
+        recording;
     model.apply(global.studies, &study.experiment, &mut study.settings)?;
     let runtime = study.settings.runtime.clone();
     // All errors are found before the log is changed.
@@ -64,8 +65,8 @@ pub(crate) fn record(
         with_person(global.studies, answerer, seat, &study.experiment, &study.settings.experiment)?;
     let flags = folder;
     let folder =
-        Folder::new(global.studies, &study.experiment, &study.settings.experiment, folder)?;
-    folder.as_ref().map_or(Ok(()), Folder::can_be_made)?;
+        OutputFolder::new(global.studies, &study.experiment, &study.settings.experiment, folder)?;
+    folder.as_ref().map_or(Ok(()), OutputFolder::can_be_made)?;
     let simulated = answerer.info().simulated;
     // A person may be asked first.
     let scripted = scripted.filter(|_| seat_is_free);
@@ -96,7 +97,7 @@ pub(crate) fn record(
         .flatten();
     let servers = named_again(&study.settings.runtime.model);
     let max_failed = study.settings.runtime.limits.max_failed;
-    let session = Session {
+    let session = StudyExecution {
         log: log.clone(),
         run,
         mode: Mode::Record,
@@ -109,14 +110,14 @@ pub(crate) fn record(
     let ended = session::go(session, global)?;
     let ended = match ended {
         // If the first event could not be written, there is no run to report or to resume.
-        Ended { finish: Finish::Stopped(stop), .. }
+        ExecutionResult { finish: Finish::Stopped(stop), .. }
             if !log.reader()?.runs()?.iter().any(|head| head.run == run) =>
         {
             return Err(stop.into());
         }
         ended => ended,
     };
-    let conclusion = Conclusion {
+    let conclusion = RunConclusion {
         ended,
         log: &log,
         run,
@@ -134,13 +135,13 @@ pub(crate) fn record(
 /// The folder that a run will write: the first free one with its name. It is claimed, unless the
 /// name is, and its number is recorded.
 fn chosen(
-    folder: Folder,
+    folder: OutputFolder,
     study: &Study,
     log: &Log,
     new: bool,
     flags: FolderArgs,
     global: &Global,
-) -> Result<(Option<Folder>, Option<Claim>, FolderArgs), CliError> {
+) -> Result<(Option<OutputFolder>, Option<StudyLease>, FolderArgs), CliError> {
     let first = folder.place();
     // Otherwise, no run with the name is unfinished.
     let taken = if new { unfinished::folders(global.studies, study, log)? } else { Vec::new() };

@@ -9,9 +9,9 @@ use crate::error::CliError;
 use crate::global::Global;
 use crate::output::{counted, grouped};
 use crate::runs::figures::figures_from;
-use crate::runs::session::{self, Session};
+use crate::runs::session::{self, StudyExecution};
 use crate::runs::settings::settings_of;
-use crate::select::{self, Source};
+use crate::select::{self, RunSource};
 use crate::views::departures::{departures_json, departures_text};
 use crate::views::facts::facts_text;
 use crate::views::figures::{methods, paired_table};
@@ -20,21 +20,21 @@ use retold::compare::{FactChanges, FactRecord, fact_changes, recorded_facts};
 use retold::id::{CallPath, Sample};
 use retold::model::Prices;
 use retold::run::{DryRun, DryRunSettings, Finish, Forecast, Mode, OtherDecision};
-use retold_study::figures::{Paired, paired};
+use retold_study::figures::{PairedFigure, paired};
 use retold_wire::PROGRAM;
 
 /// What other decisions change in a run.
-pub(crate) struct Refolded {
+pub(crate) struct RefoldResult {
     /// How many decisions differ from the recorded ones.
     decisions: u64,
     facts: FactChanges,
     rehearsal: DryRun,
     forecast: Forecast,
-    figures: Vec<Paired>,
+    figures: Vec<PairedFigure>,
 }
 
 /// Refuses a run that only its program can execute again.
-pub(crate) fn refoldable(source: &Source) -> Result<(), CliError> {
+pub(crate) fn refoldable(source: &RunSource) -> Result<(), CliError> {
     let started = select::started(source.log.reader()?.as_mut(), source.run)?;
     if started.experiment != PROGRAM {
         return Ok(());
@@ -50,17 +50,17 @@ pub(crate) fn refoldable(source: &Source) -> Result<(), CliError> {
 /// Executes a run again with these decisions in the place of the recorded ones, answered from its
 /// log.
 pub(crate) fn refold(
-    source: &Source,
+    source: &RunSource,
     decisions: BTreeMap<(CallPath, Sample), OtherDecision>,
     prices: &Prices,
     global: &Global,
-) -> Result<Refolded, CliError> {
+) -> Result<RefoldResult, CliError> {
     let mut reader = source.checked()?;
     let started = select::started(&mut reader, source.run)?;
     let settings = settings_of(global.studies, &started)?;
     let recorded = recorded_facts(&mut reader, source.run)?;
     let (experiment, of) = (started.experiment.clone(), settings.experiment.clone());
-    let session = Session {
+    let session = StudyExecution {
         log: source.log.clone(),
         run: source.run,
         mode: Mode::Rehearse,
@@ -88,12 +88,12 @@ pub(crate) fn refold(
     let figures = paired(&figures(&recorded)?, &figures(&now)?);
     let forecast = rehearsal.forecast(prices);
     let facts = fact_changes(recorded, now);
-    Ok(Refolded { decisions: count, facts, rehearsal, forecast, figures })
+    Ok(RefoldResult { decisions: count, facts, rehearsal, forecast, figures })
 }
 
-impl Refolded {
+impl RefoldResult {
     pub(crate) fn json(&self) -> Value {
-        let Refolded { decisions, facts, rehearsal, forecast, figures } = self;
+        let RefoldResult { decisions, facts, rehearsal, forecast, figures } = self;
         let DryRun { matching, changed, unrecorded, left, departures, misfits, .. } = rehearsal;
         json!({
             "decisions": decisions,
@@ -113,7 +113,7 @@ impl Refolded {
     }
 
     pub(crate) fn text(&self, most: usize) -> String {
-        let Refolded { decisions, facts, rehearsal, forecast, figures } = self;
+        let RefoldResult { decisions, facts, rehearsal, forecast, figures } = self;
         let DryRun { left, departures, misfits, new, .. } = rehearsal;
         let mut text =
             format!("\nthe run with the {} that differ\n", counted(*decisions, "decision"));

@@ -4,15 +4,15 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::{ModelArgs, named_again};
 use crate::output::Output;
-use crate::runs::conclusion::{Conclusion, conclude};
+use crate::runs::conclusion::{RunConclusion, conclude};
 use crate::runs::continuation;
-use crate::runs::folder::{Folder, FolderArgs};
+use crate::runs::folder::{FolderArgs, OutputFolder};
 use crate::runs::original;
 use crate::runs::person::{is_played, with_person};
 use crate::runs::program::needs_command;
-use crate::runs::session::{self, Session};
+use crate::runs::session::{self, StudyExecution};
 use crate::runs::settings::{as_json, as_recorded, differing, is_of, one_kind, settings_of};
-use crate::select::{self, Selected};
+use crate::select::{self, RunSelection};
 use retold::event::{RunOutcome, RunStarted};
 use retold::log::Log;
 use retold::model::Answerer;
@@ -23,7 +23,7 @@ use retold_study::study::{SettingsOf, Study, StudySettings};
 
 /// A run to continue.
 pub(crate) struct Resuming {
-    pub(crate) selected: Selected,
+    pub(crate) selected: RunSelection,
     pub(crate) folder: FolderArgs,
     pub(crate) model: ModelArgs,
     /// The person who takes part, if any.
@@ -36,7 +36,7 @@ pub(crate) fn resume(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let Selected { log, run } = &resuming.selected;
+    let RunSelection { log, run } = &resuming.selected;
     let started = select::started(log.reader()?.as_mut(), *run)?;
     let mut settings = settings_of(global.studies, &started)?;
     resuming.model.apply(global.studies, &started.experiment, &mut settings)?;
@@ -74,12 +74,12 @@ pub(crate) fn this_run(
 }
 
 /// The last run of a log that has not ended.
-fn last_unfinished(log: Log, global: &Global) -> Result<Selected, CliError> {
+fn last_unfinished(log: Log, global: &Global) -> Result<RunSelection, CliError> {
     let mut reader = log.reader()?;
     for head in reader.runs()?.into_iter().rev() {
         if how_it_ended(reader.as_mut(), head.run)?.is_none() {
             drop(reader);
-            return Ok(Selected { log, run: head.run });
+            return Ok(RunSelection { log, run: head.run });
         }
     }
     Err(CliError::usage(format!("no run in {} is unfinished", global.log.display()))
@@ -146,7 +146,7 @@ pub(crate) fn same_study(
         .hint("for another study, use another name (deliberation: pilot_id)"));
     }
     study.settings.experiment = recorded.into();
-    let resuming = Resuming { selected: Selected { log, run }, folder, model, seat: None };
+    let resuming = Resuming { selected: RunSelection { log, run }, folder, model, seat: None };
     go_on(resuming, started, study.settings, SettingsOf::Config, global, output)
 }
 
@@ -186,7 +186,8 @@ fn go_on(
         e.hint("use the kind of model that the run was recorded with, or record a new run")
     })?;
     let folder = folder.or_remembered(&started);
-    let folder = Folder::new(global.studies, &started.experiment, &settings.experiment, folder)?;
+    let folder =
+        OutputFolder::new(global.studies, &started.experiment, &settings.experiment, folder)?;
     let experiment = started.experiment.clone();
     // A finished run has nothing new to report.
     let live = match (&folder, &ended) {
@@ -200,7 +201,7 @@ fn go_on(
     if ended.is_none() {
         select::sound(selected.log.reader()?.as_mut(), selected.run, "nothing was asked")?;
     }
-    let session = Session {
+    let session = StudyExecution {
         log: selected.log.clone(),
         run: selected.run,
         mode: Mode::Resume,
@@ -211,8 +212,8 @@ fn go_on(
         live,
     };
     let ended = session::go(session, global)?;
-    let Selected { log, run } = selected;
-    let conclusion = Conclusion {
+    let RunSelection { log, run } = selected;
+    let conclusion = RunConclusion {
         ended,
         log: &log,
         run,

@@ -17,12 +17,12 @@ use retold::id::RunId;
 use retold::log::{Log, LogError};
 use retold::model::{Answerer, Prices, Throttle};
 use retold::run::{
-    DryRunSettings, Ended, Finish, Mode, Setup, Signal, Stop, execute, how_it_ended,
+    DryRunSettings, ExecutionResult, Finish, Mode, Setup, Signal, Stop, execute, how_it_ended,
 };
 use retold_study::study::StudySettings;
 
 /// An execution to be done.
-pub(crate) struct Session {
+pub(crate) struct StudyExecution {
     pub(crate) log: Log,
     pub(crate) run: RunId,
     pub(crate) mode: Mode,
@@ -48,26 +48,26 @@ fn refuse_closed(log: &Log, run: RunId) -> Result<(), CliError> {
 }
 
 /// Executes a run.
-pub(crate) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
+pub(crate) fn go(session: StudyExecution, global: &Global) -> Result<ExecutionResult, CliError> {
     go_with(session, DryRunSettings::default(), global)
 }
 
 /// Runs a recorded run again with other settings, with a simulated model or none; `rehearsal` says
 /// what else differs.
 pub(crate) fn rehearse(
-    session: Session,
+    session: StudyExecution,
     rehearsal: DryRunSettings,
     global: &Global,
-) -> Result<Ended, CliError> {
-    go_with(Session { mode: Mode::Rehearse, ..session }, rehearsal, global)
+) -> Result<ExecutionResult, CliError> {
+    go_with(StudyExecution { mode: Mode::Rehearse, ..session }, rehearsal, global)
 }
 
 fn go_with(
-    session: Session,
+    session: StudyExecution,
     rehearsal: DryRunSettings,
     global: &Global,
-) -> Result<Ended, CliError> {
-    let Session { log, run, mode, started, settings, prices, model, live } = session;
+) -> Result<ExecutionResult, CliError> {
+    let StudyExecution { log, run, mode, started, settings, prices, model, live } = session;
     if mode == Mode::Resume {
         refuse_closed(&log, run)?;
     }
@@ -84,8 +84,11 @@ fn go_with(
     let throttle = Throttle::new(&limits);
     let throttle = throttle.map_err(|e| CliError::usage(format!("limits: {e}")))?;
     let signal = Signal::default();
-    let at_once =
-        AtOnce { output: Output::new(global), run, experiment: started.experiment.clone() };
+    let at_once = InterruptNotice {
+        output: Output::new(global),
+        run,
+        experiment: started.experiment.clone(),
+    };
     let asked = model.clone();
     let setup = Setup {
         log,
@@ -122,7 +125,7 @@ fn go_with(
 
 /// Warns about endpoints that a run, finished after asking something, has never used: their names
 /// may be misspelt.
-fn warn_of_idle_endpoints(model: Option<&Answerer>, ended: &Ended) {
+fn warn_of_idle_endpoints(model: Option<&Answerer>, ended: &ExecutionResult) {
     if !matches!(ended.finish, Finish::Finished) || ended.progress.model_calls == 0 {
         return;
     }
@@ -136,7 +139,7 @@ fn warn_of_idle_endpoints(model: Option<&Answerer>, ended: &Ended) {
 
 /// The first Ctrl-C, SIGTERM or SIGHUP stops the run in an orderly way; a second Ctrl-C or SIGTERM
 /// stops it at once. `longest` is the time limit of a call.
-async fn watch_interrupts(signal: Signal, longest: Duration, at_once: AtOnce) {
+async fn watch_interrupts(signal: Signal, longest: Duration, at_once: InterruptNotice) {
     if !interrupted().await {
         return;
     }
@@ -156,16 +159,16 @@ async fn watch_interrupts(signal: Signal, longest: Duration, at_once: AtOnce) {
 }
 
 /// What is printed if the user does not wait for the calls in flight.
-struct AtOnce {
+struct InterruptNotice {
     output: Output,
     run: RunId,
     experiment: String,
 }
 
-impl AtOnce {
+impl InterruptNotice {
     /// With `--json`, prints the single object that a program expects.
     fn say(&self) {
-        let AtOnce { output, run, experiment } = self;
+        let InterruptNotice { output, run, experiment } = self;
         if output.is_json() {
             // If this fails, the exit code still says what happened.
             let _ = output.object(&json!({

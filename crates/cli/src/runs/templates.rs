@@ -6,10 +6,14 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{CliError, Status};
 use retold_study::template::TemplateError;
-use retold_study::templates::{ReplaceError, Replaced};
+use retold_study::templates::{ReplaceError, TemplateReplacement};
 
 /// The error of a template, with the file that it was read from.
-pub(crate) fn wrong(error: &(dyn Error + 'static), folder: &Path, replaced: &Replaced) -> CliError {
+pub(crate) fn wrong(
+    error: &(dyn Error + 'static),
+    folder: &Path,
+    replaced: &TemplateReplacement,
+) -> CliError {
     let file = of_template(error).and_then(|template| replaced.files.get(&template.name));
     let place = file.map_or(folder, PathBuf::as_path);
     CliError::usage(format!("{}: {error}", place.display()))

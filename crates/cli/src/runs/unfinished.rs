@@ -23,7 +23,7 @@ use retold_study::study::Study;
 /// The right to be the only process that runs a study with a given name, or with given settings, in
 /// a log; released when dropped.
 #[derive(Debug)]
-pub(crate) struct Claim(#[expect(dead_code, reason = "held for its drop")] Lease);
+pub(crate) struct StudyLease(#[expect(dead_code, reason = "held for its drop")] Lease);
 
 /// Checks that there is no unfinished run of a study, and claims the study for this process: none
 /// with its name or, if it has no name, none with the same settings and the same model that another
@@ -36,7 +36,7 @@ pub(crate) fn none_of(
     study: &Study,
     model: &Value,
     log: &Log,
-) -> Result<Claim, CliError> {
+) -> Result<StudyLease, CliError> {
     let name = studies.output_name(&study.experiment, &study.settings.experiment);
     let name = name.map_err(|e| CliError::usage(e.to_string()))?;
     let what = name.as_deref().unwrap_or("this config");
@@ -128,9 +128,9 @@ pub(crate) fn claim_folder(
     study: &Study,
     folder: &str,
     log: &Log,
-) -> Result<Option<Claim>, CliError> {
+) -> Result<Option<StudyLease>, CliError> {
     match log.claim(&place(study, folder)) {
-        Ok(lease) => Ok(Some(Claim(lease))),
+        Ok(lease) => Ok(Some(StudyLease(lease))),
         Err(LogError::InUse { .. }) => Ok(None),
         Err(e) => Err(e.into()),
     }
@@ -159,9 +159,9 @@ fn nameless(study: &Study, model: &Value) -> Result<String, CliError> {
 }
 
 /// Claims a place of a study, which is called `what` in messages.
-fn claim(place: &str, what: &str, log: &Log) -> Result<Claim, CliError> {
+fn claim(place: &str, what: &str, log: &Log) -> Result<StudyLease, CliError> {
     match log.claim(place) {
-        Ok(lease) => Ok(Claim(lease)),
+        Ok(lease) => Ok(StudyLease(lease)),
         Err(LogError::InUse { holder, .. }) => Err(is_being_run(what, &holder, log)),
         Err(e) => Err(e.into()),
     }

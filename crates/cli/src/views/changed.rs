@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::output::grouped;
-use retold::check::{Change, DecisionPart, Side};
+use retold::check::{Change, DecisionPart, DecisionSide};
 use retold::escaping::printable;
 
 /// Lists the first few changes.
@@ -18,14 +18,14 @@ pub(crate) fn list(out: &mut String, heading: &str, changes: &[Change], most: us
             let _ = write!(out, " {} -> {}", side(from), side(to));
         }
         if parts.contains(&DecisionPart::Reasoning) {
-            let text = |side: &Side| match &side.reasoning {
+            let text = |side: &DecisionSide| match &side.reasoning {
                 Some(text) => format!("\"{}\"", printable(text, 60)),
                 None => "none".to_owned(),
             };
             let _ = write!(out, " reasoning {} -> {}", text(from), text(to));
         }
         if parts.contains(&DecisionPart::Warnings) {
-            let texts = |side: &Side| {
+            let texts = |side: &DecisionSide| {
                 if side.warnings.is_empty() {
                     "none".to_owned()
                 } else {
@@ -42,8 +42,8 @@ pub(crate) fn list(out: &mut String, heading: &str, changes: &[Change], most: us
     }
 }
 
-pub(crate) fn side(side: &Side) -> String {
-    let Side { method, value, verdict, .. } = side;
+pub(crate) fn side(side: &DecisionSide) -> String {
+    let DecisionSide { method, value, verdict, .. } = side;
     let verdict = verdict.map_or_else(String::new, |v| format!(", {v}"));
     format!("{} ({method}{verdict})", printable(&value.to_string(), 60))
 }

@@ -3,14 +3,14 @@
 use std::fmt::Write;
 
 use crate::output::counted;
-use retold_study::figures::{Estimate, Paired};
+use retold_study::figures::{Estimate, PairedFigure};
 
 /// A table of figures in two runs, and of their differences over the lanes that both have.
-pub(crate) fn paired_table(figures: &[Paired]) -> String {
+pub(crate) fn paired_table(figures: &[PairedFigure]) -> String {
     let mut text = String::new();
     let width = figures.iter().map(|f| f.one.name.chars().count()).max().unwrap_or(0);
     for figure in figures {
-        let Paired { one, other, lanes, lanes_changed, .. } = figure;
+        let PairedFigure { one, other, lanes, lanes_changed, .. } = figure;
         let now = other.as_ref().map_or_else(|| "not in the second run".to_owned(), Estimate::text);
         // Writing to a string cannot fail, here and below.
         let _ = write!(text, "  {:<width$}  {} -> {now}", one.name, one.text());
@@ -34,7 +34,7 @@ pub(crate) fn paired_table(figures: &[Paired]) -> String {
 }
 
 /// How the intervals of a table were computed, as a line; empty without intervals.
-pub(crate) fn methods(figures: &[Paired]) -> String {
+pub(crate) fn methods(figures: &[PairedFigure]) -> String {
     let intervals = figures.iter().flat_map(|figure| {
         let other = figure.other.as_ref().and_then(|other| other.interval);
         [figure.one.interval, other, figure.interval].into_iter().flatten()

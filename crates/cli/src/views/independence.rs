@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
 use crate::output::{Output, counted};
-use crate::select::{self, Selected};
+use crate::select::{self, RunSelection};
 use retold::audit::{Independence, SharedAnswer, independence};
 use retold::escaping::printable;
 
@@ -22,7 +22,7 @@ const NOT_KNOWN: &str = "-: no effective sample size. Prompts were made from ear
     not say from what, so these decisions may depend on each other\n";
 
 /// Prints which decisions of a run share a recorded answer, and the effective sample sizes.
-pub(crate) fn show(selected: &Selected, output: &Output) -> Result<Status, CliError> {
+pub(crate) fn show(selected: &RunSelection, output: &Output) -> Result<Status, CliError> {
     let mut reader = selected.checked()?;
     let simulated = select::started(&mut reader, selected.run)?.is_simulated();
     let found = independence(&mut reader, selected.run)?;

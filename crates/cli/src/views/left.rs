@@ -8,20 +8,20 @@ use crate::error::CliError;
 use crate::output::counted;
 use crate::parser::known;
 use crate::runs::program::next_command;
-use crate::select::{self, Source};
-use retold::decide::{Left, REPORTED};
+use crate::select::{self, RunSource};
+use retold::decide::{REPORTED, SkippedAnswers};
 use retold::id::CallPath;
 use retold::parse::Parsers;
 
 /// Why there was nothing to check.
 pub(crate) fn nothing(
-    source: &Source,
-    left: &Left,
+    source: &RunSource,
+    left: &SkippedAnswers,
     only: Option<&CallPath>,
     parsers: &Parsers,
 ) -> CliError {
     let name = source.name();
-    let Left { others, undecided, without_params, embeddings, not_chosen, .. } = left;
+    let SkippedAnswers { others, undecided, without_params, embeddings, not_chosen, .. } = left;
     if !others.is_empty() && others.iter().all(|by| by.starts_with(REPORTED)) {
         let message = format!("{name}: its decisions were made by the program itself");
         let replay = source.log.reader().ok().and_then(|mut reader| {
@@ -68,15 +68,17 @@ pub(crate) fn nothing(
 }
 
 /// The answers that were ignored, as JSON.
-pub(crate) fn left_as_json(left: &Left) -> Value {
-    let Left { others, by_others, undecided, without_params, embeddings, not_chosen } = left;
+pub(crate) fn left_as_json(left: &SkippedAnswers) -> Value {
+    let SkippedAnswers { others, by_others, undecided, without_params, embeddings, not_chosen } =
+        left;
     json!({"decided_by_others": by_others, "others": others, "undecided": undecided,
         "without_params": without_params, "embeddings": embeddings, "not_chosen": not_chosen})
 }
 
 /// Adds which answers were ignored.
-pub(crate) fn left_alone(out: &mut String, left: &Left) {
-    let Left { others, by_others, undecided, without_params, embeddings, not_chosen } = left;
+pub(crate) fn left_alone(out: &mut String, left: &SkippedAnswers) {
+    let SkippedAnswers { others, by_others, undecided, without_params, embeddings, not_chosen } =
+        left;
     let answers = |n: u64| counted(n, "answer");
     if *by_others > 0 {
         let others: Vec<&str> = others.iter().map(String::as_str).collect();

@@ -10,14 +10,15 @@ use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::model::providers;
 use retold::run::Report;
-use retold_wire::{Imported, RecordedRedaction, Settings};
+use retold_wire::{ImportSource, ProgramSettings, RecordedRedaction};
 
 /// The command of a run, its name, and what of its requests did not count.
 pub(crate) fn report(started: &RunStarted) -> Report {
-    let Ok(settings) = serde_json::from_value::<Settings>(started.settings.clone()) else {
+    let Ok(settings) = serde_json::from_value::<ProgramSettings>(started.settings.clone()) else {
         return Report::default();
     };
-    let Settings { command, imported, intercept, name, rules, shared, upstreams, urls } = &settings;
+    let ProgramSettings { command, imported, intercept, name, rules, shared, upstreams, urls } =
+        &settings;
     let mut text = String::new();
     // Writing to a string cannot fail.
     match imported {
@@ -25,7 +26,7 @@ pub(crate) fn report(started: &RunStarted) -> Report {
             let shown = words(command).unwrap_or_else(|| printable(&command.join(" "), 200));
             let _ = writeln!(text, "command: {shown}");
         }
-        Some(Imported { files, format, urls }) => {
+        Some(ImportSource { files, format, urls }) => {
             let files = printable(&files.join(", "), 300);
             let _ = writeln!(text, "imported from: {files} ({})", printable(format, 40));
             for (upstream, url) in urls {

@@ -12,7 +12,7 @@ use retold::escaping::printable;
 use retold::exchange::{DECISIONS, EXCHANGES};
 use retold::id::{RunId, Seq};
 use retold::log::Reader;
-use retold_serve::{AsOf, Node, StateError, as_of};
+use retold_serve::{AsOf, StateError, TreeNode, as_of};
 use retold_study::studies::Studies;
 use retold_wire::PROGRAM;
 
@@ -124,7 +124,7 @@ impl RunState {
     }
 }
 
-fn lines(node: &Node, depth: usize, left: &mut usize, text: &mut String) {
+fn lines(node: &TreeNode, depth: usize, left: &mut usize, text: &mut String) {
     if *left == 0 {
         return;
     }

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use crate::output::{counted, grouped};
 use retold::escaping::printable;
 use retold::totals::{
-    Attempts, Calls, Cost, Counts, Figures, Latency, ParserFigures, PartFigures, Reason, Saved,
-    SavedPart, Tokens,
+    Attempts, Calls, Cost, Counts, Figures, Latency, ParserFigures, PartFigures, Reason, SavedPart,
+    Savings, Tokens,
 };
 
 /// A run in numbers. Names come from the log, so they are shown inert.
@@ -17,7 +17,7 @@ pub(crate) fn text(figures: &Figures) -> String {
     if let [(name, only)] = models.iter().collect::<Vec<_>>().as_slice() {
         text.push_str(&reported(name, &only.counts));
     }
-    let Saved { within_run, from_parent, from_other_runs, resumed: kept, provider_cached } =
+    let Savings { within_run, from_parent, from_other_runs, resumed: kept, provider_cached } =
         &all.saved;
     let parent = forked_from.map_or_else(String::new, |run| format!(" {}", run.short(8)));
     let times = counted(*resumed, "time");

@@ -1,16 +1,16 @@
 //! Two versions of a parser side by side: the recorded decisions, and those that another version, or
 //! a parser file, makes about the same answers.
 
-use retold::check::{Change, CheckError, Checked, DecisionPart, Side, check};
-use retold::decide::{Again, Params, RegisteredParser, Selection};
+use retold::check::{Change, CheckError, DecisionCheck, DecisionPart, DecisionSide, check};
+use retold::decide::{Again, ParserParams, RegisteredParser, Selection};
 use retold::escaping::printable;
 use retold::log::CheckedReader;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{OfRun, Reply};
+use super::{PageReply, RunPageRequest};
 use crate::error::PageError;
-use crate::job::Stand;
+use crate::job::JobState;
 use crate::runs::Notice;
 
 /// Changes on one page.
@@ -78,7 +78,7 @@ struct DecisionPair {
     verdict: Option<&'static str>,
 }
 
-pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
+pub(super) fn page(of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let query = &of.asked.query;
     query.only(&["to", "after"])?;
     let to = query.text("to")?.unwrap_or_else(|| "latest".to_owned());
@@ -107,7 +107,7 @@ pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
             (None, Some(file)) => Again::Chosen(file),
             (None, None) => Again::Latest,
         };
-        let params = Params::default();
+        let params = ParserParams::default();
         let choice = Selection { by, params: &params, only: None, parsers };
         let mut done = 0;
         let checked = check::<CheckError>(&mut reader, run, choice, |_, _| {
@@ -130,16 +130,16 @@ pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
     let mut data = CheckPage { to: to.clone(), versions, ..CheckPage::default() };
     let title = "Parsers then and now".to_owned();
     let checked = match stand {
-        Stand::Running(done) => {
+        JobState::Running(done) => {
             data.compared = Some(done);
             return of.page("check", title, true, data);
         }
-        Stand::Failed(why) => {
+        JobState::Failed(why) => {
             let notices =
                 vec![Notice::warning(format!("The answers cannot be parsed again: {why}"))];
             return of.page_with("check", title, false, notices, data);
         }
-        Stand::Done(checked) => checked,
+        JobState::Done(checked) => checked,
     };
     let names: std::collections::BTreeSet<&str> =
         checked.parser_from.iter().filter_map(|from| from.split('@').next()).collect();
@@ -150,8 +150,9 @@ pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
         .chain(files)
         .map(version)
         .collect();
-    let Checked { parser_from, parser_to, decisions, new, flipped, altered, by_method, .. } =
-        &*checked;
+    let DecisionCheck {
+        parser_from, parser_to, decisions, new, flipped, altered, by_method, ..
+    } = &*checked;
     let mut changes: Vec<(&Change, bool)> = flipped.iter().map(|change| (change, true)).collect();
     changes.extend(altered.iter().map(|change| (change, false)));
     changes.sort_by_key(|(change, _)| change.seq);
@@ -182,7 +183,7 @@ pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
 }
 
 /// Why a parser file cannot be used, and what can.
-fn unknown_file(of: &OfRun<'_>, name: &str) -> String {
+fn unknown_file(of: &RunPageRequest<'_>, name: &str) -> String {
     let files: Vec<&str> = of.asked.site.parser_files().collect();
     let there = match files.as_slice() {
         [] => "it was started without parser files".to_owned(),
@@ -194,7 +195,7 @@ fn unknown_file(of: &OfRun<'_>, name: &str) -> String {
     )
 }
 
-fn shown_change(of: &OfRun<'_>, change: &Change, flips: bool) -> ChangedDecision {
+fn shown_change(of: &RunPageRequest<'_>, change: &Change, flips: bool) -> ChangedDecision {
     let seq = change.seq;
     ChangedDecision {
         seq: seq.0,
@@ -208,7 +209,7 @@ fn shown_change(of: &OfRun<'_>, change: &Change, flips: bool) -> ChangedDecision
     }
 }
 
-fn decided(side: &Side) -> DecisionPair {
+fn decided(side: &DecisionSide) -> DecisionPair {
     let value = match &side.value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

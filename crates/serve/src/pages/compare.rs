@@ -3,23 +3,23 @@
 use std::collections::BTreeMap;
 
 use retold::compare::{
-    CallDifference, CallPlace, ComparedCall, Comparison, SameOutcome, Side, compare_each,
+    CallDifference, CallPlace, ComparedCall, Comparison, RunSide, SameOutcome, compare_each,
     usual_lane,
 };
 use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
 use retold::log::{LogError, Reader};
-use retold_study::figures::{Estimate, Paired, other_seed};
+use retold_study::figures::{Estimate, PairedFigure, other_seed};
 use retold_study::studies::Studies;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Asked, Reply};
+use super::{PageReply, PageRequest};
 use crate::computed::{CallPair, RunComparison};
 use crate::error::PageError;
 use crate::figures::figures;
-use crate::job::Stand;
+use crate::job::JobState;
 use crate::runs::{Notice, RunInfo, being_checked, dangers, listed, notices, run_info};
 
 /// Rows on one page.
@@ -91,7 +91,7 @@ struct ComparePage {
 #[derive(Serialize)]
 struct Headline {
     #[serde(flatten)]
-    figure: Paired,
+    figure: PairedFigure,
     shown: HeadlineText,
 }
 
@@ -131,7 +131,7 @@ struct ShownFigure {
     value: Option<String>,
 }
 
-pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
+pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
     let mut reader = asked.site.reader()?;
     let (first, second) = (asked.query.text("a")?, asked.query.text("b")?);
     let title = "Two runs".to_owned();
@@ -160,15 +160,15 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
         compared.map_err(|error| error.to_string())
     });
     let compared = match stand {
-        Stand::Running(done) => {
+        JobState::Running(done) => {
             data.compared = Some(done);
             return asked.page(200, "compare", title, None, notices, true, data);
         }
-        Stand::Failed(why) => {
+        JobState::Failed(why) => {
             notices.push(Notice::danger(format!("The runs cannot be compared: {why}")));
             return asked.page(200, "compare", title, None, notices, false, data);
         }
-        Stand::Done(compared) => compared,
+        JobState::Done(compared) => compared,
     };
     fill(asked, &mut data, &compared, runs, reader.as_mut())?;
     asked.page(200, "compare", title, None, notices, is_pending, data)
@@ -176,7 +176,7 @@ pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
 
 /// The part of a comparison that a page shows.
 fn fill(
-    asked: &Asked<'_>,
+    asked: &PageRequest<'_>,
     data: &mut ComparePage,
     compared: &RunComparison,
     runs: [RunId; 2],
@@ -261,7 +261,7 @@ fn fill(
 }
 
 /// A figure, with how people read it.
-fn headline(figure: Paired) -> Headline {
+fn headline(figure: PairedFigure) -> Headline {
     let missing = || "not in the second run".to_owned();
     let shown = HeadlineText {
         first: figure.one.text(),
@@ -305,8 +305,10 @@ fn compared(
 ) -> Result<RunComparison, LogError> {
     let (mut calls, mut counts) = (Vec::new(), BTreeMap::new());
     let [first, second] = runs;
-    let sides =
-        (Side { reader: one.as_mut(), run: first }, Side { reader: other.as_mut(), run: second });
+    let sides = (
+        RunSide { reader: one.as_mut(), run: first },
+        RunSide { reader: other.as_mut(), run: second },
+    );
     let comparison = compare_each(sides.0, sides.1, &usual_lane, &mut |compared| {
         let ComparedCall { call, sample, what, one, other } = compared;
         *counts.entry(named(what).0).or_default() += 1;

@@ -7,18 +7,18 @@ use retold::log::LogError;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::row::{Row, row};
-use super::{OfRun, Reply};
+use super::row::{ListedEvent, row};
+use super::{PageReply, RunPageRequest};
 use crate::error::PageError;
-use crate::tree::{Node, tree};
+use crate::tree::{TreeNode, tree};
 
 #[derive(Serialize)]
 struct OneEvent {
-    row: Row,
+    row: ListedEvent,
     hash: String,
     version: u32,
     /// What is in it.
-    body: Node,
+    body: TreeNode,
     /// Its content: a text, cut.
     content: Option<String>,
     /// The events that caused it.
@@ -42,7 +42,7 @@ pub(super) struct Cause {
 /// The longest content that is shown, in characters.
 const LONGEST: usize = 20_000;
 
-pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
+pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, PageError> {
     let run = of.head.run;
     let stored = of.event(seq)?;
     let untrusted = of.asked.site.untrusted(&of.head);
@@ -81,7 +81,7 @@ pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
     of.page("event", title, false, data)
 }
 
-impl OfRun<'_> {
+impl RunPageRequest<'_> {
     /// The event at a seq.
     pub(super) fn event(&mut self, seq: Seq) -> Result<retold::event::StoredEvent, PageError> {
         let before = Seq(seq.0.saturating_sub(1));

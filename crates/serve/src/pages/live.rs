@@ -9,8 +9,8 @@ use retold::log::{EventFilter, Filtering, LogError};
 use serde::Serialize;
 use serde_json::json;
 
-use super::row::{Row, row};
-use super::{OfRun, Reply};
+use super::row::{ListedEvent, row};
+use super::{PageReply, RunPageRequest};
 use crate::error::PageError;
 use crate::render::render;
 use crate::site::Site;
@@ -32,15 +32,15 @@ pub(crate) struct Follow {
 
 #[derive(Serialize)]
 struct LiveRows {
-    rows: Vec<Row>,
+    rows: Vec<ListedEvent>,
 }
 
-pub(super) fn page(of: &OfRun<'_>) -> Result<Reply, PageError> {
+pub(super) fn page(of: &RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let query = &of.asked.query;
     let filter = super::timeline::filter(query)?;
     let after = query.parsed::<u64>("after")?.unwrap_or(of.head.head.seq.0);
     let run = of.head.run;
-    Ok(Reply::Follow(Follow { run, after, filter, is_over: false, has_more: false }))
+    Ok(PageReply::Follow(Follow { run, after, filter, is_over: false, has_more: false }))
 }
 
 impl Follow {

@@ -1,13 +1,13 @@
 //! The pages, one file each: a function from what was asked to a `struct`, and a template of the
 //! same name.
 
-mod chain;
 mod check;
 pub(crate) mod compare;
 mod event;
 mod exchange;
 mod live;
 mod participants;
+mod provenance;
 mod row;
 mod runs;
 mod state;
@@ -33,7 +33,7 @@ use crate::site::Site;
 pub(crate) use live::Follow;
 
 /// What is sent back.
-pub(crate) enum Reply {
+pub(crate) enum PageReply {
     Page {
         status: u16,
         html: String,
@@ -55,7 +55,7 @@ pub(crate) enum Reply {
 
 /// What every page has.
 #[derive(Serialize)]
-struct Page<T: Serialize> {
+struct PageFrame<T: Serialize> {
     /// The name of what is shown.
     log: String,
     /// The title of the page.
@@ -75,7 +75,7 @@ struct Page<T: Serialize> {
 }
 
 /// A request for a page.
-struct Asked<'a> {
+struct PageRequest<'a> {
     site: &'a Arc<Site>,
     query: Query,
     path: &'a str,
@@ -85,8 +85,8 @@ struct Asked<'a> {
 }
 
 /// A request for a page about a run.
-struct OfRun<'a> {
-    asked: &'a Asked<'a>,
+struct RunPageRequest<'a> {
+    asked: &'a PageRequest<'a>,
     reader: Box<dyn Reader>,
     head: RunHead,
     info: RunInfo,
@@ -97,10 +97,10 @@ struct OfRun<'a> {
 }
 
 /// A page about something in a run: an event, or a participant.
-type PageOf<T> = fn(OfRun<'_>, T) -> Result<Reply, PageError>;
+type PageOf<T> = fn(RunPageRequest<'_>, T) -> Result<PageReply, PageError>;
 
 #[derive(Serialize)]
-struct Failure {
+struct ErrorPage {
     error: String,
     status: u16,
     /// For a state that cannot be trusted: the last event of which the state can.
@@ -108,20 +108,20 @@ struct Failure {
 }
 
 /// The answer to a request that may be answered.
-pub(crate) fn answer(site: &Arc<Site>, path: &str, query: Query, json: bool) -> Reply {
-    let asked = Asked { site, query, path, json, again: Cell::new(false) };
+pub(crate) fn answer(site: &Arc<Site>, path: &str, query: Query, json: bool) -> PageReply {
+    let asked = PageRequest { site, query, path, json, again: Cell::new(false) };
     asked
         .answer()
         .or_else(|error| asked.once_more(error, None))
         .or_else(|error| asked.refused(&error, None))
         .unwrap_or_else(|error| {
             let text = json!({"error": error.to_string(), "status": 500}).to_string();
-            Reply::Json { status: 500, text: inert_json(&text) }
+            PageReply::Json { status: 500, text: inert_json(&text) }
         })
 }
 
-impl Asked<'_> {
-    fn answer(&self) -> Result<Reply, PageError> {
+impl PageRequest<'_> {
+    fn answer(&self) -> Result<PageReply, PageError> {
         let none = || PageError::missing("this server", "page", self.path, "begin at /");
         let parts = parts(self.path).ok_or_else(none)?;
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
@@ -129,9 +129,9 @@ impl Asked<'_> {
             [""] => runs::page(self),
             ["assets", name] => {
                 let asset = ASSETS.iter().find(|asset| asset.name == *name).ok_or_else(none)?;
-                Ok(Reply::Asset(asset))
+                Ok(PageReply::Asset(asset))
             }
-            ["favicon.ico"] => Ok(Reply::Elsewhere("/assets/icon.svg".to_owned())),
+            ["favicon.ico"] => Ok(PageReply::Elsewhere("/assets/icon.svg".to_owned())),
             ["compare"] => compare::page(self),
             ["run", run, rest @ ..] => {
                 let of = self.of_run(run)?;
@@ -147,7 +147,7 @@ impl Asked<'_> {
                     ["exchange", seq] => before(of, seq, exchange::page),
                     ["exchange", seq, "prompt"] => before(of, seq, exchange::prompt),
                     ["exchange", seq, "answer"] => before(of, seq, exchange::answer),
-                    ["chain", seq] => before(of, seq, chain::page),
+                    ["chain", seq] => before(of, seq, provenance::page),
                     ["participants"] => participants::list(of),
                     ["participant", name @ ..] if !name.is_empty() => {
                         let name = name.join("/");
@@ -166,7 +166,7 @@ impl Asked<'_> {
     }
 
     /// Answers again if the page met damage that no check has found yet: the log has only just been changed.
-    fn once_more(&self, error: PageError, of: Option<&RunHead>) -> Result<Reply, PageError> {
+    fn once_more(&self, error: PageError, of: Option<&RunHead>) -> Result<PageReply, PageError> {
         let is_known = of.is_some_and(|head| self.site.checked(head).is_damaged());
         match &error {
             PageError::Log(met) if met.is_damage() && !is_known && !self.again.replace(true) => {
@@ -182,7 +182,7 @@ impl Asked<'_> {
         &self,
         error: &PageError,
         of: Option<(RunHead, RunInfo)>,
-    ) -> Result<Reply, PageError> {
+    ) -> Result<PageReply, PageError> {
         let status = error.status();
         let (title, state) = match error {
             PageError::Untrusted { last_good, .. } => ("This cannot be trusted", *last_good),
@@ -196,29 +196,30 @@ impl Asked<'_> {
             // What a page is about may be what a damaged log has lost.
             None => (notices(self.site, None).unwrap_or_default(), None),
         };
-        let data = Failure { error: error.to_string(), status, last_good: state.map(|seq| seq.0) };
+        let data =
+            ErrorPage { error: error.to_string(), status, last_good: state.map(|seq| seq.0) };
         self.page(status, "error", title.to_owned(), info, notices, is_pending, data)
     }
 
-    fn of_run(&self, name: &str) -> Result<OfRun<'_>, PageError> {
+    fn of_run(&self, name: &str) -> Result<RunPageRequest<'_>, PageError> {
         let mut reader = self.site.reader()?;
         let head = self.site.find(name)?;
         let info = run_info(reader.as_mut(), &head);
         // A list that cannot be read is reported by the page of all runs.
         let runs = reader.runs().map_or(0, |runs| runs.len());
         self.site.check_runs([&head], reader.as_mut());
-        Ok(OfRun { asked: self, reader, head, info, runs, end: None })
+        Ok(RunPageRequest { asked: self, reader, head, info, runs, end: None })
     }
 
     /// A page about something in a run that begins with an event. If the run cannot be read to its end, the
     /// page is made from what comes before the damage, as far as it is about that.
     fn before_damage<T: Copy>(
         &self,
-        of: OfRun<'_>,
+        of: RunPageRequest<'_>,
         what: T,
         seq: Seq,
         page: PageOf<T>,
-    ) -> Result<Reply, PageError> {
+    ) -> Result<PageReply, PageError> {
         let head = of.head.clone();
         let error = match page(of, what) {
             Err(PageError::Log(error)) if error.is_damage() => error,
@@ -234,7 +235,7 @@ impl Asked<'_> {
         match known.and_then(|damaged| damaged.0.checked_sub(1)).filter(|last| seq.0 <= *last) {
             Some(last) => {
                 let mut of = self.of_run(&head.run.to_string())?;
-                of.reader = Box::new(EndedReader::until(of.reader, of.head.run, Seq(last)));
+                of.reader = Box::new(EndedReader::as_of(of.reader, of.head.run, Seq(last)));
                 of.end = Some(Seq(last + 1));
                 match page(of, what) {
                     Err(PageError::Log(error)) if error.is_damage() => untrusted(error),
@@ -255,21 +256,24 @@ impl Asked<'_> {
         notices: Vec<Notice>,
         unfinished: bool,
         data: T,
-    ) -> Result<Reply, PageError> {
+    ) -> Result<PageReply, PageError> {
         let json = format!("{}{}", self.path, self.query.with(&[("format", Some("json"))]));
         let log = self.site.title();
-        let whole = Page { log, title, page, json, run, notices, unfinished, data };
+        let whole = PageFrame { log, title, page, json, run, notices, unfinished, data };
         // What is not complete yet says so with its status, too.
         let status = if unfinished { 202 } else { status };
         if self.json {
-            return Ok(Reply::Json { status, text: inert_json(&serde_json::to_string(&whole)?) });
+            return Ok(PageReply::Json {
+                status,
+                text: inert_json(&serde_json::to_string(&whole)?),
+            });
         }
         let html = render(&self.site.templates, &format!("{page}.html"), &whole)?;
-        Ok(Reply::Page { status, html })
+        Ok(PageReply::Page { status, html })
     }
 }
 
-impl OfRun<'_> {
+impl RunPageRequest<'_> {
     /// The address of something about the run.
     fn href(&self, rest: &str) -> String {
         format!("/run/{}{rest}", self.info.run)
@@ -281,7 +285,7 @@ impl OfRun<'_> {
         title: String,
         unfinished: bool,
         data: T,
-    ) -> Result<Reply, PageError> {
+    ) -> Result<PageReply, PageError> {
         self.page_with(page, title, unfinished, Vec::new(), data)
     }
 
@@ -292,7 +296,7 @@ impl OfRun<'_> {
         unfinished: bool,
         more: Vec<Notice>,
         data: T,
-    ) -> Result<Reply, PageError> {
+    ) -> Result<PageReply, PageError> {
         let unfinished = unfinished || self.asked.site.is_being_checked(self.head.run);
         let mut notices = notices(self.asked.site, Some(&self.head))?;
         notices.extend(more);

@@ -8,8 +8,8 @@ use retold::log::{EventFilter, LogError, each_event_at};
 use retold_study::settings::ExperimentSettings;
 use serde::Serialize;
 
-use super::row::{Row, row};
-use super::{OfRun, Reply, excerpt, participant_href};
+use super::row::{ListedEvent, row};
+use super::{PageReply, RunPageRequest, excerpt, participant_href};
 use crate::error::PageError;
 
 /// Participants on one page.
@@ -69,12 +69,12 @@ struct StoryStep {
     value: Option<String>,
     /// Whether the decision is the answer as it is.
     verbatim: bool,
-    facts: Vec<Row>,
+    facts: Vec<ListedEvent>,
 }
 
 /// The name of the participant that a call belongs to: what its experiment says, or else the second
 /// part of the call.
-pub(super) fn lane_of(of: &OfRun<'_>, call: &CallPath) -> String {
+pub(super) fn lane_of(of: &RunPageRequest<'_>, call: &CallPath) -> String {
     lane(of).map_or_else(|| second_part(call.as_str()).to_owned(), |lane| lane(call))
 }
 
@@ -83,13 +83,13 @@ fn second_part(call: &str) -> &str {
 }
 
 /// How the run's experiment names participants; `None` if the program does not have it.
-fn lane(of: &OfRun<'_>) -> Option<retold::run::Lane> {
+fn lane(of: &RunPageRequest<'_>) -> Option<retold::run::Lane> {
     let study = of.asked.site.studies.find(&of.info.experiment)?;
     let experiment = study.build(&of.settings()?).ok()?;
     Some(experiment.lanes())
 }
 
-impl OfRun<'_> {
+impl RunPageRequest<'_> {
     /// The experiment's part of the run's settings.
     pub(super) fn settings(&self) -> Option<ExperimentSettings> {
         let mut reader = self.asked.site.reader().ok()?;
@@ -98,7 +98,7 @@ impl OfRun<'_> {
     }
 }
 
-pub(super) fn list(of: OfRun<'_>) -> Result<Reply, PageError> {
+pub(super) fn list(of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let query = &of.asked.query;
     let (q, from) = (query.text("q")?, query.parsed::<usize>("from")?.unwrap_or(0));
     let lane = lane(&of);
@@ -143,7 +143,7 @@ pub(super) fn list(of: OfRun<'_>) -> Result<Reply, PageError> {
     of.page("participants", "Participants".to_owned(), unfinished, data)
 }
 
-pub(super) fn page(mut of: OfRun<'_>, name: &str) -> Result<Reply, PageError> {
+pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, PageError> {
     let run = of.head.run;
     let after = of.asked.query.parsed::<u64>("after")?.unwrap_or(0);
     let untrusted = of.asked.site.untrusted(&of.head);

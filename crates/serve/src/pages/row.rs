@@ -12,7 +12,7 @@ const EXCERPT: usize = 220;
 
 /// An event as a row of a list.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct ListedEvent {
     pub(crate) seq: u64,
     pub(crate) time: String,
     /// The kind of event in the log.
@@ -60,7 +60,7 @@ pub(crate) fn label(kind: &str) -> &'static str {
 }
 
 /// The row of an event; `untrusted` is the first event that is not as it was written.
-pub(crate) fn row(run: RunId, event: &StoredEvent, untrusted: Option<u64>) -> Row {
+pub(crate) fn row(run: RunId, event: &StoredEvent, untrusted: Option<u64>) -> ListedEvent {
     let seq = event.seq.0;
     let call = match (&event.call, event.sample) {
         (Some(call), Some(sample)) => Some(format!("{call}#{sample}")),
@@ -129,7 +129,7 @@ pub(crate) fn row(run: RunId, event: &StoredEvent, untrusted: Option<u64>) -> Ro
         "ClientLeft" => "#left",
         _ => "",
     };
-    Row {
+    ListedEvent {
         seq,
         time: event.time.to_string(),
         kind: event.kind.to_string(),

@@ -3,7 +3,7 @@
 use retold::log::{Finding, deleted_runs};
 use serde::Serialize;
 
-use super::{Asked, Reply};
+use super::{PageReply, PageRequest};
 use crate::error::PageError;
 use crate::runs::{Notice, RunInfo, being_checked, dangers, listed, notices, run_info};
 
@@ -23,7 +23,7 @@ struct RunsPage {
     can_grow: bool,
 }
 
-pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
+pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
     let mut reader = asked.site.reader()?;
     let mut notices = notices(asked.site, None)?;
     let heads = listed(reader.as_mut(), &mut notices);

@@ -6,13 +6,13 @@ use retold::run::Folding;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::row::{Row, row};
-use super::{OfRun, Reply};
+use super::row::{ListedEvent, row};
+use super::{PageReply, RunPageRequest};
 use crate::background::locked;
 use crate::error::PageError;
 use crate::facts::{At, Fold, StateError};
 use crate::runs::Notice;
-use crate::tree::{Node, tree};
+use crate::tree::{TreeNode, tree};
 use retold_archive::Damage;
 
 #[derive(Serialize)]
@@ -24,12 +24,12 @@ struct State {
     facts: usize,
     all_facts: usize,
     /// The last fact up to there.
-    fact: Option<Row>,
+    fact: Option<ListedEvent>,
     /// The facts before and after that one.
     previous: Option<u64>,
     next: Option<u64>,
     /// The state as a tree, cut; `None` while it is being folded.
-    tree: Option<Node>,
+    tree: Option<TreeNode>,
     /// The state itself, or the part of it that a pointer names: only in JSON.
     state: Option<Value>,
     /// The JSON pointer.
@@ -39,7 +39,7 @@ struct State {
     to_fold: usize,
 }
 
-pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
+pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let query = &of.asked.query;
     let pointer = query.text("pointer")?;
     let wanted = query.parsed::<u64>("at")?;
@@ -72,7 +72,7 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
     })?;
     let fold = of.asked.site.fold(of.head.run);
     let mut fold = locked(&fold);
-    let mut reader = EndedReader::until(of.asked.site.reader()?, of.head.run, end);
+    let mut reader = EndedReader::as_of(of.asked.site.reader()?, of.head.run, end);
     let folded = folded(&mut fold, &mut reader, of.head.run, at, end, || experiment.folding());
     // In a long run, damage is noticed when it is read.
     let (fold, found) = folded.map_err(|error| match error {

@@ -4,10 +4,10 @@ use retold::log::CheckedReader;
 use retold::totals::{Figures, Totals};
 use serde::Serialize;
 
-use super::{OfRun, Reply};
+use super::{PageReply, RunPageRequest};
 use crate::computed::RunTotals;
 use crate::error::PageError;
-use crate::job::Stand;
+use crate::job::JobState;
 use crate::runs::Notice;
 
 #[derive(Serialize)]
@@ -18,7 +18,7 @@ struct Stats {
     read: u64,
 }
 
-pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
+pub(super) fn page(of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let (site, run) = (of.asked.site.clone(), of.head.run);
     let stand = of.asked.site.counted.stand((run, of.head.head.seq), move |progress| {
         let said = |error: retold::log::LogError| error.to_string();
@@ -37,9 +37,9 @@ pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
     let title = "In numbers".to_owned();
     let site = of.asked.site.clone();
     match stand {
-        Stand::Running(read) => of.page("stats", title, true, Stats { stats: None, read }),
-        Stand::Failed(why) => Err(PageError::NotFound(why)),
-        Stand::Done(counted) => {
+        JobState::Running(read) => of.page("stats", title, true, Stats { stats: None, read }),
+        JobState::Failed(why) => Err(PageError::NotFound(why)),
+        JobState::Done(counted) => {
             let RunTotals { totals, wrong } = &*counted;
             let figures = totals.figures(&site.prices, site.studies.parsers());
             let read = figures.events;

@@ -9,10 +9,10 @@ use retold::id::{CallPath, Seq};
 use retold::log::{EventFilter, MOMENTS, each_event_at, moment};
 use serde::Serialize;
 
-use super::row::{Row, label, row};
-use super::{OfRun, Reply, excerpt};
+use super::row::{ListedEvent, label, row};
+use super::{PageReply, RunPageRequest, excerpt};
 use crate::error::PageError;
-use crate::job::Stand;
+use crate::job::JobState;
 use crate::query::Query;
 use retold_archive::search::{around, terms};
 
@@ -24,7 +24,7 @@ const MOST_CHOICES: usize = 60;
 
 #[derive(Serialize)]
 struct Timeline {
-    rows: Vec<Row>,
+    rows: Vec<ListedEvent>,
     /// How many events the filter lists; `None` if the run is still being read.
     matching: Option<u64>,
     /// The filter as it was given.
@@ -109,16 +109,16 @@ pub(super) fn filter(query: &Query) -> Result<EventFilter, PageError> {
     })
 }
 
-pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
+pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let query = &of.asked.query;
     let filter = filter(query)?;
     let q = query.text("q")?;
     let hits = q.as_ref().map(|q| of.asked.site.hits(&of.head, q)).transpose()?;
     let (hits, indexed) = match hits {
         None => (None, None),
-        Some(Stand::Done(hits)) => (Some(hits), None),
-        Some(Stand::Running(done)) => (Some(Arc::default()), Some(done)),
-        Some(Stand::Failed(why)) => return Err(PageError::NotFound(why)),
+        Some(JobState::Done(hits)) => (Some(hits), None),
+        Some(JobState::Running(done)) => (Some(Arc::default()), Some(done)),
+        Some(JobState::Failed(why)) => return Err(PageError::NotFound(why)),
     };
     let is_on = filter.is_on() || q.is_some();
     let untrusted = of.asked.site.untrusted(&of.head);
@@ -257,7 +257,7 @@ pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
     of.page("timeline", title, unfinished, data)
 }
 
-impl OfRun<'_> {
+impl RunPageRequest<'_> {
     /// The text of a question or answer that is searched.
     fn text_of(&mut self, seq: Seq) -> Result<Option<String>, PageError> {
         let stored = self.event(seq)?;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::kinds::{ApiKind, ModelKind};
 use super::named::{AnswersFile, BaseUrl, KeyVariable};
-use super::wrong::{Wrong, figure};
+use super::wrong::{ConfigProblem, figure};
 use super::yaml::relative_to;
 use retold::model::{Limits, NamedUrl, RetryPolicy};
 use retold::prompt::{ChatRequest, Message, Request, Role};
@@ -107,7 +107,7 @@ impl ModelConfig {
     ///
     /// # Errors
     /// The key within the group, and what is wrong with it.
-    pub fn named_by_config(&mut self, path: &Path, given: &Value) -> Result<(), Wrong> {
+    pub fn named_by_config(&mut self, path: &Path, given: &Value) -> Result<(), ConfigProblem> {
         let named = |given: &Value| given["base_url"].as_str().map(NamedUrl::given);
         self.base_url = named(given).map_or(BaseUrl::BuiltIn, BaseUrl::Named);
         for (name, endpoint) in &mut self.endpoints {
@@ -117,7 +117,7 @@ impl ModelConfig {
             }
             if let Some(key) = given["key"].as_str() {
                 endpoint.key = KeyVariable::given(key)
-                    .map_err(|wrong| Wrong::new(&format!("endpoints.{name}.key"), wrong))?;
+                    .map_err(|wrong| ConfigProblem::new(&format!("endpoints.{name}.key"), wrong))?;
             }
         }
         let answers = self.answers.take();
@@ -129,8 +129,9 @@ impl ModelConfig {
     ///
     /// # Errors
     /// The first invalid setting.
-    pub fn check(&self, group: &str) -> Result<(), Wrong> {
-        let wrong = |key: &str, message: &str| Err(Wrong::new(&format!("{group}.{key}"), message));
+    pub fn check(&self, group: &str) -> Result<(), ConfigProblem> {
+        let wrong =
+            |key: &str, message: &str| Err(ConfigProblem::new(&format!("{group}.{key}"), message));
         let ModelConfig { kind, base_url: _, endpoints, answers, rates, latency_ms } = self;
         if endpoints.keys().any(|name| name.trim().is_empty()) {
             return wrong("endpoints", "the name of an endpoint is the model that it answers for");
@@ -189,10 +190,11 @@ impl RequestConfig {
     ///
     /// # Errors
     /// The first invalid parameter.
-    pub fn check(&self) -> Result<(), Wrong> {
+    pub fn check(&self) -> Result<(), ConfigProblem> {
         let RequestConfig { model, temperature, top_p, max_tokens, extra } = self;
-        let wrong =
-            |key: &str, message: String| Err(Wrong::new(&format!("request.{key}"), message));
+        let wrong = |key: &str, message: String| {
+            Err(ConfigProblem::new(&format!("request.{key}"), message))
+        };
         if model.trim().is_empty() {
             return wrong("model", "the name of the model is empty".to_owned());
         }
@@ -263,10 +265,14 @@ impl Runtime {
     ///
     /// # Errors
     /// The first invalid setting.
-    pub fn check(&self, group: &str) -> Result<(), Wrong> {
+    pub fn check(&self, group: &str) -> Result<(), ConfigProblem> {
         let Runtime { model, limits, retry, limits_follow: _ } = self;
-        limits.check().map_err(|e| Wrong::new(&format!("limits.{}", e.field), e.to_string()))?;
-        retry.check().map_err(|e| Wrong::new(&format!("retry.{}", e.field), e.to_string()))?;
+        limits
+            .check()
+            .map_err(|e| ConfigProblem::new(&format!("limits.{}", e.field), e.to_string()))?;
+        retry
+            .check()
+            .map_err(|e| ConfigProblem::new(&format!("retry.{}", e.field), e.to_string()))?;
         model.check(group)
     }
 }

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::error::ConfigError;
 use super::prompts::prompts;
-use super::wrong::Wrong;
+use super::wrong::ConfigProblem;
 use super::yaml::{ConfigHead, ConfigSeed, load, read_text, relative_to, with_overrides};
 use crate::template::TemplateText;
 
@@ -79,6 +79,6 @@ impl ConfigFile<'_> {
 
     /// An error at a key; its line is added where the config is loaded.
     pub fn wrong(&self, key: &str, message: impl Into<String>) -> ConfigError {
-        Wrong::new(key, message).at(self.path)
+        ConfigProblem::new(key, message).at(self.path)
     }
 }

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_saphyr::Error;
 
-use super::place::{Found, Outline};
+use super::place::{ConfigValue, Outline};
 use retold::explain::{explain, mismatch};
 
 /// A mistake and its place.
@@ -34,7 +34,7 @@ pub(super) fn mistake<T: DeserializeOwned>(
     if let Error::SerdeMissingField { field: missing, .. } = error {
         return match outline.group_at(place) {
             None => plain(),
-            Some(Found { key, place, .. }) => {
+            Some(ConfigValue { key, place, .. }) => {
                 let group = match key.as_str() {
                     "" => "the config".to_owned(),
                     key => format!("the group {key}"),
@@ -43,10 +43,11 @@ pub(super) fn mistake<T: DeserializeOwned>(
             }
         };
     }
-    let is_about = |found: &Found| is_about_kind(error) || is_about_nothing(error, found, &outline);
+    let is_about =
+        |found: &ConfigValue| is_about_kind(error) || is_about_nothing(error, found, &outline);
     match outline.value_at(place).filter(is_about) {
         None => plain(),
-        Some(Found { pointer, .. }) => {
+        Some(ConfigValue { pointer, .. }) => {
             let whole = outline.value();
             let found = whole.pointer(&pointer).map_or_else(String::new, found);
             let expected = expected::<T>(&whole, &pointer);
@@ -75,7 +76,7 @@ fn is_about_kind(error: &Error) -> bool {
 
 /// Whether a key has no value: in that case, the reader asks for other Rust types, or treats the
 /// missing value as a value of that name.
-fn is_about_nothing(error: &Error, found: &Found, outline: &Outline) -> bool {
+fn is_about_nothing(error: &Error, found: &ConfigValue, outline: &Outline) -> bool {
     let is_odd = matches!(error, Error::NullIntoString { .. } | Error::SerdeUnknownVariant { .. });
     is_odd && outline.value().pointer(&found.pointer) == Some(&Value::Null)
 }

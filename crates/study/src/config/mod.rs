@@ -6,7 +6,7 @@
 //! - [`ModelConfig`], [`RequestConfig`]: the parts that all experiments have in common.
 //! - [`BaseUrl`], [`AnswersFile`], [`KeyVariable`]: settings that only the user of this invocation
 //!   may choose.
-//! - [`Wrong`]: an invalid value; [`within`], [`names_folder`]: common checks.
+//! - [`ConfigProblem`]: an invalid value; [`within`], [`names_folder`]: common checks.
 
 mod common;
 mod error;
@@ -25,5 +25,5 @@ pub use file::ConfigFile;
 pub use kinds::{ApiKind, ModelKind};
 pub use named::{AnswersFile, BaseUrl, KeyVariable};
 pub use place::located;
-pub use wrong::{Wrong, figure, names_folder, within};
+pub use wrong::{ConfigProblem, figure, names_folder, within};
 pub use yaml::{ConfigHead, load, read_text, relative_to, with_overrides};

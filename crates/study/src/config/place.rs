@@ -88,7 +88,7 @@ enum YamlNode {
 }
 
 /// A value in a config.
-pub(super) struct Found {
+pub(super) struct ConfigValue {
     /// Where it is in [`Outline::value`], as a JSON pointer.
     pub(super) pointer: String,
     /// With dots; list items in brackets, from 0. Empty for the whole config.
@@ -112,12 +112,12 @@ impl Outline {
     }
 
     /// The value that begins at a place.
-    pub(super) fn value_at(&self, place: (u64, u64)) -> Option<Found> {
+    pub(super) fn value_at(&self, place: (u64, u64)) -> Option<ConfigValue> {
         self.search(&|node| at(node) == place)
     }
 
     /// The group that has a key at a place, or that is empty and begins there.
-    pub(super) fn group_at(&self, place: (u64, u64)) -> Option<Found> {
+    pub(super) fn group_at(&self, place: (u64, u64)) -> Option<ConfigValue> {
         self.search(&|node| match &node.value {
             YamlNode::Map(entries) if entries.is_empty() => at(node) == place,
             YamlNode::Map(entries) => entries.iter().any(|(name, _)| at(name) == place),
@@ -125,35 +125,35 @@ impl Outline {
         })
     }
 
-    fn search(&self, is_it: &dyn Fn(&Spanned<YamlNode>) -> bool) -> Option<Found> {
+    fn search(&self, is_it: &dyn Fn(&Spanned<YamlNode>) -> bool) -> Option<ConfigValue> {
         let first = match &self.0.value {
             YamlNode::Map(entries) => entries.first().map(|(name, _)| at(name)),
             _ => None,
         };
         let place = first.unwrap_or_else(|| at(&self.0));
-        inner(&self.0, Found { pointer: String::new(), key: String::new(), place }, is_it)
+        inner(&self.0, ConfigValue { pointer: String::new(), key: String::new(), place }, is_it)
     }
 }
 
 /// The innermost node that satisfies a condition.
 fn inner(
     node: &Spanned<YamlNode>,
-    here: Found,
+    here: ConfigValue,
     is_it: &dyn Fn(&Spanned<YamlNode>) -> bool,
-) -> Option<Found> {
+) -> Option<ConfigValue> {
     let below = match &node.value {
         YamlNode::Leaf(_) => None,
         YamlNode::List(items) => items.iter().enumerate().find_map(|(number, item)| {
             let pointer = format!("{}/{number}", here.pointer);
             let key = format!("{}[{number}]", here.key);
-            inner(item, Found { pointer, key, place: at(item) }, is_it)
+            inner(item, ConfigValue { pointer, key, place: at(item) }, is_it)
         }),
         YamlNode::Map(entries) => entries.iter().find_map(|(name, value)| {
             let escaped = name.value.replace('~', "~0").replace('/', "~1");
             let pointer = format!("{}/{escaped}", here.pointer);
             let dot = if here.key.is_empty() { "" } else { "." };
             let key = format!("{}{dot}{}", here.key, name.value);
-            inner(value, Found { pointer, key, place: at(name) }, is_it)
+            inner(value, ConfigValue { pointer, key, place: at(name) }, is_it)
         }),
     };
     below.or_else(|| is_it(node).then_some(here))

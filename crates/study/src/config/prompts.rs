@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::error::ConfigError;
-use super::wrong::Wrong;
+use super::wrong::ConfigProblem;
 use super::yaml::{read_text, relative_to};
 use crate::template::{TemplateError, TemplateText, Templates, listed};
 
@@ -19,7 +19,7 @@ pub(super) fn prompts(
     folder: Option<&Path>,
     built_in: Vec<TemplateText>,
 ) -> Result<Vec<TemplateText>, ConfigError> {
-    let wrong = |message| Wrong::new("prompts", message).at(path);
+    let wrong = |message| ConfigProblem::new("prompts", message).at(path);
     let invalid = |e: TemplateError| wrong(e.to_string());
     let ours = Templates::all_of(&[], &built_in).map_err(invalid)?;
     let mut prompts = built_in;

@@ -17,22 +17,22 @@ pub fn figure(value: f64) -> String {
 /// The first invalid value in a config.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {message}")]
-pub struct Wrong {
+pub struct ConfigProblem {
     /// The key, with dots; list items in brackets, from 0: `topic.options[2]`.
     pub key: String,
     /// What is wrong.
     pub message: String,
 }
 
-impl Wrong {
+impl ConfigProblem {
     /// An error at a key.
-    pub fn new(key: &str, message: impl Into<String>) -> Wrong {
-        Wrong { key: key.to_owned(), message: message.into() }
+    pub fn new(key: &str, message: impl Into<String>) -> ConfigProblem {
+        ConfigProblem { key: key.to_owned(), message: message.into() }
     }
 
     /// This error in a given file; [`located`](super::located) adds its line.
     pub fn at(self, path: &Path) -> ConfigError {
-        let Wrong { key, message } = self;
+        let ConfigProblem { key, message } = self;
         ConfigError::Value { path: path.display().to_string(), key, message }
     }
 }
@@ -41,10 +41,10 @@ impl Wrong {
 ///
 /// # Errors
 /// The first number that is out of range.
-pub fn within(ranges: &[(&str, Option<f64>, f64, f64)]) -> Result<(), Wrong> {
+pub fn within(ranges: &[(&str, Option<f64>, f64, f64)]) -> Result<(), ConfigProblem> {
     for (key, value, least, most) in ranges {
         if let Some(value) = value.filter(|value| !(*least..=*most).contains(value)) {
-            return Err(Wrong::new(
+            return Err(ConfigProblem::new(
                 key,
                 format!("must be from {least} to {most}, not {}", figure(value)),
             ));
@@ -57,10 +57,10 @@ pub fn within(ranges: &[(&str, Option<f64>, f64, f64)]) -> Result<(), Wrong> {
 ///
 /// # Errors
 /// If it could lead elsewhere, or is not a plain name.
-pub fn names_folder(key: &str, name: &str) -> Result<(), Wrong> {
+pub fn names_folder(key: &str, name: &str) -> Result<(), ConfigProblem> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
-        Err(Wrong::new(
+        Err(ConfigProblem::new(
             key,
             format!(
                 "{name:?} cannot name a folder: use letters, digits, '_', '-' and '.', but no '.' at the beginning"

@@ -93,7 +93,7 @@ pub struct Estimate {
 
 /// A figure in two runs, and its difference in the lanes that both have.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Paired {
+pub struct PairedFigure {
     /// The figure in the first run.
     pub one: Estimate,
     /// The figure in the second run; `None` if the second run has no such figure.
@@ -146,12 +146,20 @@ impl Figure {
     }
 
     /// Its difference from the same figure in another run.
-    fn paired(&self, other: Option<&Figure>) -> Paired {
+    fn paired(&self, other: Option<&Figure>) -> PairedFigure {
         let one = self.estimate();
         let Some(other) = other else {
             let (lanes, lanes_changed, clusters) = (0, 0, 0);
             let (other, difference, interval) = (None, None, None);
-            return Paired { one, other, lanes, lanes_changed, clusters, difference, interval };
+            return PairedFigure {
+                one,
+                other,
+                lanes,
+                lanes_changed,
+                clusters,
+                difference,
+                interval,
+            };
         };
         let lane = |draws: &Draws| (draws.count > 0).then(|| (draws.lane.clone(), draws.clone()));
         let theirs: BTreeMap<String, Draws> = other.draws.iter().filter_map(lane).collect();
@@ -176,7 +184,7 @@ impl Figure {
         let interval = bootstrap(&self.name, &sums, difference);
         let (other, difference) = (Some(other.estimate()), difference(all));
         let clusters = sums.len() as u64;
-        Paired { one, other, lanes, lanes_changed, clusters, difference, interval }
+        PairedFigure { one, other, lanes, lanes_changed, clusters, difference, interval }
     }
 }
 
@@ -186,7 +194,7 @@ fn total(sums: &[Sums<2>]) -> (f64, f64) {
 
 /// The figures of two runs side by side, in the order of the first run; figures that only the
 /// second run has are left out.
-pub fn paired(one: &[Figure], other: &[Figure]) -> Vec<Paired> {
+pub fn paired(one: &[Figure], other: &[Figure]) -> Vec<PairedFigure> {
     let twin = |figure: &Figure| other.iter().find(|other| other.name == figure.name);
     one.iter().map(|figure| figure.paired(twin(figure))).collect()
 }

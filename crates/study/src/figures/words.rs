@@ -1,6 +1,6 @@
 //! Figures as people read them, in the terminal, on the page and in reports.
 
-use super::{Estimate, FigureKind, Interval, Paired};
+use super::{Estimate, FigureKind, Interval, PairedFigure};
 
 /// A value: `40.00 %`, `1.250`.
 fn number(kind: FigureKind, value: f64) -> String {
@@ -49,7 +49,7 @@ impl Estimate {
     }
 }
 
-impl Paired {
+impl PairedFigure {
     /// The difference: `+3.00 percentage points`; `None` without one.
     pub fn difference_text(&self) -> Option<String> {
         self.difference.map(|difference| match self.one.kind {

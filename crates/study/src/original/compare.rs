@@ -7,7 +7,7 @@ use retold::run::OutputFile;
 
 /// The result of a comparison with an original run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Comparison {
+pub struct OriginalComparison {
     /// How many values were compared.
     pub compared: u64,
     /// The differences, one line each, with the reason if it is known.
@@ -16,7 +16,7 @@ pub struct Comparison {
     pub not_compared: Vec<String>,
 }
 
-impl Comparison {
+impl OriginalComparison {
     /// Counts a compared value, and adds the difference if there is one.
     pub fn value(&mut self, is_same: bool, difference: impl FnOnce() -> String) {
         self.compared += 1;

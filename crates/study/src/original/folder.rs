@@ -7,13 +7,13 @@ use retold::encoding::{self, TextError};
 
 /// The folder of an original run, in which files may be missing.
 #[derive(Debug, Clone)]
-pub struct Folder {
+pub struct OriginalFolder {
     path: PathBuf,
     /// The files that belong in it, in words.
     files: &'static str,
 }
 
-impl Folder {
+impl OriginalFolder {
     /// Opens a folder. `files` describes what belongs in it, for messages.
     ///
     /// # Errors
@@ -24,7 +24,7 @@ impl Folder {
             let reason = format!("{what}: give the folder of an original run, with {files} in it");
             return Err(OriginalError::unreadable(path, reason));
         }
-        Ok(Folder { path: path.to_owned(), files })
+        Ok(OriginalFolder { path: path.to_owned(), files })
     }
 
     /// Its path.

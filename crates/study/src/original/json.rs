@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::OriginalError;
-use crate::config::{ConfigError, Wrong, located};
+use crate::config::{ConfigError, ConfigProblem, located};
 use retold::explain::explain;
 
 /// A JSON file of an original run.
@@ -34,8 +34,8 @@ impl JsonFile {
     }
 
     /// An invalid value, with the line of its key.
-    pub fn wrong(&self, wrong: Wrong) -> OriginalError {
-        let Wrong { key, message } = wrong;
+    pub fn wrong(&self, wrong: ConfigProblem) -> OriginalError {
+        let ConfigProblem { key, message } = wrong;
         let path = self.path.clone();
         let found = located(
             ConfigError::Value { path: path.clone(), key, message },
@@ -62,11 +62,11 @@ impl JsonFile {
 ///
 /// # Errors
 /// The invalid key, or the group that lacks one, and what is wrong.
-pub fn typed<T: DeserializeOwned>(value: &Value, inside: &str) -> Result<T, Wrong> {
+pub fn typed<T: DeserializeOwned>(value: &Value, inside: &str) -> Result<T, ConfigProblem> {
     serde_path_to_error::deserialize(value).map_err(|e| {
         let below = if e.path().iter().len() == 0 { String::new() } else { e.path().to_string() };
         let dot = if inside.is_empty() || below.is_empty() { "" } else { "." };
-        Wrong::new(&format!("{inside}{dot}{below}"), explain(&e.inner().to_string()))
+        ConfigProblem::new(&format!("{inside}{dot}{below}"), explain(&e.inner().to_string()))
     })
 }
 

@@ -2,10 +2,10 @@
 //! the original answers reply, by call path. The result is a normal run that can be replayed,
 //! checked and audited.
 //!
-//! - [`Folder`]: the folder of an original run; its errors say what is missing or inconsistent.
+//! - [`OriginalFolder`]: the folder of an original run; its errors say what is missing or inconsistent.
 //! - [`Rows`], [`JsonFile`], [`lines`]: its tables, JSON and JSON Lines.
 //! - [`Answers`]: the model that gives the original answers.
-//! - [`Comparison`]: compares our outputs with the original's; [`Pairs`]: their rows next to ours;
+//! - [`OriginalComparison`]: compares our outputs with the original's; [`Pairs`]: their rows next to ours;
 //!   [`Outputs`]: our files.
 
 mod answers;
@@ -21,13 +21,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use answers::Answers;
-pub use compare::{Comparison, Outputs};
+pub use compare::{OriginalComparison, Outputs};
 pub use error::OriginalError;
-pub use folder::Folder;
+pub use folder::OriginalFolder;
 pub use json::{JsonFile, typed};
 pub use lines::lines;
 pub use pairs::Pairs;
-pub use rows::{Row, Rows};
+pub use rows::{OriginalRow, Rows};
 
 use crate::config::{ModelConfig, ModelKind, Runtime};
 use crate::settings::AnySettings;
@@ -48,7 +48,7 @@ pub struct Original {
 }
 
 /// Compares our output files with those of the original.
-pub type Compare = Box<dyn Fn(&[OutputFile]) -> Comparison>;
+pub type Compare = Box<dyn Fn(&[OutputFile]) -> OriginalComparison>;
 
 /// Reads an original run: a folder or a file.
 pub type ReadOriginal = fn(&Path) -> Result<Original, OriginalError>;
@@ -62,7 +62,7 @@ impl Original {
         settings: impl AnySettings,
         answers: Answers,
         notes: Vec<String>,
-        compare: impl Fn(&[OutputFile]) -> Comparison + 'static,
+        compare: impl Fn(&[OutputFile]) -> OriginalComparison + 'static,
     ) -> Self {
         let runtime = Runtime {
             model: ModelConfig { kind: ModelKind::Scripted, ..ModelConfig::default() },

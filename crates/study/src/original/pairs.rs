@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::Row;
+use super::OriginalRow;
 
 /// The rows of an original table next to ours, by key.
 pub struct Pairs<'a, K> {
     /// The original's row and ours, in the original's order.
-    pub both: Vec<(Row<'a>, Row<'a>)>,
+    pub both: Vec<(OriginalRow<'a>, OriginalRow<'a>)>,
     /// Rows of the original with the key of an earlier row, and that row's line. They are not in
     /// any pair.
-    pub twice: Vec<(K, Row<'a>, u64)>,
+    pub twice: Vec<(K, OriginalRow<'a>, u64)>,
     /// Rows that only the original has.
-    pub theirs: Vec<(K, Row<'a>)>,
+    pub theirs: Vec<(K, OriginalRow<'a>)>,
     /// The keys of rows that only we have.
     pub ours: Vec<K>,
 }
@@ -21,10 +21,10 @@ pub struct Pairs<'a, K> {
 impl<'a, K: Ord + Clone> Pairs<'a, K> {
     /// Pairs rows with the same key.
     pub fn new(
-        theirs: impl IntoIterator<Item = (K, Row<'a>)>,
-        ours: impl IntoIterator<Item = (K, Row<'a>)>,
+        theirs: impl IntoIterator<Item = (K, OriginalRow<'a>)>,
+        ours: impl IntoIterator<Item = (K, OriginalRow<'a>)>,
     ) -> Self {
-        let mut left: BTreeMap<K, Row<'a>> = ours.into_iter().collect();
+        let mut left: BTreeMap<K, OriginalRow<'a>> = ours.into_iter().collect();
         let mut lines: BTreeMap<K, u64> = BTreeMap::new();
         let mut pairs =
             Pairs { both: Vec::new(), twice: Vec::new(), theirs: Vec::new(), ours: Vec::new() };

@@ -13,7 +13,7 @@ pub struct Rows {
 
 /// A row of a table.
 #[derive(Debug, Clone, Copy)]
-pub struct Row<'a> {
+pub struct OriginalRow<'a> {
     table: &'a Rows,
     line: u64,
     cells: &'a [String],
@@ -68,8 +68,8 @@ impl Rows {
     }
 
     /// All rows.
-    pub fn iter(&self) -> impl Iterator<Item = Row<'_>> {
-        self.rows.iter().map(|(line, cells)| Row { table: self, line: *line, cells })
+    pub fn iter(&self) -> impl Iterator<Item = OriginalRow<'_>> {
+        self.rows.iter().map(|(line, cells)| OriginalRow { table: self, line: *line, cells })
     }
 
     /// The file, as given.
@@ -83,7 +83,7 @@ impl Rows {
     }
 }
 
-impl<'a> Row<'a> {
+impl<'a> OriginalRow<'a> {
     /// The line that it begins in, from 1.
     pub fn line(&self) -> u64 {
         self.line

@@ -5,12 +5,12 @@ use serde_json::Value;
 
 use super::fields::ConditionFields;
 use super::strategy::compiled;
-use crate::config::Wrong;
+use crate::config::ConfigProblem;
 use retold::id::CallPath;
 use retold::prompt::Request;
 
 /// The conditions of a parser.
-pub(super) struct Attached {
+pub(super) struct ParserConditions {
     call: Option<Pattern>,
     model: Option<Pattern>,
     prompt: Option<Regex>,
@@ -19,18 +19,18 @@ pub(super) struct Attached {
 /// A text in which `*` stands for any characters.
 struct Pattern(Vec<String>);
 
-impl Attached {
-    pub(super) fn new(fields: &ConditionFields, key: &str) -> Result<Self, Wrong> {
+impl ParserConditions {
+    pub(super) fn new(fields: &ConditionFields, key: &str) -> Result<Self, ConfigProblem> {
         let ConditionFields { call, model, prompt } = fields;
         let pattern = |name: &str, text: &Option<String>| match text {
             Some(text) if text.trim().is_empty() => {
                 let message = "it is empty: leave it out, or write *".to_owned();
-                Err(Wrong::new(&format!("{key}.{name}"), message))
+                Err(ConfigProblem::new(&format!("{key}.{name}"), message))
             }
             text => Ok(text.as_deref().map(Pattern::new)),
         };
         let prompt = prompt.as_deref().map(|text| compiled(text, &format!("{key}.prompt")));
-        Ok(Attached {
+        Ok(ParserConditions {
             call: pattern("call", call)?,
             model: pattern("model", model)?,
             prompt: prompt.transpose()?,
@@ -39,7 +39,7 @@ impl Attached {
 
     /// Whether all conditions hold. Nothing fits a condition on what is not known.
     pub(super) fn fits(&self, call: Option<&CallPath>, request: Option<&Request>) -> bool {
-        let Attached { call: calls, model, prompt } = self;
+        let ParserConditions { call: calls, model, prompt } = self;
         let is_call = |calls: &Pattern| call.is_some_and(|call| calls.has_call(call.as_str()));
         let is_model =
             |model: &Pattern| request.is_some_and(|request| model.is(model_of(request.body())));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::config::Wrong;
+use crate::config::ConfigProblem;
 
 /// The longest name of a parser or a method, in characters.
 const LONGEST_NAME: usize = 100;
@@ -123,19 +123,19 @@ impl ConditionFields {
 
 impl ParserFields {
     /// Checks the name: it is shown next to its version, as `name@version`.
-    pub(super) fn check_name(&self, key: &str) -> Result<(), Wrong> {
+    pub(super) fn check_name(&self, key: &str) -> Result<(), ConfigProblem> {
         check_name(&self.name, &format!("{key}.name"))
     }
 }
 
 /// Checks that a name is made of letters, digits, `_`, `-` and `.`.
-pub(super) fn check_name(name: &str, key: &str) -> Result<(), Wrong> {
+pub(super) fn check_name(name: &str, key: &str) -> Result<(), ConfigProblem> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(fits) {
         let message = format!(
             "a name has from 1 to {LONGEST_NAME} letters (a to z), digits, \"_\", \"-\" and \".\""
         );
-        return Err(Wrong::new(key, message));
+        return Err(ConfigProblem::new(key, message));
     }
     Ok(())
 }

@@ -9,7 +9,7 @@
 //!       - {last_line: true, one_of: [agree, disagree]}
 //! ```
 //!
-//! Each parser is a [chain](ChainParser) of named strategies, tried in order; the first parser whose
+//! Each parser is a [sequence](StrategyParser) of named strategies, tried in order; the first parser whose
 //! conditions fit the call, the model and the prompt of an answer decides about it. The version of
 //! all parsers of a file is the beginning of the file's hash, and its settings have the whole hash
 //! and its definition, so that a decision can be made again. docs/parsers.md describes the file.
@@ -23,12 +23,12 @@ use std::path::Path;
 
 use serde_json::json;
 
-use self::attach::Attached;
+use self::attach::ParserConditions;
 use self::fields::{FileFields, ParserFields};
-use crate::config::{ConfigError, Wrong, load, located, read_text};
+use crate::config::{ConfigError, ConfigProblem, load, located, read_text};
 use retold::decide::{Chooser, NOTHING_FOUND, PARSER_FILE};
 use retold::id::CallPath;
-use retold::parse::{AnyParser, ChainParser, ParserSpec};
+use retold::parse::{AnyParser, ParserSpec, StrategyParser};
 use retold::prompt::{Request, hash_of};
 
 /// The most parsers in a file.
@@ -37,7 +37,7 @@ const MOST_PARSERS: usize = 1000;
 /// The parsers of a file.
 pub struct ParserFile {
     name: String,
-    parsers: Vec<(Attached, Box<dyn AnyParser>)>,
+    parsers: Vec<(ParserConditions, Box<dyn AnyParser>)>,
 }
 
 impl ParserFile {
@@ -60,22 +60,22 @@ impl ParserFile {
             .map_err(|wrong| located(wrong.at(path), path, text, &[]))
     }
 
-    fn made(parsers: &[ParserFields], name: &str, hash: &[u8; 32]) -> Result<Self, Wrong> {
+    fn made(parsers: &[ParserFields], name: &str, hash: &[u8; 32]) -> Result<Self, ConfigProblem> {
         if parsers.is_empty() || parsers.len() > MOST_PARSERS {
             let message = format!("a file has from 1 to {MOST_PARSERS} parsers");
-            return Err(Wrong::new("parsers", message));
+            return Err(ConfigProblem::new("parsers", message));
         }
-        let mut all: Vec<(Attached, Box<dyn AnyParser>)> = Vec::new();
+        let mut all: Vec<(ParserConditions, Box<dyn AnyParser>)> = Vec::new();
         for (n, fields) in parsers.iter().enumerate() {
             let key = format!("parsers[{n}]");
             if let Some((first, _)) =
                 parsers.iter().take(n).enumerate().find(|(_, other)| other.name == fields.name)
             {
                 let message = format!("parsers[{first}] already has the name {:?}", fields.name);
-                return Err(Wrong::new(&format!("{key}.name"), message));
+                return Err(ConfigProblem::new(&format!("{key}.name"), message));
             }
             fields.check_name(&key)?;
-            let attached = Attached::new(&fields.conditions, &format!("{key}.for"))?;
+            let attached = ParserConditions::new(&fields.conditions, &format!("{key}.for"))?;
             let strategies = strategy::all(&fields.strategies, &format!("{key}.strategies"))?;
             let [a, b, c, d, ..] = *hash;
             let spec = ParserSpec {
@@ -88,8 +88,8 @@ impl ParserFile {
                 }}),
             };
             let parser =
-                ChainParser::own(spec, strategies, (NOTHING_FOUND, fields.default.clone()));
-            let parser = parser.map_err(|e| Wrong::new(&key, e.to_string()))?;
+                StrategyParser::own(spec, strategies, (NOTHING_FOUND, fields.default.clone()));
+            let parser = parser.map_err(|e| ConfigProblem::new(&key, e.to_string()))?;
             all.push((attached, Box::new(parser)));
         }
         Ok(ParserFile { name: name.to_owned(), parsers: all })

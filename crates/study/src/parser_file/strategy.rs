@@ -7,11 +7,11 @@ use serde_json::{Number, Value};
 
 use super::fields::{NumberFields, Pick, StrategyFields, check_name};
 use super::json_path::JsonPath;
-use crate::config::{Wrong, figure};
+use crate::config::{ConfigProblem, figure};
 use retold::decide::NOTHING_FOUND;
 use retold::escaping::printable;
 use retold::parse::json_repair::{self, Repair};
-use retold::parse::{Found, OwnStrategy, WholeAnswer};
+use retold::parse::{FoundValue, OwnStrategy, WholeAnswer};
 
 /// The most strategies of a parser, and the most options of a strategy.
 const MOST_STRATEGIES: usize = 100;
@@ -53,10 +53,13 @@ enum Shape {
 ///
 /// # Errors
 /// The first that cannot be used.
-pub(super) fn all(fields: &[StrategyFields], key: &str) -> Result<Vec<OwnStrategy<Value>>, Wrong> {
+pub(super) fn all(
+    fields: &[StrategyFields],
+    key: &str,
+) -> Result<Vec<OwnStrategy<Value>>, ConfigProblem> {
     if fields.is_empty() || fields.len() > MOST_STRATEGIES {
         let message = format!("a parser has from 1 to {MOST_STRATEGIES} strategies");
-        return Err(Wrong::new(key, message));
+        return Err(ConfigProblem::new(key, message));
     }
     let mut made: Vec<OwnStrategy<Value>> = Vec::new();
     for (n, fields) in fields.iter().enumerate() {
@@ -67,14 +70,14 @@ pub(super) fn all(fields: &[StrategyFields], key: &str) -> Result<Vec<OwnStrateg
                 "there are two strategies with the method {:?}: give this one another name with `method: NAME`",
                 strategy.method
             );
-            return Err(Wrong::new(&key, message));
+            return Err(ConfigProblem::new(&key, message));
         }
         made.push(strategy);
     }
     Ok(made)
 }
 
-fn one(fields: &StrategyFields, key: &str) -> Result<OwnStrategy<Value>, Wrong> {
+fn one(fields: &StrategyFields, key: &str) -> Result<OwnStrategy<Value>, ConfigProblem> {
     let (place, from) = place(fields, key)?;
     let (shape, what) = shape(fields, key)?;
     let method = match &fields.method {
@@ -91,7 +94,7 @@ fn one(fields: &StrategyFields, key: &str) -> Result<OwnStrategy<Value>, Wrong> 
     };
     if method == NOTHING_FOUND {
         let message = format!("{method:?} is the method of answers in which nothing was found");
-        return Err(Wrong::new(&format!("{key}.method"), message));
+        return Err(ConfigProblem::new(&format!("{key}.method"), message));
     }
     let pick = fields.pick;
     let find = move |answer: WholeAnswer<'_>| {
@@ -130,12 +133,15 @@ fn one(fields: &StrategyFields, key: &str) -> Result<OwnStrategy<Value>, Wrong> 
 }
 
 /// The place, and its part of the method.
-fn place(fields: &StrategyFields, key: &str) -> Result<(ValuePlace, Option<String>), Wrong> {
+fn place(
+    fields: &StrategyFields,
+    key: &str,
+) -> Result<(ValuePlace, Option<String>), ConfigProblem> {
     let StrategyFields { tag, json, tool, regex, last_line, whole_text, .. } = fields;
     for (name, flag) in [("last_line", last_line), ("whole_text", whole_text)] {
         if *flag == Some(false) {
             let message = "write true, or leave it out";
-            return Err(Wrong::new(&format!("{key}.{name}"), message));
+            return Err(ConfigProblem::new(&format!("{key}.{name}"), message));
         }
     }
     let given = [
@@ -151,7 +157,7 @@ fn place(fields: &StrategyFields, key: &str) -> Result<(ValuePlace, Option<Strin
     if let (Some(first), Some(second)) = (given.next(), given.next()) {
         let message =
             format!("a strategy looks in one place, and this one has {first} and {second}");
-        return Err(Wrong::new(&format!("{key}.{second}"), message));
+        return Err(ConfigProblem::new(&format!("{key}.{second}"), message));
     }
     if let Some(tag) = tag {
         check_name(tag, &format!("{key}.tag"))?;
@@ -161,7 +167,7 @@ fn place(fields: &StrategyFields, key: &str) -> Result<(ValuePlace, Option<Strin
         return Ok((ValuePlace::Matches(pattern), Some(format!("{tag}_tag"))));
     }
     let path = json.as_deref().map(JsonPath::new).transpose();
-    let path = path.map_err(|e| Wrong::new(&format!("{key}.json"), e.to_string()))?;
+    let path = path.map_err(|e| ConfigProblem::new(&format!("{key}.json"), e.to_string()))?;
     if let Some(tool) = tool {
         check_name(tool, &format!("{key}.tool"))?;
         let place = ValuePlace::Call(tool.clone(), path.unwrap_or_default());
@@ -182,11 +188,14 @@ fn place(fields: &StrategyFields, key: &str) -> Result<(ValuePlace, Option<Strin
 }
 
 /// The shape, and its part of the method.
-fn shape(fields: &StrategyFields, key: &str) -> Result<(Shape, Option<&'static str>), Wrong> {
+fn shape(
+    fields: &StrategyFields,
+    key: &str,
+) -> Result<(Shape, Option<&'static str>), ConfigProblem> {
     match (&fields.number, &fields.one_of) {
         (Some(_), Some(_)) => {
             let message = "a value is a number or one of some options, not both";
-            Err(Wrong::new(&format!("{key}.one_of"), message))
+            Err(ConfigProblem::new(&format!("{key}.one_of"), message))
         }
         (None, None) => Ok((Shape::Any, None)),
         (Some(range), None) => {
@@ -194,13 +203,13 @@ fn shape(fields: &StrategyFields, key: &str) -> Result<(Shape, Option<&'static s
             let ends = [from, to].into_iter().flatten();
             if ends.clone().any(|end| !end.is_finite()) {
                 let message = "the ends of the range are numbers";
-                return Err(Wrong::new(&format!("{key}.number"), message));
+                return Err(ConfigProblem::new(&format!("{key}.number"), message));
             }
             if let (Some(from), Some(to)) = (from, to)
                 && from > to
             {
                 let message = format!("no number is from {} to {}", figure(from), figure(to));
-                return Err(Wrong::new(&format!("{key}.number"), message));
+                return Err(ConfigProblem::new(&format!("{key}.number"), message));
             }
             Ok((Shape::Number(*range), Some("number")))
         }
@@ -211,10 +220,10 @@ fn shape(fields: &StrategyFields, key: &str) -> Result<(Shape, Option<&'static s
     }
 }
 
-fn options_shape(options: &[String], key: &str) -> Result<Shape, Wrong> {
+fn options_shape(options: &[String], key: &str) -> Result<Shape, ConfigProblem> {
     if options.is_empty() || options.len() > MOST_OPTIONS {
         let message = format!("write from 1 to {MOST_OPTIONS} options");
-        return Err(Wrong::new(key, message));
+        return Err(ConfigProblem::new(key, message));
     }
     let mut longest: Vec<&String> = options.iter().collect();
     longest.sort_by_key(|option| std::cmp::Reverse(option.len()));
@@ -226,10 +235,10 @@ fn options_shape(options: &[String], key: &str) -> Result<Shape, Wrong> {
             let message = format!(
                 "an option has from 1 to {LONGEST_OPTION} bytes, and no white space around it"
             );
-            return Err(Wrong::new(&key, message));
+            return Err(ConfigProblem::new(&key, message));
         }
         if written.insert(option.to_lowercase(), option.clone()).is_some() {
-            return Err(Wrong::new(&key, "this option is there already"));
+            return Err(ConfigProblem::new(&key, "this option is there already"));
         }
     }
     for option in longest {
@@ -247,15 +256,15 @@ fn options_shape(options: &[String], key: &str) -> Result<Shape, Wrong> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub(super) fn compiled(pattern: &str, key: &str) -> Result<Regex, Wrong> {
+pub(super) fn compiled(pattern: &str, key: &str) -> Result<Regex, ConfigProblem> {
     if pattern.len() > LONGEST_PATTERN {
         let message = format!("a pattern has at most {LONGEST_PATTERN} bytes");
-        return Err(Wrong::new(key, message));
+        return Err(ConfigProblem::new(key, message));
     }
     built(pattern, key)
 }
 
-fn built(pattern: &str, key: &str) -> Result<Regex, Wrong> {
+fn built(pattern: &str, key: &str) -> Result<Regex, ConfigProblem> {
     let regex = RegexBuilder::new(pattern).size_limit(LARGEST_PROGRAM).nest_limit(100).build();
     regex.map_err(|error| {
         let message = match error {
@@ -270,19 +279,19 @@ fn built(pattern: &str, key: &str) -> Result<Regex, Wrong> {
                 format!("this is not a regular expression: {}", printable(said, 200))
             }
         };
-        Wrong::new(key, message)
+        ConfigProblem::new(key, message)
     })
 }
 
 /// The value that counts, of those that were found.
-fn picked(pick: Pick, mut found: impl Iterator<Item = Value>) -> Option<Found<Value>> {
+fn picked(pick: Pick, mut found: impl Iterator<Item = Value>) -> Option<FoundValue<Value>> {
     let first = found.next()?;
     let value = match pick {
         Pick::First => first,
         Pick::Last => found.last().unwrap_or(first),
         Pick::Only => found.all(|other| other == first).then_some(first)?,
     };
-    Some(Found::plain(value))
+    Some(FoundValue::plain(value))
 }
 
 /// What is found at a path in JSON: in a whole text, or between other text. JSON that is malformed is
@@ -318,12 +327,12 @@ impl<'a> JsonSearch<'a> {
         self.found.extend(found);
     }
 
-    fn picked(mut self, pick: Pick) -> Option<Found<Value>> {
+    fn picked(mut self, pick: Pick) -> Option<FoundValue<Value>> {
         let picked = picked(pick, self.found.into_iter())?;
         self.repairs.sort_unstable();
         self.repairs.dedup();
         let warnings = self.repairs.iter().map(|repair| repair.as_str().to_owned()).collect();
-        Some(Found { warnings, ..picked })
+        Some(FoundValue { warnings, ..picked })
     }
 }
 

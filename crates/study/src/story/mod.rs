@@ -23,12 +23,12 @@ pub struct Chapter {
     /// A short description.
     pub what: String,
     /// The details.
-    pub lines: Vec<Line>,
+    pub lines: Vec<StoryStatement>,
 }
 
 /// A statement, and the call that it came from.
 #[derive(Debug)]
-pub struct Line {
+pub struct StoryStatement {
     label: String,
     text: String,
     call: Option<String>,
@@ -36,27 +36,27 @@ pub struct Line {
     optional: bool,
 }
 
-impl Line {
+impl StoryStatement {
     /// A statement that comes from no call.
-    pub fn plain(label: &str, text: impl Into<String>) -> Line {
+    pub fn plain(label: &str, text: impl Into<String>) -> StoryStatement {
         let (label, text) = (label.to_owned(), text.into());
-        Line { label, text, call: None, used: true, optional: false }
+        StoryStatement { label, text, call: None, used: true, optional: false }
     }
 
     /// What the last answer of a call says.
-    pub fn new(label: &str, text: impl Into<String>, call: String) -> Line {
-        Line { call: Some(call), ..Line::plain(label, text) }
+    pub fn new(label: &str, text: impl Into<String>, call: String) -> StoryStatement {
+        StoryStatement { call: Some(call), ..StoryStatement::plain(label, text) }
     }
 
     /// A call whose answers are not mentioned otherwise.
-    pub fn unused(label: &str, text: String, call: String) -> Line {
-        Line { used: false, ..Line::new(label, text, call) }
+    pub fn unused(label: &str, text: String, call: String) -> StoryStatement {
+        StoryStatement { used: false, ..StoryStatement::new(label, text, call) }
     }
 
     /// The same, but left out if the call was never asked.
     #[must_use]
-    pub fn if_asked(self) -> Line {
-        Line { optional: true, ..self }
+    pub fn if_asked(self) -> StoryStatement {
+        StoryStatement { optional: true, ..self }
     }
 }
 
@@ -149,7 +149,10 @@ pub fn tell(
 }
 
 /// The exchanges that a line came from: all samples of its call.
-fn asked(record: &mut RunRecord<'_>, line: &Line) -> Result<Vec<StoryExchange>, OutputError> {
+fn asked(
+    record: &mut RunRecord<'_>,
+    line: &StoryStatement,
+) -> Result<Vec<StoryExchange>, OutputError> {
     // An invalid call has no exchanges.
     let Some(call) = line.call.as_ref().and_then(|call| CallPath::new(call).ok()) else {
         return Ok(Vec::new());
@@ -190,7 +193,7 @@ fn unmentioned(
     let calls = record.calls(&|call| about(call) && !mentioned.contains(call))?;
     let mut lines = Vec::new();
     for call in calls {
-        let line = Line::unused("asked", String::new(), call.to_string());
+        let line = StoryStatement::unused("asked", String::new(), call.to_string());
         lines.push(StoryLine {
             label: line.label.clone(),
             text: call.to_string(),

@@ -35,22 +35,22 @@ const LARGEST_ARGUMENT: usize = 100;
 /// What could make a prompt of any length, or shows what no prompt should, with its line.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct Unbounded(String);
+pub(super) struct TemplateFault(String);
 
 /// Checks a template before it is compiled. Invalid templates pass: the compiler reports what is
 /// wrong with them.
 ///
 /// # Errors
 /// A message saying what is not available, with the line.
-pub(super) fn check(text: &str, syntax: &SyntaxConfig) -> Result<(), Unbounded> {
+pub(super) fn check(text: &str, syntax: &SyntaxConfig) -> Result<(), TemplateFault> {
     if text.len() > LONGEST {
-        return Err(Unbounded(format!("it is longer than {} MB", LONGEST >> 20)));
+        return Err(TemplateFault(format!("it is longer than {} MB", LONGEST >> 20)));
     }
     let mut tag: Vec<Token<'_>> = Vec::new();
     let (mut is_block, mut elifs) = (false, 0);
     for token in tokenize(text, false, syntax.clone()) {
         let Ok((token, span)) = token else { return Ok(()) };
-        let at = |Unbounded(what)| Unbounded(format!("{what} (line {})", span.start_line));
+        let at = |TemplateFault(what)| TemplateFault(format!("{what} (line {})", span.start_line));
         match token {
             Token::TemplateData(_) => {}
             Token::VariableStart | Token::BlockStart => {
@@ -61,7 +61,7 @@ pub(super) fn check(text: &str, syntax: &SyntaxConfig) -> Result<(), Unbounded> 
             Token::BlockEnd => {
                 elifs += usize::from(matches!(tag.first(), Some(Token::Ident("elif"))));
                 if elifs > MOST_ELIF {
-                    return Err(at(Unbounded(format!("it has more than {MOST_ELIF} elif"))));
+                    return Err(at(TemplateFault(format!("it has more than {MOST_ELIF} elif"))));
                 }
                 statement(&tag).map_err(at)?;
             }
@@ -69,7 +69,7 @@ pub(super) fn check(text: &str, syntax: &SyntaxConfig) -> Result<(), Unbounded> 
         }
         if tag.len() > MOST_TOKENS {
             let kind = if is_block { "a statement" } else { "an expression" };
-            return Err(Unbounded(format!(
+            return Err(TemplateFault(format!(
                 "{kind} has more than {MOST_TOKENS} parts (line {})",
                 span.start_line
             )));
@@ -79,7 +79,7 @@ pub(super) fn check(text: &str, syntax: &SyntaxConfig) -> Result<(), Unbounded> 
 }
 
 /// An expression that is shown: its value is written and discarded.
-fn shown(tag: &[Token<'_>]) -> Result<(), Unbounded> {
+fn shown(tag: &[Token<'_>]) -> Result<(), TemplateFault> {
     functions(tag)?;
     let has_text = tag.iter().any(|token| matches!(token, Token::Str(_) | Token::String(_)));
     let mut growth = 0;
@@ -87,7 +87,7 @@ fn shown(tag: &[Token<'_>]) -> Result<(), Unbounded> {
         growth += match token {
             Token::Plus | Token::Tilde => 1,
             Token::Mul if has_text => {
-                return Err(Unbounded("a text cannot be multiplied".to_owned()));
+                return Err(TemplateFault("a text cannot be multiplied".to_owned()));
             }
             Token::Mul => MOST_GROWTH,
             Token::Ident(name) if is_growing(tag, at, name) => {
@@ -99,7 +99,9 @@ fn shown(tag: &[Token<'_>]) -> Result<(), Unbounded> {
         };
     }
     if growth > MOST_GROWTH {
-        Err(Unbounded("an expression makes its value too long, by ~, +, * or filters".to_owned()))
+        Err(TemplateFault(
+            "an expression makes its value too long, by ~, +, * or filters".to_owned(),
+        ))
     } else {
         Ok(())
     }
@@ -107,10 +109,10 @@ fn shown(tag: &[Token<'_>]) -> Result<(), Unbounded> {
 
 /// A statement. The values that it names may be used again, so they must not be longer than their
 /// sources.
-fn statement(tag: &[Token<'_>]) -> Result<(), Unbounded> {
+fn statement(tag: &[Token<'_>]) -> Result<(), TemplateFault> {
     let Some(Token::Ident(name)) = tag.first() else { return Ok(()) };
     let not_available = |what: &str| {
-        Err(Unbounded(format!("{what} is not available: it could make a prompt of any length")))
+        Err(TemplateFault(format!("{what} is not available: it could make a prompt of any length")))
     };
     if !STATEMENTS.contains(name) {
         return not_available(&format!("{{% {name} %}}"));
@@ -181,17 +183,17 @@ fn names_value(tag: &[Token<'_>], open: usize) -> bool {
 }
 
 /// Functions that show or keep everything that there is.
-fn functions(tag: &[Token<'_>]) -> Result<(), Unbounded> {
+fn functions(tag: &[Token<'_>]) -> Result<(), TemplateFault> {
     const NONE: [&str; 5] = ["debug", "dict", "namespace", "self", "super"];
     let named = tag.windows(2).find_map(|pair| match pair {
         [Token::Ident(name), Token::ParenOpen | Token::Dot] if NONE.contains(name) => Some(*name),
         _ => None,
     });
-    named.map_or(Ok(()), |name| Err(Unbounded(format!("{name} is not available in prompts"))))
+    named.map_or(Ok(()), |name| Err(TemplateFault(format!("{name} is not available in prompts"))))
 }
 
 /// The arguments of such a filter, which must not be long or large.
-fn arguments(tag: &[Token<'_>]) -> Result<(), Unbounded> {
+fn arguments(tag: &[Token<'_>]) -> Result<(), TemplateFault> {
     let large = tag.iter().any(|token| match token {
         Token::Str(text) => text.len() > LARGEST_ARGUMENT || text.contains('%'),
         Token::String(text) => text.len() > LARGEST_ARGUMENT || text.contains('%'),
@@ -200,7 +202,7 @@ fn arguments(tag: &[Token<'_>]) -> Result<(), Unbounded> {
         _ => false,
     });
     if large {
-        Err(Unbounded(format!(
+        Err(TemplateFault(format!(
             "a filter has a text or a number beyond {LARGEST_ARGUMENT} as its argument, or a format with %"
         )))
     } else {
@@ -210,18 +212,18 @@ fn arguments(tag: &[Token<'_>]) -> Result<(), Unbounded> {
 
 /// A prompt that is being written.
 #[derive(Default)]
-pub(super) struct Prompt {
+pub(super) struct PromptDraft {
     bytes: Vec<u8>,
 }
 
-impl Prompt {
+impl PromptDraft {
     pub(super) fn into_text(self) -> String {
         // What is written are texts, whole or in consecutive parts.
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 }
 
-impl Write for &mut Prompt {
+impl Write for &mut PromptDraft {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         if self.bytes.len() + text.len() > LONGEST_PROMPT {
             return Err(io::Error::other("the prompt is too long"));

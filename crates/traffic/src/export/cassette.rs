@@ -6,12 +6,15 @@ use http::StatusCode;
 use retold::id::RunId;
 use retold::log::{LogError, Reader};
 use retold::model::{HTTP, providers};
-use retold_wire::{Kept, MASK, ORIGIN, Restored, RestoredBody, Settings, restored, translated};
+use retold_wire::{
+    MASK, ORIGIN, ProgramSettings, RestoredBody, RestoredRequest, Transmission, restored,
+    translated,
+};
 use serde_json::json;
 
 use super::yaml::{quoted, text_or_bytes};
 use super::{ExportError, ExportedOutcome, QuestionOutcome, each, request};
-use crate::hosts::Parts;
+use crate::hosts::UrlParts;
 use crate::notes::Notes;
 
 /// In which form a cassette is written.
@@ -47,7 +50,7 @@ pub fn export_cassette<E: From<ExportError> + From<LogError>>(
     run: RunId,
     form: CassetteForm,
     named: &BTreeMap<String, String>,
-    settings: &Settings,
+    settings: &ProgramSettings,
     line: &mut dyn FnMut(&str) -> Result<(), E>,
 ) -> Result<(u64, Notes), E> {
     let mut notes = Notes::default();
@@ -104,7 +107,7 @@ fn travelled(
     answered: &QuestionOutcome,
     place: &str,
     notes: &mut Notes,
-) -> Option<(Kept, Vec<u8>)> {
+) -> Option<(Transmission, Vec<u8>)> {
     let (kept, content) = match &answered.outcome {
         ExportedOutcome::Answer(content, details) => (details.extra.get(HTTP), Some(content)),
         ExportedOutcome::Failed(details) if details.status.is_none() => {
@@ -113,7 +116,7 @@ fn travelled(
         }
         ExportedOutcome::Failed(details) => (details.http.as_ref(), None),
     };
-    let kept = kept.and_then(Kept::read);
+    let kept = kept.and_then(Transmission::read);
     let body = kept.as_ref().and_then(|kept| kept.bytes(content));
     let (Some(kept), Some(body)) = (kept, body) else {
         notes.lost("an exchange that was not recorded over HTTP", place);
@@ -135,13 +138,13 @@ fn travelled(
 /// Where requests went.
 struct Bases<'a> {
     named: &'a BTreeMap<String, String>,
-    settings: &'a Settings,
+    settings: &'a ProgramSettings,
 }
 
 impl Bases<'_> {
     fn base_url(&self, upstream: &str) -> Result<String, ExportError> {
         if let Some(url) = self.named.get(upstream) {
-            let parts = Parts::parse(url);
+            let parts = UrlParts::parse(url);
             let parts =
                 parts.map_err(|wrong| ExportError::Url { name: upstream.to_owned(), wrong })?;
             return Ok(format!("{}{}", parts.origin, parts.path.trim_end_matches('/')));
@@ -150,7 +153,7 @@ impl Bases<'_> {
         if let Some(url) = self.settings.led_to(upstream) {
             // Recordings can come from anyone, and of some URLs not all is recorded.
             let parts =
-                Parts::parse(url).ok().filter(|_| !url.contains(MASK)).ok_or_else(unknown)?;
+                UrlParts::parse(url).ok().filter(|_| !url.contains(MASK)).ok_or_else(unknown)?;
             return Ok(format!("{}{}", parts.origin, parts.path.trim_end_matches('/')));
         }
         let default = providers::default_url(upstream);
@@ -173,7 +176,7 @@ impl Bases<'_> {
     fn at(&self, upstream: &str, path: &str) -> Result<String, ExportError> {
         let base = self.base_url(upstream)?;
         let outside = path.strip_prefix(ORIGIN).filter(|rest| rest.starts_with('/'));
-        let origin = outside.and_then(|_| Parts::parse(&base).ok()).map(|parts| parts.origin);
+        let origin = outside.and_then(|_| UrlParts::parse(&base).ok()).map(|parts| parts.origin);
         Ok(match (origin, outside) {
             (Some(origin), Some(path)) => format!("{origin}{path}"),
             _ => format!("{base}{path}"),
@@ -182,12 +185,12 @@ impl Bases<'_> {
 }
 
 fn interaction(
-    asked: Restored,
-    kept: Kept,
+    asked: RestoredRequest,
+    kept: Transmission,
     answer: Vec<u8>,
     bases: &Bases<'_>,
 ) -> Result<Interaction, ExportError> {
-    let Restored { upstream, method, path, query, headers, body } = asked;
+    let RestoredRequest { upstream, method, path, query, headers, body } = asked;
     let query = query.map_or_else(String::new, |query| format!("?{query}"));
     let uri = format!("{}{query}", bases.at(&upstream, &path)?);
     let mut asked = headers;

@@ -42,7 +42,7 @@ pub enum ExportError {
         /// The upstream.
         name: String,
         /// What is wrong.
-        wrong: crate::error::Wrong,
+        wrong: crate::error::FileProblem,
     },
     /// A body that is not UTF-8.
     #[error("seq {0} has a body that is not UTF-8, which a cassette in JSON cannot hold")]

@@ -12,10 +12,12 @@ use retold::model::FailureKind;
 use serde_json::json;
 
 use super::Placed;
-use crate::error::{TrafficError, Wrong};
-use crate::exchange::{Answer, Asked, Exchange, Http, method, status, unanswered};
+use crate::error::{FileProblem, TrafficError};
+use crate::exchange::{
+    Http, TrafficAnswer, TrafficExchange, TrafficQuestion, method, status, unanswered,
+};
 use crate::file::{Document, json as read_json};
-use crate::node::{Node, Value};
+use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
 
 /// Where paths of input files are.
@@ -23,7 +25,7 @@ const ORIGIN: &str = "https://api.openai.com";
 
 /// The files of one or more batches.
 #[derive(Default)]
-pub(crate) struct Batch {
+pub(crate) struct BatchFiles {
     /// The requests, in the order of their files, and where each `custom_id` is.
     requests: Vec<BatchQuestion>,
     places: BTreeMap<String, usize>,
@@ -38,10 +40,10 @@ struct BatchQuestion {
 
 struct BatchAnswer {
     place: String,
-    answer: Answer,
+    answer: TrafficAnswer,
 }
 
-impl Batch {
+impl BatchFiles {
     /// Adds a file: its lines say whether they are input or output.
     ///
     /// # Errors
@@ -70,8 +72,8 @@ impl Batch {
 
     fn line(&mut self, line: &str, place: &str, notes: &mut Notes) -> Placed<()> {
         let node = read_json(line)?;
-        let id = node.get("custom_id").and_then(Node::text);
-        let id = id.ok_or((None, Wrong::Missing("custom_id")))?.to_owned();
+        let id = node.get("custom_id").and_then(LocatedValue::text);
+        let id = id.ok_or((None, FileProblem::Missing("custom_id")))?.to_owned();
         if node.get("body").is_some() {
             return self.request(id, &node, place, notes).map_err(|wrong| (None, wrong));
         }
@@ -83,15 +85,16 @@ impl Batch {
     fn request(
         &mut self,
         id: String,
-        node: &Node,
+        node: &LocatedValue,
         place: &str,
         notes: &mut Notes,
-    ) -> Result<(), Wrong> {
-        let url = node.get("url").and_then(Node::text).ok_or(Wrong::Missing("url"))?;
+    ) -> Result<(), FileProblem> {
+        let url =
+            node.get("url").and_then(LocatedValue::text).ok_or(FileProblem::Missing("url"))?;
         let url = if url.starts_with('/') { format!("{ORIGIN}{url}") } else { url.to_owned() };
-        let name = node.get("method").and_then(Node::text).unwrap_or("POST");
-        let body = node.get("body").ok_or(Wrong::Missing("body"))?;
-        let body = Bytes::from(body.text_of_json().ok_or(Wrong::Missing("body"))?);
+        let name = node.get("method").and_then(LocatedValue::text).unwrap_or("POST");
+        let body = node.get("body").ok_or(FileProblem::Missing("body"))?;
+        let body = Bytes::from(body.text_of_json().ok_or(FileProblem::Missing("body"))?);
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let http = Http { method: method(name)?, url, headers, body };
@@ -100,7 +103,7 @@ impl Batch {
             Some(known) if known.http.url == http.url && known.http.body == http.body => {}
             Some(known) => {
                 let (id, first) = (printable(&id, 80), &known.place);
-                return Err(Wrong::Said(format!(
+                return Err(FileProblem::Said(format!(
                     "custom_id {id} asks for something else than in {first}"
                 )));
             }
@@ -119,22 +122,23 @@ impl Batch {
     }
 
     /// The exchanges: each request once, with what came of it.
-    pub(crate) fn exchanges(mut self, notes: &mut Notes) -> Vec<Exchange> {
+    pub(crate) fn exchanges(mut self, notes: &mut Notes) -> Vec<TrafficExchange> {
         let mut exchanges = Vec::with_capacity(self.requests.len());
         for BatchQuestion { id, place, http } in self.requests {
             let found = self.results.remove(&id).unwrap_or_default();
             // What failed was asked again: the answer comes last, and there is one.
             let (failed, answered): (Vec<BatchAnswer>, Vec<BatchAnswer>) =
                 found.into_iter().partition(|found| !found.answer.is_success());
-            let mut answers: Vec<Answer> = failed.into_iter().map(|found| found.answer).collect();
+            let mut answers: Vec<TrafficAnswer> =
+                failed.into_iter().map(|found| found.answer).collect();
             let mut answered = answered.into_iter();
             answers.extend(answered.next().map(|found| found.answer));
             for second in answered {
                 notes.lost("a second answer to one request", &second.place);
             }
-            exchanges.push(Exchange {
+            exchanges.push(TrafficExchange {
                 place,
-                asked: Asked::Http(http),
+                asked: TrafficQuestion::Http(http),
                 answers,
                 label: Some(json!({"custom_id": id})),
                 latency: Duration::ZERO,
@@ -148,26 +152,27 @@ impl Batch {
 }
 
 /// A line of an output or error file.
-fn result(node: &Node) -> Result<Answer, Wrong> {
+fn result(node: &LocatedValue) -> Result<TrafficAnswer, FileProblem> {
     if let Some(response) = node.get("response") {
         let code = match response.get("status_code").map(|code| &code.value) {
             Some(Value::Number(code)) => code.as_u64(),
             _ => None,
         };
-        let status = status(code.ok_or(Wrong::Missing("status_code"))?)?;
+        let status = status(code.ok_or(FileProblem::Missing("status_code"))?)?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let id = response.get("request_id").and_then(Node::text);
+        let id = response.get("request_id").and_then(LocatedValue::text);
         if let Some(id) = id.and_then(|id| HeaderValue::from_str(id).ok()) {
             headers.insert(HeaderName::from_static("x-request-id"), id);
         }
-        let body =
-            response.get("body").map(|body| body.text_of_json().ok_or(Wrong::Missing("body")));
+        let body = response
+            .get("body")
+            .map(|body| body.text_of_json().ok_or(FileProblem::Missing("body")));
         let body = Bytes::from(body.transpose()?.unwrap_or_default());
-        return Ok(Answer::Http { status, headers, body });
+        return Ok(TrafficAnswer::Http { status, headers, body });
     }
-    let error = node.get("error").ok_or(Wrong::Missing("response"))?;
-    let text = |name: &str| error.get(name).and_then(Node::text).unwrap_or("");
+    let error = node.get("error").ok_or(FileProblem::Missing("response"))?;
+    let text = |name: &str| error.get(name).and_then(LocatedValue::text).unwrap_or("");
     let (code, message) = (printable(text("code"), 80), printable(text("message"), 300));
     Ok(unanswered(FailureKind::Timeout, &code, &message))
 }

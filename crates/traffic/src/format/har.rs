@@ -8,20 +8,24 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCO
 use http::{HeaderMap, HeaderValue};
 
 use super::Placed;
-use crate::error::Wrong;
-use crate::exchange::{Answer, Asked, Exchange, Http, headers, method, plain, status};
-use crate::node::{Node, Value};
+use crate::error::FileProblem;
+use crate::exchange::{
+    Http, TrafficAnswer, TrafficExchange, TrafficQuestion, headers, method, plain, status,
+};
+use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
 
 /// The exchanges of an archive.
 ///
 /// # Errors
 /// What is wrong, and where.
-pub(crate) fn read(archive: &Node, notes: &mut Notes) -> Placed<Vec<Exchange>> {
-    let log = archive.get("log").ok_or((None, Wrong::Missing("log")))?;
-    let entries = log.get("entries").ok_or((Some("log".to_owned()), Wrong::Missing("entries")))?;
+pub(crate) fn read(archive: &LocatedValue, notes: &mut Notes) -> Placed<Vec<TrafficExchange>> {
+    let log = archive.get("log").ok_or((None, FileProblem::Missing("log")))?;
+    let entries =
+        log.get("entries").ok_or((Some("log".to_owned()), FileProblem::Missing("entries")))?;
     let entries = entries.list().ok_or_else(|| {
-        let wrong = Wrong::Kind { field: "entries", found: entries.value.kind(), due: "a list" };
+        let wrong =
+            FileProblem::Kind { field: "entries", found: entries.value.kind(), due: "a list" };
         (Some("log".to_owned()), wrong)
     })?;
     let mut exchanges = Vec::new();
@@ -33,11 +37,18 @@ pub(crate) fn read(archive: &Node, notes: &mut Notes) -> Placed<Vec<Exchange>> {
     Ok(exchanges)
 }
 
-fn exchange(entry: &Node, place: &str, notes: &mut Notes) -> Result<Option<Exchange>, Wrong> {
-    let request = entry.get("request").ok_or(Wrong::Missing("request"))?;
-    let response = entry.get("response").ok_or(Wrong::Missing("response"))?;
-    let text = |node: &Node, name: &'static str| {
-        node.get(name).and_then(Node::text).map(str::to_owned).ok_or(Wrong::Missing(name))
+fn exchange(
+    entry: &LocatedValue,
+    place: &str,
+    notes: &mut Notes,
+) -> Result<Option<TrafficExchange>, FileProblem> {
+    let request = entry.get("request").ok_or(FileProblem::Missing("request"))?;
+    let response = entry.get("response").ok_or(FileProblem::Missing("response"))?;
+    let text = |node: &LocatedValue, name: &'static str| {
+        node.get(name)
+            .and_then(LocatedValue::text)
+            .map(str::to_owned)
+            .ok_or(FileProblem::Missing(name))
     };
     let method = method(&text(request, "method")?)?;
     let url = text(request, "url")?;
@@ -49,7 +60,7 @@ fn exchange(entry: &Node, place: &str, notes: &mut Notes) -> Result<Option<Excha
         Some(Value::Number(code)) => code.as_u64(),
         _ => None,
     };
-    let code = code.ok_or(Wrong::Missing("status"))?;
+    let code = code.ok_or(FileProblem::Missing("status"))?;
     if code == 0 {
         notes.lost("an exchange without an answer", place);
         return Ok(None);
@@ -78,17 +89,17 @@ fn exchange(entry: &Node, place: &str, notes: &mut Notes) -> Result<Option<Excha
         _ => 0.0,
     };
     let latency = Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default();
-    Ok(Some(Exchange {
+    Ok(Some(TrafficExchange {
         place: place.to_owned(),
-        asked: Asked::Http(Http { method, url, headers, body }),
-        answers: vec![Answer::Http { status, headers: answered, body: answer }],
+        asked: TrafficQuestion::Http(Http { method, url, headers, body }),
+        answers: vec![TrafficAnswer::Http { status, headers: answered, body: answer }],
         label: None,
         latency,
     }))
 }
 
-fn all_headers(node: &Node, place: &str, notes: &mut Notes) -> HeaderMap {
-    let all = node.get("headers").and_then(Node::list).unwrap_or_default();
+fn all_headers(node: &LocatedValue, place: &str, notes: &mut Notes) -> HeaderMap {
+    let all = node.get("headers").and_then(LocatedValue::list).unwrap_or_default();
     let pairs = all.iter().filter_map(|header| {
         Some((header.get("name")?.text()?, header.get("value")?.text()?.as_bytes()))
     });
@@ -96,18 +107,19 @@ fn all_headers(node: &Node, place: &str, notes: &mut Notes) -> HeaderMap {
 }
 
 /// The body of a request.
-fn sent(request: &Node, place: &str, notes: &mut Notes) -> Result<Bytes, Wrong> {
+fn sent(request: &LocatedValue, place: &str, notes: &mut Notes) -> Result<Bytes, FileProblem> {
     let Some(data) = request.get("postData") else { return Ok(Bytes::new()) };
-    if let Some(text) = data.get("text").and_then(Node::text) {
+    if let Some(text) = data.get("text").and_then(LocatedValue::text) {
         return unpacked(text, data.get("encoding"));
     }
-    let params = data.get("params").and_then(Node::list).unwrap_or_default();
+    let params = data.get("params").and_then(LocatedValue::list).unwrap_or_default();
     if params.is_empty() {
         return Ok(Bytes::new());
     }
     notes.lost("the bytes of a form, of which the file has only the fields", place);
-    let text =
-        |node: Option<&Node>| node.and_then(Node::text).map(form_encoded).unwrap_or_default();
+    let text = |node: Option<&LocatedValue>| {
+        node.and_then(LocatedValue::text).map(form_encoded).unwrap_or_default()
+    };
     let pairs =
         params.iter().map(|pair| format!("{}={}", text(pair.get("name")), text(pair.get("value"))));
     Ok(pairs.collect::<Vec<_>>().join("&").into())
@@ -128,9 +140,9 @@ fn form_encoded(text: &str) -> String {
 }
 
 /// The body of an answer; `None` if the file does not have it.
-fn content(response: &Node) -> Result<Option<Bytes>, Wrong> {
+fn content(response: &LocatedValue) -> Result<Option<Bytes>, FileProblem> {
     let Some(content) = response.get("content") else { return Ok(None) };
-    if let Some(text) = content.get("text").and_then(Node::text) {
+    if let Some(text) = content.get("text").and_then(LocatedValue::text) {
         return unpacked(text, content.get("encoding")).map(Some);
     }
     let size = match content.get("size").map(|size| &size.value) {
@@ -140,12 +152,12 @@ fn content(response: &Node) -> Result<Option<Bytes>, Wrong> {
     Ok((size <= 0).then(Bytes::new))
 }
 
-fn unpacked(text: &str, encoding: Option<&Node>) -> Result<Bytes, Wrong> {
-    match encoding.and_then(Node::text) {
+fn unpacked(text: &str, encoding: Option<&LocatedValue>) -> Result<Bytes, FileProblem> {
+    match encoding.and_then(LocatedValue::text) {
         Some("base64") => {
             let packed: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
             let unpacked = BASE64.decode(&packed);
-            unpacked.map(Bytes::from).map_err(|_| Wrong::Value {
+            unpacked.map(Bytes::from).map_err(|_| FileProblem::Value {
                 what: "base64",
                 found: text.chars().take(40).collect(),
             })

@@ -13,8 +13,8 @@ use retold::model::{FailureKind, Response};
 use retold::prompt::{Api, Request};
 use serde_json::{Map, Value, json};
 
-use crate::error::Wrong;
-use crate::exchange::{Answer, Asked, Exchange, Http, unanswered};
+use crate::error::FileProblem;
+use crate::exchange::{Http, TrafficAnswer, TrafficExchange, TrafficQuestion, unanswered};
 use crate::notes::Notes;
 
 /// What stands for an attachment, before its hash.
@@ -26,9 +26,9 @@ const MOST_BYTES: usize = 256 << 20;
 /// The exchanges of a log in JSON.
 ///
 /// # Errors
-/// [`Wrong`].
-pub(crate) fn read(log: &Value, notes: &mut Notes) -> Result<Vec<Exchange>, Wrong> {
-    let eval = log.get("eval").ok_or(Wrong::Missing("eval"))?;
+/// [`FileProblem`].
+pub(crate) fn read(log: &Value, notes: &mut Notes) -> Result<Vec<TrafficExchange>, FileProblem> {
+    let eval = log.get("eval").ok_or(FileProblem::Missing("eval"))?;
     let samples = log["samples"].as_array().map_or(&[][..], Vec::as_slice);
     let mut exchanges = Vec::new();
     for sample in samples {
@@ -40,12 +40,12 @@ pub(crate) fn read(log: &Value, notes: &mut Notes) -> Result<Vec<Exchange>, Wron
 /// The exchanges of one sample.
 ///
 /// # Errors
-/// [`Wrong`].
+/// [`FileProblem`].
 pub(crate) fn of_sample(
     sample: &Value,
     eval: &Value,
     notes: &mut Notes,
-) -> Result<Vec<Exchange>, Wrong> {
+) -> Result<Vec<TrafficExchange>, FileProblem> {
     let place = format!("sample {}, epoch {}", shown(&sample["id"]), shown(&sample["epoch"]));
     let label = json!({"sample": sample["id"], "epoch": sample["epoch"]});
     let mut pool = SamplePool { sample, left: MOST_BYTES };
@@ -67,7 +67,7 @@ pub(crate) fn of_sample(
             notes.lost("failed attempts, of which the file has only the number", &place);
         }
         let (answers, label) = (answer.into_iter().collect(), Some(label.clone()));
-        exchanges.push(Exchange { place, asked, answers, label, latency });
+        exchanges.push(TrafficExchange { place, asked, answers, label, latency });
     }
     Ok(exchanges)
 }
@@ -83,7 +83,7 @@ fn exchange(
     pool: &mut SamplePool<'_>,
     place: &str,
     notes: &mut Notes,
-) -> Result<(Asked, Option<Answer>), Wrong> {
+) -> Result<(TrafficQuestion, Option<TrafficAnswer>), FileProblem> {
     let failed = event["error"].as_str();
     let call = pool.call(event)?;
     if let Some((request, response)) = call
@@ -91,7 +91,7 @@ fn exchange(
     {
         notes.lost("the bytes of a body, of which the file has only the JSON in it", place);
         let answer = match (response.is_object(), failed) {
-            (true, None) => Some(Answer::Http {
+            (true, None) => Some(TrafficAnswer::Http {
                 status: StatusCode::OK,
                 headers: json_headers(),
                 body: Bytes::from(response.to_string()),
@@ -101,7 +101,7 @@ fn exchange(
             }
             (false, None) => None,
         };
-        return Ok((Asked::Http(http), answer));
+        return Ok((TrafficQuestion::Http(http), answer));
     }
     notes.lost("that the request of an exchange is not in the file: it is shown and parsed, but not replayed", place);
     let mut body = Map::new();
@@ -118,12 +118,12 @@ fn exchange(
         body.insert("tool_choice".to_owned(), event["tool_choice"].clone());
     }
     let request = Request::of_program(Api::Chat, body);
-    let request = request.map_err(|error| Wrong::Said(error.to_string()))?;
+    let request = request.map_err(|error| FileProblem::Said(error.to_string()))?;
     let answer = match failed {
         Some(error) => Some(unanswered(FailureKind::Server, "error", &printable(error, 300))),
-        None => output(&event["output"]).map(|answer| Answer::Read(Box::new(answer))),
+        None => output(&event["output"]).map(|answer| TrafficAnswer::Read(Box::new(answer))),
     };
-    Ok((Asked::Other("inspect", Box::new(request)), answer))
+    Ok((TrafficQuestion::Other("inspect", Box::new(request)), answer))
 }
 
 /// The answer as Inspect reads it.
@@ -219,7 +219,7 @@ struct SamplePool<'a> {
 
 impl SamplePool<'_> {
     /// What was sent and received, if the log has it.
-    fn call(&mut self, event: &Value) -> Result<Option<(Value, Value)>, Wrong> {
+    fn call(&mut self, event: &Value) -> Result<Option<(Value, Value)>, FileProblem> {
         let call = &event["call"];
         if !call["request"].is_object() {
             return Ok(None);
@@ -235,7 +235,7 @@ impl SamplePool<'_> {
     }
 
     /// The messages of an event as Inspect has them.
-    fn messages(&mut self, event: &Value) -> Result<Value, Wrong> {
+    fn messages(&mut self, event: &Value) -> Result<Value, FileProblem> {
         let mut messages = match event["input_refs"].is_array() {
             true => self.ranges(&event["input_refs"], "messages")?,
             false => event["input"].clone(),
@@ -251,8 +251,8 @@ impl SamplePool<'_> {
     }
 
     /// Items of a list that the sample has, by ranges.
-    fn ranges(&mut self, ranges: &Value, list: &str) -> Result<Value, Wrong> {
-        let wrong = || Wrong::Said(format!("a reference leads out of events_data.{list}"));
+    fn ranges(&mut self, ranges: &Value, list: &str) -> Result<Value, FileProblem> {
+        let wrong = || FileProblem::Said(format!("a reference leads out of events_data.{list}"));
         let all = self.sample["events_data"][list].as_array().map_or(&[][..], Vec::as_slice);
         let mut items = Vec::new();
         for range in ranges.as_array().into_iter().flatten() {
@@ -267,16 +267,16 @@ impl SamplePool<'_> {
         Ok(items.into())
     }
 
-    fn spend(&mut self, bytes: usize) -> Result<(), Wrong> {
+    fn spend(&mut self, bytes: usize) -> Result<(), FileProblem> {
         let most = MOST_BYTES >> 20;
         self.left = self.left.checked_sub(bytes).ok_or_else(|| {
-            Wrong::Said(format!("the messages of a sample amount to more than {most} MiB"))
+            FileProblem::Said(format!("the messages of a sample amount to more than {most} MiB"))
         })?;
         Ok(())
     }
 
     /// Puts attachments back where they are referred to.
-    fn attached(&mut self, value: &mut Value) -> Result<(), Wrong> {
+    fn attached(&mut self, value: &mut Value) -> Result<(), FileProblem> {
         match value {
             Value::String(text) if text.contains(ATTACHMENT) => {
                 let (mut out, mut rest) = (String::new(), text.as_str());
@@ -306,13 +306,13 @@ impl SamplePool<'_> {
 /// The exchanges of an archive, whose samples are files of their own.
 ///
 /// # Errors
-/// [`Wrong`], and where.
+/// [`FileProblem`], and where.
 pub(crate) fn read_archive(
     bytes: &[u8],
     notes: &mut Notes,
-) -> Result<Vec<Exchange>, (Option<String>, Wrong)> {
-    let said = |error: crate::zip::ZipError| (None, Wrong::Said(error.to_string()));
-    let mut archive = crate::zip::Archive::new(bytes).map_err(said)?;
+) -> Result<Vec<TrafficExchange>, (Option<String>, FileProblem)> {
+    let said = |error: crate::zip::ZipError| (None, FileProblem::Said(error.to_string()));
+    let mut archive = crate::zip::ZipArchive::new(bytes).map_err(said)?;
     let entries = archive.entries.clone();
     let mut json = |name: &str| {
         let found = entries.iter().find(|entry| entry.name == name);
@@ -322,7 +322,7 @@ pub(crate) fn read_archive(
             Some(at) => Some(format!("{name}, {at}")),
             None => Some(name.to_owned()),
         };
-        let text = std::str::from_utf8(&bytes).map_err(|_| (place(None), Wrong::NotUtf8))?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| (place(None), FileProblem::NotUtf8))?;
         crate::file::json_value(text).map(Some).map_err(|(at, wrong)| (place(at), wrong))
     };
     // A log whose writing was cut off has only the first of these.
@@ -331,7 +331,8 @@ pub(crate) fn read_archive(
         None => json("_journal/start.json")?,
     };
     let eval = header.map(|header| header["eval"].clone()).filter(Value::is_object);
-    let eval = eval.ok_or((None, Wrong::Not("a log of Inspect AI: it has no header.json")))?;
+    let eval =
+        eval.ok_or((None, FileProblem::Not("a log of Inspect AI: it has no header.json")))?;
     let mut names: Vec<&str> = entries
         .iter()
         .map(|entry| entry.name.as_str())

@@ -8,10 +8,10 @@ pub(crate) mod vcrpy;
 
 use std::fmt;
 
-use crate::error::Wrong;
+use crate::error::FileProblem;
 
 /// Where something is wrong: the path of a field, and its line if that is known.
-pub(crate) type Placed<T> = Result<T, (Option<String>, Wrong)>;
+pub(crate) type Placed<T> = Result<T, (Option<String>, FileProblem)>;
 
 /// A format of another tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,9 +11,11 @@ use retold::prompt::{Api, Request};
 use serde_json::{Map, Value as Json, json};
 
 use super::Placed;
-use crate::error::Wrong;
-use crate::exchange::{Answer, Asked, Exchange, Http, headers, method, plain, status};
-use crate::node::{Node, Value};
+use crate::error::FileProblem;
+use crate::exchange::{
+    Http, TrafficAnswer, TrafficExchange, TrafficQuestion, headers, method, plain, status,
+};
+use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
 
 /// Noted of what was not asked over HTTP.
@@ -23,12 +25,12 @@ const NOT_HTTP: &str = "that an exchange was not HTTP: it is shown and parsed, b
 ///
 /// # Errors
 /// What is wrong, and where.
-pub(crate) fn read(cassette: &Node, notes: &mut Notes) -> Placed<Vec<Exchange>> {
+pub(crate) fn read(cassette: &LocatedValue, notes: &mut Notes) -> Placed<Vec<TrafficExchange>> {
     if let Some(first) = cassette.list().and_then(|items| items.first())
         && first.get("request").is_some()
     {
         let said = "a cassette of vcrpy before 1.0: `python -m vcr.migration` converts it";
-        return Err((None, Wrong::Said(said.to_owned())));
+        return Err((None, FileProblem::Said(said.to_owned())));
     }
     let interactions = field(cassette, "interactions").map_err(|wrong| (None, wrong))?;
     let interactions = list(interactions, "interactions").map_err(|wrong| (None, wrong))?;
@@ -52,31 +54,39 @@ pub(crate) fn read(cassette: &Node, notes: &mut Notes) -> Placed<Vec<Exchange>> 
     Ok(exchanges)
 }
 
-fn place(at: usize, node: &Node) -> String {
+fn place(at: usize, node: &LocatedValue) -> String {
     match node.line {
         0 => format!("interactions.{at}"),
         line => format!("interactions.{at} (line {line})"),
     }
 }
 
-fn field<'a>(node: &'a Node, name: &'static str) -> Result<&'a Node, Wrong> {
+fn field<'a>(node: &'a LocatedValue, name: &'static str) -> Result<&'a LocatedValue, FileProblem> {
     match &node.value {
-        Value::Map(_) => node.get(name).ok_or(Wrong::Missing(name)),
-        _ => Err(Wrong::Kind { field: "the cassette", found: node.value.kind(), due: "a mapping" }),
+        Value::Map(_) => node.get(name).ok_or(FileProblem::Missing(name)),
+        _ => Err(FileProblem::Kind {
+            field: "the cassette",
+            found: node.value.kind(),
+            due: "a mapping",
+        }),
     }
 }
 
-fn list<'a>(node: &'a Node, name: &'static str) -> Result<&'a [Node], Wrong> {
-    node.list().ok_or(Wrong::Kind { field: name, found: node.value.kind(), due: "a list" })
+fn list<'a>(node: &'a LocatedValue, name: &'static str) -> Result<&'a [LocatedValue], FileProblem> {
+    node.list().ok_or(FileProblem::Kind { field: name, found: node.value.kind(), due: "a list" })
 }
 
-fn text<'a>(node: &'a Node, name: &'static str) -> Result<&'a str, Wrong> {
-    let found = node.get(name).ok_or(Wrong::Missing(name))?;
-    found.text().ok_or(Wrong::Kind { field: name, found: found.value.kind(), due: "a text" })
+fn text<'a>(node: &'a LocatedValue, name: &'static str) -> Result<&'a str, FileProblem> {
+    let found = node.get(name).ok_or(FileProblem::Missing(name))?;
+    found.text().ok_or(FileProblem::Kind { field: name, found: found.value.kind(), due: "a text" })
 }
 
 /// A request over HTTP, and its answer.
-fn http(interaction: &Node, place: &str, notes: &mut Notes) -> Result<Exchange, Wrong> {
+fn http(
+    interaction: &LocatedValue,
+    place: &str,
+    notes: &mut Notes,
+) -> Result<TrafficExchange, FileProblem> {
     let request = field(interaction, "request")?;
     let response = field(interaction, "response")?;
     unknown(interaction, &["request", "response"], place, notes);
@@ -111,24 +121,24 @@ fn http(interaction: &Node, place: &str, notes: &mut Notes) -> Result<Exchange, 
         Some(Value::Text(code)) => code.parse().ok(),
         _ => None,
     };
-    let status = status(code.ok_or(Wrong::Missing("status"))?)?;
+    let status = status(code.ok_or(FileProblem::Missing("status"))?)?;
     let mut headers = all_headers(response, place, notes)?;
     let body = match response.get("content") {
         Some(content) => bytes(content, "content")?,
         None => self::body(response, "parsed_body", "body", notes, place)?,
     };
     let body = plain(&mut headers, body, place, notes);
-    Ok(Exchange {
+    Ok(TrafficExchange {
         place: place.to_owned(),
-        asked: Asked::Http(asked),
-        answers: vec![Answer::Http { status, headers, body }],
+        asked: TrafficQuestion::Http(asked),
+        answers: vec![TrafficAnswer::Http { status, headers, body }],
         label: None,
         latency: Duration::ZERO,
     })
 }
 
 /// Notes fields that are not vcrpy's.
-fn unknown(node: &Node, known: &[&str], place: &str, notes: &mut Notes) {
+fn unknown(node: &LocatedValue, known: &[&str], place: &str, notes: &mut Notes) {
     for (name, _) in node.map().unwrap_or_default() {
         if !known.contains(&name.as_str()) {
             let name: String = name.chars().take(60).collect();
@@ -137,9 +147,14 @@ fn unknown(node: &Node, known: &[&str], place: &str, notes: &mut Notes) {
     }
 }
 
-fn all_headers(node: &Node, place: &str, notes: &mut Notes) -> Result<HeaderMap, Wrong> {
+fn all_headers(
+    node: &LocatedValue,
+    place: &str,
+    notes: &mut Notes,
+) -> Result<HeaderMap, FileProblem> {
     let Some(found) = node.get("headers") else { return Ok(HeaderMap::new()) };
-    let wrong = || Wrong::Kind { field: "headers", found: found.value.kind(), due: "a mapping" };
+    let wrong =
+        || FileProblem::Kind { field: "headers", found: found.value.kind(), due: "a mapping" };
     let fields = found.map().ok_or_else(wrong)?;
     let mut all: Vec<(&str, Vec<u8>)> = Vec::new();
     for (name, values) in fields {
@@ -155,7 +170,7 @@ fn all_headers(node: &Node, place: &str, notes: &mut Notes) -> Result<HeaderMap,
     Ok(headers(all.iter().map(|(name, value)| (*name, value.as_slice())), place, notes))
 }
 
-fn scalar(node: &Node, field: &'static str) -> Result<Vec<u8>, Wrong> {
+fn scalar(node: &LocatedValue, field: &'static str) -> Result<Vec<u8>, FileProblem> {
     match &node.value {
         Value::Number(number) => Ok(number.to_string().into_bytes()),
         Value::Bool(value) => Ok(value.to_string().into_bytes()),
@@ -164,25 +179,25 @@ fn scalar(node: &Node, field: &'static str) -> Result<Vec<u8>, Wrong> {
 }
 
 /// A text or bytes.
-fn bytes(node: &Node, field: &'static str) -> Result<Bytes, Wrong> {
+fn bytes(node: &LocatedValue, field: &'static str) -> Result<Bytes, FileProblem> {
     match &node.value {
         Value::Null => Ok(Bytes::new()),
         Value::Text(text) => Ok(Bytes::from(text.clone())),
         Value::Bytes(bytes) => Ok(Bytes::from(bytes.clone())),
-        other => Err(Wrong::Kind { field, found: other.kind(), due: "a text or bytes" }),
+        other => Err(FileProblem::Kind { field, found: other.kind(), due: "a text or bytes" }),
     }
 }
 
 /// A body in any of its forms.
 fn body(
-    node: &Node,
+    node: &LocatedValue,
     parsed: &'static str,
     name: &'static str,
     notes: &mut Notes,
     place: &str,
-) -> Result<Bytes, Wrong> {
-    let written = |node: &Node, notes: &mut Notes| {
-        let json = node.text_of_json().ok_or(Wrong::Kind {
+) -> Result<Bytes, FileProblem> {
+    let written = |node: &LocatedValue, notes: &mut Notes| {
+        let json = node.text_of_json().ok_or(FileProblem::Kind {
             field: parsed,
             found: "bytes that are not UTF-8",
             due: "what JSON has",
@@ -203,7 +218,7 @@ fn body(
                 let packed: Vec<u8> =
                     packed.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
                 let unpacked = BASE64.decode(&packed);
-                unpacked.map(Bytes::from).map_err(|_| Wrong::Value {
+                unpacked.map(Bytes::from).map_err(|_| FileProblem::Value {
                     what: "base64",
                     found: String::from_utf8_lossy(&packed).chars().take(40).collect(),
                 })
@@ -218,7 +233,11 @@ fn body(
 
 /// A call that did not go over HTTP, in the form in which pydantic-ai records gRPC: what was asked
 /// and what came, as JSON.
-fn call(interaction: &Node, place: &str, notes: &mut Notes) -> Result<Exchange, Wrong> {
+fn call(
+    interaction: &LocatedValue,
+    place: &str,
+    notes: &mut Notes,
+) -> Result<TrafficExchange, FileProblem> {
     let fields = interaction.map().unwrap_or_default();
     let inner =
         |name: &str| fields.iter().find(|(field, _)| field.contains(name)).map(|(_, node)| node);
@@ -227,11 +246,12 @@ fn call(interaction: &Node, place: &str, notes: &mut Notes) -> Result<Exchange, 
             (value(request, "json", "raw"), value(response, "json", "raw"), Json::Null)
         }
         (_, _, [(name, method)]) if method.get("method").is_some() => {
-            let called = json!({"method": method.get("method").and_then(Node::text), "name": name});
+            let called =
+                json!({"method": method.get("method").and_then(LocatedValue::text), "name": name});
             let answered = value(method, "response_json", "response_raw");
             (value(method, "request_json", "request_raw"), answered, called)
         }
-        _ => return Err(Wrong::Missing("request")),
+        _ => return Err(FileProblem::Missing("request")),
     };
     notes.lost(NOT_HTTP, place);
     let mut address = Map::new();
@@ -254,18 +274,18 @@ fn call(interaction: &Node, place: &str, notes: &mut Notes) -> Result<Exchange, 
         None => Response::text(answered.to_string()),
     };
     response.extra.insert("reply".to_owned(), answered);
-    Ok(Exchange {
+    Ok(TrafficExchange {
         place: place.to_owned(),
-        asked: Asked::Other("grpc", Box::new(request)),
-        answers: vec![Answer::Read(Box::new(response))],
+        asked: TrafficQuestion::Other("grpc", Box::new(request)),
+        answers: vec![TrafficAnswer::Read(Box::new(response))],
         label: None,
         latency: Duration::ZERO,
     })
 }
 
 /// What was sent or received, as JSON, or else its bytes.
-fn value(node: &Node, json: &str, raw: &str) -> Json {
-    if let Some(value) = node.get(json).and_then(Node::json) {
+fn value(node: &LocatedValue, json: &str, raw: &str) -> Json {
+    if let Some(value) = node.get(json).and_then(LocatedValue::json) {
         return value;
     }
     match node.get(raw).map(|raw| &raw.value) {
@@ -274,8 +294,8 @@ fn value(node: &Node, json: &str, raw: &str) -> Json {
     }
 }
 
-fn request(body: Map<String, Json>) -> Result<Request, Wrong> {
-    Request::of_program(Api::Chat, body).map_err(|error| Wrong::Said(error.to_string()))
+fn request(body: Map<String, Json>) -> Result<Request, FileProblem> {
+    Request::of_program(Api::Chat, body).map_err(|error| FileProblem::Said(error.to_string()))
 }
 
 /// A WebSocket session: each turn is an exchange that continues the ones before it. What was sent is
@@ -291,14 +311,14 @@ struct WebSocketSession {
 impl WebSocketSession {
     fn message(
         &mut self,
-        node: &Node,
+        node: &LocatedValue,
         place: &str,
         notes: &mut Notes,
-    ) -> Result<Option<Exchange>, Wrong> {
-        let data = node.get("data").ok_or(Wrong::Missing("data"))?;
+    ) -> Result<Option<TrafficExchange>, FileProblem> {
+        let data = node.get("data").ok_or(FileProblem::Missing("data"))?;
         let data = match &data.value {
             Value::Bytes(bytes) => json!({"base64": BASE64.encode(bytes)}),
-            _ => data.json().ok_or(Wrong::Missing("data"))?,
+            _ => data.json().ok_or(FileProblem::Missing("data"))?,
         };
         match text(node, "direction")? {
             "sent" => {
@@ -318,12 +338,12 @@ impl WebSocketSession {
                 self.received.push(data);
                 Ok(None)
             }
-            other => Err(Wrong::Value { what: "sent or received", found: other.to_owned() }),
+            other => Err(FileProblem::Value { what: "sent or received", found: other.to_owned() }),
         }
     }
 
     /// The last turn, at the end of the session.
-    fn answered(&mut self, notes: &mut Notes) -> Option<Exchange> {
+    fn answered(&mut self, notes: &mut Notes) -> Option<TrafficExchange> {
         if !self.sent && self.received.is_empty() {
             return None;
         }
@@ -332,21 +352,21 @@ impl WebSocketSession {
         turn
     }
 
-    fn turn(&mut self, notes: &mut Notes) -> Result<Option<Exchange>, Wrong> {
+    fn turn(&mut self, notes: &mut Notes) -> Result<Option<TrafficExchange>, FileProblem> {
         let body = json!({"http": {"dialect": "websocket@1"}, "messages": self.messages});
         let Json::Object(body) = body else { return Ok(None) };
         let request = request(body)?;
         let lines: Vec<String> = self.received.iter().map(Json::to_string).collect();
         let answered = !self.received.is_empty();
-        let answer = Answer::Read(Box::new(Response::text(lines.join("\n"))));
+        let answer = TrafficAnswer::Read(Box::new(Response::text(lines.join("\n"))));
         let received = std::mem::take(&mut self.received);
         self.messages.push(json!({"role": "assistant", "content": received}));
         self.sent = false;
         let place = std::mem::take(&mut self.place);
         notes.lost(NOT_HTTP, &place);
-        Ok(Some(Exchange {
+        Ok(Some(TrafficExchange {
             place,
-            asked: Asked::Other("websocket", Box::new(request)),
+            asked: TrafficQuestion::Other("websocket", Box::new(request)),
             answers: if answered { vec![answer] } else { Vec::new() },
             label: None,
             latency: Duration::ZERO,

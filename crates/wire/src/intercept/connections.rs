@@ -22,7 +22,7 @@ use crate::front::Front;
 use crate::here::Here;
 use crate::incoming::Incoming;
 use crate::limits::HEAD;
-use crate::listening::Seat;
+use crate::listening::ConnectionSeat;
 use crate::outlet::Outgoing;
 use crate::refusal::{refused, turned_away};
 
@@ -82,7 +82,7 @@ pub(crate) async fn pass_on(
 pub(crate) async fn connect(
     front: Arc<Front>,
     request: Request<IncomingBody>,
-    seat: Seat,
+    seat: ConnectionSeat,
 ) -> Response<Outgoing> {
     let Some(interception) = front.interception.clone() else {
         let said =

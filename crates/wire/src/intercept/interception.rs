@@ -30,14 +30,14 @@ pub struct Interception {
     pub(super) tunnels: Option<Tunnels>,
     /// Whether something is recorded; otherwise, models are not reached.
     pub(super) live: bool,
-    reported: Mutex<Reported>,
+    reported: Mutex<ConnectionReport>,
     /// What stands before `/UPSTREAM/PATH` in a URL for this program.
     pub(super) here: String,
 }
 
 /// What became of connections that were not recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reported {
+pub struct ConnectionReport {
     /// The hosts whose connections a program broke off, because it does not trust our certificate.
     pub distrusted: BTreeSet<String>,
     /// How often each host was refused in a replay. A host that is asked without TLS begins with
@@ -74,7 +74,7 @@ impl Interception {
     }
 
     /// What became of connections that were not recorded.
-    pub fn reported(&self) -> Reported {
+    pub fn reported(&self) -> ConnectionReport {
         lock(&self.reported).clone()
     }
 
@@ -93,7 +93,7 @@ impl Interception {
     pub(super) fn count(
         &self,
         host: &str,
-        list: impl FnOnce(&mut Reported) -> &mut BTreeMap<String, u64>,
+        list: impl FnOnce(&mut ConnectionReport) -> &mut BTreeMap<String, u64>,
     ) {
         let mut reported = lock(&self.reported);
         let list = list(&mut reported);

@@ -11,4 +11,4 @@ mod tunnel;
 pub use authority::AuthorityError;
 pub(crate) use connections::{connect, pass_on};
 pub use hosts::{NamedHosts, not_hiding};
-pub use interception::{Interception, Reported};
+pub use interception::{ConnectionReport, Interception};

@@ -6,7 +6,7 @@ use hyper::http::{HeaderMap, HeaderValue};
 use retold::model::providers;
 use serde_json::Value;
 
-use super::views::{View, views_of};
+use super::views::{TextView, views_of};
 use super::{Redaction, replaced, replaced_bytes};
 use crate::decode::decoded;
 use crate::incoming::{CALL, Incoming};
@@ -41,7 +41,7 @@ impl Redaction {
         let mut any = false;
         for unit in [u16::from_le_bytes, u16::from_be_bytes] {
             for from in [0, 1] {
-                let found = self.found_in(views_of(View::of_utf16(&out, unit, from)), broken);
+                let found = self.found_in(views_of(TextView::of_utf16(&out, unit, from)), broken);
                 any |= !found.is_empty();
                 let bytes = |by: &str| {
                     by.encode_utf16().flat_map(|it| unit(it.to_ne_bytes()).to_ne_bytes()).collect()
@@ -49,7 +49,7 @@ impl Redaction {
                 out = replaced_bytes(&out, &found, bytes);
             }
         }
-        let found = self.found_in(views_of(View::of_bytes(&out)), broken);
+        let found = self.found_in(views_of(TextView::of_bytes(&out)), broken);
         any |= !found.is_empty();
         (Cow::Owned(replaced_bytes(&out, &found, |by| by.as_bytes().to_vec())), any)
     }
@@ -123,5 +123,5 @@ fn unescaped(text: &str) -> String {
             byte => out.push(byte),
         }
     }
-    View::of_bytes(&out).text
+    TextView::of_bytes(&out).text
 }

@@ -31,8 +31,8 @@ use regex::Regex;
 pub use key::{KnownKeys, RedactionKey};
 
 use crate::rule_error::RuleError;
-use tail::Beginnings;
-use views::{View, nfc, views, written_in};
+use tail::MatchBeginnings;
+use views::{TextView, nfc, views, written_in};
 
 /// What stands in place of what was taken out.
 static PLACEHOLDER: LazyLock<Option<Regex>> =
@@ -49,7 +49,7 @@ pub(crate) struct Redaction(Option<Arc<Patterns>>);
 
 #[derive(Debug)]
 struct Patterns {
-    texts: Vec<(Regex, Option<Beginnings>)>,
+    texts: Vec<(Regex, Option<MatchBeginnings>)>,
     key: RedactionKey,
 }
 
@@ -57,7 +57,7 @@ struct Patterns {
 type Chunks = Vec<(usize, u64)>;
 
 /// A part of a text, and what takes its place.
-type Found = (Range<usize>, String);
+type PatternMatch = (Range<usize>, String);
 
 impl Redaction {
     /// What these patterns match is taken out.
@@ -76,7 +76,7 @@ impl Redaction {
             if text.is_match("") {
                 return Err(RuleError::RedactsNothing(pattern.clone()));
             }
-            texts.push((text, Beginnings::new(&composed)));
+            texts.push((text, MatchBeginnings::new(&composed)));
         }
         let patterns = Patterns { texts, key: key.clone() };
         Ok(Redaction((!patterns.texts.is_empty()).then(|| Arc::new(patterns))))
@@ -97,7 +97,7 @@ impl Redaction {
 
     /// What is taken out of a text, in order; of one that was broken off, also what may be the beginning of
     /// a match.
-    fn found(&self, text: &str, broken: bool) -> Vec<Found> {
+    fn found(&self, text: &str, broken: bool) -> Vec<PatternMatch> {
         match self.0.is_none() {
             true => Vec::new(),
             false => self.found_in(views(text), broken),
@@ -105,9 +105,9 @@ impl Redaction {
     }
 
     /// What is taken out of what these views are of, in order.
-    fn found_in(&self, views: Vec<View>, broken: bool) -> Vec<Found> {
+    fn found_in(&self, views: Vec<TextView>, broken: bool) -> Vec<PatternMatch> {
         let Some(patterns) = &self.0 else { return Vec::new() };
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<PatternMatch> = Vec::new();
         for view in views {
             let known = known(&view.text);
             for (pattern, beginnings) in &patterns.texts {
@@ -163,7 +163,7 @@ fn meet(one: &Range<usize>, other: &Range<usize>) -> bool {
 }
 
 /// Adds what was found, unless a part of it was found before that it does not cover.
-fn add(found: &mut Vec<Found>, place: Range<usize>, by: String) {
+fn add(found: &mut Vec<PatternMatch>, place: Range<usize>, by: String) {
     let covers = |it: &Range<usize>| place.start <= it.start && it.end <= place.end && *it != place;
     if found.iter().all(|(it, _)| !meet(it, &place) || covers(it)) {
         found.retain(|(it, _)| !meet(it, &place));
@@ -172,13 +172,13 @@ fn add(found: &mut Vec<Found>, place: Range<usize>, by: String) {
 }
 
 /// A text with what was found replaced.
-fn replaced(text: &str, found: &[Found]) -> String {
+fn replaced(text: &str, found: &[PatternMatch]) -> String {
     let bytes = replaced_bytes(text.as_bytes(), found, |by| by.as_bytes().to_vec());
     // Places begin and end with characters.
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn replaced_bytes(bytes: &[u8], found: &[Found], by: impl Fn(&str) -> Vec<u8>) -> Vec<u8> {
+fn replaced_bytes(bytes: &[u8], found: &[PatternMatch], by: impl Fn(&str) -> Vec<u8>) -> Vec<u8> {
     let (mut out, mut from) = (Vec::with_capacity(bytes.len()), 0);
     for (place, placeholder) in found {
         out.extend_from_slice(&bytes[from..place.start]);

@@ -8,13 +8,13 @@ const LONGEST: usize = 256;
 
 /// Finds what may be the beginning of a match of a pattern.
 #[derive(Debug)]
-pub(super) struct Beginnings(DFA);
+pub(super) struct MatchBeginnings(DFA);
 
-impl Beginnings {
+impl MatchBeginnings {
     /// For this pattern; `None` if it is too large to be followed byte by byte.
     pub(super) fn new(pattern: &str) -> Option<Self> {
         let config = DFA::config().unicode_word_boundary(true);
-        DFA::builder().configure(config).build(pattern).ok().map(Beginnings)
+        DFA::builder().configure(config).build(pattern).ok().map(MatchBeginnings)
     }
 
     /// Where the longest end of a text begins with which a match may begin.
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn the_beginning_of_a_value_is_found_at_the_end_alone() {
-        let beginnings = Beginnings::new("Ada Lovelace|\\bJos\u{e9}").unwrap();
+        let beginnings = MatchBeginnings::new("Ada Lovelace|\\bJos\u{e9}").unwrap();
         assert_eq!(beginnings.at_end_of("I am Ada Lo"), Some(5));
         assert_eq!(beginnings.at_end_of("I am Ada Lo."), None);
         assert_eq!(beginnings.at_end_of("Who? A"), Some(5));

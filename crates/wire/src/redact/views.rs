@@ -26,7 +26,7 @@ const LATIN: &str = "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf 
 
 /// A text that was read from another one or from bytes, and where its characters come from.
 #[derive(Debug, Clone, Default)]
-pub(super) struct View {
+pub(super) struct TextView {
     pub(super) text: String,
     /// What was written in another way; the rest is byte for byte the same.
     steps: Vec<ViewStep>,
@@ -41,10 +41,10 @@ struct ViewStep {
     from: Range<usize>,
 }
 
-impl View {
+impl TextView {
     /// Bytes as a text: what is not UTF-8 is read as Latin-1.
     pub(super) fn of_bytes(bytes: &[u8]) -> Self {
-        let mut view = View::default();
+        let mut view = TextView::default();
         for chunk in bytes.utf8_chunks() {
             view.text.push_str(chunk.valid());
             view.end += chunk.valid().len();
@@ -57,7 +57,7 @@ impl View {
 
     /// Bytes from a place on as UTF-16.
     pub(super) fn of_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16, from: usize) -> Self {
-        let mut view = View { end: from, ..View::default() };
+        let mut view = TextView { end: from, ..TextView::default() };
         let units = bytes.get(from..).unwrap_or_default().chunks_exact(2);
         for c in char::decode_utf16(units.map(|two| unit([two[0], two[1]]))) {
             let length = c.as_ref().map_or(2, |c| c.len_utf16() * 2);
@@ -101,14 +101,14 @@ impl View {
     }
 
     /// The view with each piece for which `read` has another writing replaced; `None` if there is none.
-    fn rewritten(&self, read: impl Fn(&str) -> Option<(String, usize)>) -> Option<View> {
-        let mut view: Option<View> = None;
+    fn rewritten(&self, read: impl Fn(&str) -> Option<(String, usize)>) -> Option<TextView> {
+        let mut view: Option<TextView> = None;
         let mut at = 0;
         while let Some(c) = self.text[at..].chars().next() {
             let found = read(&self.text[at..]);
             let length = found.as_ref().map_or(c.len_utf8(), |(_, length)| *length);
             if let Some((text, _)) = found {
-                let view = view.get_or_insert_with(|| View {
+                let view = view.get_or_insert_with(|| TextView {
                     text: self.text[..at].to_owned(),
                     steps: self.steps.iter().take_while(|it| it.part.end <= at).cloned().collect(),
                     end: self.place(&(0..at)).end,
@@ -125,12 +125,12 @@ impl View {
 }
 
 /// The views of a text: itself, then with escapes resolved as often as they are escaped.
-pub(super) fn views(text: &str) -> Vec<View> {
-    views_of(View { text: text.to_owned(), ..View::default() })
+pub(super) fn views(text: &str) -> Vec<TextView> {
+    views_of(TextView { text: text.to_owned(), ..TextView::default() })
 }
 
 /// The views of a view.
-pub(super) fn views_of(view: View) -> Vec<View> {
+pub(super) fn views_of(view: TextView) -> Vec<TextView> {
     let mut views = vec![view];
     while let Some(last) = views.last()
         && views.len() < DEPTH
@@ -140,11 +140,11 @@ pub(super) fn views_of(view: View) -> Vec<View> {
         views.push(next);
     }
     // A form has `+` for a space.
-    let plus = |view: &View| match view.text.contains('+') {
+    let plus = |view: &TextView| match view.text.contains('+') {
         true => view.rewritten(|text| text.starts_with('+').then(|| (" ".to_owned(), 1))),
         false => None,
     };
-    let spaced: Vec<View> = views.iter().filter_map(plus).collect();
+    let spaced: Vec<TextView> = views.iter().filter_map(plus).collect();
     views.extend(spaced);
     for view in &mut views {
         if !view.text.is_ascii()
@@ -184,7 +184,7 @@ fn unescaped(text: &str) -> Option<(String, usize)> {
         at += length;
     }
     if at > 0 {
-        return Some((View::of_bytes(&bytes).text, at));
+        return Some((TextView::of_bytes(&bytes).text, at));
     }
     match text.as_bytes().first()? {
         b'\\' => in_json(text),
@@ -249,14 +249,14 @@ fn in_html(text: &str) -> Option<(String, usize)> {
 }
 
 /// A text that stands in another one as base64 or as hexadecimal digits.
-pub(super) struct Written {
+pub(super) struct EncodedText {
     pub(super) text: String,
     /// Where.
     pub(super) part: Range<usize>,
     encoding: Encoding,
 }
 
-impl Written {
+impl EncodedText {
     /// Another text, written in the same way.
     pub(super) fn write(&self, text: &str) -> String {
         self.encoding.encode(text.as_bytes())
@@ -264,7 +264,7 @@ impl Written {
 }
 
 /// The texts that stand in a text as base64 or as hexadecimal digits.
-pub(super) fn written_in(text: &str) -> Vec<Written> {
+pub(super) fn written_in(text: &str) -> Vec<EncodedText> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     for is_part in [|byte: u8| b"+/-_".contains(&byte), |byte: u8| b"-_".contains(&byte)] {
@@ -275,7 +275,7 @@ pub(super) fn written_in(text: &str) -> Vec<Written> {
             if length >= SHORTEST {
                 let padding = bytes[at + length..].iter().take_while(|byte| **byte == b'=').count();
                 let part = at..at + length + padding.min(2);
-                found.extend(decoded(&text[part.clone()]).map(|(encoding, text)| Written {
+                found.extend(decoded(&text[part.clone()]).map(|(encoding, text)| EncodedText {
                     text,
                     part,
                     encoding,

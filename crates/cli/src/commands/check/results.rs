@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 
 use super::{Args, FailOn};
 use crate::output::{counted, grouped};
-use crate::runs::refold::Refolded;
-use crate::select::Source;
+use crate::runs::refold::RefoldResult;
+use crate::select::RunSource;
 use crate::views::changed::{list, side};
 use crate::views::left::{left_alone, left_as_json};
-use retold::check::{Checked, DecisionPart, New, Side};
+use retold::check::{DecisionCheck, DecisionPart, DecisionSide, New};
 use retold::id::RunId;
 
 /// The results for one run.
 pub(super) struct CheckResults {
-    pub(super) source: Source,
-    pub(super) checked: Checked,
+    pub(super) source: RunSource,
+    pub(super) checked: DecisionCheck,
     pub(super) accepted: Option<RunId>,
     /// The run in which the same decisions were accepted before.
     pub(super) known: Option<RunId>,
@@ -25,13 +25,13 @@ pub(super) struct CheckResults {
     /// Whether there was nothing to accept, because the recorded decisions are the same.
     pub(super) is_nothing_new: bool,
     /// What the new decisions would change in the run.
-    pub(super) refolded: Option<Refolded>,
+    pub(super) refolded: Option<RefoldResult>,
 }
 
 impl CheckResults {
     /// Whether the check fails.
     pub(super) fn fails(&self, args: &Args) -> bool {
-        let Checked { changed, unfaithful, found, flipped, .. } = &self.checked;
+        let DecisionCheck { changed, unfaithful, found, flipped, .. } = &self.checked;
         if args.fail_on.is_empty() {
             let differs = !changed.is_empty() || !unfaithful.is_empty();
             return differs && !args.accept;
@@ -47,7 +47,7 @@ impl CheckResults {
 pub(super) fn object(found: &CheckResults) -> Value {
     let CheckResults { source, checked, accepted, known, earlier, is_nothing_new: _, refolded } =
         found;
-    let Checked {
+    let DecisionCheck {
         run,
         new,
         left,
@@ -86,7 +86,7 @@ pub(super) fn object(found: &CheckResults) -> Value {
         "verdicts_to": table(|v| v.1),
         "unfaithful": unfaithful,
         "found": found,
-        "refold": refolded.as_ref().map(Refolded::json),
+        "refold": refolded.as_ref().map(RefoldResult::json),
         "flipped": flipped,
         "altered": altered,
         "simulated": source.simulated,
@@ -97,7 +97,7 @@ pub(super) fn object(found: &CheckResults) -> Value {
 pub(super) fn text(found: &CheckResults, most: usize) -> String {
     let CheckResults { source, checked, accepted, known, earlier, is_nothing_new, refolded } =
         found;
-    let Checked {
+    let DecisionCheck {
         run: _,
         new,
         left,
@@ -200,7 +200,7 @@ pub(super) fn text(found: &CheckResults, most: usize) -> String {
         let _ = writeln!(out, "\nnew decisions");
     }
     for New { seq, call, sample, decided } in new.iter().take(most) {
-        let decided = side(&Side::from(decided.clone()));
+        let decided = side(&DecisionSide::from(decided.clone()));
         let _ = writeln!(out, "  seq {seq} {call}#{sample}: {decided}");
     }
     if most > 0 && new.len() > most {

@@ -16,12 +16,12 @@ use crate::output::{Output, counted};
 use crate::parser::ParserChoice;
 use crate::run_id::new_run_id;
 use crate::runs::refold::{refold, refoldable};
-use crate::select::{self, Source};
+use crate::select::{self, RunSource};
 use crate::views::left::nothing;
-use retold::check::{Checked, check};
-use retold::decide::{Decided, Params, Redecided, Selection};
+use retold::check::{DecisionCheck, check};
+use retold::decide::{AnswerDecision, ParserParams, RevisedDecision, Selection};
 use retold::event::{DecidedBy, DecisionDetails};
-use retold::exchange::{Accepted, AcceptedDecision, accepted_about};
+use retold::exchange::{AcceptedDecision, AcceptedRun, accepted_about};
 use retold::id::{CallPath, RunId, Sample};
 use retold::log::{Backend, EventFault, LogError, Reader, SqliteBackend};
 use retold::run::{OtherDecision, clock};
@@ -29,8 +29,8 @@ use retold_archive::{RunView, VerifyDepth};
 
 /// What one run was checked with, and what came of it.
 struct CheckedRun {
-    checked: Checked,
-    accepted: Option<Accepted>,
+    checked: DecisionCheck,
+    accepted: Option<AcceptedRun>,
     is_nothing_new: bool,
     /// The decisions that differ from the recorded ones, if they are wanted.
     changed: BTreeMap<(CallPath, Sample), OtherDecision>,
@@ -61,9 +61,9 @@ pub(super) fn run(args: &Args, global: &Global, output: &Output) -> Result<Statu
 
 /// Checks runs, and shows what was found.
 fn check_all(
-    sources: Vec<Source>,
+    sources: Vec<RunSource>,
     mut choice: ParserChoice,
-    params: &Params,
+    params: &ParserParams,
     args: &Args,
     global: &Global,
     output: &Output,
@@ -77,7 +77,7 @@ fn check_all(
         let done = one(&source, selection, accepted, args.refold)?;
         all.push((source, done));
     }
-    let is_empty = |checked: &Checked| checked.decisions == 0 && checked.new.is_empty();
+    let is_empty = |checked: &DecisionCheck| checked.decisions == 0 && checked.new.is_empty();
     if all.iter().all(|(_, done)| is_empty(&done.checked)) {
         let left = &all[0].1.checked.left;
         let error = nothing(&all[0].0, left, args.call.as_ref(), parsers);
@@ -144,7 +144,7 @@ fn check_all(
 
 /// Starts a run for the decisions about another, which must be sound, because a run cannot be
 /// deleted later.
-fn accepting(source: &Source) -> Result<Accepted, CliError> {
+fn accepting(source: &RunSource) -> Result<AcceptedRun, CliError> {
     if source.file.is_some() {
         return Err(CliError::usage(format!(
             "{}: --accept needs a run, and this is a file of exchanges",
@@ -155,15 +155,15 @@ fn accepting(source: &Source) -> Result<Accepted, CliError> {
     let mut reader = source.log.reader()?;
     let verified = select::sound(reader.as_mut(), source.run, "nothing was accepted")?;
     let started = select::started(reader.as_mut(), source.run)?;
-    Ok(Accepted::begin(new_run_id()?, source.run, verified.head, &started, clock::now())?)
+    Ok(AcceptedRun::begin(new_run_id()?, source.run, verified.head, &started, clock::now())?)
 }
 
 /// Checks one run. What is accepted is dropped if it is what the run has already, by the same
 /// parsers with the same settings; the last value says so.
 fn one(
-    source: &Source,
+    source: &RunSource,
     choice: Selection<'_>,
-    mut accepted: Option<Accepted>,
+    mut accepted: Option<AcceptedRun>,
     keep_changed: bool,
 ) -> Result<CheckedRun, CliError> {
     let mut reader = source.checked()?;
@@ -185,28 +185,28 @@ fn one(
 }
 
 /// A decision, if it is not the recorded one. An answer without a decision has none to replace.
-fn other_decision(made: &Redecided) -> Option<OtherDecision> {
-    let Redecided { answer, now, .. } = made;
+fn other_decision(made: &RevisedDecision) -> Option<OtherDecision> {
+    let RevisedDecision { answer, now, .. } = made;
     let (_, recorded) = answer.decision.as_ref()?;
     let DecisionDetails { reasoning, value, warnings } = &recorded.details;
     let is_same = (&recorded.by.method, value, reasoning, warnings)
         == (&now.method, &now.value, &now.reasoning, &now.warnings);
-    let Decided { method, value, reasoning, warnings, .. } = now.clone();
+    let AnswerDecision { method, value, reasoning, warnings, .. } = now.clone();
     (!is_same).then_some(OtherDecision { method, value, reasoning, warnings })
 }
 
 /// Adds a decision to the accepted ones.
 fn accept(
-    accepted: &mut Accepted,
+    accepted: &mut AcceptedRun,
     reader: &mut dyn Reader,
     run: RunId,
-    made: &Redecided,
+    made: &RevisedDecision,
 ) -> Result<(), CliError> {
-    let Redecided { answer, by, now, .. } = made;
+    let RevisedDecision { answer, by, now, .. } = made;
     let missing = EventFault::NoRequest { prompt: answer.prompt };
     let request = reader.request(answer.prompt)?;
     let request = request.ok_or_else(|| LogError::corrupt(run, answer.seq, missing))?;
-    let Decided { method, value, reasoning, warnings, .. } = now.clone();
+    let AnswerDecision { method, value, reasoning, warnings, .. } = now.clone();
     let parser = serde_json::to_value(by)
         .map_err(|e| CliError::usage(format!("the parser cannot be written as JSON: {e}")))?;
     let decision = AcceptedDecision {

@@ -12,10 +12,10 @@ use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::parser::ParserChoice;
-use crate::select::{self, Source};
+use crate::select::{self, RunSource};
 use crate::views::left;
 use retold::decide::Selection;
-use retold::snapshot::{Changed, SnapshotError, Snapshots, of_run};
+use retold::snapshot::{SnapshotChange, SnapshotError, Snapshots, of_run};
 
 pub(super) fn run(
     folder: &Path,
@@ -35,7 +35,7 @@ pub(super) fn run(
 }
 
 fn written(
-    source: &Source,
+    source: &RunSource,
     folder: &Path,
     mut choice: ParserChoice,
     args: &Args,
@@ -57,7 +57,7 @@ fn written(
             paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
         };
         let changed = changed.iter().map(
-            |Changed { path, diff }| json!({"file": path.display().to_string(), "diff": diff}),
+            |SnapshotChange { path, diff }| json!({"file": path.display().to_string(), "diff": diff}),
         );
         output.object(&json!({
             "folder": folder.display().to_string(),
@@ -79,7 +79,7 @@ fn text(seen: &Snapshots, folder: &Path, most: usize) -> String {
     let Snapshots { same, written, changed, unreferenced, left } = seen;
     let (folder, snapshots) = (folder.display(), |n: usize| counted(n as u64, "snapshot"));
     let mut out = String::new();
-    for Changed { path, diff } in changed.iter().take(most) {
+    for SnapshotChange { path, diff } in changed.iter().take(most) {
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(out, "{}\n{diff}", path.display());
     }

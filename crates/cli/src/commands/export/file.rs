@@ -10,9 +10,9 @@ use crate::error::{CliError, Status, write_err};
 use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, counted};
-use crate::redaction::{self, OfRun};
+use crate::redaction::{self, RunRedactionKey};
 use crate::runs::{effective, program};
-use crate::select::{self, Selected};
+use crate::select::{self, RunSelection};
 use crate::views::traffic::{as_json, named, said};
 use retold::exchange::{export_exchanges, export_recording};
 use retold::jsonl::{IfExists, JsonlWriter};
@@ -20,7 +20,7 @@ use retold_archive::VerifyDepth;
 use retold_traffic::{
     CassetteForm, ExportError, Notes, export_cassette, export_fine_tuning, left_out,
 };
-use retold_wire::{RedactionKey, Settings};
+use retold_wire::{ProgramSettings, RedactionKey};
 
 /// A file to be written.
 pub(super) struct FileExport {
@@ -64,7 +64,7 @@ impl FileFormat {
 
 /// What is exported.
 struct Export<'a> {
-    selected: Selected,
+    selected: RunSelection,
     format: FileFormat,
     form: CassetteForm,
     upstreams: &'a BTreeMap<String, String>,
@@ -75,7 +75,7 @@ impl Export<'_> {
         &self,
         line: &mut dyn FnMut(&str) -> Result<(), CliError>,
     ) -> Result<(u64, Notes), CliError> {
-        let Export { selected: Selected { log, run }, format, form, upstreams } = self;
+        let Export { selected: RunSelection { log, run }, format, form, upstreams } = self;
         let mut reader = log.reader()?;
         match format {
             FileFormat::Recording => {
@@ -94,8 +94,8 @@ impl Export<'_> {
     }
 
     /// What the run says about itself; nothing if it is no program's.
-    fn settings(&self) -> Result<Settings, CliError> {
-        let Selected { log, run } = &self.selected;
+    fn settings(&self) -> Result<ProgramSettings, CliError> {
+        let RunSelection { log, run } = &self.selected;
         let started = select::started(log.reader()?.as_mut(), *run)?;
         Ok(serde_json::from_value(started.settings).unwrap_or_default())
     }
@@ -153,7 +153,7 @@ pub(super) fn run(
     {
         return Err(error);
     }
-    let selected = Selected::before_damage(&view);
+    let selected = RunSelection::before_damage(&view);
     let key = match format {
         FileFormat::Recording => key(&selected, global)?,
         FileFormat::Exchanges | FileFormat::Vcrpy | FileFormat::FineTuning => None,
@@ -235,18 +235,18 @@ fn to_file(
 
 /// The key of a run's redactions, or where it should be; `None` if it has none.
 fn key(
-    selected: &Selected,
+    selected: &RunSelection,
     global: &Global,
 ) -> Result<Option<Result<RedactionKey, String>>, CliError> {
     let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
     // Another experiment has no such settings.
-    let Ok(settings) = serde_json::from_value::<Settings>(started.settings) else {
+    let Ok(settings) = serde_json::from_value::<ProgramSettings>(started.settings) else {
         return Ok(None);
     };
     let known = redaction::keys(&global.log)?;
     Ok(redaction::of_run(&settings, &known).map(|key| match key {
-        OfRun::Known(key) => Ok(key.clone()),
-        OfRun::Missing => Err(known.place.clone()),
+        RunRedactionKey::Known(key) => Ok(key.clone()),
+        RunRedactionKey::Missing => Err(known.place.clone()),
     }))
 }
 

@@ -12,12 +12,12 @@ use crate::again::begins;
 use crate::error::{CliError, NOTHING_IMPORTED, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
-use crate::redaction::{self, OfRun};
+use crate::redaction::{self, RunRedactionKey};
 use crate::run_id::new_run_id;
 use crate::runs::program::next_command;
 use crate::select;
 use retold::exchange::{
-    DECISIONS, EXCHANGES, ImportError, Imported, Recording, import_recording, is_recording,
+    DECISIONS, EXCHANGES, ImportError, ImportResult, Recording, import_recording, is_recording,
     read_exchanges, read_recording,
 };
 use retold::id::{RunId, Seq};
@@ -25,7 +25,7 @@ use retold::jsonl::{JsonlReader, beginning};
 use retold::log::{Reader, SqliteBackend, verify_run};
 use retold::run::clock;
 use retold_traffic::{BEGINNING, Format};
-use retold_wire::{PROGRAM, Settings};
+use retold_wire::{PROGRAM, ProgramSettings};
 
 use traffic::TrafficArgs;
 
@@ -155,7 +155,7 @@ fn recording(
     let recording = read_recording(lines)?;
     sound(&recording, shown)?;
     let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
-    let Imported { added, known } = import_recording(&backend, &recording)?;
+    let ImportResult { added, known } = import_recording(&backend, &recording)?;
     let run = recording.run;
     let key = key(&recording, file, global)?;
     if output.is_json() {
@@ -177,14 +177,14 @@ fn recording(
 fn key(recording: &Recording, file: &Path, global: &Global) -> Result<String, CliError> {
     let started = select::started(recording.log.reader()?.as_mut(), recording.run)?;
     // Another experiment has no such settings.
-    let Ok(settings) = serde_json::from_value::<Settings>(started.settings) else {
+    let Ok(settings) = serde_json::from_value::<ProgramSettings>(started.settings) else {
         return Ok(String::new());
     };
     let (theirs, place) = (redaction::keys(file)?, redaction::place(&global.log));
     let place = place.display();
     Ok(match redaction::of_run(&settings, &theirs) {
         None => String::new(),
-        Some(OfRun::Known(key)) => {
+        Some(RunRedactionKey::Known(key)) => {
             // The first key is the log's own.
             redaction::own(&global.log)?;
             match redaction::add(&global.log, std::slice::from_ref(key))? {
@@ -192,9 +192,9 @@ fn key(recording: &Recording, file: &Path, global: &Global) -> Result<String, Cl
                 false => String::new(),
             }
         }
-        Some(OfRun::Missing) => {
+        Some(RunRedactionKey::Missing) => {
             match redaction::of_run(&settings, &redaction::keys(&global.log)?) {
-                Some(OfRun::Missing) => format!(
+                Some(RunRedactionKey::Missing) => format!(
                     "it was recorded with --redact, and its key is neither in {} nor in {place}: a replay does not find \
                      requests with a redacted value\n",
                     theirs.place

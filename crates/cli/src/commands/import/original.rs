@@ -14,15 +14,15 @@ use crate::run_id::new_run_id;
 use crate::runs::conclusion::{begun, stopped};
 use crate::runs::original::{command, is_one};
 use crate::runs::record::started;
-use crate::runs::session::{self, Session};
+use crate::runs::session::{self, StudyExecution};
 use crate::runs::settings::{is_of, settings_of};
-use crate::select::{self, Selected};
+use crate::select::{self, RunSelection};
 use retold::event::RunStarted;
 use retold::log::{Log, SqliteBackend};
 use retold::model::Prices;
 use retold::run::{Finish, Mode, RunRecord, Stop};
 use retold_study::error::ExperimentError;
-use retold_study::original::{Comparison, Original};
+use retold_study::original::{Original, OriginalComparison};
 use retold_study::study::Study;
 
 /// How many differences are listed; the rest are counted.
@@ -52,7 +52,7 @@ pub(crate) fn run(
         None => {
             let started = started(&imported.study, imported.model.as_ref())?;
             let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
-            let selected = Selected { log: Log::new(Arc::new(backend)), run: new_run_id()? };
+            let selected = RunSelection { log: Log::new(Arc::new(backend)), run: new_run_id()? };
             Execution { selected, started, mode: Mode::Record, imported }
         }
     };
@@ -65,7 +65,7 @@ fn unfinished(
     study: &Study,
     original: &str,
     global: &Global,
-) -> Result<(Selected, RunStarted), CliError> {
+) -> Result<(RunSelection, RunStarted), CliError> {
     let selected = select::run(global, name)?;
     let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
     if !is_one(&settings_of(global.studies, &started)?) || !is_of(global.studies, study, &started)?
@@ -80,7 +80,7 @@ fn unfinished(
 
 /// An original run that is about to be run again.
 struct Execution {
-    selected: Selected,
+    selected: RunSelection,
     started: RunStarted,
     mode: Mode,
     imported: Original,
@@ -93,9 +93,9 @@ fn execute(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let Execution { selected: Selected { log, run }, started, mode, imported } = execution;
+    let Execution { selected: RunSelection { log, run }, started, mode, imported } = execution;
     let Original { study, model, notes, compare } = imported;
-    let session = Session {
+    let session = StudyExecution {
         log: log.clone(),
         run,
         mode,
@@ -120,7 +120,7 @@ fn execute(
     let mut record = RunRecord::read(reader.as_mut(), run)?;
     let built = global.studies.build(&study.experiment, &study.settings.experiment);
     let built = built.map_err(|e| CliError::usage(e.to_string()))?;
-    let Comparison { compared, differences, not_compared } =
+    let OriginalComparison { compared, differences, not_compared } =
         compare(&built.outputs_any(&mut record)?);
     if output.is_json() {
         output.object(&json!({

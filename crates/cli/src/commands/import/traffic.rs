@@ -19,7 +19,7 @@ use retold::escaping::printable;
 use retold::log::{ForeignError, Log, SqliteBackend};
 use retold::model::providers;
 use retold::run::clock;
-use retold_traffic::{Format, Options, Read, TrafficError, import};
+use retold_traffic::{Format, Options, TrafficError, TrafficImport, import};
 use retold_wire::{RedactionKey, Rules};
 
 /// How requests of a file of another tool are named and compared.
@@ -78,7 +78,16 @@ pub(super) fn run(
     };
     let options = Options { name, rules, upstreams: named(&upstreams)? };
     let read = import(format, paths, options, clock::now())?;
-    let Read { run: collected, format, questions, answers, failed, unanswered, urls, notes } = read;
+    let TrafficImport {
+        run: collected,
+        format,
+        questions,
+        answers,
+        failed,
+        unanswered,
+        urls,
+        notes,
+    } = read;
     let backend = Arc::new(SqliteBackend::open_or_create(&global.log, global.sqlite())?);
     let run = new_run_id()?;
     collected.store(backend.as_ref(), run)?;

@@ -5,7 +5,7 @@ use retold::log::{EventFilter, MOMENTS, moment};
 
 /// Which events of a run to list; an event has to meet all of them.
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct Filter {
+pub(crate) struct ListingFilter {
     /// Only events of this kind, such as DecisionMade. Can be repeated.
     #[arg(long = "kind", value_name = "KIND", requires = "run")]
     kinds: Vec<String>,
@@ -32,9 +32,9 @@ fn since(text: &str) -> Result<Time, &'static str> {
     moment(text).ok_or(MOMENTS)
 }
 
-impl From<&Filter> for EventFilter {
-    fn from(given: &Filter) -> Self {
-        let Filter { kinds, call, method, model, failed, since } = given.clone();
+impl From<&ListingFilter> for EventFilter {
+    fn from(given: &ListingFilter) -> Self {
+        let ListingFilter { kinds, call, method, model, failed, since } = given.clone();
         EventFilter { kinds, call, method, model, failed, since }
     }
 }

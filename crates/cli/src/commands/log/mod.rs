@@ -12,15 +12,15 @@ use serde_json::{Value, json};
 
 use crate::again::typed;
 use crate::error::{CliError, Status, write_err};
-use crate::gate::{self, AtOnce};
+use crate::gate::{self, UnverifiedArg};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::runs::continuation;
-use crate::select::{Selected, Until};
+use crate::select::{RunAsOf, RunSelection};
 use crate::views::event::as_json;
 use crate::views::state::{self, RunState};
 use crate::{search, select};
-use filter::Filter;
+use filter::ListingFilter;
 use never::{Never, never};
 use retold::escaping::printable;
 use retold::event::{Event, StoredEvent};
@@ -58,7 +58,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SEQ", requires = "run", conflicts_with = "follow")]
     at: Option<u64>,
     #[command(flatten)]
-    filter: Filter,
+    filter: ListingFilter,
     /// Only questions and answers that have all of these words; words in quotes must follow each
     /// other. A question is found by what no earlier prompt has. The words are indexed once, in
     /// LOG-search or in the user's cache.
@@ -69,7 +69,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "run", conflicts_with = "most")]
     follow: bool,
     #[command(flatten)]
-    at_once: AtOnce,
+    at_once: UnverifiedArg,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
@@ -93,10 +93,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 /// Lists events: those that were searched for, or those up to an event, followed by the state there.
 fn list(view: &RunView, args: &Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let found = args.search.as_deref().map(|text| search::found(view, text, global)).transpose()?;
-    let selected = Selected { log: Log::new(view.untrusted().clone()), run: view.run() };
-    let until = args.at.map(|at| selected.until(at, view.damage())).transpose()?;
+    let selected = RunSelection { log: Log::new(view.untrusted().clone()), run: view.run() };
+    let until = args.at.map(|at| selected.as_of(at, view.damage())).transpose()?;
     let state = match &until {
-        Some(Until { selected, at, end }) => {
+        Some(RunAsOf { selected, at, end }) => {
             let mut checked = selected.checked()?;
             Some(state::of(global.studies, &mut checked, view.run(), (*at, *end))?)
         }

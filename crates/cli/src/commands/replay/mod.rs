@@ -14,13 +14,15 @@ use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::runs::continuation;
 use crate::runs::program::{self, InterceptArgs, PlayingArgs};
-use crate::runs::session::{self, Session};
+use crate::runs::session::{self, StudyExecution};
 use crate::runs::settings::{experiment_of, settings_of};
-use crate::select::{self, Selected};
+use crate::select::{self, RunSelection};
 use retold::id::RunId;
 use retold::log::Log;
 use retold::model::Prices;
-use retold::run::{Ended, Finish, Mode, OutputDifference, RunRecord, Stop, compare_outputs};
+use retold::run::{
+    ExecutionResult, Finish, Mode, OutputDifference, RunRecord, Stop, compare_outputs,
+};
 use retold_study::studies::Studies;
 
 /// Replay a run offline, and prove that its outcome is identical.
@@ -68,7 +70,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 }
 
 fn replayed(
-    selected: Selected,
+    selected: RunSelection,
     args: Args,
     global: &Global,
     output: &Output,
@@ -82,7 +84,7 @@ fn replayed(
     let simulated = started.is_simulated();
     let go_on = continuation::command(global.studies, &started, &selected.run.short(8));
     let log = selected.log.clone();
-    let session = Session {
+    let session = StudyExecution {
         log: selected.log,
         run: selected.run,
         mode: Mode::Replay,
@@ -93,7 +95,8 @@ fn replayed(
         live: None,
     };
     let ended = session::go(session, global)?;
-    let Ended { finish, progress, outcome_digest, report, state_compared, took, .. } = ended;
+    let ExecutionResult { finish, progress, outcome_digest, report, state_compared, took, .. } =
+        ended;
     let mut closed = None;
     let (identical, complete, divergence) = match finish {
         Finish::Finished => (true, true, None),

@@ -7,27 +7,27 @@ use serde_json::{Value, json};
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
-use crate::runs::session::{self, Session};
+use crate::runs::session::{self, StudyExecution};
 use crate::runs::settings::{as_json, settings_of};
 use crate::runs::templates::{of_template, wrong};
 use crate::select;
-use crate::select::{SIMULATED, Selected};
+use crate::select::{RunSelection, SIMULATED};
 use crate::views::departures::{departures_json, departures_text};
 use retold::id::RunId;
 use retold::model::Prices;
 use retold::run::{DryRun, DryRunSettings, Finish, Mode, Stop};
-use retold_study::at_once::TooLong;
+use retold_study::at_once::PromptTooLong;
 use retold_study::error::ExperimentError;
-use retold_study::templates::{Replaced, replace};
+use retold_study::templates::{TemplateReplacement, replace};
 
 /// Runs a run again with other templates, and reports what differs from the record.
 pub(crate) fn run(
-    selected: Selected,
+    selected: RunSelection,
     folder: &Path,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let Selected { log, run } = selected;
+    let RunSelection { log, run } = selected;
     let started = select::started(log.reader()?.as_mut(), run)?;
     let simulated = started.is_simulated();
     let mut settings = settings_of(global.studies, &started)?;
@@ -40,12 +40,12 @@ pub(crate) fn run(
         return Err(wrong(&source, folder, &replaced));
     }
     let (mode, prices, model) = (Mode::Rehearse, Prices::default(), None);
-    let session = Session { log, run, mode, started, settings, prices, model, live: None };
+    let session = StudyExecution { log, run, mode, started, settings, prices, model, live: None };
     let rehearsal = match session::rehearse(session, DryRunSettings::default(), global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
         // If a prompt cannot be built, its template is wrong.
         Finish::Stopped(Stop::Invalid { source, .. })
-            if of_template(source.as_ref()).is_some() || source.is::<TooLong>() =>
+            if of_template(source.as_ref()).is_some() || source.is::<PromptTooLong>() =>
         {
             return Err(wrong(source.as_ref(), folder, &replaced));
         }
@@ -66,14 +66,15 @@ pub(crate) fn run(
 struct RehearsalReport<'a> {
     run: RunId,
     folder: &'a Path,
-    replaced: &'a Replaced,
+    replaced: &'a TemplateReplacement,
     rehearsal: &'a DryRun,
     simulated: bool,
 }
 
 impl RehearsalReport<'_> {
     fn json(&self) -> Value {
-        let Replaced { templates, changed: changed_templates, unknown, files: _ } = self.replaced;
+        let TemplateReplacement { templates, changed: changed_templates, unknown, files: _ } =
+            self.replaced;
         let DryRun { matching, behind, changed, unrecorded, left, complete, departures, .. } =
             self.rehearsal;
         json!({
@@ -129,7 +130,7 @@ impl RehearsalReport<'_> {
     }
 
     fn templates(&self) -> String {
-        let Replaced { templates, changed, unknown, files: _ } = self.replaced;
+        let TemplateReplacement { templates, changed, unknown, files: _ } = self.replaced;
         let folder = self.folder.display();
         let differ = match changed.as_slice() {
             [] => "no template is changed".to_owned(),

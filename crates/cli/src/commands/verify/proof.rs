@@ -11,7 +11,7 @@ use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::EventsRoot;
 use retold::jsonl::read_whole;
-use retold::proof::{ProofError, Proved, verify};
+use retold::proof::{ProofError, ProofStatement, verify};
 
 use super::ssh_seal::Seal;
 
@@ -93,8 +93,8 @@ fn answer_of(event: &Event) -> &str {
     }
 }
 
-fn object(proved: &Proved, root: Option<EventsRoot>) -> Value {
-    let Proved { question, answer, decision, .. } = proved;
+fn object(proved: &ProofStatement, root: Option<EventsRoot>) -> Value {
+    let ProofStatement { question, answer, decision, .. } = proved;
     let decision = decision.as_ref().map(|Link { seq, hash, event }| {
         json!({"seq": seq, "hash": hash, "value": event.details.value, "method": event.by.method,
             "parser": event.by.parser})
@@ -116,8 +116,8 @@ fn object(proved: &Proved, root: Option<EventsRoot>) -> Value {
     })
 }
 
-fn shown(proved: &Proved, known_by: Option<&str>) -> String {
-    let Proved { run, root, head, events, question, answer, decision, others, .. } = proved;
+fn shown(proved: &ProofStatement, known_by: Option<&str>) -> String {
+    let ProofStatement { run, root, head, events, question, answer, decision, others, .. } = proved;
     let simulated = if proved.started.is_simulated() { ", with a SIMULATED model" } else { "" };
     let experiment = printable(&proved.started.experiment, 100);
     let sent = &question.event;

@@ -11,7 +11,7 @@ use crate::output::{Output, counted};
 use crate::select;
 use crate::views::event::finding_as_json;
 use retold::id::{EventHash, LedgerHash, RunId};
-use retold::log::ledger::{Checkpoint, Ledger};
+use retold::log::ledger::{Ledger, LedgerCheckpoint};
 use retold::log::{
     Fault, Finding, LogError, Reader, SqliteBackend, Verification, verify_all, verify_run,
 };
@@ -119,7 +119,7 @@ pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<St
         for problem in &problems {
             text.push_str(&format!("{problem}\n"));
         }
-        if let Some(Checkpoint { number, runs_since }) = checkpoint {
+        if let Some(LedgerCheckpoint { number, runs_since }) = checkpoint {
             let runs = counted(runs_since, "run");
             text.push_str(&format!(
                 "checkpoint found: entry {number} of the ledger, {runs} since\n"
@@ -145,7 +145,7 @@ pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<St
 }
 
 /// Looks for a hash that was saved earlier.
-fn find(checkpoint: LedgerHash, global: &Global) -> Result<Option<Checkpoint>, CliError> {
+fn find(checkpoint: LedgerHash, global: &Global) -> Result<Option<LedgerCheckpoint>, CliError> {
     let archive = Archive::open(&global.log, global.sqlite())?;
     let found = match Ledger::read(archive.backend().reader()?.as_mut()) {
         Ok(ledger) => ledger.checkpoint(checkpoint),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::error::CliError;
 use crate::redaction;
-use retold_wire::{Failures, Pace, RedactionKey, Rules};
+use retold_wire::{FailureReplay, Pace, RedactionKey, Rules};
 
 /// How a program's run is replayed.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -55,14 +55,14 @@ impl From<PaceArg> for Pace {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Playing {
     /// What becomes of failed attempts.
-    pub(crate) failures: Failures,
+    pub(crate) failures: FailureReplay,
     /// How fast streams are sent.
     pub(crate) pace: Pace,
 }
 
 impl Playing {
     pub(crate) fn new(skip_errors: bool, pace: PaceArg) -> Self {
-        let failures = if skip_errors { Failures::LeftOut } else { Failures::Sent };
+        let failures = if skip_errors { FailureReplay::LeftOut } else { FailureReplay::Sent };
         Playing { failures, pace: pace.into() }
     }
 }

@@ -6,20 +6,23 @@ use std::process::ExitStatus;
 
 use tokio::process::{Child, Command};
 
-use super::environment::{Environment, search_path};
+use super::environment::{EnvironmentChanges, search_path};
 use crate::error::{CliError, Status};
-use crate::signal::{Received, Signals};
+use crate::signal::{Signals, StopSignal};
 use retold::escaping::printable;
 
 /// What a person may have expected.
 const NO_SHELL: &str = "the command after -- is started as it is, without a shell";
 
 /// Starts a program with its own terminal.
-pub(super) fn start(command: &[OsString], environment: Environment) -> Result<Child, CliError> {
+pub(super) fn start(
+    command: &[OsString],
+    environment: EnvironmentChanges,
+) -> Result<Child, CliError> {
     let Some((program, arguments)) = command.split_first() else {
         return Err(CliError::usage("there is no command after --"));
     };
-    let Environment { set, unset } = environment;
+    let EnvironmentChanges { set, unset } = environment;
     let mut command = Command::new(program);
     command.args(arguments).envs(set);
     for name in unset {
@@ -85,7 +88,7 @@ pub(super) async fn wait(child: &mut Child, mut signals: Signals) -> Result<Exit
 }
 
 #[cfg(unix)]
-fn pass_on(child: &Child, received: Received) {
+fn pass_on(child: &Child, received: StopSignal) {
     use rustix::process::{Pid, Signal, kill_process};
     use std::io::IsTerminal;
     // Ctrl-C and Ctrl-\ go to all in the foreground of a terminal, so the program has got them itself.
@@ -93,11 +96,11 @@ fn pass_on(child: &Child, received: Received) {
         || std::io::stdout().is_terminal()
         || std::io::stderr().is_terminal();
     let signal = match received {
-        Received::Interrupt | Received::Other(Signal::QUIT) if has_terminal => return,
-        Received::Interrupt => Signal::INT,
-        Received::Terminate => Signal::TERM,
-        Received::HangUp => Signal::HUP,
-        Received::Other(signal) => signal,
+        StopSignal::Interrupt | StopSignal::Other(Signal::QUIT) if has_terminal => return,
+        StopSignal::Interrupt => Signal::INT,
+        StopSignal::Terminate => Signal::TERM,
+        StopSignal::HangUp => Signal::HUP,
+        StopSignal::Other(signal) => signal,
     };
     let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
     if let Some(pid) = pid {
@@ -107,7 +110,7 @@ fn pass_on(child: &Child, received: Received) {
 }
 
 #[cfg(not(unix))]
-fn pass_on(_child: &Child, _received: Received) {}
+fn pass_on(_child: &Child, _received: StopSignal) {}
 
 /// The exit code of a program; 128 + the signal that ended it, as shells count.
 pub(super) fn exit_code(status: ExitStatus) -> u8 {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::args::{InterceptArgs, Playing, PlayingArgs, RulesArgs, SharedArgs, flags};
-use super::destinations::{Destinations, Named, Unnamed};
+use super::destinations::{Destinations, ProgramDestinations, UnnamedServers};
 use super::recorded::{recorder_error, settings_of, started};
 use super::running::{Program, Writing};
 use super::{environment, keys, next};
@@ -16,14 +16,14 @@ use crate::global::Global;
 use crate::redaction;
 use crate::run_id::new_run_id;
 use crate::runs::continuation;
-use crate::select::{self, Selected};
+use crate::select::{self, RunSelection};
 use retold::event::ForkedFrom;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::run::{Recorder, how_it_ended};
-use retold_wire::{Failures, KnownKeys, MASK, Pace, Rules, Samples, Settings};
+use retold_wire::{FailureReplay, KnownKeys, MASK, Pace, ProgramSettings, Rules, Samples};
 
 /// A program to be recorded.
-pub(crate) struct Recording {
+pub(crate) struct ProgramRecording {
     pub(crate) name: Option<String>,
     pub(crate) destinations: Destinations,
     pub(crate) rules: RulesArgs,
@@ -32,17 +32,17 @@ pub(crate) struct Recording {
 }
 
 /// Records a program.
-pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, CliError> {
-    let Recording { name, destinations, rules, log_limit, command } = recording;
+pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Status, CliError> {
+    let ProgramRecording { name, destinations, rules, log_limit, command } = recording;
     rules.check()?;
     let watch = destinations.intercept.watch;
-    let Named { upstreams, names, hosts, urls } = destinations.of_new_run()?;
+    let ProgramDestinations { upstreams, names, hosts, urls } = destinations.of_new_run()?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
     let (shared, rules) = (rules.shared, rules.rules(&global.log)?);
     nameable(name.as_deref(), &rules)?;
     let run = new_run_id()?;
-    let settings = Settings {
+    let settings = ProgramSettings {
         command: shown(&command, &rules),
         imported: None,
         intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
@@ -79,7 +79,7 @@ pub(crate) fn replay(
     global: &Global,
 ) -> Result<Status, CliError> {
     let mut known = redaction::keys(&global.log)?;
-    let Selected { log, run } = match select::looks_like_a_file(name) {
+    let RunSelection { log, run } = match select::looks_like_a_file(name) {
         true => {
             let KnownKeys { keys, place } = redaction::keys(Path::new(name))?;
             known = KnownKeys { keys: [keys, known.keys].concat(), place };
@@ -140,7 +140,7 @@ pub(crate) fn resume(
     command: Vec<OsString>,
     global: &Global,
 ) -> Result<Status, CliError> {
-    let Selected { log, run } = select::run(global, name)?;
+    let RunSelection { log, run } = select::run(global, name)?;
     let (mut settings, rules) =
         settings_of(&log, run, &redaction::keys(&global.log)?, |started| {
             continuation::command(global.studies, started, &run.short(8))
@@ -157,15 +157,16 @@ pub(crate) fn resume(
     let watch = destinations.intercept.watch;
     let named = destinations.of_more(&log, run, &settings)?;
     let flags = flags(shared, retry_failed, watch);
-    let unnamed = |it: Unnamed| it.error("record --resume", run, &settings, &flags, &command);
-    let Named { upstreams, names: _, hosts, urls } = named.map_err(unnamed)?;
+    let unnamed =
+        |it: UnnamedServers| it.error("record --resume", run, &settings, &flags, &command);
+    let ProgramDestinations { upstreams, names: _, hosts, urls } = named.map_err(unnamed)?;
     settings.urls.extend(urls);
     let opened = hosts.as_ref().map(|hosts| hosts.keys().cloned().collect());
     settings.intercept = opened.or(settings.intercept);
     // Take the lease first, so that nothing is added between looking and writing.
     let recorder = Recorder::go_on(&log, run).map_err(recorder_error)?;
     select::sound(log.reader()?.as_mut(), run, "nothing was recorded")?;
-    let samples = Samples::open(&log, run, &rules, Failures::asked_again(retry_failed))?;
+    let samples = Samples::open(&log, run, &rules, FailureReplay::asked_again(retry_failed))?;
     let program = Program {
         log,
         run,
@@ -192,7 +193,7 @@ pub(crate) fn fork(
     command: Vec<OsString>,
     global: &Global,
 ) -> Result<Status, CliError> {
-    let Selected { log, run: parent } = select::run(global, name)?;
+    let RunSelection { log, run: parent } = select::run(global, name)?;
     let (settings, rules) = settings_of(&log, parent, &redaction::keys(&global.log)?, |_| {
         format!("fork {}", parent.short(8))
     })?;
@@ -200,11 +201,11 @@ pub(crate) fn fork(
     let watch = destinations.intercept.watch;
     let named = destinations.of_more(&log, parent, &settings)?;
     let flags = flags(shared, retry_failed, watch);
-    let unnamed = |it: Unnamed| it.error("fork", parent, &settings, &flags, &command);
-    let Named { upstreams, names, hosts, urls } = named.map_err(unnamed)?;
+    let unnamed = |it: UnnamedServers| it.error("fork", parent, &settings, &flags, &command);
+    let ProgramDestinations { upstreams, names, hosts, urls } = named.map_err(unnamed)?;
     select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
-    let samples = Samples::open(&log, parent, &rules, Failures::asked_again(retry_failed))?;
-    let settings = Settings {
+    let samples = Samples::open(&log, parent, &rules, FailureReplay::asked_again(retry_failed))?;
+    let settings = ProgramSettings {
         command: shown(&command, &rules),
         imported: None,
         intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),

@@ -11,7 +11,7 @@ use retold::escaping::printable;
 use retold::id::RunId;
 use retold::log::Log;
 use retold::model::{NamedUrl, providers};
-use retold_wire::{NamedHosts, Settings, Upstreams, upstreams_asked};
+use retold_wire::{NamedHosts, ProgramSettings, Upstreams, upstreams_asked};
 
 /// Where requests go: to servers by name, to hosts that a program has written into it.
 #[derive(Debug, Clone, Default)]
@@ -21,7 +21,7 @@ pub(crate) struct Destinations {
 }
 
 /// What is asked, and nothing else.
-pub(super) struct Named {
+pub(super) struct ProgramDestinations {
     pub(super) upstreams: Upstreams,
     pub(super) names: Vec<String>,
     /// The hosts whose connections are opened; `None` if none are.
@@ -32,7 +32,7 @@ pub(super) struct Named {
 
 impl Destinations {
     /// What a new run asks: the servers that the user names, and the providers' own for all others.
-    pub(super) fn of_new_run(&self) -> Result<Named, CliError> {
+    pub(super) fn of_new_run(&self) -> Result<ProgramDestinations, CliError> {
         let mut named = environment::upstreams(&self.upstreams)?;
         named.extend(environment::defaults(&named));
         self.with_hosts(named)
@@ -42,13 +42,13 @@ impl Destinations {
     /// is what the run has asked.
     ///
     /// # Errors
-    /// [`Unnamed`] if the run has asked others: nothing in a run chooses a server.
+    /// [`UnnamedServers`] if the run has asked others: nothing in a run chooses a server.
     pub(super) fn of_more(
         &self,
         log: &Log,
         run: RunId,
-        settings: &Settings,
-    ) -> Result<Result<Named, Unnamed>, CliError> {
+        settings: &ProgramSettings,
+    ) -> Result<Result<ProgramDestinations, UnnamedServers>, CliError> {
         let mut named = environment::upstreams(&self.upstreams)?;
         let mut own = environment::defaults(&named);
         let asked = upstreams_asked(log, run)?;
@@ -92,11 +92,14 @@ impl Destinations {
         opened.extend(found.hosts.iter().flat_map(|hosts| hosts.keys().cloned()));
         let intercept =
             (hosts.is_some() || found.hosts.is_some()).then(|| opened.into_iter().collect());
-        Ok(Err(Unnamed { missing, urls: found.urls, intercept }))
+        Ok(Err(UnnamedServers { missing, urls: found.urls, intercept }))
     }
 
     /// These upstreams, and the hosts whose connections are opened.
-    fn with_hosts(&self, mut named: BTreeMap<String, NamedUrl>) -> Result<Named, CliError> {
+    fn with_hosts(
+        &self,
+        mut named: BTreeMap<String, NamedUrl>,
+    ) -> Result<ProgramDestinations, CliError> {
         let names = named.keys().cloned().collect();
         let InterceptArgs { intercept, hosts, watch: _ } = &self.intercept;
         let hosts = match intercept {
@@ -111,12 +114,12 @@ impl Destinations {
         let urls = urls.collect();
         let upstreams = Upstreams::new(&named)?;
         let upstreams = if hosts.is_some() { upstreams.with_known_hosts() } else { upstreams };
-        Ok(Named { upstreams, names, hosts, urls })
+        Ok(ProgramDestinations { upstreams, names, hosts, urls })
     }
 }
 
 /// Servers that a run has asked, and that nobody has named now.
-pub(super) struct Unnamed {
+pub(super) struct UnnamedServers {
     /// The upstreams; empty if it is hosts alone.
     missing: Vec<String>,
     /// Where requests would go, and went, as it may be shown.
@@ -124,18 +127,18 @@ pub(super) struct Unnamed {
     intercept: Option<Vec<String>>,
 }
 
-impl Unnamed {
+impl UnnamedServers {
     /// The error that names them, with the command in which the user names them. `flags` are the other
     /// options of this command, and `command` is the program's, without keys.
     pub(super) fn error(
         self,
         verb: &str,
         run: RunId,
-        settings: &Settings,
+        settings: &ProgramSettings,
         flags: &[&str],
         command: &[OsString],
     ) -> CliError {
-        let Unnamed { missing, urls, intercept } = self;
+        let UnnamedServers { missing, urls, intercept } = self;
         let message = match missing.is_empty() {
             true => format!(
                 "run {run} was recorded with --intercept and hosts that are not named now: its program would ask them unseen"
@@ -148,7 +151,7 @@ impl Unnamed {
         };
         let command = keys::without_keys(command);
         let is_another = command != settings.command && !settings.command.is_empty();
-        let now = Settings { command, urls, intercept, ..settings.clone() };
+        let now = ProgramSettings { command, urls, intercept, ..settings.clone() };
         let error = CliError::usage(message)
             .hint("recordings can come from anyone, so they never decide where prompts and your key are sent")
             .hint(format!("if you trust these servers: `retold {}`", next::with(verb, run, flags, &now)));

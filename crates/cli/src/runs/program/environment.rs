@@ -12,7 +12,7 @@ use retold_wire::{NO_KEY, NamedHosts, OURS, Secret, Upstreams};
 
 /// What is changed in the environment of a program.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Environment {
+pub(super) struct EnvironmentChanges {
     pub(super) set: Vec<(String, OsString)>,
     pub(super) unset: Vec<String>,
 }

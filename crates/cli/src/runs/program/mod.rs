@@ -15,7 +15,7 @@ mod running;
 mod said;
 
 pub(crate) use args::{InterceptArgs, PaceArg, Playing, PlayingArgs, RulesArgs, SharedArgs};
-pub(crate) use commands::{Recording, fork, record, replay, resume};
+pub(crate) use commands::{ProgramRecording, fork, record, replay, resume};
 pub(crate) use destinations::Destinations;
 pub(crate) use next::{command as next_command, import as import_command, needs_command};
 pub(crate) use proxy::{ProxyMode, Proxying, proxy};

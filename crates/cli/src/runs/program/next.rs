@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::again::words;
 use crate::error::CliError;
-use crate::select::Selected;
+use crate::select::RunSelection;
 use retold::event::RunStarted;
 use retold::id::RunId;
 use retold::model::providers;
 use retold::run::how_it_ended;
-use retold_wire::{MASK, PROGRAM, Settings, has_placeholder};
+use retold_wire::{MASK, PROGRAM, ProgramSettings, has_placeholder};
 
 /// What stands in a command for a URL that only the user knows.
 pub(super) const URL: &str = "URL";
@@ -24,7 +24,7 @@ pub(crate) fn command(verb: &str, run: RunId, flags: &[&str], started: &RunStart
 }
 
 /// The same with more options of the verb.
-pub(super) fn with(verb: &str, run: RunId, flags: &[&str], settings: &Settings) -> String {
+pub(super) fn with(verb: &str, run: RunId, flags: &[&str], settings: &ProgramSettings) -> String {
     let mut all = vec![verb.to_owned(), run.short(8)];
     all.extend(flags.iter().map(|flag| (*flag).to_owned()));
     if verb != "replay" {
@@ -34,7 +34,7 @@ pub(super) fn with(verb: &str, run: RunId, flags: &[&str], settings: &Settings) 
 }
 
 /// Refuses to execute a program's run without the program.
-pub(crate) fn needs_command(selected: &Selected, started: &RunStarted) -> Result<(), CliError> {
+pub(crate) fn needs_command(selected: &RunSelection, started: &RunStarted) -> Result<(), CliError> {
     let run = selected.run;
     if started.experiment != PROGRAM {
         return Ok(());
@@ -52,12 +52,12 @@ pub(crate) fn needs_command(selected: &Selected, started: &RunStarted) -> Result
 }
 
 /// What a run says about itself; of what cannot be read, nothing is known.
-fn settings_of(started: &RunStarted) -> Settings {
+fn settings_of(started: &RunStarted) -> ProgramSettings {
     serde_json::from_value(started.settings.clone()).unwrap_or_default()
 }
 
 /// The command; what is not recorded of it cannot be typed.
-fn program(settings: &Settings) -> String {
+fn program(settings: &ProgramSettings) -> String {
     let is_whole = !settings.command.iter().any(|it| it.contains(MASK) || has_placeholder(it));
     let typed = words(&settings.command).filter(|it| is_whole && !it.is_empty());
     typed.unwrap_or_else(|| CMD.to_owned())
@@ -65,20 +65,20 @@ fn program(settings: &Settings) -> String {
 
 /// The command that imports a file with the exchanges of a run so that its upstreams have their names again;
 /// `None` if they have them anyway.
-pub(crate) fn import(file: &str, settings: &Settings) -> Option<String> {
-    let settings = Settings { intercept: None, ..settings.clone() };
+pub(crate) fn import(file: &str, settings: &ProgramSettings) -> Option<String> {
+    let settings = ProgramSettings { intercept: None, ..settings.clone() };
     let file = words(&[file.to_owned()]).unwrap_or_else(|| "FILE".to_owned());
     options(&settings).map(|options| format!("import {file} {options}"))
 }
 
 /// The options that name the servers, if there are any; they are foreign text.
-fn options(settings: &Settings) -> Option<String> {
+fn options(settings: &ProgramSettings) -> Option<String> {
     let typed = words(&servers(settings)).unwrap_or_else(|| "--upstream NAME=URL".to_owned());
     Some(typed).filter(|typed| !typed.is_empty())
 }
 
 /// The options that name the servers, but for the providers' own.
-fn servers(settings: &Settings) -> Vec<String> {
+fn servers(settings: &ProgramSettings) -> Vec<String> {
     let hosts: BTreeSet<&String> = settings.intercept.iter().flatten().collect();
     let upstreams: BTreeSet<&String> =
         settings.upstreams.iter().chain(settings.urls.keys()).collect();
@@ -120,12 +120,12 @@ mod tests {
             |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let urls: BTreeMap<_, _> =
             urls.iter().map(|(name, url)| ((*name).to_owned(), (*url).to_owned())).collect();
-        let settings = Settings {
+        let settings = ProgramSettings {
             command: owned(command),
             intercept: intercept.map(owned),
             upstreams: urls.keys().cloned().collect(),
             urls,
-            ..Settings::default()
+            ..ProgramSettings::default()
         };
         let whole = with("record --resume", RunId([0x1a; 8]), &[], &settings);
         whole.strip_prefix("record --resume 1a1a1a1a ").unwrap().to_owned()

@@ -11,7 +11,7 @@ use crate::error::write_err;
 use crate::global::Global;
 use crate::output::counted;
 use retold::model::providers::is_known_host;
-use retold_wire::{NamedHosts, Reported, Settings, http, not_hiding};
+use retold_wire::{ConnectionReport, NamedHosts, ProgramSettings, http, not_hiding};
 
 /// The variables that name a proxy for connections with TLS.
 const SECURE: [&str; 2] = ["HTTPS_PROXY", "https_proxy"];
@@ -30,7 +30,7 @@ const NONE: [&str; 2] = ["NO_PROXY", "no_proxy"];
 const LOOPBACK: &str = "127.0.0.1,localhost";
 
 /// Whether a program has us as its proxy.
-pub(super) struct Proxied {
+pub(super) struct ProxyUse {
     /// For hosts whose connections are opened.
     pub(super) intercepts: bool,
     /// For all, to count what goes past us.
@@ -39,7 +39,7 @@ pub(super) struct Proxied {
     pub(super) hosts: NamedHosts,
 }
 
-impl Proxied {
+impl ProxyUse {
     /// What is set for the program; `proxy` is our address as a proxy.
     pub(super) fn variables(&self, proxy: &str) -> Vec<(String, OsString)> {
         let mut all: Vec<(String, OsString)> = Vec::new();
@@ -96,7 +96,7 @@ pub(super) fn can_pass_on() -> bool {
 }
 
 /// The hosts that a run is known to have asked, but for this machine, which has other servers too.
-pub(super) fn recorded_hosts(settings: &Settings) -> NamedHosts {
+pub(super) fn recorded_hosts(settings: &ProgramSettings) -> NamedHosts {
     let imported = settings.imported.iter().flat_map(|imported| imported.urls.values());
     let of_urls = imported
         .chain(settings.urls.values())
@@ -107,14 +107,14 @@ pub(super) fn recorded_hosts(settings: &Settings) -> NamedHosts {
 }
 
 /// What became of connections that were not recorded, as JSON.
-pub(super) fn object(reported: &Reported) -> Value {
-    let Reported { distrusted, refused, passed, unreached } = reported;
+pub(super) fn object(reported: &ConnectionReport) -> Value {
+    let ConnectionReport { distrusted, refused, passed, unreached } = reported;
     json!({"distrusted": distrusted, "not_recorded": passed, "refused": refused, "unreached": unreached})
 }
 
 /// Says what became of connections that were not recorded.
-pub(super) fn say(reported: &Reported, intercepts: bool, global: &Global) {
-    let Reported { distrusted, refused, passed, unreached } = reported;
+pub(super) fn say(reported: &ConnectionReport, intercepts: bool, global: &Global) {
+    let ConnectionReport { distrusted, refused, passed, unreached } = reported;
     if !distrusted.is_empty() {
         let distrusted = distrusted.iter().cloned().collect::<Vec<_>>().join(", ");
         write_err(&format!(

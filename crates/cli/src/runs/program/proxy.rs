@@ -29,8 +29,8 @@ use retold::id::RunId;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::run::{Recorder, how_it_ended};
 use retold_wire::{
-    Bodies, Failures, Front, NoRun, Pace, Reach, Rules, Runs, Samples, Server, Session, Settings,
-    Setup, Summary, Token, Upstreams,
+    Bodies, FailureReplay, Front, NoRun, Pace, ProgramSettings, Reach, Rules, Runs, Samples,
+    Server, Session, SessionSetup, SessionSummary, Token, Upstreams,
 };
 
 /// The variable that holds the token.
@@ -125,7 +125,7 @@ pub(crate) fn proxy(
 fn fits(mode: ProxyMode, rules: &RulesArgs, playing: Playing) -> Result<(), CliError> {
     let RulesArgs { ignore, replace, redact, shared: _ } = rules;
     let of_recording = !(ignore.is_empty() && replace.is_empty() && redact.is_empty());
-    let of_replay = playing.failures == Failures::LeftOut || playing.pace != Pace::AtOnce;
+    let of_replay = playing.failures == FailureReplay::LeftOut || playing.pace != Pace::AtOnce;
     match mode {
         ProxyMode::Replay if of_recording => Err(CliError::usage(
             "--ignore, --replace and --redact are part of each run: a replay uses those that were recorded",
@@ -201,7 +201,14 @@ fn shown_address(address: SocketAddr) -> SocketAddr {
 }
 
 /// Says on stderr what happened in a run.
-fn report(name: &str, run: RunId, mode: ProxyMode, summary: &Summary, json: bool, quiet: bool) {
+fn report(
+    name: &str,
+    run: RunId,
+    mode: ProxyMode,
+    summary: &SessionSummary,
+    json: bool,
+    quiet: bool,
+) {
     if json {
         let mut object = said::object(run, summary);
         object["name"] = json!(name);
@@ -340,7 +347,7 @@ impl ProxyRuns {
                     }
                     let mut recorder = Recorder::go_on(&self.log, run).map_err(recorder_error)?;
                     select::sound(self.log.reader()?.as_mut(), run, "nothing was recorded")?;
-                    let samples = Samples::open(&self.log, run, &rules, Failures::AskedAgain)?;
+                    let samples = Samples::open(&self.log, run, &rules, FailureReplay::AskedAgain)?;
                     let program = retold::PROGRAM.to_owned();
                     let resumed =
                         RunResumed { model: json!(model()), program, retry_failed: false };
@@ -350,7 +357,7 @@ impl ProxyRuns {
             },
         };
         let upstreams = self.upstreams.as_ref().map(Upstreams::new).transpose()?;
-        let setup = Setup {
+        let setup = SessionSetup {
             log: self.log.clone(),
             run,
             recorder,
@@ -364,7 +371,7 @@ impl ProxyRuns {
         Ok((run, Session::new(setup)?))
     }
 
-    fn settings_of(&self, run: RunId) -> Result<(Settings, Rules), CliError> {
+    fn settings_of(&self, run: RunId) -> Result<(ProgramSettings, Rules), CliError> {
         settings_of(&self.log, run, &redaction::keys(&self.path)?, |_| {
             format!("replay {}", run.short(8))
         })
@@ -416,9 +423,9 @@ impl ProxyRuns {
     async fn new_run(
         &self,
         name: &str,
-    ) -> Result<(RunId, Option<Recorder>, Samples, Settings, Rules), CliError> {
+    ) -> Result<(RunId, Option<Recorder>, Samples, ProgramSettings, Rules), CliError> {
         nameable(Some(name), &self.rules)?;
-        let settings = Settings {
+        let settings = ProgramSettings {
             command: Vec::new(),
             imported: None,
             intercept: None,

@@ -9,7 +9,9 @@ use retold::id::RunId;
 use retold::log::Log;
 use retold::model::ModelInfo;
 use retold::run::RecorderError;
-use retold_wire::{AuthorityError, KnownKeys, PROGRAM, RuleError, Rules, Settings, UpstreamError};
+use retold_wire::{
+    AuthorityError, KnownKeys, PROGRAM, ProgramSettings, RuleError, Rules, UpstreamError,
+};
 
 /// What a program's run has recorded about itself. For the run of a study, the error names the
 /// command that is to be used instead.
@@ -18,7 +20,7 @@ pub(super) fn settings_of(
     run: RunId,
     known: &KnownKeys,
     instead: impl FnOnce(&RunStarted) -> String,
-) -> Result<(Settings, Rules), CliError> {
+) -> Result<(ProgramSettings, Rules), CliError> {
     let started = select::started(log.reader()?.as_mut(), run)?;
     if started.experiment != PROGRAM {
         let short = run.short(8);
@@ -30,7 +32,7 @@ pub(super) fn settings_of(
             ),
         }));
     }
-    let settings: Settings = serde_json::from_value(started.settings).map_err(|e| {
+    let settings: ProgramSettings = serde_json::from_value(started.settings).map_err(|e| {
         CliError::usage(format!("the recorded settings do not work with this release: {e}"))
     })?;
     let rules = Rules::new(settings.rules.clone(), known)?;
@@ -44,7 +46,7 @@ pub(super) fn model() -> ModelInfo {
 
 /// The first event of a run.
 pub(super) fn started(
-    settings: &Settings,
+    settings: &ProgramSettings,
     forked_from: Option<ForkedFrom>,
 ) -> Result<RunStarted, CliError> {
     let settings =

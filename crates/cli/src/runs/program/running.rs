@@ -7,10 +7,10 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::authorities::Authorities;
-use super::environment::{self, Environment};
-use super::passing::{self, Proxied};
+use super::environment::{self, EnvironmentChanges};
+use super::passing::{self, ProxyUse};
 use super::recorded::{model, recorder_error};
-use super::said::{self, Done, EndedProgram};
+use super::said::{self, EndedProgram, ProgramOutcome};
 use super::{child, keys};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
@@ -20,8 +20,8 @@ use retold::id::RunId;
 use retold::log::Log;
 use retold::run::Recorder;
 use retold_wire::{
-    Front, Interception, NamedHosts, Pace, Rules, Samples, Secret, Server, Session, Settings,
-    Setup, Upstreams,
+    Front, Interception, NamedHosts, Pace, ProgramSettings, Rules, Samples, Secret, Server,
+    Session, SessionSetup, Upstreams,
 };
 
 /// How long answers that are under way are waited for when the program has ended: a little longer
@@ -51,7 +51,7 @@ pub(super) struct Program {
     /// Whether what goes past retold is counted.
     pub(super) watch: bool,
     pub(super) pace: Pace,
-    pub(super) settings: Settings,
+    pub(super) settings: ProgramSettings,
     pub(super) command: Vec<OsString>,
 }
 
@@ -93,7 +93,7 @@ impl Program {
         let (served, unset) = environment::served(asked.as_ref().unwrap_or(&settings.upstreams));
         let watch = watch && passing::can_pass_on();
         let (intercepts, watches) = (hosts.is_some(), watch);
-        let mut proxied = Proxied { intercepts, watches, hosts: hosts.unwrap_or_default() };
+        let mut proxied = ProxyUse { intercepts, watches, hosts: hosts.unwrap_or_default() };
         // A page or another program on this machine cannot know it.
         let secret = Secret::random().map_err(|e| {
             CliError::new(Status::Io, format!("the system cannot provide random bytes: {e}"))
@@ -114,7 +114,7 @@ impl Program {
         let mut set = environment::of_program(server.address(), &secret, &served, replay);
         set.extend(proxied.variables(&secret.proxy_url(server.address())));
         set.extend(authorities.iter().flat_map(Authorities::variables));
-        let environment = Environment { set, unset };
+        let environment = EnvironmentChanges { set, unset };
         // A program that cannot be started leaves no run, and is not heard before there is one.
         let recorder = match writing {
             None => None,
@@ -132,7 +132,8 @@ impl Program {
             }
         };
         let shared = settings.shared;
-        let setup = Setup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace };
+        let setup =
+            SessionSetup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace };
         let session = Session::new(setup)?;
         let token = Some(secret.token());
         let front = Front {
@@ -152,16 +153,16 @@ impl Program {
         serving.abort();
         let summary = &session.summary();
         let done = match replay {
-            true => Done::Replayed,
+            true => ProgramOutcome::Replayed,
             false => {
                 let finished = code == 0 && summary.differences == 0;
                 session.end(finished).await.map_err(recorder_error)?;
-                Done::Recorded { finished }
+                ProgramOutcome::Recorded { finished }
             }
         };
         settings.command = keys::without_keys(&command);
         let reported = interception.map(|it| it.reported()).unwrap_or_default();
-        let was_seen = summary.requests > 0 || reported != retold_wire::Reported::default();
+        let was_seen = summary.requests > 0 || reported != retold_wire::ConnectionReport::default();
         let flags: &[&str] = if watch { &["--watch"] } else { &[] };
         let (reported, settings) = (&reported, &settings);
         let ended = EndedProgram { run, done, code, summary, reported, was_seen, settings, flags };

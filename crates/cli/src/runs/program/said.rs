@@ -12,14 +12,14 @@ use crate::global::Global;
 use crate::output::counted;
 use retold::escaping::printable;
 use retold::id::RunId;
-use retold_wire::{Reported, Settings, Summary, Why};
+use retold_wire::{ConnectionReport, ProgramSettings, SessionSummary, Why};
 
 /// How many misses are printed.
 const MISSES: usize = 5;
 
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Done {
+pub(super) enum ProgramOutcome {
     /// A run was recorded, and is finished or not.
     Recorded { finished: bool },
     /// A run was replayed.
@@ -29,14 +29,14 @@ pub(super) enum Done {
 /// A run of a program that has ended.
 pub(super) struct EndedProgram<'a> {
     pub(super) run: RunId,
-    pub(super) done: Done,
+    pub(super) done: ProgramOutcome,
     /// The program's exit code.
     pub(super) code: u8,
-    pub(super) summary: &'a Summary,
-    pub(super) reported: &'a Reported,
+    pub(super) summary: &'a SessionSummary,
+    pub(super) reported: &'a ConnectionReport,
     /// Whether the program made a request or a connection that retold could see.
     pub(super) was_seen: bool,
-    pub(super) settings: &'a Settings,
+    pub(super) settings: &'a ProgramSettings,
     /// The options of this command that the next one needs, too.
     pub(super) flags: &'a [&'a str],
 }
@@ -48,7 +48,7 @@ pub(super) fn say(ended: &EndedProgram<'_>, global: &Global) {
         let mut object = object(run, summary);
         object["connections"] = passing::object(ended.reported);
         object["exit_code"] = json!(code);
-        object["finished"] = json!(done == Done::Recorded { finished: true });
+        object["finished"] = json!(done == ProgramOutcome::Recorded { finished: true });
         write_err(&format!("{object}\n"));
         return;
     }
@@ -58,12 +58,20 @@ pub(super) fn say(ended: &EndedProgram<'_>, global: &Global) {
 }
 
 /// What happened in a run, as JSON.
-pub(super) fn object(run: RunId, summary: &Summary) -> Value {
-    let Summary { requests, answers, failed, replayed, missed, misses, left, unended, .. } =
-        summary;
-    let Summary { outcomes, differences, difference, failures, replayed_failures, led_to, .. } =
-        summary;
-    let Summary { shared, unreported, .. } = summary;
+pub(super) fn object(run: RunId, summary: &SessionSummary) -> Value {
+    let SessionSummary {
+        requests, answers, failed, replayed, missed, misses, left, unended, ..
+    } = summary;
+    let SessionSummary {
+        outcomes,
+        differences,
+        difference,
+        failures,
+        replayed_failures,
+        led_to,
+        ..
+    } = summary;
+    let SessionSummary { shared, unreported, .. } = summary;
     let misses = misses
         .iter()
         .map(|miss| json!({"call": miss.call, "field": miss.field(), "report": miss.to_string()}));
@@ -76,8 +84,9 @@ pub(super) fn object(run: RunId, summary: &Summary) -> Value {
 }
 
 /// What was recorded, in words.
-pub(super) fn recorded(run: RunId, summary: &Summary) -> String {
-    let Summary { answers, failed, failures, replayed, replayed_failures, outcomes, .. } = summary;
+pub(super) fn recorded(run: RunId, summary: &SessionSummary) -> String {
+    let SessionSummary { answers, failed, failures, replayed, replayed_failures, outcomes, .. } =
+        summary;
     let mut parts = vec![counted(*answers, "answer")];
     if *failed > 0 {
         let each = failures.iter().map(|(what, n)| match n {
@@ -99,7 +108,7 @@ pub(super) fn recorded(run: RunId, summary: &Summary) -> String {
 }
 
 /// How many requests got the answer of an equal one, in words after others; empty if none did.
-pub(super) fn shared(summary: &Summary) -> String {
+pub(super) fn shared(summary: &SessionSummary) -> String {
     match summary.shared {
         0 => String::new(),
         1 => "; 1 request shared the answer of an equal one".to_owned(),
@@ -108,7 +117,7 @@ pub(super) fn shared(summary: &Summary) -> String {
 }
 
 /// How many answers lack their end, as a line; empty if none does.
-fn unended(summary: &Summary) -> String {
+fn unended(summary: &SessionSummary) -> String {
     match summary.unended {
         0 => String::new(),
         1 => "1 answer lacks its end: its stream was closed before it\n".to_owned(),
@@ -117,8 +126,8 @@ fn unended(summary: &Summary) -> String {
 }
 
 /// What was sent again, in words.
-pub(super) fn sent_again(summary: &Summary) -> String {
-    let Summary { replayed, replayed_failures, .. } = summary;
+pub(super) fn sent_again(summary: &SessionSummary) -> String {
+    let SessionSummary { replayed, replayed_failures, .. } = summary;
     match (replayed, replayed_failures) {
         (answers, 0) => counted(*answers, "recorded answer"),
         (0, failures) => counted(*failures, "recorded failed attempt"),
@@ -129,8 +138,8 @@ pub(super) fn sent_again(summary: &Summary) -> String {
 }
 
 /// What is not as it was recorded, in lines; empty if all is.
-pub(super) fn differences(summary: &Summary) -> String {
-    let Summary { missed, misses, left, calls_left, difference, .. } = summary;
+pub(super) fn differences(summary: &SessionSummary) -> String {
+    let SessionSummary { missed, misses, left, calls_left, difference, .. } = summary;
     let mut text = String::new();
     // Writing to a string cannot fail.
     if let Some(difference) = difference {
@@ -171,8 +180,8 @@ pub(super) fn differences(summary: &Summary) -> String {
 }
 
 /// How many reports differ besides the first, as a line; empty if none does.
-fn more_reports(summary: &Summary) -> String {
-    let Summary { differences, unreported, .. } = summary;
+fn more_reports(summary: &SessionSummary) -> String {
+    let SessionSummary { differences, unreported, .. } = summary;
     let differing = differences - unreported;
     let (more, left) = match differing {
         0 => (0, unreported.saturating_sub(1)),
@@ -197,7 +206,7 @@ fn more_reports(summary: &Summary) -> String {
 }
 
 /// Where answers led the program, in lines: it may have asked there, past us.
-pub(super) fn led(summary: &Summary) -> String {
+pub(super) fn led(summary: &SessionSummary) -> String {
     let mut text = String::new();
     for host in &summary.led_to {
         // Writing to a string cannot fail.
@@ -212,13 +221,14 @@ pub(super) fn led(summary: &Summary) -> String {
 
 fn text(ended: &EndedProgram<'_>) -> String {
     let EndedProgram { run, done, code, summary, was_seen, settings, flags, .. } = *ended;
-    let Summary { requests, replayed_failures, missed, outcomes, differences: differ, .. } =
-        summary;
+    let SessionSummary {
+        requests, replayed_failures, missed, outcomes, differences: differ, ..
+    } = summary;
     let (name, next) = (run.short(8), |verb| next::with(verb, run, flags, settings));
     let mut text = String::new();
     // Writing to a string cannot fail.
     match done {
-        Done::Recorded { finished } => {
+        ProgramOutcome::Recorded { finished } => {
             let _ = writeln!(text, "retold: {}", recorded(run, summary));
             if finished && *requests == 0 {
                 // There is nothing that could be run again.
@@ -246,7 +256,7 @@ fn text(ended: &EndedProgram<'_>) -> String {
                 }
             }
         }
-        Done::Replayed => {
+        ProgramOutcome::Replayed => {
             let (sent, shared) = (sent_again(summary), shared(summary));
             let _ = writeln!(
                 text,
@@ -270,7 +280,7 @@ fn text(ended: &EndedProgram<'_>) -> String {
         );
     }
     // What was recorded and is not asked now is said already.
-    if !was_seen && matches!(done, Done::Recorded { .. }) {
+    if !was_seen && matches!(done, ProgramOutcome::Recorded { .. }) {
         text.push_str("warning: the program made no request that retold could see");
         let why = match settings.intercept.is_some() {
             // It may have ended before it would have made one.

@@ -12,8 +12,10 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, grouped};
 use crate::runs::effective;
-use crate::select::{self, Selected};
-use retold::audit::{Audit, Declared, Link, MadeFrom, Match, Origin, Part, Target, audit};
+use crate::select::{self, RunSelection};
+use retold::audit::{
+    Audit, DeclaredSources, Link, MadeFrom, Match, Origin, PromptRelation, Target, audit,
+};
 use retold::content::Content;
 use retold::decide::PARSER_FILE;
 use retold::effective::EffectiveDecisions;
@@ -23,7 +25,7 @@ use retold::id::{RunId, Seq};
 use retold::log::Reader;
 use retold::model::{HTTP, UNENDED};
 use retold::parse::{Parsers, WholeAnswer};
-use retold::proof::Proved;
+use retold::proof::ProofStatement;
 use retold::run::AnswerDetails;
 
 /// The longest excerpt of a fact or a match that is shown.
@@ -33,14 +35,14 @@ const SHOWN: usize = 70;
 const SHOWN_BEHIND: usize = 20;
 
 /// How a decision came about, ready to be printed.
-pub(crate) struct Shown {
+pub(crate) struct AuditView {
     pub(crate) audit: Audit,
     run: RunId,
     simulated: bool,
     /// How many events were read and found intact.
     checked: u64,
     /// The file of its proof, and what that proves.
-    pub(crate) proof: Option<(PathBuf, Proved)>,
+    pub(crate) proof: Option<(PathBuf, ProofStatement)>,
     /// The decision about the same answer that was accepted last, and the run that it is in.
     since: Option<(RunId, Link<DecisionMade>)>,
     /// For a run of accepted decisions: which of them are in force.
@@ -49,26 +51,26 @@ pub(crate) struct Shown {
     end: Option<Seq>,
 }
 
-impl Shown {
+impl AuditView {
     /// The same of a damaged run that was read only up to an event.
     pub(crate) fn before(self, end: Option<Seq>) -> Self {
-        Shown { end, ..self }
+        AuditView { end, ..self }
     }
 }
 
 /// Reads how a decision of a run came about, back to its prompt.
 pub(crate) fn read(
-    selected: &Selected,
+    selected: &RunSelection,
     decision: &Target,
     global: &Global,
-) -> Result<Shown, CliError> {
+) -> Result<AuditView, CliError> {
     let (mut reader, run) = (selected.checked()?, selected.run);
     let simulated = select::started(&mut reader, run)?.is_simulated();
     let parsers = global.studies.parsers();
     let audit = audit(&mut reader, run, decision, parsers)?;
     let in_force = effective::of(selected)?;
     let since = since(&mut selected.checked()?, &audit, &in_force, parsers)?;
-    Ok(Shown {
+    Ok(AuditView {
         audit,
         run,
         simulated,
@@ -98,10 +100,10 @@ fn since(
     Ok(None)
 }
 
-impl Shown {
+impl AuditView {
     /// Prints it.
     pub(crate) fn show(&self, output: &Output) -> Result<Status, CliError> {
-        let Shown { audit, run, simulated, checked, proof, since, in_force, end } = self;
+        let AuditView { audit, run, simulated, checked, proof, since, in_force, end } = self;
         if output.is_json() {
             let mut object = object(audit);
             object["simulated"] = (*simulated).into();
@@ -116,7 +118,7 @@ impl Shown {
             if let Some(end) = end {
                 object["read_before"] = json!(end);
             }
-            if let Some((file, Proved { root, head, events, .. })) = proof {
+            if let Some((file, ProofStatement { root, head, events, .. })) = proof {
                 let file = file.display().to_string();
                 object["proof"] =
                     json!({"file": file, "root": root, "head": head, "events": events});
@@ -145,8 +147,8 @@ impl Shown {
     }
 }
 
-fn proof_text(file: &Path, proved: &Proved) -> String {
-    let (file, Proved { root, head, .. }) = (file.display(), proved);
+fn proof_text(file: &Path, proved: &ProofStatement) -> String {
+    let (file, ProofStatement { root, head, .. }) = (file.display(), proved);
     format!(
         "proof written to {file}\n  root {root}\n  head {head}\n\
          send the root separately from the file; `retold verify proof FILE --root HASH` then checks both\n"
@@ -360,8 +362,8 @@ fn text(audit: &Audit, end: Option<Seq>) -> String {
 }
 
 /// The declared sources of the prompt, and those of earlier prompts.
-fn declared_text(declared: &Declared, out: &mut String) {
-    let Declared::Kept { prompts, complete, .. } = declared else {
+fn declared_text(declared: &DeclaredSources, out: &mut String) {
+    let DeclaredSources::Kept { prompts, complete, .. } = declared else {
         out.push_str(
             "\nnothing was declared: this run does not keep what its prompts were made from\n",
         );
@@ -369,24 +371,26 @@ fn declared_text(declared: &Declared, out: &mut String) {
     };
     let mut behind = 0;
     for MadeFrom { call, sample, part, from, .. } in prompts {
-        behind += usize::from(*part == Part::Behind);
+        behind += usize::from(*part == PromptRelation::Behind);
         if behind > SHOWN_BEHIND {
             continue;
         }
         // Writing to a string cannot fail.
         let _ = match (part, from.is_empty()) {
-            (Part::Itself, true) => {
+            (PromptRelation::Itself, true) => {
                 writeln!(out, "\ndeclared: the prompt was not made from anything in the run")
             }
             (_, true) => continue,
-            (Part::Itself, false) => writeln!(out, "\ndeclared: the prompt was made from"),
-            (Part::Within, false) => {
+            (PromptRelation::Itself, false) => {
+                writeln!(out, "\ndeclared: the prompt was made from")
+            }
+            (PromptRelation::Within, false) => {
                 writeln!(
                     out,
                     "\nand from everything that the prompt of {call}#{sample} was made from"
                 )
             }
-            (Part::Behind, false) => {
+            (PromptRelation::Behind, false) => {
                 writeln!(out, "\nearlier: the prompt of {call}#{sample} was made from")
             }
         };

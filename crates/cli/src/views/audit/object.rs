@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{answer_of, details_of, shortcomings};
-use retold::audit::{Audit, Declared, Link, MadeFrom, Match, Origin, Part};
+use retold::audit::{Audit, DeclaredSources, Link, MadeFrom, Match, Origin, PromptRelation};
 
 pub(super) fn object(audit: &Audit) -> Value {
     let decision = audit.decision.as_ref().map(|Link { seq, hash, event }| {
@@ -42,13 +42,13 @@ pub(super) fn object(audit: &Audit) -> Value {
     })
 }
 
-fn declared_object(declared: &Declared) -> Value {
-    let Declared::Kept { prompts, complete, .. } = declared else { return Value::Null };
+fn declared_object(declared: &DeclaredSources) -> Value {
+    let DeclaredSources::Kept { prompts, complete, .. } = declared else { return Value::Null };
     let prompts = prompts.iter().map(|MadeFrom { call, sample, question, part, from }| {
         let part = match part {
-            Part::Itself => "itself",
-            Part::Within => "within",
-            Part::Behind => "behind",
+            PromptRelation::Itself => "itself",
+            PromptRelation::Within => "within",
+            PromptRelation::Behind => "behind",
         };
         json!({
             "call": call,

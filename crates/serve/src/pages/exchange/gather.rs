@@ -7,11 +7,11 @@ use retold::id::Seq;
 use retold::log::{EventFault, FieldFault, Index, LogError, each_event_at};
 use retold::prompt::Request;
 
-use super::super::OfRun;
+use super::super::RunPageRequest;
 use crate::error::PageError;
 
 /// The events of an exchange.
-pub(super) struct Gathered {
+pub(super) struct ExchangeEvents {
     pub(super) question: StoredEvent,
     pub(super) answer: Option<StoredEvent>,
     pub(super) attempts: Vec<StoredEvent>,
@@ -24,9 +24,9 @@ pub(super) struct Gathered {
     pub(super) index: Index,
 }
 
-impl OfRun<'_> {
+impl RunPageRequest<'_> {
     /// The events of the exchange that an event belongs to.
-    pub(super) fn gather(&mut self, seq: Seq) -> Result<Gathered, PageError> {
+    pub(super) fn gather(&mut self, seq: Seq) -> Result<ExchangeEvents, PageError> {
         let mut question = self.event(seq)?;
         // Decision, answer, question.
         for _ in 0..3 {
@@ -91,7 +91,7 @@ impl OfRun<'_> {
         facts.retain(|(_, causes)| decided.is_some_and(|seq| causes.contains(&seq)));
         let facts = facts.into_iter().map(|(fact, _)| fact).collect();
         let others = decisions.into_iter().map(|(stored, _)| stored).collect();
-        Ok(Gathered { question, answer, attempts, left, decision, others, facts, index })
+        Ok(ExchangeEvents { question, answer, attempts, left, decision, others, facts, index })
     }
 
     pub(super) fn request(&mut self, question: &StoredEvent) -> Result<Request, PageError> {

@@ -10,15 +10,16 @@ use retold::id::Seq;
 use retold::log::{CheckedReader, LogError, Reader, each_event_at};
 use serde::Serialize;
 
-use self::gather::Gathered;
+use self::gather::ExchangeEvents;
 use self::shown::{
-    Answer, Attempt, Decision, Prompt, answer_of, attempt_of, decision_of, prompt_of,
+    AnswerView, AttemptView, DecisionView, PromptView, answer_of, attempt_of, decision_of,
+    prompt_of,
 };
 use super::participants::lane_of;
-use super::row::{Row, row};
-use super::{OfRun, Reply, participant_href};
+use super::row::{ListedEvent, row};
+use super::{PageReply, RunPageRequest, participant_href};
 use crate::error::PageError;
-use crate::span::Taken;
+use crate::span::DecisionSpan;
 use retold_archive::Damage;
 
 #[derive(Serialize)]
@@ -31,17 +32,17 @@ struct ExchangePage {
     /// Other samples of the same call.
     samples: Vec<OtherSample>,
     participant: Option<(String, String)>,
-    prompt: Prompt,
-    attempts: Vec<Attempt>,
+    prompt: PromptView,
+    attempts: Vec<AttemptView>,
     /// What the call belongs to.
     labels: Labels,
     /// That the client hung up, if it did.
-    left: Option<Row>,
-    answer: Option<Answer>,
-    decision: Option<Decision>,
+    left: Option<ListedEvent>,
+    answer: Option<AnswerView>,
+    decision: Option<DecisionView>,
     /// Other decisions about the same answer.
-    others: Vec<Row>,
-    facts: Vec<Row>,
+    others: Vec<ListedEvent>,
+    facts: Vec<ListedEvent>,
     /// The address of the page about how it came about.
     chain: String,
     /// The address of the parser's comparison, around this decision.
@@ -61,9 +62,10 @@ struct OtherSample {
     here: bool,
 }
 
-pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
+pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, PageError> {
     let gathered = of.gather(seq)?;
-    let Gathered { question, answer, attempts, left, decision, others, facts, index } = gathered;
+    let ExchangeEvents { question, answer, attempts, left, decision, others, facts, index } =
+        gathered;
     let run = of.head.run;
     let untrusted = of.asked.site.untrusted(&of.head);
     let request = of.request(&question)?;
@@ -99,7 +101,7 @@ pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
     let shown_answer = answer.as_ref().map(|stored| answer_of(&of, stored, decision.as_ref()));
     let (answer_shown, taken) = match shown_answer {
         Some((answer, taken)) => (Some(answer), taken),
-        None => (None, Taken::Unknown),
+        None => (None, DecisionSpan::Unknown),
     };
     let last = facts.last().or(decision.as_ref().map(|(stored, _)| stored)).or(answer.as_ref());
     let last = last.map_or(question.seq, |stored| stored.seq);
@@ -140,16 +142,16 @@ pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
 }
 
 /// The canonical request as a file.
-pub(super) fn prompt(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
+pub(super) fn prompt(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, PageError> {
     let gathered = of.gather(seq)?;
     let request = of.request(&gathered.question)?;
     trusted(&of, gathered.question.seq)?;
     let name = format!("prompt-{}.json", request.hash().short(12));
-    Ok(Reply::Text { name, text: request.canonical().to_owned() })
+    Ok(PageReply::Text { name, text: request.canonical().to_owned() })
 }
 
 /// A text in a file has no banner: it is refused if it cannot be trusted.
-fn trusted(of: &OfRun<'_>, seq: Seq) -> Result<(), PageError> {
+fn trusted(of: &RunPageRequest<'_>, seq: Seq) -> Result<(), PageError> {
     let (site, run) = (of.asked.site, of.head.run);
     let known = site.checked(&of.head).from.filter(|damage| damage.seq <= seq);
     // The check may not have come to it yet.
@@ -167,7 +169,7 @@ fn trusted(of: &OfRun<'_>, seq: Seq) -> Result<(), PageError> {
 }
 
 /// The whole text of an answer as a file.
-pub(super) fn answer(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
+pub(super) fn answer(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, PageError> {
     let gathered = of.gather(seq)?;
     let unanswered = || PageError::NotFound(format!("the question of event {seq} has no answer"));
     let stored = gathered.answer.ok_or_else(unanswered)?;
@@ -177,5 +179,5 @@ pub(super) fn answer(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
         None => String::new(),
     };
     trusted(&of, stored.seq)?;
-    Ok(Reply::Text { name: format!("answer-{}-{}.txt", of.info.short, stored.seq), text })
+    Ok(PageReply::Text { name: format!("answer-{}-{}.txt", of.info.short, stored.seq), text })
 }

@@ -11,8 +11,8 @@ use retold::run::AnswerDetails;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::super::OfRun;
-use crate::span::{Taken, taken};
+use super::super::RunPageRequest;
+use crate::span::{DecisionSpan, taken};
 use retold::char_boundary::floor;
 
 /// The longest text that is shown at once, in bytes. The whole is a file.
@@ -26,12 +26,12 @@ const FIRST: usize = 6;
 const LAST: usize = 34;
 
 #[derive(Serialize)]
-pub(super) struct Prompt {
+pub(super) struct PromptView {
     hash: String,
     model: Option<String>,
     /// Everything besides messages and tools.
     settings: Vec<(String, String)>,
-    messages: Vec<Message>,
+    messages: Vec<MessageView>,
     /// How many messages are left out between the first and the last ones.
     left_out: usize,
     tools: Vec<Tool>,
@@ -41,7 +41,7 @@ pub(super) struct Prompt {
 }
 
 #[derive(Serialize)]
-pub(super) struct Message {
+pub(super) struct MessageView {
     /// From 1.
     number: usize,
     role: String,
@@ -66,7 +66,7 @@ pub(super) struct ToolCall {
 }
 
 #[derive(Serialize)]
-pub(super) struct Attempt {
+pub(super) struct AttemptView {
     seq: u64,
     time: String,
     number: u32,
@@ -80,11 +80,11 @@ pub(super) struct Attempt {
 }
 
 #[derive(Serialize)]
-pub(super) struct Answer {
+pub(super) struct AnswerView {
     seq: u64,
     time: String,
     /// The text in pieces, one of which the parser took.
-    pieces: Vec<Piece>,
+    pieces: Vec<TextPiece>,
     /// How many bytes of the text are not shown.
     cut: usize,
     bytes: usize,
@@ -107,13 +107,13 @@ pub(super) struct Answer {
 }
 
 #[derive(Serialize)]
-pub(super) struct Piece {
+pub(super) struct TextPiece {
     text: String,
     taken: bool,
 }
 
 #[derive(Serialize)]
-pub(super) struct Decision {
+pub(super) struct DecisionView {
     pub(super) seq: u64,
     time: String,
     parser: String,
@@ -136,7 +136,7 @@ fn cut(text: &str, most: usize) -> (String, usize) {
     (inert_lines(&text[..end]), text.len() - end)
 }
 
-pub(super) fn prompt_of(request: &Request) -> Prompt {
+pub(super) fn prompt_of(request: &Request) -> PromptView {
     let body = request.body();
     let listed = body["messages"].as_array();
     let all = request.messages();
@@ -150,7 +150,7 @@ pub(super) fn prompt_of(request: &Request) -> Prompt {
             let own = at.checked_sub(before).and_then(|at| listed?.get(at));
             let calls = own.and_then(|own| own["tool_calls"].as_array()).into_iter().flatten();
             let tool_calls = calls.map(tool_call).collect();
-            Message { number: at + 1, role: role.clone(), text, cut, tool_calls }
+            MessageView { number: at + 1, role: role.clone(), text, cut, tool_calls }
         });
     let tools = body["tools"].as_array().into_iter().flatten().map(|tool| {
         let named = tool.get("function").unwrap_or(tool);
@@ -165,7 +165,7 @@ pub(super) fn prompt_of(request: &Request) -> Prompt {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         (key.clone(), cut(&text, 2_000).0)
     });
-    Prompt {
+    PromptView {
         hash: request.hash().to_string(),
         model: request.model().map(str::to_owned),
         settings: settings.collect(),
@@ -200,10 +200,10 @@ fn tool_call(call: &Value) -> ToolCall {
     }
 }
 
-pub(super) fn attempt_of(stored: &StoredEvent) -> Option<Attempt> {
+pub(super) fn attempt_of(stored: &StoredEvent) -> Option<AttemptView> {
     let Ok(Event::AttemptFailed(failed)) = stored.event() else { return None };
     let details = failed.details;
-    Some(Attempt {
+    Some(AttemptView {
         seq: stored.seq.0,
         time: stored.time.to_string(),
         number: details.attempt + 1,
@@ -221,10 +221,10 @@ fn spec_of(made: &DecisionMade) -> Option<ParserSpec> {
 }
 
 pub(super) fn answer_of(
-    of: &OfRun<'_>,
+    of: &RunPageRequest<'_>,
     stored: &StoredEvent,
     decision: Option<&(StoredEvent, DecisionMade)>,
-) -> (Answer, Taken) {
+) -> (AnswerView, DecisionSpan) {
     let (content, details, reused_from) = match stored.event() {
         Ok(Event::ResponseReceived(received)) => (received.content, received.details, None),
         Ok(Event::AnswerReused(reused)) => {
@@ -240,15 +240,15 @@ pub(super) fn answer_of(
         let whole = beside.whole(&content);
         Some(taken(parser.as_ref(), whole, &made.by.method, &made.details.value))
     });
-    let taken_from = taken_from.unwrap_or(Taken::Unknown);
+    let taken_from = taken_from.unwrap_or(DecisionSpan::Unknown);
     let end = floor(text, LONGEST);
     let span = match &taken_from {
-        Taken::Span(span) if span.end <= end => span.clone(),
+        DecisionSpan::Span(span) if span.end <= end => span.clone(),
         _ => end..end,
     };
     let pieces = [(0..span.start, false), (span.clone(), true), (span.end..end, false)];
     let pieces = pieces.into_iter().filter(|(range, _)| !range.is_empty());
-    let pieces = pieces.map(|(range, taken)| Piece { text: inert_lines(&text[range]), taken });
+    let pieces = pieces.map(|(range, taken)| TextPiece { text: inert_lines(&text[range]), taken });
     let extra = &details.extra;
     let said = |names: &[&str]| {
         names.iter().find_map(|name| extra.get(*name)?.as_str()).map(|text| cut(text, LONGEST).0)
@@ -267,7 +267,7 @@ pub(super) fn answer_of(
         .filter_map(|(name, count)| Some((name.to_owned(), count?.to_string())))
         .collect();
     usage.extend(details.cost.map(|cost| ("cost".to_owned(), cost.to_string())));
-    let answer = Answer {
+    let answer = AnswerView {
         seq: stored.seq.0,
         time: stored.time.to_string(),
         pieces: pieces.collect(),
@@ -304,12 +304,12 @@ fn other_parts(extra: &Map<String, Value>) -> Vec<(String, String)> {
 }
 
 pub(super) fn decision_of(
-    of: &OfRun<'_>,
+    of: &RunPageRequest<'_>,
     stored: &StoredEvent,
     made: DecisionMade,
     answer: Option<&StoredEvent>,
-    taken: &Taken,
-) -> Decision {
+    taken: &DecisionSpan,
+) -> DecisionView {
     let spec = spec_of(&made);
     let verdict = spec.as_ref().and_then(|spec| {
         let parser = of.asked.site.studies.parsers().parser(spec).ok()?;
@@ -323,7 +323,7 @@ pub(super) fn decision_of(
     });
     let params = spec.as_ref().map(|spec| &spec.params).filter(|params| !params.is_null());
     let reported = spec.as_ref().is_some_and(|spec| spec.name == retold::decide::REPORTED);
-    Decision {
+    DecisionView {
         seq: stored.seq.0,
         time: stored.time.to_string(),
         parser: spec.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string),
@@ -334,9 +334,9 @@ pub(super) fn decision_of(
         verdict,
         params: params.map(|params| cut(&pretty(params), LONGEST_MESSAGE).0),
         taken: match taken {
-            Taken::Span(_) => "span",
-            Taken::Nothing => "nothing",
-            Taken::Unknown => "unknown",
+            DecisionSpan::Span(_) => "span",
+            DecisionSpan::Nothing => "nothing",
+            DecisionSpan::Unknown => "unknown",
         },
         reported,
     }

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::LlmCall;
-use crate::exchange::{Answer, Http};
+use crate::exchange::{Http, TrafficAnswer};
 
 const URL: &str = "https://api.openai.com/v1/chat/completions";
 
@@ -33,7 +33,7 @@ fn is_streamed(turn: &LlmCall) -> Option<bool> {
 }
 
 /// The request over HTTP and its answer, if the whole request can be known.
-pub(super) fn http(turn: &LlmCall) -> Option<(Http, Answer)> {
+pub(super) fn http(turn: &LlmCall) -> Option<(Http, TrafficAnswer)> {
     let raw = turn.raw.as_ref()?;
     let is_streamed = is_streamed(turn)?;
     let mut body = turn.more.clone();
@@ -69,7 +69,7 @@ pub(super) fn http(turn: &LlmCall) -> Option<(Http, Answer)> {
         false => ("application/json", raw.to_string()),
     };
     let body = Bytes::from(answer);
-    let answer = Answer::Http { status: StatusCode::OK, headers: of_type(kind), body };
+    let answer = TrafficAnswer::Http { status: StatusCode::OK, headers: of_type(kind), body };
     Some((asked, answer))
 }
 

@@ -25,8 +25,8 @@ use serde_json::{Map, Value, json};
 use tempfile::NamedTempFile;
 
 use super::is_sqlite;
-use crate::error::{TrafficError, Wrong};
-use crate::exchange::{Answer, Asked, Exchange};
+use crate::error::{FileProblem, TrafficError};
+use crate::exchange::{TrafficAnswer, TrafficExchange, TrafficQuestion};
 use crate::notes::Notes;
 
 /// The most that is read of a log, and the most that its exchanges may amount to: the turns of a
@@ -68,7 +68,7 @@ struct LlmCall {
 ///
 /// # Errors
 /// [`TrafficError`].
-pub(crate) fn read(path: &Path, notes: &mut Notes) -> Result<Vec<Exchange>, TrafficError> {
+pub(crate) fn read(path: &Path, notes: &mut Notes) -> Result<Vec<TrafficExchange>, TrafficError> {
     let shown = path.display().to_string();
     // SQLite reads from a file: what is packed, or comes through a pipe, is put into one.
     let unpacked = match is_plain(path) {
@@ -79,7 +79,7 @@ pub(crate) fn read(path: &Path, notes: &mut Notes) -> Result<Vec<Exchange>, Traf
     let db = ForeignDatabase::open(db, &shown, MOST_BYTES)?;
     if !db.has("responses") && !db.has("turns") {
         let what = "a log of llm: it has neither a table responses nor a table turns";
-        return Err(TrafficError::wrong(&shown, None, Wrong::Not(what)));
+        return Err(TrafficError::wrong(&shown, None, FileProblem::Not(what)));
     }
     let mut log = LlmLog { db, left: MOST_BYTES };
     let wrong = |failed: LlmError| match failed {
@@ -118,7 +118,7 @@ fn unpacked(path: &Path) -> Result<NamedTempFile, TrafficError> {
     });
     made.map_err(|error| {
         let said = format!("no temporary copy of it can be made: {error}");
-        TrafficError::wrong(&path.display().to_string(), None, Wrong::Said(said))
+        TrafficError::wrong(&path.display().to_string(), None, FileProblem::Said(said))
     })
 }
 
@@ -126,7 +126,7 @@ fn unpacked(path: &Path) -> Result<NamedTempFile, TrafficError> {
 enum LlmError {
     Database(retold::log::ForeignError),
     /// Where, and what.
-    Wrong(String, Wrong),
+    Wrong(String, FileProblem),
 }
 
 impl From<retold::log::ForeignError> for LlmError {
@@ -175,7 +175,7 @@ impl LlmLog {
         self.left = left.ok_or_else(|| {
             let most = MOST_BYTES >> 20;
             let said = format!("the prompts of the log amount to more than {most} MiB");
-            LlmError::Wrong(place.to_owned(), Wrong::Said(said))
+            LlmError::Wrong(place.to_owned(), FileProblem::Said(said))
         })?;
         Ok(())
     }
@@ -238,7 +238,7 @@ impl LlmLog {
         turn: LlmCall,
         table: &str,
         notes: &mut Notes,
-    ) -> Result<Option<Exchange>, LlmError> {
+    ) -> Result<Option<TrafficExchange>, LlmError> {
         let place = format!("{table} {}", printable(&turn.id, 60));
         let label = json!({
             "id": turn.id, "conversation": turn.conversation, "datetime_utc": turn.time,
@@ -252,10 +252,10 @@ impl LlmLog {
                     "the bytes of an answer, of which the file has only the JSON in it",
                     &place,
                 );
-                (Asked::Http(asked), answer)
+                (TrafficQuestion::Http(asked), answer)
             }
             None => {
-                let answer = Answer::Read(Box::new(turn.answer()));
+                let answer = TrafficAnswer::Read(Box::new(turn.answer()));
                 let request = match turn.request() {
                     Ok(request) => request,
                     Err(error) => {
@@ -265,10 +265,16 @@ impl LlmLog {
                 };
                 self.spend(request.canonical().len(), &place)?;
                 notes.lost("that the request of an exchange is not in the file: it is shown and parsed, but not replayed", &place);
-                (Asked::Other("llm", Box::new(request)), answer)
+                (TrafficQuestion::Other("llm", Box::new(request)), answer)
             }
         };
-        Ok(Some(Exchange { place, asked, answers: vec![answer], label: Some(label), latency }))
+        Ok(Some(TrafficExchange {
+            place,
+            asked,
+            answers: vec![answer],
+            label: Some(label),
+            latency,
+        }))
     }
 }
 

@@ -3,23 +3,23 @@
 
 use std::fmt::Write;
 
-use crate::node::{Node, Value};
+use crate::node::{LocatedValue, Value};
 
 /// A value as `json.dumps` writes it; numbers as they are read.
-pub(super) fn dumps(node: &Node) -> String {
+pub(super) fn dumps(node: &LocatedValue) -> String {
     let mut out = String::new();
     write(node, [", ", ": "], &mut out);
     out
 }
 
 /// The same without spaces.
-pub(super) fn compact(node: &Node) -> String {
+pub(super) fn compact(node: &LocatedValue) -> String {
     let mut out = String::new();
     write(node, [",", ":"], &mut out);
     out
 }
 
-fn write(node: &Node, between: [&str; 2], out: &mut String) {
+fn write(node: &LocatedValue, between: [&str; 2], out: &mut String) {
     let [comma, colon] = between;
     match &node.value {
         Value::Null => out.push_str("null"),

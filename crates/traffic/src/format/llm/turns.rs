@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::condensed::whole;
 use super::{Each, LlmCall, LlmContext, LlmError, LlmLog, python};
-use crate::error::Wrong;
-use crate::node::Node;
+use crate::error::FileProblem;
+use crate::node::LocatedValue;
 use crate::notes::Notes;
 
 const COLUMNS: &[&str] = &[
@@ -81,7 +81,7 @@ struct MessagePart {
     kind: String,
     text: Option<String>,
     /// What the column `payload` has, with fields in their order.
-    payload: Option<Node>,
+    payload: Option<LocatedValue>,
 }
 
 /// The messages of a log, by hash.
@@ -115,8 +115,8 @@ pub(super) fn read(
         turn.schema = schema.and_then(|text| serde_json::from_str(text).ok());
         turn.tools = tools.remove(id).unwrap_or_default();
         let parent = row.text("parent_message_hash");
-        let prompt = messages.chain(parent, None, &place)?;
-        let own = messages.chain(row.text("tip_message_hash"), parent, &place)?;
+        let prompt = messages.conversation(parent, None, &place)?;
+        let own = messages.conversation(row.text("tip_message_hash"), parent, &place)?;
         log.spend((prompt.len() + own.len()) * STEP, &place)?;
         turn.is_exact = true;
         let mut spoken = PromptBuilder { turn: &mut turn, shared, place: &place, system: None };
@@ -232,7 +232,7 @@ impl SharedMessages {
             for piece in payload.iter().filter_map(|it| it.get("text_ref")?.list()).flatten() {
                 let found = match piece.get("fragment").and_then(number) {
                     Some(id) => shared.fragments.get(&id).map_or("", String::as_str),
-                    None => piece.get("literal").and_then(Node::text).unwrap_or_default(),
+                    None => piece.get("literal").and_then(LocatedValue::text).unwrap_or_default(),
                 };
                 log.spend(found.len(), &place)?;
                 text.get_or_insert_default().push_str(found);
@@ -252,13 +252,13 @@ impl SharedMessages {
     }
 
     /// The messages from the first one, or from the one after `after`, to this one.
-    fn chain(
+    fn conversation(
         &self,
         tip: Option<&str>,
         after: Option<&str>,
         place: &str,
     ) -> Result<Vec<&SharedMessage>, LlmError> {
-        let wrong = |said: String| LlmError::Wrong(place.to_owned(), Wrong::Said(said));
+        let wrong = |said: String| LlmError::Wrong(place.to_owned(), FileProblem::Said(said));
         let mut chain = Vec::new();
         let mut at = tip;
         while let Some(hash) = at.filter(|at| Some(*at) != after) {
@@ -277,7 +277,7 @@ impl SharedMessages {
     }
 }
 
-fn number(node: &Node) -> Option<i64> {
+fn number(node: &LocatedValue) -> Option<i64> {
     match &node.value {
         crate::node::Value::Number(number) => number.as_i64(),
         _ => None,
@@ -285,13 +285,13 @@ fn number(node: &Node) -> Option<i64> {
 }
 
 impl MessagePart {
-    fn field(&self, name: &str) -> Option<&Node> {
+    fn field(&self, name: &str) -> Option<&LocatedValue> {
         self.payload.as_ref()?.get(name)
     }
 
     /// A tool call, as llm sends it again.
     fn call(&self) -> Value {
-        let text = |name: &str| self.field(name).and_then(Node::text);
+        let text = |name: &str| self.field(name).and_then(LocatedValue::text);
         let arguments = self.field("arguments").map_or_else(|| "{}".to_owned(), python::dumps);
         json!({
             "id": text("tool_call_id"), "type": "function",
@@ -332,7 +332,7 @@ impl PromptBuilder<'_> {
                             notes.lost(what, self.place);
                         }
                     }
-                    let field = |name: &str| part.field(name).and_then(Node::text);
+                    let field = |name: &str| part.field(name).and_then(LocatedValue::text);
                     self.turn.messages.push(json!({
                         "role": "tool", "tool_call_id": field("tool_call_id"), "content": field("output"),
                     }));

@@ -2,31 +2,31 @@
 
 use serde_json::{Value, json};
 
-use super::line::Line;
+use super::line::AnswerLine;
 use crate::error::CliError;
 use crate::parser::ParserArgs;
-use retold::decide::{Decided, Decider, Params, Undecided};
+use retold::decide::{AnswerDecision, Decider, ParserParams, UndecidedAnswer};
 use retold::escaping::{inert_lines, printable};
 use retold::parse::{AnyParser, Parsers};
 use retold_study::parser_file::ParserFile;
 
 /// A decision about an answer.
-pub(super) struct Decision {
+pub(super) struct LineDecision {
     parser: String,
     /// The settings of the parser; `None` for one of a file, which has them.
     params: Option<Value>,
-    decided: Decided,
+    decided: AnswerDecision,
 }
 
 /// What becomes of a line.
-pub(super) enum Outcome {
-    Decided(Vec<Decision>),
-    Left(Left),
+pub(super) enum LineOutcome {
+    Decided(Vec<LineDecision>),
+    Left(SkipReason),
 }
 
 /// Why a line has no decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Left {
+pub(super) enum SkipReason {
     /// Its call failed.
     NoAnswer,
     /// It has no text.
@@ -56,7 +56,7 @@ impl<'a> Deciding<'a> {
         Ok(Deciding::Parser(
             decider,
             match args.params()? {
-                Params::Same(params) => params,
+                ParserParams::Same(params) => params,
                 _ => Value::Null,
             },
         ))
@@ -71,26 +71,26 @@ impl<'a> Deciding<'a> {
     ///
     /// # Errors
     /// [`CliError`], from the parser.
-    pub(super) fn one(&mut self, line: &Line) -> Result<Outcome, CliError> {
+    pub(super) fn one(&mut self, line: &AnswerLine) -> Result<LineOutcome, CliError> {
         let outcome = self.all(std::slice::from_ref(line))?.pop();
-        Ok(outcome.unwrap_or(Outcome::Left(Left::NoAnswer)))
+        Ok(outcome.unwrap_or(LineOutcome::Left(SkipReason::NoAnswer)))
     }
 
     /// Decides about some lines; a program decides about them together.
     ///
     /// # Errors
     /// [`CliError`], from the parser or the program.
-    pub(super) fn all(&mut self, lines: &[Line]) -> Result<Vec<Outcome>, CliError> {
+    pub(super) fn all(&mut self, lines: &[AnswerLine]) -> Result<Vec<LineOutcome>, CliError> {
         let (decider, same) = match self {
             Deciding::File(file) => {
                 return Ok(lines.iter().map(|line| of_file(file, line)).collect());
             }
             Deciding::Parser(decider, same) => (decider, &*same),
         };
-        let asked: Vec<Undecided<'_>> = lines
+        let asked: Vec<UndecidedAnswer<'_>> = lines
             .iter()
             .filter_map(|line| {
-                Some(Undecided {
+                Some(UndecidedAnswer {
                     call: line.call.as_ref(),
                     sample: line.sample,
                     answer: line.whole()?,
@@ -104,27 +104,27 @@ impl<'a> Deciding<'a> {
         };
         let mut made = asked.iter().zip(decided).map(|(asked, decided)| {
             let spec = decider.spec(asked.params);
-            Decision { parser: spec.to_string(), params: Some(spec.params), decided }
+            LineDecision { parser: spec.to_string(), params: Some(spec.params), decided }
         });
         let outcomes = lines.iter().map(|line| match left(line) {
-            Some(left) => Outcome::Left(left),
-            None => Outcome::Decided(made.next().into_iter().collect()),
+            Some(left) => LineOutcome::Left(left),
+            None => LineOutcome::Decided(made.next().into_iter().collect()),
         });
         Ok(outcomes.collect())
     }
 }
 
-fn left(line: &Line) -> Option<Left> {
+fn left(line: &AnswerLine) -> Option<SkipReason> {
     match line.whole() {
         Some(_) => None,
-        None if line.is_embedding() => Some(Left::Embedding),
-        None => Some(Left::NoAnswer),
+        None if line.is_embedding() => Some(SkipReason::Embedding),
+        None => Some(SkipReason::NoAnswer),
     }
 }
 
-fn of_file(file: &ParserFile, line: &Line) -> Outcome {
+fn of_file(file: &ParserFile, line: &AnswerLine) -> LineOutcome {
     let Some(answer) = line.whole() else {
-        return Outcome::Left(left(line).unwrap_or(Left::NoAnswer));
+        return LineOutcome::Left(left(line).unwrap_or(SkipReason::NoAnswer));
     };
     let fitting: Vec<&dyn AnyParser> = match line.number {
         // Nothing is known of what it answers.
@@ -132,27 +132,27 @@ fn of_file(file: &ParserFile, line: &Line) -> Outcome {
         _ => file.fitting(line.call.as_ref(), line.request.as_ref()).into_iter().collect(),
     };
     if fitting.is_empty() {
-        return Outcome::Left(Left::NoParser);
+        return LineOutcome::Left(SkipReason::NoParser);
     }
-    let decide = |parser: &dyn AnyParser| Decision {
+    let decide = |parser: &dyn AnyParser| LineDecision {
         parser: parser.spec().to_string(),
         params: None,
-        decided: Decided::from(parser.parse_whole_any(answer)),
+        decided: AnswerDecision::from(parser.parse_whole_any(answer)),
     };
-    Outcome::Decided(fitting.into_iter().map(decide).collect())
+    LineOutcome::Decided(fitting.into_iter().map(decide).collect())
 }
 
-impl Left {
+impl SkipReason {
     fn as_str(self) -> &'static str {
         match self {
-            Left::NoAnswer => "no answer",
-            Left::Embedding => "an embedding",
-            Left::NoParser => "no parser is for it",
+            SkipReason::NoAnswer => "no answer",
+            SkipReason::Embedding => "an embedding",
+            SkipReason::NoParser => "no parser is for it",
         }
     }
 }
 
-impl Decision {
+impl LineDecision {
     /// It, as JSON.
     pub(super) fn object(&self) -> Value {
         let mut object = json!({"parser": self.parser});
@@ -169,8 +169,8 @@ impl Decision {
 
     /// It, for people.
     pub(super) fn text(&self) -> String {
-        let Decision { parser, params: _, decided } = self;
-        let Decided { method, value, reasoning, warnings, verdict, found: _ } = decided;
+        let LineDecision { parser, params: _, decided } = self;
+        let AnswerDecision { method, value, reasoning, warnings, verdict, found: _ } = decided;
         let mut text = format!("parser     {parser}\nvalue      {value}\nmethod     {method}\n");
         if let Some(verdict) = verdict {
             text.push_str(&format!("verdict    {verdict}\n"));
@@ -186,12 +186,12 @@ impl Decision {
     }
 }
 
-impl Outcome {
+impl LineOutcome {
     /// What is printed of a line as JSON.
-    pub(super) fn objects(&self, line: &Line) -> Vec<Value> {
+    pub(super) fn objects(&self, line: &AnswerLine) -> Vec<Value> {
         let mut objects = match self {
-            Outcome::Decided(decisions) => decisions.iter().map(Decision::object).collect(),
-            Outcome::Left(left) => vec![json!({"left": left.as_str()})],
+            LineOutcome::Decided(decisions) => decisions.iter().map(LineDecision::object).collect(),
+            LineOutcome::Left(left) => vec![json!({"left": left.as_str()})],
         };
         for object in &mut objects {
             object["line"] = line.number.into();
@@ -206,8 +206,8 @@ impl Outcome {
     }
 
     /// What is printed of a line for people; nothing if it is left.
-    pub(super) fn texts(&self, line: &Line) -> Vec<String> {
-        let Outcome::Decided(decisions) = self else { return Vec::new() };
+    pub(super) fn texts(&self, line: &AnswerLine) -> Vec<String> {
+        let LineOutcome::Decided(decisions) = self else { return Vec::new() };
         decisions.iter().map(|it| format!("line {}\n{}", line.number, it.text())).collect()
     }
 }

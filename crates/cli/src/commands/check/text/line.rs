@@ -19,7 +19,7 @@ pub(super) type Read = Result<(usize, String), JsonlError>;
 
 /// The answer on a line.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(super) struct AnswerLine {
     /// Its number; 0 for an answer that is the whole input.
     pub(super) number: usize,
     pub(super) call: Option<CallPath>,
@@ -31,7 +31,7 @@ pub(super) struct Line {
     pub(super) answer: Option<Response>,
 }
 
-impl Line {
+impl AnswerLine {
     /// Reads a line of a file, which messages name.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ impl Line {
         let (number, text) = read?;
         let line = line(&text);
         let line = line.map_err(|e| CliError::usage(format!("{file}, line {number}: {e}")));
-        Ok(Line { number, ..line? })
+        Ok(AnswerLine { number, ..line? })
     }
 
     /// The answer as a parser sees it; `None` for an embedding, which has no text.
@@ -120,11 +120,11 @@ fn explained(error: &serde_json::Error) -> String {
     printable(&explain(reason), 400)
 }
 
-fn line(text: &str) -> Result<Line, LineError> {
+fn line(text: &str) -> Result<AnswerLine, LineError> {
     match text.trim_start().chars().next() {
         Some('"') => {
             let text: String = serde_json::from_str(text)?;
-            Ok(Line { answer: Some(Response::text(text)), ..Line::default() })
+            Ok(AnswerLine { answer: Some(Response::text(text)), ..AnswerLine::default() })
         }
         Some('{') => {
             let read = serde_json::from_str(text).map_err(LineError::from).and_then(object);
@@ -169,7 +169,7 @@ fn listed(keys: &[String]) -> String {
     }
 }
 
-fn object(object: Object) -> Result<Line, LineError> {
+fn object(object: Object) -> Result<AnswerLine, LineError> {
     let Object { text, content, response, params, call, sample, error, request, .. } = object;
     // One that is not a request of ours is left aside: only a parser file asks for it.
     let request = request.and_then(|body| Request::from_body(body).ok());
@@ -196,5 +196,5 @@ fn object(object: Object) -> Result<Line, LineError> {
         Some(Unique(params @ Value::Object(_))) => Some(params),
         Some(_) => return Err(LineError::Params),
     };
-    Ok(Line { number: 0, call, sample, params, request, answer })
+    Ok(AnswerLine { number: 0, call, sample, params, request, answer })
 }

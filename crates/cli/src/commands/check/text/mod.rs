@@ -12,8 +12,8 @@ use serde_json::json;
 use crate::error::{CliError, Status};
 use crate::output::Output;
 use crate::parser::ParserArgs;
-use decision::{Deciding, Decision, Outcome};
-use line::Line;
+use decision::{Deciding, LineDecision, LineOutcome};
+use line::AnswerLine;
 use retold::encoding::decode;
 use retold::jsonl::{JsonlProblem, read_whole};
 use retold::model::Response;
@@ -34,16 +34,16 @@ pub(super) fn whole(
     let parser_file = args.file(parsers)?;
     let mut deciding = deciding(args, parser_file.as_ref(), parsers)?;
     let answer = Some(Response::text(answer(file)?));
-    let outcome = deciding.one(&Line { answer, ..Line::default() })?;
-    let Outcome::Decided(decisions) = outcome else { return Ok(Status::Fine) };
+    let outcome = deciding.one(&AnswerLine { answer, ..AnswerLine::default() })?;
+    let LineOutcome::Decided(decisions) = outcome else { return Ok(Status::Fine) };
     match (output.is_json(), &parser_file) {
-        (true, None) => output.object(&decisions.last().map(Decision::object))?,
+        (true, None) => output.object(&decisions.last().map(LineDecision::object))?,
         (true, Some(_)) => {
-            let decisions: Vec<_> = decisions.iter().map(Decision::object).collect();
+            let decisions: Vec<_> = decisions.iter().map(LineDecision::object).collect();
             output.object(&json!({"decisions": decisions, "left": 0, "without_answer": 0}))?;
         }
         (false, _) => {
-            let texts = decisions.iter().map(Decision::text).collect::<Vec<_>>();
+            let texts = decisions.iter().map(LineDecision::text).collect::<Vec<_>>();
             output.text(&texts.join("\n"))?;
         }
     }

@@ -35,7 +35,7 @@ struct QueueState {
 }
 
 /// Consecutive lines.
-pub(super) struct Taken {
+pub(super) struct LineBatch {
     /// Their place in the order, from 0.
     pub(super) number: u64,
     pub(super) lines: Vec<Read>,
@@ -96,7 +96,7 @@ impl Queue {
     }
 
     /// The next lines, when there are any; `None` if there are no more.
-    pub(super) fn take(&self) -> Option<Taken> {
+    pub(super) fn take(&self) -> Option<LineBatch> {
         let mut state = self.once(|it| it.closed || it.ended || !it.lines.is_empty());
         if state.closed || state.lines.is_empty() {
             return None;
@@ -107,7 +107,7 @@ impl Queue {
         let number = state.taken;
         state.taken += 1;
         let weight = lines.iter().map(weight).sum();
-        Some(Taken { number, lines, weight })
+        Some(LineBatch { number, lines, weight })
     }
 
     /// Lines are printed.
@@ -133,7 +133,7 @@ mod tests {
             assert!(queue.push(line(number, 1)));
         }
         queue.end();
-        let numbers = |taken: Taken| {
+        let numbers = |taken: LineBatch| {
             let lines = taken.lines.into_iter().map(|line| line.unwrap().0);
             (taken.number, lines.collect::<Vec<_>>())
         };

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use super::decision::{Deciding, Left, Outcome};
-use super::line::{Line, Read};
+use super::decision::{Deciding, LineOutcome, SkipReason};
+use super::line::{AnswerLine, Read};
 use super::name_of;
 use super::queue::Queue;
 use crate::error::{CliError, Status};
@@ -27,7 +27,7 @@ type Make<'a, 'b> = &'b (dyn Fn() -> Result<Deciding<'a>, CliError> + Sync);
 #[derive(Default)]
 struct PrintedLines {
     texts: Vec<String>,
-    left: Vec<Left>,
+    left: Vec<SkipReason>,
     decided: u64,
     /// Why the next line is not printed.
     error: Option<CliError>,
@@ -89,7 +89,7 @@ fn together(
             && let Some(read) = lines.next()
         {
             bytes += read.as_ref().map_or(0, |(_, text)| text.len());
-            match Line::new(read, name) {
+            match AnswerLine::new(read, name) {
                 Ok(line) => some.push(line),
                 Err(wrong) => error = Some(wrong),
             }
@@ -165,7 +165,7 @@ fn in_order<'a>(
 fn parsed(deciding: &mut Deciding<'_>, lines: Vec<Read>, name: &str, json: bool) -> PrintedLines {
     let mut printed = PrintedLines::default();
     for read in lines {
-        let decided = Line::new(read, name).and_then(|line| {
+        let decided = AnswerLine::new(read, name).and_then(|line| {
             let outcome = deciding.one(&line)?;
             printed.add(&line, &outcome, json);
             Ok(())
@@ -179,10 +179,10 @@ fn parsed(deciding: &mut Deciding<'_>, lines: Vec<Read>, name: &str, json: bool)
 }
 
 impl PrintedLines {
-    fn add(&mut self, line: &Line, outcome: &Outcome, json: bool) {
+    fn add(&mut self, line: &AnswerLine, outcome: &LineOutcome, json: bool) {
         match outcome {
-            Outcome::Decided(decisions) => self.decided += decisions.len() as u64,
-            Outcome::Left(left) => self.left.push(*left),
+            LineOutcome::Decided(decisions) => self.decided += decisions.len() as u64,
+            LineOutcome::Left(left) => self.left.push(*left),
         }
         match json {
             true => {
@@ -212,9 +212,9 @@ impl PrintedTotals {
         self.decided += decided;
         for left in left {
             *match left {
-                Left::NoAnswer => &mut self.without_answer,
-                Left::Embedding => &mut self.embeddings,
-                Left::NoParser => &mut self.without_parser,
+                SkipReason::NoAnswer => &mut self.without_answer,
+                SkipReason::Embedding => &mut self.embeddings,
+                SkipReason::NoParser => &mut self.without_parser,
             } += 1;
         }
         error.map_or(Ok(()), Err)

@@ -15,7 +15,7 @@ use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::folder::FolderArgs;
 use crate::runs::fork::{self, Forking};
-use crate::runs::record::{self, Recording};
+use crate::runs::record::{self, StudyRecording};
 use crate::runs::resume::{self, Resuming};
 use crate::runs::settings::settings_of;
 use crate::select;
@@ -103,7 +103,7 @@ fn run(
             // An unfinished game does not prevent a new one.
             let (log_limit, new) = (None, true);
             let recording =
-                Recording { config, settings, study, model, log_limit, new, folder, seat };
+                StudyRecording { config, settings, study, model, log_limit, new, folder, seat };
             record::record(recording, global, output)
         }
         (_, Some(run), _) => {

@@ -1,0 +1,329 @@
+//! How a decision came about: back to its prompt, and to everything that the prompt was made from.
+
+use std::collections::BTreeMap;
+
+use retold::audit::{Audit, DeclaredSources, MadeFrom, Origin, PromptRelation, Target, audit};
+use retold::event::Event;
+use retold::id::Seq;
+use serde::Serialize;
+
+use super::row::{fact_name, fact_text};
+use super::{PageReply, RunPageRequest, excerpt};
+use crate::error::PageError;
+
+/// The most sources of one prompt in the graph, and in the list.
+const MOST_DRAWN: usize = 14;
+const MOST_LISTED: usize = 200;
+
+/// The most earlier prompts that are listed.
+const MOST_EARLIER: usize = 40;
+
+/// The size of a node, and the room between nodes, in pixels.
+const WIDTH: usize = 250;
+const HEIGHT: usize = 52;
+const GAP: usize = 14;
+const ACROSS: usize = 80;
+
+#[derive(Serialize)]
+struct ProvenancePage {
+    call: String,
+    sample: u32,
+    question: u64,
+    exchange: String,
+    /// What the prompt was declared to be made from, with what earlier prompts were made from.
+    prompts: Vec<ProvenancePrompt>,
+    /// Whether the run keeps what its prompts were made from.
+    declared: bool,
+    complete: bool,
+    /// How many earlier prompts are not listed.
+    more: usize,
+    /// The facts that follow.
+    facts: Vec<ProvenanceNode>,
+    /// Texts of the run that are in the prompt word for word.
+    same_text: Vec<SameText>,
+    graph: Graph,
+}
+
+#[derive(Serialize)]
+struct ProvenancePrompt {
+    call: String,
+    sample: u32,
+    /// `itself`, `within` or `behind`.
+    part: &'static str,
+    question: u64,
+    href: String,
+    from: Vec<ProvenanceNode>,
+    more: usize,
+}
+
+/// Something that a prompt was made from: a card in the graph and a line of the list.
+#[derive(Debug, Clone, Serialize)]
+struct ProvenanceNode {
+    /// `decision`, `fact`, `prompt`, `answer` or `other`.
+    kind: &'static str,
+    title: String,
+    text: String,
+    seq: u64,
+    /// Its own provenance, or its page.
+    href: String,
+}
+
+#[derive(Serialize)]
+struct SameText {
+    role: String,
+    text: String,
+    declared: bool,
+    sources: usize,
+    of: usize,
+    prompts: usize,
+    looked_at: usize,
+    from: Vec<ProvenanceNode>,
+}
+
+#[derive(Serialize)]
+struct Graph {
+    width: usize,
+    height: usize,
+    cards: Vec<Card>,
+    edges: Vec<Edge>,
+    /// Sources that are not drawn.
+    left_out: usize,
+}
+
+#[derive(Serialize)]
+struct Card {
+    x: usize,
+    y: usize,
+    #[serde(flatten)]
+    node: ProvenanceNode,
+    here: bool,
+}
+
+#[derive(Serialize)]
+struct Edge {
+    x1: usize,
+    y1: usize,
+    x2: usize,
+    y2: usize,
+    middle: usize,
+}
+
+pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, PageError> {
+    let run = of.head.run;
+    let parsers = of.asked.site.studies.parsers();
+    let audit = audit(of.reader.as_mut(), run, &Target::Seq(seq), parsers)?;
+    let Audit { call, sample, question, declared, .. } = &audit;
+    let exchange = of.href(&format!("/exchange/{}", question.seq));
+    let facts: Vec<ProvenanceNode> =
+        audit.facts.iter().map(|fact| fact_node(&of, fact.seq, &fact.event.fact)).collect();
+    let (mut prompts, mut more) = (Vec::new(), 0);
+    let (is_declared, complete) = match declared {
+        DeclaredSources::NotKept => (false, true),
+        DeclaredSources::Kept { prompts: all, complete, .. } => {
+            let mut earlier = 0;
+            for made in all {
+                if made.part == PromptRelation::Behind {
+                    earlier += 1;
+                }
+                if earlier > MOST_EARLIER {
+                    more += 1;
+                    continue;
+                }
+                prompts.push(prompt_of(&mut of, made)?);
+            }
+            (true, *complete)
+        }
+    };
+    let graph = graph(&of, &audit, &prompts, &facts);
+    let mut same_text = Vec::new();
+    for found in audit.same_text.iter().take(50) {
+        let from = found.origins.iter().take(10);
+        same_text.push(SameText {
+            role: found.role.clone(),
+            text: excerpt(&found.text, 160),
+            declared: found.declared,
+            sources: found.origins.len(),
+            of: found.of as usize,
+            prompts: found.prompts as usize,
+            looked_at: found.looked_at as usize,
+            from: from.map(|origin| origin_node(&mut of, origin)).collect::<Result<_, _>>()?,
+        });
+    }
+    let title = format!("Why {call}#{sample}");
+    let data = ProvenancePage {
+        call: call.to_string(),
+        sample: *sample,
+        question: question.seq.0,
+        exchange,
+        prompts,
+        declared: is_declared,
+        complete,
+        more,
+        facts,
+        same_text,
+        graph,
+    };
+    of.page("chain", title, false, data)
+}
+
+fn prompt_of(of: &mut RunPageRequest<'_>, made: &MadeFrom) -> Result<ProvenancePrompt, PageError> {
+    let from = made.from.iter().take(MOST_LISTED);
+    let from = from.map(|origin| origin_node(of, origin)).collect::<Result<Vec<_>, _>>()?;
+    Ok(ProvenancePrompt {
+        call: made.call.to_string(),
+        sample: made.sample,
+        part: match made.part {
+            PromptRelation::Itself => "itself",
+            PromptRelation::Within => "within",
+            PromptRelation::Behind => "behind",
+        },
+        question: made.question.seq.0,
+        href: of.href(&format!("/chain/{}", made.question.seq)),
+        more: made.from.len() - from.len(),
+        from,
+    })
+}
+
+fn fact_node(of: &RunPageRequest<'_>, seq: Seq, fact: &serde_json::Value) -> ProvenanceNode {
+    ProvenanceNode {
+        kind: "fact",
+        title: fact_name(fact).map_or_else(|| "fact".to_owned(), |name| excerpt(name, 40)),
+        text: excerpt(&fact_text(fact), 200),
+        seq: seq.0,
+        href: of.href(&format!("/event/{seq}")),
+    }
+}
+
+fn origin_node(of: &mut RunPageRequest<'_>, origin: &Origin) -> Result<ProvenanceNode, PageError> {
+    Ok(match origin {
+        Origin::Decision { call, sample, answer, decision, .. } => {
+            let text = match decision {
+                Some(link) => match of.event(link.seq)?.event() {
+                    Ok(Event::DecisionMade(made)) => {
+                        format!(
+                            "{} by {}",
+                            excerpt(&made.details.value.to_string(), 120),
+                            made.by.method
+                        )
+                    }
+                    _ => "no decision".to_owned(),
+                },
+                None => "no decision".to_owned(),
+            };
+            let seq = decision.as_ref().map_or(answer.seq, |decision| decision.seq);
+            let href = of.href(&format!("/chain/{}", answer.seq));
+            ProvenanceNode {
+                kind: "decision",
+                title: format!("{call}#{sample}"),
+                text,
+                seq: seq.0,
+                href,
+            }
+        }
+        Origin::Fact { fact, .. } => fact_node(of, fact.seq, &fact.event),
+        Origin::Question { call, sample, question } => ProvenanceNode {
+            kind: "prompt",
+            title: format!("{call}#{sample}"),
+            text: "and all that its prompt was made from".to_owned(),
+            seq: question.seq.0,
+            href: of.href(&format!("/chain/{}", question.seq)),
+        },
+        Origin::Other { event, seq } => ProvenanceNode {
+            kind: "other",
+            title: event.as_ref().map_or_else(|| "nothing".to_owned(), |link| link.event.clone()),
+            text: "not a source of prompts".to_owned(),
+            seq: seq.0,
+            href: of.href(&format!("/event/{seq}")),
+        },
+    })
+}
+
+/// Three columns: what the prompt was made from; prompt, answer and decision; what follows.
+fn graph(
+    of: &RunPageRequest<'_>,
+    audit: &Audit,
+    prompts: &[ProvenancePrompt],
+    facts: &[ProvenanceNode],
+) -> Graph {
+    let question = audit.question.seq;
+    let page = |anchor: &str| of.href(&format!("/exchange/{question}{anchor}"));
+    let mut middle = vec![ProvenanceNode {
+        kind: "prompt",
+        title: format!("{}#{}", audit.call, audit.sample),
+        text: audit
+            .request
+            .messages()
+            .last()
+            .map_or_else(String::new, |(_, text)| excerpt(text, 120)),
+        seq: question.0,
+        href: page("#prompt"),
+    }];
+    if let Some(answer) = &audit.answer {
+        let text = match &answer.event {
+            Event::ResponseReceived(received) => excerpt_of(received.content.text()),
+            Event::AnswerReused(reused) => excerpt_of(reused.content.text()),
+            _ => String::new(),
+        };
+        let (title, href) = ("answer".to_owned(), page("#answer"));
+        middle.push(ProvenanceNode { kind: "answer", title, text, seq: answer.seq.0, href });
+    }
+    if let Some(decision) = &audit.decision {
+        middle.push(ProvenanceNode {
+            kind: "decision",
+            title: format!("decision by {}", decision.event.by.method),
+            text: excerpt(&decision.event.details.value.to_string(), 120),
+            seq: decision.seq.0,
+            href: page("#decision"),
+        });
+    }
+    let mut sources: BTreeMap<u64, ProvenanceNode> = BTreeMap::new();
+    for prompt in prompts.iter().filter(|prompt| prompt.part != "behind") {
+        sources.extend(prompt.from.iter().map(|node| (node.seq, node.clone())));
+    }
+    let left_out = sources.len().saturating_sub(MOST_DRAWN);
+    let sources: Vec<ProvenanceNode> = sources.into_values().take(MOST_DRAWN).collect();
+    let facts: Vec<ProvenanceNode> = facts.iter().take(MOST_DRAWN).cloned().collect();
+    let tallest = sources.len().max(middle.len()).max(facts.len()).max(1);
+    let height = tallest * (HEIGHT + GAP) + GAP;
+    let mut cards = Vec::new();
+    let place = |nodes: Vec<ProvenanceNode>, column: usize, here: bool, cards: &mut Vec<Card>| {
+        let top = GAP;
+        let at: Vec<(usize, usize)> = (0..nodes.len())
+            .map(|row| (GAP + column * (WIDTH + ACROSS), top + row * (HEIGHT + GAP)))
+            .collect();
+        cards.extend(nodes.into_iter().zip(&at).map(|(node, (x, y))| Card {
+            x: *x,
+            y: *y,
+            node,
+            here,
+        }));
+        at
+    };
+    let left = place(sources, 0, false, &mut cards);
+    let own = place(middle, 1, true, &mut cards);
+    let right = place(facts, 2, false, &mut cards);
+    let mut edges = Vec::new();
+    let mut join = |from: (usize, usize), to: (usize, usize)| {
+        let (x1, y1) = (from.0 + WIDTH, from.1 + HEIGHT / 2);
+        let (x2, y2) = (to.0, to.1 + HEIGHT / 2);
+        edges.push(Edge { x1, y1, x2, y2, middle: (x1 + x2) / 2 });
+    };
+    if let Some(prompt) = own.first() {
+        left.iter().for_each(|source| join(*source, *prompt));
+    }
+    if let Some(decision) = own.last() {
+        right.iter().for_each(|fact| join(*decision, *fact));
+    }
+    for pair in own.windows(2) {
+        if let [above, below] = pair {
+            let x = above.0 + WIDTH / 2;
+            edges.push(Edge { x1: x, y1: above.1 + HEIGHT, x2: x, y2: below.1, middle: x });
+        }
+    }
+    let columns = if right.is_empty() { 2 } else { 3 };
+    Graph { width: columns * (WIDTH + ACROSS) - ACROSS + 2 * GAP, height, cards, edges, left_out }
+}
+
+fn excerpt_of(text: &str) -> String {
+    excerpt(&text.chars().take(1_000).collect::<String>(), 120)
+}

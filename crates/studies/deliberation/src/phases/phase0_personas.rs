@@ -1,0 +1,122 @@
+//! Before phase 1: demographics for each persona, then a fuller description. Participants from the
+//! pool already have both.
+
+use serde_json::{Value, json};
+
+use crate::ask::{QuestionFailure, filled};
+use crate::calls;
+use crate::experiment::Deliberation;
+use crate::facts::Fact;
+use crate::origins::{FactOrigins, OriginKey};
+use crate::parse::Demographics;
+use retold::run::{Run, Stop, Talk};
+
+/// A persona to be enriched.
+struct BasePersona {
+    /// `p_0001`, or `spare_0001` for a persona that is only made for the pool.
+    id: String,
+    base_persona: String,
+    takes_part: bool,
+}
+
+impl BasePersona {
+    /// The result of both answers.
+    fn enriched(self, demographics: Demographics, enriched_persona: String) -> Fact {
+        let BasePersona { id: participant_id, base_persona, takes_part } = self;
+        if takes_part {
+            Fact::PersonaEnriched { participant_id, demographics, enriched_persona }
+        } else {
+            Fact::SparePersonaMade { base_persona, demographics, enriched_persona }
+        }
+    }
+
+    /// The result of a failure: a spare persona is simply dropped.
+    fn failed(self, failed: QuestionFailure) -> Option<Fact> {
+        self.takes_part.then(|| failed.fact(&self.id))
+    }
+}
+
+impl Deliberation {
+    /// Asks both questions for every participant who was not drawn from the pool, and for the
+    /// personas that the pool lacks.
+    pub(in super::super) async fn enrich_personas(
+        &self,
+        run: &mut Run<Self>,
+        origins: &FactOrigins,
+    ) -> Result<(), Stop> {
+        let plain = run.state().active().filter(|p| p.enriched_persona.is_none());
+        let participants = plain.map(|p| BasePersona {
+            id: p.participant_id.clone(),
+            base_persona: p.base_persona.clone(),
+            takes_part: true,
+        });
+        let spare = (1..).zip(&self.pool.spare).map(|(number, base_persona)| BasePersona {
+            id: format!("spare_{number:04}"),
+            base_persona: base_persona.clone(),
+            takes_part: false,
+        });
+        let bases: Vec<BasePersona> = participants.chain(spare).collect();
+        let enrich =
+            async |talk: &mut Talk<Self>, base: BasePersona| self.enrich(talk, origins, base).await;
+        run.converse_all(bases, enrich).await.map(drop)
+    }
+
+    async fn enrich(
+        &self,
+        talk: &mut Talk<Self>,
+        origins: &FactOrigins,
+        base: BasePersona,
+    ) -> Result<(), Stop> {
+        // A spare persona is only in the settings.
+        let mut because = origins.sources([OriginKey::BasePersona(base.id.clone())]);
+        let prompt = self.prompt("demographics", json!({"base_persona": base.base_persona}))?;
+        let (request, call) = (self.single(prompt)?, calls::demographics(&base.id));
+        let parser = &self.parsers.demographics;
+        let asked = self.ask_until_usable(talk, call, request, &because, parser, |d| d).await?;
+        let (demographics, first) = match asked {
+            Ok(found) => found,
+            Err(failed) => {
+                base.failed(failed).into_iter().for_each(|fact| talk.record(fact, &[]));
+                return Ok(());
+            }
+        };
+        let prompt = self.prompt("enrich_persona", values(&base.base_persona, &demographics))?;
+        let (request, call) = (self.single(prompt)?, calls::description(&base.id));
+        because.push((&first).into());
+        match self
+            .ask_until_usable(talk, call, request, &because, &self.parsers.text, filled)
+            .await?
+        {
+            Ok((text, second)) => {
+                origins.tell(talk, base.enriched(demographics, text), &[first, second]);
+            }
+            Err(failed) => {
+                let fact = base.failed(failed);
+                fact.into_iter().for_each(|fact| talk.record(fact, std::slice::from_ref(&first)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn values(base_persona: &str, demographics: &Demographics) -> Value {
+    let Demographics {
+        age,
+        sex,
+        education,
+        income,
+        location_type,
+        political_leaning,
+        // The document's prompt does not use it.
+        occupation: _,
+    } = demographics;
+    json!({
+        "base_persona": base_persona,
+        "age": age,
+        "sex": sex,
+        "education": education,
+        "income": income,
+        "location_type": location_type,
+        "political_leaning": political_leaning,
+    })
+}

@@ -1,0 +1,120 @@
+//! The study as a program offers it.
+
+use retold::model::simulated::Player;
+use retold::parse::ParserFamily;
+use retold::parse::text::{FREE_TEXT, MODERATOR, VECTOR};
+use retold::parse::vote::VOTE;
+use retold::prompt::{Message, Request, Role};
+use retold::run::{AnyExperiment, Journal, RunRecord};
+use retold_study::Registration;
+use retold_study::charts::Chart;
+use retold_study::config::{ConfigError, ConfigFile, ModelKind, Runtime};
+use retold_study::error::{BoxError, StudyError};
+use retold_study::figures::Figure;
+use retold_study::registration::Originals;
+use retold_study::settings::ExperimentSettings;
+use retold_study::study::{SettingsOf, StoreResult, Study};
+use serde_json::Value;
+
+use crate::charts::charts;
+use crate::figures::figures;
+use crate::load::pace;
+use crate::parse::DEMOGRAPHICS;
+use crate::tryout::check_settings;
+use crate::{
+    Deliberation, KNOWN_BY, NAME, Settings, SimulatedDeliberation, journal, load, original,
+    personas,
+};
+
+const PARSERS: &[&ParserFamily] = &[&VOTE, &DEMOGRAPHICS, &FREE_TEXT, &MODERATOR, &VECTOR];
+
+/// Deliberations, with their parsers, their pool of personas and the original runs.
+#[derive(Debug, Clone, Copy)]
+pub struct DeliberationStudy;
+
+impl Registration for DeliberationStudy {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
+        load(file)
+    }
+
+    fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
+        Ok(Box::new(Deliberation::new(settings.typed::<Settings>()?.into_owned())?))
+    }
+
+    fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
+        check_settings(settings.typed::<Settings>()?.as_ref())
+    }
+
+    fn player(&self) -> Box<dyn Player> {
+        Box::new(SimulatedDeliberation)
+    }
+
+    fn pace(&self, settings: &ExperimentSettings, runtime: &mut Runtime, before: ModelKind) {
+        // Building the experiment reports settings that cannot be read.
+        if let Ok(settings) = settings.typed::<Settings>() {
+            pace(&settings.config, runtime, before);
+        }
+    }
+
+    fn samples(&self, settings: &ExperimentSettings) -> Vec<Request> {
+        let Ok(settings) = settings.typed::<Settings>() else { return Vec::new() };
+        let single = settings.config.chat(vec![Message::new(Role::User, "?")]);
+        [single, settings.config.embedding("?")].into_iter().filter_map(Result::ok).collect()
+    }
+
+    fn model_names(&self) -> &'static [&'static str] {
+        &["model", "embedding_model"]
+    }
+
+    fn parsers(&self) -> &'static [&'static ParserFamily] {
+        PARSERS
+    }
+
+    fn model_key(&self) -> &'static str {
+        "provider"
+    }
+
+    fn known_by(&self) -> &'static [&'static str] {
+        KNOWN_BY
+    }
+
+    fn output_name(&self, settings: &ExperimentSettings) -> Option<String> {
+        settings.text(|own: &Settings| &own.config.pilot_id, "/config/pilot_id")
+    }
+
+    fn journal(&self, output_name: &str) -> Option<Box<dyn Journal>> {
+        Some(journal(output_name))
+    }
+
+    fn originals(&self) -> Option<Originals> {
+        Some(Originals { import: "deliberation", read: original::read })
+    }
+
+    fn charts(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
+        charts(facts)
+    }
+
+    fn figures(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
+        figures(facts)
+    }
+
+    fn draw(&self, file: &ConfigFile<'_>, study: &mut Study) -> Result<(), ConfigError> {
+        personas::draw(file, study)
+    }
+
+    fn take_over(&self, settings: &mut Value, recorded: &Value) {
+        personas::take_over(settings, recorded);
+    }
+
+    fn stores(&self, settings: &Value) -> bool {
+        !settings["pool"].is_null()
+    }
+
+    fn store(&self, record: &RunRecord<'_>, settings: SettingsOf) -> Result<StoreResult, BoxError> {
+        personas::store(record, settings)
+    }
+}

@@ -1,0 +1,83 @@
+//! The study as a program offers it.
+
+use retold::model::simulated::Player;
+use retold::parse::ParserFamily;
+use retold::prompt::Request;
+use retold::run::AnyExperiment;
+use retold_study::Registration;
+use retold_study::charts::Chart;
+use retold_study::config::{ConfigError, ConfigFile};
+use retold_study::error::{BoxError, StudyError};
+use retold_study::figures::Figure;
+use retold_study::settings::ExperimentSettings;
+use retold_study::study::Study;
+use serde_json::Value;
+
+use crate::charts::charts;
+use crate::counted::{draw, take_over};
+use crate::figures::figures;
+use crate::parse::GAME24;
+use crate::{Game24, NAME, Settings, SimulatedSolver, load};
+
+const PARSERS: &[&ParserFamily] = &[&GAME24];
+
+/// The Game of 24, with its parser.
+#[derive(Debug, Clone, Copy)]
+pub struct Game24Study;
+
+impl Registration for Game24Study {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
+        load(file)
+    }
+
+    fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
+        let settings = settings.typed::<Settings>()?.into_owned();
+        Ok(Box::new(Game24::new(settings)?))
+    }
+
+    fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
+        Game24::tried(settings.typed::<Settings>()?.into_owned()).map(drop)
+    }
+
+    fn player(&self) -> Box<dyn Player> {
+        Box::new(SimulatedSolver)
+    }
+
+    fn samples(&self, settings: &ExperimentSettings) -> Vec<Request> {
+        let Ok(settings) = settings.typed::<Settings>() else { return Vec::new() };
+        settings.request.sample().into_iter().collect()
+    }
+
+    fn model_names(&self) -> &'static [&'static str] {
+        &["model"]
+    }
+
+    fn parsers(&self) -> &'static [&'static ParserFamily] {
+        PARSERS
+    }
+
+    fn draw(&self, file: &ConfigFile<'_>, study: &mut Study) -> Result<(), ConfigError> {
+        draw(file, study)
+    }
+
+    /// `samples: recorded` means the puzzles and numbers that were counted when the run began.
+    fn take_over(&self, settings: &mut Value, recorded: &Value) {
+        take_over(settings, recorded);
+    }
+
+    fn charts(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
+        charts(facts)
+    }
+
+    fn figures(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
+        figures(facts)
+    }
+
+    fn may_have_part(&self, _: &str) -> bool {
+        false
+    }
+}

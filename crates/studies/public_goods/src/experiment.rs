@@ -1,0 +1,190 @@
+//! The experiment itself: games consisting of rounds, which consist of stages.
+
+use std::sync::Arc;
+
+use super::avatars;
+use super::check::{check, check_counts};
+use super::config::Config;
+use super::facts::{Fact, PlayerTurn};
+use super::origins::PlayerOrigins;
+use super::prompts;
+use super::rules::GameRules;
+use super::settings::Settings;
+use super::state::{Game, PlayedGames};
+use super::story::story;
+use super::{outputs, report};
+use crate::parse::{
+    ChatParams, ChatParser, ContributionParams, ContributionParser, RedistributionParams,
+    RedistributionParser, chat_parser, contribution_parser, redistribution_parser,
+};
+use retold::id::CallPath;
+use retold::parse::MakeError;
+use retold::parse::text::vector;
+use retold::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, Stop};
+use retold_study::error::StudyError;
+use retold_study::template::Templates;
+
+/// Public goods games.
+pub struct PublicGoods {
+    pub(super) config: Config,
+    pub(super) rules: GameRules,
+    pub(super) prompts: Templates,
+    pub(super) parsers: PublicGoodsParsers,
+}
+
+/// Every parser of the experiment.
+pub(super) struct PublicGoodsParsers {
+    pub(super) chat: Arc<ChatParser>,
+    pub(super) contribution: Arc<ContributionParser>,
+    /// By the number of targets.
+    pub(super) redistribution: Vec<Arc<RedistributionParser>>,
+    pub(super) vector: Arc<vector::VectorParser>,
+}
+
+impl PublicGoodsParsers {
+    fn new(config: &Config) -> Result<Self, MakeError> {
+        let version = config.parser_version;
+        let contribution = ContributionParams {
+            endowment: config.endowment,
+            contribution_type: config.contribution_type,
+        };
+        let chat = ChatParams { max_chars: config.max_message_chars };
+        let redistribution = (0..config.group_size as usize).map(|targets| {
+            redistribution_parser(version, RedistributionParams { targets }).map(Arc::new)
+        });
+        Ok(PublicGoodsParsers {
+            chat: Arc::new(chat_parser(version.min(2), chat)?),
+            contribution: Arc::new(contribution_parser(version, contribution)?),
+            redistribution: redistribution.collect::<Result<_, _>>()?,
+            vector: Arc::new(vector::parser()?),
+        })
+    }
+}
+
+impl PublicGoods {
+    /// The experiment with the given settings.
+    ///
+    /// # Errors
+    /// The setting with which it cannot be run.
+    pub fn new(settings: Settings) -> Result<Self, StudyError> {
+        let Settings { config, prompts: templates } = settings;
+        check_counts(&config)?;
+        let parsers = PublicGoodsParsers::new(&config);
+        Ok(PublicGoods {
+            rules: GameRules::new(&config),
+            prompts: Templates::all_of(prompts::NAMES, &templates)?,
+            parsers: parsers.map_err(|e| StudyError::part("parser_version", e))?,
+            config,
+        })
+    }
+
+    /// Checks settings for a new run: every value, and every prompt, by trying it.
+    ///
+    /// # Errors
+    /// The first invalid value.
+    pub(super) fn check(settings: Settings) -> Result<(), StudyError> {
+        check(&settings.config)?;
+        Ok(PublicGoods::new(settings)?.try_out()?)
+    }
+
+    /// Seats the players of each game, with their avatars.
+    fn seat(&self, run: &mut Run<Self>, origins: &mut PlayerOrigins) -> Result<(), Stop> {
+        let mut rng = run.rng("avatars");
+        for game in 1..=self.config.games {
+            let avatars = match self.config.avatars_of(game) {
+                Some(avatars) => avatars.to_vec(),
+                None => avatars::draw(self.config.group_size, &mut rng),
+            };
+            for (agent, avatar) in (0..).zip(avatars) {
+                let llm_model = self.config.model_of(agent).to_owned();
+                let seated = Fact::Seated { game, agent, avatar, llm_model };
+                origins.record(run, seated, &[])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The turns of all players who are still in a game. A game with only one player left is over.
+    pub(super) fn turns(&self, state: &PlayedGames, round: u32) -> Vec<PlayerTurn> {
+        let going = state.games.iter().filter(|game| game.active().count() > 1);
+        let turns = going.flat_map(|game: &Game| {
+            game.active().map(move |seat| PlayerTurn {
+                game: game.number,
+                round,
+                agent: seat.agent,
+            })
+        });
+        turns.collect()
+    }
+
+    /// The number of questions if nobody fails.
+    fn expected(&self) -> u64 {
+        let Config { games, group_size, game_length, .. } = self.config;
+        let stages = [
+            true,
+            self.config.communication_enabled,
+            self.config.decision_apart,
+            !self.rules.incentives.is_empty(),
+            self.config.reasoning.embedding_model.is_some(),
+        ];
+        let stages = stages.into_iter().map(u64::from).sum::<u64>();
+        u64::from(games) * u64::from(group_size) * u64::from(game_length) * stages
+    }
+}
+
+impl Experiment for PublicGoods {
+    type Event = Fact;
+    type State = PlayedGames;
+
+    fn apply(state: &mut PlayedGames, fact: &Fact) {
+        state.apply(fact);
+    }
+
+    /// The players of a game react to each other, so the whole game is one lane.
+    fn lane(call: &CallPath) -> String {
+        call.as_str().split('/').next().unwrap_or(call.as_str()).to_owned()
+    }
+
+    async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        run.expect(self.expected());
+        let mut origins = PlayerOrigins::default();
+        self.seat(run, &mut origins)?;
+        for round in 1..=self.config.game_length {
+            if self.config.communication_enabled {
+                self.chat(run, &mut origins, round).await?;
+            }
+            self.contribute(run, &mut origins, round).await?;
+            if !self.rules.incentives.is_empty() {
+                self.redistribute(run, &mut origins, round).await?;
+            }
+            self.settle(run, &mut origins, round)?;
+            run.mark_step("round", round, self.config.game_length)?;
+        }
+        self.group_by_reasoning(run, &origins).await
+    }
+
+    fn report(&self, state: &PlayedGames) -> Report {
+        report::report(&self.config, state)
+    }
+
+    fn outputs(
+        &self,
+        state: &PlayedGames,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Vec<OutputFile>, OutputError> {
+        outputs::files(&self.config, &self.rules, state, record)
+    }
+
+    fn output_name(&self) -> Option<String> {
+        Some(self.config.experiment_id.clone())
+    }
+
+    fn story(
+        &self,
+        state: &PlayedGames,
+        part: &str,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError> {
+        story(state, part, &|game, agent, round| self.shown(game, agent, round), record)
+    }
+}

@@ -1,0 +1,79 @@
+//! Punishment or reward, all at once.
+
+use crate::ask::{PlayerQuestion, is_usable};
+use crate::experiment::PublicGoods;
+use crate::facts::{Fact, PlayerTurn};
+use crate::origins::PlayerOrigins;
+use crate::rules::Units;
+use crate::stage::Stage;
+use crate::state::PlayedGames;
+use retold::run::{Run, Stop};
+use retold_study::at_once::at_once;
+
+impl PublicGoods {
+    /// Every player who contributed may punish or reward the others who did.
+    pub(in super::super) async fn redistribute(
+        &self,
+        run: &mut Run<Self>,
+        origins: &mut PlayerOrigins,
+        round: u32,
+    ) -> Result<(), Stop> {
+        let asks = contributors(run.state(), round).into_iter().filter_map(|(turn, coins)| {
+            let parser = self.parsers.redistribution.get(coins.len() - 1)?.clone();
+            let request = self.redistribution_request(run.state(), turn);
+            let (stage, because) = (Stage::Redistribution, origins.sources(turn.game, turn.agent));
+            Some(request.map(|request| PlayerQuestion { turn, stage, request, parser, because }))
+        });
+        let asks = at_once(asks, |ask| &ask.request)?;
+        let answers = self.ask(run, asks, is_usable).await?;
+        for (turn, outcome) in &answers {
+            if let Ok(got) = outcome {
+                origins.asked(turn.game, turn.agent, &got.decision);
+            }
+        }
+        for (turn, outcome) in answers {
+            let got = match outcome {
+                Ok(got) => got,
+                Err(failed) => {
+                    run.record(failed.fact(), &[])?;
+                    continue;
+                }
+            };
+            let coins = run.state().game(turn.game).and_then(|game| game.round(round));
+            let coins = coins.map_or_else(Vec::new, |round| round.coins());
+            let (units, was_scaled) = self.units(turn.agent, &coins, &got.value);
+            let fact = Fact::Redistributed { turn, units, was_scaled, by: got.by };
+            origins.record(run, fact, &[got.decision])?;
+        }
+        Ok(())
+    }
+
+    /// The targets of the numbers in an answer, and how much of them can be paid for.
+    fn units(&self, actor: u32, coins: &[(u32, i64)], decided: &[i64]) -> (Vec<Units>, bool) {
+        let all: Vec<i64> = coins.iter().map(|(_, coins)| *coins).collect();
+        let own = coins.iter().find(|(agent, _)| *agent == actor).map_or(0, |(_, coins)| *coins);
+        let budget = self.rules.before_redistribution(own, &all);
+        let (affordable, was_scaled) = self.rules.affordable(decided, budget);
+        let targets = coins.iter().map(|(agent, _)| *agent).filter(|agent| *agent != actor);
+        let units = targets
+            .zip(decided.iter().zip(affordable))
+            .map(|(target, (decided, actual))| Units { actor, target, decided: *decided, actual });
+        (units.collect(), was_scaled)
+    }
+}
+
+/// The turns of those who contributed to a round, with all contributions in their game; none if
+/// there is nobody else.
+fn contributors(state: &PlayedGames, round: u32) -> Vec<(PlayerTurn, Vec<(u32, i64)>)> {
+    let mut turns = Vec::new();
+    for game in &state.games {
+        let coins = game.round(round).map_or_else(Vec::new, |round| round.coins());
+        if coins.len() < 2 {
+            continue;
+        }
+        for (agent, _) in &coins {
+            turns.push((PlayerTurn { game: game.number, round, agent: *agent }, coins.clone()));
+        }
+    }
+    turns
+}

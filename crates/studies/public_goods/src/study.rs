@@ -1,0 +1,150 @@
+//! The studies as a program offers them.
+
+use retold::model::simulated::Player;
+use retold::parse::ParserFamily;
+use retold::parse::text::VECTOR;
+use retold::prompt::{Message, Request, Role};
+use retold::run::AnyExperiment;
+use retold_study::Registration;
+use retold_study::charts::Chart;
+use retold_study::config::{ConfigError, ConfigFile};
+use retold_study::error::{BoxError, StudyError};
+use retold_study::figures::Figure;
+use retold_study::registration::Originals;
+use retold_study::settings::ExperimentSettings;
+use retold_study::study::Study;
+use serde_json::Value;
+
+use crate::charts::charts;
+use crate::figures::figures;
+use crate::original::local::{self, LocalSettings, OriginalGames};
+use crate::parse::{ACTIONS_JSON, CHAT, CONTRIBUTION, CONTRIBUTION_JSON, REDISTRIBUTION};
+use crate::{NAME, PublicGoods, Settings, SimulatedPlayers, load, original};
+
+/// The original games, each of which is run again by one of the experiments.
+const ORIGINALS: Originals = Originals { import: "public-goods", read: original::read };
+
+const PARSERS: &[&ParserFamily] =
+    &[&CONTRIBUTION, &CONTRIBUTION_JSON, &CHAT, &REDISTRIBUTION, &ACTIONS_JSON, &VECTOR];
+
+/// Public goods games, with their parsers and the original runs.
+#[derive(Debug, Clone, Copy)]
+pub struct PublicGoodsStudy;
+
+impl Registration for PublicGoodsStudy {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
+        load(file)
+    }
+
+    fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
+        Ok(Box::new(PublicGoods::new(settings.typed::<Settings>()?.into_owned())?))
+    }
+
+    fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
+        PublicGoods::check(settings.typed::<Settings>()?.into_owned())
+    }
+
+    fn player(&self) -> Box<dyn Player> {
+        Box::new(SimulatedPlayers)
+    }
+
+    fn samples(&self, settings: &ExperimentSettings) -> Vec<Request> {
+        let Ok(settings) = settings.typed::<Settings>() else { return Vec::new() };
+        let config = &settings.config;
+        let message = || vec![Message::new(Role::User, "?")];
+        let chats = (0..config.group_size).map(|agent| config.chat(agent, message()));
+        chats.chain(config.embedding("?")).filter_map(Result::ok).collect()
+    }
+
+    fn model_names(&self) -> &'static [&'static str] {
+        &["llm_model", "embedding_model"]
+    }
+
+    fn parsers(&self) -> &'static [&'static ParserFamily] {
+        PARSERS
+    }
+
+    fn output_name(&self, settings: &ExperimentSettings) -> Option<String> {
+        settings.text(|own: &Settings| &own.config.experiment_id, "/config/experiment_id")
+    }
+
+    fn originals(&self) -> Option<Originals> {
+        Some(ORIGINALS)
+    }
+
+    fn figures(
+        &self,
+        settings: &ExperimentSettings,
+        facts: &[Value],
+    ) -> Result<Vec<Figure>, BoxError> {
+        figures(&settings.typed::<Settings>()?.config, facts)
+    }
+
+    fn charts(
+        &self,
+        settings: &ExperimentSettings,
+        facts: &[Value],
+    ) -> Result<Vec<Chart>, BoxError> {
+        charts(&settings.typed::<Settings>()?.config, facts)
+    }
+}
+
+/// Public goods games played by another program.
+#[derive(Debug, Clone, Copy)]
+pub struct OriginalGamesStudy;
+
+impl Registration for OriginalGamesStudy {
+    fn name(&self) -> &'static str {
+        local::NAME
+    }
+
+    fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
+        Err(file.wrong(
+            "experiment",
+            "public_goods_log has no configs: `retold import public-goods FOLDER` makes its runs from a folder; a \
+             game of your own is experiment public_goods",
+        ))
+    }
+
+    fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
+        let settings = settings.typed::<LocalSettings>()?.into_owned();
+        Ok(Box::new(OriginalGames::new(settings)?))
+    }
+
+    fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
+        Ok(local::check(&*settings.typed::<LocalSettings>()?)?)
+    }
+
+    fn figures(
+        &self,
+        settings: &ExperimentSettings,
+        facts: &[Value],
+    ) -> Result<Vec<Figure>, BoxError> {
+        figures(&settings.typed::<LocalSettings>()?.config, facts)
+    }
+
+    fn charts(
+        &self,
+        settings: &ExperimentSettings,
+        facts: &[Value],
+    ) -> Result<Vec<Chart>, BoxError> {
+        charts(&settings.typed::<LocalSettings>()?.config, facts)
+    }
+
+    /// Never called: its runs have their own answers.
+    fn player(&self) -> Box<dyn Player> {
+        Box::new(SimulatedPlayers)
+    }
+
+    fn parsers(&self) -> &'static [&'static ParserFamily] {
+        PARSERS
+    }
+
+    fn originals(&self) -> Option<Originals> {
+        Some(ORIGINALS)
+    }
+}

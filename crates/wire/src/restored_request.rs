@@ -1,0 +1,207 @@
+//! From a stored request to the HTTP request that it was, as far as it is stored.
+
+use data_encoding::BASE64;
+use hyper::http::Method;
+use retold::id::CallPath;
+use retold::model::providers::{self, DIALECTS, Dialect, OTHER, PlainAddress};
+use retold::prompt::Request;
+use serde_json::{Map, Value};
+
+use crate::wire_request::ADDRESS;
+
+/// The HTTP request that a stored request was. Transport fields and other headers are not stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RestoredRequest {
+    /// The name of its upstream.
+    pub upstream: String,
+    /// The method.
+    pub method: Method,
+    /// The path below the upstream.
+    pub path: String,
+    /// The query, without keys.
+    pub query: Option<String>,
+    /// The headers that counted.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: RestoredBody,
+}
+
+/// The body of a restored request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RestoredBody {
+    /// There was none.
+    Empty,
+    /// JSON, whose bytes are not stored.
+    Json(Value),
+    /// A text or bytes, as they were; the boundary of a form is `boundary`.
+    Bytes(Vec<u8>),
+}
+
+/// The HTTP request that a stored request was; `None` if it was not one, or if its body was too long
+/// to be stored.
+pub fn restored(request: &Request, call: &CallPath) -> Option<RestoredRequest> {
+    let mut body = request.body().as_object()?.clone();
+    let is_streamed = call.as_str().ends_with("/stream");
+    let Some(address) = body.remove(ADDRESS) else {
+        // What a study would ask, too.
+        let mut plain = DIALECTS.iter().filter_map(|dialect| Some((*dialect, dialect.plain()?)));
+        let (dialect, PlainAddress { upstream, path, .. }) =
+            plain.find(|(_, plain)| plain.api == request.api())?;
+        return Some(RestoredRequest {
+            upstream: upstream.to_owned(),
+            method: Method::POST,
+            path: path.to_owned(),
+            query: None,
+            headers: Vec::new(),
+            body: RestoredBody::Json(Value::Object(dialect.body(body, path, is_streamed))),
+        });
+    };
+    if !address["left_out"].is_null() {
+        return None;
+    }
+    let text = |name: &str| address[name].as_str().map(str::to_owned);
+    let path = text("path")?;
+    let name = address["dialect"].as_str()?.split('@').next()?;
+    let method = match address["method"].as_str() {
+        Some(method) => Method::from_bytes(method.as_bytes()).ok()?,
+        None => Method::POST,
+    };
+    let headers = address["headers"].as_object().into_iter().flatten();
+    let headers =
+        headers.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+    let body = match name == OTHER.name() {
+        true => of_other(body),
+        false => {
+            let dialect: &dyn Dialect = providers::at(&path);
+            RestoredBody::Json(Value::Object(dialect.body(body, &path, is_streamed)))
+        }
+    };
+    Some(RestoredRequest {
+        upstream: text("upstream")?,
+        method,
+        query: text("query"),
+        headers: headers.collect(),
+        body,
+        path,
+    })
+}
+
+/// The body of a request whose API is not known.
+fn of_other(mut body: Map<String, Value>) -> RestoredBody {
+    let content = match body.get_mut("messages").and_then(|messages| messages.get_mut(0)) {
+        Some(message) => message["content"].take(),
+        None => return RestoredBody::Empty,
+    };
+    match content {
+        Value::String(text) => RestoredBody::Bytes(text.into_bytes()),
+        Value::Object(fields) => {
+            let packed = fields.get("base64").filter(|_| fields.len() == 1).and_then(Value::as_str);
+            match packed.and_then(|packed| BASE64.decode(packed.as_bytes()).ok()) {
+                Some(bytes) => RestoredBody::Bytes(bytes),
+                None => RestoredBody::Json(Value::Object(fields)),
+            }
+        }
+        other => RestoredBody::Json(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use hyper::http::HeaderMap;
+    use serde_json::json;
+
+    use super::*;
+    use crate::incoming::Incoming;
+    use crate::rules::Rules;
+
+    fn incoming(method: Method, path: &str, body: &[u8], headers: &[(&str, &str)]) -> Incoming {
+        let mut all = HeaderMap::new();
+        for (name, value) in headers {
+            let name = hyper::http::HeaderName::from_bytes(name.as_bytes()).unwrap();
+            all.insert(name, value.parse().unwrap());
+        }
+        let (path, query) = match path.split_once('?') {
+            Some((path, query)) => (path, Some(query.to_owned())),
+            None => (path, None),
+        };
+        Incoming {
+            is_led: false,
+            upstream: "openai".to_owned(),
+            method,
+            path: path.to_owned(),
+            query,
+            headers: all,
+            body: Bytes::copy_from_slice(body),
+        }
+    }
+
+    /// A restored request asks for what the original one asked for, under the same key.
+    #[test]
+    fn what_is_restored_has_the_same_key() {
+        let message = json!([{"role": "user", "content": "hi"}]);
+        let post = |path: &str, body: Value| {
+            incoming(Method::POST, path, body.to_string().as_bytes(), &[])
+        };
+        let all = [
+            post("/chat/completions", json!({"model": "m", "messages": message, "stream": true})),
+            post("/v2/chat/completions", json!({"model": "m", "messages": message})),
+            post("/embeddings", json!({"model": "m", "input": ["a", "b"]})),
+            post("/responses", json!({"model": "m", "input": "hi", "stream": true})),
+            post("/responses", json!({"model": "m", "input": message})),
+            post("/responses", json!({"model": "m", "prompt": {"id": "p"}})),
+            post(
+                "/v1beta/models/m:generateContent?alt=sse",
+                json!({"contents": [{"parts": [{"text": "hi"}]}]}),
+            ),
+            post("/models/m:streamGenerateContent", json!({"contents": []})),
+            post("/api/chat", json!({"model": "m", "messages": message})),
+            post("/api/generate", json!({"model": "m", "prompt": "hi", "stream": false})),
+            post("/v1/other", json!({"a": [1, 2.5, null]})),
+            incoming(
+                Method::POST,
+                "/v1/messages",
+                json!({"model": "m", "messages": message}).to_string().as_bytes(),
+                &[("anthropic-version", "2023-06-01")],
+            ),
+            incoming(Method::GET, "/models?key=secret-0123456789&x=y", b"", &[]),
+            incoming(Method::POST, "/upload", b"a=b&c=d", &[]),
+            incoming(Method::POST, "/upload", b" \"a=b\"", &[]),
+            incoming(Method::POST, "/upload", b"\"\"", &[]),
+            incoming(Method::POST, "/upload", b"{\"base64\":\"/wAB\"}", &[]),
+            incoming(Method::PUT, "/bytes", b"\xFF\x00\x01", &[]),
+        ];
+        for asked in all {
+            let original = asked.asked(&Rules::default()).unwrap();
+            let restored = restored(&original.request, &original.key.call).unwrap();
+            let body = match &restored.body {
+                RestoredBody::Empty => Vec::new(),
+                RestoredBody::Json(value) => value.to_string().into_bytes(),
+                RestoredBody::Bytes(bytes) => bytes.clone(),
+            };
+            let headers: Vec<(&str, &str)> = restored
+                .headers
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_str()))
+                .collect();
+            let query =
+                restored.query.as_ref().map_or_else(String::new, |query| format!("?{query}"));
+            let path = format!("{}{query}", restored.path);
+            let again =
+                incoming(restored.method, &path, &body, &headers).asked(&Rules::default()).unwrap();
+            assert_eq!(again.key, original.key, "{path}");
+        }
+    }
+
+    /// A JSON text is not the text in it, and an object is not the bytes that it would stand for.
+    #[test]
+    fn bodies_that_differ_have_different_keys() {
+        let key = |body: &[u8]| {
+            let asked = incoming(Method::POST, "/upload", body, &[]);
+            asked.asked(&Rules::default()).unwrap().key
+        };
+        assert_ne!(key(b"\"a\""), key(b"a"));
+        assert_ne!(key(b"\"\""), key(b""));
+        assert_ne!(key(b"{\"base64\":\"/wAB\"}"), key(b"\xFF\x00\x01"));
+    }
+}

@@ -1,0 +1,219 @@
+//! From a program's HTTP request to what it asks: its prompt, its call, its key.
+
+use data_encoding::BASE64;
+use hyper::http::Method;
+use retold::id::{CallPath, IdError};
+use retold::model::providers::{self, Dialect, OTHER};
+use retold::prompt::{Api, Request, RequestError};
+use serde_json::{Map, Value, json};
+
+use crate::incoming::{CALL, Incoming};
+use crate::key::Key;
+use crate::key_names::query_without_keys;
+use crate::masks::{Masks, replaced};
+use crate::rules::Rules;
+
+/// How often a client has tried before: sent by the SDKs of OpenAI, Anthropic and others.
+const RETRY: &str = "x-stainless-retry-count";
+
+/// The field of a stored body that has the address, where it matters.
+pub(crate) const ADDRESS: &str = "http";
+
+/// What a request asks.
+#[derive(Debug, Clone)]
+pub struct WireRequest {
+    /// The API that it speaks.
+    pub dialect: &'static dyn Dialect,
+    /// What is stored.
+    pub request: Request,
+    /// By what its answers are found again.
+    pub key: Key,
+    /// How often the client has tried before, if it says so.
+    pub retry: Option<u32>,
+}
+
+/// Why a request cannot be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum AskedError {
+    /// A name that is not one.
+    #[error("{CALL}: {0}")]
+    Call(#[from] IdError),
+    /// A name whose encoding is not known.
+    #[error("{CALL}: the name of a call is ASCII or UTF-8")]
+    NotText,
+    /// More than one name.
+    #[error("{CALL}: a request belongs to one call")]
+    Calls,
+    /// A request without canonical form, even as text.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+}
+
+/// Whether this is how bytes are stored.
+fn is_packed(value: &Value) -> bool {
+    value.as_object().is_some_and(|fields| fields.len() == 1 && fields.contains_key("base64"))
+}
+
+impl Incoming {
+    /// What it asks.
+    ///
+    /// # Errors
+    /// [`AskedError`].
+    pub fn asked(&self, rules: &Rules) -> Result<WireRequest, AskedError> {
+        let stored = rules.redaction.request(self);
+        let (dialect, request, is_streamed) = stored.request()?;
+        let retry = self.header(RETRY).and_then(|count| count.trim().parse().ok());
+        let prompt = rules.key(&request);
+        let form = if is_streamed { "/stream" } else { "" };
+        let call = match stored.call_name()? {
+            Some(name) => CallPath::new(format!("{name}{form}"))?,
+            None => CallPath::new(format!("{}/{}{form}", dialect.name(), prompt.short(16)))?,
+        };
+        Ok(WireRequest { dialect, request, key: Key { call, prompt }, retry })
+    }
+
+    /// A request whose body is not recorded, and a word for why not. It is told in the words of its API.
+    ///
+    /// # Errors
+    /// [`AskedError`].
+    pub fn asked_without_body(&self, rules: &Rules, why: &str) -> Result<WireRequest, AskedError> {
+        let mut address = rules.redaction.request(self).address(&OTHER);
+        address.insert("left_out".to_owned(), why.into());
+        let request = other(address, Vec::new())?;
+        let prompt = request.hash();
+        let call = CallPath::new(format!("{}/{}", OTHER.name(), prompt.short(16)))?;
+        let dialect = providers::at(&self.path);
+        Ok(WireRequest { dialect, request, key: Key { call, prompt }, retry: None })
+    }
+
+    /// The name of its call, if the program gave it one.
+    fn call_name(&self) -> Result<Option<&str>, AskedError> {
+        let mut all = self.headers.get_all(CALL).iter();
+        let Some(value) = all.next() else { return Ok(None) };
+        if all.next().is_some() {
+            return Err(AskedError::Calls);
+        }
+        std::str::from_utf8(value.as_bytes()).map(Some).map_err(|_| AskedError::NotText)
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The API, the request as it is stored, and whether its answer is asked for as a stream.
+    fn request(&self) -> Result<(&'static dyn Dialect, Request, bool), AskedError> {
+        let masks = Masks::new(&self.headers, self.query.as_deref(), None);
+        let body = masks.in_request(&self.body);
+        let parsed = serde_json::from_slice::<Value>(&body).ok();
+        if self.method == Method::POST
+            && let Some(Value::Object(fields)) = &parsed
+            && !fields.contains_key(ADDRESS)
+        {
+            let dialect = providers::at(&self.path);
+            let is_streamed = dialect.is_streamed(&self.path, fields);
+            if dialect.name() != OTHER.name()
+                && let Some((api, fields)) = self.typed(dialect, fields.clone())
+                // Some bodies have no canonical form: they are kept as the text that they are.
+                && let Ok(request) = Request::of_program(api, fields)
+            {
+                return Ok((dialect, request, is_streamed));
+            }
+        }
+        let is_streamed =
+            parsed.as_ref().is_some_and(|body| body["stream"].as_bool() == Some(true));
+        let mut address = self.address(&OTHER);
+        address.insert("method".to_owned(), self.method.as_str().into());
+        let said = match parsed {
+            _ if body.is_empty() => return Ok((&OTHER, other(address, Vec::new())?, false)),
+            // JSON that would be stored as another body is: a text, or bytes.
+            Some(value) if value.is_string() || is_packed(&value) => self.as_text(&body),
+            Some(value) => value,
+            None => self.as_text(&body),
+        };
+        let messages = vec![json!({"role": "user", "content": said})];
+        let request = other(address.clone(), messages).or_else(|_| {
+            // For example, an integer beyond 2^53, which canonical JSON would round.
+            let text = String::from_utf8_lossy(&body).into_owned();
+            other(address, vec![json!({"role": "user", "content": text})])
+        })?;
+        Ok((&OTHER, request, is_streamed))
+    }
+
+    fn typed(
+        &self,
+        dialect: &'static dyn Dialect,
+        mut body: Map<String, Value>,
+    ) -> Option<(Api, Map<String, Value>)> {
+        for (field, _) in dialect.transport() {
+            body.remove(*field);
+        }
+        let (api, mut body) = dialect.prompt(body)?;
+        let address = self.address(dialect);
+        let is_plain = dialect
+            .plain()
+            .is_some_and(|plain| (plain.upstream, plain.path) == (&*self.upstream, &*self.path));
+        if !is_plain || address.len() > PLAIN {
+            body.insert(ADDRESS.to_owned(), Value::Object(address));
+        }
+        Some((api, body))
+    }
+
+    /// Where a request goes, as far as it may change the answer.
+    fn address(&self, dialect: &'static dyn Dialect) -> Map<String, Value> {
+        let mut address = Map::new();
+        let version = format!("{}@{}", dialect.name(), dialect.version());
+        address.insert("dialect".to_owned(), version.into());
+        address.insert("path".to_owned(), self.path.clone().into());
+        address.insert("upstream".to_owned(), self.upstream.clone().into());
+        if let Some(query) =
+            self.query.as_deref().map(query_without_keys).filter(|it| !it.is_empty())
+        {
+            address.insert("query".to_owned(), query.into());
+        }
+        let counted = providers::counted_headers()
+            .filter_map(|name| Some((name.to_owned(), Value::from(self.header(name)?))));
+        let counted: Map<String, Value> = counted.collect();
+        if !counted.is_empty() {
+            address.insert("headers".to_owned(), Value::Object(counted));
+        }
+        address
+    }
+
+    /// A body that is not JSON: a form, parts of a form, a text, bytes.
+    fn as_text(&self, body: &[u8]) -> Value {
+        let boundary = self.header("content-type").and_then(boundary);
+        match std::str::from_utf8(body) {
+            // The boundary is made up for each request.
+            Ok(text) => match boundary {
+                Some(boundary) => text.replace(boundary, "boundary").into(),
+                None => text.into(),
+            },
+            Err(_) => {
+                let body = match boundary {
+                    Some(boundary) => replaced(body, boundary.as_bytes(), b"boundary"),
+                    None => body.to_vec(),
+                };
+                json!({"base64": BASE64.encode(&body)})
+            }
+        }
+    }
+}
+
+/// How many fields the address of a plain request has.
+const PLAIN: usize = 3;
+
+fn other(address: Map<String, Value>, messages: Vec<Value>) -> Result<Request, RequestError> {
+    let mut body = Map::new();
+    body.insert(ADDRESS.to_owned(), Value::Object(address));
+    body.insert("messages".to_owned(), Value::Array(messages));
+    Request::of_program(Api::Chat, body)
+}
+
+/// The boundary of a `multipart/form-data` body.
+fn boundary(content_type: &str) -> Option<&str> {
+    let (kind, rest) = content_type.split_once(';')?;
+    let is_multipart = kind.trim().to_ascii_lowercase().starts_with("multipart/");
+    let boundary = rest.split(';').find_map(|part| part.trim().strip_prefix("boundary="))?;
+    let boundary = boundary.trim_matches('"');
+    (is_multipart && !boundary.is_empty()).then_some(boundary)
+}

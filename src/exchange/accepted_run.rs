@@ -1,0 +1,215 @@
+//! Decisions that were made again, as a run of their own.
+//!
+//! The original run is not changed. The new run has its questions, its answers as `AnswerReused`
+//! events that name run and seq, and the new decisions; its settings name the original run with its
+//! head. Texts are stored once.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::import::append;
+use crate::content::Content;
+pub use crate::event::DECISIONS;
+use crate::event::{
+    AnswerReused, Because, DecidedBy, DecisionDetails, Event, Labels, NewEvent, OutcomeHasher,
+    RequestSent, RunFinished, RunOutcome, RunStarted,
+};
+use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
+use crate::log::{Backend, Head, LogError, Reader, Scratch};
+use crate::prompt::{CanonicalError, Request, canonical};
+use crate::run::{AnswerDetails, started};
+
+/// The run whose answers a run of accepted decisions is about; `None` for any other run.
+pub fn decides_about(started: &RunStarted) -> Option<RunId> {
+    let of = started.settings["of"]["run"].as_str()?;
+    of.parse().ok().filter(|_| started.experiment == DECISIONS)
+}
+
+/// The same of a run in a log. The settings of other runs, which may be long, are not parsed.
+///
+/// # Errors
+/// [`LogError`] if the run's first event cannot be read.
+pub(crate) fn read_decides_about(
+    reader: &mut dyn Reader,
+    run: RunId,
+) -> Result<Option<RunId>, LogError> {
+    let first = reader.events(run, Seq(0), 1)?.pop();
+    let body = first.and_then(|first| serde_json::from_str::<Value>(&first.body).ok());
+    match body {
+        Some(body) if body["experiment"] != DECISIONS => Ok(None),
+        _ => Ok(decides_about(&started(reader, run)?)),
+    }
+}
+
+/// The runs of accepted decisions about the answers of a run, in the order in which they were accepted.
+///
+/// # Errors
+/// [`LogError`] if the runs of the log cannot be listed.
+pub fn accepted_about(reader: &mut dyn Reader, of: RunId) -> Result<Vec<RunId>, LogError> {
+    // A damaged run is reported by commands that are about it.
+    let heads = reader.runs()?;
+    let mut is_about = |run: RunId| read_decides_about(reader, run).ok().flatten();
+    Ok(heads.iter().map(|head| head.run).filter(|run| is_about(*run) == Some(of)).collect())
+}
+
+/// A recorded answer and the decision that is accepted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AcceptedDecision {
+    /// The call.
+    pub call: CallPath,
+    /// Its sample.
+    pub sample: Sample,
+    /// The answer.
+    pub content: Content,
+    /// Its seq in the original run.
+    pub seq: Seq,
+    /// The parts next to its text.
+    pub beside: AnswerDetails,
+    /// The parser and method that decided.
+    pub by: DecidedBy,
+    /// The decision.
+    pub details: DecisionDetails,
+}
+
+/// A run of decisions about the answers of another run, while it is assembled.
+pub struct AcceptedRun {
+    of: RunId,
+    run: RunId,
+    time: Time,
+    scratch: Scratch,
+    outcome: OutcomeHasher,
+}
+
+impl AcceptedRun {
+    /// A run without decisions so far. `of` is the original run, with its head and its beginning.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn begin(
+        run: RunId,
+        of: RunId,
+        head: Head,
+        started: &RunStarted,
+        time: Time,
+    ) -> Result<Self, LogError> {
+        let scratch = Scratch::new(run);
+        let outcome = OutcomeHasher::default();
+        let mut accepted = AcceptedRun { of, run, time, scratch, outcome };
+        let started = RunStarted {
+            experiment: DECISIONS.to_owned(),
+            settings: json!({"of": {"head": head.hash, "run": of, "seq": head.seq}}),
+            program: crate::PROGRAM.to_owned(),
+            forked_from: None,
+            ..started.clone()
+        };
+        accepted.event(&Event::RunStarted(started), None)?;
+        Ok(accepted)
+    }
+
+    fn event(&mut self, event: &Event, request: Option<Request>) -> Result<Seq, LogError> {
+        let event = NewEvent::from_event(event, self.time, request).map_err(senseless)?;
+        self.add(event)
+    }
+
+    fn add(&mut self, event: NewEvent) -> Result<Seq, LogError> {
+        let event = self.scratch.link(event);
+        let seq = event.head().seq;
+        self.scratch.add(event)?;
+        Ok(seq)
+    }
+
+    /// Adds a decision; `request` is the request that was answered.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn decision(
+        &mut self,
+        accepted: AcceptedDecision,
+        request: Request,
+    ) -> Result<(), LogError> {
+        let AcceptedDecision { call, sample, content, seq: from_seq, beside, by, details } =
+            accepted;
+        let prompt: PromptHash = request.hash();
+        let sent = RequestSent {
+            call: call.clone(),
+            sample,
+            prompt,
+            because: Because::default(),
+            labels: Labels::default(),
+        };
+        let request = self.event(&Event::RequestSent(sent), Some(request))?;
+        let from_run = self.of;
+        let unreadable = beside.unreadable().map(str::to_owned);
+        let kept = beside.details().as_ref().clone();
+        let reused =
+            AnswerReused { request, content, from_run, from_seq, unreadable, details: kept };
+        let response = self.event(&Event::AnswerReused(reused), None)?;
+        let by: Arc<str> = canonical(&by).map_err(senseless)?.into();
+        let body = canonical(&details).map_err(senseless)?;
+        let made = NewEvent::decision(self.time, response, by.clone(), body.clone());
+        let seq = self.add(made)?;
+        self.outcome.decision(seq, &call, sample, &by, &body);
+        Ok(())
+    }
+
+    /// The number of decisions.
+    pub fn len(&self) -> usize {
+        self.outcome.len()
+    }
+
+    /// Whether there are no decisions.
+    pub fn is_empty(&self) -> bool {
+        self.outcome.is_empty()
+    }
+
+    /// The run in which the same decisions about the same run were accepted before, if no others
+    /// were accepted since.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
+    pub fn known(&self, reader: &mut dyn Reader) -> Result<Option<RunId>, LogError> {
+        let digest = self.outcome.clone().digest();
+        for head in reader.runs()?.into_iter().rev() {
+            // A damaged run is reported by commands that are about it.
+            let Ok(first) = started(reader, head.run) else { continue };
+            if decides_about(&first) != Some(self.of) {
+                continue;
+            }
+            let before = Seq(head.head.seq.0.saturating_sub(1));
+            let last = reader.events(head.run, before, 1)?.pop();
+            let Some(Ok(Event::RunFinished(finished))) = last.map(|last| last.event()) else {
+                return Ok(None);
+            };
+            return Ok((finished.outcome_digest == digest).then_some(head.run));
+        }
+        Ok(None)
+    }
+
+    /// Adds the run to a log: all of it or nothing.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn store(mut self, backend: &dyn Backend) -> Result<RunId, LogError> {
+        let (digest, root) = (self.outcome.digest(), self.scratch.events_root());
+        let finished = RunFinished::new(RunOutcome::Finished, digest, root);
+        self.event(&Event::RunFinished(finished.clone()), None)?;
+        let log = self.scratch.finish()?;
+        let _lease = backend.lease(self.run)?;
+        let (mut reader, mut committer) = (log.reader()?, backend.committer()?);
+        append(
+            reader.as_mut(),
+            self.run,
+            Head::START,
+            self.run,
+            committer.as_mut(),
+            |event, _| Ok(event),
+        )?;
+        committer.flush()?;
+        Ok(self.run)
+    }
+}
+
+fn senseless(error: CanonicalError) -> LogError {
+    LogError::failed("the decisions", error)
+}

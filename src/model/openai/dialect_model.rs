@@ -1,0 +1,101 @@
+//! Services that speak another API than OpenAI's chat completions.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use super::client::{Headers, HttpClient};
+use super::model::OpenAi;
+use super::settings::{OpenAiError, OpenAiSettings};
+use crate::model::providers::{
+    Dialect, Inexpressible, PostedRequest, StudyAccess, Translation, asked_by,
+};
+use crate::model::{Answerer, Ask, Failure, FailureKind, Model, ModelInfo, Response, answer_in};
+use crate::prompt::{Api, Request};
+
+/// A model served by an API other than chat completions.
+#[derive(Debug)]
+struct DialectModel {
+    client: HttpClient,
+    access: &'static StudyAccess,
+    translation: Translation,
+    dialect: &'static dyn Dialect,
+}
+
+/// Why a request is not posted.
+#[derive(Debug, thiserror::Error)]
+#[error("the API of kind {kind}: {source}")]
+struct NotPosted {
+    kind: &'static str,
+    source: Inexpressible,
+}
+
+/// The model at a server, which a study asks in this way. Sends nothing yet.
+///
+/// # Errors
+/// [`OpenAiError`] if the settings cannot be used.
+pub fn at_server(
+    access: &'static StudyAccess,
+    settings: OpenAiSettings,
+) -> Result<Answerer, OpenAiError> {
+    Ok(match access.translation {
+        None => Arc::new(OpenAi::new(settings)?),
+        Some(translation) => {
+            let headers = Headers { key: access.key_header, others: access.headers };
+            let client = HttpClient::new(&settings, headers)?;
+            Arc::new(DialectModel { client, access, translation, dialect: asked_by(access) })
+        }
+    })
+}
+
+impl DialectModel {
+    /// What is posted for a request; otherwise why it cannot be expressed.
+    fn posted(&self, request: &Request) -> Result<PostedRequest, NotPosted> {
+        let fields = request.body().as_object().filter(|_| request.api() == Api::Chat);
+        let posted = match fields {
+            Some(fields) => (self.translation)(fields),
+            None => Err(Inexpressible::Embedding),
+        };
+        posted.map_err(|source| NotPosted { kind: self.access.kind, source })
+    }
+
+    async fn chat(&self, request: &Request) -> Result<Response, Failure> {
+        let rejected = |error: NotPosted| Failure::new(FailureKind::Rejected, error.to_string());
+        let PostedRequest { path, body } = self.posted(request).map_err(rejected)?;
+        let reply = self.client.post(&path, &body).await?;
+        let body = reply.into_body(&self.client.endpoint.secrets)?;
+        answer_in(body.value, self.dialect).map_err(|what| {
+            let message = format!("the answer is not one of this API: {what}");
+            Failure::new(FailureKind::Malformed, message)
+        })
+    }
+}
+
+impl Model for DialectModel {
+    fn info(&self) -> ModelInfo {
+        ModelInfo {
+            kind: self.access.kind.to_owned(),
+            source: Some(self.client.endpoint.source.clone()),
+            simulated: false,
+        }
+    }
+
+    fn refuses(&self, request: &Request) -> Option<String> {
+        self.posted(request).err().map(|error| error.to_string())
+    }
+
+    fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
+        Box::pin(async move {
+            let mut response = self.chat(ask.request).await?;
+            self.client.endpoint.secrets.strike_response(&mut response);
+            Ok(response)
+        })
+    }
+}
+
+impl fmt::Debug for HttpClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpClient").field("source", &self.endpoint.source).finish()
+    }
+}
