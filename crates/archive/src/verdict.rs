@@ -32,6 +32,12 @@ impl Damage {
         Seq(self.seq.0.saturating_sub(1))
     }
 
+    /// What is said of a run that it is about: `run` names it, such as "this run".
+    pub fn distrust(&self, run: &str) -> String {
+        let Damage { seq, fault } = self;
+        format!("from event {seq} on, {run} cannot be trusted: {fault}")
+    }
+
     /// Why the state after an event is not shown: it is the first that is damaged, or comes later.
     pub fn no_state_after(&self, at: Seq) -> String {
         let Damage { seq, fault } = self;

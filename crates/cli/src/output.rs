@@ -80,10 +80,11 @@ impl Output {
     pub(crate) fn error(&self, error: &CliError) {
         if let Some(Finding { seq: Some(seq), fault, .. }) = error.damage.as_deref() {
             let from = Some(Damage { seq: *seq, fault: fault.clone() });
+            let verdict = Verdict { from, whole: None };
             // If this fails, the error still goes to stderr.
-            let _ = self.verdict(&Verdict { from, whole: None });
+            let _ = self.verdict(&verdict);
             if self.document.get() {
-                write_err(&banner(Some(*seq), fault));
+                write_err(&banner(&verdict));
             }
         }
         if self.json && !self.begun.get() {
@@ -110,8 +111,8 @@ impl Output {
 
     /// Says before anything else what is wrong with a run: as the first line, or as `damaged` in the object. Only the
     /// first time is said.
-    pub(crate) fn verdict(&self, Verdict { from, whole }: &Verdict) -> Result<(), CliError> {
-        let (seq, fault) = match (from, whole) {
+    pub(crate) fn verdict(&self, verdict: &Verdict) -> Result<(), CliError> {
+        let (seq, fault) = match (&verdict.from, &verdict.whole) {
             (Some(Damage { seq, fault }), _) => (Some(*seq), fault),
             (None, Some(fault)) => (None, fault),
             (None, None) => return Ok(()),
@@ -123,7 +124,7 @@ impl Output {
         self.not_verified.set(None);
         match self.json || self.document.get() {
             true => Ok(()),
-            false => self.text(&banner(seq, fault)),
+            false => self.text(&banner(verdict)),
         }
     }
 
@@ -176,13 +177,10 @@ impl Output {
     }
 }
 
-fn banner(from: Option<Seq>, fault: &Fault) -> String {
-    match from {
-        Some(seq) => {
-            format!("DAMAGED: from event {seq} on, this run cannot be trusted: {fault}\n")
-        }
-        None => format!("DAMAGED: {fault}\n"),
-    }
+fn banner(Verdict { from, whole }: &Verdict) -> String {
+    let damage = from.as_ref().map(|damage| damage.distrust("this run"));
+    let what = damage.or_else(|| whole.as_ref().map(Fault::to_string)).unwrap_or_default();
+    format!("DAMAGED: {what}\n")
 }
 
 /// With `--json` and an invalid command: prints the error as the single object.

@@ -23,7 +23,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("rows.html", include_str!("../templates/rows.html")),
     ("event.html", include_str!("../templates/event.html")),
     ("exchange.html", include_str!("../templates/exchange.html")),
-    ("chain.html", include_str!("../templates/chain.html")),
+    ("provenance.html", include_str!("../templates/provenance.html")),
     ("participants.html", include_str!("../templates/participants.html")),
     ("participant.html", include_str!("../templates/participant.html")),
     ("state.html", include_str!("../templates/state.html")),

@@ -62,6 +62,12 @@ pub(crate) struct Notice {
 }
 
 impl Notice {
+    /// From which event on a run cannot be trusted.
+    pub(crate) fn distrust(damage: &Damage, run: &str) -> Self {
+        let sentence = damage.distrust(run).replacen("from", "From", 1);
+        Notice { from: Some(damage.seq.0), ..Notice::danger(format!("{sentence}.")) }
+    }
+
     pub(crate) fn info(text: impl Into<String>) -> Self {
         Notice::new("info", text)
     }
@@ -173,10 +179,12 @@ pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<No
         ));
     }
     let Verdict { from, whole } = site.checked(head);
-    if let Some(Damage { seq, fault }) = &from {
-        let before = if seq.0 > 1 { " What comes before it matches its hashes." } else { "" };
-        let text = format!("From event {seq} on, this run cannot be trusted: {fault}.{before}");
-        notices.push(Notice { from: Some(seq.0), ..Notice::danger(text) });
+    if let Some(damage) = &from {
+        let mut notice = Notice::distrust(damage, "this run");
+        if damage.last_good().is_some() {
+            notice.text.push_str(" What comes before it matches its hashes.");
+        }
+        notices.push(notice);
     }
     notices
         .extend(whole.map(|fault| Notice::danger(format!("This run cannot be trusted: {fault}."))));
@@ -212,9 +220,8 @@ pub(crate) fn dangers<'a>(
     for head in heads {
         let (short, of) = (head.run.short(8), Some(head.run.to_string()));
         let Verdict { from, whole } = site.checked(head);
-        if let Some(Damage { seq, fault }) = from {
-            let text = format!("From event {seq} on, run {short} cannot be trusted: {fault}.");
-            notices.push(Notice { from: Some(seq.0), of, ..Notice::danger(text) });
+        if let Some(damage) = from {
+            notices.push(Notice { of, ..Notice::distrust(&damage, &format!("run {short}")) });
         } else if let Some(fault) = whole {
             let text = format!("Run {short} cannot be trusted: {fault}.");
             notices.push(Notice { of, ..Notice::danger(text) });

@@ -58,7 +58,7 @@ const PARTS: &[(&str, &str, &[&str])] = &[
         "statistics",
         &["crates/studies/society/src/world/figures.rs", "crates/studies/society/src/report.rs"],
     ),
-    ("society", "outputs", &["crates/studies/society/src/tables.rs"]),
+    ("society", "outputs", &["crates/studies/society/src/outputs.rs"]),
     ("society", "parsers", &["crates/studies/society/src/parse"]),
     ("adventure", "apply", &["crates/studies/adventure/src/state.rs"]),
     ("adventure", "statistics", &["crates/studies/adventure/src/report.rs"]),

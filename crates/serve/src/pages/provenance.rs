@@ -163,7 +163,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, Pa
         same_text,
         graph,
     };
-    of.page("chain", title, false, data)
+    of.page("provenance", title, false, data)
 }
 
 fn prompt_of(of: &mut RunPageRequest<'_>, made: &MadeFrom) -> Result<ProvenancePrompt, PageError> {

@@ -1,6 +1,8 @@
 //! All runs.
 
+use retold::id::Seq;
 use retold::log::{Finding, deleted_runs};
+use retold_archive::Damage;
 use serde::Serialize;
 
 use super::{PageReply, PageRequest};
@@ -39,8 +41,8 @@ pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
     // A run of which nothing is left is not in the list.
     for Finding { run, fault, .. } in deleted_runs(asked.site.source.backend()?.as_ref())? {
         let Some(of) = run.map(|run| run.to_string()) else { continue };
-        let text = format!("From event 1 on, run {of} cannot be trusted: {fault}.");
-        notices.push(Notice { from: Some(1), of: Some(of), ..Notice::danger(text) });
+        let notice = Notice::distrust(&Damage { seq: Seq(1), fault }, &format!("run {of}"));
+        notices.push(Notice { of: Some(of), ..notice });
     }
     let mut runs: Vec<RunInfo> =
         shown.iter().rev().map(|head| run_info(reader.as_mut(), head)).collect();

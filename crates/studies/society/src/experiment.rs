@@ -14,7 +14,7 @@ use super::report;
 use super::rules::{Forbidden, close_proposals, consume, enact, turn};
 use super::settings::Settings;
 use super::story::story;
-use super::tables;
+use super::outputs;
 use super::world::World;
 use crate::parse::{ACTION, Action, ActionParams, ActionParser, parser};
 use retold::id::CallPath;
@@ -223,7 +223,7 @@ impl Experiment for Society {
         world: &World,
         _: &mut RunRecord<'_>,
     ) -> Result<Vec<OutputFile>, OutputError> {
-        tables::files(world, &report::report(world))
+        outputs::files(world, &report::report(world))
     }
 
     fn story(

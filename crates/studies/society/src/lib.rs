@@ -63,7 +63,7 @@ mod settings;
 mod simulated;
 mod story;
 mod study;
-mod tables;
+mod outputs;
 pub mod world;
 
 pub use agreement::{Agreement, agreement};

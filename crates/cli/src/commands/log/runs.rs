@@ -13,7 +13,7 @@ use retold::escaping::printable;
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq, Time};
 use retold::log::{EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead, deleted_runs};
-use retold_archive::{VerifyDepth, is_cut_off, log_findings, recall_all};
+use retold_archive::{Damage, VerifyDepth, is_cut_off, log_findings, recall_all};
 use retold_wire::PROGRAM;
 
 /// A line of the list.
@@ -163,8 +163,8 @@ fn text(rows: &[RunRow], problems: &[Finding]) -> String {
     for Finding { run, seq, fault } in problems {
         let _ = match (run, seq) {
             (Some(run), Some(seq)) => {
-                let run = run.short(8);
-                writeln!(text, "DAMAGED: from event {seq} on, run {run} cannot be trusted: {fault}")
+                let damage = Damage { seq: *seq, fault: fault.clone() };
+                writeln!(text, "DAMAGED: {}", damage.distrust(&format!("run {}", run.short(8))))
             }
             (Some(run), None) => writeln!(text, "DAMAGED: run {}: {fault}", run.short(8)),
             _ => writeln!(text, "DAMAGED: {fault}"),
