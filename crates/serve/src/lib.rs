@@ -5,9 +5,9 @@
 //!
 //! - [`SiteSource`]: the log or recording, and what it is now.
 //! - [`Site`]: the source, the studies, and what is kept between requests.
-//! - [`SiteServer`]: HTTP. What may be asked is decided in `guard`, before anything is read.
+//! - [`SiteServer`]: HTTP. What may be asked is decided by [`Reach`], before anything is read.
 //! - `pages`: one file per page. `render`: templates, with all foreign text inert.
-//! - `roll`: what filters and counts need of each event of a run, in memory.
+//! - `event_columns`: what filters and counts need of each event of a run, in memory.
 //! - `span`: the part of an answer that a decision was made from.
 
 mod as_of;

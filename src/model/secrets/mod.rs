@@ -2,7 +2,7 @@
 //!
 //! - [`Secrets`]: what must never be shown or recorded, and how texts are cleared of it.
 //! - `forms`: a secret as itself, as base64 and as hex, and the pieces of it in a text.
-//! - `unescaped`: a text with its escapes undone (JSON, percent signs, HTML, also nested), each
+//! - `unescaped_text`: a text with its escapes undone (JSON, percent signs, HTML, also nested), each
 //!   byte with the position that it came from.
 //!
 //! Clients of all APIs use this, for keys in headers, in queries and in passwords.
