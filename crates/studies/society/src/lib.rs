@@ -54,6 +54,7 @@ mod facts;
 mod figures;
 mod load;
 pub mod original;
+mod outputs;
 pub mod parse;
 mod personality;
 pub mod prompts;
@@ -63,7 +64,6 @@ mod settings;
 mod simulated;
 mod story;
 mod study;
-mod outputs;
 pub mod world;
 
 pub use agreement::{Agreement, agreement};

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::agreement::{Agreement, agreement};
 use super::context::kind_name;
-use super::personality::Personality;
 use super::outputs::balance;
+use super::personality::Personality;
 use super::world::{TurnCounts, World};
 use retold::escaping::printable;
 use retold::run::Report;
