@@ -5,7 +5,7 @@ use clap::Command;
 use crate::again::words;
 use crate::error::CliError;
 
-/// A command that is no longer one.
+/// A command that is part of another now, and how it is spelled there.
 struct OldSpelling {
     old: &'static str,
     /// How it is spelled now, without the name of the program.
@@ -57,9 +57,7 @@ pub(crate) fn answer(command: &Command, args: &[String], program: &str) -> Optio
     // What cannot be typed as shown is left out.
     let carried = carried.and_then(|new| words(&[&args[..at], &new].concat()));
     let new = carried.unwrap_or(new);
-    Some(CliError::usage(format!(
-        "`{program} {old}` is no longer a command: use `{program} {new}`"
-    )))
+    Some(CliError::usage(format!("`{program} {old}` is now `{program} {new}`")))
 }
 
 /// Where the first argument is that is not an option of every command.

@@ -50,7 +50,7 @@ fn an_old_spelling_answers_with_the_new_one() {
             let (object, code) = place.json(old);
             let message = object["error"]["message"].as_str().unwrap();
             assert_eq!((code, object["error"]["exit_code"].as_u64()), (2, Some(2)), "{old}");
-            assert!(message.contains("is no longer a command: use"), "{message}");
+            assert!(message.contains("is now"), "{message}");
         }
     }
 }
@@ -59,8 +59,8 @@ fn an_old_spelling_answers_with_the_new_one() {
 fn what_cannot_be_typed_is_not_repeated() {
     let place = Place::new();
     let said = place.args(&["resume", "\u{1b}[2J"]);
-    let due = "error: `retold resume` is no longer a command: use `retold run --resume RUN`\n";
+    let due = "error: `retold resume` is now `retold run --resume RUN`\n";
     assert_eq!((said.code, said.err.as_str()), (2, due));
     let said = place.args(&["seal", "a; rm -rf ~", "--key", "k"]);
-    assert!(said.err.contains("use `retold verify seal 'a; rm -rf ~' --key k`"), "{}", said.err);
+    assert!(said.err.contains("now `retold verify seal 'a; rm -rf ~' --key k`"), "{}", said.err);
 }

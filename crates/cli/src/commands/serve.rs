@@ -36,8 +36,8 @@ pub(crate) struct Args {
     /// Where to listen; port 0 is any free port.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7878")]
     listen: SocketAddr,
-    /// Listen at an address that other machines can reach. There is no password and no encryption:
-    /// everybody who can reach it can read every prompt and answer in the log.
+    /// Listen on an address that other machines can reach. There is no password and no encryption:
+    /// anyone who can reach it can read every prompt and answer in the log.
     #[arg(long)]
     allow_others: bool,
     /// With --allow-others: a name under which the server may be asked, such as lab.example.org,
@@ -59,7 +59,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let message = format!("{listen} can be reached from other machines");
         return Err(CliError::usage(message)
             .hint("listen on this machine alone: --listen 127.0.0.1:7878")
-            .hint("or let everybody who can reach it read the whole log: --allow-others"));
+            .hint("or let anyone who can reach it read the whole log: --allow-others"));
     }
     let prices = prices(given.as_deref())?;
     let source = match file {
@@ -99,7 +99,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         if !global.quiet {
             let said = match listen.ip().is_loopback() {
                 true => "for this machine alone",
-                false => "for everybody who can reach it",
+                false => "for anyone who can reach it",
             };
             write_err(&format!("open it in a browser; it is read-only, {said}. Ctrl-C stops it\n"));
         }
