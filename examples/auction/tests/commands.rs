@@ -76,7 +76,7 @@ fn a_program_has_commands_of_its_own() {
 fn old_spellings_are_answered_for_this_program() {
     let folder = tempfile::tempdir().unwrap();
     let said = auction(&folder, "resume latest", 2);
-    assert!(said.contains("use `auction run --resume latest`"), "{said}");
+    assert!(said.contains("is now `auction run --resume latest`"), "{said}");
     let said = auction(&folder, "play auction.yaml", 2);
     assert!(said.contains("unrecognized subcommand 'play'"), "{said}");
     assert!(!auction(&folder, "--help", 0).contains(", study"));
