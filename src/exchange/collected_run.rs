@@ -54,9 +54,9 @@ impl Collector {
         call: CallPath,
         sample: Sample,
         request: Request,
+        labels: Labels,
     ) -> Result<Seq, LogError> {
-        let prompt = request.hash();
-        let (because, labels) = (Because::default(), Labels::default());
+        let (prompt, because) = (request.hash(), Because::default());
         let sent = RequestSent { call: call.clone(), sample, prompt, because, labels };
         let seq = self.add(Event::RequestSent(sent), Some(request))?;
         self.outcome.question(seq, &call, sample, prompt);

@@ -12,7 +12,7 @@ use super::error::ImportError;
 use super::export::{follows, whole};
 use super::requests::RequestCache;
 use crate::event::chain::ChainLink;
-use crate::event::{AttemptDetails, Event, PROGRAM, RequestSent, RunStarted};
+use crate::event::{AttemptDetails, Event, Labels, PROGRAM, RequestSent, RunStarted};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
 use crate::log::{Backend, EventFault, Head, LogError, Reader, RunEvents, SharedBackend};
@@ -237,7 +237,7 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
             ScriptedExchange::read(&text).map_err(wrong)?;
         any_simulated |= simulated;
         let (call, sample) = addresses.next(call, sample, &request, number).map_err(wrong)?;
-        let sent = run.sent(call, sample, request)?;
+        let sent = run.sent(call, sample, request, Labels::default())?;
         count += 1;
         match outcome {
             Ok(response) => drop(run.received(sent, response, Duration::ZERO, label)?),

@@ -8,7 +8,7 @@ use super::history::RecordedOutcome;
 use super::question::QuestionCore;
 use super::state_difference::StateDifference;
 use crate::escaping::printable;
-use crate::event::{Because, Event};
+use crate::event::{Because, Event, MarkRecorded};
 use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
 use crate::prompt::{Request, first_difference, unified};
@@ -286,12 +286,18 @@ impl fmt::Display for Divergence {
 
 impl std::error::Error for Divergence {}
 
+/// A mark, in words.
+pub(super) fn marked(mark: &MarkRecorded) -> String {
+    format!("mark {}: a state with the digest {}", mark.name, mark.digest)
+}
+
 fn describe(outcome: &RecordedOutcome) -> String {
     match outcome {
         RecordedOutcome::Decision { by, body, response, .. } => {
             format!("decision on seq {response} by {by}\n{body}")
         }
         RecordedOutcome::Occurrence { fact, .. } => format!("fact\n{fact}"),
+        RecordedOutcome::Mark { mark, .. } => marked(mark),
     }
 }
 

@@ -16,7 +16,9 @@ use super::details::AnswerDetails;
 use super::question::QuestionCore;
 use crate::content::Content;
 use crate::event::chain::Head;
-use crate::event::{AnswerReused, AttemptDetails, Event, EventError, StoredEvent};
+use crate::event::{
+    AnswerReused, AttemptDetails, Event, EventError, MarkRecorded, StoredEvent, kind,
+};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::log::{LogError, Reader, RewordedError, follow};
 use crate::lookup::LookupMap;
@@ -49,21 +51,27 @@ pub(super) struct RecordedCall {
     pub(super) recorded: RecordedEnd,
 }
 
-/// A recorded decision or fact.
+/// A recorded decision, fact or mark.
 #[derive(Debug)]
 pub(super) enum RecordedOutcome {
     Decision { seq: Seq, response: Seq, by: Arc<str>, body: String },
     Occurrence { seq: Seq, time: Time, causes: Vec<Seq>, fact: String },
+    Mark { seq: Seq, mark: MarkRecorded },
 }
 
 impl RecordedOutcome {
-    /// The outcome in the event of a decision or a fact.
+    /// The outcome in the event of a decision, a fact or a mark.
     pub(super) fn new(stored: StoredEvent) -> Result<Self, EventError> {
         if let Some(by) = stored.decided_by() {
             let (seq, by) = (stored.seq, Arc::from(by));
             let response = stored.cause.unwrap_or(Seq(0));
             let body = stored.body.into_owned();
             return Ok(RecordedOutcome::Decision { seq, response, by, body });
+        }
+        if stored.kind == kind::MARK_RECORDED
+            && let Event::MarkRecorded(mark) = stored.event()?
+        {
+            return Ok(RecordedOutcome::Mark { seq: stored.seq, mark });
         }
         let (causes, fact) = stored.occurrence()?;
         let (seq, time, fact) = (stored.seq, stored.time, fact.to_owned());
@@ -72,7 +80,9 @@ impl RecordedOutcome {
 
     pub(super) fn seq(&self) -> Seq {
         match self {
-            RecordedOutcome::Decision { seq, .. } | RecordedOutcome::Occurrence { seq, .. } => *seq,
+            RecordedOutcome::Decision { seq, .. }
+            | RecordedOutcome::Occurrence { seq, .. }
+            | RecordedOutcome::Mark { seq, .. } => *seq,
         }
     }
 }

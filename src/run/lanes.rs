@@ -1,18 +1,20 @@
-//! Decisions and facts that a program reports: compared with a record in which order counts within a
+//! Decisions, facts and marks that a program reports: compared with a record in which order counts within a
 //! lane only, because a program whose parts run in parallel has no other order.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::divergence::Divergence;
+use super::divergence::{Divergence, marked};
 use super::history::RecordedOutcome;
 use super::outcomes::NewDecision;
-use crate::event::{DecidedBy, DecisionDetails, DecisionMade, Event, FactOccurred, lane_of};
+use crate::event::{
+    DecidedBy, DecisionDetails, DecisionMade, Event, FactOccurred, MarkRecorded, kind, lane_of,
+};
 use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::{EventFault, Index, LogError, Reader, RunEvents};
 use crate::prompt::{CanonicalError, canonical};
 use serde_json::Value;
 
-/// A decision or a fact that a program reports.
+/// A decision, a fact or a mark that a program reports.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReportedOutcome {
     /// A decision about an answer. All decisions about one answer are a lane.
@@ -35,6 +37,8 @@ pub enum ReportedOutcome {
         /// What happened.
         fact: Value,
     },
+    /// A digest of its state. All marks with one name are a lane.
+    Mark(MarkRecorded),
 }
 
 impl ReportedOutcome {
@@ -47,6 +51,7 @@ impl ReportedOutcome {
             ReportedOutcome::Fact { causes, fact } => {
                 Event::Occurred(FactOccurred { causes, fact })
             }
+            ReportedOutcome::Mark(mark) => Event::MarkRecorded(mark),
         }
     }
 
@@ -54,6 +59,7 @@ impl ReportedOutcome {
         match self {
             ReportedOutcome::Decision { response, .. } => OutcomeLane::Answer(*response),
             ReportedOutcome::Fact { fact, .. } => OutcomeLane::Facts(lane_of(fact).to_owned()),
+            ReportedOutcome::Mark(mark) => OutcomeLane::Marks(mark.name.clone()),
         }
     }
 
@@ -76,6 +82,7 @@ impl ReportedOutcome {
             ReportedOutcome::Fact { causes, fact } => {
                 recorded.same_fact(causes, &canonical(fact)?).map(drop)
             }
+            ReportedOutcome::Mark(mark) => recorded.same_mark(mark),
         };
         Ok(compared.err())
     }
@@ -86,6 +93,7 @@ impl ReportedOutcome {
                 format!("decision of call {call}\n{}", canonical(details)?)
             }
             ReportedOutcome::Fact { fact, .. } => format!("fact\n{}", canonical(fact)?),
+            ReportedOutcome::Mark(mark) => marked(mark),
         })
     }
 }
@@ -96,6 +104,8 @@ enum OutcomeLane {
     Answer(Seq),
     /// Facts with this lane.
     Facts(String),
+    /// Marks with this name.
+    Marks(String),
 }
 
 /// What is recorded in the place of an outcome.
@@ -122,7 +132,7 @@ pub enum CompareError {
     Canonical(#[from] CanonicalError),
 }
 
-/// The recorded decisions and facts of a run that were not reported again yet.
+/// The recorded decisions, facts and marks of a run that were not reported again yet.
 #[derive(Debug)]
 pub struct OutcomeLanes {
     run: RunId,
@@ -144,7 +154,7 @@ impl OutcomeLanes {
         OutcomeLanes { run, lanes: BTreeMap::new(), is_closed: false }
     }
 
-    /// Where a run has its decisions and facts. `is_closed` says that there are no others, because
+    /// Where a run has its decisions, facts and marks. `is_closed` says that there are no others, because
     /// the run is finished: one more is a difference.
     ///
     /// # Errors
@@ -156,7 +166,7 @@ impl OutcomeLanes {
         }
         let census = Index::open(reader, run)?.census(reader)?.events;
         let of = |kind: &str| census.get(kind).copied().unwrap_or(0);
-        let mut left = of(crate::event::kind::DECISION_MADE) + of(crate::event::kind::OCCURRED);
+        let mut left = of(kind::DECISION_MADE) + of(kind::OCCURRED) + of(kind::MARK_RECORDED);
         let mut events = RunEvents::new(run);
         while left > 0 {
             let Some(stored) = events.next(reader)? else { break };
@@ -164,6 +174,7 @@ impl OutcomeLanes {
             let lane = match stored.event()? {
                 Event::DecisionMade(made) => OutcomeLane::Answer(made.response),
                 Event::Occurred(occurred) => OutcomeLane::Facts(lane_of(&occurred.fact).to_owned()),
+                Event::MarkRecorded(mark) => OutcomeLane::Marks(mark.name),
                 _ => continue,
             };
             left = left.saturating_sub(1);
@@ -210,7 +221,7 @@ impl OutcomeLanes {
         Ok(OutcomeComparison::Different(different))
     }
 
-    /// The first recorded decision or fact that was not reported again, in lanes that did not differ
+    /// The first recorded decision, fact or mark that was not reported again, in lanes that did not differ
     /// before, and how many there are.
     ///
     /// # Errors

@@ -5,11 +5,11 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::clock;
-use super::divergence::Divergence;
+use super::divergence::{Divergence, marked};
 use super::history::{History, RecordedOutcome};
 use super::mode::Mode;
 use super::stop::Stop;
-use crate::event::{NewEvent, OutcomeHasher};
+use crate::event::{MarkRecorded, NewEvent, OutcomeHasher};
 use crate::id::{CallPath, OutcomeDigest, Sample, Seq, Time};
 use crate::log::RunWriter;
 
@@ -120,6 +120,14 @@ impl RecordedOutcome {
                 }
             }
             _ => Err(Divergence::outcome(self, None, format!("fact\n{fact}")).into()),
+        }
+    }
+
+    /// Compares a mark with this one.
+    pub(super) fn same_mark(&self, mark: &MarkRecorded) -> Result<(), Box<Divergence>> {
+        match self {
+            RecordedOutcome::Mark { mark: recorded, .. } if recorded == mark => Ok(()),
+            _ => Err(Divergence::outcome(self, None, marked(mark)).into()),
         }
     }
 }

@@ -91,15 +91,10 @@ impl Recorder {
         call: CallPath,
         sample: Sample,
         request: Request,
+        labels: Labels,
     ) -> Result<Seq, RecorderError> {
-        let prompt = request.hash();
-        let sent = RequestSent {
-            call,
-            sample,
-            prompt,
-            because: Because::default(),
-            labels: Labels::default(),
-        };
+        let (prompt, because) = (request.hash(), Because::default());
+        let sent = RequestSent { call, sample, prompt, because, labels };
         let event = NewEvent::from_event(&Event::RequestSent(sent), clock::now(), Some(request))?;
         Ok(self.0.submit(event)?)
     }

@@ -8,6 +8,7 @@ use crate::again::typed;
 use crate::error::{CliError, LOST, Status, write_err};
 use crate::global::Global;
 use crate::output::counted;
+use crate::run_id::new_run_id;
 use retold::event::RunStarted;
 use retold::exchange::{
     ImportError, is_recording, read_exchanges, read_recording, read_recording_to_damage,
@@ -20,6 +21,7 @@ use retold::log::{
 };
 use retold::run::clock;
 use retold_archive::{Archive, Damage, FindError, RunMatch, RunView, first_untrusted, up_to};
+use retold_traffic::{BEGINNING, Format, Options};
 
 /// Opens an existing log; lost events and damage to the file are reported on stderr.
 pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
@@ -177,7 +179,10 @@ pub(crate) fn to_read(global: &Global, name: &str) -> Result<RunSelection, CliEr
 
 /// A recording as far as it is as it was written.
 fn recorded_to_damage(name: &str) -> Result<RunSelection, CliError> {
-    read_to_damage(lines_of(name)?)
+    match cassette(name)? {
+        Some(selected) => Ok(selected),
+        None => read_to_damage(lines_of(name)?),
+    }
 }
 
 fn read_to_damage(lines: JsonlReader) -> Result<RunSelection, CliError> {
@@ -190,7 +195,30 @@ fn read_to_damage(lines: JsonlReader) -> Result<RunSelection, CliError> {
 }
 
 fn recorded(name: &str) -> Result<RunSelection, CliError> {
-    read_whole(lines_of(name)?)
+    match cassette(name)? {
+        Some(selected) => Ok(selected),
+        None => read_whole(lines_of(name)?),
+    }
+}
+
+/// The run in a cassette; `None` if the file is none.
+fn cassette(name: &str) -> Result<Option<RunSelection>, CliError> {
+    let path = Path::new(name);
+    let mut begin = Vec::new();
+    let read =
+        std::fs::File::open(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut begin));
+    if !path.is_file() || read.is_err() || Format::recognised(&begin) != Some(Format::Cassette) {
+        return Ok(None);
+    }
+    let read = retold_traffic::import(
+        Format::Cassette,
+        &[path.to_owned()],
+        Options::default(),
+        clock::now(),
+    );
+    let (log, run) = (MemoryBackend::named(name.to_owned()), new_run_id()?);
+    read?.run.store(&log, run)?;
+    Ok(Some(RunSelection { log: Log::new(Arc::new(log)), run }))
 }
 
 fn read_whole(lines: JsonlReader) -> Result<RunSelection, CliError> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use http::{HeaderMap, HeaderValue};
-use retold::event::RunStarted;
+use retold::event::{Labels, RunStarted};
 use retold::exchange::{CollectedRun, Collector};
 use retold::id::{CallPath, IdError, Time};
 use retold::model::{ModelInfo, providers};
@@ -16,6 +16,8 @@ use serde_json::json;
 
 use crate::error::{FileProblem, TrafficError};
 use crate::exchange::{Http, TrafficAnswer, TrafficExchange, TrafficQuestion};
+use crate::export::HASH_DIGITS;
+use crate::format::Format;
 use crate::hosts::{Hosts, UrlParts};
 use crate::notes::Notes;
 
@@ -73,6 +75,7 @@ pub(crate) fn collect(
     };
     let begun = Collector::begin(files.join(", "), started.clone(), time)?;
     let mut writer = RunBuilder {
+        file: files.join(", "),
         run: begun,
         book: ReplayQueue::new(true, true),
         rules,
@@ -94,7 +97,8 @@ pub(crate) fn collect(
     }
     let RunBuilder { run, rules, questions, answers, failed, unanswered, .. } = writer;
     let files = files.iter().map(|file| rules.redacted(file)).collect();
-    let urls = hosts.urls().iter();
+    let upstreams = hosts.urls().keys().cloned().collect();
+    let urls = hosts.urls().iter().filter(|(_, url)| !url.is_empty());
     let urls: BTreeMap<_, _> =
         urls.map(|(name, url)| (name.clone(), rules.redacted(url))).collect();
     let settings = ProgramSettings {
@@ -104,11 +108,13 @@ pub(crate) fn collect(
         name,
         rules: rules.recorded().clone(),
         shared: false,
-        upstreams: urls.keys().cloned().collect(),
+        upstreams,
         urls: BTreeMap::new(),
     };
     started.settings = json!(settings);
-    let run = run.finish(started, unanswered == 0)?;
+    // A cassette has no decisions and facts, so those that a program reports have nothing to be compared with.
+    let is_complete = unanswered == 0 && format != Format::Cassette.name();
+    let run = run.finish(started, is_complete)?;
     Ok(TrafficImport { run, format, questions, answers, failed, unanswered, urls, notes })
 }
 
@@ -119,7 +125,7 @@ fn without_headers(rules: Rules, exchanges: &[TrafficExchange], notes: &mut Note
         TrafficQuestion::Http(http) => {
             Some((http.url.clone(), http.headers.keys().any(is_counted)))
         }
-        TrafficQuestion::Other(..) => None,
+        TrafficQuestion::Kept { .. } | TrafficQuestion::Other(..) => None,
     };
     let all: Vec<(String, bool)> =
         exchanges.iter().filter_map(|exchange| http(&exchange)).collect();
@@ -139,6 +145,8 @@ fn without_headers(rules: Rules, exchanges: &[TrafficExchange], notes: &mut Note
 }
 
 struct RunBuilder {
+    /// What the files are called.
+    file: String,
     run: Collector,
     book: ReplayQueue,
     rules: Rules,
@@ -166,6 +174,12 @@ enum NotCollected {
     /// Its answer is longer than what is kept.
     #[error(transparent)]
     TooLong(#[from] AnswerTooLong),
+    /// Somebody has edited its request.
+    #[error(
+        "the request was edited: its hash is {now}, and the cassette says {kept}. A test asks what its program asks, and \
+         finds no answer under the old hash: record it again, or write {now} if the answer is still the right one"
+    )]
+    Edited { kept: String, now: String },
     /// Its request did not go over HTTP.
     #[error("it came over HTTP, and was not asked so")]
     NotAskedOverHttp,
@@ -176,6 +190,7 @@ struct CollectedQuestion {
     key: Key,
     request: Request,
     retry: Option<u32>,
+    labels: Labels,
     /// The request over HTTP, if it was one.
     http: Option<(Incoming, retold_wire::WireRequest)>,
 }
@@ -193,6 +208,13 @@ impl RunBuilder {
         }
         let question = match self.question(asked, hosts, notes) {
             Ok(question) => question,
+            Err(why @ NotCollected::Edited { .. }) => {
+                return Err(TrafficError::wrong(
+                    &self.file,
+                    Some(place),
+                    FileProblem::Said(why.to_string()),
+                ));
+            }
             Err(why) => {
                 notes.lost(&format!("an exchange: {why}"), &place);
                 return Ok(());
@@ -254,14 +276,32 @@ impl RunBuilder {
                 let incoming = incoming(http, hosts, notes)?;
                 let asked = incoming.asked(&self.rules)?;
                 let (key, request, retry) = (asked.key.clone(), asked.request.clone(), asked.retry);
-                Ok(CollectedQuestion { key, request, retry, http: Some((incoming, asked)) })
+                let labels = Labels::default();
+                Ok(CollectedQuestion { key, request, retry, labels, http: Some((incoming, asked)) })
+            }
+            TrafficQuestion::Kept { incoming, hash, labels } => {
+                let asked = incoming.asked(&self.rules)?;
+                let (key, request, retry) = (asked.key.clone(), asked.request.clone(), asked.retry);
+                let now = request.hash().short(HASH_DIGITS);
+                if now != hash {
+                    return Err(NotCollected::Edited { kept: hash, now });
+                }
+                hosts.name(&incoming.upstream);
+                Ok(CollectedQuestion {
+                    key,
+                    request,
+                    retry,
+                    labels,
+                    http: Some((*incoming, asked)),
+                })
             }
             TrafficQuestion::Other(name, request) => {
                 let request = self.rules.redact_request(*request)?;
                 let prompt = self.rules.key(&request);
                 let call = CallPath::new(format!("{name}/{}", prompt.short(16)))?;
                 let key = Key { call, prompt };
-                Ok(CollectedQuestion { key, request, retry: Some(0), http: None })
+                let labels = Labels::default();
+                Ok(CollectedQuestion { key, request, retry: Some(0), labels, http: None })
             }
         }
     }
@@ -303,7 +343,8 @@ impl RunBuilder {
             return Ok(request);
         }
         let Key { call, .. } = &ticket.key;
-        let request = self.run.sent(call.clone(), ticket.sample, question.request.clone())?;
+        let (request, labels) = (question.request.clone(), question.labels.clone());
+        let request = self.run.sent(call.clone(), ticket.sample, request, labels)?;
         self.questions += 1;
         ticket.request = Some(request);
         Ok(request)

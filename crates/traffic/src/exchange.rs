@@ -5,10 +5,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use retold::event::AttemptDetails;
+use retold::event::{AttemptDetails, Labels};
 use retold::model::{FailureKind, Response};
 use retold::prompt::Request;
-use retold_wire::{Transmission, decoded};
+use retold_wire::{Incoming, Transmission, decoded};
 use serde_json::{Value, json};
 
 use crate::error::FileProblem;
@@ -34,6 +34,8 @@ pub(crate) struct TrafficExchange {
 pub(crate) enum TrafficQuestion {
     /// Over HTTP.
     Http(Http),
+    /// As retold has kept it, with the digits of its hash.
+    Kept { incoming: Box<Incoming>, hash: String, labels: Labels },
     /// In another way: stored as it is, under a call that begins with this name.
     Other(&'static str, Box<Request>),
 }

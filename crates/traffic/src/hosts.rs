@@ -102,7 +102,12 @@ impl Hosts {
         (name, below)
     }
 
-    /// The base URL of each upstream.
+    /// Notes an upstream that is known by its name alone.
+    pub(crate) fn name(&mut self, upstream: &str) {
+        self.used.entry(upstream.to_owned()).or_default();
+    }
+
+    /// The base URL of each upstream; empty if it is known by its name alone.
     pub(crate) fn urls(&self) -> &BTreeMap<String, String> {
         &self.used
     }

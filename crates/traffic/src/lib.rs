@@ -6,7 +6,8 @@
 //!
 //! - [`Format`]: the formats, and how they are recognised.
 //! - [`import`]: from files to a run, which is stored whole or not at all.
-//! - [`export_cassette`], [`export_fine_tuning`]: from a run to files of other tools.
+//! - [`export_vcrpy`], [`export_fine_tuning`]: from a run to files of other tools.
+//! - [`export_cassette`]: to a cassette of retold itself, which is read like the files of other tools.
 
 mod collect;
 mod error;
@@ -15,6 +16,7 @@ mod export;
 mod file;
 mod format;
 mod hosts;
+mod json_style;
 mod node;
 mod notes;
 mod yaml;
@@ -34,7 +36,9 @@ use hosts::Hosts;
 
 pub use collect::TrafficImport;
 pub use error::{FileProblem, TrafficError, YamlProblem};
-pub use export::{CassetteForm, ExportError, export_cassette, export_fine_tuning, left_out};
+pub use export::{
+    ExportError, VcrpyForm, export_cassette, export_fine_tuning, export_vcrpy, left_out,
+};
 pub use format::Format;
 pub use notes::{Note, Notes};
 
@@ -59,11 +63,22 @@ pub struct Options {
 pub fn import(
     format: Format,
     paths: &[PathBuf],
-    options: Options,
+    mut options: Options,
     time: Time,
 ) -> Result<TrafficImport, TrafficError> {
     let mut notes = Notes::default();
     let exchanges = match format {
+        Format::Cassette => {
+            let [path] = paths else {
+                let said = "a cassette is a run of its own: give one file";
+                return Err(TrafficError::wrong("", None, FileProblem::Said(said.to_owned())));
+            };
+            let document = Document::read(path)?;
+            let read = format::cassette::read(&document.node()?, &mut notes);
+            let read = read.map_err(|(place, wrong)| document.wrong(place, wrong))?;
+            options.rules = read.rules;
+            read.exchanges
+        }
         // SQLite reads from a file.
         Format::Llm => {
             let mut exchanges = Vec::new();
@@ -159,6 +174,11 @@ fn exchanges(
                     }),
                 };
                 exchanges.extend(found.map_err(wrong)?);
+            }
+            Format::Cassette => {
+                exchanges.extend(
+                    format::cassette::read(&document.node()?, notes).map_err(wrong)?.exchanges,
+                );
             }
             Format::Llm => {
                 let said = "a log of llm is an SQLite file, and is not read from its bytes";

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::body::Bodies;
 use crate::intercept::Interception;
+use crate::origins::{OriginPlace, Origins};
 use crate::reach::{Reach, only};
 use crate::refusal::NotLetIn;
 use crate::session::Session;
@@ -37,6 +38,8 @@ pub struct Front {
     pub bodies: Bodies,
     /// Opens connections to named hosts, for a program that has them written into it.
     pub interception: Option<Arc<Interception>>,
+    /// The upstreams of a program whose transport sends us requests for other servers; `None` for all other programs.
+    pub origins: Option<Arc<Origins>>,
 }
 
 /// What comes later.
@@ -97,6 +100,8 @@ pub(crate) struct Address {
     pub(crate) upstream: String,
     /// The path below the upstream.
     pub(crate) path: String,
+    /// The server that the program asked, if its transport says so.
+    pub(crate) asked: Option<OriginPlace>,
 }
 
 impl Front {
@@ -108,6 +113,7 @@ impl Front {
             reach: Reach::this_machine(),
             token: None,
             interception: None,
+            origins: None,
             runs,
             upstreams,
         }
@@ -144,12 +150,19 @@ impl Front {
         if run.is_some_and(|run| !is_name(run)) {
             return Err(NotLetIn::new(400, "retold_run", NOT_A_NAME));
         }
+        let run = run.map(str::to_owned);
+        if let Some(origins) = &self.origins
+            && let Some(place) = origins.place(headers, path)?
+        {
+            let OriginPlace { upstream, path, .. } = place.clone();
+            return Ok(Address { run, upstream, path, asked: Some(place) });
+        }
         let (upstream, path) = match rest.find('/') {
             Some(at) => rest.split_at(at),
             None => (rest, ""),
         };
-        let run = run.map(str::to_owned);
-        Ok(Address { run, upstream: upstream.to_owned(), path: path.to_owned() })
+        let (upstream, path) = (upstream.to_owned(), path.to_owned());
+        Ok(Address { run, upstream, path, asked: None })
     }
 
     /// The session of a request whose connection was let in: one that was opened.
@@ -197,7 +210,8 @@ mod tests {
         let token = token.map(|token| Token::new(token).unwrap());
         let (reach, upstreams) = (Reach::this_machine(), Option::None);
         let bodies = Bodies::default();
-        Front { runs: Arc::new(None), upstreams, reach, token, bodies, interception: Option::None }
+        let (interception, origins) = (Option::None, Option::None);
+        Front { runs: Arc::new(None), upstreams, reach, token, bodies, interception, origins }
     }
 
     fn read(front: &Front, path: &str, set: &[(&'static str, &str)]) -> Result<String, u16> {
@@ -207,7 +221,7 @@ mod tests {
         }
         let address =
             front.address(&path.parse().unwrap(), &headers).map_err(|refused| refused.status)?;
-        let Address { run, upstream, path } = address;
+        let Address { run, upstream, path, asked: _ } = address;
         Ok(format!("{} {upstream} {path}", run.unwrap_or_default()))
     }
 

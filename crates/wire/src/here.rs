@@ -12,6 +12,7 @@ use crate::addresses::{ELSEWHERE, HTTPS, is_host, led};
 use crate::heads::ReplayMark;
 use crate::intercept::Interception;
 use crate::locations::{SEVERAL, translate_all};
+use crate::origins::{OriginPlace, Origins};
 use crate::outlet::Outgoing;
 use crate::session::Session;
 use crate::upstream::joined;
@@ -29,6 +30,14 @@ pub(crate) struct Here {
     pub(crate) cookies: Option<String>,
     /// Connections to hosts, if they are not left alone.
     pub(crate) interception: Option<Arc<Interception>>,
+    /// The server that it asked, if its transport sends us requests for others.
+    pub(crate) asked: Option<ServerAsked>,
+}
+
+/// The server that a request was for, and the others that the program may be led to.
+pub(crate) struct ServerAsked {
+    pub(crate) place: OriginPlace,
+    pub(crate) origins: Arc<Origins>,
 }
 
 impl Here {
@@ -55,7 +64,8 @@ impl Here {
                 Leads::Elsewhere(url) => Some(url),
                 Leads::Unknown => None,
             };
-            if is_recorded {
+            // A transport that sends us all requests sends us this one, too.
+            if is_recorded && self.asked.is_none() {
                 let known = url.as_ref().zip(session.upstreams.as_ref());
                 if let Some(path) = known.and_then(|(url, all)| all.place_of(url, "")) {
                     return Some(self.at(&path));
@@ -84,6 +94,11 @@ impl Here {
         };
         // To the client, a host that is opened is another origin.
         let (below, _) = led(rest);
+        if let Some(ServerAsked { place, origins }) = &self.asked
+            && let Some(url) = place.url(origins, upstream, below)
+        {
+            return url;
+        }
         match &self.opened {
             Some(host) if host.split(':').next() == Some(upstream) => {
                 format!("https://{host}{below}")
@@ -163,7 +178,7 @@ mod tests {
     #[test]
     fn a_client_gets_urls_below_the_one_that_it_asked() {
         let base = "http://127.0.0.1:1/token/t/run/a".to_owned();
-        let here = Here { base, opened: None, cookies: None, interception: None };
+        let here = Here { base, opened: None, cookies: None, interception: None, asked: None };
         assert_eq!(here.at("/openai/a?b"), "http://127.0.0.1:1/token/t/run/a/openai/a?b");
         let hosts = NamedHosts::from([("b.example".to_owned(), false)]);
         let interception = Interception::new(hosts, false, here.base.clone()).unwrap();

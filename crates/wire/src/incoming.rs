@@ -6,6 +6,9 @@ use hyper::http::{HeaderMap, Method};
 /// Names the call that a request belongs to; not forwarded.
 pub const CALL: &str = "x-retold-call";
 
+/// What the call of a request belongs to, as a JSON object of texts in ASCII; not forwarded.
+pub(crate) const LABELS: &str = "x-retold-labels";
+
 /// A request as it arrived.
 #[derive(Debug, Clone)]
 pub struct Incoming {

@@ -133,7 +133,10 @@ async fn record(
     let written = session.record(|recorder| {
         let request = match ticket.request {
             Some(request) => request,
-            None => recorder.sent(ticket.key.call.clone(), ticket.sample, asked.request.clone())?,
+            None => {
+                let (request, labels) = (asked.request.clone(), asked.labels.clone());
+                recorder.sent(ticket.key.call.clone(), ticket.sample, request, labels)?
+            }
         };
         let written: (Seq, Durable) = match copied {
             CopiedAttempt::Answer(reused) => {

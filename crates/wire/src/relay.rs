@@ -85,7 +85,8 @@ pub(crate) async fn refused_here(
 ) {
     let sent = || {
         session.record(|recorder| {
-            recorder.sent(ticket.key.call.clone(), ticket.sample, asked.request.clone())
+            let (request, labels) = (asked.request.clone(), asked.labels.clone());
+            recorder.sent(ticket.key.call.clone(), ticket.sample, request, labels)
         })
     };
     let Ok(Some(request)) = ticket.request.map_or_else(sent, |request| Ok(Some(request))) else {
@@ -131,9 +132,10 @@ impl LiveExchange<'_> {
             return Ok(request);
         }
         let Ticket { key, sample, .. } = ticket;
-        let request = self.asked.request.clone();
-        let sent =
-            self.session.record(|recorder| recorder.sent(key.call.clone(), *sample, request))?;
+        let (request, labels) = (self.asked.request.clone(), self.asked.labels.clone());
+        let sent = self
+            .session
+            .record(|recorder| recorder.sent(key.call.clone(), *sample, request, labels))?;
         Ok(sent.unwrap_or_default())
     }
 

@@ -1,5 +1,5 @@
-//! `POST /_retold/facts` and `/_retold/decisions`: what a program says that happened, and what it made
-//! of an answer.
+//! `POST /_retold/facts`, `/_retold/decisions` and `/_retold/marks`: what a program says that happened, what it made
+//! of an answer, and what its state is.
 
 use std::sync::Arc;
 
@@ -8,17 +8,18 @@ use hyper::Response;
 use hyper::http::{Method, StatusCode};
 use retold::decide::REPORTED;
 use retold::escaping::printable;
-use retold::event::{DecidedBy, DecisionDetails, Event};
-use retold::id::{CallPath, RunId, Sample, Seq};
+use retold::event::{DecidedBy, DecisionDetails, Event, MarkRecorded};
+use retold::id::{CallPath, RunId, Sample, Seq, StateDigest};
 use retold::log::LogError;
 use retold::model::providers::OTHER;
-use retold::prompt::canonical;
+use retold::prompt::{canonical, hash_of};
 use retold::run::{CompareError, OutcomeComparison, RecorderError, ReportedOutcome};
 use serde::Deserialize;
 use serde_json::{Map, Number, Value, json};
 
 use crate::answer_registry::{GivenAnswer, NotOne};
 use crate::key::AttemptPlace;
+use crate::limits::LONGEST_REQUEST;
 use crate::lock::lock;
 use crate::outlet::Outgoing;
 use crate::refusal::{ended, with_json};
@@ -28,6 +29,8 @@ use crate::session::Session;
 const FACTS: &str = "facts";
 /// Where decisions are reported.
 const DECISIONS: &str = "decisions";
+/// Where marks are reported.
+const MARKS: &str = "marks";
 
 /// The longest name, lane or method.
 const LONGEST_NAME: usize = 200;
@@ -35,8 +38,13 @@ const LONGEST_NAME: usize = 200;
 /// The most events that a fact may rest on.
 const MOST_CAUSES: usize = 1000;
 
-/// The longest report.
-pub(crate) const LONGEST_REPORT: usize = 1 << 20;
+/// The longest decision or fact.
+const LONGEST_REPORT: usize = 1 << 20;
+
+/// The longest report: of a mark, the state is digested and not stored.
+pub(crate) fn longest(place: &str) -> usize {
+    if place == MARKS { LONGEST_REQUEST } else { LONGEST_REPORT }
+}
 
 /// A fact, as a program sends it.
 #[derive(Deserialize)]
@@ -62,6 +70,14 @@ struct ReportedDecision {
     warnings: Vec<String>,
 }
 
+/// A mark, as a program sends it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReportedMark {
+    name: String,
+    state: Value,
+}
+
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "the name of an answer, or a list of such names")]
 enum OneOrMany {
@@ -73,13 +89,14 @@ enum OneOrMany {
 #[derive(Debug, thiserror::Error)]
 enum ReportError {
     #[error(
-        "there is no /_retold/{0}: facts are sent with POST /_retold/facts, decisions with POST /_retold/decisions"
+        "there is no /_retold/{0}: facts are sent with POST /_retold/facts, decisions with POST /_retold/decisions, \
+         marks with POST /_retold/marks"
     )]
     Place(String),
     #[error("{0} /_retold/{1}: use POST, with JSON")]
     Method(Method, String),
-    #[error("a report has at most {} kB", LONGEST_REPORT >> 10)]
-    TooLong,
+    #[error("a report to /_retold/{0} has at most {kB} kB", kB = longest(.0) >> 10)]
+    TooLong(String),
     #[error("cannot read the body of POST /_retold/{place}: {reason}. {example}")]
     Body { place: String, reason: String, example: &'static str },
     #[error("{field}: {reason}")]
@@ -108,7 +125,7 @@ impl ReportError {
         match self {
             ReportError::Place(_) | ReportError::Unknown { .. } => StatusCode::NOT_FOUND,
             ReportError::Method(..) => StatusCode::METHOD_NOT_ALLOWED,
-            ReportError::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
+            ReportError::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ReportError::Body { .. }
             | ReportError::Field { .. }
             | ReportError::Several { .. }
@@ -121,7 +138,7 @@ impl ReportError {
     fn code(&self) -> &'static str {
         match self {
             ReportError::Place(_) | ReportError::Method(..) => "retold_unknown_path",
-            ReportError::TooLong => "retold_too_long",
+            ReportError::TooLong(_) => "retold_too_long",
             ReportError::Body { .. } | ReportError::Field { .. } => "retold_report",
             ReportError::Unknown { .. }
             | ReportError::Several { .. }
@@ -168,15 +185,16 @@ async fn reported(
     method: &Method,
     body: Option<Bytes>,
 ) -> Result<Value, ReportError> {
-    if ![FACTS, DECISIONS].contains(&place) {
+    if ![FACTS, DECISIONS, MARKS].contains(&place) {
         return Err(ReportError::Place(printable(place, LONGEST_NAME)));
     }
     if *method != Method::POST {
         return Err(ReportError::Method(method.clone(), place.to_owned()));
     }
-    let body = body.ok_or(ReportError::TooLong)?;
+    let body = body.ok_or_else(|| ReportError::TooLong(place.to_owned()))?;
     let mut outcome = match place {
         FACTS => fact(session, read(place, &body, FACT)?)?,
+        MARKS => mark(session, read(place, &body, MARK)?)?,
         _ => decision(session, read(place, &body, DECISION)?)?,
     };
     redact(session, &mut outcome);
@@ -241,12 +259,15 @@ fn redact(session: &Session, outcome: &mut ReportedOutcome) {
             redaction.value(value);
             redaction.value(&mut by.parser["params"]);
         }
+        ReportedOutcome::Mark(mark) => mark.name = redaction.text(&mark.name).into_owned(),
     }
 }
 
 const FACT: &str = r#"For example: {"name": "score", "value": 3, "lane": "player 1"}"#;
 const DECISION: &str =
     r#"For example: {"name": "vote", "value": "yes", "response": X-RETOLD-RESPONSE-OF-THE-ANSWER}"#;
+
+const MARK: &str = r#"For example: {"name": "round 3", "state": {"scores": [3, 1]}}"#;
 
 fn read<'a, T: Deserialize<'a>>(
     place: &str,
@@ -283,6 +304,21 @@ fn fact(session: &Session, fact: ReportedFact) -> Result<ReportedOutcome, Report
     causes.sort_unstable();
     causes.dedup();
     Ok(ReportedOutcome::Fact { causes, fact: Value::Object(fields) })
+}
+
+/// The state is digested without what is redacted, so that nobody can test guesses with the digest.
+fn mark(session: &Session, mark: ReportedMark) -> Result<ReportedOutcome, ReportError> {
+    let ReportedMark { name, mut state } = mark;
+    session.rules.redaction.value(&mut state);
+    let wrong = |reason: String| ReportError::Field { field: "state", reason };
+    if let Some(number) = inexact(&state) {
+        return Err(wrong(format!(
+            "{number} is beyond 2^53, where JSON numbers are no longer exact: send it as a text"
+        )));
+    }
+    let text = canonical(&state).map_err(|error| wrong(error.to_string()))?;
+    let digest = StateDigest(hash_of(text.as_bytes()));
+    Ok(ReportedOutcome::Mark(MarkRecorded { digest, name: named("name", name)? }))
 }
 
 fn decision(session: &Session, decision: ReportedDecision) -> Result<ReportedOutcome, ReportError> {

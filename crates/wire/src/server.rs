@@ -20,7 +20,7 @@ use tokio::net::TcpStream;
 use crate::addresses::{ELSEWHERE, HTTP, OWN, led};
 use crate::dispatch::{ask, problem, refuse};
 use crate::front::{Address, Front, NoRun};
-use crate::here::Here;
+use crate::here::{Here, ServerAsked};
 use crate::incoming::Incoming;
 use crate::intercept::{connect, pass_on};
 use crate::limits::{CONNECTIONS, FILES, HEAD, SEAT_WANTED};
@@ -28,7 +28,7 @@ use crate::listening::{ConnectionSeat, Listening};
 use crate::masks::without_keys;
 use crate::outlet::Outgoing;
 use crate::refusal::{closing, refused, turned_away, with_json};
-use crate::report::{LONGEST_REPORT, report};
+use crate::report::{longest, report};
 use crate::session::Session;
 
 /// Below it: ends a run of a proxy.
@@ -134,7 +134,7 @@ async fn handle(
         Ok(address) => address,
         Err(not_let_in) => return turned_away(providers::at(parts.uri.path()), &not_let_in),
     };
-    let Address { run, upstream, path } = address;
+    let Address { run, upstream, path, asked } = address;
     if upstream == OWN && path == FINISH && parts.method == Method::POST {
         return match front.runs.finish(run.as_deref()).await {
             Ok(summary) => with_json(StatusCode::OK, &summary),
@@ -149,18 +149,26 @@ async fn handle(
     };
     if upstream == OWN {
         let place = path.trim_start_matches('/');
-        return match front.bodies.whole(body, LONGEST_REPORT).await {
+        return match front.bodies.whole(body, longest(place)).await {
             Ok(body) => report(&session, place, &parts.method, Some(body)).await,
             Err(_) => closing(report(&session, place, &parts.method, None).await),
         };
     }
     let inside = format!("/{upstream}{path}");
-    let here = here(&front, parts.uri.path(), &inside, &upstream, &parts.headers);
+    let mut here = here(&front, parts.uri.path(), &inside, &upstream, &parts.headers);
+    let is_named = asked.is_some();
+    if let Some((place, origins)) = asked.zip(front.origins.clone()) {
+        if let Some(upstreams) = &session.upstreams {
+            upstreams.add(&place.upstream, &place.base);
+        }
+        here.cookies = None;
+        here.asked = Some(ServerAsked { place, origins });
+    }
     let (mut headers, (path, is_led)) = (parts.headers, led(&path));
     if is_led {
         without_keys(&mut headers);
     }
-    let known = front.upstreams.as_ref().is_none_or(|names| names.contains(&upstream));
+    let known = is_named || front.upstreams.as_ref().is_none_or(|names| names.contains(&upstream));
     let incoming = Incoming {
         path: providers::path(&upstream, path).into_owned(),
         upstream,
@@ -201,7 +209,7 @@ fn here(front: &Front, path: &str, inside: &str, upstream: &str, headers: &Heade
     let host = host.map_or_else(String::new, |host| format!("http://{host}"));
     let interception = front.interception.clone();
     let cookies = Some(format!("{before}/{upstream}"));
-    Here { base: format!("{host}{before}"), opened: None, cookies, interception }
+    Here { base: format!("{host}{before}"), opened: None, cookies, interception, asked: None }
 }
 
 /// Refuses what a recorded answer leads to, at a host of which nothing is recorded.

@@ -76,6 +76,11 @@ impl Secret {
         Token(hash_of(self.0.as_bytes()))
     }
 
+    /// Its text, for the program alone.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
     /// The URL below which a program finds its upstreams.
     pub fn base_url(&self, server: SocketAddr) -> String {
         format!("http://{server}/token/{}", self.0)

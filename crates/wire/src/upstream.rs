@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use hyper::http::{HeaderMap, header};
 use reqwest::{Client, Url, redirect};
@@ -44,7 +45,8 @@ pub enum UpstreamError {
 
 /// The upstreams of a run.
 pub struct Upstreams {
-    named: BTreeMap<String, Url>,
+    /// Those that a program's transport names are added.
+    named: RwLock<BTreeMap<String, Url>>,
     /// Through the user's proxy, if there is one.
     http: Client,
     /// Past it, for servers on this machine.
@@ -76,7 +78,7 @@ impl Upstreams {
             builder.build().map_err(|e| UpstreamError::Client(innermost(&e.without_url())))
         };
         Ok(Upstreams {
-            named: named.collect::<Result<_, UpstreamError>>()?,
+            named: RwLock::new(named.collect::<Result<_, UpstreamError>>()?),
             http: made(builder())?,
             local: made(builder().no_proxy())?,
             known_hosts: false,
@@ -89,13 +91,25 @@ impl Upstreams {
     }
 
     /// The names.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.named.keys().map(String::as_str)
+    pub fn names(&self) -> Vec<String> {
+        self.named().keys().cloned().collect()
+    }
+
+    /// Adds an upstream that the program asks itself, unless there is one of the name.
+    pub(crate) fn add(&self, name: &str, base: &Url) {
+        if !self.named().contains_key(name) {
+            let mut named = self.named.write().unwrap_or_else(PoisonError::into_inner);
+            named.entry(name.to_owned()).or_insert_with(|| base.clone());
+        }
+    }
+
+    fn named(&self) -> RwLockReadGuard<'_, BTreeMap<String, Url>> {
+        self.named.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The base URL of an upstream.
     pub(crate) fn base(&self, name: &str) -> Option<Url> {
-        match self.named.get(name) {
+        match self.named().get(name) {
             Some(base) => Some(base.clone()),
             None if self.known_hosts && is_known_host(name) => {
                 Url::parse(&format!("https://{name}")).ok()
@@ -123,13 +137,13 @@ impl Upstreams {
     pub(crate) fn place_of(&self, whole: &Url, asked: &str) -> Option<String> {
         let host = whole.host_str()?;
         let origin = self.base(asked).map(|base| base.origin());
-        let named = self.named.iter();
-        let named = named.map(|(name, base)| UpstreamPlace { name, base: base.clone() });
         let host = self.base(host).filter(|_| is_host(host)).map(|_| host);
         let opened = host.and_then(|name| {
             let base = Url::parse(&format!("https://{name}")).ok()?;
             Some(UpstreamPlace { name, base })
         });
+        let all = self.named();
+        let named = all.iter().map(|(name, base)| UpstreamPlace { name, base: base.clone() });
         let found = named.chain(opened).filter_map(|place| {
             let led = if Some(whole.origin()) == origin { "" } else { LED };
             let (is_below, path) = place.path_of(whole, led)?;

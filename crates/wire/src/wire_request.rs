@@ -2,15 +2,18 @@
 
 use data_encoding::BASE64;
 use hyper::http::Method;
+use retold::escaping::printable;
+use retold::event::Labels;
 use retold::id::{CallPath, IdError};
 use retold::model::providers::{self, Dialect, OTHER};
 use retold::prompt::{Api, Request, RequestError};
 use serde_json::{Map, Value, json};
 
-use crate::incoming::{CALL, Incoming};
+use crate::incoming::{CALL, Incoming, LABELS};
 use crate::key::Key;
 use crate::key_names::query_without_keys;
 use crate::masks::{Masks, replaced};
+use crate::reach::only;
 use crate::rules::Rules;
 
 /// How often a client has tried before: sent by the SDKs of OpenAI, Anthropic and others.
@@ -30,6 +33,8 @@ pub struct WireRequest {
     pub key: Key,
     /// How often the client has tried before, if it says so.
     pub retry: Option<u32>,
+    /// What its call belongs to, as the program says.
+    pub labels: Labels,
 }
 
 /// Why a request cannot be recorded.
@@ -44,6 +49,9 @@ pub enum AskedError {
     /// More than one name.
     #[error("{CALL}: a request belongs to one call")]
     Calls,
+    /// Labels that are not an object of texts.
+    #[error("{LABELS}: labels are a JSON object of texts, as in {{\"participant\": \"p7\"}}: {0}")]
+    Labels(String),
     /// A request without canonical form, even as text.
     #[error(transparent)]
     Request(#[from] RequestError),
@@ -69,7 +77,10 @@ impl Incoming {
             Some(name) => CallPath::new(format!("{name}{form}"))?,
             None => CallPath::new(format!("{}/{}{form}", dialect.name(), prompt.short(16)))?,
         };
-        Ok(WireRequest { dialect, request, key: Key { call, prompt }, retry })
+        let redacted = |text: String| rules.redaction.text(&text).into_owned();
+        let labels = stored.labels()?.into_iter().map(|(name, value)| (name, redacted(value)));
+        let labels = labels.collect();
+        Ok(WireRequest { dialect, request, key: Key { call, prompt }, retry, labels })
     }
 
     /// A request whose body is not recorded, and a word for why not. It is told in the words of its API.
@@ -83,7 +94,8 @@ impl Incoming {
         let prompt = request.hash();
         let call = CallPath::new(format!("{}/{}", OTHER.name(), prompt.short(16)))?;
         let dialect = providers::at(&self.path);
-        Ok(WireRequest { dialect, request, key: Key { call, prompt }, retry: None })
+        let (key, labels) = (Key { call, prompt }, Labels::default());
+        Ok(WireRequest { dialect, request, key, retry: None, labels })
     }
 
     /// The name of its call, if the program gave it one.
@@ -94,6 +106,15 @@ impl Incoming {
             return Err(AskedError::Calls);
         }
         std::str::from_utf8(value.as_bytes()).map(Some).map_err(|_| AskedError::NotText)
+    }
+
+    /// What its call belongs to.
+    fn labels(&self) -> Result<Labels, AskedError> {
+        let given =
+            only(&self.headers, LABELS).map_err(|said| AskedError::Labels(said.to_owned()))?;
+        let Some(given) = given else { return Ok(Labels::default()) };
+        serde_json::from_str(given)
+            .map_err(|error| AskedError::Labels(printable(&error.to_string(), 200)))
     }
 
     fn header(&self, name: &str) -> Option<&str> {

@@ -67,8 +67,8 @@ impl Dialect for Anthropic {
         &["anthropic-beta", "anthropic-version"]
     }
 
-    fn is_at(&self, path: &str) -> bool {
-        path.ends_with("/v1/messages")
+    fn paths(&self) -> &'static [&'static str] {
+        &["/v1/messages"]
     }
 
     fn transport(&self) -> &'static [(&'static str, &'static str)] {

@@ -33,8 +33,8 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// How a study asks it; `None` if studies cannot.
     fn study(&self) -> Option<&'static StudyAccess>;
 
-    /// Whether a POST to this path, below an upstream, is a request of this API.
-    fn is_at(&self, path: &str) -> bool;
+    /// The ends of the paths, below an upstream, to which requests of this API are posted.
+    fn paths(&self) -> &'static [&'static str];
 
     /// The requests that need no address in their prompt, because a study would ask the same.
     fn plain(&self) -> Option<PlainAddress> {

@@ -53,8 +53,8 @@ impl Dialect for Gemini {
         Some(&STUDY)
     }
 
-    fn is_at(&self, path: &str) -> bool {
-        path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent")
+    fn paths(&self) -> &'static [&'static str] {
+        &[":generateContent", ":streamGenerateContent"]
     }
 
     fn is_streamed(&self, path: &str, _body: &Map<String, Value>) -> bool {

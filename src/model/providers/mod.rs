@@ -51,7 +51,16 @@ fn dialects() -> impl Iterator<Item = &'static dyn Dialect> {
 
 /// The API of a POST to a path below an upstream.
 pub fn at(path: &str) -> &'static dyn Dialect {
-    dialects().find(|dialect| dialect.is_at(path)).unwrap_or(&OTHER)
+    dialects().find(|dialect| is_at(*dialect, path)).unwrap_or(&OTHER)
+}
+
+fn is_at(dialect: &dyn Dialect, path: &str) -> bool {
+    dialect.paths().iter().any(|end| path.ends_with(end))
+}
+
+/// The ends of the paths to which requests of a known API are posted, at whatever host.
+pub fn paths() -> impl Iterator<Item = &'static str> {
+    dialects().flat_map(|dialect| dialect.paths().iter().copied()).filter(|end| !end.is_empty())
 }
 
 /// The conversation of a stored request to the API of this name; `None` if it has none.
@@ -258,7 +267,7 @@ mod tests {
         ];
         for path in paths {
             let own = |dialect: &&dyn Dialect| dialect.name() != OTHER.name();
-            assert!(dialects().filter(own).filter(|it| it.is_at(path)).count() <= 1, "{path}");
+            assert!(dialects().filter(own).filter(|it| is_at(*it, path)).count() <= 1, "{path}");
         }
         assert_eq!(
             paths.map(at).map(Dialect::name),

@@ -42,8 +42,8 @@ impl Dialect for Ollama {
         None
     }
 
-    fn is_at(&self, path: &str) -> bool {
-        path.ends_with("/api/chat") || path.ends_with("/api/generate")
+    fn paths(&self) -> &'static [&'static str] {
+        &["/api/chat", "/api/generate"]
     }
 
     fn transport(&self) -> &'static [(&'static str, &'static str)] {

@@ -124,8 +124,8 @@ impl Dialect for OpenAiChat {
         &["openai-beta"]
     }
 
-    fn is_at(&self, path: &str) -> bool {
-        path.ends_with("/chat/completions")
+    fn paths(&self) -> &'static [&'static str] {
+        &["/chat/completions"]
     }
 
     /// The first list of our own studies, so that both have the same prompt hash.

@@ -42,8 +42,8 @@ impl Dialect for OpenAiEmbeddings {
         Some(PlainAddress { api: Api::Embedding, upstream: OPENAI.name, path: "/embeddings" })
     }
 
-    fn is_at(&self, path: &str) -> bool {
-        path.ends_with("/embeddings")
+    fn paths(&self) -> &'static [&'static str] {
+        &["/embeddings"]
     }
 
     fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {

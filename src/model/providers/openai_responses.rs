@@ -49,8 +49,8 @@ impl Dialect for OpenAiResponses {
         Some(&STUDY)
     }
 
-    fn is_at(&self, path: &str) -> bool {
-        path.ends_with("/responses")
+    fn paths(&self) -> &'static [&'static str] {
+        &["/responses"]
     }
 
     fn transport(&self) -> &'static [(&'static str, &'static str)] {

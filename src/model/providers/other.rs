@@ -44,8 +44,8 @@ impl Dialect for Other {
         None
     }
 
-    fn is_at(&self, _path: &str) -> bool {
-        true
+    fn paths(&self) -> &'static [&'static str] {
+        &[""]
     }
 
     fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {

@@ -9,7 +9,7 @@ use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::changes::{changed, place_of};
 use crate::runs::fork::{Forking, fork};
-use crate::runs::program::{self, Destinations, InterceptArgs, SharedArgs};
+use crate::runs::program::{self, Destinations, InterceptArgs, ProcessArgs, SharedArgs};
 use crate::select;
 use retold::audit::Target;
 use retold::event::{Event, RunStarted};
@@ -50,6 +50,8 @@ pub(crate) struct Args {
     intercept: InterceptArgs,
     #[command(flatten)]
     shared: SharedArgs,
+    #[command(flatten)]
+    process: ProcessArgs,
     /// For a program's run: the command to run.
     #[arg(last = true, value_name = "CMD", conflicts_with_all = ["at", "settings", "prompts"])]
     command: Vec<OsString>,
@@ -68,11 +70,13 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         upstreams,
         intercept,
         shared,
+        process,
         command,
         model,
     } = args;
     if !command.is_empty() {
         let destinations = Destinations { upstreams, intercept };
+        let command = process.program(command);
         return program::fork(&run, shared, retry_failed, &destinations, command, global);
     }
     let selected = select::run(global, &run)?;

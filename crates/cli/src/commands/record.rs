@@ -6,7 +6,8 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::runs::continuation;
 use crate::runs::program::{
-    self, Destinations, InterceptArgs, ProgramRecording, RulesArgs, SharedArgs, needs_command,
+    self, Destinations, InterceptArgs, ProcessArgs, ProgramRecording, RulesArgs, SharedArgs,
+    needs_command,
 };
 use crate::select;
 
@@ -56,21 +57,41 @@ pub(crate) struct Args {
     /// The largest size of the log file in bytes; the program then gets errors.
     #[arg(long, value_name = "BYTES")]
     log_limit: Option<u64>,
+    #[command(flatten)]
+    process: ProcessArgs,
     /// The command to run.
     #[arg(last = true, required_unless_present = "resume", value_name = "CMD")]
     command: Vec<OsString>,
 }
 
 pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
-    let Args { resume, retry_failed, name, upstreams, rules, intercept, log_limit, command } = args;
+    let Args {
+        resume,
+        retry_failed,
+        name,
+        upstreams,
+        rules,
+        intercept,
+        log_limit,
+        process,
+        command,
+    } = args;
     let destinations = Destinations { upstreams, intercept };
     if let Some(run) = resume {
         if command.is_empty() {
             return Err(without_command(&run, global)?);
         }
         let shared = SharedArgs { shared: rules.shared };
-        return program::resume(&run, shared, retry_failed, &destinations, command, global);
+        return program::resume(
+            &run,
+            shared,
+            retry_failed,
+            &destinations,
+            process.program(command),
+            global,
+        );
     }
+    let command = process.program(command);
     let recording = ProgramRecording { name, destinations, rules, log_limit, command };
     program::record(recording, global)
 }

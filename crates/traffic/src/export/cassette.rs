@@ -1,118 +1,142 @@
-//! Cassettes of vcrpy.
+//! Cassettes: the exchanges of a program's run as text, for tests and for pull requests. The same answers give the same
+//! bytes: there is no time in them, no id of a run, and no order of arrival.
 
 use std::collections::BTreeMap;
 
-use http::StatusCode;
-use retold::id::RunId;
+use retold::content::Content;
+use retold::event::{AttemptDetails, Labels};
+use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::log::{LogError, Reader};
-use retold::model::{HTTP, providers};
-use retold_wire::{
-    MASK, ORIGIN, ProgramSettings, RestoredBody, RestoredRequest, Transmission, restored,
-    translated,
-};
-use serde_json::json;
+use retold::model::HTTP;
+use retold::prompt::Request;
+use retold_wire::{ProgramSettings, RestoredBody, RestoredRequest, Transmission, restored};
+use serde_json::Value as Json;
 
-use super::yaml::{quoted, text_or_bytes};
+use super::block_yaml::Block;
 use super::{ExportError, ExportedOutcome, QuestionOutcome, each, request};
-use crate::hosts::UrlParts;
+use crate::json_style::JsonStyle;
+use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
 
-/// In which form a cassette is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CassetteForm {
-    /// YAML, as vcrpy writes it unless told otherwise.
-    Yaml,
-    /// JSON, which cannot hold bytes that are not UTF-8.
-    Json,
+/// The first line of each cassette's content: what it is, and its version.
+pub(crate) const CASSETTE: &str = "cassette 1";
+
+/// How many digits of a request's hash stand for it.
+pub(crate) const HASH_DIGITS: usize = 16;
+
+/// The headers of answers that differ whenever the same is asked, and say nothing to a program.
+const FLEETING: &[&str] = &[
+    "x-request-id",
+    "request-id",
+    "openai-processing-ms",
+    "x-ratelimit-",
+    "anthropic-ratelimit-",
+    "last-modified",
+    "etag",
+];
+
+/// The fields that come first in a request: what it is about.
+const FIRST: &[&str] = &["model", "role", "type", "name"];
+
+/// A question and what came back.
+struct CassetteExchange {
+    hash: String,
+    /// The name that the program gave its call.
+    call: Option<String>,
+    labels: Labels,
+    asked: RestoredRequest,
+    answers: Vec<CassetteAnswer>,
 }
 
-/// A request and its answer, as a cassette has them.
-struct Interaction {
-    method: String,
-    uri: String,
-    asked: Vec<(String, String)>,
-    body: Option<Vec<u8>>,
-    status: u16,
-    headers: Vec<(String, String)>,
-    answer: Vec<u8>,
+enum CassetteAnswer {
+    Http { kept: Transmission, body: Vec<u8> },
+    Failed(AttemptDetails),
 }
 
-/// Writes the exchanges of a run as a cassette, line by line. Returns how many there are, and what
-/// the cassette cannot hold.
-///
-/// `named` are base URLs by upstream; without one, that is used which the settings of the run say its
-/// requests went to, and only if they do not, the provider's.
+/// Where an exchange stands: short dialogues before long ones, then by what was asked.
+type Place = (String, usize, String, Sample, Seq);
+
+/// Writes the exchanges of a run as a cassette, line by line. Returns how many there are, and what it cannot hold.
 ///
 /// # Errors
 /// [`ExportError`], and any error of `line`.
 pub fn export_cassette<E: From<ExportError> + From<LogError>>(
     reader: Box<dyn Reader>,
     run: RunId,
-    form: CassetteForm,
-    named: &BTreeMap<String, String>,
     settings: &ProgramSettings,
     line: &mut dyn FnMut(&str) -> Result<(), E>,
 ) -> Result<(u64, Notes), E> {
+    if settings.rules.redact.is_some() {
+        return Err(ExportError::Redacted { run }.into());
+    }
     let mut notes = Notes::default();
-    let mut written = 0_u64;
-    let bases = Bases { named, settings };
+    let mut all: BTreeMap<Place, CassetteExchange> = BTreeMap::new();
+    let mut places: BTreeMap<Seq, Place> = BTreeMap::new();
     each::<E>(reader, run, &mut notes, |reader, answered, notes| {
-        let seq = answered.seq;
-        let place = format!("seq {seq}");
-        let Some(kept) = travelled(&answered, &place, notes) else { return Ok(()) };
-        let (kept, answer) = kept;
-        let asked = request(reader, run, seq, answered.prompt)?;
-        let Some(asked) = restored(&asked, &answered.call) else {
+        let place = format!("seq {}", answered.seq);
+        let Some(answer) = answer(&answered, &place, notes) else { return Ok(()) };
+        if let Some(exchange) = places.get(&answered.question).and_then(|at| all.get_mut(at)) {
+            exchange.answers.push(answer);
+            return Ok(());
+        }
+        let asked = request(reader, run, answered.seq, answered.prompt)?;
+        let Some(restored) = restored(&asked, &answered.call) else {
             notes.lost("a request that was not HTTP, or that was too long to be stored", &place);
             return Ok(());
         };
-        if bases.is_assumed(&asked.upstream) {
-            let name = &asked.upstream;
-            notes.lost(
-                &format!("where {name} was, which the run does not say: the provider's own URL is written"),
-                &place,
-            );
-        }
-        let interaction = interaction(asked, kept, answer, &bases)?;
-        let text = match form {
-            CassetteForm::Yaml => of_yaml(&interaction),
-            CassetteForm::Json => {
-                of_json(&interaction, written).ok_or(ExportError::NotUtf8(seq))?
-            }
-        };
-        if written == 0 {
-            line(match form {
-                CassetteForm::Yaml => "interactions:",
-                CassetteForm::Json => "{\"version\": 1, \"interactions\": [",
-            })?;
-        }
-        for part in text.lines() {
-            line(part)?;
-        }
-        written += 1;
+        let at = place_of(&answered, &asked);
+        places.insert(answered.question, at.clone());
+        all.insert(
+            at,
+            CassetteExchange {
+                hash: asked.hash().short(HASH_DIGITS),
+                call: named_by_program(&answered.call),
+                labels: answered.labels,
+                asked: restored,
+                answers: vec![answer],
+            },
+        );
         Ok(())
     })?;
-    if written == 0 {
+    if all.is_empty() {
         return Err(ExportError::Nothing { run, format: "a cassette" }.into());
     }
-    line(match form {
-        CassetteForm::Yaml => "version: 1",
-        CassetteForm::Json => "]}",
-    })?;
-    Ok((written, notes))
+    line(
+        "# Recorded by retold. A request is found by its hash, which an edited request does not fit any more.",
+    )?;
+    let mut block = Block::default();
+    block.text("retold", CASSETTE);
+    rules(settings, &mut block);
+    let exchanges: Vec<_> = all.into_values().collect();
+    block.items("exchanges", &exchanges, write);
+    for text in block.into_lines().lines() {
+        line(text)?;
+    }
+    Ok((exchanges.len() as u64, notes))
 }
 
-/// How an answer travelled, and its body.
-fn travelled(
-    answered: &QuestionOutcome,
-    place: &str,
-    notes: &mut Notes,
-) -> Option<(Transmission, Vec<u8>)> {
-    let (kept, content) = match &answered.outcome {
+/// What of a request does not count.
+fn rules(settings: &ProgramSettings, block: &mut Block) {
+    let texts = |texts: &mut dyn Iterator<Item = &String>| {
+        let texts = texts.map(|text| LocatedValue::new(Value::Text(text.clone())));
+        LocatedValue::new(Value::List(texts.collect()))
+    };
+    let rules = &settings.rules;
+    if !rules.ignore.is_empty() {
+        block.field("ignore", &texts(&mut rules.ignore.iter()));
+    }
+    if !rules.replace.is_empty() {
+        let pairs =
+            rules.replace.iter().map(|(pattern, text)| texts(&mut [pattern, text].into_iter()));
+        block.field("replace", &LocatedValue::new(Value::List(pairs.collect())));
+    }
+}
+
+fn answer(answered: &QuestionOutcome, place: &str, notes: &mut Notes) -> Option<CassetteAnswer> {
+    let (kept, content): (_, Option<&Content>) = match &answered.outcome {
         ExportedOutcome::Answer(content, details) => (details.extra.get(HTTP), Some(content)),
         ExportedOutcome::Failed(details) if details.status.is_none() => {
-            notes.lost("an attempt without an answer", place);
-            return None;
+            return Some(CassetteAnswer::Failed(details.clone()));
         }
         ExportedOutcome::Failed(details) => (details.http.as_ref(), None),
     };
@@ -123,156 +147,113 @@ fn travelled(
         return None;
     };
     if kept.end.is_some() {
-        notes.lost("an answer that was broken off", place);
-        return None;
+        notes.lost("that an answer was broken off: it is sent to its end", place);
     }
-    if kept.chunks.len() > 1 {
-        notes.lost("the boundaries and times of the chunks of a stream", place);
-    }
-    if kept.masked {
-        notes.lost("a key in an answer, which was not recorded", place);
-    }
-    Some((kept, body.to_vec()))
+    Some(CassetteAnswer::Http { kept, body: body.to_vec() })
 }
 
-/// Where requests went.
-struct Bases<'a> {
-    named: &'a BTreeMap<String, String>,
-    settings: &'a ProgramSettings,
+fn place_of(answered: &QuestionOutcome, asked: &Request) -> Place {
+    let call = named_by_program(&answered.call);
+    let kind = call.unwrap_or_else(|| answered.call.kind());
+    let messages = asked.body()["messages"].as_array().map_or(0, Vec::len);
+    (kind, messages, asked.body().to_string(), answered.sample, answered.question)
 }
 
-impl Bases<'_> {
-    fn base_url(&self, upstream: &str) -> Result<String, ExportError> {
-        if let Some(url) = self.named.get(upstream) {
-            let parts = UrlParts::parse(url);
-            let parts =
-                parts.map_err(|wrong| ExportError::Url { name: upstream.to_owned(), wrong })?;
-            return Ok(format!("{}{}", parts.origin, parts.path.trim_end_matches('/')));
-        }
-        let unknown = || ExportError::NoUrl(upstream.to_owned());
-        if let Some(url) = self.settings.led_to(upstream) {
-            // Recordings can come from anyone, and of some URLs not all is recorded.
-            let parts =
-                UrlParts::parse(url).ok().filter(|_| !url.contains(MASK)).ok_or_else(unknown)?;
-            return Ok(format!("{}{}", parts.origin, parts.path.trim_end_matches('/')));
-        }
-        let default = providers::default_url(upstream);
-        default.map(str::to_owned).ok_or_else(unknown)
-    }
-
-    /// Whether nobody says where an upstream was.
-    fn is_assumed(&self, upstream: &str) -> bool {
-        !self.named.contains_key(upstream) && self.settings.led_to(upstream).is_none()
-    }
-
-    /// A URL that leads to a recorded request, where it led when it was recorded.
-    fn target(&self, url: &str) -> Option<String> {
-        let url = url.strip_prefix('/')?;
-        let (upstream, path) = url.split_at(url.find('/')?);
-        self.at(upstream, path).ok()
-    }
-
-    /// Where a path of an upstream is.
-    fn at(&self, upstream: &str, path: &str) -> Result<String, ExportError> {
-        let base = self.base_url(upstream)?;
-        let outside = path.strip_prefix(ORIGIN).filter(|rest| rest.starts_with('/'));
-        let origin = outside.and_then(|_| UrlParts::parse(&base).ok()).map(|parts| parts.origin);
-        Ok(match (origin, outside) {
-            (Some(origin), Some(path)) => format!("{origin}{path}"),
-            _ => format!("{base}{path}"),
-        })
-    }
+/// The name that a program gave a call; `None` for the name that a call has otherwise, which ends with a hash.
+fn named_by_program(call: &CallPath) -> Option<String> {
+    let name = call.as_str().strip_suffix("/stream").unwrap_or(call.as_str());
+    let is_hash =
+        |last: &str| last.len() == HASH_DIGITS && last.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_own =
+        name.split_once('/').is_some_and(|(dialect, last)| dialect.contains('.') && is_hash(last));
+    (!is_own).then(|| name.to_owned())
 }
 
-fn interaction(
-    asked: RestoredRequest,
-    kept: Transmission,
-    answer: Vec<u8>,
-    bases: &Bases<'_>,
-) -> Result<Interaction, ExportError> {
-    let RestoredRequest { upstream, method, path, query, headers, body } = asked;
-    let query = query.map_or_else(String::new, |query| format!("?{query}"));
-    let uri = format!("{}{query}", bases.at(&upstream, &path)?);
-    let mut asked = headers;
-    let (kind, body) = match body {
-        RestoredBody::Empty => (None, None),
-        RestoredBody::Json(value) => {
-            (Some("application/json"), Some(value.to_string().into_bytes()))
-        }
-        RestoredBody::Bytes(bytes) => {
-            let is_form = bytes.starts_with(b"--boundary\r\n");
-            let kind = is_form.then_some("multipart/form-data; boundary=boundary");
-            (kind, Some(bytes))
-        }
-    };
-    asked.extend(kind.map(|kind| ("content-type".to_owned(), kind.to_owned())));
-    let target = |(name, value): (String, String)| {
-        let value = translated(&name, &value, |url| bases.target(url)).unwrap_or(value);
-        (name, value)
-    };
-    let headers = kept.headers.into_iter().map(target).collect();
-    let method = method.as_str().to_owned();
-    Ok(Interaction { method, uri, asked, body, status: kept.status, headers, answer })
-}
-
-fn message(status: u16) -> &'static str {
-    StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or("")
-}
-
-/// Headers by name, in the order in which they first appear.
-fn by_name(headers: &[(String, String)]) -> Vec<(&str, Vec<&str>)> {
-    let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (name, value) in headers {
-        match all.iter_mut().find(|(known, _)| known == name) {
-            Some((_, values)) => values.push(value),
-            None => all.push((name, vec![value])),
-        }
+fn write(block: &mut Block, exchange: &CassetteExchange) {
+    let CassetteExchange { hash, call, labels, asked, answers } = exchange;
+    // Quoted: digits alone would be read as a number.
+    block.text("hash", hash);
+    if let Some(call) = call {
+        block.text("call", call);
     }
-    all
-}
-
-fn of_yaml(interaction: &Interaction) -> String {
-    let Interaction { method, uri, asked, body, status, headers, answer } = interaction;
-    let listed = |headers: &[(String, String)]| {
-        let all = by_name(headers);
-        if all.is_empty() {
-            return "    headers: {}\n".to_owned();
-        }
-        let lines = all.iter().map(|(name, values)| {
-            let values: String =
-                values.iter().map(|value| format!("      - {}\n", quoted(value))).collect();
-            format!("      {}:\n{values}", quoted(name))
+    if !labels.is_empty() {
+        block.fields("labels", |block| {
+            labels.iter().for_each(|(name, value)| block.text(name, value))
         });
-        format!("    headers:\n{}", lines.collect::<String>())
-    };
-    let body = body.as_ref().map_or_else(|| "null".to_owned(), |body| text_or_bytes(body));
-    format!(
-        "- request:\n    body: {body}\n{}    method: {}\n    uri: {}\n  response:\n    body:\n      string: {}\n{}    \
-         status:\n      code: {status}\n      message: {}\n",
-        listed(asked),
-        quoted(method),
-        quoted(uri),
-        text_or_bytes(answer),
-        listed(headers),
-        quoted(message(*status)),
-    )
+    }
+    block.fields("request", |block| {
+        block.text("upstream", &asked.upstream);
+        block.text("method", asked.method.as_str());
+        block.text("path", &asked.path);
+        if let Some(query) = &asked.query {
+            block.text("query", query);
+        }
+        headers(block, &asked.headers);
+        match &asked.body {
+            RestoredBody::Empty => {}
+            RestoredBody::Json(value) => block.field("json", &readable(value)),
+            RestoredBody::Bytes(bytes) => body(block, bytes),
+        }
+    });
+    block.items("answers", answers, |block, answer| match answer {
+        CassetteAnswer::Http { kept, body: bytes } => {
+            let status = u64::from(kept.status);
+            block.field("status", &LocatedValue::new(Value::Number(status.into())));
+            let lasting = |(name, _): &&(String, String)| {
+                !FLEETING.iter().any(|begin| name.starts_with(begin))
+            };
+            let lasting: Vec<_> = kept.headers.iter().filter(lasting).cloned().collect();
+            headers(block, &lasting);
+            match std::str::from_utf8(bytes).ok().and_then(JsonStyle::recognised) {
+                Some((style, value)) => {
+                    block.field("json", &value);
+                    block.text("layout", &style.name());
+                }
+                None => body(block, bytes),
+            }
+        }
+        CassetteAnswer::Failed(details) => {
+            block.text("failure", &details.failure);
+            block.text("error", &details.error);
+        }
+    });
 }
 
-fn of_json(interaction: &Interaction, before: u64) -> Option<String> {
-    let Interaction { method, uri, asked, body, status, headers, answer } = interaction;
-    let body = match body {
-        Some(body) => Some(std::str::from_utf8(body).ok()?),
-        None => None,
-    };
-    let listed = |headers: &[(String, String)]| {
-        let all =
-            by_name(headers).into_iter().map(|(name, values)| (name.to_owned(), json!(values)));
-        serde_json::Value::Object(all.collect())
-    };
-    let interaction = json!({
-        "request": {"body": body, "headers": listed(asked), "method": method, "uri": uri},
-        "response": {"body": {"string": std::str::from_utf8(answer).ok()?}, "headers": listed(headers),
-            "status": {"code": status, "message": message(*status)}},
+/// Headers of one name are one list.
+fn headers(block: &mut Block, all: &[(String, String)]) {
+    if all.is_empty() {
+        return;
+    }
+    let pairs = all.iter().map(|(name, value)| {
+        let text = |text: &String| LocatedValue::new(Value::Text(text.clone()));
+        LocatedValue::new(Value::Map(vec![(name.clone(), text(value))]))
     });
-    Some(format!("{}{interaction}", if before > 0 { "," } else { "" }))
+    block.field("headers", &LocatedValue::new(Value::List(pairs.collect())));
+}
+
+fn body(block: &mut Block, bytes: &[u8]) {
+    let value = match std::str::from_utf8(bytes) {
+        Ok(text) => Value::Text(text.to_owned()),
+        Err(_) => Value::Bytes(bytes.to_vec()),
+    };
+    block.field("body", &LocatedValue::new(value));
+}
+
+/// JSON whose order does not count, with what it is about first.
+fn readable(value: &Json) -> LocatedValue {
+    LocatedValue::new(match value {
+        Json::Null => Value::Null,
+        Json::Bool(truth) => Value::Bool(*truth),
+        Json::Number(number) => Value::Number(number.clone()),
+        Json::String(text) => Value::Text(text.clone()),
+        Json::Array(items) => Value::List(items.iter().map(readable).collect()),
+        Json::Object(fields) => {
+            let mut fields: Vec<_> =
+                fields.iter().map(|(name, field)| (name.clone(), readable(field))).collect();
+            let rank =
+                |name: &str| FIRST.iter().position(|first| *first == name).unwrap_or(FIRST.len());
+            fields.sort_by_key(|(name, _)| rank(name));
+            Value::Map(fields)
+        }
+    })
 }

@@ -22,7 +22,7 @@ pub fn export_fine_tuning<E: From<ExportError> + From<LogError>>(
     let mut notes = Notes::default();
     let mut written = 0;
     each::<E>(reader, run, &mut notes, |reader, answered, notes| {
-        let QuestionOutcome { seq, call: _, prompt, outcome } = answered;
+        let QuestionOutcome { seq, prompt, outcome, .. } = answered;
         let place = format!("seq {seq}");
         let ExportedOutcome::Answer(content, details) = outcome else {
             notes.lost("a failed attempt", &place);

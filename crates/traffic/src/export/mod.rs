@@ -1,20 +1,26 @@
 //! From the exchanges of a run to files of other tools, one file per format.
 
+mod block_yaml;
 mod cassette;
 mod fine_tuning;
+mod vcrpy;
 mod yaml;
 
 use std::collections::BTreeMap;
 
-use retold::event::{AnswerReused, AttemptDetails, Event, ResponseDetails, ResponseReceived};
+use retold::event::{
+    AnswerReused, AttemptDetails, Event, Labels, RequestSent, ResponseDetails, ResponseReceived,
+};
 use retold::exchange::ExportedExchanges;
-use retold::id::{CallPath, PromptHash, RunId, Seq};
+use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use retold::log::{CheckedReader, EventFault, LogError, Reader, RunEvents};
 use retold::model::Content;
 use retold::prompt::Request;
 
-pub use cassette::{CassetteForm, export_cassette};
+pub use cassette::export_cassette;
+pub(crate) use cassette::{CASSETTE, HASH_DIGITS};
 pub use fine_tuning::export_fine_tuning;
+pub use vcrpy::{VcrpyForm, export_vcrpy};
 
 use crate::notes::Notes;
 
@@ -25,6 +31,14 @@ pub enum ExportError {
     /// The log cannot be read.
     #[error(transparent)]
     Log(#[from] LogError),
+    /// What was taken out of it can be matched with a key alone, which a cassette does not have.
+    #[error(
+        "run {run} was recorded with --redact, and a cassette cannot hold the key that matches its requests"
+    )]
+    Redacted {
+        /// The run.
+        run: RunId,
+    },
     /// Nothing in the run can be represented.
     #[error("run {run} has no exchange that {format} can hold")]
     Nothing {
@@ -52,8 +66,11 @@ pub enum ExportError {
 /// How a question was answered, at an event.
 struct QuestionOutcome {
     seq: Seq,
+    question: Seq,
     call: CallPath,
+    sample: Sample,
     prompt: PromptHash,
+    labels: Labels,
     outcome: ExportedOutcome,
 }
 
@@ -71,14 +88,14 @@ fn each<E: From<LogError>>(
     mut take: impl FnMut(&mut CheckedReader, QuestionOutcome, &mut Notes) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut reader = CheckedReader::new(reader);
-    let mut questions: BTreeMap<Seq, (CallPath, PromptHash)> = BTreeMap::new();
+    let mut questions: BTreeMap<Seq, RequestSent> = BTreeMap::new();
     let mut events = RunEvents::new(run);
     while let Some(stored) = events.next(&mut reader)? {
         let seq = stored.seq;
         let event = stored.event().map_err(LogError::from)?;
         let (request, outcome) = match event {
             Event::RequestSent(sent) => {
-                questions.insert(seq, (sent.call, sent.prompt));
+                questions.insert(seq, sent);
                 continue;
             }
             Event::ResponseReceived(ResponseReceived { request, content, details })
@@ -98,8 +115,14 @@ fn each<E: From<LogError>>(
             }
             _ => continue,
         };
-        let Some((call, prompt)) = questions.get(&request).cloned() else { continue };
-        take(&mut reader, QuestionOutcome { seq, call, prompt, outcome }, notes)?;
+        let Some(sent) = questions.get(&request).cloned() else { continue };
+        let RequestSent { call, sample, prompt, labels, because: _ } = sent;
+        let question = request;
+        take(
+            &mut reader,
+            QuestionOutcome { seq, question, call, sample, prompt, labels, outcome },
+            notes,
+        )?;
     }
     Ok(())
 }

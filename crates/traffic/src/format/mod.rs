@@ -1,6 +1,7 @@
 //! The formats of other tools, one file each, and how they are recognised.
 
 pub(crate) mod batch;
+pub(crate) mod cassette;
 pub(crate) mod har;
 pub(crate) mod inspect;
 pub(crate) mod llm;
@@ -18,6 +19,8 @@ pub(crate) type Placed<T> = Result<T, (Option<String>, FileProblem)>;
 pub enum Format {
     /// Input, output and error files of OpenAI's Batch API.
     Batch,
+    /// Cassettes of retold.
+    Cassette,
     /// HTTP Archives.
     Har,
     /// Logs of Inspect AI.
@@ -33,6 +36,7 @@ impl Format {
     pub fn name(self) -> &'static str {
         match self {
             Format::Batch => "batch",
+            Format::Cassette => "cassette",
             Format::Har => "har",
             Format::Inspect => "inspect",
             Format::Llm => "llm",
@@ -52,6 +56,7 @@ impl Format {
         let names = fields(text);
         let has = |name: &str| names.iter().any(|found| found == name);
         match () {
+            () if has("retold") && has("exchanges") => Some(Format::Cassette),
             () if has("interactions") => Some(Format::Vcrpy),
             () if has("custom_id") => Some(Format::Batch),
             () if has("eval") && has("version") => Some(Format::Inspect),
@@ -138,6 +143,7 @@ mod tests {
             (r#"{"custom_id": "a", "method": "POST"}"#, Some(Format::Batch)),
             (r#"{"version": 2, "status": "success", "eval": {"#, Some(Format::Inspect)),
             ("PK\x03\x04", Some(Format::Inspect)),
+            ("# Recorded\nretold: cassette 1\nexchanges:\n- hash: a", Some(Format::Cassette)),
             ("hello", None),
             ("", None),
         ] {

@@ -185,7 +185,7 @@ async fn handle(
     };
     let interception = front.interception.clone();
     let base = interception.as_ref().map_or_else(String::new, |it| it.here.clone());
-    let here = Here { base, opened: Some(opened), cookies: None, interception };
+    let here = Here { base, opened: Some(opened), cookies: None, interception, asked: None };
     let incoming = Incoming {
         upstream: host,
         is_led: false,

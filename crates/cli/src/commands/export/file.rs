@@ -18,7 +18,7 @@ use retold::exchange::{export_exchanges, export_recording};
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold_archive::VerifyDepth;
 use retold_traffic::{
-    CassetteForm, ExportError, Notes, export_cassette, export_fine_tuning, left_out,
+    ExportError, Notes, VcrpyForm, export_cassette, export_fine_tuning, export_vcrpy, left_out,
 };
 use retold_wire::{ProgramSettings, RedactionKey};
 
@@ -40,6 +40,7 @@ pub(super) struct FileExport {
 pub(super) enum FileFormat {
     Recording,
     Exchanges,
+    Cassette,
     Vcrpy,
     FineTuning,
 }
@@ -48,7 +49,7 @@ impl FileFormat {
     fn noun(self) -> &'static str {
         match self {
             FileFormat::Recording => "event",
-            FileFormat::Exchanges | FileFormat::Vcrpy => "exchange",
+            FileFormat::Exchanges | FileFormat::Cassette | FileFormat::Vcrpy => "exchange",
             FileFormat::FineTuning => "conversation",
         }
     }
@@ -57,6 +58,7 @@ impl FileFormat {
     fn endings(self) -> &'static [&'static str] {
         match self {
             FileFormat::Recording | FileFormat::Exchanges | FileFormat::FineTuning => &[],
+            FileFormat::Cassette => &["yaml", "yml"],
             FileFormat::Vcrpy => &["yaml", "yml", "json"],
         }
     }
@@ -66,7 +68,7 @@ impl FileFormat {
 struct Export<'a> {
     selected: RunSelection,
     format: FileFormat,
-    form: CassetteForm,
+    form: VcrpyForm,
     upstreams: &'a BTreeMap<String, String>,
 }
 
@@ -86,9 +88,10 @@ impl Export<'_> {
                 Ok((exported.written, left_out(exported)))
             }
             FileFormat::FineTuning => export_fine_tuning(reader, *run, line),
+            FileFormat::Cassette => export_cassette(reader, *run, &self.settings()?, line),
             FileFormat::Vcrpy => {
                 let settings = self.settings()?;
-                export_cassette(reader, *run, *form, upstreams, &settings, line)
+                export_vcrpy(reader, *run, *form, upstreams, &settings, line)
             }
         }
     }
@@ -139,7 +142,7 @@ pub(super) fn run(
     let file = file.filter(|path| path != Path::new("-"));
     file.as_deref().map_or(Ok(()), |path| named_as_written(path, format))?;
     let is_json = file.as_deref().is_some_and(|path| path.extension() == Some("json".as_ref()));
-    let form = if is_json { CassetteForm::Json } else { CassetteForm::Yaml };
+    let form = if is_json { VcrpyForm::Json } else { VcrpyForm::Yaml };
     let upstreams = named(&upstreams)?;
     if file.is_none() {
         output.is_a_document();
@@ -156,7 +159,10 @@ pub(super) fn run(
     let selected = RunSelection::before_damage(&view);
     let key = match format {
         FileFormat::Recording => key(&selected, global)?,
-        FileFormat::Exchanges | FileFormat::Vcrpy | FileFormat::FineTuning => None,
+        FileFormat::Exchanges
+        | FileFormat::Cassette
+        | FileFormat::Vcrpy
+        | FileFormat::FineTuning => None,
     };
     if with_key {
         exported(&key, file.as_deref(), force)?;

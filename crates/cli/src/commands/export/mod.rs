@@ -51,6 +51,9 @@ enum ExportFormat {
     Recording,
     /// Requests and answers, one exchange per line.
     Exchanges,
+    /// A cassette: the exchanges of a program's run as YAML, for tests and for review. The same answers give
+    /// the same bytes.
+    Cassette,
     /// A cassette of vcrpy, in YAML, or in JSON if the file's name ends in .json. For runs of
     /// programs.
     Vcrpy,
@@ -65,6 +68,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let format = match format {
         ExportFormat::Recording => file::FileFormat::Recording,
         ExportFormat::Exchanges => file::FileFormat::Exchanges,
+        ExportFormat::Cassette => file::FileFormat::Cassette,
         ExportFormat::Vcrpy => file::FileFormat::Vcrpy,
         ExportFormat::FineTuning => file::FileFormat::FineTuning,
         ExportFormat::Outputs => {

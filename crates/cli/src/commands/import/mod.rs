@@ -70,6 +70,8 @@ enum FormatArg {
     Recording,
     /// Requests and answers, one exchange per line.
     Exchanges,
+    /// A cassette of retold.
+    Cassette,
     /// A cassette of vcrpy, in YAML or JSON.
     Vcrpy,
     /// An HTTP Archive, as browsers and proxies write it.
@@ -83,10 +85,11 @@ enum FormatArg {
 }
 
 impl FormatArg {
-    /// The format of another tool.
+    /// A format that is read as traffic.
     fn of_others(self) -> Option<Format> {
         match self {
             FormatArg::Recording | FormatArg::Exchanges => None,
+            FormatArg::Cassette => Some(Format::Cassette),
             FormatArg::Vcrpy => Some(Format::Vcrpy),
             FormatArg::Har => Some(Format::Har),
             FormatArg::Batch => Some(Format::Batch),

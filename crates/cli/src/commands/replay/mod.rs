@@ -13,7 +13,7 @@ use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::runs::continuation;
-use crate::runs::program::{self, InterceptArgs, PlayingArgs};
+use crate::runs::program::{self, InterceptArgs, PlayingArgs, ProcessArgs};
 use crate::runs::session::{self, StudyExecution};
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, RunSelection};
@@ -56,6 +56,8 @@ pub(crate) struct Args {
     playing: PlayingArgs,
     #[command(flatten)]
     intercept: InterceptArgs,
+    #[command(flatten)]
+    process: ProcessArgs,
     /// For a program's run: the command to run.
     #[arg(last = true, value_name = "CMD", conflicts_with_all = ["prompts", "outputs"])]
     command: Vec<OsString>,
@@ -63,7 +65,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     if !args.command.is_empty() {
-        return program::replay(&args.run, args.playing, &args.intercept, args.command, global);
+        let command = args.process.program(args.command);
+        return program::replay(&args.run, args.playing, &args.intercept, command, global);
     }
     let selected = select::to_read(global, &args.run)?;
     gate::show_runs([selected], output, |[selected]| replayed(selected, args, global, output))

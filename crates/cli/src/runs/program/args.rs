@@ -1,7 +1,9 @@
 //! The options of the commands that run a program.
 
+use std::ffi::OsString;
 use std::path::Path;
 
+use super::child;
 use crate::error::CliError;
 use crate::redaction;
 use retold_wire::{FailureReplay, Pace, RedactionKey, Rules};
@@ -22,6 +24,52 @@ pub(crate) struct PlayingArgs {
 impl PlayingArgs {
     pub(super) fn playing(self) -> Playing {
         Playing::new(self.skip_errors, self.pace)
+    }
+}
+
+/// The program that is recorded or replayed.
+#[derive(Debug, Clone)]
+pub(crate) struct ProgramCommand {
+    /// Its words, to be started or shown.
+    pub(crate) words: Vec<OsString>,
+    /// Whose process it is.
+    pub(crate) process: ProgramProcess,
+}
+
+impl ProgramCommand {
+    /// Refuses a program that cannot be started.
+    pub(super) fn found(&self) -> Result<(), CliError> {
+        match self.process {
+            ProgramProcess::Child => child::found(&self.words),
+            ProgramProcess::Parent => Ok(()),
+        }
+    }
+}
+
+/// Whose process a program is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProgramProcess {
+    /// Ours: we start it.
+    Child,
+    /// It has started us, and speaks to us through our standard input and output.
+    Parent,
+}
+
+/// Who starts whom.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct ProcessArgs {
+    /// For libraries: CMD is running already, and has started retold. It gets our address as a line of
+    /// JSON from our stdout, and sends {"exit_code": 0} to our stdin at its end; if stdin ends without
+    /// that, the program has died.
+    #[arg(long, requires = "command")]
+    stdio: bool,
+}
+
+impl ProcessArgs {
+    /// The program with these words.
+    pub(crate) fn program(self, words: Vec<OsString>) -> ProgramCommand {
+        let process = if self.stdio { ProgramProcess::Parent } else { ProgramProcess::Child };
+        ProgramCommand { words, process }
     }
 }
 

@@ -5,7 +5,9 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::args::{InterceptArgs, Playing, PlayingArgs, RulesArgs, SharedArgs, flags};
+use super::args::{
+    InterceptArgs, Playing, PlayingArgs, ProgramCommand, RulesArgs, SharedArgs, flags,
+};
 use super::destinations::{Destinations, ProgramDestinations, UnnamedServers};
 use super::recorded::{recorder_error, settings_of, started};
 use super::running::{Program, Writing};
@@ -28,7 +30,7 @@ pub(crate) struct ProgramRecording {
     pub(crate) destinations: Destinations,
     pub(crate) rules: RulesArgs,
     pub(crate) log_limit: Option<u64>,
-    pub(crate) command: Vec<OsString>,
+    pub(crate) command: ProgramCommand,
 }
 
 /// Records a program.
@@ -43,7 +45,7 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
     nameable(name.as_deref(), &rules)?;
     let run = new_run_id()?;
     let settings = ProgramSettings {
-        command: shown(&command, &rules),
+        command: shown(&command.words, &rules),
         imported: None,
         intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
         name,
@@ -75,7 +77,7 @@ pub(crate) fn replay(
     name: &str,
     playing: PlayingArgs,
     intercept: &InterceptArgs,
-    command: Vec<OsString>,
+    command: ProgramCommand,
     global: &Global,
 ) -> Result<Status, CliError> {
     let mut known = redaction::keys(&global.log)?;
@@ -137,7 +139,7 @@ pub(crate) fn resume(
     shared: SharedArgs,
     retry_failed: bool,
     destinations: &Destinations,
-    command: Vec<OsString>,
+    command: ProgramCommand,
     global: &Global,
 ) -> Result<Status, CliError> {
     let RunSelection { log, run } = select::run(global, name)?;
@@ -155,10 +157,10 @@ pub(crate) fn resume(
             .hint(format!("`retold {}` records a new run that begins with them", next("fork"))));
     }
     let watch = destinations.intercept.watch;
-    let named = destinations.of_more(&log, run, &settings)?;
+    let named = destinations.of_more(&log, run, &settings, command.process)?;
     let flags = flags(shared, retry_failed, watch);
     let unnamed =
-        |it: UnnamedServers| it.error("record --resume", run, &settings, &flags, &command);
+        |it: UnnamedServers| it.error("record --resume", run, &settings, &flags, &command.words);
     let ProgramDestinations { upstreams, names: _, hosts, urls } = named.map_err(unnamed)?;
     settings.urls.extend(urls);
     let opened = hosts.as_ref().map(|hosts| hosts.keys().cloned().collect());
@@ -190,7 +192,7 @@ pub(crate) fn fork(
     shared: SharedArgs,
     retry_failed: bool,
     destinations: &Destinations,
-    command: Vec<OsString>,
+    command: ProgramCommand,
     global: &Global,
 ) -> Result<Status, CliError> {
     let RunSelection { log, run: parent } = select::run(global, name)?;
@@ -199,14 +201,14 @@ pub(crate) fn fork(
     })?;
     redaction::needed(parent, &rules)?;
     let watch = destinations.intercept.watch;
-    let named = destinations.of_more(&log, parent, &settings)?;
+    let named = destinations.of_more(&log, parent, &settings, command.process)?;
     let flags = flags(shared, retry_failed, watch);
-    let unnamed = |it: UnnamedServers| it.error("fork", parent, &settings, &flags, &command);
+    let unnamed = |it: UnnamedServers| it.error("fork", parent, &settings, &flags, &command.words);
     let ProgramDestinations { upstreams, names, hosts, urls } = named.map_err(unnamed)?;
     select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
     let samples = Samples::open(&log, parent, &rules, FailureReplay::asked_again(retry_failed))?;
     let settings = ProgramSettings {
-        command: shown(&command, &rules),
+        command: shown(&command.words, &rules),
         imported: None,
         intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
         // The name still means the run that was given it.

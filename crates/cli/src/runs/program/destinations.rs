@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
-use super::args::InterceptArgs;
+use super::args::{InterceptArgs, ProgramProcess};
 use super::{environment, keys, next};
 use crate::again::words;
 use crate::error::CliError;
@@ -48,6 +48,7 @@ impl Destinations {
         log: &Log,
         run: RunId,
         settings: &ProgramSettings,
+        process: ProgramProcess,
     ) -> Result<Result<ProgramDestinations, UnnamedServers>, CliError> {
         let mut named = environment::upstreams(&self.upstreams)?;
         let mut own = environment::defaults(&named);
@@ -77,7 +78,8 @@ impl Destinations {
             None => false,
             Some(hosts) => found.hosts.is_none() || !hosts.iter().all(is_open),
         };
-        if missing.is_empty() && !unopened {
+        // The transport of a program that started us names the server of each request.
+        if missing.is_empty() && !unopened || process == ProgramProcess::Parent {
             return Ok(Ok(found));
         }
         // To be shown.

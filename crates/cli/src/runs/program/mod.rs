@@ -8,13 +8,16 @@ mod destinations;
 mod environment;
 mod keys;
 mod next;
+mod parent;
 mod passing;
 mod proxy;
 mod recorded;
 mod running;
 mod said;
 
-pub(crate) use args::{InterceptArgs, PaceArg, Playing, PlayingArgs, RulesArgs, SharedArgs};
+pub(crate) use args::{
+    InterceptArgs, PaceArg, Playing, PlayingArgs, ProcessArgs, RulesArgs, SharedArgs,
+};
 pub(crate) use commands::{ProgramRecording, fork, record, replay, resume};
 pub(crate) use destinations::Destinations;
 pub(crate) use next::{command as next_command, import as import_command, needs_command};

@@ -174,6 +174,7 @@ async fn serve(
         token,
         bodies: Bodies::default(),
         interception: None,
+        origins: None,
     };
     let serving = tokio::spawn(server.serve(Arc::new(front)));
     signals.next().await;

@@ -1,13 +1,15 @@
 //! A program that runs, and the session that it asks.
 
-use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::process::Child;
 
+use super::args::{ProgramCommand, ProgramProcess};
 use super::authorities::Authorities;
 use super::environment::{self, EnvironmentChanges};
+use super::parent::{self, Parent};
 use super::passing::{self, ProxyUse};
 use super::recorded::{model, recorder_error};
 use super::said::{self, EndedProgram, ProgramOutcome};
@@ -20,8 +22,8 @@ use retold::id::RunId;
 use retold::log::Log;
 use retold::run::Recorder;
 use retold_wire::{
-    Front, Interception, NamedHosts, Pace, ProgramSettings, Rules, Samples, Secret, Server,
-    Session, SessionSetup, Upstreams,
+    Front, Interception, NamedHosts, Origins, Pace, ProgramSettings, Rules, Samples, Secret,
+    Server, Session, SessionSetup, Upstreams,
 };
 
 /// How long answers that are under way are waited for when the program has ended: a little longer
@@ -52,7 +54,7 @@ pub(super) struct Program {
     pub(super) watch: bool,
     pub(super) pace: Pace,
     pub(super) settings: ProgramSettings,
-    pub(super) command: Vec<OsString>,
+    pub(super) command: ProgramCommand,
 }
 
 impl Program {
@@ -88,8 +90,7 @@ impl Program {
         let server = bound
             .map_err(|e| CliError::new(Status::Io, format!("cannot listen on loopback: {e}")))?;
         let replay = writing.is_none();
-        let asked: Option<Vec<String>> =
-            upstreams.as_ref().map(|upstreams| upstreams.names().map(str::to_owned).collect());
+        let asked: Option<Vec<String>> = upstreams.as_ref().map(Upstreams::names);
         let (served, unset) = environment::served(asked.as_ref().unwrap_or(&settings.upstreams));
         let watch = watch && passing::can_pass_on();
         let (intercepts, watches) = (hosts.is_some(), watch);
@@ -119,11 +120,11 @@ impl Program {
         let recorder = match writing {
             None => None,
             Some(Writing::Begin(started)) => {
-                child::found(&command)?;
+                command.found()?;
                 Some(Recorder::begin(&log, run, *started).await.map_err(recorder_error)?)
             }
             Some(Writing::GoOn { mut recorder, retry_failed }) => {
-                child::found(&command)?;
+                command.found()?;
                 let model = json!(model());
                 let program = retold::PROGRAM.to_owned();
                 let resumed = RunResumed { model, program, retry_failed };
@@ -136,18 +137,37 @@ impl Program {
             SessionSetup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace };
         let session = Session::new(setup)?;
         let token = Some(secret.token());
+        let origins = match command.process {
+            ProgramProcess::Child => None,
+            ProgramProcess::Parent => Some(Arc::new(Origins::new(bases(&settings)?))),
+        };
         let front = Front {
             token,
+            origins,
             interception: interception.clone(),
             ..Front::new(session.clone(), asked.unwrap_or(served))
         };
         let signals = Signals::of_program();
-        let mut child = child::start(&command, environment)?;
+        let program = match command.process {
+            ProgramProcess::Child => {
+                RunningProgram::Child(child::start(&command.words, environment)?)
+            }
+            ProgramProcess::Parent => RunningProgram::Parent(Parent::greeted(
+                run,
+                server.address(),
+                &secret,
+                environment,
+            )?),
+        };
         // Only now: it raises our limit on open files, and the program keeps its own.
         let serving = tokio::spawn(server.serve(Arc::new(front)));
-        let status = child::wait(&mut child, signals).await?;
+        let code = match program {
+            RunningProgram::Child(mut child) => {
+                child::exit_code(child::wait(&mut child, signals).await?)
+            }
+            RunningProgram::Parent(parent) => parent.ended(signals).await,
+        };
         session.close();
-        let code = child::exit_code(status);
         wait_for_answers(&session).await;
         session.compare_the_rest()?;
         serving.abort();
@@ -160,14 +180,19 @@ impl Program {
                 ProgramOutcome::Recorded { finished }
             }
         };
-        settings.command = keys::without_keys(&command);
+        settings.command = keys::without_keys(&command.words);
         let reported = interception.map(|it| it.reported()).unwrap_or_default();
         let was_seen = summary.requests > 0 || reported != retold_wire::ConnectionReport::default();
         let flags: &[&str] = if watch { &["--watch"] } else { &[] };
         let (reported, settings) = (&reported, &settings);
         let ended = EndedProgram { run, done, code, summary, reported, was_seen, settings, flags };
-        said::say(&ended, global);
-        passing::say(reported, intercepts, global);
+        match command.process {
+            ProgramProcess::Child => {
+                said::say(&ended, global);
+                passing::say(reported, intercepts, global);
+            }
+            ProgramProcess::Parent => parent::summed_up(&said::for_library(&ended))?,
+        }
         // What --intercept refuses need not be a model.
         let refused = watches && !intercepts && !reported.refused.is_empty();
         Ok(match summary.missed + summary.differences {
@@ -175,6 +200,22 @@ impl Program {
             _ => Status::Difference,
         })
     }
+}
+
+/// A program that runs.
+enum RunningProgram {
+    Child(Child),
+    Parent(Parent),
+}
+
+/// Where the requests of each upstream of a run go, or went; and where those of upstreams go that the environment
+/// names now, which may be elsewhere than when the run was recorded.
+fn bases(settings: &ProgramSettings) -> Result<Vec<(String, String)>, CliError> {
+    let base = |name: &String| Some((name.clone(), settings.led_to(name)?.to_owned()));
+    let recorded = settings.upstreams.iter().filter_map(base);
+    let now = environment::upstreams(&[])?;
+    let now = now.into_iter().map(|(name, url)| (name, url.as_str().to_owned()));
+    Ok(recorded.chain(now).collect())
 }
 
 /// Waits for the answers that the program did not wait for: they are paid for.

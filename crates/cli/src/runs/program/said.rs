@@ -43,18 +43,32 @@ pub(super) struct EndedProgram<'a> {
 
 /// Says what happened, and what to type next.
 pub(super) fn say(ended: &EndedProgram<'_>, global: &Global) {
-    let EndedProgram { run, done, code, summary, .. } = *ended;
+    let summary = ended.summary;
     if global.json {
-        let mut object = object(run, summary);
-        object["connections"] = passing::object(ended.reported);
-        object["exit_code"] = json!(code);
-        object["finished"] = json!(done == ProgramOutcome::Recorded { finished: true });
-        write_err(&format!("{object}\n"));
+        write_err(&format!("{}\n", ended_object(ended)));
         return;
     }
     if !global.quiet || summary.missed + summary.differences > 0 {
         write_err(&typed(&text(ended)));
     }
+}
+
+/// What happened, as JSON.
+fn ended_object(ended: &EndedProgram<'_>) -> Value {
+    let mut object = object(ended.run, ended.summary);
+    object["connections"] = passing::object(ended.reported);
+    object["exit_code"] = json!(ended.code);
+    object["finished"] = json!(ended.done == ProgramOutcome::Recorded { finished: true });
+    object
+}
+
+/// What happened, for the library through which a program has started us: as JSON, with the report of what is not as it
+/// was recorded, and the names of calls that were not asked.
+pub(super) fn for_library(ended: &EndedProgram<'_>) -> Value {
+    let mut object = ended_object(ended);
+    object["report"] = json!(differences(ended.summary).trim());
+    object["calls_left"] = json!(ended.summary.calls_left);
+    object
 }
 
 /// What happened in a run, as JSON.

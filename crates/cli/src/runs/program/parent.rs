@@ -1,0 +1,118 @@
+//! A program that has started retold: told over our standard output where we listen, and heard over our standard
+//! input. Each message is one line of JSON.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Write};
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::environment::EnvironmentChanges;
+use crate::error::{CliError, Status};
+use crate::signal::{Signals, StopSignal};
+use retold::id::RunId;
+use retold::model::providers;
+use retold_wire::Secret;
+
+/// The exit code of a program that died.
+const DIED: u8 = 1;
+
+/// What a program is told first.
+#[derive(Serialize)]
+struct Greeting<'a> {
+    run: RunId,
+    /// Where its transport sends requests, with the token in `X-Retold-Token` and their server in `X-Retold-Origin`.
+    url: String,
+    token: &'a str,
+    /// What its transport sends us: requests to these hosts, in which `*` stands for any text, and those that are posted
+    /// to a path that ends with one of these.
+    hosts: Vec<&'static str>,
+    paths: Vec<&'static str>,
+    /// What its own child processes find in their environment.
+    environment: BTreeMap<String, String>,
+    /// What they do not find there.
+    unset: Vec<String>,
+}
+
+/// What a program says at its end.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Farewell {
+    exit_code: u8,
+}
+
+/// The program that has started us.
+pub(super) struct Parent(oneshot::Receiver<u8>);
+
+impl Parent {
+    /// Tells it where we listen, and hears it from now on.
+    ///
+    /// # Errors
+    /// [`CliError`] if it does not listen.
+    pub(super) fn greeted(
+        run: RunId,
+        server: SocketAddr,
+        secret: &Secret,
+        environment: EnvironmentChanges,
+    ) -> Result<Self, CliError> {
+        let EnvironmentChanges { set, unset } = environment;
+        let text =
+            |(name, value): (String, std::ffi::OsString)| Some((name, value.into_string().ok()?));
+        tell(&Greeting {
+            run,
+            url: format!("http://{server}"),
+            token: secret.text(),
+            hosts: providers::hosts().collect(),
+            paths: providers::paths().collect(),
+            environment: set.into_iter().filter_map(text).collect(),
+            unset,
+        })?;
+        let (said, heard) = oneshot::channel();
+        // A thread of its own: the runtime would wait for it.
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            let read = std::io::stdin().lock().read_line(&mut line);
+            let farewell = read.ok().and_then(|_| serde_json::from_str::<Farewell>(&line).ok());
+            // Nobody listens any more if a signal ended us.
+            let _ = said.send(farewell.map_or(DIED, |it| it.exit_code));
+        });
+        Ok(Parent(heard))
+    }
+
+    /// Waits for its end, and gives its exit code.
+    pub(super) async fn ended(mut self, mut signals: Signals) -> u8 {
+        loop {
+            tokio::select! {
+                code = &mut self.0 => return code.unwrap_or(DIED),
+                received = signals.next() => match received {
+                    // Ctrl-C is for the program, which tells us what becomes of it.
+                    StopSignal::Terminate => return DIED,
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Tells the program what happened.
+///
+/// # Errors
+/// [`CliError`] if it does not listen.
+pub(super) fn summed_up(summary: &Value) -> Result<(), CliError> {
+    tell(summary)
+}
+
+fn tell(message: &impl Serialize) -> Result<(), CliError> {
+    let lost = |error: std::io::Error| {
+        CliError::new(
+            Status::Io,
+            format!("cannot speak to the program that started retold: {error}"),
+        )
+    };
+    let mut line = serde_json::to_string(message).map_err(|error| lost(error.into()))?;
+    line.push('\n');
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush()).map_err(lost)
+}

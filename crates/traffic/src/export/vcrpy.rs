@@ -1,0 +1,276 @@
+//! Cassettes of vcrpy.
+
+use std::collections::BTreeMap;
+
+use http::StatusCode;
+use retold::id::RunId;
+use retold::log::{LogError, Reader};
+use retold::model::{HTTP, providers};
+use retold_wire::{
+    MASK, ORIGIN, ProgramSettings, RestoredBody, RestoredRequest, Transmission, restored,
+    translated,
+};
+use serde_json::json;
+
+use super::yaml::{quoted, text_or_bytes};
+use super::{ExportError, ExportedOutcome, QuestionOutcome, each, request};
+use crate::hosts::UrlParts;
+use crate::notes::Notes;
+
+/// In which form a cassette is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VcrpyForm {
+    /// YAML, as vcrpy writes it unless told otherwise.
+    Yaml,
+    /// JSON, which cannot hold bytes that are not UTF-8.
+    Json,
+}
+
+/// A request and its answer, as a cassette has them.
+struct Interaction {
+    method: String,
+    uri: String,
+    asked: Vec<(String, String)>,
+    body: Option<Vec<u8>>,
+    status: u16,
+    headers: Vec<(String, String)>,
+    answer: Vec<u8>,
+}
+
+/// Writes the exchanges of a run as a cassette, line by line. Returns how many there are, and what
+/// the cassette cannot hold.
+///
+/// `named` are base URLs by upstream; without one, that is used which the settings of the run say its
+/// requests went to, and only if they do not, the provider's.
+///
+/// # Errors
+/// [`ExportError`], and any error of `line`.
+pub fn export_vcrpy<E: From<ExportError> + From<LogError>>(
+    reader: Box<dyn Reader>,
+    run: RunId,
+    form: VcrpyForm,
+    named: &BTreeMap<String, String>,
+    settings: &ProgramSettings,
+    line: &mut dyn FnMut(&str) -> Result<(), E>,
+) -> Result<(u64, Notes), E> {
+    let mut notes = Notes::default();
+    let mut written = 0_u64;
+    let bases = Bases { named, settings };
+    each::<E>(reader, run, &mut notes, |reader, answered, notes| {
+        let seq = answered.seq;
+        let place = format!("seq {seq}");
+        let Some(kept) = travelled(&answered, &place, notes) else { return Ok(()) };
+        let (kept, answer) = kept;
+        let asked = request(reader, run, seq, answered.prompt)?;
+        let Some(asked) = restored(&asked, &answered.call) else {
+            notes.lost("a request that was not HTTP, or that was too long to be stored", &place);
+            return Ok(());
+        };
+        if bases.is_assumed(&asked.upstream) {
+            let name = &asked.upstream;
+            notes.lost(
+                &format!("where {name} was, which the run does not say: the provider's own URL is written"),
+                &place,
+            );
+        }
+        let interaction = interaction(asked, kept, answer, &bases)?;
+        let text = match form {
+            VcrpyForm::Yaml => of_yaml(&interaction),
+            VcrpyForm::Json => of_json(&interaction, written).ok_or(ExportError::NotUtf8(seq))?,
+        };
+        if written == 0 {
+            line(match form {
+                VcrpyForm::Yaml => "interactions:",
+                VcrpyForm::Json => "{\"version\": 1, \"interactions\": [",
+            })?;
+        }
+        for part in text.lines() {
+            line(part)?;
+        }
+        written += 1;
+        Ok(())
+    })?;
+    if written == 0 {
+        return Err(ExportError::Nothing { run, format: "a cassette" }.into());
+    }
+    line(match form {
+        VcrpyForm::Yaml => "version: 1",
+        VcrpyForm::Json => "]}",
+    })?;
+    Ok((written, notes))
+}
+
+/// How an answer travelled, and its body.
+fn travelled(
+    answered: &QuestionOutcome,
+    place: &str,
+    notes: &mut Notes,
+) -> Option<(Transmission, Vec<u8>)> {
+    let (kept, content) = match &answered.outcome {
+        ExportedOutcome::Answer(content, details) => (details.extra.get(HTTP), Some(content)),
+        ExportedOutcome::Failed(details) if details.status.is_none() => {
+            notes.lost("an attempt without an answer", place);
+            return None;
+        }
+        ExportedOutcome::Failed(details) => (details.http.as_ref(), None),
+    };
+    let kept = kept.and_then(Transmission::read);
+    let body = kept.as_ref().and_then(|kept| kept.bytes(content));
+    let (Some(kept), Some(body)) = (kept, body) else {
+        notes.lost("an exchange that was not recorded over HTTP", place);
+        return None;
+    };
+    if kept.end.is_some() {
+        notes.lost("an answer that was broken off", place);
+        return None;
+    }
+    if kept.chunks.len() > 1 {
+        notes.lost("the boundaries and times of the chunks of a stream", place);
+    }
+    if kept.masked {
+        notes.lost("a key in an answer, which was not recorded", place);
+    }
+    Some((kept, body.to_vec()))
+}
+
+/// Where requests went.
+struct Bases<'a> {
+    named: &'a BTreeMap<String, String>,
+    settings: &'a ProgramSettings,
+}
+
+impl Bases<'_> {
+    fn base_url(&self, upstream: &str) -> Result<String, ExportError> {
+        if let Some(url) = self.named.get(upstream) {
+            let parts = UrlParts::parse(url);
+            let parts =
+                parts.map_err(|wrong| ExportError::Url { name: upstream.to_owned(), wrong })?;
+            return Ok(format!("{}{}", parts.origin, parts.path.trim_end_matches('/')));
+        }
+        let unknown = || ExportError::NoUrl(upstream.to_owned());
+        if let Some(url) = self.settings.led_to(upstream) {
+            // Recordings can come from anyone, and of some URLs not all is recorded.
+            let parts =
+                UrlParts::parse(url).ok().filter(|_| !url.contains(MASK)).ok_or_else(unknown)?;
+            return Ok(format!("{}{}", parts.origin, parts.path.trim_end_matches('/')));
+        }
+        let default = providers::default_url(upstream);
+        default.map(str::to_owned).ok_or_else(unknown)
+    }
+
+    /// Whether nobody says where an upstream was.
+    fn is_assumed(&self, upstream: &str) -> bool {
+        !self.named.contains_key(upstream) && self.settings.led_to(upstream).is_none()
+    }
+
+    /// A URL that leads to a recorded request, where it led when it was recorded.
+    fn target(&self, url: &str) -> Option<String> {
+        let url = url.strip_prefix('/')?;
+        let (upstream, path) = url.split_at(url.find('/')?);
+        self.at(upstream, path).ok()
+    }
+
+    /// Where a path of an upstream is.
+    fn at(&self, upstream: &str, path: &str) -> Result<String, ExportError> {
+        let base = self.base_url(upstream)?;
+        let outside = path.strip_prefix(ORIGIN).filter(|rest| rest.starts_with('/'));
+        let origin = outside.and_then(|_| UrlParts::parse(&base).ok()).map(|parts| parts.origin);
+        Ok(match (origin, outside) {
+            (Some(origin), Some(path)) => format!("{origin}{path}"),
+            _ => format!("{base}{path}"),
+        })
+    }
+}
+
+fn interaction(
+    asked: RestoredRequest,
+    kept: Transmission,
+    answer: Vec<u8>,
+    bases: &Bases<'_>,
+) -> Result<Interaction, ExportError> {
+    let RestoredRequest { upstream, method, path, query, headers, body } = asked;
+    let query = query.map_or_else(String::new, |query| format!("?{query}"));
+    let uri = format!("{}{query}", bases.at(&upstream, &path)?);
+    let mut asked = headers;
+    let (kind, body) = match body {
+        RestoredBody::Empty => (None, None),
+        RestoredBody::Json(value) => {
+            (Some("application/json"), Some(value.to_string().into_bytes()))
+        }
+        RestoredBody::Bytes(bytes) => {
+            let is_form = bytes.starts_with(b"--boundary\r\n");
+            let kind = is_form.then_some("multipart/form-data; boundary=boundary");
+            (kind, Some(bytes))
+        }
+    };
+    asked.extend(kind.map(|kind| ("content-type".to_owned(), kind.to_owned())));
+    let target = |(name, value): (String, String)| {
+        let value = translated(&name, &value, |url| bases.target(url)).unwrap_or(value);
+        (name, value)
+    };
+    let headers = kept.headers.into_iter().map(target).collect();
+    let method = method.as_str().to_owned();
+    Ok(Interaction { method, uri, asked, body, status: kept.status, headers, answer })
+}
+
+fn message(status: u16) -> &'static str {
+    StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or("")
+}
+
+/// Headers by name, in the order in which they first appear.
+fn by_name(headers: &[(String, String)]) -> Vec<(&str, Vec<&str>)> {
+    let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, value) in headers {
+        match all.iter_mut().find(|(known, _)| known == name) {
+            Some((_, values)) => values.push(value),
+            None => all.push((name, vec![value])),
+        }
+    }
+    all
+}
+
+fn of_yaml(interaction: &Interaction) -> String {
+    let Interaction { method, uri, asked, body, status, headers, answer } = interaction;
+    let listed = |headers: &[(String, String)]| {
+        let all = by_name(headers);
+        if all.is_empty() {
+            return "    headers: {}\n".to_owned();
+        }
+        let lines = all.iter().map(|(name, values)| {
+            let values: String =
+                values.iter().map(|value| format!("      - {}\n", quoted(value))).collect();
+            format!("      {}:\n{values}", quoted(name))
+        });
+        format!("    headers:\n{}", lines.collect::<String>())
+    };
+    let body = body.as_ref().map_or_else(|| "null".to_owned(), |body| text_or_bytes(body));
+    format!(
+        "- request:\n    body: {body}\n{}    method: {}\n    uri: {}\n  response:\n    body:\n      string: {}\n{}    \
+         status:\n      code: {status}\n      message: {}\n",
+        listed(asked),
+        quoted(method),
+        quoted(uri),
+        text_or_bytes(answer),
+        listed(headers),
+        quoted(message(*status)),
+    )
+}
+
+fn of_json(interaction: &Interaction, before: u64) -> Option<String> {
+    let Interaction { method, uri, asked, body, status, headers, answer } = interaction;
+    let body = match body {
+        Some(body) => Some(std::str::from_utf8(body).ok()?),
+        None => None,
+    };
+    let listed = |headers: &[(String, String)]| {
+        let all =
+            by_name(headers).into_iter().map(|(name, values)| (name.to_owned(), json!(values)));
+        serde_json::Value::Object(all.collect())
+    };
+    let interaction = json!({
+        "request": {"body": body, "headers": listed(asked), "method": method, "uri": uri},
+        "response": {"body": {"string": std::str::from_utf8(answer).ok()?}, "headers": listed(headers),
+            "status": {"code": status, "message": message(*status)}},
+    });
+    Some(format!("{}{interaction}", if before > 0 { "," } else { "" }))
+}

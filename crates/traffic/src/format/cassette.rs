@@ -1,0 +1,193 @@
+//! Cassettes of retold itself: see `export::export_cassette`, which writes them.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue};
+use retold::event::Labels;
+use retold::model::FailureKind;
+use retold_wire::{CALL, Incoming, Rules};
+
+use super::Placed;
+use crate::error::FileProblem;
+use crate::exchange::{
+    TrafficAnswer, TrafficExchange, TrafficQuestion, headers, method, status, unanswered,
+};
+use crate::export::CASSETTE;
+use crate::json_style::JsonStyle;
+use crate::node::{LocatedValue, Value};
+use crate::notes::Notes;
+
+/// What a cassette has.
+pub(crate) struct Cassette {
+    pub(crate) exchanges: Vec<TrafficExchange>,
+    /// What of a request counts.
+    pub(crate) rules: Rules,
+}
+
+/// Reads a cassette.
+///
+/// # Errors
+/// What is wrong, and where.
+pub(crate) fn read(cassette: &LocatedValue, notes: &mut Notes) -> Placed<Cassette> {
+    let whole = |wrong| (None, wrong);
+    let version = text(cassette, "retold").map_err(whole)?;
+    if version != CASSETTE {
+        let said =
+            format!("a {version}, and this release reads {CASSETTE}: a later release wrote it");
+        return Err(whole(FileProblem::Said(said)));
+    }
+    let rules = rules(cassette).map_err(whole)?;
+    let all = list(cassette, "exchanges").map_err(whole)?;
+    let mut exchanges = Vec::with_capacity(all.len());
+    for (at, one) in all.iter().enumerate() {
+        let place = format!("exchanges.{at} (line {})", one.line);
+        let exchange =
+            exchange(one, &place, notes).map_err(|wrong| (Some(place.clone()), wrong))?;
+        exchanges.push(exchange);
+    }
+    Ok(Cassette { exchanges, rules })
+}
+
+fn rules(cassette: &LocatedValue) -> Result<Rules, FileProblem> {
+    let texts = |node: &LocatedValue, name| {
+        let item = |item: &LocatedValue| {
+            item.text().map(str::to_owned).ok_or_else(|| kind(name, item, "a text"))
+        };
+        node.list()
+            .ok_or_else(|| kind(name, node, "a list"))?
+            .iter()
+            .map(item)
+            .collect::<Result<Vec<_>, _>>()
+    };
+    let ignore = cassette.get("ignore").map_or(Ok(Vec::new()), |node| texts(node, "ignore"))?;
+    let mut replace = Vec::new();
+    if cassette.get("replace").is_some() {
+        for pair in list(cassette, "replace")? {
+            match texts(pair, "replace")?.as_slice() {
+                [pattern, text] => replace.push(format!("{pattern}={text}")),
+                _ => return Err(kind("replace", pair, "a pattern and a text")),
+            }
+        }
+    }
+    Rules::given(&ignore, &replace).map_err(|error| FileProblem::Said(error.to_string()))
+}
+
+fn exchange(
+    node: &LocatedValue,
+    place: &str,
+    notes: &mut Notes,
+) -> Result<TrafficExchange, FileProblem> {
+    let request = node.get("request").ok_or(FileProblem::Missing("request"))?;
+    let mut headers = headers_of(request, place, notes)?;
+    if let Some(call) = node.get("call") {
+        let call = call.text().ok_or_else(|| kind("call", call, "a text"))?;
+        let wrong = |_| FileProblem::Value { what: "the name of a call", found: call.to_owned() };
+        headers.insert(CALL, HeaderValue::from_bytes(call.as_bytes()).map_err(wrong)?);
+    }
+    let query =
+        request.get("query").map(|_| text(request, "query").map(str::to_owned)).transpose()?;
+    let body = match request.get("json") {
+        Some(json) => Bytes::from(json.text_of_json().ok_or_else(|| kind("json", json, "JSON"))?),
+        None => body(request)?,
+    };
+    let incoming = Incoming {
+        upstream: text(request, "upstream")?.to_owned(),
+        is_led: false,
+        method: method(text(request, "method")?)?,
+        path: text(request, "path")?.to_owned(),
+        query,
+        headers,
+        body,
+    };
+    let hash = text(node, "hash")?.to_owned();
+    let answers = list(node, "answers")?
+        .iter()
+        .map(|one| answer(one, place, notes))
+        .collect::<Result<_, _>>()?;
+    Ok(TrafficExchange {
+        place: place.to_owned(),
+        asked: TrafficQuestion::Kept { incoming: Box::new(incoming), hash, labels: labels(node)? },
+        answers,
+        label: None,
+        latency: std::time::Duration::ZERO,
+    })
+}
+
+fn labels(node: &LocatedValue) -> Result<Labels, FileProblem> {
+    let Some(labels) = node.get("labels") else { return Ok(Labels::default()) };
+    let fields = labels.map().ok_or_else(|| kind("labels", labels, "a mapping"))?;
+    let label = |(name, value): &(String, LocatedValue)| {
+        let value = value.text().ok_or_else(|| kind("labels", value, "a text"))?;
+        Ok((name.clone(), value.to_owned()))
+    };
+    fields.iter().map(label).collect()
+}
+
+fn answer(
+    node: &LocatedValue,
+    place: &str,
+    notes: &mut Notes,
+) -> Result<TrafficAnswer, FileProblem> {
+    if node.get("failure").is_some() {
+        let failure = text(node, "failure")?;
+        let known = serde_json::from_value(failure.into()).unwrap_or(FailureKind::Connection);
+        return Ok(unanswered(known, failure, text(node, "error")?));
+    }
+    let code = match node.get("status").map(|node| &node.value) {
+        Some(Value::Number(code)) => code.as_u64().unwrap_or_default(),
+        _ => return Err(FileProblem::Missing("status")),
+    };
+    let body = match node.get("json") {
+        Some(json) => {
+            let layout = text(node, "layout")?;
+            let unknown =
+                || FileProblem::Value { what: "a layout of JSON", found: layout.to_owned() };
+            Bytes::from(JsonStyle::named(layout).ok_or_else(unknown)?.text(json))
+        }
+        None => body(node)?,
+    };
+    Ok(TrafficAnswer::Http {
+        status: status(code)?,
+        headers: headers_of(node, place, notes)?,
+        body,
+    })
+}
+
+fn headers_of(
+    node: &LocatedValue,
+    place: &str,
+    notes: &mut Notes,
+) -> Result<HeaderMap, FileProblem> {
+    let Some(all) = node.get("headers") else { return Ok(HeaderMap::new()) };
+    let all = all.list().ok_or_else(|| kind("headers", all, "a list"))?;
+    let mut pairs = Vec::with_capacity(all.len());
+    for one in all {
+        for (name, value) in one.map().ok_or_else(|| kind("headers", one, "a list of mappings"))? {
+            let value = value.text().ok_or_else(|| kind("headers", value, "a text"))?;
+            pairs.push((name.as_str(), value.as_bytes()));
+        }
+    }
+    Ok(headers(pairs.into_iter(), place, notes))
+}
+
+fn body(node: &LocatedValue) -> Result<Bytes, FileProblem> {
+    match node.get("body").map(|node| &node.value) {
+        None => Ok(Bytes::new()),
+        Some(Value::Text(text)) => Ok(Bytes::from(text.clone())),
+        Some(Value::Bytes(bytes)) => Ok(Bytes::from(bytes.clone())),
+        Some(other) => Err(FileProblem::Kind { field: "body", found: other.kind(), due: "a text" }),
+    }
+}
+
+fn text<'a>(node: &'a LocatedValue, name: &'static str) -> Result<&'a str, FileProblem> {
+    let found = node.get(name).ok_or(FileProblem::Missing(name))?;
+    found.text().ok_or_else(|| kind(name, found, "a text"))
+}
+
+fn list<'a>(node: &'a LocatedValue, name: &'static str) -> Result<&'a [LocatedValue], FileProblem> {
+    let found = node.get(name).ok_or(FileProblem::Missing(name))?;
+    found.list().ok_or_else(|| kind(name, found, "a list"))
+}
+
+fn kind(field: &'static str, found: &LocatedValue, due: &'static str) -> FileProblem {
+    FileProblem::Kind { field, found: found.value.kind(), due }
+}
