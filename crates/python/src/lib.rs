@@ -1,0 +1,22 @@
+//! What the Python package runs in its own process, without threads and without a runtime, because neither survives a
+//! fork: parsers, and reading a log as rows. Recording and replaying is done by the program `retold`.
+
+mod convert;
+mod parse;
+mod rows;
+
+use pyo3::prelude::*;
+
+/// The Python module `retold._retold`.
+#[pymodule]
+mod _retold {
+    #[pymodule_export]
+    use super::parse::parse;
+    #[pymodule_export]
+    use super::rows::{decisions, exchanges, facts, runs};
+}
+
+/// An error that Python raises as `ValueError`: what was given cannot be used.
+fn value_error(error: impl std::fmt::Display) -> PyErr {
+    pyo3::exceptions::PyValueError::new_err(error.to_string())
+}

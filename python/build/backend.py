@@ -1,0 +1,53 @@
+"""Builds the program `retold` before maturin builds the module, so that one wheel has both.
+
+maturin takes a binary or a module, not both; everything else is maturin's.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import maturin
+from maturin import *  # noqa: F403  (the hooks that need nothing of ours)
+
+ROOT = Path(__file__).resolve().parents[2]
+#: What `[tool.maturin] data` in pyproject.toml names.
+SCRIPTS = ROOT / "target" / "wheel-data" / "scripts"
+NAME = "retold.exe" if os.name == "nt" else "retold"
+
+
+def _program() -> None:
+    """Puts the program where `[tool.maturin] data` expects it."""
+    # RETOLD_BUILT_PROGRAM names one that was built already, such as for an older libc.
+    built = os.environ.get("RETOLD_BUILT_PROGRAM")
+    if not built:
+        subprocess.run(
+            ["cargo", "build", "--release", "--locked", "--package", "retold-cli", "--bin", "retold"],
+            cwd=ROOT,
+            check=True,
+        )
+        target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+        built = str(target / "release" / NAME)
+    shutil.rmtree(SCRIPTS.parent, ignore_errors=True)
+    SCRIPTS.mkdir(parents=True)
+    shutil.copy2(built, SCRIPTS / NAME)
+
+
+def prepare_metadata_for_build_wheel(directory: str, settings: Any = None) -> str:
+    # maturin looks for the folder already here.
+    SCRIPTS.mkdir(parents=True, exist_ok=True)
+    return maturin.prepare_metadata_for_build_wheel(directory, settings)
+
+
+def build_wheel(directory: str, settings: Any = None, metadata: str | None = None) -> str:
+    _program()
+    return maturin.build_wheel(directory, settings, metadata)
+
+
+def build_editable(directory: str, settings: Any = None, metadata: str | None = None) -> str:
+    _program()
+    return maturin.build_editable(directory, settings, metadata)

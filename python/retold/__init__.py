@@ -1,0 +1,162 @@
+"""Records what a program asks models, and replays it: strictly, offline, byte for byte.
+
+    with retold.record("study.db", name="pilot-1") as run:
+        answer = client.chat.completions.create(...)
+
+    with retold.replay("study.db"):
+        ...  # the same code: the same answers, and an error if it asks anything else
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ._block import Block
+from ._cassette import Cassette
+from ._context import Call
+from ._errors import (
+    BlockError,
+    NotCaught,
+    ProgramNotFound,
+    ReplayMismatch,
+    ReportError,
+    RetoldError,
+    StartFailed,
+    UnusedAnswers,
+)
+from ._log import Log, Parsed, open, parse
+from ._run import Run
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Block",
+    "BlockError",
+    "Call",
+    "Cassette",
+    "Log",
+    "NotCaught",
+    "Parsed",
+    "ProgramNotFound",
+    "ReplayMismatch",
+    "ReportError",
+    "RetoldError",
+    "Run",
+    "StartFailed",
+    "UnusedAnswers",
+    "cassette",
+    "fork",
+    "open",
+    "parse",
+    "record",
+    "replay",
+    "resume",
+]
+
+Path = str | os.PathLike[str]
+
+
+def record(
+    log: Path,
+    *,
+    name: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    hosts: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    replace: Mapping[str, str] | None = None,
+    redact: Sequence[str] = (),
+    shared: bool = False,
+) -> Block:
+    """Records what is asked inside the block as a new run of the log, which is created if it is missing.
+
+    ``settings`` are recorded as the run's first fact. ``hosts`` are recorded besides known providers, ``exclude`` are
+    left alone; `*` stands for any text. ``ignore`` are fields of requests that do not count, such as
+    ``metadata.sent_at``; ``replace`` maps regular expressions to the text that counts in place of what they match;
+    ``redact`` are regular expressions whose matches are not stored. With ``shared``, equal requests are asked once.
+    """
+    arguments = ["--log", os.fspath(log), "record"]
+    if name is not None:
+        arguments += ["--name", name]
+    arguments += _repeated("--ignore", ignore)
+    arguments += _repeated("--replace", [f"{regex}={text}" for regex, text in (replace or {}).items()])
+    arguments += _repeated("--redact", redact)
+    if shared:
+        arguments.append("--shared")
+    return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)
+
+
+def replay(
+    log: Path,
+    run: str = "latest",
+    *,
+    settings: Mapping[str, Any] | None = None,
+    hosts: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    allow_hosts: Sequence[str] = (),
+    skip_errors: bool = False,
+    shared: bool = False,
+    unused: str = "error",
+) -> Block:
+    """Answers what is asked inside the block from a run, by its name, its id or ``latest``, and asks nobody.
+
+    A request that is not recorded, a decision or fact that differs, and an answer that nobody asked for raise
+    `ReplayMismatch` at the end of the block; the request itself gets an error that says the same. Connections beyond
+    this machine are refused, but for ``allow_hosts``. ``skip_errors`` leaves out recorded failures. ``unused`` is what
+    becomes of answers that nobody asked for: ``error``, ``warn`` or ``ignore``.
+    """
+    arguments = ["--log", os.fspath(log), "replay", run]
+    if skip_errors:
+        arguments.append("--skip-errors")
+    if shared:
+        arguments.append("--shared")
+    return Block(
+        arguments,
+        offline=True,
+        settings=settings,
+        hosts=hosts,
+        exclude=exclude,
+        allow_hosts=allow_hosts,
+        unused=unused,
+    )
+
+
+def resume(
+    log: Path,
+    run: str = "latest",
+    *,
+    settings: Mapping[str, Any] | None = None,
+    hosts: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    retry_failed: bool = False,
+) -> Block:
+    """Continues a run that was cut off: recorded answers first, then the model, whose answers are recorded."""
+    arguments = ["--log", os.fspath(log), "record", "--resume", run]
+    if retry_failed:
+        arguments.append("--retry-failed")
+    return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)
+
+
+def fork(
+    log: Path,
+    run: str = "latest",
+    *,
+    settings: Mapping[str, Any] | None = None,
+    hosts: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    retry_failed: bool = False,
+) -> Block:
+    """Records a new run that shares the answers of another, and asks what is new."""
+    arguments = ["--log", os.fspath(log), "fork", run]
+    if retry_failed:
+        arguments.append("--retry-failed")
+    return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)
+
+
+cassette = Cassette
+
+
+def _repeated(flag: str, values: Sequence[str]) -> list[str]:
+    return [word for value in values for word in (flag, value)]

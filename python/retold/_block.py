@@ -1,0 +1,142 @@
+"""`record`, `replay`, `resume` and `fork`: blocks, decorators, and both of them for async code."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+from . import _catch
+from ._errors import BlockError, ReplayMismatch, UnusedAnswers
+from ._run import Run
+from ._server import Server
+from ._session import Session, activate, active
+
+#: What becomes of recorded answers that nobody asked for.
+UNUSED = ("error", "warn", "ignore")
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Block:
+    """A block in which requests to models are recorded, or answered from a run.
+
+    Also a decorator of functions and of async functions: each call of the function is a block.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        *,
+        offline: bool,
+        settings: Mapping[str, Any] | None = None,
+        hosts: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        allow_hosts: Sequence[str] = (),
+        unused: str = "error",
+    ) -> None:
+        if unused not in UNUSED:
+            raise ValueError(f"unused is one of {', '.join(UNUSED)}, not {unused!r}")
+        self._unused = unused
+        #: How many requests the last block made.
+        self.requests = 0
+        self._arguments, self._offline, self._settings = list(arguments), offline, settings
+        self._hosts = {"hosts": _tuple(hosts), "exclude": _tuple(exclude), "allow_hosts": _tuple(allow_hosts)}
+        self._server: Server | None = None
+        self._session: Session | None = None
+        self._run: Run | None = None
+
+    def __enter__(self) -> Run:
+        _refuse_another()
+        server = Server([*self._arguments, "--stdio", "--", *_command()])
+        session = Session(server.address, self._offline, **self._hosts)
+        self._server, self._session, self._run = server, session, Run(session)
+        _catch.install()
+        activate(session)
+        if self._settings is not None:
+            try:
+                self._run.fact("settings", dict(self._settings), lane="settings")
+            except BaseException as error:
+                self.__exit__(type(error), error, error.__traceback__)
+                raise
+        return self._run
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        server, session, run = self._server, self._session, self._run
+        assert server is not None and session is not None and run is not None
+        self._server = self._session = self._run = None
+        activate(None)
+        if session.pid != os.getpid():
+            # A forked child that leaves the block: it is its parent's.
+            return
+        run.summary = server.end(0 if error is None or _is_success(error) else 1)
+        self.requests = run.summary["requests"]
+        differs = run.summary["not_recorded"] + run.summary["differences"]
+        # What is left was perhaps still to come when an error ended the block.
+        left = run.summary["left"] if self._offline and error is None else 0
+        if differs or (left and self._unused == "error"):
+            raise ReplayMismatch(run.summary["report"], run.summary) from error
+        if left and self._unused == "warn":
+            warnings.warn(run.summary["report"], UnusedAnswers, stacklevel=2)
+
+    async def __aenter__(self) -> Run:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.__exit__(kind, error, trace)
+
+    def __call__(self, function: F) -> F:
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def run_async(*args: Any, **kwargs: Any) -> Any:
+                with self:
+                    return await function(*args, **kwargs)
+
+            return run_async  # type: ignore[return-value]
+
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return run  # type: ignore[return-value]
+
+
+def _tuple(hosts: Sequence[str]) -> tuple[str, ...]:
+    # A single name is meant as one, not as its letters.
+    return (hosts,) if isinstance(hosts, str) else tuple(hosts)
+
+
+def _is_success(error: BaseException) -> bool:
+    return isinstance(error, SystemExit) and error.code in (None, 0)
+
+
+def _refuse_another() -> None:
+    other = active()
+    if other is None:
+        return
+    if other.pid != os.getpid():
+        raise BlockError(
+            "retold: this process was forked inside a block, and its requests belong to the run of its parent: begin "
+            "a block of its own before the fork, or in a process that is spawned"
+        )
+    raise BlockError(
+        f"retold: a block is active already (run {other.server.run}): blocks are one after the other, and run.call(..) "
+        "names parts of one"
+    )
+
+
+def _command() -> list[str]:
+    """The command line of this program, as it is recorded and shown."""
+    words = getattr(sys, "orig_argv", None) or [sys.executable, *sys.argv]
+    return [os.path.basename(words[0]), *words[1:]]

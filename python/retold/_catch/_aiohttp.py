@@ -1,0 +1,38 @@
+"""aiohttp, which reads no proxy variables unless it is told to."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from .._session import active
+from ._tls import check_context
+
+
+def patch(aiohttp: ModuleType) -> None:
+    """Patches the connector that opens TCP connections."""
+    from yarl import URL
+
+    connect = aiohttp.TCPConnector.connect
+
+    async def connect_here(self: Any, req: Any, *args: Any, **kwargs: Any) -> Any:
+        session, url = active(), req.url
+        host = url.host or ""
+        if session is None or session.is_own(host, url.port):
+            return await connect(self, req, *args, **kwargs)
+        if not session.takes(req.method, host, url.path):
+            session.check(host)
+            return await connect(self, req, *args, **kwargs)
+        if url.scheme == "https":
+            check_context(getattr(req, "ssl", None), host)
+        for name, value in session.headers(url.scheme, host, url.port):
+            req.headers[name] = value
+        proxy, req.proxy = req.proxy, None
+        # Only for the connection: the program sees its own address in the answer and in errors.
+        req.url = URL.build(scheme="http", host=session.host, port=session.port, path="/")
+        try:
+            return await connect(self, req, *args, **kwargs)
+        finally:
+            req.url, req.proxy = url, proxy
+
+    aiohttp.TCPConnector.connect = connect_here

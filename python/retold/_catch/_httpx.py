@@ -1,0 +1,106 @@
+"""httpx, and httpx2, which continues it: what `openai`, `anthropic`, `google-genai` and many others use."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from types import ModuleType
+from typing import Any
+
+from .._session import ANSWER, Session, active
+from ._tls import check_context
+
+#: The attribute of a transport with its own connections to the child process.
+_TWIN = "_retold_twin"
+
+
+def patch(httpx: ModuleType) -> None:
+    """Patches the two transports that open connections."""
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=256)
+
+    def twin(session: Session, transport: Any) -> Any:
+        """A transport that belongs to this process and to this session."""
+        key, (of, made) = (os.getpid(), session.port), getattr(transport, _TWIN, (None, None))
+        if of != key:
+            if of is not None and of[0] == key[0]:
+                close(made)
+            made = httpx.HTTPTransport(trust_env=False, limits=limits)
+            setattr(transport, _TWIN, (key, made))
+        return made
+
+    async def async_twin(session: Session, transport: Any) -> Any:
+        """The same; it also belongs to an event loop."""
+        key, (of, made) = (os.getpid(), _loop(), session.port), getattr(transport, _TWIN, (None, None))
+        if of != key:
+            # What belongs to a loop that has ended cannot be closed any more.
+            if of is not None and of[:2] == key[:2]:
+                await aclose(made)
+            made = httpx.AsyncHTTPTransport(trust_env=False, limits=limits)
+            setattr(transport, _TWIN, (key, made))
+        return made
+
+    def sent(session: Session, request: Any) -> Any:
+        """The request as the child process gets it."""
+        url = request.url
+        told = session.headers(url.scheme, url.host, url.port)
+        names = {name.lower() for name, _ in told}
+        kept = [(name, value) for name, value in request.headers.multi_items() if name.lower() not in names]
+        target = url.copy_with(scheme="http", host=session.host, port=session.port)
+        return httpx.Request(
+            request.method, target, headers=told + kept, stream=request.stream, extensions=request.extensions
+        )
+
+    def taken(session: Session, request: Any, transport: Any) -> bool:
+        url = request.url
+        if session.is_own(url.host, url.port):
+            return False
+        if not session.takes(request.method, url.host, url.path):
+            session.check(url.host)
+            return False
+        if url.scheme == "https":
+            check_context(getattr(getattr(transport, "_pool", None), "_ssl_context", None), url.host)
+        return True
+
+    handle, handle_async = httpx.HTTPTransport.handle_request, httpx.AsyncHTTPTransport.handle_async_request
+    close, aclose = httpx.HTTPTransport.close, httpx.AsyncHTTPTransport.aclose
+
+    def handle_request(self: Any, request: Any) -> Any:
+        session = active()
+        if session is None or not taken(session, request, self):
+            return handle(self, request)
+        response = handle(twin(session, self), sent(session, request))
+        session.note_answer(response.headers.get(ANSWER))
+        return response
+
+    async def handle_async_request(self: Any, request: Any) -> Any:
+        session = active()
+        if session is None or not taken(session, request, self):
+            return await handle_async(self, request)
+        response = await handle_async(await async_twin(session, self), sent(session, request))
+        session.note_answer(response.headers.get(ANSWER))
+        return response
+
+    def close_both(self: Any) -> None:
+        of, made = self.__dict__.pop(_TWIN, (None, None))
+        if of is not None and of[0] == os.getpid():
+            close(made)
+        close(self)
+
+    async def aclose_both(self: Any) -> None:
+        of, made = self.__dict__.pop(_TWIN, (None, None))
+        if of is not None and of[:2] == (os.getpid(), _loop()):
+            await aclose(made)
+        await aclose(self)
+
+    httpx.HTTPTransport.handle_request = handle_request
+    httpx.HTTPTransport.close = close_both
+    httpx.AsyncHTTPTransport.handle_async_request = handle_async_request
+    httpx.AsyncHTTPTransport.aclose = aclose_both
+
+
+def _loop() -> object:
+    """The event loop of this code; `None` where there is none of asyncio, as under trio."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -1,0 +1,57 @@
+"""urllib3: under `requests` and `botocore`."""
+
+from __future__ import annotations
+
+import os
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit
+
+from .._session import ANSWER, active
+from ._tls import check_certificate, check_context
+
+#: The attribute of a pool with its own connections to the child process.
+_TWIN = "_retold_twin"
+
+
+def patch(urllib3: ModuleType) -> None:
+    """Patches what all pools of connections send their requests with."""
+    pools = urllib3.connectionpool
+    send = pools.HTTPConnectionPool.urlopen
+
+    def twin(pool: Any, host: str, port: int) -> Any:
+        made = getattr(pool, _TWIN, None)
+        if made is None or made[0] != (os.getpid(), port):
+            own = pools.HTTPConnectionPool(host, port, timeout=pool.timeout, maxsize=64, retries=pool.retries)
+            made = ((os.getpid(), port), own)
+            setattr(pool, _TWIN, made)
+        return made[1]
+
+    def urlopen(
+        self: Any, method: str, url: str, body: Any = None, headers: Any = None, *args: Any, **kwargs: Any
+    ) -> Any:
+        session = active()
+        # For a proxy, the URL is whole.
+        parts = urlsplit(url)
+        host, port = parts.hostname or self.host, parts.port if parts.hostname else self.port
+        scheme = parts.scheme or self.scheme
+        if session is None or session.is_own(host, port):
+            return send(self, method, url, body, headers, *args, **kwargs)
+        path = url if not parts.hostname else (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        if not session.takes(method, host, path):
+            session.check(host)
+            return send(self, method, url, body, headers, *args, **kwargs)
+        if scheme == "https":
+            if getattr(self, "cert_reqs", None) in ("CERT_NONE", 0):
+                check_context(False, host)
+            check_certificate(getattr(self, "cert_file", None), host)
+        told = session.headers(scheme, host, port)
+        names = {name.lower() for name, _ in told}
+        given = self.headers if headers is None else headers
+        kept = [(name, value) for name, value in given.items() if name.lower() not in names]
+        own = twin(self, session.host, session.port)
+        response = send(own, method, path, body, dict(told + kept), *args, **kwargs)
+        session.note_answer(response.headers.get(ANSWER))
+        return response
+
+    pools.HTTPConnectionPool.urlopen = urlopen

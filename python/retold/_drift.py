@@ -1,0 +1,57 @@
+"""Asks again what a cassette has, and reports what differs. Nothing is written."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from ._cassette import Cassette
+from ._errors import RetoldError, StartFailed
+from ._run import Run
+
+#: How many lines of a difference are shown.
+_LINES = 200
+
+
+class DriftError(RetoldError, AssertionError):
+    """The answers, or the requests, are not those of the cassette any more."""
+
+
+class Drift:
+    """A block that asks, and compares with a cassette."""
+
+    def __init__(self, path: str | os.PathLike[str], **options: Any) -> None:
+        self._path = Path(path)
+        if not self._path.exists():
+            raise StartFailed(f"there is no cassette {self._path} to compare with: record it with `pytest --retold=once`")
+        options.pop("unused", None)
+        options.pop("allow_hosts", None)
+        self._folder = tempfile.TemporaryDirectory(prefix="retold-")
+        self._now = Path(self._folder.name) / "now.yaml"
+        self._cassette = Cassette(self._now, "all", **options)
+
+    def __enter__(self) -> Run:
+        return self._cassette.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._cassette.__exit__(kind, error, trace)
+            if error is None:
+                self._compare()
+        finally:
+            self._folder.cleanup()
+
+    def _compare(self) -> None:
+        before = self._path.read_text(encoding="utf-8").splitlines()
+        now = self._now.read_text(encoding="utf-8").splitlines() if self._now.exists() else []
+        lines = list(difflib.unified_diff(before, now, str(self._path), "asked now", lineterm=""))
+        if lines:
+            shown = "\n".join(lines[:_LINES])
+            more = f"\n.. and {len(lines) - _LINES} more lines" if len(lines) > _LINES else ""
+            raise DriftError(f"what was asked or answered now is not what {self._path} has:\n{shown}{more}")

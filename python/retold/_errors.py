@@ -1,0 +1,46 @@
+"""What can go wrong, as exceptions that say what, where and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class RetoldError(Exception):
+    """The base of all errors of this package."""
+
+
+class ProgramNotFound(RetoldError):
+    """The program ``retold``, which comes with this package, is not where it was installed."""
+
+
+class StartFailed(RetoldError):
+    """The program ``retold`` refused to start: a run that does not exist, a log in use, no permission."""
+
+
+class BlockError(RetoldError):
+    """A block was used in a way that has no meaning: inside another, or in a forked process."""
+
+
+class ReportError(RetoldError):
+    """A decision, a fact or a mark was refused, or differs from what is recorded."""
+
+
+class NotCaught(RetoldError, ConnectionError):
+    """A connection that a replay does not allow, because nothing of its host is recorded."""
+
+
+class ReplayMismatch(RetoldError, AssertionError):
+    """A program asked something that is not recorded, or reported something else than was recorded.
+
+    ``report`` names each request with the nearest recorded one and the first field that differs. ``summary`` is
+    what happened, as ``retold replay --json`` says it.
+    """
+
+    def __init__(self, report: str, summary: dict[str, Any]) -> None:
+        super().__init__(report)
+        self.report = report
+        self.summary = summary
+
+
+class UnusedAnswers(UserWarning):
+    """Recorded answers that nobody asked for, where ``unused="warn"``."""

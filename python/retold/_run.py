@@ -1,0 +1,105 @@
+"""A run: what a program says about its calls, and what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ._context import Call, current_call
+from ._errors import ReportError
+from ._session import ANSWER, Session
+
+
+class Run:
+    """The run of an active block."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        #: Its id in the log.
+        self.id: str = session.server.run
+        #: What happened, once the block has ended; as `retold record --json` says it.
+        self.summary: dict[str, Any] | None = None
+
+    def call(self, name: str, **labels: Any) -> Call:
+        """Names the requests that are made inside, and labels them: ``with run.call("vote", participant="p_07"):``.
+
+        Works in threads that are started inside, in executors and in asyncio.
+        """
+        return Call(name, labels)
+
+    def decide(
+        self,
+        name: str,
+        value: Any,
+        *,
+        response: Any = None,
+        method: str | None = None,
+        reasoning: str | None = None,
+        warnings: Sequence[str] = (),
+    ) -> str | None:
+        """Records what was made of an answer; returns the id of the decision.
+
+        ``response`` is the answer as the client gave it, or its id; without it, the last answer of the call that this
+        is in.
+        """
+        what: dict[str, Any] = {"name": name, "value": value, "response": _answer(response, name)}
+        if method is not None:
+            what["method"] = method
+        if reasoning is not None:
+            what["reasoning"] = reasoning
+        if warnings:
+            what["warnings"] = list(warnings)
+        return self._session.report("decisions", what)["id"]
+
+    def fact(self, name: str, value: Any, *, because: Sequence[Any] = (), lane: str | None = None) -> str | None:
+        """Records what happened; ``because`` has the answers, decisions and facts that it rests on."""
+        what: dict[str, Any] = {"name": name, "value": value}
+        if because:
+            what["response"] = [_answer(one, name) for one in because]
+        if lane is not None:
+            what["lane"] = lane
+        return self._session.report("facts", what)["id"]
+
+    def mark(self, name: str, state: Any) -> None:
+        """Records a digest of the program's state, which every replay compares; the state itself is not stored."""
+        self._session.report("marks", {"name": name, "state": state})
+
+    @property
+    def passed(self) -> dict[str, int]:
+        """How often hosts were asked whose requests are not recorded."""
+        return dict(self._session.passed)
+
+    def __repr__(self) -> str:
+        return f"<retold.Run {self.id}>"
+
+
+def _answer(response: Any, name: str) -> str:
+    """The name by which the server knows an answer."""
+    if response is None:
+        call = current_call()
+        if call is None or call.answer is None:
+            raise ReportError(
+                f"which answer does {name!r} rest on? Give it as response=, or decide inside `with run.call(..):`, "
+                "after the answer was read"
+            )
+        return call.answer
+    if isinstance(response, str):
+        return response
+    if isinstance(response, Call):
+        if response.answer is None:
+            raise ReportError(f"the call {response.name!r} has no answer yet")
+        return response.answer
+    headers = getattr(response, "headers", None)
+    if headers is not None and headers.get(ANSWER):
+        return str(headers[ANSWER])
+    # LangChain keeps the provider's id here, and has an id of its own.
+    metadata = getattr(response, "response_metadata", None)
+    for found in (metadata.get("id") if isinstance(metadata, dict) else None, getattr(response, "id", None)):
+        if isinstance(found, str) and found:
+            return found
+    if isinstance(response, dict) and isinstance(response.get("id"), str):
+        return str(response["id"])
+    raise ReportError(
+        f"{type(response).__name__} has no id by which retold knows the answer: decide inside `with run.call(..):`, "
+        "and leave out response="
+    )

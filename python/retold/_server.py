@@ -1,0 +1,135 @@
+"""The child process that records or replays.
+
+Threads do not survive a fork, so everything that needs them is in a process of its own. It ends with this one, also
+after ``kill -9``, because it reads from a pipe whose other end only this process has.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ._errors import RetoldError, StartFailed
+from ._program import program
+
+_running: set[Server] = set()
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a child process listens, and what it takes."""
+
+    run: str
+    url: str
+    token: str = field(repr=False)
+    #: Requests to these hosts, in which `*` stands for any text ..
+    hosts: tuple[str, ...]
+    #: .. and those that are posted to a path that ends with one of these.
+    paths: tuple[str, ...]
+    #: What child processes find in their environment, and what they do not.
+    environment: dict[str, str] = field(repr=False)
+    unset: tuple[str, ...]
+
+
+class Server:
+    """A process ``retold record --stdio``, or of another verb."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self.pid = os.getpid()
+        # Not a pipe: nobody would read it while the block runs.
+        self._said = tempfile.TemporaryFile()
+        try:
+            self._process = subprocess.Popen(
+                [program(), *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._said,
+                env=_environment(),
+                # Ctrl-C is for this program, which says what becomes of the run.
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise StartFailed(f"cannot start {program()}: {error}") from error
+        _running.add(self)
+        greeting = self._line()
+        if greeting is None:
+            self._process.wait()
+            self._close()
+            raise StartFailed(self.said())
+        self.address = Address(
+            run=greeting["run"],
+            url=greeting["url"],
+            token=greeting["token"],
+            hosts=tuple(greeting["hosts"]),
+            paths=tuple(greeting["paths"]),
+            environment=greeting["environment"],
+            unset=tuple(greeting["unset"]),
+        )
+
+    def end(self, exit_code: int) -> dict[str, Any]:
+        """Says that the program has ended, and returns what happened."""
+        stdin = self._process.stdin
+        assert stdin is not None
+        try:
+            stdin.write(json.dumps({"exit_code": exit_code}).encode() + b"\n")
+            stdin.close()
+        except OSError:
+            # It has ended already, and says why.
+            pass
+        summary = self._line()
+        status = self._process.wait()
+        self._close()
+        if summary is None:
+            said = self.said() or f"retold ended with exit code {status} and said nothing"
+            raise RetoldError(said)
+        return summary
+
+    def said(self) -> str:
+        """What the program wrote for people, without the word `error`."""
+        self._said.seek(0)
+        text = self._said.read().decode("utf-8", "replace").strip()
+        return text.removeprefix("error: ")
+
+    def forget(self) -> None:
+        """Closes this process's copies of the pipes, in a child that was forked."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                # Another thread of the parent may have held the lock of the buffer.
+                pipe.raw.close()
+        # The parent waits for it, not we.
+        self._process.returncode = 0
+
+    def _line(self) -> dict[str, Any] | None:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        return json.loads(line) if line.endswith(b"\n") else None
+
+    def _close(self) -> None:
+        _running.discard(self)
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+def _environment() -> dict[str, str]:
+    """Ours, with the authorities that HTTP libraries for Python trust, by the name that the child process knows."""
+    env = dict(os.environ)
+    named = [env[name] for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE") if env.get(name)]
+    if named:
+        env["SSL_CERT_FILE"] = named[0]
+    return env
+
+
+def _after_fork() -> None:
+    for server in _running:
+        server.forget()
+    _running.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,149 @@
+"""The block that is active in this process, and which requests it takes."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+from urllib.parse import urlsplit
+
+from ._context import current_call
+from ._errors import NotCaught, ReportError
+from ._server import Address
+
+#: Which server a request is for, told to the child process.
+ORIGIN = "X-Retold-Origin"
+TOKEN = "X-Retold-Token"
+CALL = "X-Retold-Call"
+LABELS = "X-Retold-Labels"
+#: Names the answer, in what the child process sends back.
+ANSWER = "X-Retold-Response"
+
+_USUAL = {"http": 80, "https": 443}
+
+
+@dataclass(eq=False)
+class Session:
+    """What is recorded or replayed while a block is active."""
+
+    server: Address
+    #: Whether nothing may be asked but the record.
+    offline: bool
+    hosts: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    allow_hosts: tuple[str, ...] = ()
+    #: How often each host was asked that was not caught.
+    passed: dict[str, int] = field(default_factory=dict)
+    pid: int = field(default_factory=os.getpid)
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.server.url)
+        self.host, self.port = parts.hostname or "127.0.0.1", parts.port or 80
+        self._connections = threading.local()
+
+    def takes(self, method: str, host: str, path: str) -> bool:
+        """Whether a request is recorded, or answered from the record."""
+        host, path = host.lower().rstrip("."), path.partition("?")[0]
+        if _matches(host, self.exclude):
+            return False
+        if _matches(host, self.hosts) or _matches(host, self.server.hosts):
+            return True
+        return method == "POST" and path.endswith(tuple(self.server.paths))
+
+    def check(self, host: str) -> None:
+        """Refuses a host that a replay does not reach."""
+        host = host.lower().rstrip(".")
+        if is_loopback(host) or _matches(host, self.allow_hosts) or _matches(host, self.exclude):
+            return
+        if self.offline:
+            raise NotCaught(
+                f"retold: {host} was not recorded, and a replay asks nobody: name it in hosts= when you record, "
+                "or in allow_hosts= if a replay may reach it"
+            )
+
+    def pass_by(self, host: str) -> None:
+        """Notes a connection that was opened past retold."""
+        if not is_loopback(host):
+            self.passed[host] = self.passed.get(host, 0) + 1
+
+    def is_own(self, host: str, port: int | None) -> bool:
+        """Whether this is the child process itself."""
+        return host == self.host and port == self.port
+
+    def note_answer(self, answer: str | None) -> None:
+        """Remembers the last answer of the current call."""
+        call = current_call()
+        if call is not None and answer is not None:
+            call.answer = answer
+
+    def headers(self, scheme: str, host: str, port: int | None) -> list[tuple[str, str]]:
+        """What the child process is told about a request besides itself."""
+        shown = f"[{host}]" if ":" in host else host
+        suffix = "" if port in (None, _USUAL.get(scheme)) else f":{port}"
+        told = [
+            ("Host", f"{self.host}:{self.port}"),
+            (TOKEN, self.server.token),
+            (ORIGIN, f"{scheme}://{shown}{suffix}"),
+        ]
+        call = current_call()
+        if call is not None:
+            told.append((CALL, call.name))
+            if call.labels:
+                told.append((LABELS, call.told))
+        return told
+
+    def report(self, kind: str, what: dict[str, Any]) -> dict[str, Any]:
+        """Reports a decision or a fact; returns the reply."""
+        body = json.dumps(what, ensure_ascii=False, allow_nan=False).encode()
+        headers = {TOKEN: self.server.token, "Content-Type": "application/json"}
+        connection = self._connection()
+        try:
+            connection.request("POST", f"/_retold/{kind}", body, headers)
+            reply = connection.getresponse()
+            said = json.loads(reply.read())
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            raise ReportError(f"retold does not answer: {error}") from error
+        if reply.status >= 400:
+            raise ReportError(said["error"]["message"])
+        return said
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # For a process that is spawned, which has connections of its own.
+        return Session, (self.server, self.offline, self.hosts, self.exclude, self.allow_hosts, {}, self.pid)
+
+    def _connection(self) -> http.client.HTTPConnection:
+        # A connection belongs to its thread, and to the process that opened it.
+        made = getattr(self._connections, "made", None)
+        if made is None or made[0] != os.getpid():
+            made = (os.getpid(), http.client.HTTPConnection(self.host, self.port, timeout=60))
+            self._connections.made = made
+        return made[1]
+
+
+def _matches(host: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(host, pattern) for pattern in patterns)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    return host in ("localhost", "::1") or host.startswith("127.") or host.endswith(".localhost")
+
+
+_active: Session | None = None
+
+
+def active() -> Session | None:
+    """The session of this process; that of its parent if it was forked."""
+    return _active
+
+
+def activate(session: Session | None) -> None:
+    """Makes a session the active one."""
+    global _active
+    _active = session

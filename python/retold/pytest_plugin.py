@@ -1,0 +1,164 @@
+"""The plugin for pytest: a cassette for each test that asks for one.
+
+Tests are replayed strictly unless ``--retold`` says otherwise: a request that is not in the cassette fails the test with
+the difference, and so does an answer that it never asks for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ._cassette import MODES, Cassette
+from ._drift import Drift
+from ._errors import ReplayMismatch
+from ._run import Run
+
+#: Placeholders for the keys that SDKs want before they start, so that clients can be made at import.
+_KEYS = {
+    "OPENAI_API_KEY": "retold-replay",
+    "ANTHROPIC_API_KEY": "retold-replay",
+    "GEMINI_API_KEY": "retold-replay",
+    "MISTRAL_API_KEY": "retold-replay",
+    "GROQ_API_KEY": "retold-replay",
+    "TOGETHER_API_KEY": "retold-replay",
+    "CEREBRAS_API_KEY": "retold-replay",
+    "AWS_ACCESS_KEY_ID": "retold-replay",
+    "AWS_SECRET_ACCESS_KEY": "retold-replay",
+    "AWS_DEFAULT_REGION": "us-east-1",
+}
+
+#: The longest name of a cassette's file.
+_LONGEST = 100
+
+_OPTIONS = ("path", "hosts", "exclude", "allow_hosts", "ignore", "replace", "unused")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("retold", "recorded answers of models")
+    group.addoption(
+        "--retold",
+        choices=[*MODES, "drift"],
+        default="none",
+        help="what is done with cassettes: none (replay strictly, the default), once (record if there is none), new "
+        "(replay, and record what is new), all (record again), drift (ask, and report what differs; nothing is written)",
+    )
+    group.addoption(
+        "--retold-cassette-per",
+        choices=["test", "module"],
+        default=None,
+        help="one cassette for each test (the default), or for all tests of a module",
+    )
+    parser.addini("retold_cassette_per", "test or module: see --retold-cassette-per", default="test")
+    parser.addini("retold_unused", "what becomes of answers that no test asks for: error, warn or ignore", default="error")
+    parser.addini("retold_cassettes", "the folder of cassettes, beside each module", default="cassettes")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "retold(path=None, hosts=(), exclude=(), allow_hosts=(), ignore=(), replace=(), unused='error'): replay what the "
+        "test asks models from a cassette",
+    )
+    if config.getoption("--retold") == "none":
+        # Before tests are collected, because clients are made at import.
+        for name, value in _KEYS.items():
+            os.environ.setdefault(name, value)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("retold") is not None and "retold" not in getattr(item, "fixturenames", ()):
+            # A fixture of its own, so that it is active before the others ask something.
+            item.fixturenames.insert(0, "retold")  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def retold(request: pytest.FixtureRequest) -> Iterator[Run]:
+    """The run of this test: its requests to models are replayed from its cassette."""
+    config, item = request.config, request.node
+    given = _options(item)
+    per = config.getoption("--retold-cassette-per") or config.getini("retold_cassette_per")
+    if per not in ("test", "module"):
+        raise pytest.UsageError(f"retold_cassette_per is test or module, not {per!r}")
+    mode = config.getoption("--retold")
+    unused = given.pop("unused", None) or config.getini("retold_unused")
+    if per == "module":
+        # Which of its answers another test asks for is not known here.
+        unused = "ignore"
+        mode = "new" if mode == "once" else mode
+    path = _path(item, per, given.pop("path", None), config.getini("retold_cassettes"))
+    block: Any
+    if mode == "drift":
+        block = Drift(path, **given)
+    else:
+        block = Cassette(path, mode, unused=unused, **given)
+    run = block.__enter__()
+    yield run
+    failed = _failure(item)
+    block.__exit__(type(failed) if failed else None, failed, None)
+
+
+def _failure(item: pytest.Item) -> BaseException | None:
+    return item.stash.get(_FAILED, None)
+
+
+_FAILED: pytest.StashKey[BaseException] = pytest.StashKey()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    try:
+        return (yield)
+    except (Exception, pytest.fail.Exception) as error:
+        # A cassette is written only by a test that passed.
+        item.stash[_FAILED] = error
+        raise
+
+
+def _options(item: pytest.Item) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    # The nearest marker comes first, and counts more than that of its class or module.
+    for marker in item.iter_markers("retold"):
+        for name, value in marker.kwargs.items():
+            if name not in _OPTIONS:
+                raise pytest.UsageError(
+                    f"{item.nodeid}: @pytest.mark.retold has no option {name!r}; it has {', '.join(_OPTIONS)}"
+                )
+            given.setdefault(name, value)
+        if marker.args:
+            given.setdefault("path", marker.args[0])
+    return given
+
+
+def _path(item: pytest.Item, per: str, given: str | None, folder: str) -> Path:
+    module = Path(item.path)
+    if given is not None:
+        return module.parent / given
+    base = module.parent / folder / module.stem
+    if per == "module":
+        return base.with_suffix(".yaml")
+    parts = [part for part in item.nodeid.split("::")[1:]]
+    return base / f"{_file_name('.'.join(parts))}.yaml"
+
+
+def _file_name(name: str) -> str:
+    """A name that every file system takes; a hash tells those apart that would be equal."""
+    plain = re.sub(r"[^A-Za-z0-9._\[\]=,-]+", "-", name).strip("-")
+    if plain == name and len(plain) <= _LONGEST:
+        return plain
+    digits = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{plain[: _LONGEST - 9]}-{digits}"
+
+
+def pytest_exception_interact(call: pytest.CallInfo[Any], report: Any) -> None:
+    """A mismatch is shown as its report alone: where in retold it was raised says nothing."""
+    error = call.excinfo.value if call.excinfo is not None else None
+    if isinstance(error, ReplayMismatch):
+        report.longrepr = f"{type(error).__name__}: {error.report}"

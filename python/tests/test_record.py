@@ -1,0 +1,323 @@
+"""Recording, replaying, resuming and forking, with the SDKs that people use."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import aiohttp
+import anthropic
+import httpx
+import openai
+import pytest
+import requests
+
+import retold
+
+
+def ask(client: openai.OpenAI, text: str) -> str:
+    answer = client.chat.completions.create(model="m", messages=[{"role": "user", "content": text}])
+    return answer.choices[0].message.content
+
+
+def test_a_client_that_was_made_before_is_recorded_and_replayed(model, log):
+    client = openai.OpenAI(api_key="sk-secret", base_url=f"{model.url}/v1")
+    with retold.record(log, name="pilot", settings={"temperature": 0}) as run:
+        recorded = [ask(client, "one"), ask(client, "same"), ask(client, "same")]
+    assert run.summary["recorded"] == 3
+    assert len(set(recorded)) == 3
+    asked = len(model.asked)
+    with retold.replay(log, "pilot", settings={"temperature": 0}):
+        replayed = [ask(client, "one"), ask(client, "same"), ask(client, "same")]
+    assert replayed == recorded
+    assert len(model.asked) == asked
+    assert "sk-secret" not in open(log, "rb").read().decode("latin-1")
+
+
+def test_outside_of_a_block_nothing_is_caught(model, log):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+    with retold.record(log):
+        ask(client, "inside")
+    ask(client, "outside")
+    assert [row["question"] for row in retold.open(log).exchanges()] == ["inside"]
+
+
+def test_a_changed_prompt_fails_with_the_difference(model, log):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+    with retold.record(log):
+        ask(client, "what is the capital of France?")
+    with pytest.raises(retold.ReplayMismatch, match="capital of Spain") as mismatch:
+        with retold.replay(log):
+            ask(client, "what is the capital of Spain?")
+    assert "messages.0.content" in mismatch.value.report
+    assert isinstance(mismatch.value.__cause__, openai.NotFoundError)
+
+
+def test_a_mismatch_that_the_program_swallows_fails_too(model, log):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+    with retold.record(log):
+        ask(client, "one")
+    with pytest.raises(retold.ReplayMismatch, match="was not recorded"):
+        with retold.replay(log):
+            ask(client, "one")
+            with pytest.raises(openai.NotFoundError):
+                ask(client, "two")
+
+
+def test_an_answer_that_nobody_asks_for_fails_unless_it_may(model, log):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+    with retold.record(log):
+        ask(client, "one")
+        ask(client, "two")
+    with pytest.raises(retold.ReplayMismatch, match="1 recorded request was never asked"):
+        with retold.replay(log):
+            ask(client, "one")
+    with pytest.warns(retold.UnusedAnswers):
+        with retold.replay(log, unused="warn"):
+            ask(client, "one")
+    with retold.replay(log, unused="ignore"):
+        ask(client, "one")
+    with pytest.raises(ValueError, match="unused is one of error, warn, ignore"):
+        retold.replay(log, unused="no")
+
+
+def test_decisions_facts_marks_and_labels_become_tables(model, log):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+
+    def study(run: retold.Run, state: object) -> None:
+        with run.call("vote", participant="p_07", condition="acp", seq=3):
+            answer = client.chat.completions.create(model="m", messages=[{"role": "user", "content": "yes or no?"}])
+            vote = run.decide("vote", "yes", method="last word", reasoning="it said so", warnings=["odd"])
+        run.decide("again", "yes", response=answer)
+        run.fact("elected", "Ada", because=[vote], lane="district 3")
+        run.mark("round 1", state)
+
+    with retold.record(log) as run:
+        study(run, {"scores": [1, 2.5]})
+    with retold.replay(log) as run:
+        study(run, {"scores": [1, 2.5]})
+    with pytest.raises(retold.ReplayMismatch, match="mark round 1") as mismatch:
+        with retold.replay(log) as run:
+            study(run, {"scores": [1, 3]})
+    assert isinstance(mismatch.value.__cause__, retold.ReportError)
+    read = retold.open(log)
+    (exchange,) = read.exchanges()
+    assert exchange["participant"] == "p_07" and exchange["condition"] == "acp" and exchange["label_seq"] == "3"
+    assert exchange["call"] == "vote" and exchange["status"] == "answered" and exchange["model"] == "made-up"
+    assert exchange["question"] == "yes or no?" and exchange["answer"].startswith("made-up answer")
+    decisions = read.decisions()
+    assert [row["name"] for row in decisions] == ["vote", "again"]
+    assert decisions[0]["value"] == "yes" and decisions[0]["method"] == "last word"
+    assert decisions[0]["participant"] == "p_07" and decisions[0]["warnings"] == ["odd"]
+    (fact,) = read.facts()
+    assert fact["name"] == "elected" and fact["value"] == "Ada" and len(fact["because"]) == 1
+    assert [row["experiment"] for row in read.runs()] == ["program"]
+
+
+def test_a_decision_needs_an_answer(model, log):
+    with retold.record(log) as run:
+        with pytest.raises(retold.ReportError, match="which answer does 'vote' rest on"):
+            run.decide("vote", "yes")
+        with pytest.raises(retold.ReportError, match="not an answer of this run"):
+            run.decide("vote", "yes", response="nonsense")
+        with pytest.raises(retold.ReportError, match="has no id"):
+            run.decide("vote", "yes", response=object())
+
+
+def test_every_transport(model, log):
+    base = f"{model.url}/v1"
+    body = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
+    client, messages = openai.OpenAI(api_key="x", base_url=base), anthropic.Anthropic(api_key="x", base_url=model.url)
+    a_client = openai.AsyncOpenAI(api_key="x", base_url=base)
+    session = requests.Session()
+
+    async def with_aiohttp() -> tuple[str, str]:
+        async with aiohttp.ClientSession() as session, session.post(f"{base}/chat/completions", json=body) as answer:
+            return str(answer.url), (await answer.json())["choices"][0]["message"]["content"]
+
+    async def at_once() -> list[str]:
+        ask = lambda: a_client.chat.completions.create(**body)  # noqa: E731
+        return sorted(one.choices[0].message.content for one in await asyncio.gather(*[ask() for _ in range(5)]))
+
+    def study() -> list[object]:
+        stream = client.chat.completions.create(stream=True, **body)
+        posted = session.post(f"{base}/chat/completions", json=body)
+        plain = httpx.post(f"{base}/chat/completions", json=body)
+        return [
+            "".join(chunk.choices[0].delta.content or "" for chunk in stream),
+            messages.messages.create(max_tokens=9, **body).content[0].text,
+            asyncio.run(at_once()),
+            asyncio.run(at_once()),
+            asyncio.run(with_aiohttp()),
+            (posted.url, posted.content),
+            (str(plain.url), plain.content),
+        ]
+
+    with retold.record(log) as run:
+        recorded = study()
+    assert run.summary["recorded"] == 15 and run.passed == {}
+    asked = len(model.asked)
+    with retold.replay(log):
+        assert study() == recorded
+    assert len(model.asked) == asked
+
+
+def test_threads_and_executors_are_inside_the_call(model, log):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+    with retold.record(log) as run, run.call("group", member="a"):
+        thread = threading.Thread(target=ask, args=(client, "thread"))
+        thread.start()
+        thread.join()
+        with ThreadPoolExecutor(2) as executor:
+            list(executor.map(lambda text: ask(client, text), ["e1", "e2"]))
+        asyncio.run(asyncio.to_thread(ask, client, "to_thread"))
+    rows = retold.open(log).exchanges()
+    assert {row["call"] for row in rows} == {"group"} and {row["member"] for row in rows} == {"a"}
+    assert sorted(row["question"] for row in rows) == ["e1", "e2", "thread", "to_thread"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_processes(model, log, tmp_path):
+    program = tmp_path / "study.py"
+    program.write_text(
+        textwrap.dedent(
+            f"""
+            import multiprocessing, os, subprocess, sys
+            import openai, retold
+
+            client = openai.OpenAI(api_key="x", base_url="{model.url}/v1")
+
+            def ask(text):
+                answer = client.chat.completions.create(model="m", messages=[{{"role": "user", "content": text}}])
+                return answer.choices[0].message.content
+
+            def study():
+                out = [ask("warm")]
+                pid = os.fork()
+                if pid == 0:
+                    try:
+                        ask("forked")
+                        try:
+                            with retold.record("other.db"):
+                                pass
+                        except retold.BlockError as error:
+                            print(error, flush=True)
+                    finally:
+                        os._exit(0)
+                os.waitpid(pid, 0)
+                for how in ("fork", "spawn", "forkserver"):
+                    with multiprocessing.get_context(how).Pool(1) as pool:
+                        out += pool.map(ask, ["by " + how])
+                child = "import openai; print(openai.OpenAI().chat.completions.create(model='m', messages=[" \\
+                    "{{'role': 'user', 'content': 'child'}}]).choices[0].message.content)"
+                out.append(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True).stdout)
+                return out
+
+            if __name__ == "__main__":
+                block = retold.replay(sys.argv[1]) if len(sys.argv) > 2 else retold.record(sys.argv[1])
+                with block:
+                    print(study())
+            """
+        )
+    )
+    env = {**os.environ, "OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"{model.url}/v1"}
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, str(program), log, *arguments], env=env, capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    recorded = run()
+    assert "was forked inside a block" in recorded and "by forkserver" in recorded and "child" in recorded
+    model.stop()
+    assert run("replay") == recorded
+    model.server_close = lambda: None
+
+
+def test_a_run_that_died_is_resumed_and_paid_once(model, log, tmp_path):
+    program = tmp_path / "study.py"
+    program.write_text(
+        textwrap.dedent(
+            """
+            import os, sys
+            import openai, retold
+
+            log, base, how, until = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+            client = openai.OpenAI(api_key="x", base_url=base)
+            with getattr(retold, how)(log):
+                for n in range(10):
+                    if n == until:
+                        os.kill(os.getpid(), 9)
+                    text = f"question {n}"
+                    answer = client.chat.completions.create(model="m", messages=[{"role": "user", "content": text}])
+                    print(answer.choices[0].message.content)
+            """
+        )
+    )
+
+    def run(how: str, until: int) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, str(program), log, f"{model.url}/v1", how, str(until)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+    assert run("record", 6).returncode == -9
+    assert len(model.asked) == 6
+    whole = run("resume", 99)
+    assert whole.returncode == 0, whole.stderr
+    assert len(model.asked) == 10
+    again = run("replay", 99)
+    assert again.stdout == whole.stdout and again.returncode == 0, again.stderr
+    assert len(model.asked) == 10
+
+
+def test_a_fork_shares_what_was_asked(model, log):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+    with retold.record(log):
+        first = ask(client, "one")
+    with retold.fork(log) as run:
+        assert ask(client, "one") == first
+        ask(client, "two")
+    assert run.summary["recorded"] == 1 and len(model.asked) == 2
+
+
+def test_an_exception_leaves_a_run_that_can_be_resumed(model, log):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+    with pytest.raises(ZeroDivisionError):
+        with retold.record(log) as run:
+            ask(client, "one")
+            raise ZeroDivisionError
+    assert run.summary["finished"] is False
+    with retold.resume(log) as run:
+        ask(client, "one")
+        ask(client, "two")
+    assert run.summary["finished"] is True and len(model.asked) == 2
+
+
+def test_a_decorator_and_async_blocks(model, log):
+    client = openai.AsyncOpenAI(api_key="x", base_url=f"{model.url}/v1")
+
+    @retold.record(log)
+    async def study(text: str) -> str:
+        answer = await client.chat.completions.create(model="m", messages=[{"role": "user", "content": text}])
+        return answer.choices[0].message.content
+
+    recorded = asyncio.run(study("hello"))
+
+    async def again() -> str:
+        async with retold.replay(log) as run, run.call("named"):
+            return await study.__wrapped__("hello")
+
+    with pytest.raises(retold.ReplayMismatch, match="named"):
+        asyncio.run(again())
+
+    async def once_more() -> str:
+        async with retold.replay(log):
+            return await study.__wrapped__("hello")
+
+    assert asyncio.run(once_more()) == recorded
