@@ -59,8 +59,7 @@ class Server:
         greeting = self._line()
         if greeting is None:
             self._process.wait()
-            self._close()
-            raise StartFailed(self.said())
+            raise StartFailed(self._closed())
         self.address = Address(
             run=greeting["run"],
             url=greeting["url"],
@@ -82,18 +81,11 @@ class Server:
             # It has ended already, and says why.
             pass
         summary = self._line()
-        status = self._process.wait()
-        self._close()
+        status, said = self._process.wait(), self._closed()
         if summary is None:
-            said = self.said() or f"retold ended with exit code {status} and said nothing"
+            said = said or f"retold ended with exit code {status} and said nothing"
             raise RetoldError(said)
         return summary
-
-    def said(self) -> str:
-        """What the program wrote for people, without the word `error`."""
-        self._said.seek(0)
-        text = self._said.read().decode("utf-8", "replace").strip()
-        return text.removeprefix("error: ")
 
     def forget(self) -> None:
         """Closes this process's copies of the pipes, in a child that was forked."""
@@ -109,11 +101,15 @@ class Server:
         line = self._process.stdout.readline()
         return json.loads(line) if line.endswith(b"\n") else None
 
-    def _close(self) -> None:
+    def _closed(self) -> str:
+        """Closes everything; what the program wrote for people, without the word `error`."""
         _running.discard(self)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
+        with self._said as file:
+            file.seek(0)
+            return file.read().decode("utf-8", "replace").strip().removeprefix("error: ")
 
 
 def _environment() -> dict[str, str]:

@@ -82,31 +82,38 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def retold(request: pytest.FixtureRequest) -> Iterator[Run]:
     """The run of this test: its requests to models are replayed from its cassette."""
-    config, item = request.config, request.node
-    given = _options(item)
-    per = config.getoption("--retold-cassette-per") or config.getini("retold_cassette_per")
-    if per not in ("test", "module"):
-        raise pytest.UsageError(f"retold_cassette_per is test or module, not {per!r}")
-    mode = config.getoption("--retold")
-    unused = given.pop("unused", None) or config.getini("retold_unused")
-    if per == "module":
-        # Which of its answers another test asks for is not known here.
-        unused = "ignore"
-        mode = "new" if mode == "once" else mode
-    path = _path(item, per, given.pop("path", None), config.getini("retold_cassettes"))
-    block: Any
-    if mode == "drift":
-        block = Drift(path, **given)
-    else:
-        block = Cassette(path, mode, unused=unused, **given)
+    if _per(request.config) == "module":
+        yield request.getfixturevalue("_retold_of_module")
+        return
+    yield from _block(request.node, "test", request.config)
+
+
+@pytest.fixture(scope="module")
+def _retold_of_module(request: pytest.FixtureRequest) -> Iterator[Run]:
+    """The run of all tests of a module."""
+    if os.environ.get("PYTEST_XDIST_WORKER") and request.config.getoption("--retold") != "none":
+        raise pytest.UsageError("one cassette for a module cannot be recorded by several processes: leave out -n")
+    yield from _block(request.node, "module", request.config)
+
+
+def _block(node: Any, per: str, config: pytest.Config) -> Iterator[Run]:
+    given = _options(node)
+    mode, unused = config.getoption("--retold"), given.pop("unused", None) or config.getini("retold_unused")
+    # Which of its answers belong to tests that were not selected is not known.
+    unused = "ignore" if per == "module" else unused
+    path = _path(node, per, given.pop("path", None), config.getini("retold_cassettes"))
+    block: Any = Drift(path, **given) if mode == "drift" else Cassette(path, mode, unused=unused, **given)
     run = block.__enter__()
     yield run
-    failed = _failure(item)
+    failed = node.stash.get(_FAILED, None)
     block.__exit__(type(failed) if failed else None, failed, None)
 
 
-def _failure(item: pytest.Item) -> BaseException | None:
-    return item.stash.get(_FAILED, None)
+def _per(config: pytest.Config) -> str:
+    per = config.getoption("--retold-cassette-per") or config.getini("retold_cassette_per")
+    if per not in ("test", "module"):
+        raise pytest.UsageError(f"retold_cassette_per is test or module, not {per!r}")
+    return str(per)
 
 
 _FAILED: pytest.StashKey[BaseException] = pytest.StashKey()
@@ -118,11 +125,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         return (yield)
     except (Exception, pytest.fail.Exception) as error:
         # A cassette is written only by a test that passed.
-        item.stash[_FAILED] = error
+        for node in item.iter_parents():
+            node.stash[_FAILED] = error
         raise
 
 
-def _options(item: pytest.Item) -> dict[str, Any]:
+def _options(item: pytest.Item | pytest.Module) -> dict[str, Any]:
     given: dict[str, Any] = {}
     # The nearest marker comes first, and counts more than that of its class or module.
     for marker in item.iter_markers("retold"):
@@ -137,7 +145,7 @@ def _options(item: pytest.Item) -> dict[str, Any]:
     return given
 
 
-def _path(item: pytest.Item, per: str, given: str | None, folder: str) -> Path:
+def _path(item: pytest.Item | pytest.Module, per: str, given: str | None, folder: str) -> Path:
     module = Path(item.path)
     if given is not None:
         return module.parent / given

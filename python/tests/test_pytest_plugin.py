@@ -1,0 +1,202 @@
+"""The plugin, as a project would use it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SUITE = """
+    import openai
+    import pytest
+
+    # Made at import, without a key of its own in CI.
+    client = openai.OpenAI(base_url={url!r})
+
+    def ask(text):
+        answer = client.chat.completions.create(model="m", messages=[{{"role": "user", "content": text}}])
+        return answer.choices[0].message.content
+
+    @pytest.mark.retold
+    def test_one():
+        assert ask("one").endswith("one")
+
+    @pytest.mark.retold
+    @pytest.mark.parametrize("word", ["a", "b/c", "x" * 150])
+    def test_words(word):
+        assert ask(word).endswith(word)
+
+    def test_samples(retold):
+        with retold.call("sample"):
+            assert ask("same") != ask("same")
+
+    def test_without_a_model():
+        assert True
+"""
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester, model, monkeypatch) -> pytest.Pytester:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    pytester.makepyfile(test_suite=SUITE.format(url=f"{model.url}/v1"))
+    return pytester
+
+
+def run(suite: pytest.Pytester, *arguments: str, key: bool = False) -> pytest.RunResult:
+    if key:
+        suite._env_run_update["OPENAI_API_KEY"] = "sk-real"  # type: ignore[attr-defined]
+    return suite.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+
+
+def recorded(suite: pytest.Pytester, monkeypatch, *arguments: str) -> pytest.RunResult:
+    with monkeypatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", "sk-real")
+        return run(suite, "--retold=once", *arguments)
+
+
+def cassettes(suite: pytest.Pytester) -> dict[str, str]:
+    folder = suite.path / "cassettes"
+    return {str(path.relative_to(folder)): path.read_text() for path in sorted(folder.rglob("*.yaml"))}
+
+
+def test_a_suite_is_recorded_once_and_replayed_strictly(suite, model, monkeypatch):
+    # Without cassettes, tests that want one fail, and say what to do.
+    result = run(suite)
+    result.assert_outcomes(passed=1, errors=5)
+    result.stdout.fnmatch_lines(["*there is no cassette*pytest --retold=once*"])
+    recorded(suite, monkeypatch).assert_outcomes(passed=6)
+    first = cassettes(suite)
+    assert len(first) == 5 and all(len(Path(name).name) <= 110 for name in first)
+    assert "sk-real" not in "".join(first.values())
+    asked = len(model.asked)
+    # In CI: no key, no network.
+    run(suite).assert_outcomes(passed=6)
+    recorded(suite, monkeypatch).assert_outcomes(passed=6)
+    assert len(model.asked) == asked and cassettes(suite) == first
+
+
+def test_a_changed_prompt_fails_that_test_alone_with_the_difference(suite, model, monkeypatch):
+    recorded(suite, monkeypatch).assert_outcomes(passed=6)
+    module = suite.path / "test_suite.py"
+    module.write_text(module.read_text().replace('ask("one")', 'ask("number one")'))
+    result = run(suite)
+    assert result.parseoutcomes() == {"passed": 6, "errors": 1} or result.parseoutcomes() == {"failed": 1, "passed": 5, "errors": 1}
+    result.stdout.fnmatch_lines(["*first difference at messages.0.content*", "*recorded*one*", "*asked now*number one*"])
+    with monkeypatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", "sk-real")
+        run(suite, "--retold=new").assert_outcomes(passed=6)
+    assert "number one" in cassettes(suite)["test_suite/test_one.yaml"]
+
+
+def test_an_answer_that_a_test_does_not_ask_for(suite, model, monkeypatch):
+    recorded(suite, monkeypatch).assert_outcomes(passed=6)
+    module = suite.path / "test_suite.py"
+    module.write_text(module.read_text().replace('assert ask("same") != ask("same")', 'ask("same")'))
+    result = run(suite, "-k", "samples")
+    result.assert_outcomes(passed=1, errors=1, deselected=5)
+    result.stdout.fnmatch_lines(["*1 recorded request was never asked: sample*"])
+    run(suite, "-k", "samples", "-o", "retold_unused=warn").assert_outcomes(passed=1, warnings=1, deselected=5)
+
+
+def test_recording_twice_gives_the_same_bytes_if_the_answers_are_the_same(suite, model, monkeypatch):
+    recorded(suite, monkeypatch).assert_outcomes(passed=6)
+    first = cassettes(suite)
+    with monkeypatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", "sk-real")
+        model.numbers = iter(range(1000))
+        run(suite, "--retold=all").assert_outcomes(passed=6)
+    assert cassettes(suite) == first
+
+
+def test_a_failing_test_writes_nothing(suite, model, monkeypatch):
+    module = suite.path / "test_suite.py"
+    module.write_text(module.read_text().replace('.endswith("one")', '.endswith("two")'))
+    recorded(suite, monkeypatch).assert_outcomes(passed=5, failed=1)
+    assert "test_suite/test_one.yaml" not in cassettes(suite)
+
+
+def test_drift_asks_and_writes_nothing(suite, model, monkeypatch):
+    recorded(suite, monkeypatch).assert_outcomes(passed=6)
+    first = cassettes(suite)
+    with monkeypatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", "sk-real")
+        model.numbers = iter(range(1000))
+        run(suite, "--retold=drift").assert_outcomes(passed=6)
+        # Another answer than before.
+        result = run(suite, "--retold=drift", "-k", "test_one")
+        result.assert_outcomes(passed=1, errors=1, deselected=5)
+        result.stdout.fnmatch_lines(["*-*made-up answer 0 to one*", "*+*made-up answer*to one*"])
+    assert cassettes(suite) == first
+
+
+def test_one_cassette_for_a_module(suite, model, monkeypatch):
+    recorded(suite, monkeypatch, "--retold-cassette-per=module").assert_outcomes(passed=6)
+    assert list(cassettes(suite)) == ["test_suite.yaml"]
+    asked = len(model.asked)
+    run(suite, "--retold-cassette-per=module").assert_outcomes(passed=6)
+    run(suite, "--retold-cassette-per=module", "-k", "samples").assert_outcomes(passed=1, deselected=5)
+    assert len(model.asked) == asked
+
+
+def test_in_parallel(suite, model, monkeypatch):
+    recorded(suite, monkeypatch, "-n", "2").assert_outcomes(passed=6)
+    assert len(cassettes(suite)) == 5
+    run(suite, "-n", "2").assert_outcomes(passed=6)
+
+
+def test_an_unknown_option_of_the_marker(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.retold(hostes=["x"])
+        def test_it():
+            pass
+        """
+    )
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*has no option 'hostes'; it has path, hosts*"])
+
+
+def test_async_tests(pytester, model, monkeypatch):
+    pytester.makeini("[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function")
+    pytester.makepyfile(
+        f"""
+        import openai, pytest
+
+        client = openai.AsyncOpenAI(base_url="{model.url}/v1", api_key="x")
+
+        @pytest.mark.retold
+        @pytest.mark.parametrize("n", [1, 2])
+        async def test_it(n):
+            answer = await client.chat.completions.create(model="m", messages=[{{"role": "user", "content": f"q{{n}}"}}])
+            assert answer.choices[0].message.content.endswith(f"q{{n}}")
+        """
+    )
+    pytester.runpytest_subprocess("--retold=once").assert_outcomes(passed=2)
+    pytester.runpytest_subprocess().assert_outcomes(passed=2)
+
+
+def test_nothing_is_left_open(pytester, model):
+    pytester.makepyfile(
+        f"""
+        import openai, pytest
+
+        @pytest.mark.retold
+        def test_it():
+            with openai.OpenAI(base_url="{model.url}/v1", api_key="x") as client:
+                client.chat.completions.create(model="m", messages=[{{"role": "user", "content": "q"}}])
+        """
+    )
+    pytester.runpytest_subprocess("-p", "no:asyncio", "-W", "error", "--retold=once").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess("-p", "no:asyncio", "-W", "error").assert_outcomes(passed=1)
+
+
+def test_an_edited_cassette_names_the_request(suite, monkeypatch):
+    recorded(suite, monkeypatch).assert_outcomes(passed=6)
+    path = suite.path / "cassettes" / "test_suite" / "test_one.yaml"
+    path.write_text(path.read_text().replace("content: one", "content: two"))
+    result = run(suite, "-k", "test_one")
+    result.assert_outcomes(errors=1, deselected=5)
+    result.stdout.fnmatch_lines(["*test_one.yaml, exchanges.0 (line *): the request was edited*"])
