@@ -46,7 +46,8 @@ class Block:
         #: How many requests the last block made.
         self.requests = 0
         self._arguments, self._offline, self._settings = list(arguments), offline, settings
-        self._hosts = {"hosts": _tuple(hosts), "exclude": _tuple(exclude), "allow_hosts": _tuple(allow_hosts)}
+        self._hosts, self._exclude = _tuple(hosts), _tuple(exclude)
+        self._allow_hosts = _tuple(allow_hosts)
         self._server: Server | None = None
         self._session: Session | None = None
         self._run: Run | None = None
@@ -54,7 +55,7 @@ class Block:
     def __enter__(self) -> Run:
         _refuse_another()
         server = Server([*self._arguments, "--stdio", "--", *_command()])
-        session = Session(server.address, self._offline, **self._hosts)
+        session = Session(server.address, self._offline, self._hosts, self._exclude, self._allow_hosts)
         self._server, self._session, self._run = server, session, Run(session)
         _catch.install()
         activate(session)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+from collections.abc import Iterator
 from pathlib import Path
 
 from ._errors import ProgramNotFound
@@ -30,7 +31,7 @@ def program() -> str:
     )
 
 
-def _places():
+def _places() -> Iterator[Path]:
     yield Path(sysconfig.get_path("scripts")) / NAME
     # `pip install --user`, `--target` and `--prefix`.
     scheme = sysconfig.get_preferred_scheme("user")

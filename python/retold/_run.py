@@ -49,7 +49,7 @@ class Run:
             what["reasoning"] = reasoning
         if warnings:
             what["warnings"] = list(warnings)
-        return self._session.report("decisions", what)["id"]
+        return self._reported("decisions", what)
 
     def fact(self, name: str, value: Any, *, because: Sequence[Any] = (), lane: str | None = None) -> str | None:
         """Records what happened; ``because`` has the answers, decisions and facts that it rests on."""
@@ -58,11 +58,16 @@ class Run:
             what["response"] = [_answer(one, name) for one in because]
         if lane is not None:
             what["lane"] = lane
-        return self._session.report("facts", what)["id"]
+        return self._reported("facts", what)
 
     def mark(self, name: str, state: Any) -> None:
         """Records a digest of the program's state, which every replay compares; the state itself is not stored."""
         self._session.report("marks", {"name": name, "state": state})
+
+    def _reported(self, kind: str, what: dict[str, Any]) -> str | None:
+        """The id of what was reported; `None` if a replay has nothing to compare it with."""
+        given: str | None = self._session.report(kind, what)["id"]
+        return given
 
     @property
     def passed(self) -> dict[str, int]:

@@ -92,7 +92,7 @@ class Server:
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 # Another thread of the parent may have held the lock of the buffer.
-                pipe.raw.close()
+                pipe.raw.close()  # type: ignore[attr-defined]
         # The parent waits for it, not we.
         self._process.returncode = 0
 

@@ -105,7 +105,7 @@ class Session:
         try:
             connection.request("POST", f"/_retold/{kind}", body, headers)
             reply = connection.getresponse()
-            said = json.loads(reply.read())
+            said: dict[str, Any] = json.loads(reply.read())
         except (OSError, http.client.HTTPException) as error:
             connection.close()
             raise ReportError(f"retold does not answer: {error}") from error

@@ -106,7 +106,7 @@ fn documents() -> Vec<String> {
     let root = Path::new(env!("RETOLD_ROOT"));
     let mut found =
         vec!["README.md".to_owned(), "ARCHITECTURE.md".to_owned(), "CONTRIBUTING.md".to_owned()];
-    for folder in ["docs", "docs/guide", "docs/clients", "docs/decisions"] {
+    for folder in ["docs", "docs/guide", "docs/clients", "docs/python", "docs/decisions"] {
         for entry in std::fs::read_dir(root.join(folder)).unwrap().map(Result::unwrap) {
             let name = entry.file_name().into_string().unwrap();
             if name.ends_with(".md") {

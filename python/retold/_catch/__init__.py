@@ -35,8 +35,8 @@ def install() -> None:
             _apply(name, module, patch)
     if not any(isinstance(finder, _Waiting) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Waiting())
-        for patch in _OWN:
-            patch()
+        for patch_own in _OWN:
+            patch_own()
 
 
 def _is_being_imported(module: ModuleType) -> bool:

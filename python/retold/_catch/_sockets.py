@@ -49,5 +49,5 @@ def patch() -> None:
         return connect_ex(self, address)
 
     socket.getaddrinfo = getaddrinfo
-    socket.socket.connect = connect_noted  # type: ignore[method-assign]
-    socket.socket.connect_ex = connect_ex_noted  # type: ignore[method-assign]
+    socket.socket.connect = connect_noted  # type: ignore[method-assign, assignment]
+    socket.socket.connect_ex = connect_ex_noted  # type: ignore[method-assign, assignment]

@@ -27,7 +27,7 @@ fn ours() -> Vec<PathBuf> {
     files
 }
 
-fn recorded_elsewhere() -> Vec<PathBuf> {
+pub(super) fn recorded_elsewhere() -> Vec<PathBuf> {
     let (mut open, mut found) = (vec![data::folder("cassettes")], Vec::new());
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {

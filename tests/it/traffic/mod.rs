@@ -4,6 +4,7 @@ mod cassettes;
 mod exports;
 mod llm;
 mod others;
+mod text_cassettes;
 
 /// Where programs find others.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";

@@ -14,6 +14,7 @@ mod guarded;
 mod intercepted;
 mod killed;
 mod led;
+mod libraries;
 mod mishaps;
 mod misses;
 mod node;
@@ -63,7 +64,7 @@ fn with(place: &Place, args: &str, base_url: &str, program: &[&str], set: &[(&st
 }
 
 /// Records a program whose requests go to this base URL.
-fn record(place: &Place, args: &str, base_url: &str, program: &[&str]) -> Said {
+pub(crate) fn record(place: &Place, args: &str, base_url: &str, program: &[&str]) -> Said {
     record_with(place, args, base_url, program, &[])
 }
 
@@ -78,7 +79,7 @@ fn record_with(
 }
 
 /// Replays a program where there is no network but loopback, and no key.
-fn replay(place: &Place, args: &str, program: &[&str]) -> Said {
+pub(crate) fn replay(place: &Place, args: &str, program: &[&str]) -> Said {
     replay_with(place, args, program, &[])
 }
 

@@ -8,6 +8,7 @@ use retold::event::{AttemptDetails, Labels};
 use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::log::{LogError, Reader};
 use retold::model::HTTP;
+use retold::model::providers::DIALECTS;
 use retold::prompt::Request;
 use retold_wire::{ProgramSettings, RestoredBody, RestoredRequest, Transmission, restored};
 use serde_json::Value as Json;
@@ -162,10 +163,11 @@ fn place_of(answered: &QuestionOutcome, asked: &Request) -> Place {
 /// The name that a program gave a call; `None` for the name that a call has otherwise, which ends with a hash.
 fn named_by_program(call: &CallPath) -> Option<String> {
     let name = call.as_str().strip_suffix("/stream").unwrap_or(call.as_str());
+    let is_dialect = |name: &str| DIALECTS.iter().any(|dialect| dialect.name() == name);
     let is_hash =
         |last: &str| last.len() == HASH_DIGITS && last.bytes().all(|b| b.is_ascii_hexdigit());
     let is_own =
-        name.split_once('/').is_some_and(|(dialect, last)| dialect.contains('.') && is_hash(last));
+        name.split_once('/').is_some_and(|(dialect, last)| is_dialect(dialect) && is_hash(last));
     (!is_own).then(|| name.to_owned())
 }
 

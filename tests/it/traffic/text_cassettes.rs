@@ -1,0 +1,154 @@
+//! Cassettes of retold: exchanges as text, which are replayed, reviewed and edited.
+
+use super::cassettes::recorded_elsewhere;
+use crate::support::cli::Place;
+use crate::support::server::{Reply, Server};
+use crate::wire::{record, replay};
+
+const ASK: &str = "
+ask() { curl -sS --max-time 20 -w '\\n%{http_code}\\n' $OPENAI_BASE_URL/chat/completions \"$@\"; }
+ask -H 'x-retold-call: vote' -H 'x-retold-labels: {\"participant\": \"p7\"}' -d '{\"model\":\"m\",\"messages\":[
+  {\"role\":\"system\",\"content\":\"Be short.\\nBe kind.\\n\"},{\"role\":\"user\",\"content\":\"yes or no?\"}]}'
+for n in 1 2; do ask -d '{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"a number: 1e5\"}]}'; done
+ask -d '{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"trouble\"}]}'
+curl -sS --max-time 20 $OPENAI_BASE_URL/models";
+
+fn upstream() -> Server {
+    let mut count = 0;
+    Server::handler(move |received| {
+        count += 1;
+        let text = String::from_utf8_lossy(&received.body).into_owned();
+        match () {
+            () if received.method == "GET" => Reply::new(200, "no JSON: \u{1}\nbut text\n"),
+            () if text.contains("trouble") => Reply::error(400, "trouble", "no such thing"),
+            () => Reply::chat(&format!("answer {count}\n\nin \u{e4} few \"lines\"")),
+        }
+        .header("x-request-id", &format!("req-{count}"))
+    })
+}
+
+fn recorded(place: &Place) -> String {
+    let server = upstream();
+    let said = record(place, "", &server.base_url(), &["sh", "-c", ASK]);
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    said.out
+}
+
+#[test]
+fn a_run_becomes_text_and_is_replayed_from_it() {
+    let place = Place::new();
+    let printed = recorded(&place);
+    let said = place.ok("export latest study.yaml --as cassette");
+    assert!(said.starts_with("5 exchanges written to "), "{said}");
+    let cassette = place.read("study.yaml");
+    insta::assert_snapshot!(cassette);
+    let replayed = replay(&place, "study.yaml", &["sh", "-c", ASK]);
+    assert_eq!((replayed.code, replayed.out), (0, printed), "{}", replayed.err);
+    // As a run of a log, and out of it again.
+    place.ok("import study.yaml");
+    place.ok("verify");
+    assert!(place.ok("log latest").contains(r#"{"labels":{"participant":"p7"}}"#));
+    place.ok("export latest again.yaml --as cassette");
+    assert_eq!(place.read("again.yaml"), cassette);
+    // Another run of the same program: other ids and times, and the same bytes.
+    recorded(&place);
+    place.ok("export latest twice.yaml --as cassette");
+    assert_eq!(place.read("twice.yaml"), cassette);
+}
+
+#[test]
+fn an_edited_request_is_named_and_an_edited_answer_is_played() {
+    let place = Place::new();
+    recorded(&place);
+    place.ok("export latest study.yaml --as cassette");
+    let cassette = place.read("study.yaml");
+    place.write("study.yaml", cassette.replace("yes or no?", "yes or maybe?"));
+    let said = replay(&place, "study.yaml", &["sh", "-c", ASK]);
+    assert_eq!(said.code, 2, "{}", said.err);
+    let line = cassette.lines().position(|line| line.contains("call: vote")).unwrap();
+    let due =
+        format!("study.yaml, exchanges.4 (line {line}): the request was edited: its hash is ");
+    assert!(said.err.contains(&due), "{due}: {}", said.err);
+    place.write("study.yaml", cassette.replace("answer 1", "another answer"));
+    let said = replay(&place, "study.yaml", &["sh", "-c", ASK]);
+    assert!(said.code == 0 && said.out.contains("another answer"), "{}{}", said.out, said.err);
+}
+
+#[test]
+fn what_is_no_cassette_is_refused_with_its_place() {
+    let place = Place::new();
+    recorded(&place);
+    place.ok("export latest study.yaml --as cassette");
+    let cassette = place.read("study.yaml");
+    for (from, to, due) in [
+        ("cassette 1", "cassette 2", "a later release wrote it"),
+        ("status: 400", "status: 4000", "\"4000\" is not an HTTP status"),
+        ("layout: compact", "layout: wide", "\"wide\" is not a layout of JSON"),
+        ("  answers:", "  answer:", "it has no \"answers\""),
+        ("upstream: openai", "upstream: [openai]", "\"upstream\" is a list, and not a text"),
+        ("exchanges:\n", "exchanges:\n\t", "not YAML that can be read"),
+    ] {
+        assert!(cassette.contains(from), "{from}");
+        place.write("wrong.yaml", cassette.replacen(from, to, 1));
+        let said = place.run("import wrong.yaml");
+        assert!(said.code == 2 && said.err.contains(due), "{from}: {}", said.err);
+    }
+}
+
+#[test]
+fn a_redacted_run_is_not_written() {
+    let place = Place::new();
+    let server = upstream();
+    record(&place, "--redact Ada", &server.base_url(), &["sh", "-c", ASK]);
+    let said = place.run("export latest study.yaml --as cassette");
+    assert!(said.code == 2 && said.err.contains("cannot hold the key"), "{}", said.err);
+    assert!(!place.path("study.yaml").exists());
+}
+
+#[test]
+fn rules_are_kept_with_what_they_concern() {
+    let place = Place::new();
+    let server = upstream();
+    let ask = |time: &str| {
+        format!(
+            "curl -sS --max-time 20 $OPENAI_BASE_URL/chat/completions \
+             -d '{{\"model\":\"m\",\"user\":\"{time}\",\"messages\":[{{\"role\":\"user\",\"content\":\"at {time}\"}}]}}'"
+        )
+    };
+    let rules = r"--ignore user --replace \d\d:\d\d=TIME";
+    let said = record(&place, rules, &server.base_url(), &["sh", "-c", &ask("12:30")]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    place.ok("export latest study.yaml --as cassette");
+    let replayed = replay(&place, "study.yaml", &["sh", "-c", &ask("23:59")]);
+    assert_eq!((replayed.code, replayed.out), (0, said.out), "{}", replayed.err);
+}
+
+/// Whatever other tools recorded: what is written is read again, and written again as it was.
+#[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared/data (cassettes)")]
+fn every_cassette_of_another_tool_becomes_one() {
+    let mut written = 0;
+    for file in recorded_elsewhere() {
+        let place = Place::new();
+        if place.args(&["import", file.to_str().unwrap()]).code != 0 {
+            continue;
+        }
+        let export = |name: &str| place.run(&format!("export latest {name} --as cassette"));
+        let first = export("first.yaml");
+        if first.code != 0 {
+            assert!(
+                first.err.contains("no exchange that a cassette can hold"),
+                "{}: {}",
+                file.display(),
+                first.err
+            );
+            continue;
+        }
+        let said = place.run("import first.yaml");
+        assert_eq!(said.code, 0, "{}: {}", file.display(), said.err);
+        assert_eq!(export("second.yaml").code, 0);
+        assert_eq!(place.read("first.yaml"), place.read("second.yaml"), "{}", file.display());
+        written += 1;
+    }
+    assert!(written > 150, "{written}");
+}
