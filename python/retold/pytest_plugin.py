@@ -91,7 +91,8 @@ def retold(request: pytest.FixtureRequest) -> Iterator[Run]:
 @pytest.fixture(scope="module")
 def _retold_of_module(request: pytest.FixtureRequest) -> Iterator[Run]:
     """The run of all tests of a module."""
-    if os.environ.get("PYTEST_XDIST_WORKER") and request.config.getoption("--retold") != "none":
+    # What pytest-xdist gives its workers.
+    if hasattr(request.config, "workerinput") and request.config.getoption("--retold") != "none":
         raise pytest.UsageError("one cassette for a module cannot be recorded by several processes: leave out -n")
     yield from _block(request.node, "module", request.config)
 

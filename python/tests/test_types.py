@@ -5,16 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.metadata import files, version
-from pathlib import Path
 
 import retold
 
 
-def test_the_types_hold():
-    folder = Path(retold.__file__).parent
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", str(folder)], capture_output=True, text=True
-    )
+def test_the_types_hold(tmp_path):
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "-p", "retold"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
