@@ -1,4 +1,7 @@
-"""A log as rows of plain values, such as `pandas.DataFrame` takes."""
+"""A log as rows of plain values, such as `pandas.DataFrame` takes.
+
+The native module is imported where it is needed: recording and replaying do without it.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,6 @@ import json
 import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
-
-from . import _retold
 
 Row = dict[str, Any]
 
@@ -20,18 +21,26 @@ class Log:
 
     def runs(self) -> list[Row]:
         """The runs, in the order in which they began."""
+        from . import _retold
+
         return _retold.runs(self.path)
 
     def exchanges(self, run: str = "latest") -> list[Row]:
         """The questions of a run with their answers; each label of a call is a column."""
+        from . import _retold
+
         return _retold.exchanges(self.path, run)
 
     def decisions(self, run: str = "latest") -> list[Row]:
         """The decisions of a run, each with the call and the labels of its answer."""
+        from . import _retold
+
         return _retold.decisions(self.path, run)
 
     def facts(self, run: str = "latest") -> list[Row]:
         """The facts of a run."""
+        from . import _retold
+
         return _retold.facts(self.path, run)
 
     def __repr__(self) -> str:
@@ -55,4 +64,6 @@ class Parsed(NamedTuple):
 
 def parse(parser: str, texts: Sequence[str], **settings: Any) -> list[Parsed]:
     """Parses texts with a parser of a study, by its name and version: ``parse("vote@1", texts, options=["A", "B"])``."""
+    from . import _retold
+
     return [Parsed(*one) for one in _retold.parse(parser, list(texts), json.dumps(settings))]

@@ -27,7 +27,9 @@ class Address:
     run: str
     url: str
     token: str = field(repr=False)
-    #: Requests to these hosts, in which `*` stands for any text ..
+    #: It takes requests below these URLs ..
+    bases: tuple[str, ...]
+    #: .. to these hosts, in which `*` stands for any text ..
     hosts: tuple[str, ...]
     #: .. and those that are posted to a path that ends with one of these.
     paths: tuple[str, ...]
@@ -64,6 +66,7 @@ class Server:
             run=greeting["run"],
             url=greeting["url"],
             token=greeting["token"],
+            bases=tuple(greeting["bases"]),
             hosts=tuple(greeting["hosts"]),
             paths=tuple(greeting["paths"]),
             environment=greeting["environment"],

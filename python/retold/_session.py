@@ -45,13 +45,17 @@ class Session:
         parts = urlsplit(self.server.url)
         self.host, self.port = parts.hostname or "127.0.0.1", parts.port or 80
         self._connections = threading.local()
+        self._bases = [_base(url) for url in self.server.bases]
 
-    def takes(self, method: str, host: str, path: str) -> bool:
+    def takes(self, method: str, scheme: str, host: str, port: int | None, path: str) -> bool:
         """Whether a request is recorded, or answered from the record."""
         host, path = host.lower().rstrip("."), path.partition("?")[0]
         if _matches(host, self.exclude):
             return False
         if _matches(host, self.hosts) or _matches(host, self.server.hosts):
+            return True
+        place = (scheme, host, port or _USUAL.get(scheme))
+        if any(place == base and path.startswith(below) for base, below in self._bases):
             return True
         return method == "POST" and path.endswith(tuple(self.server.paths))
 
@@ -124,6 +128,13 @@ class Session:
             made = (os.getpid(), http.client.HTTPConnection(self.host, self.port, timeout=60))
             self._connections.made = made
         return made[1]
+
+
+def _base(url: str) -> tuple[tuple[str, str, int | None], str]:
+    """The server of a URL, and what the paths below it begin with."""
+    parts = urlsplit(url)
+    server = (parts.scheme, (parts.hostname or "").rstrip("."), parts.port or _USUAL.get(parts.scheme))
+    return server, parts.path.rstrip("/") + "/"
 
 
 def _matches(host: str, patterns: Iterable[str]) -> bool:

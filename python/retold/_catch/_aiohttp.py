@@ -20,7 +20,7 @@ def patch(aiohttp: ModuleType) -> None:
         host = url.host or ""
         if session is None or session.is_own(host, url.port):
             return await connect(self, req, *args, **kwargs)
-        if not session.takes(req.method, host, url.path):
+        if not session.takes(req.method, url.scheme, host, url.port, url.path):
             session.check(host)
             return await connect(self, req, *args, **kwargs)
         if url.scheme == "https":

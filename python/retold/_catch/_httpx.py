@@ -54,7 +54,7 @@ def patch(httpx: ModuleType) -> None:
         url = request.url
         if session.is_own(url.host, url.port):
             return False
-        if not session.takes(request.method, url.host, url.path):
+        if not session.takes(request.method, url.scheme, url.host, url.port, url.path):
             session.check(url.host)
             return False
         if url.scheme == "https":

@@ -38,7 +38,7 @@ def patch(urllib3: ModuleType) -> None:
         if session is None or session.is_own(host, port):
             return send(self, method, url, body, headers, *args, **kwargs)
         path = url if not parts.hostname else (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        if not session.takes(method, host, path):
+        if not session.takes(method, scheme, host, port, path):
             session.check(host)
             return send(self, method, url, body, headers, *args, **kwargs)
         if scheme == "https":

@@ -11,6 +11,7 @@ mod docs;
 mod endings;
 mod frozen;
 mod guarded;
+mod in_process;
 mod intercepted;
 mod killed;
 mod led;

@@ -26,8 +26,9 @@ struct Greeting<'a> {
     /// Where its transport sends requests, with the token in `X-Retold-Token` and their server in `X-Retold-Origin`.
     url: String,
     token: &'a str,
-    /// What its transport sends us: requests to these hosts, in which `*` stands for any text, and those that are posted
-    /// to a path that ends with one of these.
+    /// What its transport sends us: requests below these URLs, to these hosts, in which `*` stands for any text, and
+    /// those that are posted to a path that ends with one of these.
+    bases: Vec<&'a str>,
     hosts: Vec<&'static str>,
     paths: Vec<&'static str>,
     /// What its own child processes find in their environment.
@@ -55,6 +56,7 @@ impl Parent {
         run: RunId,
         server: SocketAddr,
         secret: &Secret,
+        bases: &[(String, String)],
         environment: EnvironmentChanges,
     ) -> Result<Self, CliError> {
         let EnvironmentChanges { set, unset } = environment;
@@ -64,6 +66,7 @@ impl Parent {
             run,
             url: format!("http://{server}"),
             token: secret.text(),
+            bases: bases.iter().map(|(_, url)| url.as_str()).collect(),
             hosts: providers::hosts().collect(),
             paths: providers::paths().collect(),
             environment: set.into_iter().filter_map(text).collect(),

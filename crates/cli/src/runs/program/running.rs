@@ -137,9 +137,10 @@ impl Program {
             SessionSetup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace };
         let session = Session::new(setup)?;
         let token = Some(secret.token());
+        let bases = bases(&settings)?;
         let origins = match command.process {
             ProgramProcess::Child => None,
-            ProgramProcess::Parent => Some(Arc::new(Origins::new(bases(&settings)?))),
+            ProgramProcess::Parent => Some(Arc::new(Origins::new(bases.clone()))),
         };
         let front = Front {
             token,
@@ -156,6 +157,7 @@ impl Program {
                 run,
                 server.address(),
                 &secret,
+                &bases,
                 environment,
             )?),
         };
