@@ -23,6 +23,7 @@ from ._errors import (
     ReplayMismatch,
     ReportError,
     RetoldError,
+    RetoldWarning,
     StartFailed,
     UnusedAnswers,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "ReplayMismatch",
     "ReportError",
     "RetoldError",
+    "RetoldWarning",
     "Run",
     "StartFailed",
     "UnusedAnswers",

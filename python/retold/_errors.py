@@ -42,5 +42,9 @@ class ReplayMismatch(RetoldError, AssertionError):
         self.summary = summary
 
 
-class UnusedAnswers(UserWarning):
+class RetoldWarning(UserWarning):
+    """The base of all warnings of this package."""
+
+
+class UnusedAnswers(RetoldWarning):
     """Recorded answers that nobody asked for, where ``unused="warn"``."""

@@ -56,7 +56,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="one cassette for each test (the default), or for all tests of a module",
     )
     parser.addini("retold_cassette_per", "test or module: see --retold-cassette-per", default="test")
-    parser.addini("retold_unused", "what becomes of answers that no test asks for: error, warn or ignore", default="error")
+    parser.addini("retold_unused", "what becomes of answers that no test asks for: error (the default), warn or ignore")
+    parser.addini("retold_vcr", "take tests that are marked with vcr, instead of pytest-recording", type="bool")
     parser.addini("retold_cassettes", "the folder of cassettes, beside each module", default="cassettes")
 
 
@@ -66,6 +67,16 @@ def pytest_configure(config: pytest.Config) -> None:
         "retold(path=None, hosts=(), exclude=(), allow_hosts=(), ignore=(), replace=(), unused='error'): replay what the "
         "test asks models from a cassette",
     )
+    if config.getini("retold_vcr"):
+        from . import _vcr
+
+        # It would open a cassette of its own.
+        recording = config.pluginmanager.get_plugin("recording")
+        if recording is not None:
+            config.pluginmanager.unregister(recording)
+        config.pluginmanager.register(_vcr, "retold-vcr")
+        config.addinivalue_line("markers", "vcr: replay what the test asks models from its cassette")
+        config.addinivalue_line("markers", "default_cassette(name): the cassette of the test")
     if config.getoption("--retold") == "none":
         # Before tests are collected, because clients are made at import.
         for name, value in _KEYS.items():
@@ -74,9 +85,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.get_closest_marker("retold") is not None and "retold" not in getattr(item, "fixturenames", ()):
-            # A fixture of its own, so that it is active before the others ask something.
-            item.fixturenames.insert(0, "retold")  # type: ignore[attr-defined]
+        names = getattr(item, "fixturenames", None)
+        if names is None:
+            continue
+        # First, so that it is active before other fixtures ask something.
+        if item.get_closest_marker("retold") is not None and "retold" not in names:
+            names.insert(0, "retold")
+        elif item.get_closest_marker("vcr") is not None and item.config.getini("retold_vcr"):
+            names.insert(0, "_retold_vcr")
 
 
 @pytest.fixture
@@ -99,13 +115,18 @@ def _retold_of_module(request: pytest.FixtureRequest) -> Iterator[Run]:
 
 def _block(node: Any, per: str, config: pytest.Config) -> Iterator[Run]:
     given = _options(node)
-    mode, unused = config.getoption("--retold"), given.pop("unused", None) or config.getini("retold_unused")
+    mode, unused = config.getoption("--retold"), given.pop("unused", None) or config.getini("retold_unused") or "error"
     # Which of its answers belong to tests that were not selected is not known.
     unused = "ignore" if per == "module" else unused
     path = _path(node, per, given.pop("path", None), config.getini("retold_cassettes"))
     block: Any = Drift(path, **given) if mode == "drift" else Cassette(path, mode, unused=unused, **given)
     run = block.__enter__()
     yield run
+    finish(node, block)
+
+
+def finish(node: Any, block: Any) -> None:
+    """Ends the block of a test, which may have failed."""
     failed = node.stash.get(_FAILED, None)
     block.__exit__(type(failed) if failed else None, failed, None)
 

@@ -200,3 +200,62 @@ def test_an_edited_cassette_names_the_request(suite, monkeypatch):
     result = run(suite, "-k", "test_one")
     result.assert_outcomes(errors=1, deselected=5)
     result.stdout.fnmatch_lines(["*test_one.yaml, exchanges.0 (line *): the request was edited*"])
+
+
+VCR = """
+    import httpx
+    import pytest
+
+    @pytest.fixture(scope="module")
+    def vcr_config():
+        return {{"filter_headers": ["authorization"], "match_on": ["method", "uri"], "before_record_response": print}}
+
+    def ask(text):
+        body = {{"model": "m", "messages": [{{"role": "user", "content": text}}]}}
+        answer = httpx.post("https://api.example.org/v1/chat/completions", json=body)
+        return answer.json()["choices"][0]["message"]["content"]
+
+    @pytest.mark.vcr
+    def test_one():
+        assert ask({asked!r}) == "Hello."
+
+    class TestMore:
+        @pytest.mark.vcr
+        def test_two(self):
+            assert ask("hello") == "Hello."
+"""
+
+TAPE = """interactions:
+- request:
+    body: '{"model": "m", "messages": [{"role": "user", "content": "hello"}]}'
+    headers:
+      content-type: [application/json]
+    method: POST
+    uri: https://api.example.org/v1/chat/completions
+  response:
+    body:
+      string: '{"id": "a", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"index": 0,
+        "finish_reason": "stop", "message": {"role": "assistant", "content": "Hello."}}]}'
+    headers:
+      content-type: [application/json]
+    status: {code: 200, message: OK}
+version: 1
+"""
+
+
+def test_a_suite_of_pytest_recording_is_replayed_as_it_is_but_strictly(pytester):
+    pytester.makeini("[pytest]\nretold_vcr = true\nasyncio_default_fixture_loop_scope = function")
+    folder = pytester.mkdir("cassettes") / "test_vcr"
+    folder.mkdir()
+    for name in ("test_one", "TestMore.test_two"):
+        (folder / f"{name}.yaml").write_text(TAPE)
+    pytester.makepyfile(test_vcr=VCR.format(asked="hello"))
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(passed=2, warnings=2)
+    result.stdout.fnmatch_lines(["*does not apply before_record_response of vcr_config*"])
+    # vcrpy, matching method and URL, plays the old answer to another question.
+    pytester.makepyfile(test_vcr=VCR.format(asked="goodbye"))
+    result = pytester.runpytest_subprocess()
+    assert result.parseoutcomes()["passed"] == 1 and result.ret == 1
+    result.stdout.fnmatch_lines(["*first difference at messages.0.content*"])
+    assert (folder / "test_one.yaml").read_text() == TAPE

@@ -9,6 +9,7 @@ use crate::error::{CliError, LOST, Status, write_err};
 use crate::global::Global;
 use crate::output::counted;
 use crate::run_id::new_run_id;
+use crate::views::traffic::said;
 use retold::event::RunStarted;
 use retold::exchange::{
     ImportError, is_recording, read_exchanges, read_recording, read_recording_to_damage,
@@ -201,23 +202,26 @@ fn recorded(name: &str) -> Result<RunSelection, CliError> {
     }
 }
 
-/// The run in a cassette; `None` if the file is none.
+/// The run in a cassette, of ours or of vcrpy; `None` if the file is none. What a run cannot represent of it is listed.
 fn cassette(name: &str) -> Result<Option<RunSelection>, CliError> {
     let path = Path::new(name);
     let mut begin = Vec::new();
     let read =
         std::fs::File::open(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut begin));
-    if !path.is_file() || read.is_err() || Format::recognised(&begin) != Some(Format::Cassette) {
+    let format = Format::recognised(&begin);
+    let Some(format @ (Format::Cassette | Format::Vcrpy)) = format else { return Ok(None) };
+    if !path.is_file() || read.is_err() {
         return Ok(None);
     }
-    let read = retold_traffic::import(
-        Format::Cassette,
-        &[path.to_owned()],
-        Options::default(),
-        clock::now(),
-    );
+    let paths = [path.to_owned()];
+    let read = retold_traffic::import(format, &paths, Options::default(), clock::now())?;
+    let mut notes = String::new();
+    said(&mut notes, &read.notes);
+    if !notes.is_empty() {
+        write_err(&format!("{name}, {notes}"));
+    }
     let (log, run) = (MemoryBackend::named(name.to_owned()), new_run_id()?);
-    read?.run.store(&log, run)?;
+    read.run.store(&log, run)?;
     Ok(Some(RunSelection { log: Log::new(Arc::new(log)), run }))
 }
 
