@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import aiohttp
@@ -321,3 +322,91 @@ def test_a_decorator_and_async_blocks(model, log):
             return await study.__wrapped__("hello")
 
     assert asyncio.run(once_more()) == recorded
+
+
+@pytest.mark.parametrize(
+    ("end", "finished"),
+    [
+        ("sys.exit()", True),
+        ("sys.exit(3)", False),
+        ("os._exit(0)", False),
+        ("os.kill(os.getpid(), signal.SIGINT)", False),
+        ("os.kill(os.getpid(), signal.SIGTERM)", False),
+    ],
+)
+def test_however_a_program_ends_its_run_says_so(model, log, end, finished):
+    code = f"""
+import os, signal, sys
+import openai, retold
+
+client = openai.OpenAI(api_key="x", base_url={model.url!r} + "/v1")
+with retold.record({log!r}):
+    client.chat.completions.create(model="m", messages=[{{"role": "user", "content": "one"}}])
+    {end}
+"""
+    subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
+    # The child process may be about to end.
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            block = retold.resume(log)
+            block.__enter__()
+            break
+        except retold.StartFailed as error:
+            if "is finished" in str(error):
+                assert finished
+                return
+            # Another process still writes it.
+            assert time.monotonic() < deadline, error
+            time.sleep(0.1)
+    assert not finished
+    ask(client, "one")
+    block.__exit__(None, None, None)
+    assert len(model.asked) == 1
+
+
+def test_a_block_that_is_never_left(model, log):
+    code = f"""
+import openai, retold
+
+retold.record({log!r}).__enter__()
+client = openai.OpenAI(api_key="x", base_url={model.url!r} + "/v1")
+client.chat.completions.create(model="m", messages=[{{"role": "user", "content": "one"}}])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert [row["question"] for row in retold.open(log).exchanges()] == ["one"]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="looks for the process in /proc")
+def test_the_child_process_ends_with_a_program_that_is_killed(model, log):
+    code = f"""
+import os, retold
+
+with retold.record({log!r}):
+    if os.fork() == 0:
+        # A forked process outlives its parent, and holds nothing open that the child process waits for.
+        import time
+        time.sleep(30)
+        os._exit(0)
+    print("begun", flush=True)
+    os.kill(os.getpid(), 9)
+"""
+    subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, timeout=60)
+
+    def servers() -> list[str]:
+        found = []
+        for process in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                words = open(f"/proc/{process}/cmdline", "rb").read().split(b"\0")
+            except OSError:
+                continue
+            if b"--stdio" in words and log.encode() in words:
+                found.append(process)
+        return found
+
+    deadline = time.monotonic() + 20
+    while servers():
+        assert time.monotonic() < deadline, servers()
+        time.sleep(0.1)
