@@ -123,6 +123,8 @@ fn stored(figure: &str, folder: &Path, text: &str) {
     let exchanges =
         read_exchanges(JsonlReader::open(&lines).unwrap(), retold::run::clock::now()).unwrap();
     exchanges.store(&backend, run).unwrap();
+    // A store that is open keeps a connection, and what is in the WAL stays there until the last one is closed.
+    drop(backend);
     report(figure, sizes(&path, run));
 }
 
