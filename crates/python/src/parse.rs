@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use retold::parse::{AnyParser, ParsedAnswer, ParserSpec};
-use retold_study::{Registration, Studies};
+use retold_study::Studies;
 use serde_json::{Value, json};
 
 use crate::{convert, value_error};
@@ -29,7 +29,7 @@ fn decided(parser: &dyn AnyParser, text: &str) -> Value {
 }
 
 fn parser_of(name: &str, params: &str) -> PyResult<Box<dyn AnyParser>> {
-    let studies = studies().map_err(value_error)?;
+    let studies = Studies::new(retold_studies::studies()).map_err(value_error)?;
     let (family, version) = studies.parsers().resolve(name).map_err(value_error)?;
     let params: Value = serde_json::from_str(params).map_err(value_error)?;
     let params = if params.as_object().is_some_and(serde_json::Map::is_empty) {
@@ -38,16 +38,4 @@ fn parser_of(name: &str, params: &str) -> PyResult<Box<dyn AnyParser>> {
         params
     };
     family.parser(&ParserSpec { name: family.name.into(), version, params }).map_err(value_error)
-}
-
-fn studies() -> Result<Studies, retold_study::error::Clash> {
-    Studies::new([
-        &retold_game24::Game24Study as &dyn Registration,
-        &retold_deliberation::DeliberationStudy,
-        &retold_public_goods::PublicGoodsStudy,
-        &retold_public_goods::OriginalGamesStudy,
-        &retold_society::SocietyStudy,
-        &retold_society::OriginalSocietiesStudy,
-        &retold_adventure::AdventureStudy,
-    ])
 }

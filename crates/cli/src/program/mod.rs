@@ -11,15 +11,7 @@ use crate::catalogue::Catalogue;
 /// # Errors
 /// [`Clash`], which does not occur in practice: all names differ.
 pub fn catalogue() -> Result<Catalogue, Clash> {
-    let mut catalogue = Catalogue::new([
-        &retold_game24::Game24Study as &dyn retold_study::Registration,
-        &retold_deliberation::DeliberationStudy,
-        &retold_public_goods::PublicGoodsStudy,
-        &retold_public_goods::OriginalGamesStudy,
-        &retold_society::SocietyStudy,
-        &retold_society::OriginalSocietiesStudy,
-        &retold_adventure::AdventureStudy,
-    ])?;
+    let mut catalogue = Catalogue::new(retold_studies::studies())?;
     catalogue.commands.push(personas::command());
     Ok(catalogue)
 }

@@ -1,4 +1,4 @@
-//! From the exchanges of a run to files of other tools, one file per format.
+//! From the exchanges of a run to cassettes of ours and to files of other tools, one file per format.
 
 mod block_yaml;
 mod cassette;

@@ -1,4 +1,4 @@
-//! The formats of other tools, one file each, and how they are recognised.
+//! The formats that are read, our cassettes and those of other tools, one file each, and how they are recognised.
 
 pub(crate) mod batch;
 pub(crate) mod cassette;

@@ -89,11 +89,8 @@ impl Parent {
         loop {
             tokio::select! {
                 code = &mut self.0 => return code.unwrap_or(DIED),
-                received = signals.next() => match received {
-                    // Ctrl-C is for the program, which tells us what becomes of it.
-                    StopSignal::Terminate => return DIED,
-                    _ => {}
-                }
+                // Ctrl-C is for the program, which tells us what becomes of it.
+                received = signals.next() => if received == StopSignal::Terminate { return DIED },
             }
         }
     }
