@@ -20,8 +20,9 @@ _PATCHES: dict[str, Callable[[ModuleType], None]] = {
     "httpx2": _httpx.patch,
     "urllib3": _urllib3.patch,
     "aiohttp": _aiohttp.patch,
+    "multiprocessing.spawn": _children.patch_spawn,
 }
-#: Of the standard library, imported here already.
+#: Of the standard library, imported here in any case.
 _OWN = (_threads.patch, _children.patch, _sockets.patch)
 _done: set[str] = set()
 

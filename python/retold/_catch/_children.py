@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing.spawn
 import os
 import subprocess
+from types import ModuleType
 from typing import Any
 
 from .._session import Session, activate, active
@@ -14,9 +14,8 @@ _ENV = 10
 
 
 def patch() -> None:
-    """Patches `Popen` and what `multiprocessing` tells a process that it spawns."""
+    """Patches `Popen`."""
     begin = subprocess.Popen.__init__
-    tell = multiprocessing.spawn.get_preparation_data
 
     def begin_child(self: Any, *args: Any, **kwargs: Any) -> None:
         session = active()
@@ -32,15 +31,21 @@ def patch() -> None:
                 kwargs["env"] = env
         begin(self, *args, **kwargs)
 
+    subprocess.Popen.__init__ = begin_child  # type: ignore[method-assign]
+
+
+def patch_spawn(spawn: ModuleType) -> None:
+    """Patches what `multiprocessing` tells a process that it spawns."""
+    tell = spawn.get_preparation_data
+
     def tell_child(name: str) -> dict[str, Any]:
-        data = tell(name)
+        data: dict[str, Any] = tell(name)
         session = active()
         if session is not None:
             data["retold"] = _Joining(session)
         return data
 
-    subprocess.Popen.__init__ = begin_child  # type: ignore[method-assign]
-    multiprocessing.spawn.get_preparation_data = tell_child
+    spawn.get_preparation_data = tell_child  # type: ignore[attr-defined]
 
 
 class _Joining:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -100,7 +100,12 @@ def patch(httpx: ModuleType) -> None:
 
 def _loop() -> object:
     """The event loop of this code; `None` where there is none of asyncio, as under trio."""
+    # Not imported for those who do not use it.
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None:
+        return None
     try:
-        return asyncio.get_running_loop()
+        loop: object = asyncio.get_running_loop()
     except RuntimeError:
         return None
+    return loop
