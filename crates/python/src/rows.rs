@@ -43,29 +43,29 @@ pub(crate) fn runs(py: Python<'_>, log: PathBuf) -> Rows<'_> {
 /// The questions of a run with their answers, in the order in which they were asked.
 #[pyfunction]
 pub(crate) fn exchanges<'py>(py: Python<'py>, log: PathBuf, run: &str) -> Rows<'py> {
-    rows_of(py, &log, run, Kind::Exchanges)
+    rows_of(py, &log, run, RowKind::Exchanges)
 }
 
 /// The decisions of a run, each with what its answer was asked for.
 #[pyfunction]
 pub(crate) fn decisions<'py>(py: Python<'py>, log: PathBuf, run: &str) -> Rows<'py> {
-    rows_of(py, &log, run, Kind::Decisions)
+    rows_of(py, &log, run, RowKind::Decisions)
 }
 
 /// The facts of a run.
 #[pyfunction]
 pub(crate) fn facts<'py>(py: Python<'py>, log: PathBuf, run: &str) -> Rows<'py> {
-    rows_of(py, &log, run, Kind::Facts)
+    rows_of(py, &log, run, RowKind::Facts)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum RowKind {
     Exchanges,
     Decisions,
     Facts,
 }
 
-fn rows_of<'py>(py: Python<'py>, log: &Path, run: &str, kind: Kind) -> Rows<'py> {
+fn rows_of<'py>(py: Python<'py>, log: &Path, run: &str, kind: RowKind) -> Rows<'py> {
     let rows = py.detach(|| {
         let archive = Archive::open_unchanged(log, SqliteOptions::default()).map_err(log_error)?;
         let found = find(archive.backend().as_ref(), run).map_err(value_error)?;
@@ -78,7 +78,7 @@ fn rows_of<'py>(py: Python<'py>, log: &Path, run: &str, kind: Kind) -> Rows<'py>
         );
         let view = view.map_err(log_error)?;
         let mut reader = view.log().reader().map_err(log_error)?;
-        let mut table = Table::new(view.run(), kind);
+        let mut table = RunRows::new(view.run(), kind);
         table.read(reader.as_mut()).map_err(log_error)?;
         Ok::<_, PyErr>(table.rows)
     })?;
@@ -101,9 +101,9 @@ fn row(fields: Value) -> Map<String, Value> {
 }
 
 /// The rows of one run.
-struct Table {
+struct RunRows {
     run: RunId,
-    kind: Kind,
+    kind: RowKind,
     /// What is repeated of each question: its call, its sample and its labels; in a table of exchanges, its row.
     asked: BTreeMap<Seq, Map<String, Value>>,
     /// The question of each answer.
@@ -113,10 +113,10 @@ struct Table {
     places: BTreeMap<Seq, usize>,
 }
 
-impl Table {
-    fn new(run: RunId, kind: Kind) -> Self {
+impl RunRows {
+    fn new(run: RunId, kind: RowKind) -> Self {
         let (asked, answered, places) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Table { run, kind, asked, answered, rows: Vec::new(), places }
+        RunRows { run, kind, asked, answered, rows: Vec::new(), places }
     }
 
     fn read(&mut self, reader: &mut dyn Reader) -> Result<(), LogError> {
@@ -134,10 +134,12 @@ impl Table {
                     self.answer(reused.request, stored.seq, reused.content.text(), &reused.details);
                 }
                 Event::AttemptFailed(failed) => self.failed(failed.request, &failed.details),
-                Event::DecisionMade(made) if self.kind == Kind::Decisions => {
+                Event::DecisionMade(made) if self.kind == RowKind::Decisions => {
                     self.decision(begun, made)
                 }
-                Event::Occurred(occurred) if self.kind == Kind::Facts => self.fact(begun, occurred),
+                Event::Occurred(occurred) if self.kind == RowKind::Facts => {
+                    self.fact(begun, occurred)
+                }
                 _ => {}
             }
         }
@@ -157,7 +159,7 @@ impl Table {
             let is_taken = COLUMNS.contains(&&*name);
             asked.insert(if is_taken { format!("label_{name}") } else { name }, value.into());
         }
-        if self.kind != Kind::Exchanges {
+        if self.kind != RowKind::Exchanges {
             self.asked.insert(seq, asked);
             return Ok(());
         }

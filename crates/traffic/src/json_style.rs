@@ -10,7 +10,7 @@ use crate::node::{LocatedValue, Value};
 /// A layout of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct JsonStyle {
-    layout: Layout,
+    layout: JsonLayout,
     /// Whether everything beyond ASCII is escaped, as Python does it.
     ascii: bool,
     /// Whether a line break follows.
@@ -18,7 +18,7 @@ pub(crate) struct JsonStyle {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layout {
+enum JsonLayout {
     /// Without spaces.
     Compact,
     /// With a space after each comma and colon, as Python does it.
@@ -27,8 +27,11 @@ enum Layout {
     Pretty,
 }
 
-const LAYOUTS: [(Layout, &str); 3] =
-    [(Layout::Compact, "compact"), (Layout::Spaced, "spaced"), (Layout::Pretty, "pretty")];
+const LAYOUTS: [(JsonLayout, &str); 3] = [
+    (JsonLayout::Compact, "compact"),
+    (JsonLayout::Spaced, "spaced"),
+    (JsonLayout::Pretty, "pretty"),
+];
 
 impl JsonStyle {
     /// The value of a body, and the style in which it is written as these bytes; `None` if there is none.
@@ -99,7 +102,7 @@ impl JsonStyle {
                 for (at, (name, field)) in fields.iter().enumerate() {
                     self.before(at, depth, out);
                     self.quoted(name, out);
-                    out.push_str(if self.layout == Layout::Compact { ":" } else { ": " });
+                    out.push_str(if self.layout == JsonLayout::Compact { ":" } else { ": " });
                     self.write(field, depth + 1, out);
                 }
                 self.line(depth, out);
@@ -111,13 +114,13 @@ impl JsonStyle {
     /// What stands before an item.
     fn before(self, at: usize, depth: usize, out: &mut String) {
         if at > 0 {
-            out.push_str(if self.layout == Layout::Spaced { ", " } else { "," });
+            out.push_str(if self.layout == JsonLayout::Spaced { ", " } else { "," });
         }
         self.line(depth + 1, out);
     }
 
     fn line(self, depth: usize, out: &mut String) {
-        if self.layout == Layout::Pretty {
+        if self.layout == JsonLayout::Pretty {
             out.push('\n');
             out.extend(std::iter::repeat_n("  ", depth));
         }

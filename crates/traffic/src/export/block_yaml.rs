@@ -9,12 +9,12 @@ const RESERVED: &[&str] =
 
 /// A block of lines.
 #[derive(Debug, Default)]
-pub(super) struct Block {
+pub(super) struct YamlBlock {
     lines: String,
     indent: usize,
 }
 
-impl Block {
+impl YamlBlock {
     /// The lines.
     pub(super) fn into_lines(self) -> String {
         self.lines
@@ -230,7 +230,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read_again(value in tree()) {
-            let mut block = Block::default();
+            let mut block = YamlBlock::default();
             block.field("a", &value);
             let text = block.into_lines();
             let again = read(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));

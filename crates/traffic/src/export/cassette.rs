@@ -13,7 +13,7 @@ use retold::prompt::Request;
 use retold_wire::{ProgramSettings, RestoredBody, RestoredRequest, Transmission, restored};
 use serde_json::Value as Json;
 
-use super::block_yaml::Block;
+use super::block_yaml::YamlBlock;
 use super::{ExportError, ExportedOutcome, QuestionOutcome, each, request};
 use crate::json_style::JsonStyle;
 use crate::node::{LocatedValue, Value};
@@ -55,7 +55,7 @@ enum CassetteAnswer {
 }
 
 /// Where an exchange stands: short dialogues before long ones, then by what was asked.
-type Place = (String, usize, String, Sample, Seq);
+type CassettePlace = (String, usize, String, Sample, Seq);
 
 /// Writes the exchanges of a run as a cassette, line by line. Returns how many there are, and what it cannot hold.
 ///
@@ -71,8 +71,8 @@ pub fn export_cassette<E: From<ExportError> + From<LogError>>(
         return Err(ExportError::Redacted { run }.into());
     }
     let mut notes = Notes::default();
-    let mut all: BTreeMap<Place, CassetteExchange> = BTreeMap::new();
-    let mut places: BTreeMap<Seq, Place> = BTreeMap::new();
+    let mut all: BTreeMap<CassettePlace, CassetteExchange> = BTreeMap::new();
+    let mut places: BTreeMap<Seq, CassettePlace> = BTreeMap::new();
     each::<E>(reader, run, &mut notes, |reader, answered, notes| {
         let place = format!("seq {}", answered.seq);
         let Some(answer) = answer(&answered, &place, notes) else { return Ok(()) };
@@ -105,7 +105,7 @@ pub fn export_cassette<E: From<ExportError> + From<LogError>>(
     line(
         "# Recorded by retold. A request is found by its hash, which an edited request does not fit any more.",
     )?;
-    let mut block = Block::default();
+    let mut block = YamlBlock::default();
     block.text("retold", CASSETTE);
     rules(settings, &mut block);
     let exchanges: Vec<_> = all.into_values().collect();
@@ -117,7 +117,7 @@ pub fn export_cassette<E: From<ExportError> + From<LogError>>(
 }
 
 /// What of a request does not count.
-fn rules(settings: &ProgramSettings, block: &mut Block) {
+fn rules(settings: &ProgramSettings, block: &mut YamlBlock) {
     let texts = |texts: &mut dyn Iterator<Item = &String>| {
         let texts = texts.map(|text| LocatedValue::new(Value::Text(text.clone())));
         LocatedValue::new(Value::List(texts.collect()))
@@ -153,7 +153,7 @@ fn answer(answered: &QuestionOutcome, place: &str, notes: &mut Notes) -> Option<
     Some(CassetteAnswer::Http { kept, body: body.to_vec() })
 }
 
-fn place_of(answered: &QuestionOutcome, asked: &Request) -> Place {
+fn place_of(answered: &QuestionOutcome, asked: &Request) -> CassettePlace {
     let call = named_by_program(&answered.call);
     let kind = call.unwrap_or_else(|| answered.call.kind());
     let messages = asked.body()["messages"].as_array().map_or(0, Vec::len);
@@ -171,7 +171,7 @@ fn named_by_program(call: &CallPath) -> Option<String> {
     (!is_own).then(|| name.to_owned())
 }
 
-fn write(block: &mut Block, exchange: &CassetteExchange) {
+fn write(block: &mut YamlBlock, exchange: &CassetteExchange) {
     let CassetteExchange { hash, call, labels, asked, answers } = exchange;
     // Quoted: digits alone would be read as a number.
     block.text("hash", hash);
@@ -222,7 +222,7 @@ fn write(block: &mut Block, exchange: &CassetteExchange) {
 }
 
 /// Headers of one name are one list.
-fn headers(block: &mut Block, all: &[(String, String)]) {
+fn headers(block: &mut YamlBlock, all: &[(String, String)]) {
     if all.is_empty() {
         return;
     }
@@ -233,7 +233,7 @@ fn headers(block: &mut Block, all: &[(String, String)]) {
     block.field("headers", &LocatedValue::new(Value::List(pairs.collect())));
 }
 
-fn body(block: &mut Block, bytes: &[u8]) {
+fn body(block: &mut YamlBlock, bytes: &[u8]) {
     let value = match std::str::from_utf8(bytes) {
         Ok(text) => Value::Text(text.to_owned()),
         Err(_) => Value::Bytes(bytes.to_vec()),

@@ -17,7 +17,7 @@ use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
 
 /// What a cassette has.
-pub(crate) struct Cassette {
+pub(crate) struct CassetteFile {
     pub(crate) exchanges: Vec<TrafficExchange>,
     /// What of a request counts.
     pub(crate) rules: Rules,
@@ -27,7 +27,7 @@ pub(crate) struct Cassette {
 ///
 /// # Errors
 /// What is wrong, and where.
-pub(crate) fn read(cassette: &LocatedValue, notes: &mut Notes) -> Placed<Cassette> {
+pub(crate) fn read(cassette: &LocatedValue, notes: &mut Notes) -> Placed<CassetteFile> {
     let whole = |wrong| (None, wrong);
     let version = text(cassette, "retold").map_err(whole)?;
     if version != CASSETTE {
@@ -44,7 +44,7 @@ pub(crate) fn read(cassette: &LocatedValue, notes: &mut Notes) -> Placed<Cassett
             exchange(one, &place, notes).map_err(|wrong| (Some(place.clone()), wrong))?;
         exchanges.push(exchange);
     }
-    Ok(Cassette { exchanges, rules })
+    Ok(CassetteFile { exchanges, rules })
 }
 
 fn rules(cassette: &LocatedValue) -> Result<Rules, FileProblem> {

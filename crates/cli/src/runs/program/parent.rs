@@ -21,7 +21,7 @@ const DIED: u8 = 1;
 
 /// What a program is told first.
 #[derive(Serialize)]
-struct Greeting<'a> {
+struct LibraryGreeting<'a> {
     run: RunId,
     /// Where its transport sends requests, with the token in `X-Retold-Token` and their server in `X-Retold-Origin`.
     url: String,
@@ -40,7 +40,7 @@ struct Greeting<'a> {
 /// What a program says at its end.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Farewell {
+struct LibraryFarewell {
     exit_code: u8,
 }
 
@@ -62,7 +62,7 @@ impl Parent {
         let EnvironmentChanges { set, unset } = environment;
         let text =
             |(name, value): (String, std::ffi::OsString)| Some((name, value.into_string().ok()?));
-        tell(&Greeting {
+        tell(&LibraryGreeting {
             run,
             url: format!("http://{server}"),
             token: secret.text(),
@@ -77,7 +77,8 @@ impl Parent {
         std::thread::spawn(move || {
             let mut line = String::new();
             let read = std::io::stdin().lock().read_line(&mut line);
-            let farewell = read.ok().and_then(|_| serde_json::from_str::<Farewell>(&line).ok());
+            let farewell =
+                read.ok().and_then(|_| serde_json::from_str::<LibraryFarewell>(&line).ok());
             // Nobody listens any more if a signal ended us.
             let _ = said.send(farewell.map_or(DIED, |it| it.exit_code));
         });
