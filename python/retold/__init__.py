@@ -28,6 +28,7 @@ from ._errors import (
     UnusedAnswers,
 )
 from ._log import Log, Parsed, open, parse
+from ._rules import Replacements, rules
 from ._run import Run
 
 __version__ = "0.1.0"
@@ -68,7 +69,7 @@ def record(
     hosts: Sequence[str] = (),
     exclude: Sequence[str] = (),
     ignore: Sequence[str] = (),
-    replace: Mapping[str, str] | None = None,
+    replace: Replacements = (),
     redact: Sequence[str] = (),
     shared: bool = False,
 ) -> Block:
@@ -82,9 +83,7 @@ def record(
     arguments = ["--log", os.fspath(log), "record"]
     if name is not None:
         arguments += ["--name", name]
-    arguments += _repeated("--ignore", ignore)
-    arguments += _repeated("--replace", [f"{regex}={text}" for regex, text in (replace or {}).items()])
-    arguments += _repeated("--redact", redact)
+    arguments += rules(ignore, replace, redact)
     if shared:
         arguments.append("--shared")
     return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)
@@ -158,7 +157,3 @@ def fork(
 
 
 cassette = Cassette
-
-
-def _repeated(flag: str, values: Sequence[str]) -> list[str]:
-    return [word for value in values for word in (flag, value)]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import functools
 import inspect
+import json
 import os
 import sys
+import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -43,6 +47,11 @@ class Block:
         if unused not in UNUSED:
             raise ValueError(f"unused is one of {', '.join(UNUSED)}, not {unused!r}")
         self._unused = unused
+        if settings is not None:
+            try:
+                settings = json.loads(json.dumps(dict(settings), allow_nan=False))
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"settings have a value that JSON cannot hold: {error}") from error
         #: How many requests the last block made.
         self.requests = 0
         self._arguments, self._offline, self._settings = list(arguments), offline, settings
@@ -53,15 +62,17 @@ class Block:
         self._run: Run | None = None
 
     def __enter__(self) -> Run:
-        _refuse_another()
-        server = Server([*self._arguments, "--stdio", "--", *_command()])
-        session = Session(server.address, self._offline, self._hosts, self._exclude, self._allow_hosts)
-        self._server, self._session, self._run = server, session, Run(session)
-        _catch.install()
-        activate(session)
+        if self._server is not None:
+            raise BlockError("retold: this block is active already: make one for each use")
+        with _reserved():
+            server = Server([*self._arguments, "--stdio", "--", *_command()])
+            session = Session(server.address, self._offline, self._hosts, self._exclude, self._allow_hosts)
+            self._server, self._session, self._run = server, session, Run(session)
+            _catch.install()
+            activate(session)
         if self._settings is not None:
             try:
-                self._run.fact("settings", dict(self._settings), lane="settings")
+                self._run.fact("settings", self._settings, lane="settings")
             except BaseException as error:
                 self.__exit__(type(error), error, error.__traceback__)
                 raise
@@ -71,18 +82,25 @@ class Block:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         server, session, run = self._server, self._session, self._run
-        assert server is not None and session is not None and run is not None
+        if server is None or session is None or run is None:
+            raise BlockError("retold: this block is not active: it has ended, or was never entered")
         self._server = self._session = self._run = None
+        session.has_ended = True
         activate(None)
         if session.pid != os.getpid():
             # A forked child that leaves the block: it is its parent's.
             return
         run.summary = server.end(0 if error is None or _is_success(error) else 1)
         self.requests = run.summary["requests"]
-        differs = run.summary["not_recorded"] + run.summary["differences"]
-        # What is left was perhaps still to come when an error ended the block.
-        left = run.summary["left"] if self._offline and error is None else 0
-        if differs or (left and self._unused == "error"):
+        if error is not None and not isinstance(error, Exception):
+            # Ctrl-C and an exit are what they are.
+            return
+        missed, differs = run.summary["not_recorded"], run.summary["differences"]
+        left = run.summary["left"] if self._offline else 0
+        if error is not None:
+            # What was not asked or reported was perhaps still to come.
+            differs, left = differs - run.summary["not_reported_again"], 0
+        if missed or differs or (left and self._unused == "error"):
             raise ReplayMismatch(run.summary["report"], run.summary) from error
         if left and self._unused == "warn":
             warnings.warn(run.summary["report"], UnusedAnswers, stacklevel=2)
@@ -93,21 +111,37 @@ class Block:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.__exit__(kind, error, trace)
+        asyncio = sys.modules.get("asyncio")
+        try:
+            loop = asyncio.get_running_loop() if asyncio is not None else None
+        except RuntimeError:
+            loop = None
+        if loop is None:
+            return self.__exit__(kind, error, trace)
+        # Answers that are under way are waited for, and the loop goes on meanwhile.
+        await loop.run_in_executor(None, self.__exit__, kind, error, trace)
+
+    def _copy(self) -> Block:
+        """A block of its own for each call of a decorated function."""
+        other = copy.copy(self)
+        other._server = other._session = other._run = None
+        return other
 
     def __call__(self, function: F) -> F:
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError(f"retold: {function.__name__} is a generator: put the block around what uses it")
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
             async def run_async(*args: Any, **kwargs: Any) -> Any:
-                with self:
+                async with self._copy():
                     return await function(*args, **kwargs)
 
             return run_async  # type: ignore[return-value]
 
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> Any:
-            with self:
+            with self._copy():
                 return function(*args, **kwargs)
 
         return run  # type: ignore[return-value]
@@ -120,6 +154,18 @@ def _tuple(hosts: Sequence[str]) -> tuple[str, ...]:
 
 def _is_success(error: BaseException) -> bool:
     return isinstance(error, SystemExit) and error.code in (None, 0)
+
+
+#: Held while a block begins: two threads that begin one at the same time would both find none.
+_beginning = threading.Lock()
+
+
+@contextlib.contextmanager
+def _reserved() -> Iterator[None]:
+    """The right to be the only block of this process."""
+    with _beginning:
+        _refuse_another()
+        yield
 
 
 def _refuse_another() -> None:

@@ -11,8 +11,9 @@ from types import TracebackType
 from typing import Any
 
 from ._block import Block
-from ._errors import RetoldError, StartFailed
+from ._errors import BlockError, ReplayMismatch, RetoldError
 from ._program import program
+from ._rules import Replacements, rules
 from ._run import Run
 
 #: What is done with a cassette: replayed strictly; recorded if there is none; replayed, and what is new is recorded;
@@ -37,7 +38,7 @@ class Cassette:
         exclude: Sequence[str] = (),
         allow_hosts: Sequence[str] = (),
         ignore: Sequence[str] = (),
-        replace: Sequence[tuple[str, str]] = (),
+        replace: Replacements = (),
         unused: str = "error",
     ) -> None:
         if mode not in MODES:
@@ -45,29 +46,24 @@ class Cassette:
         self.path, self.mode = Path(path), mode
         self._hosts: dict[str, Any] = {"hosts": hosts, "exclude": exclude}
         self._allow_hosts, self._unused = allow_hosts, unused
-        self._rules = [word for field in ignore for word in ("--ignore", field)]
-        self._rules += [word for regex, text in replace for word in ("--replace", f"{regex}={text}")]
+        self._rules = rules(ignore, replace)
+        #: Where a log is kept while the block is active.
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._block: Block | None = None
+        self._is_written = False
 
     def __enter__(self) -> Run:
         exists = self.path.exists()
         if self.mode == "none" or (self.mode == "once" and exists):
-            if not exists:
-                raise StartFailed(
-                    f"there is no cassette {self.path}: record it once, with `pytest --retold=once` or mode=\"once\""
-                )
-            return self._begin(
-                Block(
-                    ["replay", str(self.path)],
-                    offline=True,
-                    allow_hosts=self._allow_hosts,
-                    unused=self._unused,
-                    **self._hosts,
-                )
-            )
-        self._folder = tempfile.TemporaryDirectory(prefix="retold-")
-        log = ["--log", os.path.join(self._folder.name, "log.db")]
+            options = {"allow_hosts": self._allow_hosts, "unused": self._unused, **self._hosts}
+            if exists:
+                return self._begin(Block(["replay", str(self.path)], offline=True, **options))
+            # A test that asks nothing needs no cassette, and one that asks gets the same refusal as any other.
+            log = self._log()
+            with Block([*log, "record"], offline=False):
+                pass
+            return self._begin(Block([*log, "replay", "latest"], offline=True, **options))
+        self._is_written, log = True, self._log()
         if self.mode == "new" and exists:
             _run([*log, "import", str(self.path)])
             return self._begin(Block([*log, "fork", "latest"], offline=False, **self._hosts))
@@ -85,11 +81,23 @@ class Cassette:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         block = self._block
-        assert block is not None
+        if block is None:
+            raise BlockError("retold: this cassette is not in use: it has ended, or was never entered")
         try:
-            block.__exit__(kind, error, trace)
-            if self._folder is not None and error is None and block.requests:
-                self._write(os.path.join(self._folder.name, "log.db"))
+            try:
+                block.__exit__(kind, error, trace)
+            except ReplayMismatch as mismatch:
+                if self.mode in ("none", "once") and not self.path.exists():
+                    missing = ReplayMismatch(
+                        f"there is no cassette {self.path}: record it once, with `pytest --retold=once` or "
+                        f'mode="once"\n\n{mismatch.report}',
+                        mismatch.summary,
+                    )
+                    missing.is_of_cassette = True
+                    raise missing from error
+                raise
+            if self._is_written and error is None and block.requests:
+                self._write()
         finally:
             self._clean()
 
@@ -101,12 +109,19 @@ class Cassette:
     ) -> None:
         self.__exit__(kind, error, trace)
 
-    def _write(self, log: str) -> None:
+    def _log(self) -> list[str]:
+        """The options that name a log in a folder of its own."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="retold-")
+        return ["--log", os.path.join(self._folder.name, "log.db")]
+
+    def _write(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        _run(["--log", log, "export", "latest", str(self.path), "--as", "cassette", "--force"])
+        _run([*self._log(), "export", "latest", str(self.path), "--as", "cassette", "--force"])
 
     def _clean(self) -> None:
         self._block = None
+        self._is_written = False
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import tempfile
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +20,19 @@ _LINES = 200
 
 class DriftError(RetoldError, AssertionError):
     """The answers, or the requests, are not those of the cassette any more."""
+
+
+#: What differs whenever the same is asked again: ids and times of answers, and what they cost.
+_FLEETING = re.compile(
+    r"""^\s*-?\s*(id|created|created_at|completed_at|system_fingerprint|service_tier|usage|layout|\w+_tokens(_details)?):.*$"""
+)
+_IN_STREAMS = re.compile(r"""("(?:id|created|item_id|system_fingerprint|obfuscation)":\s*)("[^"]*"|\d+)""")
+
+
+def _lasting(text: str) -> list[str]:
+    """The lines of a cassette without what always differs."""
+    lines = [_IN_STREAMS.sub(r"\1..", line) for line in text.splitlines()]
+    return [line for line in lines if not _FLEETING.match(line)]
 
 
 class Drift:
@@ -48,8 +62,8 @@ class Drift:
             self._folder.cleanup()
 
     def _compare(self) -> None:
-        before = self._path.read_text(encoding="utf-8").splitlines()
-        now = self._now.read_text(encoding="utf-8").splitlines() if self._now.exists() else []
+        before = _lasting(self._path.read_text(encoding="utf-8"))
+        now = _lasting(self._now.read_text(encoding="utf-8")) if self._now.exists() else []
         lines = list(difflib.unified_diff(before, now, str(self._path), "asked now", lineterm=""))
         if lines:
             shown = "\n".join(lines[:_LINES])

@@ -40,6 +40,8 @@ class ReplayMismatch(RetoldError, AssertionError):
         super().__init__(report)
         self.report = report
         self.summary = summary
+        #: Whether there is no cassette at all.
+        self.is_of_cassette = False
 
 
 class RetoldWarning(UserWarning):

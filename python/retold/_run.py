@@ -20,7 +20,7 @@ class Run:
         #: What happened, once the block has ended; as `retold record --json` says it.
         self.summary: dict[str, Any] | None = None
 
-    def call(self, name: str, **labels: Any) -> Call:
+    def call(self, name: str, /, **labels: Any) -> Call:
         """Names the requests that are made inside, and labels them: ``with run.call("vote", participant="p_07"):``.
 
         Works in threads that are started inside, in executors and in asyncio.
@@ -51,11 +51,12 @@ class Run:
             what["warnings"] = list(warnings)
         return self._reported("decisions", what)
 
-    def fact(self, name: str, value: Any, *, because: Sequence[Any] = (), lane: str | None = None) -> str | None:
+    def fact(self, name: str, value: Any, *, because: Any = (), lane: str | None = None) -> str | None:
         """Records what happened; ``because`` has the answers, decisions and facts that it rests on."""
         what: dict[str, Any] = {"name": name, "value": value}
-        if because:
-            what["response"] = [_answer(one, name) for one in because]
+        causes = because if isinstance(because, (list, tuple)) else [because]
+        if causes:
+            what["response"] = [_answer(one, name) for one in causes]
         if lane is not None:
             what["lane"] = lane
         return self._reported("facts", what)
@@ -73,6 +74,11 @@ class Run:
     def passed(self) -> dict[str, int]:
         """How often hosts were asked whose requests are not recorded."""
         return dict(self._session.passed)
+
+    @property
+    def refused(self) -> dict[str, int]:
+        """How often a replay refused hosts, which the program may not have noticed."""
+        return dict(self._session.refused)
 
     def __repr__(self) -> str:
         return f"<retold.Run {self.id}>"

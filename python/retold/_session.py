@@ -40,6 +40,10 @@ class Session:
     #: How often each host was asked that was not caught.
     passed: dict[str, int] = field(default_factory=dict)
     pid: int = field(default_factory=os.getpid)
+    #: How often each host was refused in a replay.
+    refused: dict[str, int] = field(default_factory=dict)
+    #: Whether the block has ended.
+    has_ended: bool = False
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.server.url)
@@ -60,11 +64,12 @@ class Session:
         return method == "POST" and path.endswith(tuple(self.server.paths))
 
     def check(self, host: str) -> None:
-        """Refuses a host that a replay does not reach."""
+        """Refuses a host that a replay does not reach, and counts it."""
         host = host.lower().rstrip(".")
         if is_loopback(host) or _matches(host, self.allow_hosts) or _matches(host, self.exclude):
             return
         if self.offline:
+            self.refused[host] = self.refused.get(host, 0) + 1
             raise NotCaught(
                 f"retold: {host} was not recorded, and a replay asks nobody: name it in hosts= when you record, "
                 "or in allow_hosts= if a replay may reach it"
@@ -96,14 +101,20 @@ class Session:
         ]
         call = current_call()
         if call is not None:
-            told.append((CALL, call.name))
+            # UTF-8, in the form in which HTTP libraries take bytes as text.
+            told.append((CALL, call.path.encode().decode("latin-1")))
             if call.labels:
                 told.append((LABELS, call.told))
         return told
 
     def report(self, kind: str, what: dict[str, Any]) -> dict[str, Any]:
         """Reports a decision or a fact; returns the reply."""
-        body = json.dumps(what, ensure_ascii=False, allow_nan=False).encode()
+        if self.has_ended:
+            raise ReportError("the block has ended, and its run takes no more reports")
+        try:
+            body = json.dumps(what, ensure_ascii=False, allow_nan=False).encode()
+        except (TypeError, ValueError) as error:
+            raise ReportError(f"{what['name']!r} has a value that JSON cannot hold: {error}") from error
         headers = {TOKEN: self.server.token, "Content-Type": "application/json"}
         connection = self._connection()
         try:

@@ -53,6 +53,18 @@ def default_cassette_name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
+def vcr(request: pytest.FixtureRequest) -> Run | None:
+    """Takes the place of the fixture of this name of pytest-recording, which would open a cassette of its own."""
+    marked = request.node.get_closest_marker("vcr") is not None
+    return request.getfixturevalue("_retold_vcr") if marked else None
+
+
+@pytest.fixture
+def block_network() -> None:
+    """Takes the place of the fixture of pytest-recording: a replay blocks the network in any case."""
+
+
+@pytest.fixture
 def _retold_vcr(
     request: pytest.FixtureRequest, vcr_config: dict[str, Any], vcr_cassette_dir: str, default_cassette_name: str
 ) -> Iterator[Run]:

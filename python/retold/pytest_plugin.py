@@ -17,7 +17,7 @@ import pytest
 
 from ._cassette import MODES, Cassette
 from ._drift import Drift
-from ._errors import ReplayMismatch
+from ._errors import ReplayMismatch, RetoldError
 from ._run import Run
 
 #: Placeholders for the keys that SDKs want before they start, so that clients can be made at import.
@@ -119,6 +119,12 @@ def _block(node: Any, per: str, config: pytest.Config) -> Iterator[Run]:
     # Which of its answers belong to tests that were not selected is not known.
     unused = "ignore" if per == "module" else unused
     path = _path(node, per, given.pop("path", None), config.getini("retold_cassettes"))
+    owner = config.stash.setdefault(_OWNERS, {}).setdefault(path, node.nodeid)
+    if owner != node.nodeid:
+        raise pytest.UsageError(
+            f"{node.nodeid} and {owner} have the same cassette, {path}: give each its own, or one to the whole module "
+            "with --retold-cassette-per=module"
+        )
     block: Any = Drift(path, **given) if mode == "drift" else Cassette(path, mode, unused=unused, **given)
     run = block.__enter__()
     yield run
@@ -128,7 +134,12 @@ def _block(node: Any, per: str, config: pytest.Config) -> Iterator[Run]:
 def finish(node: Any, block: Any) -> None:
     """Ends the block of a test, which may have failed."""
     failed = node.stash.get(_FAILED, None)
-    block.__exit__(type(failed) if failed else None, failed, None)
+    try:
+        block.__exit__(type(failed) if failed else None, failed, None)
+    except ReplayMismatch as mismatch:
+        # The test failed with the same difference already.
+        if mismatch.is_of_cassette or "retold replay: " not in str(failed):
+            raise
 
 
 def _per(config: pytest.Config) -> str:
@@ -138,6 +149,8 @@ def _per(config: pytest.Config) -> str:
     return str(per)
 
 
+#: Which test a cassette belongs to.
+_OWNERS: pytest.StashKey[dict[Path, str]] = pytest.StashKey()
 _FAILED: pytest.StashKey[BaseException] = pytest.StashKey()
 
 
@@ -188,7 +201,7 @@ def _file_name(name: str) -> str:
 
 
 def pytest_exception_interact(call: pytest.CallInfo[Any], report: Any) -> None:
-    """A mismatch is shown as its report alone: where in retold it was raised says nothing."""
+    """An error of ours is shown as its message alone: where in retold it was raised says nothing."""
     error = call.excinfo.value if call.excinfo is not None else None
-    if isinstance(error, ReplayMismatch):
-        report.longrepr = f"{type(error).__name__}: {error.report}"
+    if isinstance(error, RetoldError):
+        report.longrepr = f"{type(error).__name__}: {error}"

@@ -109,7 +109,7 @@ def test_decisions_facts_marks_and_labels_become_tables(model, log):
     read = retold.open(log)
     (exchange,) = read.exchanges()
     assert exchange["participant"] == "p_07" and exchange["condition"] == "acp" and exchange["label_seq"] == "3"
-    assert exchange["call"] == "vote" and exchange["status"] == "answered" and exchange["model"] == "made-up"
+    assert exchange["call"] == "vote/p_07/acp/3" and exchange["status"] == "answered" and exchange["model"] == "made-up"
     assert exchange["question"] == "yes or no?" and exchange["answer"].startswith("made-up answer")
     decisions = read.decisions()
     assert [row["name"] for row in decisions] == ["vote", "again"]
@@ -178,7 +178,7 @@ def test_threads_and_executors_are_inside_the_call(model, log):
             list(executor.map(lambda text: ask(client, text), ["e1", "e2"]))
         asyncio.run(asyncio.to_thread(ask, client, "to_thread"))
     rows = retold.open(log).exchanges()
-    assert {row["call"] for row in rows} == {"group"} and {row["member"] for row in rows} == {"a"}
+    assert {row["call"] for row in rows} == {"group/a"} and {row["member"] for row in rows} == {"a"}
     assert sorted(row["question"] for row in rows) == ["e1", "e2", "thread", "to_thread"]
 
 
@@ -410,3 +410,130 @@ with retold.record({log!r}):
     while servers():
         assert time.monotonic() < deadline, servers()
         time.sleep(0.1)
+
+
+def test_participants_who_are_asked_the_same_keep_their_answers(model, log):
+    client = openai.AsyncOpenAI(api_key="x", base_url=f"{model.url}/v1")
+
+    async def one(run: retold.Run, participant: str) -> str:
+        with run.call("vote", participant=participant):
+            message = {"role": "user", "content": "Pick a number."}
+            answer = await client.chat.completions.create(model="m", messages=[message])
+            run.decide("number", answer.choices[0].message.content)
+            return answer.choices[0].message.content
+
+    async def study(run: retold.Run, people: list[str]) -> dict[str, str]:
+        return dict(zip(people, await asyncio.gather(*[one(run, person) for person in people])))
+
+    people = [f"p{n}" for n in range(12)]
+    with retold.record(log) as run:
+        recorded = asyncio.run(study(run, people))
+    with retold.replay(log) as run:
+        assert asyncio.run(study(run, people[::-1])) == recorded
+    # A label is a part of what is asked for.
+    with pytest.raises(retold.ReplayMismatch, match="vote/somebody"):
+        with retold.replay(log) as run:
+            asyncio.run(study(run, ["somebody"]))
+
+
+@pytest.mark.parametrize("name", ["ü", "名前", "two words", "a/b"])
+def test_names_of_calls(model, log, name):
+    client, session = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1"), requests.Session()
+    body = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+
+    async def posted() -> None:
+        async with aiohttp.ClientSession() as session, session.post(f"{model.url}/v1/chat/completions", json=body) as answer:
+            await answer.read()
+
+    with retold.record(log) as run, run.call(name, name="Ünï/ code\n%"):
+        ask(client, "hi")
+        session.post(f"{model.url}/v1/chat/completions", json=body)
+        asyncio.run(posted())
+    rows = retold.open(log).exchanges()
+    assert {row["call"] for row in rows} == {f"{name}/Ünï%2F%20code%0A%25"} and len(rows) == 3
+    assert {row["label_name"] for row in rows} == {"Ünï/ code\n%"}
+
+
+def test_names_that_calls_cannot_have(log):
+    with retold.record(log) as run:
+        for wrong in ["", " a", "a\n", "a//b", "x" * 501, "\ud800"]:
+            with pytest.raises(ValueError, match="cannot be the name of a call"):
+                run.call(wrong)
+        with pytest.raises(TypeError, match="a text, not int"):
+            run.call(5)
+    with pytest.raises(retold.ReportError, match="has ended"):
+        run.fact("late", 1)
+
+
+def test_blocks_that_begin_at_the_same_time(model, tmp_path):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+    refused: list[BaseException] = []
+
+    @retold.record(tmp_path / "decorated.db")
+    def study(n: int) -> str:
+        time.sleep(0.2)
+        return ask(client, f"thread {n}")
+
+    def begin(n: int) -> None:
+        try:
+            study(n)
+        except retold.BlockError as error:
+            refused.append(error)
+
+    threads = [threading.Thread(target=begin, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    runs = retold.open(tmp_path / "decorated.db").runs()
+    assert len(runs) + len(refused) == 4 and refused
+    for run in runs:
+        assert len(retold.open(tmp_path / "decorated.db").exchanges(run["run"])) == 1
+    block = retold.record(tmp_path / "once.db")
+    with pytest.raises(retold.BlockError, match="not active"):
+        block.__exit__(None, None, None)
+    with pytest.raises(TypeError, match="generator"):
+
+        @retold.record(tmp_path / "generator.db")
+        def generator():
+            yield 1
+
+
+def test_an_error_of_the_program_stays_what_it_is(model, log):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+    with retold.record(log) as run:
+        ask(client, "one")
+        run.fact("said", 1)
+    with pytest.raises(KeyError):
+        with retold.replay(log) as run:
+            ask(client, "one")
+            raise KeyError("mine")
+    with pytest.raises(KeyboardInterrupt):
+        with retold.replay(log) as run:
+            raise KeyboardInterrupt
+
+
+def test_the_loop_goes_on_while_an_async_block_ends(model, log):
+    client = openai.AsyncOpenAI(api_key="x", base_url=f"{model.url}/v1")
+
+    async def study() -> int:
+        ticks = 0
+
+        async def tick() -> None:
+            nonlocal ticks
+            while True:
+                await asyncio.sleep(0.05)
+                ticks += 1
+
+        ticking = asyncio.create_task(tick())
+        async with retold.record(log):
+            message = {"role": "user", "content": "sleep"}
+            asked = asyncio.create_task(client.chat.completions.create(model="m", messages=[message]))
+            await asyncio.sleep(0.5)
+            asked.cancel()
+            ticks = 0
+        ticking.cancel()
+        return ticks
+
+    # The model takes five seconds, and its answer is paid for.
+    assert asyncio.run(study()) > 20

@@ -62,7 +62,7 @@ def test_a_rule_that_cannot_be_used(log):
 def test_a_replay_reaches_no_other_host(log, model):
     with retold.record(log):
         pass
-    with retold.replay(log):
+    with retold.replay(log) as run:
         for ask in (
             lambda: httpx.get("http://example.invalid/x"),
             lambda: requests.get("http://example.invalid/x"),
@@ -70,6 +70,7 @@ def test_a_replay_reaches_no_other_host(log, model):
         ):
             with pytest.raises(Exception, match="was not recorded|Connection error"):
                 ask()
+        assert set(run.refused) == {"example.invalid", "192.0.2.1"}
         # This machine can be reached.
         assert requests.get(f"{model.url}/nothing").status_code == 501
 
@@ -93,9 +94,9 @@ def test_other_hosts_are_named(log, model):
 
 def test_a_value_that_is_not_json(log):
     with retold.record(log) as run:
-        with pytest.raises(TypeError):
+        with pytest.raises(retold.ReportError, match="'odd' has a value that JSON cannot hold"):
             run.fact("odd", object())
-        with pytest.raises(ValueError):
+        with pytest.raises(retold.ReportError, match="'nan' has a value that JSON cannot hold"):
             run.fact("nan", float("nan"))
         with pytest.raises(retold.ReportError, match="2\\^53"):
             run.fact("large", 2**60)
@@ -108,3 +109,24 @@ def test_a_log_that_is_not_one(tmp_path):
         retold.open(path).runs()
     with pytest.raises(OSError, match="missing.db"):
         retold.open(tmp_path / "missing.db").exchanges()
+
+
+def test_settings_that_are_not_json(log):
+    with pytest.raises(ValueError, match="settings have a value"):
+        retold.record(log, settings={"people": {1, 2}})
+    assert not os.path.exists(log)
+
+
+def test_rules_may_be_single_texts(log, model):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+
+    def ask(text: str, user: str) -> None:
+        client.chat.completions.create(model="m", user=user, messages=[{"role": "user", "content": text}])
+
+    with retold.record(log, ignore="user", replace={r"\d+": "N"}, redact="cat"):
+        ask("the cat at 5", "a")
+    with retold.replay(log):
+        ask("the cat at 6", "b")
+    assert "cat" not in retold.open(log).exchanges()[0]["question"]
+    with pytest.raises(ValueError, match="cannot have a = in it"):
+        retold.record(log, replace={r"\d": "n=N"})

@@ -26,7 +26,7 @@ def patch(aiohttp: ModuleType) -> None:
         if url.scheme == "https":
             check_context(getattr(req, "ssl", None), host)
         for name, value in session.headers(url.scheme, host, url.port):
-            req.headers[name] = value
+            req.headers[name] = value.encode("latin-1").decode()
         proxy, req.proxy = req.proxy, None
         # Only for the connection: the program sees its own address in the answer and in errors.
         req.url = URL.build(scheme="http", host=session.host, port=session.port, path="/")

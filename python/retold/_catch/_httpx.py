@@ -44,10 +44,14 @@ def patch(httpx: ModuleType) -> None:
         url = request.url
         told = session.headers(url.scheme, url.host, url.port)
         names = {name.lower() for name, _ in told}
-        kept = [(name, value) for name, value in request.headers.multi_items() if name.lower() not in names]
+        kept = [(name, value) for name, value in request.headers.raw if name.decode("ascii").lower() not in names]
         target = url.copy_with(scheme="http", host=session.host, port=session.port)
         return httpx.Request(
-            request.method, target, headers=told + kept, stream=request.stream, extensions=request.extensions
+            request.method,
+            target,
+            headers=[(name, value.encode("latin-1")) for name, value in told] + kept,
+            stream=request.stream,
+            extensions=request.extensions,
         )
 
     def taken(session: Session, request: Any, transport: Any) -> bool:
