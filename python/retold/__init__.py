@@ -27,7 +27,7 @@ from ._errors import (
     StartFailed,
     UnusedAnswers,
 )
-from ._log import Log, Parsed, open, parse
+from ._log import Log, Parsed, open, parse, run_named
 from ._rules import Replacements, rules
 from ._run import Run
 
@@ -108,7 +108,7 @@ def replay(
     this machine are refused, but for ``allow_hosts``. ``skip_errors`` leaves out recorded failures. ``unused`` is what
     becomes of answers that nobody asked for: ``error``, ``warn`` or ``ignore``.
     """
-    arguments = ["--log", os.fspath(log), "replay", run]
+    arguments = ["--log", os.fspath(log), "replay", run_named(log, run)]
     if skip_errors:
         arguments.append("--skip-errors")
     if shared:
@@ -134,7 +134,7 @@ def resume(
     retry_failed: bool = False,
 ) -> Block:
     """Continues a run that was cut off: recorded answers first, then the model, whose answers are recorded."""
-    arguments = ["--log", os.fspath(log), "record", "--resume", run]
+    arguments = ["--log", os.fspath(log), "record", "--resume", run_named(log, run)]
     if retry_failed:
         arguments.append("--retry-failed")
     return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)
@@ -150,7 +150,7 @@ def fork(
     retry_failed: bool = False,
 ) -> Block:
     """Records a new run that shares the answers of another, and asks what is new."""
-    arguments = ["--log", os.fspath(log), "fork", run]
+    arguments = ["--log", os.fspath(log), "fork", run_named(log, run)]
     if retry_failed:
         arguments.append("--retry-failed")
     return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -52,6 +53,14 @@ def open(log: str | os.PathLike[str]) -> Log:
     return Log(log)
 
 
+def run_named(log: str | os.PathLike[str], name: str) -> str:
+    """A run as the program takes it: by its id where its name looks like a file's."""
+    if not re.search(r"[/\\.]", name):
+        return name
+    named = [row["run"] for row in Log(log).runs() if row["name"] == name]
+    return named[-1] if named else name
+
+
 class Parsed(NamedTuple):
     """What a parser made of a text."""
 
@@ -64,6 +73,8 @@ class Parsed(NamedTuple):
 
 def parse(parser: str, texts: Sequence[str], **settings: Any) -> list[Parsed]:
     """Parses texts with a parser of a study, by its name and version: ``parse("vote@1", texts, options=["A", "B"])``."""
+    if isinstance(texts, str):
+        raise TypeError("parse takes a list of texts: [text]")
     from . import _retold
 
     return [Parsed(*one) for one in _retold.parse(parser, list(texts), json.dumps(settings))]

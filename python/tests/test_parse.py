@@ -20,4 +20,6 @@ def test_unknown_parsers_and_settings():
         retold.parse("vote@99", ["x"])
     with pytest.raises(ValueError, match="settings"):
         retold.parse("vote@1", ["x"], options=3)
+    with pytest.raises(TypeError, match="a list of texts"):
+        retold.parse("vote@1", "I choose B.", options=["A", "B"])
     assert retold.parse("game24@2", [], numbers=[4, 5, 6, 10]) == []

@@ -537,3 +537,20 @@ def test_the_loop_goes_on_while_an_async_block_ends(model, log):
 
     # The model takes five seconds, and its answer is paid for.
     assert asyncio.run(study()) > 20
+
+
+@pytest.mark.parametrize("name", ["openai/gpt-4o", "v1.2", "study.yaml"])
+def test_a_run_is_found_by_whatever_name_it_has(model, log, name):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+    for question in ("one", "two"):
+        with retold.record(log, name=name):
+            ask(client, question)
+    with retold.replay(log, name):
+        ask(client, "two")
+
+
+def test_nothing_is_left_beside_the_log_but_its_mark(model, log):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+    with retold.record(log):
+        ask(client, "one")
+    assert sorted(os.listdir(os.path.dirname(log))) == ["study.db", "study.db-mark"]

@@ -30,6 +30,9 @@ use retold_wire::{
 /// than an upstream is read on for.
 pub(super) const PATIENCE: Duration = Duration::from_secs(65);
 
+/// How long the connections of a program are closed.
+const CLOSING: Duration = Duration::from_secs(1);
+
 /// What is written.
 pub(super) enum Writing {
     /// A new run.
@@ -66,8 +69,9 @@ impl Program {
         let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
         let result = tokio.block_on(self.run(global));
-        // A program may have left connections open.
-        tokio.shutdown_background();
+        // A program may have left connections open, which hold the log: it is closed with them, so that nothing of it
+        // stays in a WAL.
+        tokio.shutdown_timeout(CLOSING);
         result
     }
 
