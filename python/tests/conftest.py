@@ -80,12 +80,16 @@ class Model(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Answers)
         self.numbers = itertools.count()
         self.asked: list[tuple[str, Any]] = []
+        self.is_running = True
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def stop(self) -> None:
-        self.shutdown()
-        self.server_close()
+        """Stops answering; a test may do so before its end."""
+        if self.is_running:
+            self.is_running = False
+            self.shutdown()
+            self.server_close()
 
 
 @pytest.fixture

@@ -239,7 +239,6 @@ def test_processes(model, log, tmp_path):
     assert "was forked inside a block" in recorded and "by forkserver" in recorded and "child" in recorded
     model.stop()
     assert run("replay") == recorded
-    model.server_close = lambda: None
 
 
 def test_a_run_that_died_is_resumed_and_paid_once(model, log, tmp_path):

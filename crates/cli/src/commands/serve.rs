@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Where to listen; port 0 is any free port.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7878")]
     listen: SocketAddr,
-    /// Listen on an address that other machines can reach. There is no password and no encryption:
+    /// Listen on an address that other machines can reach, without a password or encryption:
     /// anyone who can reach it can read every prompt and answer in the log.
     #[arg(long)]
     allow_others: bool,

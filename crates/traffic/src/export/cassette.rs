@@ -1,13 +1,11 @@
 //! Cassettes: the exchanges of a program's run as text, for tests and for pull requests. The same answers give the same
-//! bytes: there is no time in them, no id of a run, and no order of arrival.
+//! bytes, because a cassette has no timestamps and no run ids, and its order does not depend on when answers arrived.
 
 use std::collections::BTreeMap;
 
-use retold::content::Content;
 use retold::event::{AttemptDetails, Labels};
 use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::log::{LogError, Reader};
-use retold::model::HTTP;
 use retold::model::providers::DIALECTS;
 use retold::prompt::Request;
 use retold_wire::{ProgramSettings, RestoredBody, RestoredRequest, Transmission, restored};
@@ -134,23 +132,16 @@ fn rules(settings: &ProgramSettings, block: &mut YamlBlock) {
 }
 
 fn answer(answered: &QuestionOutcome, place: &str, notes: &mut Notes) -> Option<CassetteAnswer> {
-    let (kept, content): (_, Option<&Content>) = match &answered.outcome {
-        ExportedOutcome::Answer(content, details) => (details.extra.get(HTTP), Some(content)),
-        ExportedOutcome::Failed(details) if details.status.is_none() => {
-            return Some(CassetteAnswer::Failed(details.clone()));
-        }
-        ExportedOutcome::Failed(details) => (details.http.as_ref(), None),
-    };
-    let kept = kept.and_then(Transmission::read);
-    let body = kept.as_ref().and_then(|kept| kept.bytes(content));
-    let (Some(kept), Some(body)) = (kept, body) else {
-        notes.lost("an exchange that was not recorded over HTTP", place);
-        return None;
-    };
+    if let ExportedOutcome::Failed(details) = &answered.outcome
+        && answered.outcome.is_unanswered()
+    {
+        return Some(CassetteAnswer::Failed(details.clone()));
+    }
+    let (kept, body) = answered.outcome.travelled(place, notes)?;
     if kept.end.is_some() {
         notes.lost("that an answer was broken off: it is sent to its end", place);
     }
-    Some(CassetteAnswer::Http { kept, body: body.to_vec() })
+    Some(CassetteAnswer::Http { kept, body })
 }
 
 fn place_of(answered: &QuestionOutcome, asked: &Request) -> CassettePlace {

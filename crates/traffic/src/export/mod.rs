@@ -14,8 +14,9 @@ use retold::event::{
 use retold::exchange::ExportedExchanges;
 use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use retold::log::{CheckedReader, EventFault, LogError, Reader, RunEvents};
-use retold::model::Content;
+use retold::model::{Content, HTTP};
 use retold::prompt::Request;
+use retold_wire::Transmission;
 
 pub use cassette::export_cassette;
 pub(crate) use cassette::{CASSETTE, HASH_DIGITS};
@@ -77,6 +78,27 @@ struct QuestionOutcome {
 enum ExportedOutcome {
     Answer(Content, Box<ResponseDetails>),
     Failed(AttemptDetails),
+}
+
+impl ExportedOutcome {
+    /// How it travelled, and its body; `None`, which is noted, if it was not recorded over HTTP.
+    fn travelled(&self, place: &str, notes: &mut Notes) -> Option<(Transmission, Vec<u8>)> {
+        let (kept, content) = match self {
+            ExportedOutcome::Answer(content, details) => (details.extra.get(HTTP), Some(content)),
+            ExportedOutcome::Failed(details) => (details.http.as_ref(), None),
+        };
+        let kept = kept.and_then(Transmission::read);
+        let found = kept.and_then(|kept| kept.bytes(content).map(|body| (kept, body.to_vec())));
+        if found.is_none() {
+            notes.lost("an exchange that was not recorded over HTTP", place);
+        }
+        found
+    }
+
+    /// Whether it is a failed attempt without any answer.
+    fn is_unanswered(&self) -> bool {
+        matches!(self, ExportedOutcome::Failed(details) if details.status.is_none())
+    }
 }
 
 /// Calls `take` with each answer and failed attempt of a run, in order, and notes what no file has that is

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use http::StatusCode;
 use retold::id::RunId;
 use retold::log::{LogError, Reader};
-use retold::model::{HTTP, providers};
+use retold::model::providers;
 use retold_wire::{
     MASK, ORIGIN, ProgramSettings, RestoredBody, RestoredRequest, Transmission, restored,
     translated,
@@ -13,7 +13,7 @@ use retold_wire::{
 use serde_json::json;
 
 use super::yaml::{quoted, text_or_bytes};
-use super::{ExportError, ExportedOutcome, QuestionOutcome, each, request};
+use super::{ExportError, QuestionOutcome, each, request};
 use crate::hosts::UrlParts;
 use crate::notes::Notes;
 
@@ -106,20 +106,11 @@ fn travelled(
     place: &str,
     notes: &mut Notes,
 ) -> Option<(Transmission, Vec<u8>)> {
-    let (kept, content) = match &answered.outcome {
-        ExportedOutcome::Answer(content, details) => (details.extra.get(HTTP), Some(content)),
-        ExportedOutcome::Failed(details) if details.status.is_none() => {
-            notes.lost("an attempt without an answer", place);
-            return None;
-        }
-        ExportedOutcome::Failed(details) => (details.http.as_ref(), None),
-    };
-    let kept = kept.and_then(Transmission::read);
-    let body = kept.as_ref().and_then(|kept| kept.bytes(content));
-    let (Some(kept), Some(body)) = (kept, body) else {
-        notes.lost("an exchange that was not recorded over HTTP", place);
+    if answered.outcome.is_unanswered() {
+        notes.lost("an attempt without an answer", place);
         return None;
-    };
+    }
+    let (kept, body) = answered.outcome.travelled(place, notes)?;
     if kept.end.is_some() {
         notes.lost("an answer that was broken off", place);
         return None;
@@ -130,7 +121,7 @@ fn travelled(
     if kept.masked {
         notes.lost("a key in an answer, which was not recorded", place);
     }
-    Some((kept, body.to_vec()))
+    Some((kept, body))
 }
 
 /// Where requests went.

@@ -42,7 +42,7 @@ use retold_study::studies::Studies;
 /// 1 if a request was not recorded.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The run (first digits of its id, or `latest`) or a recording's file.
+    /// The run (first digits of its id, or `latest`), or the file of a recording or a cassette.
     run: String,
     /// Take templates from this folder, named as in config/prompts/EXPERIMENT; for a missing file,
     /// the recorded template is used.

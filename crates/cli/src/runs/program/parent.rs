@@ -19,7 +19,7 @@ use retold_wire::Secret;
 /// The exit code of a program that died.
 const DIED: u8 = 1;
 
-/// What a program is told first.
+/// The first message to the program.
 #[derive(Serialize)]
 struct LibraryGreeting<'a> {
     run: RunId,
@@ -37,7 +37,7 @@ struct LibraryGreeting<'a> {
     unset: Vec<String>,
 }
 
-/// What a program says at its end.
+/// The last message from the program.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LibraryFarewell {
