@@ -4,22 +4,23 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::python::python;
+use super::python::{frameworks_python, python};
 use super::upstream::{Failing, server};
 use super::{KEY, PATH, assert_no_key, program, record_with, replay};
 use crate::support::cli::{Place, Said};
 use crate::support::server::Server;
 
 const BLOCK: &str = "
-import runpy, sys
+import os, runpy, sys
 import retold
 how, log, script = sys.argv[1:]
-with getattr(retold, how)(log) as run:
+with getattr(retold, how)(log, hosts=os.environ.get('HOSTS', '').split()) as run:
     runpy.run_path(script, run_name='__main__')
 ";
 
 /// Runs a program inside a block.
-fn inside(place: &Place, how: &str, script: &str, set: &[(&str, &str)]) -> Said {
+fn inside(place: &Place, how: &str, program: [&str; 2], set: &[(&str, &str)]) -> Said {
+    let [python, script] = program;
     let mut command = Command::new("/usr/bin/unshare");
     place.shut_off(&mut command);
     // A replay has no network but loopback.
@@ -29,7 +30,7 @@ fn inside(place: &Place, how: &str, script: &str, set: &[(&str, &str)]) -> Said 
         }
         _ => &["--map-root-user"],
     };
-    command.args(net).arg(python()).args(["-c", BLOCK, how]);
+    command.args(net).arg(python).args(["-c", BLOCK, how]);
     command.arg(place.path("retold.db")).arg(script).env("PATH", PATH);
     command.env("RETOLD_PROGRAM", env!("CARGO_BIN_EXE_retold"));
     command.env("PYTHONPATH", Path::new(env!("RETOLD_ROOT")).join("python"));
@@ -39,12 +40,13 @@ fn inside(place: &Place, how: &str, script: &str, set: &[(&str, &str)]) -> Said 
 
 /// Records a program inside a block and on the command line, and replays each run in the other way.
 fn both_ways(
+    python: &str,
     script: &str,
     upstream: impl Fn() -> Server,
     variables: impl Fn(&str) -> Vec<(&'static str, String)>,
 ) {
     let script = program(script);
-    let script = script.to_str().unwrap();
+    let program = [python, script.to_str().unwrap()];
     let variables = |address: &str| {
         let mut set = variables(address);
         set.push(("OPENAI_API_KEY", KEY.to_owned()));
@@ -53,14 +55,14 @@ fn both_ways(
     let (place, server) = (Place::new(), upstream());
     let set = variables(&format!("http://{}", server.address()));
     let set: Vec<(&str, &str)> = set.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let recorded = inside(&place, "record", script, &set);
+    let recorded = inside(&place, "record", program, &set);
     assert_eq!(recorded.code, 0, "{}{}", recorded.out, recorded.err);
     assert!(!server.received().is_empty());
     assert_no_key(&place, &recorded);
     drop(server);
-    let replayed = inside(&place, "replay", script, &set);
+    let replayed = inside(&place, "replay", program, &set);
     assert_eq!((replayed.code, &replayed.out), (0, &recorded.out), "{}", replayed.err);
-    let replayed = replay(&place, "latest", &[&python(), script]);
+    let replayed = replay(&place, "latest", &program);
     assert_eq!((replayed.code, &replayed.out), (0, &recorded.out), "{}", replayed.err);
     assert!(!replayed.err.contains("never asked"), "{}", replayed.err);
     place.ok("verify");
@@ -68,10 +70,10 @@ fn both_ways(
     let (place, server) = (Place::new(), upstream());
     let set = variables(&format!("http://{}", server.address()));
     let set: Vec<(&str, &str)> = set.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let recorded = record_with(&place, "", "http://127.0.0.1:1", &[&python(), script], &set);
+    let recorded = record_with(&place, "", "http://127.0.0.1:1", &program, &set);
     assert_eq!(recorded.code, 0, "{}{}", recorded.out, recorded.err);
     drop(server);
-    let replayed = inside(&place, "replay", script, &set);
+    let replayed = inside(&place, "replay", program, &set);
     assert_eq!((replayed.code, &replayed.out), (0, &recorded.out), "{}", replayed.err);
 }
 
@@ -82,20 +84,20 @@ fn openai(address: &str) -> Vec<(&'static str, String)> {
 #[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
 #[test]
 fn openai_s_sdk() {
-    both_ways("openai_study.py", || server(Failing { one_in: 5 }), openai);
-    both_ways("parts_study.py", || server(Failing { one_in: 5 }), openai);
+    both_ways(&python(), "openai_study.py", || server(Failing { one_in: 5 }), openai);
+    both_ways(&python(), "parts_study.py", || server(Failing { one_in: 5 }), openai);
 }
 
 #[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
 #[test]
 fn agents_in_threads_and_tasks() {
-    both_ways("agents.py", || server(Failing { one_in: 6 }), openai);
+    both_ways(&python(), "agents.py", || server(Failing { one_in: 6 }), openai);
 }
 
 #[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
 #[test]
 fn langchain() {
-    both_ways("langchain_study.py", || server(Failing { one_in: 5 }), openai);
+    both_ways(&python(), "langchain_study.py", || server(Failing { one_in: 5 }), openai);
 }
 
 #[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
@@ -110,12 +112,40 @@ fn anthropic_s_sdk_and_those_of_other_apis() {
             ("GEMINI_API_KEY", KEY.to_owned()),
         ]
     };
-    both_ways("anthropic_study.py", super::apis::server, all);
-    both_ways("apis_study.py", super::apis::server, all);
+    both_ways(&python(), "anthropic_study.py", super::apis::server, all);
+    both_ways(&python(), "apis_study.py", super::apis::server, all);
 }
 
 #[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
 #[test]
 fn an_eval_of_inspect() {
-    both_ways("inspect_study.py", || server(Failing { one_in: 5 }), openai);
+    both_ways(&python(), "inspect_study.py", || server(Failing { one_in: 5 }), openai);
+}
+
+#[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
+#[test]
+fn frameworks_for_agents() {
+    both_ways(&frameworks_python(), "frameworks/study.py", || server(Failing { one_in: 7 }), openai);
+}
+
+/// The server of Bedrock here is not one of Amazon's, so it has to be named.
+#[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
+#[test]
+fn bedrock_by_boto3_and_mistral_s_sdk() {
+    let (place, server) = (Place::new(), server(Failing { one_in: 0 }));
+    let address = format!("http://{}", server.address());
+    let script = program("frameworks/amazon_and_mistral.py");
+    let study = [&frameworks_python(), script.to_str().unwrap()];
+    let set = [
+        ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", address.as_str()),
+        ("OPENAI_API_KEY", KEY),
+        ("HOSTS", "127.0.0.1"),
+    ];
+    let recorded = inside(&place, "record", study, &set);
+    assert_eq!(recorded.code, 0, "{}{}", recorded.out, recorded.err);
+    assert!(recorded.out.contains("Answer 3"), "{}", recorded.out);
+    assert_no_key(&place, &recorded);
+    drop(server);
+    let replayed = inside(&place, "replay", study, &set);
+    assert_eq!((replayed.code, &replayed.out), (0, &recorded.out), "{}", replayed.err);
 }

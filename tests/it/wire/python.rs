@@ -10,8 +10,17 @@ use crate::support::server::Server;
 
 /// The interpreter with the SDKs that `scripts/test` installs.
 pub(super) fn python() -> String {
-    let python = Path::new(env!("RETOLD_ROOT")).join("target/clients/python/bin/python");
-    python.to_str().unwrap().to_owned()
+    client("python")
+}
+
+/// The one with the frameworks for agents, which want other versions of some of these SDKs.
+pub(super) fn frameworks_python() -> String {
+    client("frameworks")
+}
+
+fn client(environment: &str) -> String {
+    let python = format!("target/clients/{environment}/bin/python");
+    Path::new(env!("RETOLD_ROOT")).join(python).to_str().unwrap().to_owned()
 }
 
 /// Records a program of this folder against a server, stops the server, and replays the program.

@@ -44,6 +44,11 @@ fn answer(received: &Received, asked: &mut BTreeMap<String, usize>) -> Reply {
         *times += 1;
         return super::apis::answer(&path.replace("/v1", "/openai"), received, *times);
     }
+    if path == "/model/m/converse" {
+        let times = asked.entry(path.to_owned()).or_default();
+        *times += 1;
+        return converse(*times);
+    }
     if path != "/v1/chat/completions" {
         let times = asked.entry(received.target.clone()).or_default();
         *times += 1;
@@ -85,6 +90,15 @@ pub(super) fn chat(received: &Received, times: usize) -> Reply {
         return reply.cut_chunks(vec![events.len() / 3, events.len() / 2]);
     }
     reply.chunks(cuts, Duration::from_millis(1))
+}
+
+/// An answer of Bedrock's.
+fn converse(times: usize) -> Reply {
+    let message = json!({"role": "assistant", "content": [{"text": format!("Answer {times}")}]});
+    let usage = json!({"inputTokens": 3, "outputTokens": 4, "totalTokens": 7});
+    let answer = json!({"output": {"message": message}, "stopReason": "end_turn", "usage": usage,
+        "metrics": {"latencyMs": 2}});
+    Reply::new(200, answer.to_string())
 }
 
 /// An answer that fits the one schema that the programs of these tests have.
