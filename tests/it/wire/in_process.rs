@@ -125,7 +125,12 @@ fn an_eval_of_inspect() {
 #[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
 #[test]
 fn frameworks_for_agents() {
-    both_ways(&frameworks_python(), "frameworks/study.py", || server(Failing { one_in: 7 }), openai);
+    both_ways(
+        &frameworks_python(),
+        "frameworks/study.py",
+        || server(Failing { one_in: 7 }),
+        openai,
+    );
 }
 
 /// The server of Bedrock here is not one of Amazon's, so it has to be named.
