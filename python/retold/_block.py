@@ -19,7 +19,7 @@ from . import _catch
 from ._errors import BlockError, ReplayMismatch, UnusedAnswers
 from ._run import Run
 from ._server import Server
-from ._session import Session, activate, active
+from ._session import Host, Session, activate, active
 
 #: What becomes of recorded answers that nobody asked for.
 UNUSED = ("error", "warn", "ignore")
@@ -39,9 +39,9 @@ class Block:
         *,
         offline: bool,
         settings: Mapping[str, Any] | None = None,
-        hosts: Sequence[str] = (),
-        exclude: Sequence[str] = (),
-        allow_hosts: Sequence[str] = (),
+        hosts: Sequence[Host] = (),
+        exclude: Sequence[Host] = (),
+        allow_hosts: Sequence[Host] = (),
         unused: str = "error",
     ) -> None:
         if unused not in UNUSED:
@@ -147,7 +147,7 @@ class Block:
         return run  # type: ignore[return-value]
 
 
-def _tuple(hosts: Sequence[str]) -> tuple[str, ...]:
+def _tuple(hosts: Sequence[Host]) -> tuple[Host, ...]:
     # A single name is meant as one, not as its letters.
     return (hosts,) if isinstance(hosts, str) else tuple(hosts)
 

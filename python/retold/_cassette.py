@@ -15,6 +15,7 @@ from ._errors import BlockError, ReplayMismatch, RetoldError
 from ._program import program
 from ._rules import Replacements, rules
 from ._run import Run
+from ._session import Host
 
 #: What is done with a cassette: replayed strictly; recorded if there is none; replayed, and what is new is recorded;
 #: recorded anew.
@@ -26,7 +27,8 @@ class Cassette:
 
     With ``mode="none"``, the default, they are replayed strictly. ``once`` records if the file is missing, ``new``
     replays and adds what is new, ``all`` records everything again. The file is written at the end of the block, whole
-    or not at all, and only if the block ended without an error.
+    or not at all, and only if the block ended without an error. Cassettes of vcrpy in ``also`` are read as well, and
+    never written.
     """
 
     def __init__(
@@ -34,16 +36,18 @@ class Cassette:
         path: str | os.PathLike[str],
         mode: str = "none",
         *,
-        hosts: Sequence[str] = (),
-        exclude: Sequence[str] = (),
-        allow_hosts: Sequence[str] = (),
+        hosts: Sequence[Host] = (),
+        exclude: Sequence[Host] = (),
+        allow_hosts: Sequence[Host] = (),
         ignore: Sequence[str] = (),
         replace: Replacements = (),
         unused: str = "error",
+        also: Sequence[str | os.PathLike[str]] = (),
     ) -> None:
         if mode not in MODES:
             raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
         self.path, self.mode = Path(path), mode
+        self._also = [Path(other) for other in also]
         self._hosts: dict[str, Any] = {"hosts": hosts, "exclude": exclude}
         self._allow_hosts, self._unused = allow_hosts, unused
         self._rules = rules(ignore, replace)
@@ -53,19 +57,23 @@ class Cassette:
         self._is_written = False
 
     def __enter__(self) -> Run:
-        exists = self.path.exists()
-        if self.mode == "none" or (self.mode == "once" and exists):
+        # Each once, in order.
+        files = [str(path) for path in dict.fromkeys([self.path, *self._also]) if path.exists()]
+        if self.mode == "none" or (self.mode == "once" and files):
             options = {"allow_hosts": self._allow_hosts, "unused": self._unused, **self._hosts}
-            if exists:
-                return self._begin(Block(["replay", str(self.path)], offline=True, **options))
-            # A test that asks nothing needs no cassette, and one that asks gets the same refusal as any other.
+            if len(files) == 1:
+                return self._begin(Block(["replay", files[0]], offline=True, **options))
             log = self._log()
-            with Block([*log, "record"], offline=False):
-                pass
+            if files:
+                _run([*log, "import", *files])
+            else:
+                # A test that asks nothing needs no cassette, and one that asks gets the same refusal as any other.
+                with Block([*log, "record"], offline=False):
+                    pass
             return self._begin(Block([*log, "replay", "latest"], offline=True, **options))
         self._is_written, log = True, self._log()
-        if self.mode == "new" and exists:
-            _run([*log, "import", str(self.path)])
+        if self.mode == "new" and files:
+            _run([*log, "import", *files])
             return self._begin(Block([*log, "fork", "latest"], offline=False, **self._hosts))
         return self._begin(Block([*log, "record", *self._rules], offline=False, **self._hosts))
 
@@ -87,7 +95,7 @@ class Cassette:
             try:
                 block.__exit__(kind, error, trace)
             except ReplayMismatch as mismatch:
-                if self.mode in ("none", "once") and not self.path.exists():
+                if self.mode in ("none", "once") and not any(path.exists() for path in (self.path, *self._also)):
                     missing = ReplayMismatch(
                         f"there is no cassette {self.path}: record it once, with `pytest --retold=once` or "
                         f'mode="once"\n\n{mismatch.report}',
@@ -116,8 +124,15 @@ class Cassette:
         return ["--log", os.path.join(self._folder.name, "log.db")]
 
     def _write(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        _run([*self._log(), "export", "latest", str(self.path), "--as", "cassette", "--force"])
+        path = self.path.resolve()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # The name of a cassette may be as long as a name can be.
+        written = path.parent / f".retold-{os.getpid()}.yaml"
+        try:
+            _run([*self._log(), "export", "latest", str(written), "--as", "cassette", "--force"])
+            written.replace(path)
+        finally:
+            written.unlink(missing_ok=True)
 
     def _clean(self) -> None:
         self._block = None

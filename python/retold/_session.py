@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -27,6 +28,10 @@ ANSWER = "X-Retold-Response"
 _USUAL = {"http": 80, "https": 443}
 
 
+#: Names hosts: a text in which `*` stands for any text, or a regular expression that fits the whole name.
+Host = str | re.Pattern[str]
+
+
 @dataclass(eq=False)
 class Session:
     """What is recorded or replayed while a block is active."""
@@ -34,9 +39,9 @@ class Session:
     server: Address
     #: Whether nothing may be asked but the record.
     offline: bool
-    hosts: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    allow_hosts: tuple[str, ...] = ()
+    hosts: tuple[Host, ...] = ()
+    exclude: tuple[Host, ...] = ()
+    allow_hosts: tuple[Host, ...] = ()
     #: How often each host was asked that was not caught.
     passed: dict[str, int] = field(default_factory=dict)
     pid: int = field(default_factory=os.getpid)
@@ -148,8 +153,11 @@ def _base(url: str) -> tuple[tuple[str, str, int | None], str]:
     return server, parts.path.rstrip("/") + "/"
 
 
-def _matches(host: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(host, pattern) for pattern in patterns)
+def _matches(host: str, patterns: Iterable[Host]) -> bool:
+    return any(
+        fnmatchcase(host, pattern) if isinstance(pattern, str) else pattern.fullmatch(host) is not None
+        for pattern in patterns
+    )
 
 
 def is_loopback(host: str) -> bool:

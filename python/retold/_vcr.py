@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import warnings
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 from ._cassette import Cassette
 from ._errors import RetoldWarning
 from ._run import Run
+from ._session import Host
 
 #: What their record modes are here.
 _MODES = {"none": "none", "once": "once", "new_episodes": "new", "all": "all", "rewrite": "all"}
@@ -23,13 +25,22 @@ _NEEDLESS = {
     "filter_headers",
     "filter_query_parameters",
     "decode_compressed_response",
-    "serializer",
     "path_transformer",
     "cassette_library_dir",
     "record_on_exception",
     "drop_unused_requests",
 }
-_HONOURED = {"record_mode", "ignore_hosts", "ignore_localhost", "ignore"}
+_HONOURED = {"record_mode", "ignore_hosts", "ignore_localhost", "ignore", "allowed_hosts", "serializer"}
+
+#: The longest name of a file, in bytes.
+_LONGEST = 255
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # A hook of pytest-recording, for conftest files.
+    hook = getattr(config.hook, "pytest_recording_configure", None)
+    if hook is not None and hook.get_hookimpls():
+        warnings.warn("retold does not call pytest_recording_configure", RetoldWarning, stacklevel=2)
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +59,9 @@ def vcr_cassette_dir(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def default_cassette_name(request: pytest.FixtureRequest) -> str:
     """The name of a test's cassette without its ending, as pytest-recording makes it."""
+    default = request.node.get_closest_marker("default_cassette")
+    if default is not None and default.args:
+        return str(default.args[0])
     parts = [] if request.cls is None else [request.cls.__name__]
     return re.sub(r"[<>?%*:|\"'/\\]", "-", ".".join([*parts, request.node.name]))
 
@@ -55,40 +69,76 @@ def default_cassette_name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def vcr(request: pytest.FixtureRequest) -> Run | None:
     """Takes the place of the fixture of this name of pytest-recording, which would open a cassette of its own."""
-    marked = request.node.get_closest_marker("vcr") is not None
-    return request.getfixturevalue("_retold_vcr") if marked else None
+    return request.getfixturevalue("_retold_vcr") if _is_taken(request.node) else None
 
 
 @pytest.fixture
-def block_network() -> None:
-    """Takes the place of the fixture of pytest-recording: a replay blocks the network in any case."""
+def block_network(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Takes the place of the fixture of pytest-recording, which would block the way to retold.
+
+    A replay blocks the network in any case; tests without a cassette are blocked as pytest-recording does it.
+    """
+    marker = request.node.get_closest_marker("block_network")
+    asked = marker is not None or request.config.getoption("--block-network", False)
+    if not asked or _is_taken(request.node) or request.node.get_closest_marker("retold") is not None:
+        yield
+        return
+    from pytest_recording.network import blocking_context
+    from pytest_recording.validation import validate_block_network_mark
+
+    if marker is not None:
+        validate_block_network_mark(marker)
+    with blocking_context(allowed_hosts=request.getfixturevalue("allowed_hosts")):
+        yield
+
+
+def _is_taken(item: Any) -> bool:
+    """Whether a test has a cassette of vcrpy."""
+    return item.get_closest_marker("vcr") is not None and not item.config.getoption("--disable-recording", False)
 
 
 @pytest.fixture
 def _retold_vcr(
     request: pytest.FixtureRequest, vcr_config: dict[str, Any], vcr_cassette_dir: str, default_cassette_name: str
-) -> Iterator[Run]:
+) -> Iterator[Run | None]:
     """The run of a test that is marked with `vcr`."""
     from .pytest_plugin import finish
 
+    if not _is_taken(request.node):
+        yield None
+        return
     options = dict(vcr_config)
-    names: list[str] = []
-    for marker in request.node.iter_markers("vcr"):
-        names.extend(marker.args)
+    others: list[Path] = []
+    # The marker of a test counts for more than that of its class or module.
+    for marker in reversed(list(request.node.iter_markers("vcr"))):
+        others.extend(Path(vcr_cassette_dir, name) for name in marker.args)
         options.update(marker.kwargs)
-    default = request.node.get_closest_marker("default_cassette")
-    name = default.args[0] if default is not None and default.args else f"{default_cassette_name}.yaml"
-    if names:
-        if len(names) > 1:
-            raise pytest.UsageError(f"{request.node.nodeid}: a test replays one cassette, and its marker names {len(names)}")
-        name = names[0]
-    path = Path(name)
-    path = path if path.is_absolute() else Path(vcr_cassette_dir) / path
-    block = Cassette(path, _mode(request, options), exclude=_excluded(options), unused=_unused(request.config))
+    path = Path(vcr_cassette_dir, _file_name(default_cassette_name, options))
+    block = Cassette(
+        path,
+        _mode(request, options),
+        # It records whatever is asked.
+        hosts=("*",),
+        exclude=_excluded(options),
+        allow_hosts=_allowed(options),
+        unused=_unused(request.config),
+        also=others,
+    )
     _say_what_is_left(options)
     run = block.__enter__()
     yield run
     finish(request.node, block)
+
+
+def _file_name(name: str, options: dict[str, Any]) -> str:
+    """The name of the file of a cassette, as pytest-recording makes it."""
+    ending = f".{options.get('serializer', 'yaml')}"
+    # It leaves out the dot where a serializer is given.
+    longest = _LONGEST - len(options.get("serializer", ".yaml"))
+    if len(name) > longest:
+        digits = hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()
+        name = f"{name[: longest - len(digits) - 3]}...{digits}"
+    return name if name.endswith(ending) else name + ending
 
 
 def _mode(request: pytest.FixtureRequest, options: dict[str, Any]) -> str:
@@ -96,7 +146,10 @@ def _mode(request: pytest.FixtureRequest, options: dict[str, Any]) -> str:
     if asked != "none":
         return asked
     # Of pytest-recording, if it is installed.
-    given = request.config.getoption("--record-mode", None) or options.get("record_mode") or "none"
+    return _mode_of(request.config.getoption("--record-mode", None) or options.get("record_mode") or "none")
+
+
+def _mode_of(given: Any) -> str:
     mode = _MODES.get(str(given))
     if mode is None:
         raise pytest.UsageError(f"record_mode is one of {', '.join(_MODES)}, not {given!r}")
@@ -108,11 +161,17 @@ def _unused(config: pytest.Config) -> str:
     return config.getini("retold_unused") or "warn"
 
 
-def _excluded(options: dict[str, Any]) -> list[str]:
-    hosts = list(options.get("ignore_hosts") or ())
+def _excluded(options: dict[str, Any]) -> list[Host]:
+    hosts: list[Host] = list(options.get("ignore_hosts") or ())
     if options.get("ignore_localhost"):
-        hosts += ["localhost", "127.0.0.1", "0.0.0.0"]
+        hosts += ["localhost", "127.0.0.1", "0.0.0.0", "::1"]
     return hosts
+
+
+def _allowed(options: dict[str, Any]) -> list[Host]:
+    hosts = options.get("allowed_hosts") or ()
+    # Regular expressions that fit the beginning of a name.
+    return [re.compile(f"(?:{host}).*") for host in (hosts.split(",") if isinstance(hosts, str) else hosts)]
 
 
 def _say_what_is_left(options: dict[str, Any]) -> None:

@@ -70,10 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getini("retold_vcr"):
         from . import _vcr
 
-        # It would open a cassette of its own.
-        recording = config.pluginmanager.get_plugin("recording")
-        if recording is not None:
-            config.pluginmanager.unregister(recording)
+        # After pytest-recording, if it is installed: these fixtures take the place of those.
         config.pluginmanager.register(_vcr, "retold-vcr")
         config.addinivalue_line("markers", "vcr: replay what the test asks models from its cassette")
         config.addinivalue_line("markers", "default_cassette(name): the cassette of the test")

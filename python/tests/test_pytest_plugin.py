@@ -292,3 +292,85 @@ def test_two_tests_do_not_share_a_cassette(pytester, model):
     result = pytester.runpytest_subprocess("--retold=once")
     result.assert_outcomes(passed=1, errors=1)
     result.stdout.fnmatch_lines(["*test_two and *test_one have the same cassette*"])
+
+
+def test_a_marker_that_names_two_cassettes_is_replayed_from_both(pytester):
+    pytester.makeini("[pytest]\nretold_vcr = true\nasyncio_default_fixture_loop_scope = function")
+    (pytester.path / "one.yaml").write_text(TAPE)
+    (pytester.path / "two.yaml").write_text(TAPE.replace("hello", "goodbye").replace("Hello.", "Goodbye."))
+    pytester.makepyfile(
+        """
+        import httpx
+        import pytest
+
+        def ask(text):
+            body = {"model": "m", "messages": [{"role": "user", "content": text}]}
+            answer = httpx.post("https://api.example.org/v1/chat/completions", json=body)
+            return answer.json()["choices"][0]["message"]["content"]
+
+        @pytest.fixture(scope="module")
+        def vcr_cassette_dir():
+            return "."
+
+        pytestmark = pytest.mark.vcr("one.yaml")
+
+        @pytest.mark.vcr("two.yaml", "one.yaml")
+        def test_both():
+            assert [ask("goodbye"), ask("hello")] == ["Goodbye.", "Hello."]
+
+        @pytest.mark.default_cassette("two.yaml")
+        def test_one_that_is_named(default_cassette_name):
+            assert default_cassette_name == "two.yaml"
+            assert [ask("goodbye"), ask("hello")] == ["Goodbye.", "Hello."]
+        """
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=2)
+
+
+def test_a_suite_of_pytest_recording_records_whatever_it_asks(pytester, model):
+    pytester.makeini("[pytest]\nretold_vcr = true\nasyncio_default_fixture_loop_scope = function")
+    name = "n" * 200
+    pytester.makepyfile(
+        f"""
+        import httpx
+        import pytest
+
+        @pytest.mark.vcr
+        @pytest.mark.parametrize("n", [1], ids=["{name}"])
+        def test_it(n):
+            body = {{"messages": [{{"content": "q"}}]}}
+            assert httpx.post("{model.url}/anything", json=body).status_code == 200
+        """
+    )
+    pytester.runpytest_subprocess("--record-mode=once").assert_outcomes(passed=1)
+    (cassette,) = (pytester.path / "cassettes").rglob("*.yaml")
+    assert "/anything" in cassette.read_text()
+    model.stop()
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+
+
+def test_block_network_of_pytest_recording_still_blocks_tests_without_a_cassette(pytester, model):
+    pytester.makeini("[pytest]\nretold_vcr = true\nasyncio_default_fixture_loop_scope = function")
+    folder = pytester.mkdir("cassettes") / "test_blocked"
+    folder.mkdir()
+    (folder / "test_with_a_cassette.yaml").write_text(TAPE)
+    pytester.makepyfile(
+        test_blocked=f"""
+        import httpx
+        import pytest
+        import socket
+
+        def test_without_one():
+            with pytest.raises(RuntimeError, match="Network is disabled"):
+                httpx.get("{model.url}/x")
+
+        @pytest.mark.vcr
+        def test_with_a_cassette():
+            body = {{"model": "m", "messages": [{{"role": "user", "content": "hello"}}]}}
+            assert httpx.post("https://api.example.org/v1/chat/completions", json=body).status_code == 200
+            # What blocked the first test has not taken this away.
+            with pytest.raises(ConnectionError, match="a replay asks nobody"):
+                socket.create_connection(("192.0.2.1", 80), timeout=1)
+        """
+    )
+    pytester.runpytest_subprocess("--block-network").assert_outcomes(passed=2)

@@ -23,7 +23,7 @@ _PATCHES: dict[str, Callable[[ModuleType], None]] = {
     "multiprocessing.spawn": _children.patch_spawn,
 }
 #: Of the standard library, imported here in any case.
-_OWN = (_threads.patch, _children.patch, _sockets.patch)
+_OWN = (_threads.patch, _children.patch)
 _done: set[str] = set()
 
 
@@ -38,6 +38,7 @@ def install() -> None:
         sys.meta_path.insert(0, _Waiting())
         for patch_own in _OWN:
             patch_own()
+    _sockets.patch()
 
 
 def _is_being_imported(module: ModuleType) -> bool:

@@ -13,7 +13,12 @@ _MOST_NAMES = 10_000
 
 
 def patch() -> None:
-    """Patches the lookup of names, and the two ways to connect."""
+    """Patches the lookup of names, and the two ways to connect, unless they are patched.
+
+    Tools that block the network put back what they found when they were imported, which takes ours away.
+    """
+    if getattr(socket.socket.connect, "__module__", None) == __name__:
+        return
     look_up = socket.getaddrinfo
     connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
 
@@ -48,6 +53,7 @@ def patch() -> None:
         noted(self, address)
         return connect_ex(self, address)
 
-    socket.getaddrinfo = getaddrinfo
+    if getattr(look_up, "__module__", None) != __name__:
+        socket.getaddrinfo = getaddrinfo
     socket.socket.connect = connect_noted  # type: ignore[method-assign, assignment]
     socket.socket.connect_ex = connect_ex_noted  # type: ignore[method-assign, assignment]
