@@ -31,7 +31,7 @@ class Ended(Exception):
 
 class Test:
     def __init__(self, name: str) -> None:
-        self.name, self.asked, self.answers = name, [], []
+        self.name, self.asked, self.answers = name, [], {}
         self.before: list[Any] = BEFORE.get(name, {}).get("asked", [])
         self.change = CHANGE if not CHANGED or name in CHANGED else ""
 
@@ -85,7 +85,8 @@ def patch(base: Any) -> None:
 
     def process_noted(self: Any, *, response: Any, **more: Any) -> Any:
         if current is not None and "json" in response.headers.get("content-type", ""):
-            current.answers.append(json.loads(response.read()))
+            # By the number of the request.
+            current.answers[len(current.asked) - 1] = json.loads(response.read())
         return process(self, response=response, **more)
 
     base.SyncAPIClient._process_response = process_noted

@@ -31,6 +31,11 @@ def vcr_cassette_dir():
     return os.environ["RETOLD_CASSETTES"]
 
 
+@pytest.fixture(scope="module")
+def vcr_config():
+    return {"match_on": ["method", "uri", "body"]} if "MATCH_BODIES" in os.environ else {}
+
+
 def user(text):
     return {"role": "user", "content": text}
 
