@@ -1,6 +1,7 @@
 //! Rewords a deserialiser's messages for the person who wrote the file.
 
 use crate::escaping::printable;
+use crate::text_diff::likeness;
 
 /// The longest value that a message shows.
 const LONGEST: usize = 60;
@@ -109,10 +110,6 @@ fn found_words(found: &str) -> String {
     }
 }
 
-/// The similarity of two words, from 0 to 1.
-pub fn likeness(a: &str, b: &str) -> f32 {
-    similar::TextDiff::from_chars(a, b).ratio()
-}
 
 #[cfg(test)]
 mod tests {

@@ -115,6 +115,7 @@ pub mod proof;
 pub mod run;
 pub mod sidecar;
 pub mod snapshot;
+pub mod text_diff;
 pub mod totals;
 pub mod unique;
 mod values;

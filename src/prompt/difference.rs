@@ -3,10 +3,9 @@
 use std::fmt;
 
 use serde_json::{Map, Value};
-use similar::TextDiff;
-
 use super::request::{Api, Request};
 use crate::escaping::{inert_lines, printable};
+use crate::text_diff::unified_diff;
 
 /// The longest excerpt, in characters.
 const LONGEST: usize = 80;
@@ -164,10 +163,7 @@ impl Difference {
 
 /// A unified diff with two lines of context, made safe to show.
 pub(crate) fn unified(old: &str, new: &str) -> String {
-    let (old, new) = (inert_lines(old), inert_lines(new));
-    let diff = TextDiff::from_lines(&old, &new);
-    let text = diff.unified_diff().context_radius(2).header("recorded", "now").to_string();
-    text.replace("\\ No newline at end of file\n", "")
+    unified_diff(&inert_lines(old), &inert_lines(new), ["recorded", "now"])
 }
 
 impl fmt::Display for Difference {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use similar::TextDiff;
 
 use super::history::RecordedOutcome;
 use super::question::QuestionCore;
@@ -12,6 +11,7 @@ use crate::event::{Because, Event, MarkRecorded};
 use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
 use crate::prompt::{Request, first_difference, unified};
+use crate::text_diff::line_likeness;
 
 /// How many of the events that only one of two declarations names are shown.
 const MOST_SOURCES: usize = 20;
@@ -355,7 +355,7 @@ fn whole_text(request: &Request) -> String {
 
 /// How similar two prompts are, 0 to 1000: common lines, and a little for a common call prefix.
 fn likeness(wanted: &str, candidate: &str, other: &CallPath, call: &CallPath) -> u64 {
-    let ratio = TextDiff::from_lines(wanted, candidate).ratio();
+    let ratio = line_likeness(wanted, candidate);
     let prefix = other.as_str().bytes().zip(call.as_str().bytes()).take_while(|(a, b)| a == b);
     (f64::from(ratio) * 900.0) as u64 + prefix.count().min(100) as u64
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use retold::escaping::printable;
-use retold::explain::likeness;
+use retold::text_diff::likeness;
 use retold::id::{CallPath, RunId, Seq};
 use retold::log::{AskedModels, EventFilter, LogError, Reader, method_and_model};
 
