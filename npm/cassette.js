@@ -1,0 +1,110 @@
+// The cassette of a test file.
+
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, relative } from "node:path";
+import { promisify } from "node:util";
+
+import { failure } from "./failure.js";
+import { program } from "./program.js";
+import { Server } from "./server.js";
+
+/** What the tests of a file ask, recorded or replayed. */
+export class Cassette {
+  /**
+   * Starts the server, and sets the variables in which SDKs look for it.
+   *
+   * @param {string} testFile
+   */
+  static async begin(testFile) {
+    const mode = process.env.RETOLD;
+    if (mode && mode !== "record") {
+      throw failure(`RETOLD is ${JSON.stringify(mode)}: set it to "record", or unset it to replay`);
+    }
+    const cassette = new Cassette(testFile, mode === "record");
+    await cassette.#begin();
+    return cassette;
+  }
+
+  #server;
+  #before = { ...process.env };
+  #folder;
+
+  constructor(testFile, isRecorded) {
+    this.testFile = relative(process.cwd(), testFile);
+    this.path = join(dirname(testFile), "__cassettes__", `${basename(testFile)}.yaml`);
+    this.isRecorded = isRecorded;
+    this.exists = existsSync(this.path);
+  }
+
+  async #begin() {
+    const started = (...args) => Server.start([...args, "--stdio", "--", "vitest", this.testFile]);
+    if (this.exists && !this.isRecorded) {
+      this.#server = await started("replay", this.path);
+    } else {
+      this.#folder = await mkdtemp(join(tmpdir(), "retold-"));
+      this.#server = await started(...this.#log(), "record");
+      if (!this.isRecorded) {
+        // Tests that ask nothing need no cassette, and those that ask get the same refusal as any other.
+        await this.#server.end(0);
+        this.#server = await started(...this.#log(), "replay", "latest");
+      }
+    }
+    const { environment, unset } = this.#server.greeting;
+    for (const name of unset) delete process.env[name];
+    Object.assign(process.env, environment);
+  }
+
+  /**
+   * Ends the server; throws if the tests asked anything else than was recorded.
+   *
+   * @param {import("vitest").RunnerTestFile} file
+   */
+  async end(file) {
+    for (const name in process.env) if (!(name in this.#before)) delete process.env[name];
+    Object.assign(process.env, this.#before);
+    const states = statesOf(file);
+    const [hasFailed, isPart] = [states.includes("fail"), states.includes("skip")];
+    try {
+      const summary = await this.#server.end(hasFailed ? 1 : 0);
+      if (!this.isRecorded) this.#compare(summary, hasFailed || isPart);
+      else if (!hasFailed && summary.requests > 0) await this.#write(isPart);
+    } finally {
+      if (this.#folder) await rm(this.#folder, { recursive: true, force: true });
+    }
+  }
+
+  #compare({ not_recorded, differences, left, report }, isPart) {
+    // What a test that failed or was left out would have asked is not missing.
+    if (!(not_recorded || differences || (left && !isPart))) return;
+    if (this.exists) throw failure(report);
+    const path = relative(process.cwd(), this.path);
+    throw failure(
+      `there is no cassette ${path}: record it with \`RETOLD=record npx vitest run ${this.testFile}\`\n\n${report}`,
+    );
+  }
+
+  async #write(isPart) {
+    if (isPart && this.exists) {
+      throw failure(
+        `${relative(process.cwd(), this.path)} is as it was: some tests of ${this.testFile} were left out, and it may ` +
+          "have their answers: record the whole file, or delete the cassette first",
+      );
+    }
+    await mkdir(dirname(this.path), { recursive: true });
+    const args = [...this.#log(), "export", "latest", this.path, "--as", "cassette", "--force"];
+    await promisify(execFile)(program(), args);
+  }
+
+  #log() {
+    return ["--log", join(this.#folder, "log.db")];
+  }
+}
+
+/** How each test and each group in a group ended. */
+function statesOf(group) {
+  return group.tasks.flatMap((task) => [task.result?.state ?? task.mode, ...(task.tasks ? statesOf(task) : [])]);
+}
+

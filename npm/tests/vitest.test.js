@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { cpSync, existsSync } from "node:fs";
+import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+
+import { model } from "./model.js";
+import { asking, Project } from "./project.js";
+
+const SUITE = "capital.test.ts";
+
+let recording;
+
+/** A project that has its cassettes, and whose model does not answer any more. */
+async function recorded() {
+  recording ??= record();
+  const { asked, cassettes } = await recording;
+  const project = new Project();
+  cpSync(cassettes, project.path("__cassettes__"), { recursive: true });
+  return { project, asked };
+}
+
+async function record() {
+  const project = new Project();
+  const upstream = await model();
+  const { code, said } = await project.vitest([], asking(upstream));
+  upstream.close();
+  assert.equal(code, 0, said);
+  return { asked: upstream.asked, cassettes: project.path("__cassettes__") };
+}
+
+test("a suite is recorded, and replayed without a key or a network", async () => {
+  const { project, asked } = await recorded();
+  assert.equal(asked.length, 5);
+  const cassette = project.cassette(SUITE);
+  assert.match(cassette, /^retold: "cassette 1"$/m);
+  assert.doesNotMatch(cassette, /sk-real/);
+  assert.equal(project.cassette("sum.test.ts"), undefined);
+  for (const pool of ["forks", "threads"]) {
+    const { code, said } = await project.vitest(["--pool", pool], {});
+    assert.equal(code, 0, said);
+    assert.match(said, /5 passed/);
+  }
+  assert.equal(project.cassette(SUITE), cassette);
+});
+
+test("a changed prompt fails, with the difference, also if the program swallows the error", async () => {
+  const { project } = await recorded();
+  project.replace(SUITE, 'capital("France")).toContain("France")', 'capital("Italy").catch(() => "")).toBe("")');
+  const { code, said } = await project.vitest([], {});
+  assert.equal(code, 1, said);
+  assert.match(said, /capital of France\?/);
+  assert.match(said, /capital of Italy\?/);
+  assert.match(said, /FAIL +capital\.test\.ts/);
+  assert.match(said, /Test Files +1 failed \| 1 passed/);
+});
+
+test("an answer that is not asked for fails, but not if a test was left out", async () => {
+  const { project } = await recorded();
+  assert.equal((await project.vitest(["-t", "a capital"], {})).code, 0);
+  project.replace(SUITE, 'await capital("France")', '"France"');
+  const { code, said } = await project.vitest([], {});
+  assert.equal(code, 1, said);
+  assert.match(said, /Tests +5 passed/);
+  assert.match(said, /Error: retold: 1 recorded request was never asked/);
+});
+
+test("what there is to do without a cassette is said", async () => {
+  const project = new Project();
+  const { code, said } = await project.vitest([], {});
+  assert.equal(code, 1, said);
+  assert.match(
+    said,
+    /there is no cassette __cassettes__\/capital\.test\.ts\.yaml: record it with `RETOLD=record npx vitest run capital\.test\.ts`/,
+  );
+  assert.match(said, /Test Files +1 failed \| 1 passed/);
+  assert.equal(project.cassette(SUITE), undefined);
+  const wrong = await project.vitest([], { RETOLD: "all" });
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.said, /RETOLD is "all": set it to "record", or unset it to replay/);
+});
+
+test("a cassette is written only if it is whole", async (t) => {
+  const { project } = await recorded();
+  const cassette = project.cassette(SUITE);
+  const upstream = await model();
+  t.after(upstream.close);
+  const part = await project.vitest(["-t", "a capital"], asking(upstream));
+  assert.equal(part.code, 1, part.said);
+  assert.match(part.said, /is as it was: some tests of capital\.test\.ts were left out/);
+  project.replace(SUITE, 'toContain("France")', 'toContain("Italy")');
+  assert.equal((await project.vitest([], asking(upstream))).code, 1);
+  assert.equal(project.cassette(SUITE), cassette);
+});
+
+test("an edited request is named", async () => {
+  const { project } = await recorded();
+  project.replace(`__cassettes__/${SUITE}.yaml`, "Name a colour.", "Name a number.");
+  const { code, said } = await project.vitest([SUITE], {});
+  assert.equal(code, 1, said);
+  assert.match(said, /FAIL +capital.test.ts.*\n *Error: retold: capital\.test\.ts\.yaml, exchanges\.\d .*the request was edited/);
+});
+
+test("retold around vitest records and replays the whole run", async () => {
+  const project = new Project();
+  const upstream = await model();
+  const vitest = ["--", project.path("node_modules/.bin/vitest"), "run"];
+  const { RETOLD: _, ...variables } = asking(upstream);
+  const record = await project.retold(["record", ...vitest], variables);
+  upstream.close();
+  assert.equal(record.code, 0, record.said);
+  assert.equal(project.cassette(SUITE), undefined);
+  const replay = await project.retold(["replay", "latest", ...vitest]);
+  assert.equal(replay.code, 0, replay.said);
+  project.replace(SUITE, 'capital("France")', 'capital("Italy")');
+  assert.equal((await project.retold(["replay", "latest", ...vitest])).code, 1);
+});
+
+test("retold ends with the tests, however they end", async () => {
+  const project = new Project();
+  project.write(
+    "slow.test.ts",
+    `import { writeFileSync } from "node:fs";
+     import { test } from "vitest";
+     test("slow", async () => {
+       writeFileSync("pid", String(process.pid));
+       writeFileSync("url", process.env.RETOLD_URL!);
+       writeFileSync("ready", "");
+       await new Promise((resolve) => setTimeout(resolve, 60_000));
+     }, 60_000);`,
+  );
+  // Ctrl-C, which a terminal sends to all processes, and the worst that can happen to the one that has the tests.
+  const ends = [
+    (vitest) => process.kill(-vitest.pid, "SIGINT"),
+    () => process.kill(Number(project.read("pid")), "SIGKILL"),
+  ];
+  for (const end of ends) {
+    const vitest = project.start(project.path("node_modules/.bin/vitest"), ["run", "slow"], {});
+    while (!existsSync(project.path("ready"))) await pause(20);
+    const url = project.read("url");
+    assert.ok(await answers(url));
+    end(vitest);
+    assert.notEqual((await project.ended(vitest)).code, 0);
+    const since = Date.now();
+    while (await answers(url)) {
+      assert.ok(Date.now() - since < 10_000, "retold is still there");
+      await pause(50);
+    }
+    project.remove("ready");
+  }
+});
+
+async function answers(url) {
+  return fetch(url).then(
+    () => true,
+    () => false,
+  );
+}
