@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
+from email.parser import BytesHeaderParser
 from pathlib import Path
 from typing import Any
 
@@ -51,3 +53,14 @@ def build_wheel(directory: str, settings: Any = None, metadata: str | None = Non
 def build_editable(directory: str, settings: Any = None, metadata: str | None = None) -> str:
     _program()
     return maturin.build_editable(directory, settings, metadata)
+
+
+def build_sdist(directory: str, settings: Any = None) -> str:
+    """All that the commit has. maturin takes what the module depends on, and the module does not depend on the program."""
+    with tempfile.TemporaryDirectory() as folder:
+        described = Path(folder) / maturin.prepare_metadata_for_build_wheel(folder, settings) / "METADATA"
+        described = described.rename(Path(folder) / "PKG-INFO")
+        root = f"retold-{BytesHeaderParser().parsebytes(described.read_bytes())['Version']}"
+        archive = ["git", "archive", f"--prefix={root}/", f"--add-file={described}", "-o", f"{directory}/{root}.tar.gz", "HEAD"]
+        subprocess.run(archive, cwd=ROOT, check=True)
+    return f"{root}.tar.gz"
