@@ -12,7 +12,7 @@ use retold::event::RunStarted;
 use retold::id::RunId;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::model::NamedUrl;
-use retold::run::Recorder;
+use retold::run::{Budget, Recorder};
 use retold_wire::{Front, PROGRAM, Pace, Rules, Samples, Server, Session, SessionSetup, Upstreams};
 use tokio::net::TcpListener;
 
@@ -106,6 +106,7 @@ pub(crate) async fn recorder(log: &Path, upstream: SocketAddr) -> Serving {
         rules: Rules::default(),
         upstreams: Some(upstreams),
         shared: false,
+        budget: Budget::unlimited(),
         pace: Pace::AtOnce,
     })
     .await
@@ -125,6 +126,7 @@ pub(crate) async fn replayer(log: &Path) -> Serving {
         rules,
         upstreams: None,
         shared: false,
+        budget: Budget::unlimited(),
         pace: Pace::AtOnce,
     })
     .await

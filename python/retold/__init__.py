@@ -19,6 +19,7 @@ from ._context import Call
 from ._errors import (
     BlockError,
     NotCaught,
+    OverBudget,
     ProgramNotFound,
     ReplayMismatch,
     ReportError,
@@ -40,6 +41,7 @@ __all__ = [
     "Cassette",
     "Log",
     "NotCaught",
+    "OverBudget",
     "Parsed",
     "ProgramNotFound",
     "ReplayMismatch",
@@ -72,6 +74,7 @@ def record(
     replace: Replacements = (),
     redact: Sequence[str] = (),
     shared: bool = False,
+    max_cost: float | None = None,
 ) -> Block:
     """Records what is asked inside the block as a new run of the log, which is created if it is missing.
 
@@ -79,6 +82,9 @@ def record(
     left alone; `*` stands for any text. ``ignore`` are fields of requests that do not count, such as
     ``metadata.sent_at``; ``replace`` maps regular expressions to the text that counts in place of what they match;
     ``redact`` are regular expressions whose matches are not stored. With ``shared``, equal requests are asked once.
+
+    ``max_cost`` are US dollars after which nothing more is asked: requests then get an error with HTTP status 402, and
+    `OverBudget` is raised at the end of the block. The run can be resumed with a higher limit.
     """
     arguments = ["--log", os.fspath(log), "record"]
     if name is not None:
@@ -86,6 +92,7 @@ def record(
     arguments += rules(ignore, replace, redact)
     if shared:
         arguments.append("--shared")
+    arguments += _budget(max_cost)
     return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)
 
 
@@ -132,11 +139,16 @@ def resume(
     hosts: Sequence[str] = (),
     exclude: Sequence[str] = (),
     retry_failed: bool = False,
+    max_cost: float | None = None,
 ) -> Block:
-    """Continues a run that was cut off: recorded answers first, then the model, whose answers are recorded."""
+    """Continues a run that was cut off: recorded answers first, then the model, whose answers are recorded.
+
+    ``max_cost`` counts what the run has cost so far, too.
+    """
     arguments = ["--log", os.fspath(log), "record", "--resume", run_named(log, run)]
     if retry_failed:
         arguments.append("--retry-failed")
+    arguments += _budget(max_cost)
     return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)
 
 
@@ -148,12 +160,18 @@ def fork(
     hosts: Sequence[str] = (),
     exclude: Sequence[str] = (),
     retry_failed: bool = False,
+    max_cost: float | None = None,
 ) -> Block:
     """Records a new run that shares the answers of another, and asks what is new."""
     arguments = ["--log", os.fspath(log), "fork", run_named(log, run)]
     if retry_failed:
         arguments.append("--retry-failed")
+    arguments += _budget(max_cost)
     return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)
+
+
+def _budget(max_cost: float | None) -> list[str]:
+    return [] if max_cost is None else ["--max-cost", repr(float(max_cost))]
 
 
 cassette = Cassette

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from . import _catch
-from ._errors import BlockError, ReplayMismatch, UnusedAnswers
+from ._errors import BlockError, OverBudget, ReplayMismatch, UnusedAnswers
 from ._run import Run
 from ._server import Server
 from ._session import Host, Session, activate, active
@@ -102,6 +102,11 @@ class Block:
             differs, left = differs - run.summary["not_reported_again"], 0
         if missed or differs or (left and self._unused == "error"):
             raise ReplayMismatch(run.summary["report"], run.summary) from error
+        if run.summary["over_budget"] is not None:
+            raise OverBudget(
+                f"retold: {run.summary['over_budget']}: {run.summary['not_asked']} of the requests were not asked. "
+                f"The run is kept, and can be resumed with a higher max_cost: retold.resume(.., {run.id[:8]!r})"
+            ) from error
         if left and self._unused == "warn":
             warnings.warn(run.summary["report"], UnusedAnswers, stacklevel=2)
 

@@ -29,6 +29,10 @@ class NotCaught(RetoldError, ConnectionError):
     """A connection that a replay does not allow, because nothing of its host is recorded."""
 
 
+class OverBudget(RetoldError):
+    """The run reached ``max_cost``, or what it costs is not known; requests were not asked. It can be resumed."""
+
+
 class ReplayMismatch(RetoldError, AssertionError):
     """A program asked something that is not recorded, or reported something else than was recorded.
 

@@ -553,3 +553,22 @@ def test_nothing_is_left_beside_the_log_but_its_mark(model, log):
     with retold.record(log):
         ask(client, "one")
     assert sorted(os.listdir(os.path.dirname(log))) == ["study.db", "study.db-mark"]
+
+
+def test_a_cost_limit_stops_a_block_that_can_be_resumed(model, log):
+    client = openai.OpenAI(base_url=f"{model.url}/v1", api_key="sk-secret")
+
+    def ask(question):
+        messages = [{"role": "user", "content": question}]
+        return client.chat.completions.create(model="gpt-4o-mini", messages=messages).choices[0].message.content
+
+    with pytest.raises(retold.OverBudget, match="max_cost is 0.000001: 1 of the requests"):
+        with retold.record(log, max_cost=1e-6):
+            ask("one")
+            with pytest.raises(openai.APIStatusError) as refused:
+                ask("two")
+            assert refused.value.status_code == 402
+    assert len(model.asked) == 1
+    with retold.resume(log, max_cost=1):
+        assert "one" in ask("one") and "two" in ask("two")
+    assert len(model.asked) == 2

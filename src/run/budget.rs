@@ -1,7 +1,7 @@
 //! Limits on what a run may use: tokens and dollars.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::details::usage;
 use crate::event::Event;
@@ -13,13 +13,21 @@ use crate::prompt::Request;
 /// What a run has used, and how much it may use. Calls in flight at the limit are still recorded,
 /// so the limits can be exceeded by that much.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub struct Budget {
     max_tokens: Option<u64>,
     max_cost: Option<f64>,
     prices: Prices,
-    tokens: Cell<u64>,
-    cost: Cell<f64>,
-    uncounted: Cell<bool>,
+    spent: Mutex<Spending>,
+}
+
+/// What was used so far.
+#[derive(Debug, Default)]
+struct Spending {
+    tokens: u64,
+    /// In US dollars.
+    cost: f64,
+    /// Whether an answer came without token counts.
+    is_uncounted: bool,
 }
 
 /// Why nothing more may be asked.
@@ -56,10 +64,19 @@ pub enum OverBudget {
 }
 
 impl Budget {
-    pub(super) fn new(limits: &Limits, prices: Prices) -> Self {
+    /// A budget of which nothing is used.
+    pub fn new(limits: &Limits, prices: Prices) -> Self {
         let Limits { max_tokens, max_cost, .. } = *limits;
-        let (tokens, cost, uncounted) = Default::default();
-        Budget { max_tokens, max_cost, prices, tokens, cost, uncounted }
+        Budget { max_tokens, max_cost, prices, spent: Mutex::default() }
+    }
+
+    /// No limits.
+    pub fn unlimited() -> Self {
+        Budget::new(&Limits::default(), Prices::default())
+    }
+
+    fn spent(&self) -> MutexGuard<'_, Spending> {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_unlimited(&self) -> bool {
@@ -67,7 +84,10 @@ impl Budget {
     }
 
     /// Whether a request may be sent.
-    pub(super) fn check(&self, request: &Request) -> Result<(), OverBudget> {
+    ///
+    /// # Errors
+    /// [`OverBudget`]: the budget is used up, or what the answer will use cannot be known.
+    pub fn check(&self, request: &Request) -> Result<(), OverBudget> {
         if self.is_unlimited() {
             return Ok(());
         }
@@ -75,39 +95,40 @@ impl Budget {
         if self.max_cost.is_some() && self.prices.price(model).is_none() {
             return Err(OverBudget::NoPrice { model: model.to_owned() });
         }
-        if self.uncounted.get() {
+        let Spending { tokens, cost, is_uncounted } = *self.spent();
+        if is_uncounted {
             return Err(OverBudget::Uncounted);
         }
         match (self.max_tokens, self.max_cost) {
-            (Some(max), _) if self.tokens.get() >= max => {
-                Err(OverBudget::Tokens { used: self.tokens.get(), max })
-            }
-            (_, Some(max)) if self.cost.get() >= max => {
-                Err(OverBudget::Cost { used: self.cost.get(), max })
-            }
+            (Some(max), _) if tokens >= max => Err(OverBudget::Tokens { used: tokens, max }),
+            (_, Some(max)) if cost >= max => Err(OverBudget::Cost { used: cost, max }),
             _ => Ok(()),
         }
     }
 
     /// Counts a live answer. One with an unreadable usage is not held against the server.
-    pub(super) fn count(&self, request: &Request, usage: Usage, readable: bool) {
+    pub fn count(&self, request: &Request, usage: Usage, readable: bool) {
         if self.is_unlimited() {
             return;
         }
-        self.uncounted.set(self.uncounted.get() || readable && !usage.is_counted());
+        self.spent().is_uncounted |= readable && !usage.is_counted();
         self.add(request.model().unwrap_or(""), usage);
     }
 
     fn add(&self, model: &str, usage: Usage) {
         let Usage { prompt_tokens, completion_tokens, .. } = usage;
         let tokens = prompt_tokens.unwrap_or(0).saturating_add(completion_tokens.unwrap_or(0));
-        self.tokens.set(self.tokens.get().saturating_add(tokens));
         let cost = self.prices.price(model).map_or(0.0, |price| price.cost(usage));
-        self.cost.set(self.cost.get() + cost);
+        let mut spent = self.spent();
+        spent.tokens = spent.tokens.saturating_add(tokens);
+        spent.cost += cost;
     }
 
     /// Counts what a run has recorded. Answers that it shares with another run were paid for there.
-    pub(super) fn count_recorded(
+    ///
+    /// # Errors
+    /// [`LogError`] if the run cannot be read.
+    pub fn count_recorded(
         &self,
         reader: &mut dyn Reader,
         run: RunId,

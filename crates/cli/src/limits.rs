@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::CliError;
 use retold::model::{Limits, Prices};
+use retold::run::Budget;
 use retold_study::config::{ConfigError, load, read_text};
 
 /// The prices built into this release.
@@ -24,6 +25,14 @@ pub(crate) struct LimitArgs {
     /// for a tenth.
     #[arg(long, value_name = "SHARE")]
     max_failed: Option<f64>,
+    #[command(flatten)]
+    pub(crate) budget: BudgetArgs,
+}
+
+/// What a run may use.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct BudgetArgs {
     /// Stop (the run can be resumed) once the run has used this many tokens, including earlier
     /// executions. Calls that are in flight at that point are still recorded.
     #[arg(long, value_name = "N")]
@@ -41,25 +50,32 @@ pub(crate) struct LimitArgs {
 impl LimitArgs {
     /// The limits of the config with the flags applied.
     pub(crate) fn apply(&self, limits: &mut Limits) {
-        let &LimitArgs {
-            concurrency,
-            max_connection_failures,
-            max_failed,
-            max_tokens,
-            max_cost,
-            prices: _,
-        } = self;
+        let &LimitArgs { concurrency, max_connection_failures, max_failed, ref budget } = self;
         limits.concurrency = concurrency.unwrap_or(limits.concurrency);
         limits.max_connection_failures =
             max_connection_failures.unwrap_or(limits.max_connection_failures);
         limits.max_failed = max_failed.or(limits.max_failed);
-        limits.max_tokens = max_tokens.or(limits.max_tokens);
-        limits.max_cost = max_cost.or(limits.max_cost);
+        budget.apply(limits);
+    }
+}
+
+impl BudgetArgs {
+    fn apply(&self, limits: &mut Limits) {
+        limits.max_tokens = self.max_tokens.or(limits.max_tokens);
+        limits.max_cost = self.max_cost.or(limits.max_cost);
     }
 
     /// The prices of tokens.
     pub(crate) fn prices(&self) -> Result<Prices, CliError> {
         prices(self.prices.as_deref())
+    }
+
+    /// The budget of a run that has no other limits.
+    pub(crate) fn budget(&self) -> Result<Budget, CliError> {
+        let mut limits = Limits::default();
+        self.apply(&mut limits);
+        limits.check().map_err(|wrong| CliError::usage(wrong.to_string()))?;
+        Ok(Budget::new(&limits, self.prices()?))
     }
 }
 
@@ -82,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_prices_that_come_along_can_be_read() {
-        let prices = LimitArgs::default().prices().unwrap();
+        let prices = BudgetArgs::default().prices().unwrap();
         assert!(prices.models.len() > 5, "{prices:?}");
     }
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use hyper::Response;
 use hyper::body::Incoming as IncomingBody;
-use hyper::http::{HeaderMap, header};
+use hyper::http::{HeaderMap, Method, header};
 use retold::model::providers::{self, Problem};
+use retold::run::OverBudget;
 
 use crate::body::{Bodies, Unread};
 use crate::incoming::Incoming;
@@ -95,6 +96,12 @@ async fn answer(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing>
             play::recorded(&session, &asked, ticket, attempt, read).await
         }
         ReplayTurn::Live(ticket) => {
+            // What is only looked up, such as a list of models, costs nothing.
+            if incoming.method == Method::POST
+                && let Err(over) = session.budget.check(&asked.request)
+            {
+                return unaffordable(&session, &asked, over);
+            }
             let (waiting, answer) = Outlet::awaited();
             let dialect = asked.dialect;
             // The answer is read to its end even if the client leaves.
@@ -150,6 +157,17 @@ async fn refusal(
             answer
         }
     }
+}
+
+/// What a client gets whose request may cost too much: nothing is recorded, so that the run can be continued.
+fn unaffordable(session: &Session, asked: &WireRequest, over: OverBudget) -> Response<Outgoing> {
+    session.share(&asked.key, None);
+    let said = format!("retold asks nothing more: {over}");
+    session.count(|summary| {
+        summary.unaffordable += 1;
+        summary.over_budget.get_or_insert(over);
+    });
+    refused(asked.dialect, 402, "retold_budget", &said)
 }
 
 /// A request that is not recorded.

@@ -7,7 +7,7 @@ use hyper::Response;
 use hyper::http::header;
 use retold::id::Seq;
 use retold::model::providers::Problem;
-use retold::model::{Failure, FailureKind, HTTP, UNENDED};
+use retold::model::{Failure, FailureKind, HTTP, UNENDED, UNREADABLE};
 use retold::run::RecorderError;
 use retold::run::clock::Stopwatch;
 use serde_json::json;
@@ -385,6 +385,12 @@ impl LiveExchange<'_> {
     ) -> Result<(), RecorderError> {
         let ToStore { kept, body, chunks } = kept;
         let is_unended = response.extra.contains_key(UNENDED);
+        let readable = !response.extra.contains_key(UNREADABLE);
+        self.session.budget.count(
+            &self.asked.request,
+            response.usage.unwrap_or_default(),
+            readable,
+        );
         let kept = Transmission { again: ticket.is_again, ..kept };
         let kept = kept.with_body(&body, &chunks, response.content.text());
         response.extra.insert(HTTP.to_owned(), json!(kept));

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use retold::event::RunOutcome;
 use retold::id::{CallPath, RunId, Seq};
 use retold::log::{Log, LogError};
-use retold::run::{OutcomeLanes, Recorder, RecorderError, how_it_ended};
+use retold::run::{Budget, OutcomeLanes, Recorder, RecorderError, how_it_ended};
 use tokio::sync::{Notify, Semaphore};
 
 use crate::answer_registry::{AnswerRegistry, GivenAnswer, NotOne};
@@ -57,6 +57,8 @@ pub struct SessionSetup {
     pub rules: Rules,
     /// Where requests go; `None` for a replay.
     pub upstreams: Option<Upstreams>,
+    /// What they may cost.
+    pub budget: Budget,
     /// Whether one answer serves all requests that are equal.
     pub shared: bool,
     /// How fast recorded streams are sent.
@@ -72,6 +74,7 @@ pub struct Session {
     samples: Samples,
     pub(crate) rules: Rules,
     pub(crate) upstreams: Option<Upstreams>,
+    pub(crate) budget: Budget,
     pub(crate) same_run: bool,
     pub(crate) pace: Pace,
     state: Mutex<SessionState>,
@@ -126,8 +129,18 @@ impl Session {
     /// # Errors
     /// [`LogError`] if the log cannot be read.
     pub fn new(setup: SessionSetup) -> Result<Arc<Self>, LogError> {
-        let SessionSetup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace } =
-            setup;
+        let SessionSetup {
+            log,
+            run,
+            recorder,
+            samples,
+            same_run,
+            rules,
+            upstreams,
+            budget,
+            shared,
+            pace,
+        } = setup;
         let live = upstreams.is_some();
         let lanes = if same_run {
             let mut reader = log.reader()?;
@@ -155,6 +168,7 @@ impl Session {
             samples,
             rules,
             upstreams,
+            budget,
             same_run,
             pace,
             state: Mutex::new(state),

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use retold::model::Failure;
+use retold::run::OverBudget;
 
 use crate::nearest::NearestMatch;
 use crate::recorded::ReplayedAttempt;
 
 /// What happened in a session.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionSummary {
     /// Requests that arrived.
     pub requests: u64,
@@ -38,6 +39,10 @@ pub struct SessionSummary {
     pub unreported: u64,
     /// The first difference.
     pub difference: Option<String>,
+    /// Requests that were not asked, because of the budget.
+    pub unaffordable: u64,
+    /// Why the first of them was not asked.
+    pub over_budget: Option<OverBudget>,
     /// The hosts to which answers led the program, past the upstreams.
     pub led_to: BTreeSet<String>,
     /// Recorded samples that were never asked for, or not to their end.

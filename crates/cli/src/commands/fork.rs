@@ -77,7 +77,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if !command.is_empty() {
         let destinations = Destinations { upstreams, intercept };
         let command = process.program(command);
-        return program::fork(&run, shared, retry_failed, &destinations, command, global);
+        let budget = model.budget();
+        return program::fork(&run, shared, retry_failed, &destinations, budget, command, global);
     }
     let selected = select::run(global, &run)?;
     let mut reader = selected.log.reader()?;

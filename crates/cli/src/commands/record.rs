@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
+use crate::limits::BudgetArgs;
 use crate::runs::continuation;
 use crate::runs::program::{
     self, Destinations, InterceptArgs, ProcessArgs, ProgramRecording, RulesArgs, SharedArgs,
@@ -59,6 +60,8 @@ pub(crate) struct Args {
     log_limit: Option<u64>,
     #[command(flatten)]
     process: ProcessArgs,
+    #[command(flatten)]
+    budget: BudgetArgs,
     /// The command to run.
     #[arg(last = true, required_unless_present = "resume", value_name = "CMD")]
     command: Vec<OsString>,
@@ -74,6 +77,7 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
         intercept,
         log_limit,
         process,
+        budget,
         command,
     } = args;
     let destinations = Destinations { upstreams, intercept };
@@ -87,12 +91,13 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
             shared,
             retry_failed,
             &destinations,
+            &budget,
             process.program(command),
             global,
         );
     }
     let command = process.program(command);
-    let recording = ProgramRecording { name, destinations, rules, log_limit, command };
+    let recording = ProgramRecording { name, destinations, rules, log_limit, budget, command };
     program::record(recording, global)
 }
 

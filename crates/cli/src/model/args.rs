@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::addresses::{environment_url, own_url};
 use crate::error::CliError;
-use crate::limits::LimitArgs;
+use crate::limits::{BudgetArgs, LimitArgs};
 use retold::escaping::printable;
 use retold::model::{NamedUrl, Prices};
 use retold_study::config::{
@@ -164,9 +164,14 @@ impl ModelArgs {
         }
     }
 
+    /// What the run may use.
+    pub(crate) fn budget(&self) -> &BudgetArgs {
+        &self.limits.budget
+    }
+
     /// The prices of tokens: from the given file, or built in.
     pub(crate) fn prices(&self) -> Result<Prices, CliError> {
-        self.limits.prices()
+        self.limits.budget.prices()
     }
 }
 

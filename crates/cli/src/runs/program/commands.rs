@@ -15,13 +15,14 @@ use super::{environment, keys, next};
 use crate::again::typed;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
+use crate::limits::BudgetArgs;
 use crate::redaction;
 use crate::run_id::new_run_id;
 use crate::runs::continuation;
 use crate::select::{self, RunSelection};
 use retold::event::ForkedFrom;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
-use retold::run::{Recorder, how_it_ended};
+use retold::run::{Budget, Recorder, how_it_ended};
 use retold_wire::{FailureReplay, KnownKeys, MASK, Pace, ProgramSettings, Rules, Samples};
 
 /// A program to be recorded.
@@ -30,13 +31,15 @@ pub(crate) struct ProgramRecording {
     pub(crate) destinations: Destinations,
     pub(crate) rules: RulesArgs,
     pub(crate) log_limit: Option<u64>,
+    pub(crate) budget: BudgetArgs,
     pub(crate) command: ProgramCommand,
 }
 
 /// Records a program.
 pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Status, CliError> {
-    let ProgramRecording { name, destinations, rules, log_limit, command } = recording;
+    let ProgramRecording { name, destinations, rules, log_limit, budget, command } = recording;
     rules.check()?;
+    let budget = budget.budget()?;
     let watch = destinations.intercept.watch;
     let ProgramDestinations { upstreams, names, hosts, urls } = destinations.of_new_run()?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
@@ -63,6 +66,7 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
         same_run: true,
         rules,
         upstreams: Some(upstreams),
+        budget,
         hosts,
         watch,
         pace: Pace::AtOnce,
@@ -101,7 +105,7 @@ pub(crate) fn replay(
     settings.shared |= playing.shared.shared;
     let Playing { failures, pace } = playing.playing();
     let samples = Samples::open(&log, run, &rules, failures)?;
-    let (writing, upstreams) = (None, None);
+    let (writing, upstreams, budget) = (None, None, Budget::unlimited());
     // The names of hosts choose no server: nothing is asked.
     let recorded = settings.intercept.clone().filter(|_| !intercept.intercept);
     let hosts = match recorded {
@@ -124,6 +128,7 @@ pub(crate) fn replay(
         same_run: true,
         rules,
         upstreams,
+        budget,
         hosts,
         watch,
         pace,
@@ -139,9 +144,11 @@ pub(crate) fn resume(
     shared: SharedArgs,
     retry_failed: bool,
     destinations: &Destinations,
+    budget: &BudgetArgs,
     command: ProgramCommand,
     global: &Global,
 ) -> Result<Status, CliError> {
+    let budget = budget.budget()?;
     let RunSelection { log, run } = select::run(global, name)?;
     let (mut settings, rules) =
         settings_of(&log, run, &redaction::keys(&global.log)?, |started| {
@@ -169,6 +176,7 @@ pub(crate) fn resume(
     let recorder = Recorder::go_on(&log, run).map_err(recorder_error)?;
     select::sound(log.reader()?.as_mut(), run, "nothing was recorded")?;
     let samples = Samples::open(&log, run, &rules, FailureReplay::asked_again(retry_failed))?;
+    budget.count_recorded(log.reader()?.as_mut(), run)?;
     let program = Program {
         log,
         run,
@@ -177,6 +185,7 @@ pub(crate) fn resume(
         same_run: true,
         rules,
         upstreams: Some(upstreams),
+        budget,
         hosts,
         watch,
         pace: Pace::AtOnce,
@@ -192,9 +201,11 @@ pub(crate) fn fork(
     shared: SharedArgs,
     retry_failed: bool,
     destinations: &Destinations,
+    budget: &BudgetArgs,
     command: ProgramCommand,
     global: &Global,
 ) -> Result<Status, CliError> {
+    let budget = budget.budget()?;
     let RunSelection { log, run: parent } = select::run(global, name)?;
     let (settings, rules) = settings_of(&log, parent, &redaction::keys(&global.log)?, |_| {
         format!("fork {}", parent.short(8))
@@ -227,6 +238,7 @@ pub(crate) fn fork(
         same_run: false,
         rules,
         upstreams: Some(upstreams),
+        budget,
         hosts,
         watch,
         pace: Pace::AtOnce,

@@ -27,7 +27,7 @@ use retold::escaping::printable;
 use retold::event::RunResumed;
 use retold::id::RunId;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
-use retold::run::{Recorder, how_it_ended};
+use retold::run::{Budget, Recorder, how_it_ended};
 use retold_wire::{
     Bodies, FailureReplay, Front, NoRun, Pace, ProgramSettings, Reach, Rules, Runs, Samples,
     Server, Session, SessionSetup, SessionSummary, Token, Upstreams,
@@ -366,6 +366,7 @@ impl ProxyRuns {
             same_run: true,
             rules,
             upstreams,
+            budget: Budget::unlimited(),
             shared: settings.shared || self.shared,
             pace: self.playing.pace,
         };

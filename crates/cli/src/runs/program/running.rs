@@ -20,7 +20,7 @@ use crate::signal::Signals;
 use retold::event::{RunResumed, RunStarted};
 use retold::id::RunId;
 use retold::log::Log;
-use retold::run::Recorder;
+use retold::run::{Budget, Recorder};
 use retold_wire::{
     Front, Interception, NamedHosts, Origins, Pace, ProgramSettings, Rules, Samples, Secret,
     Server, Session, SessionSetup, Upstreams,
@@ -51,6 +51,7 @@ pub(super) struct Program {
     pub(super) same_run: bool,
     pub(super) rules: Rules,
     pub(super) upstreams: Option<Upstreams>,
+    pub(super) budget: Budget,
     /// The hosts whose connections are opened; `None` if none are.
     pub(super) hosts: Option<NamedHosts>,
     /// Whether what goes past retold is counted.
@@ -84,6 +85,7 @@ impl Program {
             same_run,
             rules,
             upstreams,
+            budget,
             hosts,
             watch,
             pace,
@@ -137,8 +139,18 @@ impl Program {
             }
         };
         let shared = settings.shared;
-        let setup =
-            SessionSetup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace };
+        let setup = SessionSetup {
+            log,
+            run,
+            recorder,
+            samples,
+            same_run,
+            rules,
+            upstreams,
+            budget,
+            shared,
+            pace,
+        };
         let session = Session::new(setup)?;
         let token = Some(secret.token());
         let bases = bases(&settings)?;
@@ -181,7 +193,8 @@ impl Program {
         let done = match replay {
             true => ProgramOutcome::Replayed,
             false => {
-                let finished = code == 0 && summary.differences == 0;
+                let finished =
+                    code == 0 && summary.differences == 0 && summary.over_budget.is_none();
                 session.end(finished).await.map_err(recorder_error)?;
                 ProgramOutcome::Recorded { finished }
             }
@@ -202,6 +215,8 @@ impl Program {
         // What --intercept refuses need not be a model.
         let refused = watches && !intercepts && !reported.refused.is_empty();
         Ok(match summary.missed + summary.differences {
+            // A program that gets over the refusal has still not asked all that it wanted.
+            0 if code == 0 && summary.over_budget.is_some() => Status::Model,
             0 if !refused => Status::Program(code),
             _ => Status::Difference,
         })

@@ -85,7 +85,8 @@ pub(super) fn object(run: RunId, summary: &SessionSummary) -> Value {
         led_to,
         ..
     } = summary;
-    let SessionSummary { shared, unreported, .. } = summary;
+    let SessionSummary { shared, unreported, unaffordable, over_budget, .. } = summary;
+    let over_budget = over_budget.as_ref().map(ToString::to_string);
     let misses = misses
         .iter()
         .map(|miss| json!({"call": miss.call, "field": miss.field(), "report": miss.to_string()}));
@@ -93,7 +94,7 @@ pub(super) fn object(run: RunId, summary: &SessionSummary) -> Value {
         "run": run, "requests": requests, "recorded": answers, "failed_attempts": failed, "unended": unended,
         "failures": failures, "replayed": replayed, "shared": shared, "replayed_failed_attempts": replayed_failures, "not_recorded": missed, "misses": misses.collect::<Vec<_>>(),
         "led_to": led_to, "left": left, "reported": outcomes, "differences": differences, "difference": difference,
-        "not_reported_again": unreported,
+        "not_reported_again": unreported, "not_asked": unaffordable, "over_budget": over_budget,
     })
 }
 
@@ -238,6 +239,7 @@ fn text(ended: &EndedProgram<'_>) -> String {
     let SessionSummary {
         requests, replayed_failures, missed, outcomes, differences: differ, ..
     } = summary;
+    let SessionSummary { unaffordable, over_budget, .. } = summary;
     let (name, next) = (run.short(8), |verb| next::with(verb, run, flags, settings));
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -251,6 +253,16 @@ fn text(ended: &EndedProgram<'_>) -> String {
                     text,
                     "  `retold {}` runs it again from these answers",
                     next::with("replay", run, &[], settings)
+                );
+            } else if let Some(over) = over_budget {
+                let _ = writeln!(
+                    text,
+                    "  {over}: {} not asked, and the run is not finished: `retold {}` continues it with a higher limit",
+                    match unaffordable {
+                        1 => "1 request was".to_owned(),
+                        n => format!("{} were", counted(*n, "request")),
+                    },
+                    next("record --resume"),
                 );
             } else if *differ > 0 {
                 text.push_str(
