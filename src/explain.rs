@@ -110,7 +110,6 @@ fn found_words(found: &str) -> String {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -31,8 +31,9 @@ from ._errors import (
 from ._log import Log, Parsed, open, parse, run_named
 from ._rules import Replacements, rules
 from ._run import Run
+from ._version import VERSION
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "Block",

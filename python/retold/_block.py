@@ -20,6 +20,7 @@ from ._errors import BlockError, OverBudget, ReplayMismatch, UnusedAnswers
 from ._run import Run
 from ._server import Server
 from ._session import Host, Session, activate, active
+from ._version import VERSION
 
 #: What becomes of recorded answers that nobody asked for.
 UNUSED = ("error", "warn", "ignore")
@@ -65,7 +66,7 @@ class Block:
         if self._server is not None:
             raise BlockError("retold: this block is active already: make one for each use")
         with _reserved():
-            server = Server([*self._arguments, "--stdio", "--", *_command()])
+            server = Server([*self._arguments, f"--stdio={VERSION}", "--", *_command()])
             session = Session(server.address, self._offline, self._hosts, self._exclude, self._allow_hosts)
             self._server, self._session, self._run = server, session, Run(session)
             _catch.install()

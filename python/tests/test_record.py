@@ -401,7 +401,7 @@ with retold.record({log!r}):
                 words = open(f"/proc/{process}/cmdline", "rb").read().split(b"\0")
             except OSError:
                 continue
-            if b"--stdio" in words and log.encode() in words:
+            if any(word.startswith(b"--stdio") for word in words) and log.encode() in words:
                 found.append(process)
         return found
 

@@ -130,3 +130,10 @@ def test_rules_may_be_single_texts(log, model):
     assert "cat" not in retold.open(log).exchanges()[0]["question"]
     with pytest.raises(ValueError, match="cannot have a = in it"):
         retold.record(log, replace={r"\d": "n=N"})
+
+
+def test_a_program_of_another_version(log, monkeypatch):
+    monkeypatch.setattr("retold._block.VERSION", "0.0.9")
+    with pytest.raises(retold.StartFailed, match="the library has version 0.0.9, and this program has version"):
+        retold.record(log).__enter__()
+    assert not os.path.exists(log)

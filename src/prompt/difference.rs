@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use serde_json::{Map, Value};
 use super::request::{Api, Request};
 use crate::escaping::{inert_lines, printable};
 use crate::text_diff::unified_diff;
+use serde_json::{Map, Value};
 
 /// The longest excerpt, in characters.
 const LONGEST: usize = 80;

@@ -128,11 +128,7 @@ impl Budget {
     ///
     /// # Errors
     /// [`LogError`] if the run cannot be read.
-    pub fn count_recorded(
-        &self,
-        reader: &mut dyn Reader,
-        run: RunId,
-    ) -> Result<(), LogError> {
+    pub fn count_recorded(&self, reader: &mut dyn Reader, run: RunId) -> Result<(), LogError> {
         if self.is_unlimited() {
             return Ok(());
         }

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-
 use super::history::RecordedOutcome;
 use super::question::QuestionCore;
 use super::state_difference::StateDifference;

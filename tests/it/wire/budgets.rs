@@ -17,7 +17,8 @@ done
 /// Each answer takes a million tokens.
 fn upstream() -> Server {
     Server::handler(|_| {
-        let usage = json!({"prompt_tokens": 1_000_000, "completion_tokens": 0, "total_tokens": 1_000_000});
+        let usage =
+            json!({"prompt_tokens": 1_000_000, "completion_tokens": 0, "total_tokens": 1_000_000});
         let message = json!({"role": "assistant", "content": "yes"});
         let answer = json!({"id": "c", "object": "chat.completion", "created": 1, "model": "m", "usage": usage,
             "choices": [{"index": 0, "finish_reason": "stop", "message": message}]});

@@ -252,3 +252,14 @@ fn an_unfinished_library_s_run_is_a_run_like_any_other() {
     let nothing = replay(&place, "latest", &["true"]);
     assert!(nothing.err.contains("1 recorded request was never asked"), "{}", nothing.err);
 }
+
+#[test]
+fn a_library_of_another_version_is_refused_before_anything_is_written() {
+    let place = Place::new();
+    let said = place.run("record --stdio=0.0.1 -- true");
+    assert_eq!(said.code, 2, "{}", said.err);
+    let version = env!("CARGO_PKG_VERSION");
+    let why = format!("the library has version 0.0.1, and this program has version {version}");
+    assert!(said.err.contains(&why), "{}", said.err);
+    assert!(!place.path("retold.db").exists());
+}

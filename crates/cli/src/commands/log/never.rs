@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use retold::escaping::printable;
-use retold::text_diff::likeness;
 use retold::id::{CallPath, RunId, Seq};
 use retold::log::{AskedModels, EventFilter, LogError, Reader, method_and_model};
+use retold::text_diff::likeness;
 
 /// The most values that are listed.
 const MOST: usize = 40;

@@ -60,15 +60,36 @@ pub(crate) enum ProgramProcess {
 pub(crate) struct ProcessArgs {
     /// For libraries: CMD is running already, and has started retold. It gets our address as a line of
     /// JSON from our stdout, and sends {"exit_code": 0} to our stdin at its end; if stdin ends without
-    /// that, the program has died.
-    #[arg(long, requires = "command")]
-    stdio: bool,
+    /// that, the program has died. With VERSION, retold refuses a library of another version.
+    #[arg(long, requires = "command", value_name = "VERSION", value_parser = same_version)]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = OWN_VERSION)]
+    stdio: Option<LibraryVersion>,
+}
+
+const OWN_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The version of a library that has started us: ours.
+#[derive(Debug, Clone, Copy)]
+struct LibraryVersion;
+
+/// Refuses a library of another version, before anything is written: what it says and hears may be different.
+fn same_version(library: &str) -> Result<LibraryVersion, String> {
+    match library == OWN_VERSION {
+        true => Ok(LibraryVersion),
+        false => Err(format!(
+            "the library has version {library}, and this program has version {OWN_VERSION}: install both from one \
+             release, and let RETOLD_PROGRAM name no other program"
+        )),
+    }
 }
 
 impl ProcessArgs {
     /// The program with these words.
     pub(crate) fn program(self, words: Vec<OsString>) -> ProgramCommand {
-        let process = if self.stdio { ProgramProcess::Parent } else { ProgramProcess::Child };
+        let process = match self.stdio {
+            Some(LibraryVersion) => ProgramProcess::Parent,
+            None => ProgramProcess::Child,
+        };
         ProgramCommand { words, process }
     }
 }

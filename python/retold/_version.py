@@ -1,0 +1,3 @@
+"""The version of this package, and of the program that comes with it."""
+
+VERSION = "0.1.0"
