@@ -29,6 +29,8 @@ def test_the_source_distribution_has_the_program_and_the_backend(tmp_path):
     out = tmp_path / "dist"
     out.mkdir()
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT / "python" / "build")])}
+    # The clone may belong to somebody else.
+    environment |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": str(ROOT)}
     build = f"import backend; print(backend.build_sdist({str(out)!r}))"
     done = subprocess.run([sys.executable, "-c", build], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.stdout == "retold-0.1.0rc1.tar.gz\n", done.stderr
