@@ -572,3 +572,26 @@ def test_a_cost_limit_stops_a_block_that_can_be_resumed(model, log):
     with retold.resume(log, max_cost=1):
         assert "one" in ask("one") and "two" in ask("two")
     assert len(model.asked) == 2
+
+
+def test_a_decision_rests_on_the_last_answer_whatever_the_transport(model, log):
+    body = {"model": "m", "messages": [{"role": "user", "content": "yes or no?"}]}
+    url = f"{model.url}/v1/chat/completions"
+
+    async def by_aiohttp():
+        async with aiohttp.ClientSession() as client, client.post(url, json=body) as response:
+            return await response.json()
+
+    senders = {
+        "httpx": lambda: httpx.post(url, json=body).json(),
+        "requests": lambda: requests.post(url, json=body).json(),
+        "aiohttp": lambda: asyncio.run(by_aiohttp()),
+    }
+    with retold.record(log) as run:
+        for name, send in senders.items():
+            with run.call(name):
+                send()
+                run.decide("vote", name)
+    exchanges = {row["call"]: row["answer_seq"] for row in retold.open(log).exchanges()}
+    decisions = {row["value"]: row["answer_seq"] for row in retold.open(log).decisions()}
+    assert decisions == exchanges and len(decisions) == 3

@@ -5,12 +5,12 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from .._session import active
+from .._session import ANSWER, active
 from ._tls import check_context
 
 
 def patch(aiohttp: ModuleType) -> None:
-    """Patches the connector that opens TCP connections."""
+    """Patches the connector that opens TCP connections, and the answers, which name themselves."""
     from yarl import URL
 
     connect = aiohttp.TCPConnector.connect
@@ -35,4 +35,13 @@ def patch(aiohttp: ModuleType) -> None:
         finally:
             req.url, req.proxy = url, proxy
 
+    start = aiohttp.ClientResponse.start
+
+    async def start_here(self: Any, *args: Any, **kwargs: Any) -> Any:
+        response, session = await start(self, *args, **kwargs), active()
+        if session is not None:
+            session.note_answer(self.headers.get(ANSWER))
+        return response
+
     aiohttp.TCPConnector.connect = connect_here
+    aiohttp.ClientResponse.start = start_here
