@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import aiohttp
 import anthropic
+import grpc
 import httpx
 import openai
 import pytest
@@ -595,3 +596,17 @@ def test_a_decision_rests_on_the_last_answer_whatever_the_transport(model, log):
     exchanges = {row["call"]: row["answer_seq"] for row in retold.open(log).exchanges()}
     decisions = {row["value"]: row["answer_seq"] for row in retold.open(log).decisions()}
     assert decisions == exchanges and len(decisions) == 3
+
+
+@pytest.mark.parametrize("target", ["models.example.org:443", "dns:///models.example.org:443", "dns:models.example.org"])
+def test_channels_of_grpc_are_counted_and_a_replay_refuses_them(log, target):
+    with retold.record(log) as run:
+        grpc.insecure_channel(target).close()
+        grpc.insecure_channel("unix:/tmp/nobody").close()
+        grpc.insecure_channel("localhost:1").close()
+        assert run.passed == {"models.example.org": 1}
+    with retold.replay(log):
+        with pytest.raises(retold.NotCaught, match="models.example.org"):
+            grpc.insecure_channel(target)
+    with retold.replay(log, allow_hosts=["models.example.org"]):
+        grpc.insecure_channel(target).close()

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from types import ModuleType
 
-from . import _aiohttp, _children, _httpx, _sockets, _threads, _urllib3
+from . import _aiohttp, _children, _grpc, _httpx, _sockets, _threads, _urllib3
 
 #: By the module whose import is waited for.
 _PATCHES: dict[str, Callable[[ModuleType], None]] = {
@@ -20,6 +20,7 @@ _PATCHES: dict[str, Callable[[ModuleType], None]] = {
     "httpx2": _httpx.patch,
     "urllib3": _urllib3.patch,
     "aiohttp": _aiohttp.patch,
+    "grpc": _grpc.patch,
     "multiprocessing.spawn": _children.patch_spawn,
 }
 #: Of the standard library, imported here in any case.
