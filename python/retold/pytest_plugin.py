@@ -37,6 +37,9 @@ _KEYS = {
 #: The longest name of a cassette's file.
 _LONGEST = 100
 
+#: What has a cassette of its own.
+_PER = ("test", "module", "session")
+
 _OPTIONS = ("path", "hosts", "exclude", "allow_hosts", "ignore", "replace", "unused")
 
 
@@ -51,11 +54,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--retold-cassette-per",
-        choices=["test", "module"],
+        choices=list(_PER),
         default=None,
-        help="one cassette for each test (the default), or for all tests of a module",
+        help="one cassette for each test (the default), for all tests of a module, or for all that are run",
     )
-    parser.addini("retold_cassette_per", "test or module: see --retold-cassette-per", default="test")
+    parser.addini("retold_cassette_per", "test, module or session: see --retold-cassette-per", default="test")
     parser.addini("retold_unused", "what becomes of answers that no test asks for: error (the default), warn or ignore")
     parser.addini("retold_vcr", "take tests that are marked with vcr, instead of pytest-recording", type="bool")
     parser.addini("retold_cassettes", "the folder of cassettes, beside each module", default="cassettes")
@@ -95,8 +98,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def retold(request: pytest.FixtureRequest) -> Iterator[Run]:
     """The run of this test: its requests to models are replayed from its cassette."""
-    if _per(request.config) == "module":
-        yield request.getfixturevalue("_retold_of_module")
+    per = _per(request.config)
+    if per != "test":
+        yield request.getfixturevalue(f"_retold_of_{per}")
         return
     yield from _block(request.node, "test", request.config)
 
@@ -104,17 +108,28 @@ def retold(request: pytest.FixtureRequest) -> Iterator[Run]:
 @pytest.fixture(scope="module")
 def _retold_of_module(request: pytest.FixtureRequest) -> Iterator[Run]:
     """The run of all tests of a module."""
-    # What pytest-xdist gives its workers.
-    if hasattr(request.config, "workerinput") and request.config.getoption("--retold") != "none":
-        raise pytest.UsageError("one cassette for a module cannot be recorded by several processes: leave out -n")
+    _refuse_workers(request.config, "a module")
     yield from _block(request.node, "module", request.config)
+
+
+@pytest.fixture(scope="session")
+def _retold_of_session(request: pytest.FixtureRequest) -> Iterator[Run]:
+    """The run of all tests."""
+    _refuse_workers(request.config, "all tests")
+    yield from _block(request.node, "session", request.config)
+
+
+def _refuse_workers(config: pytest.Config, whose: str) -> None:
+    # What pytest-xdist gives its workers.
+    if hasattr(config, "workerinput") and config.getoption("--retold") != "none":
+        raise pytest.UsageError(f"one cassette for {whose} cannot be recorded by several processes: leave out -n")
 
 
 def _block(node: Any, per: str, config: pytest.Config) -> Iterator[Run]:
     given = _options(node)
     mode, unused = config.getoption("--retold"), given.pop("unused", None) or config.getini("retold_unused") or "error"
     # Which of its answers belong to tests that were not selected is not known.
-    unused = "ignore" if per == "module" else unused
+    unused = "ignore" if per != "test" else unused
     path = _path(node, per, given.pop("path", None), config.getini("retold_cassettes"))
     owner = config.stash.setdefault(_OWNERS, {}).setdefault(path, node.nodeid)
     if owner != node.nodeid:
@@ -141,8 +156,8 @@ def finish(node: Any, block: Any) -> None:
 
 def _per(config: pytest.Config) -> str:
     per = config.getoption("--retold-cassette-per") or config.getini("retold_cassette_per")
-    if per not in ("test", "module"):
-        raise pytest.UsageError(f"retold_cassette_per is test or module, not {per!r}")
+    if per not in _PER:
+        raise pytest.UsageError(f"retold_cassette_per is {', '.join(_PER[:-1])} or {_PER[-1]}, not {per!r}")
     return str(per)
 
 
@@ -162,7 +177,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         raise
 
 
-def _options(item: pytest.Item | pytest.Module) -> dict[str, Any]:
+def _options(item: pytest.Item | pytest.Module | pytest.Session) -> dict[str, Any]:
     given: dict[str, Any] = {}
     # The nearest marker comes first, and counts more than that of its class or module.
     for marker in item.iter_markers("retold"):
@@ -177,7 +192,9 @@ def _options(item: pytest.Item | pytest.Module) -> dict[str, Any]:
     return given
 
 
-def _path(item: pytest.Item | pytest.Module, per: str, given: str | None, folder: str) -> Path:
+def _path(item: pytest.Item | pytest.Module | pytest.Session, per: str, given: str | None, folder: str) -> Path:
+    if per == "session":
+        return item.config.rootpath / (given or Path(folder, "session.yaml"))
     module = Path(item.path)
     if given is not None:
         return module.parent / given

@@ -130,12 +130,13 @@ def test_drift_asks_and_writes_nothing(suite, model, monkeypatch):
     assert cassettes(suite) == first
 
 
-def test_one_cassette_for_a_module(suite, model, monkeypatch):
-    recorded(suite, monkeypatch, "--retold-cassette-per=module").assert_outcomes(passed=6)
-    assert list(cassettes(suite)) == ["test_suite.yaml"]
+@pytest.mark.parametrize(("per", "file"), [("module", "test_suite.yaml"), ("session", "session.yaml")])
+def test_one_cassette_for_a_module_or_for_all(suite, model, monkeypatch, per, file):
+    recorded(suite, monkeypatch, f"--retold-cassette-per={per}").assert_outcomes(passed=6)
+    assert list(cassettes(suite)) == [file]
     asked = len(model.asked)
-    run(suite, "--retold-cassette-per=module").assert_outcomes(passed=6)
-    run(suite, "--retold-cassette-per=module", "-k", "samples").assert_outcomes(passed=1, deselected=5)
+    run(suite, f"--retold-cassette-per={per}").assert_outcomes(passed=6)
+    run(suite, f"--retold-cassette-per={per}", "-k", "samples").assert_outcomes(passed=1, deselected=5)
     assert len(model.asked) == asked
 
 
