@@ -106,7 +106,7 @@ class Block:
         if run.summary["over_budget"] is not None:
             raise OverBudget(
                 f"retold: {run.summary['over_budget']}: {run.summary['not_asked']} of the requests were not asked. "
-                f"The run is kept, and can be resumed with a higher max_cost: retold.resume(.., {run.id[:8]!r})"
+                f"retold.resume(.., {run.id[:8]!r}) continues the run, with a higher max_cost or with none"
             ) from error
         if left and self._unused == "warn":
             warnings.warn(run.summary["report"], UnusedAnswers, stacklevel=2)

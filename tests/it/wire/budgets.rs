@@ -56,6 +56,7 @@ fn a_model_without_a_price_is_not_asked() {
     let said = record(&place, "--max-cost 2", &server.base_url(), &["sh", "-c", &ask]);
     assert_eq!((said.code, server.received().len()), (4, 0), "{}", said.err);
     assert!(said.err.contains("there is no price for the model \"unknown\""), "{}", said.err);
+    assert!(said.err.contains("with its price in the file that --prices names"), "{}", said.err);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::global::Global;
 use crate::output::counted;
 use retold::escaping::printable;
 use retold::id::RunId;
+use retold::run::OverBudget;
 use retold_wire::{ConnectionReport, ProgramSettings, SessionSummary, Why};
 
 /// How many misses are printed.
@@ -255,9 +256,14 @@ fn text(ended: &EndedProgram<'_>) -> String {
                     next::with("replay", run, &[], settings)
                 );
             } else if let Some(over) = over_budget {
+                let how = match over {
+                    OverBudget::NoPrice { .. } => "with its price in the file that --prices names",
+                    OverBudget::Uncounted => "without a limit",
+                    _ => "with a higher limit",
+                };
                 let _ = writeln!(
                     text,
-                    "  {over}: {} not asked, and the run is not finished: `retold {}` continues it with a higher limit",
+                    "  {over}: {} not asked, and the run is not finished: `retold {}` continues it {how}",
                     match unaffordable {
                         1 => "1 request was".to_owned(),
                         n => format!("{} were", counted(*n, "request")),
