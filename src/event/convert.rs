@@ -66,7 +66,8 @@ struct ReusedBody {
 #[derive(Serialize, Deserialize)]
 struct LeftBody {
     after_ms: u64,
-    bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
 }
 
 /// The canonical body of a question.
@@ -135,7 +136,10 @@ impl NewEvent {
                 NewEvent { cause: Some(*request), body: body(&details)?, ..row(ATTEMPT_FAILED) }
             }
             Event::ClientLeft(ClientLeft { request, after_ms, bytes }) => {
-                let left = LeftBody { after_ms: *after_ms.min(&EXACT), bytes: *bytes.min(&EXACT) };
+                let left = LeftBody {
+                    after_ms: *after_ms.min(&EXACT),
+                    bytes: bytes.map(|bytes| bytes.min(EXACT)),
+                };
                 NewEvent { cause: Some(*request), body: body(&left)?, ..row(CLIENT_LEFT) }
             }
             Event::AnswerReused(reused) => {

@@ -260,8 +260,8 @@ pub struct ClientLeft {
     pub request: Seq,
     /// Milliseconds from the client's request to its leaving.
     pub after_ms: u64,
-    /// How many bytes of the answer's body it had been sent.
-    pub bytes: u64,
+    /// How many bytes of the answer's body it had been sent; `None` if not even the status.
+    pub bytes: Option<u64>,
 }
 
 /// A recorded answer was used.

@@ -8,8 +8,9 @@ use super::clock;
 use super::details::kept;
 use super::lanes::ReportedOutcome;
 use crate::event::{
-    AnswerReused, AttemptDetails, AttemptFailed, Because, Event, Labels, NewEvent, RequestSent,
-    ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed, RunStarted,
+    AnswerReused, AttemptDetails, AttemptFailed, Because, ClientLeft, Event, Labels, NewEvent,
+    RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed,
+    RunStarted,
 };
 use crate::id::{CallPath, OutcomeDigest, RunId, Sample, Seq};
 use crate::log::{Durable, Log, LogError, RunWriter, events_root, outcome_digest};
@@ -110,6 +111,14 @@ impl Recorder {
         latency: Duration,
     ) -> Result<(Seq, Durable), RecorderError> {
         self.submit(&Event::ResponseReceived(received(request, response, latency)))
+    }
+
+    /// Records that the client of a call hung up. Call it after the attempt that the client did not wait for.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
+    pub fn client_left(&mut self, left: ClientLeft) -> Result<(Seq, Durable), RecorderError> {
+        self.submit(&Event::ClientLeft(left))
     }
 
     /// Records that a recorded answer was used again.

@@ -29,7 +29,7 @@ fn written() -> Writer {
     let question = chat("How do you vote?");
     let labels = [("participant", "p_0001"), ("condition", "acp\u{202e}")];
     let request = writer.add(Event::RequestSent(asked(&labels, &question)), Some(question));
-    writer.add(Event::ClientLeft(ClientLeft { request, after_ms: 1200, bytes: 345 }), None);
+    writer.add(Event::ClientLeft(ClientLeft { request, after_ms: 1200, bytes: Some(345) }), None);
     writer.answer(request, "I vote for B.");
     let mark = MarkRecorded { digest: StateDigest([7; 32]), name: "round 1".to_owned() };
     writer.add(Event::MarkRecorded(mark), None);
@@ -112,7 +112,7 @@ fn one_that_cannot_be_is_damage() {
     let found = [
         wrong_with(body("ClientLeft", r#"{"after_ms":1,"bytes":0}"#, Some(Seq(4)))),
         wrong_with(body("ClientLeft", r#"{"after_ms":1,"bytes":0}"#, None)),
-        wrong_with(body("ClientLeft", r#"{"after_ms":1}"#, Some(Seq(2)))),
+        wrong_with(body("ClientLeft", r#"{"bytes":1}"#, Some(Seq(2)))),
         wrong_with(body("MarkRecorded", r#"{"name":"round 1"}"#, None)),
         wrong_with(labelled),
     ];

@@ -131,9 +131,11 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
             let sent = RequestSent { call, sample, prompt, because, labels };
             (Event::RequestSent(sent), Some(request))
         }),
-        (seq(), 0..=1_u64 << 53, 0..=1_u64 << 53).prop_map(move |(request, after_ms, bytes)| {
-            none(Event::ClientLeft(ClientLeft { request, after_ms, bytes }))
-        }),
+        (seq(), 0..=1_u64 << 53, prop::option::of(0..=1_u64 << 53)).prop_map(
+            move |(request, after_ms, bytes)| {
+                none(Event::ClientLeft(ClientLeft { request, after_ms, bytes }))
+            }
+        ),
         (any::<[u8; 32]>(), text()).prop_map(move |(digest, name)| {
             none(Event::MarkRecorded(MarkRecorded { digest: StateDigest(digest), name }))
         }),

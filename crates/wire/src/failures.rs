@@ -152,7 +152,8 @@ mod tests {
                 'r' => Some(FailedAttempt::Refused),
                 _ => None,
             };
-            (Attempt { place, reopens: false, is_answer: failed.is_none() }, failed)
+            let is_answer = failed.is_none();
+            (Attempt { place, reopens: false, is_answer, departure: None }, failed)
         };
         let all = (0..).zip(attempts.chars()).map(attempt).collect();
         let sent = failures.sent(all, answered.map(Seq)).into_iter();

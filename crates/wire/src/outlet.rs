@@ -164,6 +164,19 @@ impl Outlet {
         }
     }
 
+    /// Whether the client has got the head.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.head.is_none()
+    }
+
+    /// Whether the client has left.
+    pub(crate) fn is_gone(&self) -> bool {
+        match (&self.head, &self.chunks) {
+            (Some((_, sender)), _) => sender.is_closed(),
+            (None, chunks) => chunks.as_ref().is_some_and(ChunkSender::is_closed),
+        }
+    }
+
     /// Waits until the client leaves.
     pub(crate) async fn gone(&mut self) {
         match (&mut self.head, &self.chunks) {

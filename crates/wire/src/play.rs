@@ -11,9 +11,10 @@ use retold::id::Seq;
 use retold::log::Durable;
 use retold::model::HTTP;
 use retold::run::RecorderError;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::answer_registry::GivenAnswer;
+use crate::departure::Departure;
 use crate::heads::{named, response_of, response_with};
 use crate::key::AttemptPlace;
 use crate::outlet::{BrokenOff, ChunkSender, Chunks, Outgoing};
@@ -52,13 +53,19 @@ pub(crate) async fn recorded(
         }
     }
     let name = give(session, &ticket, seq, &played);
+    let departure = attempt.departure.filter(|_| session.waits_for_departures());
     let is_shared = played.place != attempt.place;
     session.count(|summary| summary.sent_again(&played, is_shared));
     session.share(&asked.key, played.answer.map(|_| attempt.place));
     if attempt.reopens {
         session.reopen(ticket);
     }
-    send(played, session, name)
+    match departure {
+        // A client that leaves ends this, too.
+        Some(departure) if departure.bytes.is_none() => sleep(departure.patience()).await,
+        _ => {}
+    }
+    send(played, session, name, departure)
 }
 
 /// Notes that the program gets an answer, and returns the seq by which it names it.
@@ -120,7 +127,7 @@ pub(crate) async fn shared(
         }
     }
     session.count(|summary| summary.sent_again(&played, is_shared));
-    send(played, session, name)
+    send(played, session, name, None)
 }
 
 /// Records an attempt of another run, or a shared answer, as this run's. Returns its seq.
@@ -163,14 +170,20 @@ fn cannot_record(asked: &WireRequest, error: &RecorderError) -> Response<Outgoin
     refused(asked.dialect, 500, "retold_log", &format!("retold cannot record: {error}"))
 }
 
-fn send(played: ReplayedAttempt, session: &Session, name: Option<Seq>) -> Response<Outgoing> {
+fn send(
+    played: ReplayedAttempt,
+    session: &Session,
+    name: Option<Seq>,
+    departure: Option<Departure>,
+) -> Response<Outgoing> {
     let ReplayedAttempt { place, kept, body, answer: _ } = played;
     let pieces = kept.pieces(&body);
-    let mut response = if kept.end.is_none() && pieces.len() <= 1 {
+    let stop = departure.and_then(|it| Some((it.bytes?, it.patience())));
+    let mut response = if kept.end.is_none() && pieces.len() <= 1 && stop.is_none() {
         response_of(&kept, body)
     } else {
         let (sender, chunks) = Chunks::new();
-        tokio::spawn(feed(sender, pieces, kept.end, session.pace));
+        tokio::spawn(feed(sender, pieces, kept.end, session.pace, stop));
         response_with(&kept, Outgoing::Chunks(chunks))
     };
     let from = format!("{}/{}", place.run, place.seq);
@@ -183,12 +196,35 @@ fn send(played: ReplayedAttempt, session: &Session, name: Option<Seq>) -> Respon
     response
 }
 
-async fn feed(chunks: ChunkSender, pieces: Vec<(Bytes, u64)>, end: Option<BodyEnd>, pace: Pace) {
+/// Lets the pieces through. `stop` says after how many bytes the client had left, and for how long it is waited for.
+async fn feed(
+    chunks: ChunkSender,
+    pieces: Vec<(Bytes, u64)>,
+    end: Option<BodyEnd>,
+    pace: Pace,
+    mut stop: Option<(u64, Duration)>,
+) {
     let start = Instant::now();
-    for (piece, at) in pieces {
+    let mut sent = 0;
+    for (mut piece, at) in pieces {
         if pace == Pace::Recorded {
             sleep_until(start + Duration::from_millis(at)).await;
         }
+        if let Some((most, patience)) = stop
+            && sent + piece.len() as u64 > most
+        {
+            let before = piece.split_to(usize::try_from(most - sent).unwrap_or(piece.len()));
+            sent += before.len() as u64;
+            if !before.is_empty() && chunks.send(Ok(before)).await.is_err() {
+                return;
+            }
+            tokio::select! {
+                () = chunks.closed() => return,
+                () = sleep_until(start + patience) => {}
+            }
+            stop = None;
+        }
+        sent += piece.len() as u64;
         if chunks.send(Ok(piece)).await.is_err() {
             return;
         }

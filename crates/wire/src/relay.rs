@@ -1,15 +1,16 @@
 //! A request that is asked now: forwarded, recorded, and let through once it is on disk.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use hyper::Response;
 use hyper::http::header;
 use retold::id::Seq;
+use retold::log::Durable;
 use retold::model::providers::Problem;
 use retold::model::{Failure, FailureKind, HTTP, UNENDED, UNREADABLE};
-use retold::run::RecorderError;
 use retold::run::clock::Stopwatch;
+use retold::run::{Recorder, RecorderError};
 use serde_json::json;
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, sleep_until};
@@ -17,6 +18,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::answer_registry::GivenAnswer;
 use crate::arriving::{Arriving, is_json};
 use crate::decode::{DecodeError, Decoder};
+use crate::departure::{DEATH_IS_NOTICED_WITHIN, Departure};
 use crate::digest::Digest;
 use crate::failures::{malformed, reopens};
 use crate::framing::Framing;
@@ -45,13 +47,18 @@ pub(crate) async fn relay(
     mut ticket: Ticket,
     mut waiting: Waiting,
 ) {
-    let exchange = LiveExchange { session: &session, incoming: &incoming, asked: &asked };
+    let exchange = LiveExchange {
+        session: &session,
+        incoming: &incoming,
+        asked: &asked,
+        watch: Stopwatch::start(),
+        departure: OnceLock::new(),
+    };
     let request = match exchange.question(&ticket) {
         Ok(request) => request,
         Err(error) => return waiting.send(exchange.unrecorded(&error)),
     };
     ticket.request = Some(request);
-    let watch = Stopwatch::start();
     let Some(upstreams) = &session.upstreams else { return };
     let sending = upstreams.send(&incoming);
     tokio::pin!(sending);
@@ -59,6 +66,7 @@ pub(crate) async fn relay(
     let sent = tokio::select! {
         sent = &mut sending => sent,
         () = waiting.gone() => {
+            exchange.note_departure(None);
             let end = Instant::now() + AFTER_CLIENT;
             deadline = Some(end);
             match tokio::time::timeout_at(end, sending).await {
@@ -71,7 +79,7 @@ pub(crate) async fn relay(
         Err(failure) => exchange.unanswered(ticket, failure, waiting).await,
         Ok(response) => {
             let since_head = Stopwatch::start();
-            exchange.answered(ticket, response, waiting, watch, since_head, deadline).await;
+            exchange.answered(ticket, response, waiting, since_head, deadline).await;
         }
     }
 }
@@ -116,6 +124,9 @@ struct LiveExchange<'a> {
     session: &'a Arc<Session>,
     incoming: &'a Incoming,
     asked: &'a WireRequest,
+    watch: Stopwatch,
+    /// How the client left, and when that was noticed.
+    departure: OnceLock<(Instant, Departure)>,
 }
 
 /// How reading an answer ended.
@@ -137,6 +148,21 @@ impl LiveExchange<'_> {
             .session
             .record(|recorder| recorder.sent(key.call.clone(), *sample, request, labels))?;
         Ok(sent.unwrap_or_default())
+    }
+
+    /// Notes that the client has left; `bytes` of the body had been let through, if the head had.
+    fn note_departure(&self, bytes: Option<u64>) {
+        let departure = Departure { after: self.watch.elapsed(), bytes };
+        // It leaves once.
+        let _ = self.departure.set((Instant::now(), departure));
+    }
+
+    /// How the client left, unless it left because its program died.
+    async fn departure(&self) -> Option<Departure> {
+        let (noticed, departure) = *self.departure.get()?;
+        let settled = noticed + DEATH_IS_NOTICED_WITHIN;
+        sleep_until(settled).await;
+        (!self.session.had_died_by(settled)).then_some(departure)
     }
 
     /// What a client gets if its request cannot be recorded.
@@ -191,7 +217,6 @@ impl LiveExchange<'_> {
         ticket: Ticket,
         mut response: reqwest::Response,
         waiting: Waiting,
-        watch: Stopwatch,
         since_head: Stopwatch,
         deadline: Option<Instant>,
     ) {
@@ -229,6 +254,9 @@ impl LiveExchange<'_> {
                     .await
             }
         };
+        if outlet.is_gone() {
+            self.note_departure(outlet.has_begun().then_some(arriving.sent as u64));
+        }
         let Arriving { body, chunks, sent, .. } = arriving;
         let nonsense =
             matches!(&ended, AnswerEnd::Broken(failure) if failure.kind == FailureKind::Malformed);
@@ -249,7 +277,7 @@ impl LiveExchange<'_> {
                 let headers = response.headers();
                 match read::whole(self.asked.dialect, framing, status, headers, &kept.body) {
                     UpstreamReading::Answer(response) => {
-                        self.succeeded(ticket, *response, kept, watch).await
+                        self.succeeded(ticket, *response, kept).await
                     }
                     UpstreamReading::Failed { failure, text } => {
                         let reopens = reopens(failure.kind, headers.get("x-should-retry"));
@@ -300,6 +328,7 @@ impl LiveExchange<'_> {
                 chunk = response.chunk() => chunk,
                 () = outlet.gone(), if !left => {
                     left = true;
+                    self.note_departure(outlet.has_begun().then_some(arriving.sent as u64));
                     deadline = deadline.or(Some(Instant::now() + AFTER_CLIENT));
                     continue;
                 }
@@ -381,24 +410,23 @@ impl LiveExchange<'_> {
         ticket: Ticket,
         mut response: retold::model::Response,
         kept: ToStore,
-        watch: Stopwatch,
     ) -> Result<(), RecorderError> {
         let ToStore { kept, body, chunks } = kept;
         let is_unended = response.extra.contains_key(UNENDED);
         let readable = !response.extra.contains_key(UNREADABLE);
-        self.session.budget.count(
-            &self.asked.request,
-            response.usage.unwrap_or_default(),
-            readable,
-        );
+        let usage = response.usage.unwrap_or_default();
+        self.session.budget.count(&self.asked.request, usage, readable);
         let kept = Transmission { again: ticket.is_again, ..kept };
         let kept = kept.with_body(&body, &chunks, response.content.text());
         response.extra.insert(HTTP.to_owned(), json!(kept));
         let request = ticket.request.unwrap_or_default();
         let (session, key) = (self.session, &self.asked.key);
         let id = response.id.as_deref().map(Digest::new);
-        let recorded =
-            session.record(|recorder| recorder.received(request, response, watch.elapsed()));
+        let (departure, latency) = (self.departure().await, self.watch.elapsed());
+        let recorded = session.record(|recorder| {
+            let received = recorder.received(request, response, latency)?;
+            departed(recorder, request, departure, received)
+        });
         let result = match recorded {
             Ok(Some((seq, durable))) => match durable.wait().await {
                 Ok(()) => {
@@ -407,6 +435,9 @@ impl LiveExchange<'_> {
                     session.count(|summary| {
                         summary.answers += 1;
                         summary.unended += u64::from(is_unended);
+                        if departure.is_some() {
+                            summary.departures.answered(usage);
+                        }
                     });
                     session.share(key, Some(AttemptPlace { run: session.run, seq }));
                     Ok(())
@@ -432,8 +463,11 @@ impl LiveExchange<'_> {
     ) -> Result<(), RecorderError> {
         let (session, request) = (self.session, ticket.request.unwrap_or_default());
         let kept = Transmission { again: ticket.is_again, ..kept.clone() };
+        let departure = self.departure().await;
         let recorded = session.record(|recorder| {
-            recorder.failed(request, ticket.attempt, failure, !reopens, Some(json!(kept)))
+            let (attempt, gave_up, http) = (ticket.attempt, !reopens, Some(json!(kept)));
+            let failed = recorder.failed(request, attempt, failure, gave_up, http)?;
+            departed(recorder, request, departure, failed)
         });
         session.share(&self.asked.key, None);
         let stored = match recorded? {
@@ -445,12 +479,28 @@ impl LiveExchange<'_> {
             session.fail(&error);
             return Err(error);
         }
-        session.count(|summary| summary.failed(failure));
+        session.count(|summary| {
+            summary.failed(failure);
+            summary.departures.clients += u64::from(departure.is_some());
+        });
         if reopens {
             session.reopen(ticket);
         }
         Ok(())
     }
+}
+
+/// Records how the client left, if it did, behind an attempt that was just recorded. Returns the attempt, which is durable with
+/// the last of the two.
+fn departed(
+    recorder: &mut Recorder,
+    request: Seq,
+    departure: Option<Departure>,
+    (attempt, durable): (Seq, Durable),
+) -> Result<(Seq, Durable), RecorderError> {
+    let Some(departure) = departure else { return Ok((attempt, durable)) };
+    let (_, durable) = recorder.client_left(departure.event(request))?;
+    Ok((attempt, durable))
 }
 
 /// What is stored of an answer.

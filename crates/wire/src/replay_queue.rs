@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use retold::id::{Sample, Seq};
 
+use crate::departure::Departure;
 use crate::digest::Digest;
 use crate::key::{AttemptPlace, Key};
 
@@ -20,6 +21,8 @@ pub struct Attempt {
     pub reopens: bool,
     /// Whether it is an answer.
     pub is_answer: bool,
+    /// If its client did not wait for its end.
+    pub departure: Option<Departure>,
 }
 
 /// A sample that is being asked for.
@@ -258,6 +261,7 @@ mod tests {
             place: place(*seq),
             reopens: *reopens,
             is_answer: !reopens,
+            departure: None,
         });
         let attempts: Vec<Attempt> = attempts.collect();
         let made = u32::try_from(attempts.len()).unwrap();

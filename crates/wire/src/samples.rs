@@ -7,6 +7,7 @@ use retold::event::{Event, RunResumed};
 use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use retold::log::{CallTable, CheckedReader, Index, Log, LogError, Reader, each_event_at};
 
+use crate::departure::Departure;
 use crate::failures::{FailedAttempt, FailureReplay};
 use crate::key::{AttemptPlace, Key};
 use crate::readers::{Readers, SharedEvent};
@@ -214,7 +215,8 @@ impl RecordedSamples {
         first: &mut Option<(AttemptPlace, SharedEvent)>,
     ) -> Result<QuestionAttempts, LogError> {
         let run = self.questions.run;
-        let (mut attempts, mut made, mut partial) = (Vec::new(), 0, false);
+        let mut attempts: Vec<(Attempt, _)> = Vec::new();
+        let (mut made, mut partial) = (0, false);
         for seq in self.questions.table.caused_by(request) {
             let place = AttemptPlace { run, seq };
             let Some(stored) = self.readers.event(place)? else { continue };
@@ -232,6 +234,12 @@ impl RecordedSamples {
                         let reopens = !details.gave_up && !left;
                         (Some(FailedAttempt::new(details, &kept)), reopens, left, kept.again)
                     }
+                    Event::ClientLeft(left) => {
+                        if let Some((attempt, _)) = attempts.last_mut() {
+                            attempt.departure = Some(Departure::from(&left));
+                        }
+                        continue;
+                    }
                     _ => continue,
                 }
             };
@@ -244,7 +252,8 @@ impl RecordedSamples {
             if std::mem::replace(&mut partial, left) {
                 attempts.pop();
             }
-            attempts.push((Attempt { place, reopens, is_answer: failed.is_none() }, failed));
+            let is_answer = failed.is_none();
+            attempts.push((Attempt { place, reopens, is_answer, departure: None }, failed));
             first.get_or_insert((place, stored));
         }
         Ok(QuestionAttempts { request, attempts, made, partial })

@@ -8,6 +8,7 @@ use retold::id::{CallPath, RunId, Seq};
 use retold::log::{Log, LogError};
 use retold::run::{Budget, OutcomeLanes, Recorder, RecorderError, how_it_ended};
 use tokio::sync::{Notify, Semaphore};
+use tokio::time::Instant;
 
 use crate::answer_registry::{AnswerRegistry, GivenAnswer, NotOne};
 use crate::digest::Digest;
@@ -101,6 +102,8 @@ struct SessionState {
     under_way: usize,
     /// Whether nothing more is begun.
     is_closed: bool,
+    /// When the program died, if it did.
+    died: Option<Instant>,
 }
 
 /// What writes the run.
@@ -159,6 +162,7 @@ impl Session {
             compared: 0,
             under_way: 0,
             is_closed: false,
+            died: None,
         };
         Ok(Arc::new(Session {
             run,
@@ -199,6 +203,21 @@ impl Session {
     /// Refuses new requests; those in flight are finished.
     pub fn close(&self) {
         lock(&self.state).is_closed = true;
+    }
+
+    /// Notes that the program died, and with it all its clients.
+    pub fn program_died(&self) {
+        lock(&self.state).died.get_or_insert_with(Instant::now);
+    }
+
+    /// Whether the program had died by this time.
+    pub(crate) fn had_died_by(&self, time: Instant) -> bool {
+        lock(&self.state).died.is_some_and(|died| died <= time)
+    }
+
+    /// Whether a client that left before its answer was whole is waited for: a run that goes on has whole answers.
+    pub(crate) fn waits_for_departures(&self) -> bool {
+        self.upstreams.is_none() && !self.skips_errors()
     }
 
     /// Waits until no exchange is under way.

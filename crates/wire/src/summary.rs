@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use retold::model::Failure;
 use retold::run::OverBudget;
 
+use crate::departure::DepartureSummary;
 use crate::nearest::NearestMatch;
 use crate::recorded::ReplayedAttempt;
 
@@ -17,6 +18,8 @@ pub struct SessionSummary {
     pub answers: u64,
     /// How many answers, recorded now or sent again, are streams that were closed without their end.
     pub unended: u64,
+    /// Clients that left before they had their whole answers.
+    pub departures: DepartureSummary,
     /// Failed attempts that were recorded now.
     pub failed: u64,
     /// How many of them there are of each kind, by its status, or its word if there was no answer.

@@ -6,6 +6,7 @@ mod budgets;
 mod commands;
 mod crowds;
 mod curl;
+mod departures;
 mod destinations;
 mod diffs;
 mod docs;

@@ -96,9 +96,10 @@ pub(crate) fn row(run: RunId, event: &StoredEvent, untrusted: Option<u64>) -> Li
             let labels = sent.labels.iter().map(|(name, value)| format!(" · {name}: {value}"));
             format!("prompt {}{}", sent.prompt.short(12), labels.collect::<String>())
         }
-        Ok(Event::ClientLeft(left)) => {
-            format!("after {} ms, with {} bytes", left.after_ms, left.bytes)
-        }
+        Ok(Event::ClientLeft(left)) => match left.bytes {
+            Some(bytes) => format!("after {} ms, with {bytes} bytes", left.after_ms),
+            None => format!("after {} ms, before the beginning", left.after_ms),
+        },
         Ok(Event::MarkRecorded(mark)) => {
             name = Some(excerpt(&mark.name, 60));
             format!("state {}", mark.digest.short(12))

@@ -112,7 +112,10 @@ fn pass_on(child: &Child, received: StopSignal) {
 #[cfg(not(unix))]
 fn pass_on(_child: &Child, _received: StopSignal) {}
 
-/// The exit code of a program; 128 + the signal that ended it, as shells count.
+/// The first exit code that tells of a signal, which ended a program: 128 + the signal, as shells count.
+pub(super) const FIRST_OF_SIGNALS: u8 = 128;
+
+/// The exit code of a program.
 pub(super) fn exit_code(status: ExitStatus) -> u8 {
     #[cfg(unix)]
     {

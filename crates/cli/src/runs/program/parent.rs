@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use super::child::FIRST_OF_SIGNALS;
 use super::environment::EnvironmentChanges;
 use crate::error::{CliError, Status};
 use crate::signal::{Signals, StopSignal};
@@ -16,8 +17,8 @@ use retold::id::RunId;
 use retold::model::providers;
 use retold_wire::Secret;
 
-/// The exit code of a program that died.
-const DIED: u8 = 1;
+/// The exit code of a program that died without a word: as if a SIGKILL had ended it.
+const DIED: u8 = FIRST_OF_SIGNALS + 9;
 
 /// The first message to the program.
 #[derive(Serialize)]

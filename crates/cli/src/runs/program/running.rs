@@ -185,6 +185,9 @@ impl Program {
             }
             RunningProgram::Parent(parent) => parent.ended(signals).await,
         };
+        if code >= child::FIRST_OF_SIGNALS {
+            session.program_died();
+        }
         session.close();
         wait_for_answers(&session).await;
         session.compare_the_rest()?;

@@ -13,7 +13,7 @@ use crate::output::counted;
 use retold::escaping::printable;
 use retold::id::RunId;
 use retold::run::OverBudget;
-use retold_wire::{ConnectionReport, ProgramSettings, SessionSummary, Why};
+use retold_wire::{ConnectionReport, DepartureSummary, ProgramSettings, SessionSummary, Why};
 
 /// How many misses are printed.
 const MISSES: usize = 5;
@@ -88,6 +88,7 @@ pub(super) fn object(run: RunId, summary: &SessionSummary) -> Value {
     } = summary;
     let SessionSummary { shared, unreported, unaffordable, over_budget, .. } = summary;
     let over_budget = over_budget.as_ref().map(ToString::to_string);
+    let DepartureSummary { clients, answers: paid, tokens } = summary.departures;
     let misses = misses
         .iter()
         .map(|miss| json!({"call": miss.call, "field": miss.field(), "report": miss.to_string()}));
@@ -95,7 +96,7 @@ pub(super) fn object(run: RunId, summary: &SessionSummary) -> Value {
         "run": run, "requests": requests, "recorded": answers, "failed_attempts": failed, "unended": unended,
         "failures": failures, "replayed": replayed, "shared": shared, "replayed_failed_attempts": replayed_failures, "not_recorded": missed, "misses": misses.collect::<Vec<_>>(),
         "led_to": led_to, "left": left, "reported": outcomes, "differences": differences, "difference": difference,
-        "not_reported_again": unreported, "not_asked": unaffordable, "over_budget": over_budget,
+        "clients_left": {"clients": clients, "answers": paid, "tokens": tokens}, "not_reported_again": unreported, "not_asked": unaffordable, "over_budget": over_budget,
     })
 }
 
@@ -139,6 +140,25 @@ fn unended(summary: &SessionSummary) -> String {
         1 => "1 answer lacks its end: its stream was closed before it\n".to_owned(),
         n => format!("{n} answers lack their end: their streams were closed before it\n"),
     }
+}
+
+/// How many clients left, and what was received for them, as a line; empty if none did.
+fn departures(summary: &SessionSummary) -> String {
+    let DepartureSummary { clients, answers, tokens } = summary.departures;
+    if clients == 0 {
+        return String::new();
+    }
+    let whole = if clients == 1 { "its whole answer" } else { "their whole answers" };
+    let mut text = format!("{} left before having {whole}", counted(clients, "client"));
+    if answers > 0 {
+        let were = if answers == 1 { "was" } else { "were" };
+        // Writing to a string cannot fail.
+        let _ = write!(text, "; {} {were} received nevertheless", counted(answers, "answer"));
+        if tokens > 0 {
+            let _ = write!(text, ", with {}", counted(tokens, "token"));
+        }
+    }
+    text + "\n"
 }
 
 /// What was sent again, in words.
@@ -302,6 +322,7 @@ fn text(ended: &EndedProgram<'_>) -> String {
         }
     }
     text.push_str(&unended(summary));
+    text.push_str(&departures(summary));
     text.push_str(&led(summary));
     text.push_str(&differences(summary));
     if *missed > 0 {

@@ -333,11 +333,14 @@ fn text(audit: &Audit, end: Option<Seq>) -> String {
         }
     }
     if let Some(Link { seq, hash, event: left }) = &audit.left {
+        let had = match left.bytes {
+            Some(bytes) => format!("with {} bytes", grouped(bytes)),
+            None => "before the beginning".to_owned(),
+        };
         let _ = writeln!(
             out,
-            "\nthe client left  seq {seq}  hash {hash}\n  after {} ms, with {} bytes of the answer",
+            "\nthe client left  seq {seq}  hash {hash}\n  after {} ms, {had} of the answer",
             grouped(left.after_ms),
-            grouped(left.bytes)
         );
     }
     let _ = writeln!(out, "\nquestion  seq {}  hash {}", audit.question.seq, audit.question.hash);
