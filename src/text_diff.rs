@@ -3,7 +3,7 @@
 use similar::TextDiff;
 
 /// The lines that differ, with two lines of context, as `diff -u` shows them; empty if the texts are equal.
-pub(crate) fn unified_diff(before: &str, after: &str, names: [&str; 2]) -> String {
+pub fn unified_diff(before: &str, after: &str, names: [&str; 2]) -> String {
     let diff = TextDiff::from_lines(before, after);
     let text = diff.unified_diff().context_radius(2).header(names[0], names[1]).to_string();
     text.replace("\\ No newline at end of file\n", "")

@@ -1,10 +1,11 @@
-"""Asks again what a cassette has, and reports what differs. Nothing is written."""
+"""Asks again what a cassette has, and reports what differs. The cassette is left as it is."""
 
 from __future__ import annotations
 
 import difflib
 import os
 import re
+import shutil
 import tempfile
 from pathlib import Path
 from types import TracebackType
@@ -36,10 +37,13 @@ def _lasting(text: str) -> list[str]:
 
 
 class Drift:
-    """A block that asks, and compares with a cassette."""
+    """A block that asks, and compares with a cassette.
 
-    def __init__(self, path: str | os.PathLike[str], **options: Any) -> None:
-        self._path = Path(path)
+    If they differ, what was recorded now is put into ``pending``, a file, for `retold cassette review`.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, pending: Path | None = None, **options: Any) -> None:
+        self._path, self._pending = Path(path), pending
         if not self._path.exists():
             raise StartFailed(f"there is no cassette {self._path} to compare with: record it with `pytest --retold=once`")
         options.pop("unused", None)
@@ -65,7 +69,15 @@ class Drift:
         before = _lasting(self._path.read_text(encoding="utf-8"))
         now = _lasting(self._now.read_text(encoding="utf-8")) if self._now.exists() else []
         lines = list(difflib.unified_diff(before, now, str(self._path), "asked now", lineterm=""))
+        if self._pending is not None:
+            # What an earlier run left is out of date.
+            self._pending.unlink(missing_ok=True)
         if lines:
+            review = ""
+            if self._pending is not None and self._now.exists():
+                self._pending.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(self._now, self._pending)
+                review = "\n`retold cassette review` shows all that differs, and accepts it"
             shown = "\n".join(lines[:_LINES])
             more = f"\n.. and {len(lines) - _LINES} more lines" if len(lines) > _LINES else ""
-            raise DriftError(f"what was asked or answered now is not what {self._path} has:\n{shown}{more}")
+            raise DriftError(f"what was asked or answered now is not what {self._path} has:\n{shown}{more}{review}")

@@ -137,10 +137,25 @@ def _block(node: Any, per: str, config: pytest.Config) -> Iterator[Run]:
             f"{node.nodeid} and {owner} have the same cassette, {path}: give each its own, or one to the whole module "
             "with --retold-cassette-per=module"
         )
-    block: Any = Drift(path, **given) if mode == "drift" else Cassette(path, mode, unused=unused, **given)
+    block: Any
+    if mode == "drift":
+        block = Drift(path, pending=_pending(path, config), **given)
+    else:
+        block = Cassette(path, mode, unused=unused, **given)
     run = block.__enter__()
     yield run
     finish(node, block)
+
+
+def _pending(cassette: Path, config: pytest.Config) -> Path | None:
+    """Where what was asked now waits for `retold cassette review`: in pytest's cache, at the path of the cassette."""
+    cache: Any = getattr(config, "cache", None)
+    if cache is None or not cassette.is_relative_to(config.rootpath):
+        return None
+    folder = Path(cache.mkdir("retold"))
+    # By which the cassettes are found from there.
+    (folder / "rootdir").write_text(f"{config.rootpath}\n", encoding="utf-8")
+    return folder / cassette.relative_to(config.rootpath)
 
 
 def finish(node: Any, block: Any) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from retold._program import program
+
 SUITE = """
     import openai
     import pytest
@@ -128,6 +130,22 @@ def test_drift_asks_and_writes_nothing(suite, model, monkeypatch):
         result.stdout.fnmatch_lines(["*-*made-up answer 0 to one*", "*+*made-up answer*to one*"])
         result.stdout.no_fnmatch_line("*id: chat-*")
     assert cassettes(suite) == first
+
+
+def test_what_drifted_waits_for_a_review(suite, model, monkeypatch):
+    recorded(suite, monkeypatch).assert_outcomes(passed=6)
+    first = cassettes(suite)
+    with monkeypatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", "sk-real")
+        result = suite.runpytest_subprocess("--retold=drift", "-k", "test_one or samples")
+        result.assert_outcomes(passed=2, errors=2, deselected=4)
+        result.stdout.fnmatch_lines(["`retold cassette review` shows all that differs, and accepts it"])
+    assert cassettes(suite) == first
+    reviewed = suite.run(program(), "cassette", "review", "--accept")
+    assert reviewed.ret == 0
+    reviewed.stdout.fnmatch_lines(["2 cassettes: 2 accepted, 0 rejected, 0 left"])
+    assert cassettes(suite) != first
+    run(suite).assert_outcomes(passed=6)
 
 
 @pytest.mark.parametrize(("per", "file"), [("module", "test_suite.yaml"), ("session", "session.yaml")])

@@ -6,8 +6,10 @@
 mod abandon;
 mod audit;
 mod backup;
+mod cassette;
 mod check;
 mod diff;
+mod drift;
 mod export;
 mod fork;
 mod import;
@@ -51,6 +53,8 @@ pub(crate) enum Command {
     Backup(backup::Args),
     Export(export::Args),
     Import(import::Args),
+    Cassette(cassette::Args),
+    Drift(drift::Args),
 }
 
 /// Executes a command.
@@ -79,5 +83,7 @@ pub(crate) fn run(
         Command::Backup(args) => backup::run(args, global, output),
         Command::Export(args) => export::run(args, global, output),
         Command::Import(args) => import::run(args, global, output),
+        Command::Cassette(args) => cassette::run(args, global, output),
+        Command::Drift(args) => drift::run(args, global),
     }
 }

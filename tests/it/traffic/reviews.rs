@@ -1,0 +1,104 @@
+//! `retold cassette review`: new answers, in the place of a cassette or not.
+
+use crate::support::cli::Place;
+use crate::support::server::{Reply, Server};
+use crate::wire::record;
+
+const ASK: &str = r#"curl -s -d '{"model":"m","messages":[{"role":"user","content":"Capital?"}]}' \
+    -H 'content-type: application/json' $OPENAI_BASE_URL/chat/completions"#;
+
+/// The text of a cassette with this answer.
+fn cassette(answer: &str) -> String {
+    let (place, server) = (Place::new(), Server::script([Reply::chat(answer)]));
+    let said = record(&place, "", &server.base_url(), &["sh", "-c", ASK]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    place.ok("export latest one.yaml --as cassette");
+    place.read("one.yaml")
+}
+
+/// Tests with three cassettes, of which two have other answers now.
+fn reviewable() -> Place {
+    let place = Place::new();
+    let pending = ".pytest_cache/d/retold";
+    std::fs::create_dir_all(place.path(&format!("{pending}/cassettes"))).unwrap();
+    std::fs::create_dir_all(place.path("cassettes")).unwrap();
+    place.write(&format!("{pending}/rootdir"), format!("{}\n", place.root().display()));
+    let (before, now) = (cassette("Paris"), cassette("Rome"));
+    for name in ["a", "b", "c"] {
+        place.write(&format!("cassettes/{name}.yaml"), &before);
+    }
+    for name in ["a", "b"] {
+        place.write(&format!("{pending}/cassettes/{name}.yaml"), &now);
+    }
+    place
+}
+
+fn answers(place: &Place) -> String {
+    let answer = |name: &str| {
+        let text = place.read(&format!("cassettes/{name}.yaml"));
+        if text.contains("Rome") { 'R' } else { 'P' }
+    };
+    ["a", "b", "c"].into_iter().map(answer).collect()
+}
+
+#[test]
+fn each_difference_is_shown_and_accepted_or_rejected() {
+    let place = reviewable();
+    let said = place.fed(&["cassette", "review"], b"what\na\nr\n");
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(
+        said.out.contains("-          content: Paris")
+            && said.out.contains("+          content: Rome"),
+        "{}",
+        said.out
+    );
+    assert!(said.out.ends_with("2 cassettes: 1 accepted, 1 rejected, 0 left\n"), "{}", said.out);
+    assert_eq!(said.err.matches("[a]ccept, [r]eject").count(), 3, "{}", said.err);
+    assert_eq!(answers(&place), "RPP");
+    let said = place.ok("cassette review");
+    assert!(said.starts_with("no cassette waits for a review"), "{said}");
+}
+
+#[test]
+fn what_is_not_decided_is_left() {
+    for (input, left) in [("", 2), ("q\n", 2), ("s\nr\n", 1), ("a\n", 1)] {
+        let place = reviewable();
+        let said = place.fed(&["cassette", "review"], input.as_bytes());
+        assert_eq!(said.code, 1, "{input}: {}", said.err);
+        assert!(said.out.ends_with(&format!("{left} left\n")), "{input}: {}", said.out);
+        let (seen, code) = place.json("cassette review --reject");
+        assert_eq!((seen["reviewed"].as_array().unwrap().len(), code), (left, 0));
+        assert!(seen["reviewed"][0]["diff"].as_str().unwrap().contains("Rome"));
+    }
+}
+
+#[test]
+fn all_are_accepted_from_a_folder_below() {
+    let place = reviewable();
+    std::fs::create_dir(place.path("tests")).unwrap();
+    let mut command = place.command();
+    let said = command.current_dir(place.path("tests")).args(["cassette", "review", "--accept"]);
+    assert!(said.output().unwrap().status.success());
+    assert_eq!(answers(&place), "RRP");
+}
+
+#[test]
+fn what_is_no_cassette_does_not_take_the_place_of_one() {
+    let place = reviewable();
+    place.write(".pytest_cache/d/retold/cassettes/a.yaml", "retold: 1\nexchanges: 7\n");
+    let said = place.run("cassette review --accept");
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(
+        said.err.contains("cassettes/a.yaml") && said.err.contains("it replaces nothing"),
+        "{}",
+        said.err
+    );
+    assert_eq!(answers(&place), "PPP");
+    let said = place.run("cassette review cassettes");
+    assert_eq!(said.code, 3);
+    assert!(
+        said.err.contains("name the folder that `pytest --retold=drift` writes"),
+        "{}",
+        said.err
+    );
+}
