@@ -83,9 +83,14 @@ class Cassette:
         return [str(path) for path in dict.fromkeys([self.path, *self._also]) if path.exists()]
 
     @property
+    def exists(self) -> bool:
+        """Whether there is anything to replay."""
+        return bool(self._files())
+
+    @property
     def records(self) -> bool:
         """Whether requests reach the model: the mode says so, and for ``once`` a file is missing."""
-        return self.mode in ("new", "all") or (self.mode == "once" and not self._files())
+        return self.mode in ("new", "all") or (self.mode == "once" and not self.exists)
 
     def _begin(self, block: Block) -> Run:
         self._block = block
@@ -105,7 +110,7 @@ class Cassette:
             try:
                 block.__exit__(kind, error, trace)
             except ReplayMismatch as mismatch:
-                if self.mode in ("none", "once") and not any(path.exists() for path in (self.path, *self._also)):
+                if self.mode in ("none", "once") and not self.exists:
                     missing = ReplayMismatch(
                         f"there is no cassette {self.path}: record it once, with `pytest --retold=once` or "
                         f'mode="once"\n\n{mismatch.report}',

@@ -1,4 +1,7 @@
-"""Asks again what a cassette has, and reports what differs. Nothing is written."""
+"""Asks again what a cassette has, and reports how the answers differ (`pytest --retold=drift`). Nothing is written.
+
+`drift.py` compares requests, and asks nobody.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from ._asked import Asked, Rewrite
+from ._asked import Asked, Rewrite, place
 from ._context import current_call
 from ._errors import NotCaught, ReportError
 from ._hosts import USUAL_PORTS, Host, base, is_loopback, matches, origin
@@ -44,6 +44,11 @@ class Session:
     has_ended: bool = False
     #: What is made of each request that retold takes.
     rewrite: Rewrite | None = None
+    #: Method and URL of each request that a replay had no answer for, in order ..
+    unanswered: list[str] = field(default_factory=list)
+    #: .. which is not certain if requests were under way at the same time.
+    overlapped: bool = False
+    under_way: int = 0
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.server.url)
@@ -99,14 +104,19 @@ class Session:
         """Whether this is the child process itself."""
         return host == self.host and port == self.port
 
-    def note_answer(self, answer: str | None) -> None:
-        """Remembers the last answer of the current call."""
+    def note_answer(self, answer: str | None, method: str, url: str) -> None:
+        """Remembers the last answer of the current call, and the requests that have none."""
+        self.under_way -= 1
+        if answer is None:
+            self.unanswered.append(place(method, url))
         call = current_call()
         if call is not None and answer is not None:
             call.answer = answer
 
     def headers(self, scheme: str, host: str, port: int | None) -> list[tuple[str, str]]:
-        """What the child process is told about a request besides itself."""
+        """What the child process is told about a request besides itself, which is sent now."""
+        self.under_way += 1
+        self.overlapped |= self.under_way > 1
         told = [
             ("Host", f"{self.host}:{self.port}"),
             (TOKEN, self.server.token),

@@ -31,6 +31,11 @@ _NEEDLESS = {
 }
 _HONOURED = {"record_mode", "ignore_hosts", "ignore_localhost", "ignore", "allowed_hosts", "serializer", *FILTERS}
 
+#: Whether cassettes are only replayed, whatever the suite says: its requests are compared (`retold.drift`).
+COMPARED: pytest.StashKey[bool] = pytest.StashKey()
+#: The run of a test, and whether there is a cassette of it.
+RUN: pytest.StashKey[tuple[Run, bool]] = pytest.StashKey()
+
 #: The longest name of a file, in bytes.
 _LONGEST = 255
 
@@ -129,6 +134,7 @@ def _retold_vcr(
         refuse_to_record(options)
     _say_what_is_left(options)
     run = block.__enter__()
+    request.node.stash[RUN] = run, block.exists
     yield run
     finish(request.node, block, filtered.refused if filtered is not None else None)
 
@@ -145,6 +151,8 @@ def _file_name(name: str, options: dict[str, Any]) -> str:
 
 
 def _mode(request: pytest.FixtureRequest, options: dict[str, Any]) -> str:
+    if request.config.stash.get(COMPARED, False):
+        return "none"
     asked = str(request.config.getoption("--retold"))
     if asked != "none":
         return asked

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._asked import Asked
 from .._errors import BlockError
-from .._session import ANSWER, Session, active
+from .._session import ANSWER, TOKEN, Session, active
 from ._tls import check_context
 
 
@@ -57,8 +57,9 @@ def patch(aiohttp: ModuleType) -> None:
 
     async def start_here(self: Any, *args: Any, **kwargs: Any) -> Any:
         response, session = await start(self, *args, **kwargs), active()
-        if session is not None:
-            session.note_answer(self.headers.get(ANSWER))
+        # Not of a request that went past retold.
+        if session is not None and TOKEN in self.request_info.headers:
+            session.note_answer(self.headers.get(ANSWER), self.method, str(self.request_info.url))
         return response
 
     aiohttp.TCPConnector.connect = connect_here

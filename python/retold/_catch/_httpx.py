@@ -89,7 +89,7 @@ def patch(httpx: ModuleType) -> None:
         if now is None:
             return handle(self, request)
         response = handle(twin(session, self), sent(session, now, self))
-        session.note_answer(response.headers.get(ANSWER))
+        session.note_answer(response.headers.get(ANSWER), now.method, str(now.url))
         return response
 
     async def handle_async_request(self: Any, request: Any) -> Any:
@@ -103,7 +103,7 @@ def patch(httpx: ModuleType) -> None:
         if now is None:
             return await handle_async(self, request)
         response = await handle_async(await async_twin(session, self), sent(session, now, self))
-        session.note_answer(response.headers.get(ANSWER))
+        session.note_answer(response.headers.get(ANSWER), now.method, str(now.url))
         return response
 
     def close_both(self: Any) -> None:
