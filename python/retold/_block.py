@@ -16,10 +16,12 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from . import _catch
+from ._asked import Rewrite
 from ._errors import BlockError, OverBudget, ReplayMismatch, UnusedAnswers
+from ._hosts import Host
 from ._run import Run
 from ._server import Server
-from ._session import Host, Session, activate, active
+from ._session import Session, activate, active
 from ._version import VERSION
 
 #: What becomes of recorded answers that nobody asked for.
@@ -44,6 +46,7 @@ class Block:
         exclude: Sequence[Host] = (),
         allow_hosts: Sequence[Host] = (),
         unused: str = "error",
+        rewrite: Rewrite | None = None,
     ) -> None:
         if unused not in UNUSED:
             raise ValueError(f"unused is one of {', '.join(UNUSED)}, not {unused!r}")
@@ -57,7 +60,7 @@ class Block:
         self.requests = 0
         self._arguments, self._offline, self._settings = list(arguments), offline, settings
         self._hosts, self._exclude = _tuple(hosts), _tuple(exclude)
-        self._allow_hosts = _tuple(allow_hosts)
+        self._allow_hosts, self._rewrite = _tuple(allow_hosts), rewrite
         self._server: Server | None = None
         self._session: Session | None = None
         self._run: Run | None = None
@@ -68,6 +71,7 @@ class Block:
         with _reserved():
             server = Server([*self._arguments, f"--stdio={VERSION}", "--", *_command()])
             session = Session(server.address, self._offline, self._hosts, self._exclude, self._allow_hosts)
+            session.rewrite = self._rewrite
             self._server, self._session, self._run = server, session, Run(session)
             _catch.install()
             activate(session)

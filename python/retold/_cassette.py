@@ -10,12 +10,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from ._asked import Rewrite
 from ._block import Block
 from ._errors import BlockError, ReplayMismatch, RetoldError
+from ._hosts import Host
 from ._program import program
 from ._rules import Replacements, rules
 from ._run import Run
-from ._session import Host
 
 #: What is done with a cassette: replayed strictly; recorded if there is none; replayed, and what is new is recorded;
 #: recorded anew.
@@ -43,12 +44,13 @@ class Cassette:
         replace: Replacements = (),
         unused: str = "error",
         also: Sequence[str | os.PathLike[str]] = (),
+        _rewrite: Rewrite | None = None,
     ) -> None:
         if mode not in MODES:
             raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
         self.path, self.mode = Path(path), mode
         self._also = [Path(other) for other in also]
-        self._hosts: dict[str, Any] = {"hosts": hosts, "exclude": exclude}
+        self._options: dict[str, Any] = {"hosts": hosts, "exclude": exclude, "rewrite": _rewrite}
         self._allow_hosts, self._unused = allow_hosts, unused
         self._rules = rules(ignore, replace)
         #: Where a log is kept while the block is active.
@@ -57,10 +59,9 @@ class Cassette:
         self._is_written = False
 
     def __enter__(self) -> Run:
-        # Each once, in order.
-        files = [str(path) for path in dict.fromkeys([self.path, *self._also]) if path.exists()]
-        if self.mode == "none" or (self.mode == "once" and files):
-            options = {"allow_hosts": self._allow_hosts, "unused": self._unused, **self._hosts}
+        files = self._files()
+        if not self.records:
+            options = {"allow_hosts": self._allow_hosts, "unused": self._unused, **self._options}
             if len(files) == 1:
                 return self._begin(Block(["replay", files[0]], offline=True, **options))
             log = self._log()
@@ -74,8 +75,22 @@ class Cassette:
         self._is_written, log = True, self._log()
         if self.mode == "new" and files:
             _run([*log, "import", *files])
-            return self._begin(Block([*log, "fork", "latest"], offline=False, **self._hosts))
-        return self._begin(Block([*log, "record", *self._rules], offline=False, **self._hosts))
+            return self._begin(Block([*log, "fork", "latest"], offline=False, **self._options))
+        return self._begin(Block([*log, "record", *self._rules], offline=False, **self._options))
+
+    def _files(self) -> list[str]:
+        # Each once, in order.
+        return [str(path) for path in dict.fromkeys([self.path, *self._also]) if path.exists()]
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is anything to replay."""
+        return bool(self._files())
+
+    @property
+    def records(self) -> bool:
+        """Whether requests reach the model: the mode says so, and for ``once`` a file is missing."""
+        return self.mode in ("new", "all") or (self.mode == "once" and not self.exists)
 
     def _begin(self, block: Block) -> Run:
         self._block = block
@@ -95,7 +110,7 @@ class Cassette:
             try:
                 block.__exit__(kind, error, trace)
             except ReplayMismatch as mismatch:
-                if self.mode in ("none", "once") and not any(path.exists() for path in (self.path, *self._also)):
+                if self.mode in ("none", "once") and not self.exists:
                     missing = ReplayMismatch(
                         f"there is no cassette {self.path}: record it once, with `pytest --retold=once` or "
                         f'mode="once"\n\n{mismatch.report}',

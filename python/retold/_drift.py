@@ -1,4 +1,7 @@
-"""Asks again what a cassette has, and reports what differs. The cassette is left as it is."""
+"""Asks again what a cassette has, and reports how the answers differ (`pytest --retold=drift`). The cassette is left as it is.
+
+`drift.py` compares requests, and asks nobody.
+"""
 
 from __future__ import annotations
 

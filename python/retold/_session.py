@@ -5,16 +5,15 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import re
 import threading
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import urlsplit
 
+from ._asked import Asked, Rewrite, place
 from ._context import current_call
 from ._errors import NotCaught, ReportError
+from ._hosts import USUAL_PORTS, Host, base, is_loopback, matches, origin
 from ._server import Address
 
 #: Which server a request is for, told to the child process.
@@ -24,12 +23,6 @@ CALL = "X-Retold-Call"
 LABELS = "X-Retold-Labels"
 #: Names the answer, in what the child process sends back.
 ANSWER = "X-Retold-Response"
-
-_USUAL = {"http": 80, "https": 443}
-
-
-#: Names hosts: a text in which `*` stands for any text, or a regular expression that fits the whole name.
-Host = str | re.Pattern[str]
 
 
 @dataclass(eq=False)
@@ -49,29 +42,51 @@ class Session:
     refused: dict[str, int] = field(default_factory=dict)
     #: Whether the block has ended.
     has_ended: bool = False
+    #: What is made of each request that retold takes.
+    rewrite: Rewrite | None = None
+    #: Method and URL of each request that a replay had no answer for, in order ..
+    unanswered: list[str] = field(default_factory=list)
+    #: .. which is not certain if requests were under way at the same time.
+    overlapped: bool = False
+    under_way: int = 0
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.server.url)
         self.host, self.port = parts.hostname or "127.0.0.1", parts.port or 80
         self._connections = threading.local()
-        self._bases = [_base(url) for url in self.server.bases]
+        self._bases = [base(url) for url in self.server.bases]
 
     def takes(self, method: str, scheme: str, host: str, port: int | None, path: str) -> bool:
         """Whether a request is recorded, or answered from the record."""
         host, path = host.lower().rstrip("."), path.partition("?")[0]
-        if _matches(host, self.exclude):
+        if matches(host, self.exclude):
             return False
-        if _matches(host, self.hosts) or _matches(host, self.server.hosts):
+        if matches(host, self.hosts) or matches(host, self.server.hosts):
             return True
-        place = (scheme, host, port or _USUAL.get(scheme))
-        if any(place == base and path.startswith(below) for base, below in self._bases):
+        place = (scheme, host, port or USUAL_PORTS.get(scheme))
+        if any(place == server and path.startswith(below) for server, below in self._bases):
             return True
         return method == "POST" and path.endswith(tuple(self.server.paths))
+
+    def rewritten(self, asked: Asked) -> Asked | None:
+        """The request that is sent instead of this one; `None` if it goes past retold, as far as that is allowed."""
+        now = self.rewrite(asked, self.offline) if self.rewrite is not None else asked
+        if now is None:
+            self.check(urlsplit(asked.url).hostname or "")
+        return now
+
+    @property
+    def reaches_children(self) -> bool:
+        """Whether requests of child processes belong to the run.
+
+        They cannot be rewritten, so they are not recorded. A replay looks them up as they are.
+        """
+        return self.offline or self.rewrite is None
 
     def check(self, host: str) -> None:
         """Refuses a host that a replay does not reach, and counts it."""
         host = host.lower().rstrip(".")
-        if is_loopback(host) or _matches(host, self.allow_hosts) or _matches(host, self.exclude):
+        if is_loopback(host) or matches(host, self.allow_hosts) or matches(host, self.exclude):
             return
         if self.offline:
             self.refused[host] = self.refused.get(host, 0) + 1
@@ -89,20 +104,23 @@ class Session:
         """Whether this is the child process itself."""
         return host == self.host and port == self.port
 
-    def note_answer(self, answer: str | None) -> None:
-        """Remembers the last answer of the current call."""
+    def note_answer(self, answer: str | None, method: str, url: str) -> None:
+        """Remembers the last answer of the current call, and the requests that have none."""
+        self.under_way -= 1
+        if answer is None:
+            self.unanswered.append(place(method, url))
         call = current_call()
         if call is not None and answer is not None:
             call.answer = answer
 
     def headers(self, scheme: str, host: str, port: int | None) -> list[tuple[str, str]]:
-        """What the child process is told about a request besides itself."""
-        shown = f"[{host}]" if ":" in host else host
-        suffix = "" if port in (None, _USUAL.get(scheme)) else f":{port}"
+        """What the child process is told about a request besides itself, which is sent now."""
+        self.under_way += 1
+        self.overlapped |= self.under_way > 1
         told = [
             ("Host", f"{self.host}:{self.port}"),
             (TOKEN, self.server.token),
-            (ORIGIN, f"{scheme}://{shown}{suffix}"),
+            (ORIGIN, origin(scheme, host, port)),
         ]
         call = current_call()
         if call is not None:
@@ -144,25 +162,6 @@ class Session:
             made = (os.getpid(), http.client.HTTPConnection(self.host, self.port, timeout=60))
             self._connections.made = made
         return made[1]
-
-
-def _base(url: str) -> tuple[tuple[str, str, int | None], str]:
-    """The server of a URL, and what the paths below it begin with."""
-    parts = urlsplit(url)
-    server = (parts.scheme, (parts.hostname or "").rstrip("."), parts.port or _USUAL.get(parts.scheme))
-    return server, parts.path.rstrip("/") + "/"
-
-
-def _matches(host: str, patterns: Iterable[Host]) -> bool:
-    return any(
-        fnmatchcase(host, pattern) if isinstance(pattern, str) else pattern.fullmatch(host) is not None
-        for pattern in patterns
-    )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
-    return host in ("localhost", "::1") or host.startswith("127.") or host.endswith(".localhost")
 
 
 _active: Session | None = None

@@ -13,8 +13,9 @@ import pytest
 
 from ._cassette import Cassette
 from ._errors import RetoldWarning
+from ._hosts import Host
 from ._run import Run
-from ._session import Host
+from ._vcr_filters import FILTERS, refuse_to_record, request_filter
 
 #: What their record modes are here.
 _MODES = {"none": "none", "once": "once", "new_episodes": "new", "all": "all", "rewrite": "all"}
@@ -22,15 +23,18 @@ _MODES = {"none": "none", "once": "once", "new_episodes": "new", "all": "all", "
 #: What needs nothing: requests are matched as a whole, and headers that hold keys are never kept.
 _NEEDLESS = {
     "match_on",
-    "filter_headers",
-    "filter_query_parameters",
     "decode_compressed_response",
     "path_transformer",
     "cassette_library_dir",
     "record_on_exception",
     "drop_unused_requests",
 }
-_HONOURED = {"record_mode", "ignore_hosts", "ignore_localhost", "ignore", "allowed_hosts", "serializer"}
+_HONOURED = {"record_mode", "ignore_hosts", "ignore_localhost", "ignore", "allowed_hosts", "serializer", *FILTERS}
+
+#: Whether cassettes are only replayed, whatever the suite says: its requests are compared (`retold.drift`).
+COMPARED: pytest.StashKey[bool] = pytest.StashKey()
+#: The run of a test, and whether there is a cassette of it.
+RUN: pytest.StashKey[tuple[Run, bool]] = pytest.StashKey()
 
 #: The longest name of a file, in bytes.
 _LONGEST = 255
@@ -114,6 +118,7 @@ def _retold_vcr(
         others.extend(Path(vcr_cassette_dir, name) for name in marker.args)
         options.update(marker.kwargs)
     path = Path(vcr_cassette_dir, _file_name(default_cassette_name, options))
+    filtered = request_filter(options)
     block = Cassette(
         path,
         _mode(request, options),
@@ -123,11 +128,15 @@ def _retold_vcr(
         allow_hosts=_allowed(options),
         unused=_unused(request.config),
         also=others,
+        _rewrite=filtered,
     )
+    if block.records:
+        refuse_to_record(options)
     _say_what_is_left(options)
     run = block.__enter__()
+    request.node.stash[RUN] = run, block.exists
     yield run
-    finish(request.node, block)
+    finish(request.node, block, filtered.refused if filtered is not None else None)
 
 
 def _file_name(name: str, options: dict[str, Any]) -> str:
@@ -142,6 +151,8 @@ def _file_name(name: str, options: dict[str, Any]) -> str:
 
 
 def _mode(request: pytest.FixtureRequest, options: dict[str, Any]) -> str:
+    if request.config.stash.get(COMPARED, False):
+        return "none"
     asked = str(request.config.getoption("--retold"))
     if asked != "none":
         return asked

@@ -158,15 +158,17 @@ def _pending(cassette: Path, config: pytest.Config) -> Path | None:
     return folder / cassette.relative_to(config.rootpath)
 
 
-def finish(node: Any, block: Any) -> None:
-    """Ends the block of a test, which may have failed."""
-    failed = node.stash.get(_FAILED, None)
+def finish(node: Any, block: Any, refused: RetoldError | None = None) -> None:
+    """Ends the block of a test, which may have failed, or had a request refused that its client kept to itself."""
+    failed = node.stash.get(_FAILED, None) or refused
     try:
         block.__exit__(type(failed) if failed else None, failed, None)
     except ReplayMismatch as mismatch:
         # The test failed with the same difference already.
         if mismatch.is_of_cassette or "retold replay: " not in str(failed):
             raise
+    if refused is not None and _FAILED not in node.stash:
+        raise refused
 
 
 def _per(config: pytest.Config) -> str:

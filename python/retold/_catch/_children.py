@@ -19,7 +19,7 @@ def patch() -> None:
 
     def begin_child(self: Any, *args: Any, **kwargs: Any) -> None:
         session = active()
-        if session is not None:
+        if session is not None and session.reaches_children:
             given = args[_ENV] if len(args) > _ENV else kwargs.get("env")
             env = dict(os.environ if given is None else given)
             env.update(session.server.environment)
@@ -41,7 +41,7 @@ def patch_spawn(spawn: ModuleType) -> None:
     def tell_child(name: str) -> dict[str, Any]:
         data: dict[str, Any] = tell(name)
         session = active()
-        if session is not None:
+        if session is not None and session.reaches_children:
             data["retold"] = _Joining(session)
         return data
 

@@ -7,6 +7,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from .._asked import SIZES, Asked
 from .._session import ANSWER, Session, active
 from ._tls import check_context
 
@@ -39,9 +40,20 @@ def patch(httpx: ModuleType) -> None:
             setattr(transport, _TWIN, (key, made))
         return made
 
-    def sent(session: Session, request: Any) -> Any:
+    def rewritten(session: Session, request: Any) -> Any:
+        """The request that is sent instead of this one, whose body was read; `None` if it goes past retold."""
+        asked = Asked(request.method, str(request.url), dict(request.headers.items()), request.content)
+        now = session.rewritten(asked)
+        if now is None or now is asked:
+            return now and request
+        headers = {name: value for name, value in now.headers.items() if name.lower() not in SIZES}
+        return httpx.Request(now.method, now.url, headers=headers, content=now.body, extensions=request.extensions)
+
+    def sent(session: Session, request: Any, transport: Any) -> Any:
         """The request as the child process gets it."""
         url = request.url
+        if url.scheme == "https":
+            check_context(getattr(getattr(transport, "_pool", None), "_ssl_context", None), url.host)
         told = session.headers(url.scheme, url.host, url.port)
         names = {name.lower() for name, _ in told}
         kept = [(name, value) for name, value in request.headers.raw if name.decode("ascii").lower() not in names]
@@ -54,15 +66,13 @@ def patch(httpx: ModuleType) -> None:
             extensions=request.extensions,
         )
 
-    def taken(session: Session, request: Any, transport: Any) -> bool:
+    def taken(session: Session, request: Any) -> bool:
         url = request.url
         if session.is_own(url.host, url.port):
             return False
         if not session.takes(request.method, url.scheme, url.host, url.port, url.path):
             session.check(url.host)
             return False
-        if url.scheme == "https":
-            check_context(getattr(getattr(transport, "_pool", None), "_ssl_context", None), url.host)
         return True
 
     handle, handle_async = httpx.HTTPTransport.handle_request, httpx.AsyncHTTPTransport.handle_async_request
@@ -70,18 +80,30 @@ def patch(httpx: ModuleType) -> None:
 
     def handle_request(self: Any, request: Any) -> Any:
         session = active()
-        if session is None or not taken(session, request, self):
+        if session is None or not taken(session, request):
             return handle(self, request)
-        response = handle(twin(session, self), sent(session, request))
-        session.note_answer(response.headers.get(ANSWER))
+        now = request
+        if session.rewrite is not None:
+            request.read()
+            now = rewritten(session, request)
+        if now is None:
+            return handle(self, request)
+        response = handle(twin(session, self), sent(session, now, self))
+        session.note_answer(response.headers.get(ANSWER), now.method, str(now.url))
         return response
 
     async def handle_async_request(self: Any, request: Any) -> Any:
         session = active()
-        if session is None or not taken(session, request, self):
+        if session is None or not taken(session, request):
             return await handle_async(self, request)
-        response = await handle_async(await async_twin(session, self), sent(session, request))
-        session.note_answer(response.headers.get(ANSWER))
+        now = request
+        if session.rewrite is not None:
+            await request.aread()
+            now = rewritten(session, request)
+        if now is None:
+            return await handle_async(self, request)
+        response = await handle_async(await async_twin(session, self), sent(session, now, self))
+        session.note_answer(response.headers.get(ANSWER), now.method, str(now.url))
         return response
 
     def close_both(self: Any) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import socket
 from typing import Any
 
-from .._session import active, is_loopback
+from .._hosts import is_loopback
+from .._session import active
 
 #: The name that was looked up for an address. Addresses are few: those of the hosts that a program asks.
 _names: dict[str, str] = {}

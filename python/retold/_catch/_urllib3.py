@@ -7,6 +7,8 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
+from .._asked import SIZES, Asked
+from .._hosts import origin
 from .._session import ANSWER, active
 from ._tls import check_certificate, check_context
 
@@ -41,17 +43,40 @@ def patch(urllib3: ModuleType) -> None:
         if not session.takes(method, scheme, host, port, path):
             session.check(host)
             return send(self, method, url, body, headers, *args, **kwargs)
+        given = dict(self.headers if headers is None else headers)
+        if session.rewrite is not None:
+            body = _read(body)
+            asked = Asked(method, origin(scheme, host, port) + path, given, body)
+            now = session.rewritten(asked)
+            if now is None:
+                return send(self, method, url, body, headers, *args, **kwargs)
+            if now is not asked:
+                method, body, parts = now.method, now.body, urlsplit(now.url)
+                scheme, host, port = parts.scheme, parts.hostname or host, parts.port
+                path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+                given = {name: value for name, value in now.headers.items() if name.lower() not in SIZES}
         if scheme == "https":
             if getattr(self, "cert_reqs", None) in ("CERT_NONE", 0):
                 check_context(False, host)
             check_certificate(getattr(self, "cert_file", None), host)
         told = session.headers(scheme, host, port)
         names = {name.lower() for name, _ in told}
-        given = self.headers if headers is None else headers
         kept = [(name, value) for name, value in given.items() if name.lower() not in names]
         own = twin(self, session.host, session.port)
         response = send(own, method, path, body, dict(told + kept), *args, **kwargs)
-        session.note_answer(response.headers.get(ANSWER))
+        session.note_answer(response.headers.get(ANSWER), method, origin(scheme, host, port) + path)
         return response
 
     pools.HTTPConnectionPool.urlopen = urlopen
+
+
+def _read(body: Any) -> bytes | None:
+    """The whole of a body, which may be a file or come in parts."""
+    if body is None or isinstance(body, bytes):
+        return body
+    if isinstance(body, str):
+        return body.encode()
+    if isinstance(body, (bytearray, memoryview)):
+        return bytes(body)
+    parts = [body.read()] if hasattr(body, "read") else body
+    return b"".join(part.encode() if isinstance(part, str) else bytes(part) for part in parts)

@@ -29,6 +29,7 @@ import retold
 from retold._errors import ReplayMismatch
 from retold._session import ANSWER, Session, active
 from retold._vcr import _excluded, _mode_of
+from retold._vcr_filters import FILTERS, request_filter
 
 #: Named in an answer that was recorded.
 REPLAYED = "X-Retold-Replayed"
@@ -89,7 +90,10 @@ class Use:
         known = len(re.findall(r"^- (?:hash|request):", path.read_text(), re.M)) if path.exists() else 0
         hosts = {name: self.options.get(name, getattr(self.settings, name)) for name in ("ignore_hosts", "ignore_localhost")}
         mode = _mode_of(merged["record_mode"].value)
-        self.block = retold.cassette(path, mode, hosts=("*",), exclude=_excluded(hosts), unused="ignore")
+        filtered = request_filter({name: self.options.get(name, getattr(self.settings, name, None)) for name in FILTERS})
+        self.block = retold.cassette(
+            path, mode, hosts=("*",), exclude=_excluded(hosts), unused="ignore", _rewrite=filtered
+        )
         self.block.__enter__()
         tapes.append(Tape(0 if mode == "all" else known))
         return tapes[-1]
