@@ -19,6 +19,8 @@ from maturin import *  # noqa: F403  (the hooks that need nothing of ours)
 ROOT = Path(__file__).resolve().parents[2]
 #: What `[tool.maturin] data` in pyproject.toml names.
 SCRIPTS = ROOT / "target" / "wheel-data" / "scripts"
+#: The profile of Cargo.toml, which pyproject.toml names for the module.
+PROFILE = "wheel"
 NAME = "retold.exe" if os.name == "nt" else "retold"
 
 
@@ -28,12 +30,12 @@ def _program() -> None:
     built = os.environ.get("RETOLD_BUILT_PROGRAM")
     if not built:
         subprocess.run(
-            ["cargo", "build", "--release", "--locked", "--package", "retold-cli", "--bin", "retold"],
+            ["cargo", "build", "--profile", PROFILE, "--locked", "--package", "retold-cli", "--bin", "retold"],
             cwd=ROOT,
             check=True,
         )
         target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-        built = str(target / "release" / NAME)
+        built = str(target / PROFILE / NAME)
     shutil.rmtree(SCRIPTS.parent, ignore_errors=True)
     SCRIPTS.mkdir(parents=True)
     shutil.copy2(built, SCRIPTS / NAME)

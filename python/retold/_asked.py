@@ -22,14 +22,9 @@ class Asked:
 
     @property
     def place(self) -> str:
-        """Method and URL, to be shown."""
-        return place(self.method, self.url)
-
-
-def place(method: str, url: str) -> str:
-    """Method and URL without what may be a key: the query, and a user with a password."""
-    parts = urlsplit(url)
-    return f"{method} {parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        """Method and URL without what may be a key: the query, and a user with a password."""
+        parts = urlsplit(self.url)
+        return f"{self.method} {parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 #: Gets a request, and whether it is replayed. Returns the request that the child process gets instead, or `None` if this

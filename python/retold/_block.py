@@ -91,6 +91,7 @@ class Block:
             raise BlockError("retold: this block is not active: it has ended, or was never entered")
         self._server = self._session = self._run = None
         session.has_ended = True
+        session.connections.close()
         activate(None)
         if session.pid != os.getpid():
             # A forked child that leaves the block: it is its parent's.

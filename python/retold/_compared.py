@@ -11,20 +11,11 @@ import pytest
 from ._errors import ReplayMismatch
 from ._vcr import COMPARED, RUN
 
-#: What a request that differs is reported with.
-_DIFFERS = re.compile(
-    r"^first difference at (?P<field>.+?)(?: \(and (?P<more>\d+) more fields?\))?\n"
-    r"  recorded  (?P<recorded>.*)\n  asked now (?P<asked>.*)$",
-    re.M,
-)
-_ABSENT = "(not given)"
-
-
 @dataclass
 class Difference:
     """A request that is not recorded."""
 
-    #: Method and URL, or the API if they are not certain.
+    #: Method, upstream and path.
     request: str
     #: The first field that differs, and how many do; none if no field does, or there is nothing to compare with.
     field: str | None
@@ -74,40 +65,26 @@ class Compared:
         # A changed request takes the place of one that is recorded.
         if self.error is None and not self.was_skipped and summary["left"] > self.not_recorded:
             self.never_asked = summary["left"]
-        places = _places(run._session, self.not_recorded)
-        for number, miss in enumerate(summary["misses"]):
-            one = _difference(miss, places[number] if places else None)
+        for miss in summary["misses"]:
+            one = _difference(miss)
             if one not in self.differences:
                 self.differences.append(one)
 
 
-def _places(session: Any, missed: int) -> list[str] | None:
-    """Method and URL of each request that is not recorded, in order; `None` if the order is not certain."""
-    places: list[str] = session.unanswered
-    # Those of child processes are not seen.
-    if len(places) != missed or session.overlapped and len(set(places)) > 1:
-        return None
-    return places
-
-
-def _difference(miss: dict[str, Any], place: str | None) -> Difference:
-    report, call = str(miss["report"]), str(miss["call"])
-    request = place or f"a request to {call.partition('/')[0]}"
-    found = _DIFFERS.search(report)
-    if found is None:
-        said = report.partition("\n")[0].replace(call, request, 1)
+def _difference(miss: dict[str, Any]) -> Difference:
+    request, field, fields = str(miss["asked"]), miss["field"], int(miss["fields"])
+    if field is None:
+        said = str(miss["report"]).partition("\n")[0].replace(str(miss["call"]), request, 1)
         return Difference(request, None, 0, None, None, said)
-    recorded, asked = (None if value == _ABSENT else value for value in (found["recorded"], found["asked"]))
-    fields = 1 + int(found["more"] or 0)
     more = f" ({fields} fields differ)" if fields > 1 else ""
-    said = f"{request}: {found['field']} is {_shown(asked)}, recorded {_shown(recorded)}{more}"
-    return Difference(request, found["field"], fields, recorded, asked, said)
+    said = f"{request}: {field} is {_shown(miss['now'])}, recorded {_shown(miss['recorded'])}{more}"
+    return Difference(request, field, fields, miss["recorded"], miss["now"], said)
 
 
 def _shown(value: str | None) -> str:
     if value is None:
         return "not given"
-    is_plain = re.fullmatch(r"-?\d[\d.eE+-]*|true|false|null|[\[{].*", value, re.S) is not None
+    is_plain = re.fullmatch(r"-?\d[\d.eE+-]*|true|false|null|[\[{\"].*", value, re.S) is not None
     return value if is_plain else f'"{value}"'
 
 

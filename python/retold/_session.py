@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
-import threading
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from ._asked import Asked, Rewrite, place
+from ._asked import Asked, Rewrite
 from ._context import current_call
 from ._errors import NotCaught, ReportError
+from ._exchange import Connections
 from ._hosts import USUAL_PORTS, Host, base, is_loopback, matches, origin
 from ._server import Address
 
@@ -23,6 +22,9 @@ CALL = "X-Retold-Call"
 LABELS = "X-Retold-Labels"
 #: Names the answer, in what the child process sends back.
 ANSWER = "X-Retold-Response"
+
+#: How many seconds the reply to a report may take.
+_PATIENCE = 60
 
 
 @dataclass(eq=False)
@@ -44,16 +46,12 @@ class Session:
     has_ended: bool = False
     #: What is made of each request that retold takes.
     rewrite: Rewrite | None = None
-    #: Method and URL of each request that a replay had no answer for, in order ..
-    unanswered: list[str] = field(default_factory=list)
-    #: .. which is not certain if requests were under way at the same time.
-    overlapped: bool = False
-    under_way: int = 0
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.server.url)
         self.host, self.port = parts.hostname or "127.0.0.1", parts.port or 80
-        self._connections = threading.local()
+        #: For whoever waits for an answer.
+        self.connections = Connections(self.host, self.port)
         self._bases = [base(url) for url in self.server.bases]
 
     def takes(self, method: str, scheme: str, host: str, port: int | None, path: str) -> bool:
@@ -104,19 +102,14 @@ class Session:
         """Whether this is the child process itself."""
         return host == self.host and port == self.port
 
-    def note_answer(self, answer: str | None, method: str, url: str) -> None:
-        """Remembers the last answer of the current call, and the requests that have none."""
-        self.under_way -= 1
-        if answer is None:
-            self.unanswered.append(place(method, url))
+    def note_answer(self, answer: str | None) -> None:
+        """Remembers the last answer of the current call."""
         call = current_call()
         if call is not None and answer is not None:
             call.answer = answer
 
     def headers(self, scheme: str, host: str, port: int | None) -> list[tuple[str, str]]:
-        """What the child process is told about a request besides itself, which is sent now."""
-        self.under_way += 1
-        self.overlapped |= self.under_way > 1
+        """What the child process is told about a request besides itself."""
         told = [
             ("Host", f"{self.host}:{self.port}"),
             (TOKEN, self.server.token),
@@ -138,14 +131,15 @@ class Session:
             body = json.dumps(what, ensure_ascii=False, allow_nan=False).encode()
         except (TypeError, ValueError) as error:
             raise ReportError(f"{what['name']!r} has a value that JSON cannot hold: {error}") from error
-        headers = {TOKEN: self.server.token, "Content-Type": "application/json"}
-        connection = self._connection()
+        headers = [
+            (b"Host", f"{self.host}:{self.port}".encode()),
+            (TOKEN.encode(), self.server.token.encode()),
+            (b"Content-Type", b"application/json"),
+        ]
         try:
-            connection.request("POST", f"/_retold/{kind}", body, headers)
-            reply = connection.getresponse()
-            said: dict[str, Any] = json.loads(reply.read())
-        except (OSError, http.client.HTTPException) as error:
-            connection.close()
+            reply = self.connections.ask(b"POST", f"/_retold/{kind}".encode(), headers, body, _PATIENCE)
+            said: dict[str, Any] = json.loads(b"".join(reply))
+        except OSError as error:
             raise ReportError(f"retold does not answer: {error}") from error
         if reply.status >= 400:
             raise ReportError(said["error"]["message"])
@@ -154,14 +148,6 @@ class Session:
     def __reduce__(self) -> tuple[Any, ...]:
         # For a process that is spawned, which has connections of its own.
         return Session, (self.server, self.offline, self.hosts, self.exclude, self.allow_hosts, {}, self.pid)
-
-    def _connection(self) -> http.client.HTTPConnection:
-        # A connection belongs to its thread, and to the process that opened it.
-        made = getattr(self._connections, "made", None)
-        if made is None or made[0] != os.getpid():
-            made = (os.getpid(), http.client.HTTPConnection(self.host, self.port, timeout=60))
-            self._connections.made = made
-        return made[1]
 
 
 _active: Session | None = None

@@ -116,7 +116,7 @@ def _refuse_nothing(counts: dict[str, int], paths: Sequence[str]) -> None:
     where = _inert(", ".join(paths))
     if counts["unmarked"] == sum(counts.values()):
         raise _BadInput(
-            f"not one of {counts['unmarked']} tests in {where} has the marker vcr: mark those with a cassette with "
+            f"none of the tests in {where} ({counts['unmarked']}) has the marker vcr: mark those with a cassette with "
             "@pytest.mark.vcr, or name another path"
             if counts["unmarked"]
             else f"there are no tests in {where}: name a path with tests, or check what was given after --"

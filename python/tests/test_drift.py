@@ -6,9 +6,12 @@ import json
 import os
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
+
+from retold._program import program
 
 ROOT = Path(__file__).resolve().parents[2]
 CASSETTES = ROOT.parent / "shared" / "data" / "cassettes"
@@ -113,7 +116,7 @@ def test_asks_more():
     suite.add("test_a", tests, **recorded, test_stops_early=["one", "two", "three"], test_asks_more=["one"])
     done = suite.drift()
     assert done.returncode == 1 and done.stderr == ""
-    url = "POST https://api.openai.com/v1/chat/completions"
+    url = "POST openai/chat/completions"
     assert done.stdout.splitlines() == [
         "tests/test_a.py::test_changed",
         f'  {url}: messages.0.content is "number two", recorded "two"',
@@ -207,10 +210,10 @@ def test_asks_past_retold():
     done = suite.drift()
     assert (done.returncode, done.stderr) == (1, "") and not model.asked
     assert done.stdout.splitlines()[-1] == "3 of 3 tests ask something else than was recorded."
-    assert f"  POST {model.url}/v1/chat/completions: " in done.stdout
+    assert '/v1/chat/completions: model is not given, recorded "m" (3 fields differ)' in done.stdout
 
 
-def test_requests_at_the_same_time_are_not_given_the_wrong_url(suite):
+def test_requests_at_the_same_time_are_told_apart(suite):
     tests = """
 @pytest.mark.vcr
 def test_gathered():
@@ -225,7 +228,8 @@ def test_gathered():
 """
     suite.add("test_a", tests, test_gathered=["one"])
     done = suite.drift()
-    assert done.returncode == 1 and "a request to openai.chat: " in done.stdout and "POST" not in done.stdout
+    assert done.returncode == 1
+    assert "  POST openai/chat/completions: " in done.stdout and "  POST openai/embeddings: " in done.stdout
 
 
 def test_text_of_tests_and_cassettes_cannot_control_a_terminal(suite):
@@ -249,7 +253,7 @@ def test_nothing_to_compare(suite):
     suite.add("test_a", "def test_it():\n    pass\n")
     done = suite.drift()
     assert (done.returncode, done.stdout) == (2, "")
-    assert "error: not one of 1 tests in tests has the marker vcr" in done.stderr
+    assert "error: none of the tests in tests (1) has the marker vcr" in done.stderr
     suite.add("test_a", "")
     done = suite.drift()
     assert done.returncode == 2 and "error: there are no tests in tests: name a path with tests" in done.stderr
@@ -278,6 +282,27 @@ def test_bad_input(suite):
     assert suite.drift("--help").returncode == 0
 
 
+def test_the_command(suite, tmp_path):
+    suite.add("test_a", "@pytest.mark.vcr\ndef test_it():\n    ask('two')\n", test_it=["one"])
+
+    def command(*arguments):
+        env = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+        words = [program(), "drift", *arguments]
+        return subprocess.run(words, cwd=suite.folder, env=env, capture_output=True, text=True, encoding="utf-8")
+
+    done = command("--python", sys.executable, "tests", "--", "-k", "it")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith('tests/test_a.py::test_it\n  POST openai/chat/completions: messages.0.content is "two"')
+    done = command("--python", sys.executable, "--json", "tests")
+    assert json.loads(done.stdout)["differs"] == 1
+    bare = tmp_path / "bare"
+    venv.create(bare, symlinks=os.name != "nt")
+    done = command("--python", str(bare / ("Scripts/python.exe" if os.name == "nt" else "bin/python")), "tests")
+    assert done.returncode == 2 and "has no package retold" in done.stderr and "pip install retold" in done.stderr
+    done = command("--python", "no-such-python", "tests")
+    assert done.returncode == 2 and "no-such-python cannot be run: " in done.stderr
+
+
 def test_without_pytest(suite):
     (suite.folder / "without").mkdir()
     (suite.folder / "without" / "pytest.py").write_text("raise ImportError('not here')\n")
@@ -297,7 +322,7 @@ def test_one_edited_prompt_among_twenty_tests(tmp_path):
     assert done.returncode == 1, done.stderr
     assert done.stdout.splitlines() == [
         "suite.py::test_completion_langchain_style",
-        '  POST https://api.openai.com/v1/completions: messages.0.content.prompt.0 is "Tell me a joke about tracing", '
+        '  POST openai/completions: messages.0.content.prompt.0 is "Tell me a joke about tracing", '
         'recorded "Tell me a joke about opentelemetry"',
         "1 of 20 tests asks something else than was recorded.",
     ]

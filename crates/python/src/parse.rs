@@ -3,7 +3,6 @@
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use retold::parse::{AnyParser, ParsedAnswer, ParserSpec};
-use retold_study::Studies;
 use serde_json::{Value, json};
 
 use crate::{convert, value_error};
@@ -29,8 +28,8 @@ fn decided(parser: &dyn AnyParser, text: &str) -> Value {
 }
 
 fn parser_of(name: &str, params: &str) -> PyResult<Box<dyn AnyParser>> {
-    let studies = Studies::new(retold_studies::studies()).map_err(value_error)?;
-    let (family, version) = studies.parsers().resolve(name).map_err(value_error)?;
+    let parsers = retold_studies::parsers().map_err(value_error)?;
+    let (family, version) = parsers.resolve(name).map_err(value_error)?;
     let params: Value = serde_json::from_str(params).map_err(value_error)?;
     let params = if params.as_object().is_some_and(serde_json::Map::is_empty) {
         Value::Null

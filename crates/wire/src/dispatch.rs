@@ -195,6 +195,7 @@ async fn missing(session: &Arc<Session>, asked: &WireRequest) -> Response<Outgoi
 fn miss_of(session: &Session, asked: &WireRequest, why: Why) -> NearestMatch {
     NearestMatch {
         call: asked.key.call.clone(),
+        asked: asked.shown(),
         why,
         rules: String::new(),
         lacks_key: session.rules.lacks_key().map(str::to_owned),

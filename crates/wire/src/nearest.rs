@@ -43,6 +43,8 @@ struct KnownRequest {
 pub struct NearestMatch {
     /// The call that it would have been.
     pub call: CallPath,
+    /// Method, upstream and path, as in `POST openai/v1/chat/completions`.
+    pub asked: String,
     /// Why there is nothing for it.
     pub why: Why,
     /// The rules under which it was compared, if there are any.
@@ -121,11 +123,12 @@ impl RecordedPrompts {
         library: &Library,
     ) -> Result<NearestMatch, LogError> {
         let call = asked.key.call.clone();
+        let shown = asked.shown();
         let rules_shown = rules.shown();
         let lacks_key = rules.lacks_key().map(str::to_owned);
         let miss = |why| {
             let (rules, lacks_key) = (rules_shown.clone(), lacks_key.clone());
-            NearestMatch { call: call.clone(), why, rules, lacks_key }
+            NearestMatch { call: call.clone(), asked: shown.clone(), why, rules, lacks_key }
         };
         let prompt = asked.request.hash();
         let all = self.known(library)?;
@@ -297,20 +300,6 @@ fn excerpts(before: Option<&Value>, after: Option<&Value>) -> (Option<String>, O
     }
     let shown = |value: Option<&Value>| value.map(|value| printable(&value.to_string(), LONGEST));
     (shown(before), shown(after))
-}
-
-impl NearestMatch {
-    /// The first field that differs, if there is one.
-    pub fn field(&self) -> Option<&str> {
-        match &self.why {
-            Why::Differs { field, .. } => Some(field),
-            Why::Exhausted { .. }
-            | Why::Unanswered { .. }
-            | Why::Nothing
-            | Why::NotCompared
-            | Why::Refused(_) => None,
-        }
-    }
 }
 
 impl fmt::Display for NearestMatch {

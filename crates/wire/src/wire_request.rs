@@ -14,10 +14,14 @@ use crate::key::Key;
 use crate::key_names::query_without_keys;
 use crate::masks::{Masks, replaced};
 use crate::reach::only;
+use crate::restored_request::{RestoredRequest, restored};
 use crate::rules::Rules;
 
 /// How often a client has tried before: sent by the SDKs of OpenAI, Anthropic and others.
 const RETRY: &str = "x-stainless-retry-count";
+
+/// The longest address that is shown, in characters.
+const LONGEST_SHOWN: usize = 200;
 
 /// The field of a stored body that has the address, where it matters.
 pub(crate) const ADDRESS: &str = "http";
@@ -55,6 +59,19 @@ pub enum AskedError {
     /// A request without canonical form, even as text.
     #[error(transparent)]
     Request(#[from] RequestError),
+}
+
+impl WireRequest {
+    /// Method, upstream and path, as far as they are stored.
+    pub(crate) fn shown(&self) -> String {
+        match restored(&self.request, &self.key.call) {
+            Some(RestoredRequest { method, upstream, path, .. }) => printable(
+                &format!("{method} {upstream}/{}", path.trim_start_matches('/')),
+                LONGEST_SHOWN,
+            ),
+            None => printable(self.key.call.as_str(), LONGEST_SHOWN),
+        }
+    }
 }
 
 /// Whether this is how bytes are stored.

@@ -59,7 +59,7 @@ def patch(aiohttp: ModuleType) -> None:
         response, session = await start(self, *args, **kwargs), active()
         # Not of a request that went past retold.
         if session is not None and TOKEN in self.request_info.headers:
-            session.note_answer(self.headers.get(ANSWER), self.method, str(self.request_info.url))
+            session.note_answer(self.headers.get(ANSWER))
         return response
 
     aiohttp.TCPConnector.connect = connect_here

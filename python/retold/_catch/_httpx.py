@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 from .._asked import SIZES, Asked
+from .._exchange import Exchange
 from .._session import ANSWER, Session, active
 from ._tls import check_context
 
 #: The attribute of a transport with its own connections to the child process.
 _TWIN = "_retold_twin"
 
+#: A request goes to the child process whole.
+_SIZES = tuple(name.encode() for name in SIZES)
+
 
 def patch(httpx: ModuleType) -> None:
     """Patches the two transports that open connections."""
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=256)
-
-    def twin(session: Session, transport: Any) -> Any:
-        """A transport that belongs to this process and to this session."""
-        key, (of, made) = (os.getpid(), session.port), getattr(transport, _TWIN, (None, None))
-        if of != key:
-            if of is not None and of[0] == key[0]:
-                close(made)
-            made = httpx.HTTPTransport(trust_env=False, limits=limits)
-            setattr(transport, _TWIN, (key, made))
-        return made
+    pool = httpx.Limits(max_connections=None, max_keepalive_connections=256)
 
     async def async_twin(session: Session, transport: Any) -> Any:
-        """The same; it also belongs to an event loop."""
+        """A transport that belongs to this process, to an event loop and to this session."""
         key, (of, made) = (os.getpid(), _loop(), session.port), getattr(transport, _TWIN, (None, None))
         if of != key:
             # What belongs to a loop that has ended cannot be closed any more.
             if of is not None and of[:2] == key[:2]:
                 await aclose(made)
-            made = httpx.AsyncHTTPTransport(trust_env=False, limits=limits)
+            made = httpx.AsyncHTTPTransport(trust_env=False, limits=pool)
             setattr(transport, _TWIN, (key, made))
         return made
 
@@ -49,22 +45,57 @@ def patch(httpx: ModuleType) -> None:
         headers = {name: value for name, value in now.headers.items() if name.lower() not in SIZES}
         return httpx.Request(now.method, now.url, headers=headers, content=now.body, extensions=request.extensions)
 
-    def sent(session: Session, request: Any, transport: Any) -> Any:
-        """The request as the child process gets it."""
+    def head(session: Session, request: Any, transport: Any) -> list[tuple[bytes, bytes]]:
+        """The headers of the request as the child process gets it."""
         url = request.url
         if url.scheme == "https":
             check_context(getattr(getattr(transport, "_pool", None), "_ssl_context", None), url.host)
-        told = session.headers(url.scheme, url.host, url.port)
+        told = [(name.encode(), value.encode("latin-1")) for name, value in session.headers(url.scheme, url.host, url.port)]
         names = {name.lower() for name, _ in told}
-        kept = [(name, value) for name, value in request.headers.raw if name.decode("ascii").lower() not in names]
-        target = url.copy_with(scheme="http", host=session.host, port=session.port)
+        return told + [(name, value) for name, value in request.headers.raw if name.lower() not in names]
+
+    def sent(session: Session, request: Any, transport: Any) -> Any:
+        """The request as the child process gets it."""
         return httpx.Request(
             request.method,
-            target,
-            headers=[(name, value.encode("latin-1")) for name, value in told] + kept,
+            request.url.copy_with(scheme="http", host=session.host, port=session.port),
+            headers=head(session, request, transport),
             stream=request.stream,
             extensions=request.extensions,
         )
+
+    class Body(httpx.SyncByteStream):  # type: ignore[misc, name-defined]
+        """The body of an answer, as it comes."""
+
+        def __init__(self, exchange: Exchange) -> None:
+            self._exchange = exchange
+
+        def __iter__(self) -> Iterator[bytes]:
+            with as_errors_of_httpx(httpx.RemoteProtocolError):
+                yield from self._exchange
+
+        def close(self) -> None:
+            self._exchange.close()
+
+    @contextlib.contextmanager
+    def as_errors_of_httpx(otherwise: type[Exception]) -> Iterator[None]:
+        try:
+            yield
+        except TimeoutError as error:
+            raise httpx.ReadTimeout("timed out") from error
+        except OSError as error:
+            raise otherwise(str(error)) from error
+
+    def asked(session: Session, request: Any, transport: Any) -> Any:
+        """The answer of the child process."""
+        headers = [header for header in head(session, request, transport) if header[0].lower() not in _SIZES]
+        body, patience = b"".join(request.stream), request.extensions.get("timeout", {}).get("read")
+        with as_errors_of_httpx(httpx.ConnectError):
+            exchange = session.connections.ask(
+                request.method.encode(), request.url.raw_path, headers, body, patience
+            )
+        extensions = {"http_version": b"HTTP/1.1", "reason_phrase": exchange.reason}
+        return httpx.Response(exchange.status, headers=exchange.headers, stream=Body(exchange), extensions=extensions)
 
     def taken(session: Session, request: Any) -> bool:
         url = request.url
@@ -76,7 +107,7 @@ def patch(httpx: ModuleType) -> None:
         return True
 
     handle, handle_async = httpx.HTTPTransport.handle_request, httpx.AsyncHTTPTransport.handle_async_request
-    close, aclose = httpx.HTTPTransport.close, httpx.AsyncHTTPTransport.aclose
+    aclose = httpx.AsyncHTTPTransport.aclose
 
     def handle_request(self: Any, request: Any) -> Any:
         session = active()
@@ -88,8 +119,8 @@ def patch(httpx: ModuleType) -> None:
             now = rewritten(session, request)
         if now is None:
             return handle(self, request)
-        response = handle(twin(session, self), sent(session, now, self))
-        session.note_answer(response.headers.get(ANSWER), now.method, str(now.url))
+        response = asked(session, now, self)
+        session.note_answer(response.headers.get(ANSWER))
         return response
 
     async def handle_async_request(self: Any, request: Any) -> Any:
@@ -103,14 +134,8 @@ def patch(httpx: ModuleType) -> None:
         if now is None:
             return await handle_async(self, request)
         response = await handle_async(await async_twin(session, self), sent(session, now, self))
-        session.note_answer(response.headers.get(ANSWER), now.method, str(now.url))
+        session.note_answer(response.headers.get(ANSWER))
         return response
-
-    def close_both(self: Any) -> None:
-        of, made = self.__dict__.pop(_TWIN, (None, None))
-        if of is not None and of[0] == os.getpid():
-            close(made)
-        close(self)
 
     async def aclose_both(self: Any) -> None:
         of, made = self.__dict__.pop(_TWIN, (None, None))
@@ -119,7 +144,6 @@ def patch(httpx: ModuleType) -> None:
         await aclose(self)
 
     httpx.HTTPTransport.handle_request = handle_request
-    httpx.HTTPTransport.close = close_both
     httpx.AsyncHTTPTransport.handle_async_request = handle_async_request
     httpx.AsyncHTTPTransport.aclose = aclose_both
 

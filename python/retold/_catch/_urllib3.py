@@ -64,7 +64,7 @@ def patch(urllib3: ModuleType) -> None:
         kept = [(name, value) for name, value in given.items() if name.lower() not in names]
         own = twin(self, session.host, session.port)
         response = send(own, method, path, body, dict(told + kept), *args, **kwargs)
-        session.note_answer(response.headers.get(ANSWER), method, origin(scheme, host, port) + path)
+        session.note_answer(response.headers.get(ANSWER))
         return response
 
     pools.HTTPConnectionPool.urlopen = urlopen

@@ -13,7 +13,9 @@ use crate::output::counted;
 use retold::escaping::printable;
 use retold::id::RunId;
 use retold::run::OverBudget;
-use retold_wire::{ConnectionReport, DepartureSummary, ProgramSettings, SessionSummary, Why};
+use retold_wire::{
+    ConnectionReport, DepartureSummary, NearestMatch, ProgramSettings, SessionSummary, Why,
+};
 
 /// How many misses are printed.
 const MISSES: usize = 5;
@@ -89,14 +91,24 @@ pub(super) fn object(run: RunId, summary: &SessionSummary) -> Value {
     let SessionSummary { shared, unreported, unaffordable, over_budget, .. } = summary;
     let over_budget = over_budget.as_ref().map(ToString::to_string);
     let DepartureSummary { clients, answers: paid, tokens } = summary.departures;
-    let misses = misses
-        .iter()
-        .map(|miss| json!({"call": miss.call, "field": miss.field(), "report": miss.to_string()}));
+    let misses = misses.iter().map(miss_object);
     json!({
         "run": run, "requests": requests, "recorded": answers, "failed_attempts": failed, "unended": unended,
         "failures": failures, "replayed": replayed, "shared": shared, "replayed_failed_attempts": replayed_failures, "not_recorded": missed, "misses": misses.collect::<Vec<_>>(),
         "led_to": led_to, "left": left, "reported": outcomes, "differences": differences, "difference": difference,
         "clients_left": {"clients": clients, "answers": paid, "tokens": tokens}, "not_reported_again": unreported, "not_asked": unaffordable, "over_budget": over_budget,
+    })
+}
+
+/// A request that is not recorded, as JSON.
+fn miss_object(miss: &NearestMatch) -> Value {
+    let (field, fields, recorded, now) = match &miss.why {
+        Why::Differs { field, fields, recorded, now, .. } => (Some(field), *fields, recorded, now),
+        _ => (None, 0, &None, &None),
+    };
+    json!({
+        "call": miss.call, "asked": miss.asked, "field": field, "fields": fields, "recorded": recorded, "now": now,
+        "report": miss.to_string(),
     })
 }
 
