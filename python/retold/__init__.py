@@ -76,6 +76,7 @@ def record(
     redact: Sequence[str] = (),
     shared: bool = False,
     max_cost: float | None = None,
+    prices: Path | None = None,
 ) -> Block:
     """Records what is asked inside the block as a new run of the log, which is created if it is missing.
 
@@ -85,7 +86,8 @@ def record(
     ``redact`` are regular expressions whose matches are not stored. With ``shared``, equal requests are asked once.
 
     ``max_cost`` are US dollars after which nothing more is asked: requests then get an error with HTTP status 402, and
-    `OverBudget` is raised at the end of the block. The run can be resumed with a higher limit.
+    `OverBudget` is raised at the end of the block. The run can be resumed with a higher limit. ``prices`` is a file with what
+    models cost, in place of the built-in prices.
     """
     arguments = ["--log", os.fspath(log), "record"]
     if name is not None:
@@ -93,7 +95,7 @@ def record(
     arguments += rules(ignore, replace, redact)
     if shared:
         arguments.append("--shared")
-    arguments += _budget(max_cost)
+    arguments += _budget(max_cost, prices)
     return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)
 
 
@@ -141,6 +143,7 @@ def resume(
     exclude: Sequence[str] = (),
     retry_failed: bool = False,
     max_cost: float | None = None,
+    prices: Path | None = None,
 ) -> Block:
     """Continues a run that was cut off: recorded answers first, then the model, whose answers are recorded.
 
@@ -149,7 +152,7 @@ def resume(
     arguments = ["--log", os.fspath(log), "record", "--resume", run_named(log, run)]
     if retry_failed:
         arguments.append("--retry-failed")
-    arguments += _budget(max_cost)
+    arguments += _budget(max_cost, prices)
     return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)
 
 
@@ -162,17 +165,19 @@ def fork(
     exclude: Sequence[str] = (),
     retry_failed: bool = False,
     max_cost: float | None = None,
+    prices: Path | None = None,
 ) -> Block:
     """Records a new run that shares the answers of another, and asks what is new."""
     arguments = ["--log", os.fspath(log), "fork", run_named(log, run)]
     if retry_failed:
         arguments.append("--retry-failed")
-    arguments += _budget(max_cost)
+    arguments += _budget(max_cost, prices)
     return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)
 
 
-def _budget(max_cost: float | None) -> list[str]:
-    return [] if max_cost is None else ["--max-cost", repr(float(max_cost))]
+def _budget(max_cost: float | None, prices: Path | None) -> list[str]:
+    limit = [] if max_cost is None else ["--max-cost", repr(float(max_cost))]
+    return limit if prices is None else [*limit, "--prices", os.fspath(prices)]
 
 
 cassette = Cassette

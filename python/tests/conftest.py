@@ -28,6 +28,8 @@ class Answers(BaseHTTPRequestHandler):
         text = f"made-up answer {number} to {body['messages'][-1]['content']}"
         if "sleep" in text:
             time.sleep(5)
+        if "nap" in text:
+            time.sleep(1)
         if self.path.endswith("/v1/messages"):
             return self.whole(
                 {

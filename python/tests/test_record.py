@@ -575,6 +575,43 @@ def test_a_cost_limit_stops_a_block_that_can_be_resumed(model, log):
     assert len(model.asked) == 2
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_timeout_happens_again(model, log, is_async):
+    options = {"base_url": f"{model.url}/v1", "api_key": "x", "max_retries": 0, "timeout": 0.3}
+    messages = [{"role": "user", "content": "take a nap"}]
+
+    async def in_a_loop():
+        async with openai.AsyncOpenAI(**options) as client:
+            await client.chat.completions.create(model="m", messages=messages)
+
+    def study():
+        with pytest.raises(openai.APITimeoutError):
+            if is_async:
+                asyncio.run(in_a_loop())
+            else:
+                openai.OpenAI(**options).chat.completions.create(model="m", messages=messages)
+
+    with retold.record(log) as run:
+        study()
+    assert run.summary["clients_left"]["clients"] == 1
+    with retold.replay(log):
+        study()
+    assert len(model.asked) == 1
+
+
+def test_prices_of_one_s_own_bound_the_cost_of_any_model(model, log, tmp_path):
+    client, prices = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1"), tmp_path / "prices.yaml"
+    with pytest.raises(retold.OverBudget, match="no price"), retold.record(log, max_cost=1):
+        with pytest.raises(openai.APIStatusError):
+            ask(client, "one")
+    prices.write_text("models:\n  m: {prompt: 1000, completion: 1000}\n")
+    with pytest.raises(retold.OverBudget, match="max_cost is 0.0"), retold.record(log, max_cost=0.001, prices=prices):
+        ask(client, "one")
+        with pytest.raises(openai.APIStatusError):
+            ask(client, "two")
+    assert len(model.asked) == 1
+
+
 def test_a_decision_rests_on_the_last_answer_whatever_the_transport(model, log):
     body = {"model": "m", "messages": [{"role": "user", "content": "yes or no?"}]}
     url = f"{model.url}/v1/chat/completions"
