@@ -101,6 +101,17 @@ pub enum JsonlProblem {
         /// The largest ratio that is unpacked.
         most: u64,
     },
+    /// It was compressed with a larger window than is unpacked.
+    #[error(
+        "it was compressed with a window of {mib} MiB, as by `zstd --long`, and at most {most} are unpacked: compress it \
+         again without that option, or give the plain file"
+    )]
+    WideWindow {
+        /// Its window.
+        mib: u64,
+        /// The largest one.
+        most: u64,
+    },
     /// A line to be written contains a line break.
     #[error("the text has a line break and would become two lines")]
     LineBreak,

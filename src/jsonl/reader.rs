@@ -8,7 +8,7 @@ use memchr::memchr;
 
 use super::Packing;
 use super::error::{JsonlError, JsonlProblem};
-use super::unpacked::{Bomb, BoundedDecoder, ByteCounter};
+use super::unpacked::{Bomb, BoundedDecoder, ByteCounter, WideWindow, zstd_decoder};
 use crate::encoding::wide;
 use crate::open::open;
 use crate::values::{MOST_VALUES, too_many};
@@ -93,7 +93,10 @@ impl JsonlReader {
         packing: Packing,
         packed: impl BufRead + Send + 'static,
     ) -> Result<Self, JsonlError> {
-        let failed = |e| JsonlError::new(path, None, JsonlProblem::Open(e));
+        let failed = |e| {
+            let problem = WideWindow::problem(&e).unwrap_or(JsonlProblem::Open(e));
+            JsonlError::new(path, None, problem)
+        };
         let input: Box<dyn BufRead + Send> = match packing {
             Packing::Plain => Box::new(packed),
             Packing::Gzip => {
@@ -102,7 +105,7 @@ impl JsonlReader {
             }
             Packing::Zstd => {
                 let (packed, count) = ByteCounter::new(packed);
-                let decoder = zstd::Decoder::with_buffer(packed).map_err(failed)?;
+                let decoder = zstd_decoder(packed).map_err(failed)?;
                 Box::new(BufReader::new(BoundedDecoder::new(decoder, count)))
             }
         };

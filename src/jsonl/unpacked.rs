@@ -1,9 +1,11 @@
 //! Guards against decompression bombs: they end in an error instead of filling memory.
 
 use std::fmt;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::error::JsonlProblem;
 
 /// Output up to this many bytes is always allowed, whatever the packed size.
 const FREE: u64 = 64 << 20;
@@ -43,6 +45,50 @@ impl<R: BufRead> BufRead for ByteCounter<R> {
         self.packed.consume(used);
     }
 }
+
+/// The largest window of zstd data that is unpacked, as a power of two: what zstd itself unpacks without `--long`.
+const LARGEST_WINDOW: u8 = 27;
+
+/// The decoder of zstd data.
+///
+/// # Errors
+/// [`WideWindow`], or that of the system.
+pub(super) fn zstd_decoder<R: BufRead>(
+    mut packed: R,
+) -> io::Result<zstd::Decoder<'static, impl BufRead + use<R>>> {
+    let mut begin = Vec::new();
+    packed.by_ref().take(6).read_to_end(&mut begin)?;
+    // RFC 8878, section 3.1.1.1: magic number, descriptor, and the window unless there is a single segment.
+    if let [0x28, 0xB5, 0x2F, 0xFD, descriptor, window] = begin[..]
+        && descriptor & 0x20 == 0
+        && 10 + (window >> 3) > LARGEST_WINDOW
+    {
+        return Err(io::Error::other(WideWindow { power: 10 + (window >> 3) }));
+    }
+    zstd::Decoder::with_buffer(Cursor::new(begin).chain(packed))
+}
+
+/// The error for zstd data whose window is too large.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WideWindow {
+    power: u8,
+}
+
+impl WideWindow {
+    /// This error as a problem of a file, if that is what an I/O error holds.
+    pub(super) fn problem(error: &io::Error) -> Option<JsonlProblem> {
+        let WideWindow { power } = error.get_ref()?.downcast_ref().copied()?;
+        Some(JsonlProblem::WideWindow { mib: 1 << (power - 20), most: 1 << (LARGEST_WINDOW - 20) })
+    }
+}
+
+impl fmt::Display for WideWindow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "its window has 2^{} bytes", self.power)
+    }
+}
+
+impl std::error::Error for WideWindow {}
 
 /// Passes on a decoder's output as long as it is in proportion to the input.
 pub(super) struct BoundedDecoder<R> {

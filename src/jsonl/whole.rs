@@ -7,7 +7,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::Packing;
 use super::error::{JsonlError, JsonlProblem};
-use super::unpacked::{Bomb, BoundedDecoder, ByteCounter};
+use super::unpacked::{Bomb, BoundedDecoder, ByteCounter, WideWindow, zstd_decoder};
 use crate::open::open;
 
 /// The first bytes of a regular file, unpacked; nothing of a pipe, which can be read only once, and
@@ -42,7 +42,7 @@ fn all(path: &Path, input: impl Read + 'static, longest: u64) -> Result<Vec<u8>,
     let failed = |e: io::Error| {
         let problem = match Bomb::new(&e) {
             Some(Bomb { most }) => JsonlProblem::Bomb { most },
-            None => JsonlProblem::Read(e),
+            None => WideWindow::problem(&e).unwrap_or(JsonlProblem::Read(e)),
         };
         JsonlError::new(path, None, problem)
     };
@@ -68,7 +68,7 @@ fn unpacking(mut input: impl Read + 'static) -> io::Result<Box<dyn Read>> {
         }
         Packing::Zstd => {
             let (packed, count) = ByteCounter::new(packed);
-            Box::new(BoundedDecoder::new(zstd::Decoder::with_buffer(packed)?, count))
+            Box::new(BoundedDecoder::new(zstd_decoder(packed)?, count))
         }
     })
 }

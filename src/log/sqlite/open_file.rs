@@ -26,7 +26,13 @@ impl OpenFile {
     /// A connection to a log; `name` is its path, or says in a URI how to open it.
     pub(super) fn open(name: &Path, log: &Path, flags: OpenFlags) -> rusqlite::Result<Self> {
         let held = HeldFile::new(log);
-        let db = Connection::open_with_flags(name, flags)?;
+        // To SQLite, a path that begins like a URI is one, whatever the flags say.
+        let is_uri = flags.contains(OpenFlags::SQLITE_OPEN_URI);
+        let is_like_uri = name.as_os_str().as_encoded_bytes().starts_with(b"file:");
+        let db = match !is_uri && is_like_uri {
+            true => Connection::open_with_flags(Path::new(".").join(name), flags)?,
+            false => Connection::open_with_flags(name, flags)?,
+        };
         let folder = sidecar::canonical(log).parent().map(Path::to_owned);
         Ok(OpenFile { _wait: Wait { folder }, db, _held: held, _done: NextClose })
     }

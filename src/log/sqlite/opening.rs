@@ -13,6 +13,12 @@ use crate::log::backend::Backend;
 use crate::log::error::{LogError, RewordedError};
 use crate::log::finding::{Fault, FileFault};
 
+/// The longest name of a file, in bytes, on all common systems.
+const LONGEST_NAME: usize = 255;
+
+/// How many bytes the names of the files beside a log add to its own: a lease has the most.
+const LONGEST_SUFFIX: usize = "-0123456789abcdef.lease".len();
+
 impl SqliteBackend {
     pub(super) fn at(path: &Path, options: SqliteOptions) -> Self {
         SqliteBackend {
@@ -42,6 +48,10 @@ impl SqliteBackend {
         let backend = SqliteBackend::at(path, options);
         backend.refuse_special_files()?;
         backend.has_room_to_begin()?;
+        if is_new {
+            has_room_for_suffixes(path)?;
+            create_private(path);
+        }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         backend.begin(is_new, |backend| {
             if backend.wal_use == WalUse::Ignored {
@@ -169,4 +179,26 @@ impl SqliteBackend {
         let pages = schema::pages_of_an_empty_log(PAGE_BYTES).map_err(|e| self.error(e))?;
         space::room_for_an_empty_log(&self.path, most, pages, PAGE_BYTES.unsigned_abs())
     }
+}
+
+/// Refuses a log beside which there could be no other files.
+fn has_room_for_suffixes(path: &Path) -> Result<(), LogError> {
+    let bytes = path.file_name().map_or(0, |name| name.as_encoded_bytes().len());
+    let most = LONGEST_NAME - LONGEST_SUFFIX;
+    if bytes <= most {
+        return Ok(());
+    }
+    let why = format!(
+        "its name has {bytes} bytes, and the names of the files beside it are longer: choose one of at most {most}"
+    );
+    Err(LogError::cannot_open(path.display().to_string(), why))
+}
+
+/// Creates a file that only its owner may read, as what people said to models. The files beside a log get its permissions. If it
+/// cannot be created, SQLite says why.
+fn create_private(path: &Path) {
+    let mut options = std::fs::OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.write(true).create_new(true).open(path);
 }

@@ -199,7 +199,7 @@ fn a_name_that_says_another_kind_of_file_is_refused() {
         "export latest x.yaml",
     ]);
     assert_said!("files_other_kinds", shown);
-    for name in ["x.jsonl", "x.ndjson", "x.json", "x.jsonl.gz", "x.zst", "x.v1", "x"] {
+    for name in ["x.jsonl", "x.ndjson", "x.json", "x.jsonl.gz", "x.zst", "x"] {
         place.ok(&format!("export latest {name}"));
     }
 }

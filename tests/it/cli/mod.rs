@@ -63,5 +63,6 @@ mod streaming;
 mod strict_apis;
 mod templates;
 mod tls;
+mod unusual_names;
 mod unwritable;
 mod whole;

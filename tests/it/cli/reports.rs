@@ -218,7 +218,7 @@ fn a_log_is_never_replaced_nor_a_file_of_one() {
         ] {
             let said = place.run(&args);
             // Of some names, other reasons are said first.
-            let others = ["exports are JSON Lines", "already exists"];
+            let others = ["this export is JSON Lines", "already exists"];
             let is_said = said.err.contains(why) || others.iter().any(|why| said.err.contains(why));
             assert!(said.code == 2 && is_said, "{args}: {said:?}");
             let made = ["none", "other"].map(|name| place.path(name).exists());

@@ -149,6 +149,7 @@ fn events_that_only_a_writer_could_find() {
     fs::copy(place.path("retold.db"), place.path("copy.db")).unwrap();
     fs::copy(place.path("retold.db-wal"), place.path("copy.db-wal")).unwrap();
     allow(&place, "copy.db", 0o444);
+    allow(&place, "copy.db-wal", 0o444);
     allow(&place, ".", 0o555);
     assert_said!(
         "unwritable_unmerged",
@@ -180,7 +181,9 @@ fn a_damaged_wal_is_only_reported() {
     fs::write(place.path("copy.db-wal"), wal).unwrap();
     let before = names(&place);
     for (mode, folder) in [(0o444, 0o555), (0o666, 0o555)] {
-        allow(&place, "copy.db", mode);
+        for ending in ["", "-wal", "-shm", "-mark"] {
+            allow(&place, &format!("copy.db{ending}"), mode);
+        }
         allow(&place, ".", folder);
         for args in ["log --log copy.db", "verify --log copy.db"] {
             let said = bound(&place, args);

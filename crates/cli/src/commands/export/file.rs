@@ -57,9 +57,22 @@ impl FileFormat {
     /// The compressed or plain names of files in this format, besides those of JSON Lines.
     fn endings(self) -> &'static [&'static str] {
         match self {
-            FileFormat::Recording | FileFormat::Exchanges | FileFormat::FineTuning => &[],
+            FileFormat::Recording | FileFormat::Exchanges | FileFormat::FineTuning => {
+                &["jsonl", "ndjson", "json", "gz", "zst"]
+            }
             FileFormat::Cassette => &["yaml", "yml"],
             FileFormat::Vcrpy => &["yaml", "yml", "json"],
+        }
+    }
+
+    /// What is in the file, and how its name should end.
+    fn contents(self) -> (&'static str, &'static str) {
+        match self {
+            FileFormat::Recording | FileFormat::Exchanges | FileFormat::FineTuning => {
+                ("JSON Lines", ".jsonl, .jsonl.gz or .jsonl.zst")
+            }
+            FileFormat::Cassette => ("YAML", ".yaml"),
+            FileFormat::Vcrpy => ("YAML or JSON", ".yaml or .json"),
         }
     }
 }
@@ -302,18 +315,21 @@ const OTHERS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Refuses a file name that promises another format.
+/// Refuses a file name that promises another format, or one that is not known.
 fn named_as_written(path: &Path, format: FileFormat) -> Result<(), CliError> {
     let ending = path.extension().and_then(|end| end.to_str()).unwrap_or("");
     let ending = ending.to_ascii_lowercase();
     if format.endings().contains(&&*ending) {
         return Ok(());
     }
-    let Some((_, hint)) = OTHERS.iter().find(|(endings, _)| endings.contains(&&*ending)) else {
+    if ending.is_empty() {
         return Ok(());
-    };
+    }
     let shown = path.display();
-    Err(CliError::usage(format!("{shown}: exports are JSON Lines, and .{ending} is not"))
-        .hint(*hint)
-        .hint("for JSON Lines, let the name end in .jsonl, .jsonl.gz or .jsonl.zst"))
+    let other = OTHERS.iter().find(|(endings, _)| endings.contains(&&*ending));
+    let (contents, due) = format.contents();
+    let error =
+        CliError::usage(format!("{shown}: this export is {contents}, and .{ending} is not"));
+    let error = other.into_iter().fold(error, |error, (_, hint)| error.hint(*hint));
+    Err(error.hint(format!("for {contents}, let the name end in {due}")))
 }
