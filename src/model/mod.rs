@@ -10,6 +10,7 @@ mod exact;
 mod exchange_line;
 mod exchange_response;
 mod failure;
+mod mend;
 #[cfg(feature = "openai")]
 mod named;
 pub mod openai;
@@ -34,6 +35,7 @@ pub use exact::{EXACT_INTEGERS, keep_exact};
 pub use exchange_line::{ExchangeError, ExchangeLine, answer_in};
 pub use exchange_response::{ExchangeResponse, ExchangeResponseError};
 pub use failure::{Failure, FailureKind};
+pub use mend::{join_halves, mended_json};
 #[cfg(feature = "openai")]
 pub use named::{NamedUrl, without_secrets};
 #[cfg(feature = "openai")]

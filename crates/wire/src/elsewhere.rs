@@ -83,7 +83,7 @@ impl Elsewhere {
             masked,
             ..Transmission::default()
         };
-        let framing = Framing::new(kept.content_type());
+        let framing = Framing::of_body(kept.content_type(), &body);
         let (body, _, redacted) = rules.redaction.answer(framing, body, false, Vec::new());
         let kept = Transmission { redacted, ..kept };
         let read = read::whole(asked.dialect, framing, *status, headers, &body);

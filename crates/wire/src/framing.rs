@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use memchr::{memchr, memchr2};
+use serde::de::IgnoredAny;
 
 /// How the events of a body are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,36 @@ impl Framing {
             _ => Framing::Whole,
         }
     }
+
+    /// The framing of a whole body: servers label streams as JSON or plain text, and JSON as a stream. Its beginning tells, and
+    /// its label counts where that tells nothing.
+    pub(crate) fn of_body(content_type: &str, body: &[u8]) -> Self {
+        let text = without_mark(body).trim_ascii_start();
+        let labelled = Framing::new(content_type);
+        if EVENT_FIELDS.iter().any(|field| text.starts_with(field)) {
+            return Framing::Events;
+        }
+        if !text.starts_with(b"{") {
+            return labelled;
+        }
+        let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        let is_whole = |line: &[u8]| serde_json::from_slice::<IgnoredAny>(line).is_ok();
+        let first_is_whole = lines.next().is_some_and(is_whole);
+        match lines.find(|line| !line.is_empty()) {
+            Some(second) if first_is_whole && second.starts_with(b"{") => Framing::Lines,
+            // A stream may have been closed after its first line, or in it.
+            None if labelled == Framing::Lines => Framing::Lines,
+            _ => Framing::Whole,
+        }
+    }
+}
+
+/// What a line of an event stream begins with.
+const EVENT_FIELDS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
+
+/// A body without a byte order mark.
+pub(crate) fn without_mark(body: &[u8]) -> &[u8] {
+    body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)
 }
 
 /// Finds complete events in a body that is still growing. Each byte is looked at once.

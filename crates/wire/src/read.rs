@@ -1,13 +1,17 @@
 //! Reads an answer out of what an upstream sent.
 
+use std::borrow::Cow;
+
 use hyper::http::{HeaderMap, StatusCode};
 use memchr::memchr3_iter;
 use retold::model::providers::{Dialect, Ending, NotRead, OTHER};
-use retold::model::{Failure, Response, UNENDED, UNREADABLE, Unreadable, answer_in};
+use retold::model::{
+    Failure, Response, UNENDED, UNREADABLE, Unreadable, answer_in, join_halves, mended_json,
+};
 use serde_json::{Value, json};
 
 use crate::failures::{failure_of, inside};
-use crate::framing::{Framing, data, events};
+use crate::framing::{Framing, data, events, without_mark};
 
 /// JSON with more values than this is not read: each takes far more memory than its bytes.
 const MOST_VALUES: usize = 1_000_000;
@@ -76,37 +80,113 @@ fn response(dialect: &dyn Dialect, framing: Framing, body: &[u8]) -> (Response, 
         let reason = format!("it has more than {MOST_VALUES} values");
         return (unreadable(reason), Ending::Answered);
     }
-    let (reply, has_end) = match framing {
-        Framing::Whole => (serde_json::from_slice(body), true),
-        Framing::Events | Framing::Lines => {
-            let events = events(framing, body);
-            let is_torn = events.last().is_some_and(|last| !is_complete(framing, last));
-            let data: Vec<String> = events.into_iter().map(|event| data(framing, event)).collect();
-            let has_end = data.iter().rev().any(|data| dialect.is_last(data));
-            let data = data.iter().filter(|data| !data.is_empty() && data.trim() != "[DONE]");
-            let mut events: Vec<Result<Value, _>> =
-                data.map(|data| serde_json::from_str(data)).collect();
-            // What a stream was closed in the middle of is not an event.
-            if is_torn && events.last().is_some_and(Result::is_err) {
-                events.pop();
-            }
-            let events: Result<Vec<Value>, _> = events.into_iter().collect();
-            (events.map(|events| dialect.assembled(&events)), has_end)
-        }
+    let reading = match framing {
+        Framing::Whole => whole_reply(body),
+        Framing::Events | Framing::Lines => assembled_reply(dialect, framing, body),
     };
-    match reply {
-        Err(error) => (unreadable(format!("it is not JSON: {error}")), Ending::Answered),
-        Ok(reply) => {
-            let ending = dialect.ending(&reply, has_end);
-            let response = answer_in(reply, dialect).unwrap_or_else(|error| match error {
-                NotRead::Several(_) => {
-                    Response::text(std::str::from_utf8(body).unwrap_or_default())
-                }
-                error => unreadable(error.to_string()),
-            });
-            (response, ending)
+    let ReplyReading { mut reply, has_end, mut wrong } = match reading {
+        Ok(reading) => reading,
+        Err(error) => return (unreadable(format!("it is not JSON: {error}")), Ending::Answered),
+    };
+    if join_halves(&mut reply) {
+        wrong.push("half a surrogate pair".to_owned());
+    }
+    let ending = dialect.ending(&reply, has_end);
+    let mut response = answer_in(reply, dialect).unwrap_or_else(|error| match error {
+        NotRead::Several(_) => Response::text(std::str::from_utf8(body).unwrap_or_default()),
+        error => unreadable(error.to_string()),
+    });
+    if !wrong.is_empty() && !response.extra.contains_key(UNREADABLE) {
+        let (length, reason) = (body.len() as u64, wrong.join("; "));
+        let partly = Unreadable { body: None, length, reason };
+        response.extra.insert(UNREADABLE.to_owned(), json!(partly));
+    }
+    (response, ending)
+}
+
+/// The reply in a body, and what of the body could not be read.
+struct ReplyReading {
+    reply: Value,
+    has_end: bool,
+    /// Each with its place.
+    wrong: Vec<String>,
+}
+
+/// How many events are named that could not be read.
+const WRONG_SHOWN: usize = 5;
+
+/// The reply in a body that is one whole.
+fn whole_reply(body: &[u8]) -> Result<ReplyReading, serde_json::Error> {
+    let body = in_utf8(body);
+    let (reply, wrong) = json_in(without_mark(&body))?;
+    Ok(ReplyReading { reply, has_end: true, wrong: wrong.into_iter().map(str::to_owned).collect() })
+}
+
+/// The reply of which a stream has the pieces. An event that cannot be read is left out, and the others count.
+fn assembled_reply(
+    dialect: &dyn Dialect,
+    framing: Framing,
+    body: &[u8],
+) -> Result<ReplyReading, serde_json::Error> {
+    let events = events(framing, without_mark(body));
+    let is_torn = events.last().is_some_and(|last| !is_complete(framing, last));
+    let count = events.len();
+    let (mut read, mut wrong, mut first, mut has_end) = (Vec::new(), Vec::new(), None, false);
+    for (number, event) in events.into_iter().enumerate() {
+        let data = data(framing, event);
+        has_end |= dialect.is_last(&data);
+        if data.trim() == "[DONE]" {
+            // What follows is for nobody.
+            break;
+        }
+        if data.is_empty() {
+            continue;
+        }
+        match json_in(data.as_bytes()) {
+            Ok((event, mended)) => {
+                wrong
+                    .extend(mended.into_iter().map(|what| format!("event {}: {what}", number + 1)));
+                read.push(event);
+            }
+            // What a stream was closed in the middle of is not an event.
+            Err(_) if is_torn && number + 1 == count => {}
+            Err(error) => {
+                wrong.push(format!("event {} is not JSON: {error}", number + 1));
+                first.get_or_insert(error);
+            }
         }
     }
+    match first {
+        Some(error) if read.is_empty() => return Err(error),
+        _ => {}
+    }
+    let more = wrong.len().saturating_sub(WRONG_SHOWN);
+    wrong.truncate(WRONG_SHOWN);
+    if more > 0 {
+        wrong.push(format!("and {more} more"));
+    }
+    Ok(ReplyReading { reply: dialect.assembled(&read), has_end, wrong })
+}
+
+/// JSON as the SDKs read it, and more: what is not quite valid is repaired, and named.
+fn json_in(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
+    serde_json::from_slice(text)
+        .map(|value| (value, Vec::new()))
+        .or_else(|error| mended_json(text).ok_or(error))
+}
+
+/// A body in UTF-8. JSON begins with two characters of ASCII, so that zeros tell UTF-16 (RFC 4627, section 3).
+fn in_utf8(body: &[u8]) -> Cow<'_, [u8]> {
+    let (unit, body): (fn([u8; 2]) -> u16, _) = match body {
+        [0xFF, 0xFE, rest @ ..] => (u16::from_le_bytes, rest),
+        [0xFE, 0xFF, rest @ ..] => (u16::from_be_bytes, rest),
+        [1..=255, 0, 1..=255, 0, ..] => (u16::from_le_bytes, body),
+        [0, 1..=255, 0, 1..=255, ..] => (u16::from_be_bytes, body),
+        body => return Cow::Borrowed(body),
+    };
+    let units = body.as_chunks::<2>().0.iter().map(|bytes| unit(*bytes));
+    let text: String = char::decode_utf16(units).map(|c| c.unwrap_or('\u{fffd}')).collect();
+    Cow::Owned(text.into_bytes())
 }
 
 /// Whether an event has its end.
@@ -116,5 +196,205 @@ fn is_complete(framing: Framing, event: &[u8]) -> bool {
             [&b"\n\n"[..], b"\r\n\r\n", b"\r\r"].iter().any(|end| event.ends_with(end))
         }
         Framing::Lines | Framing::Whole => event.ends_with(b"\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use retold::model::Usage;
+    use retold::model::providers;
+
+    use super::*;
+
+    const SSE: &str = "text/event-stream";
+    const CHAT: &str = "/v1/chat/completions";
+    const RESPONSES: &str = "/v1/responses";
+
+    fn read(path: &str, content_type: &str, body: &[u8]) -> Response {
+        let framing = Framing::of_body(content_type, body);
+        match whole(providers::at(path), framing, StatusCode::OK, &HeaderMap::new(), body) {
+            UpstreamReading::Answer(response) => *response,
+            UpstreamReading::Failed { failure, .. } => panic!("{failure}"),
+        }
+    }
+
+    /// Text, and why it was not read as it is, if so.
+    fn text(path: &str, content_type: &str, body: &[u8]) -> (String, Option<String>) {
+        let response = read(path, content_type, body);
+        let reason = Unreadable::new(&response.extra).map(|it| it.reason);
+        (response.content.text().to_owned(), reason)
+    }
+
+    /// A stream of chat completions whose texts are these, which may have escapes of JSON.
+    fn chat(texts: &[&str]) -> String {
+        let event = |text: &&str| {
+            format!(
+                r#"data: {{"id":"c","object":"chat.completion.chunk","choices":[{{"index":0,"delta":{{"content":"{text}"}}}}]}}"#
+            )
+        };
+        let mut events: Vec<String> = texts.iter().map(event).collect();
+        events.push("data: [DONE]".to_owned());
+        events.join("\n\n") + "\n\n"
+    }
+
+    fn completion(text: &str) -> String {
+        format!(
+            r#"{{"object":"chat.completion","choices":[{{"index":0,"finish_reason":"stop","message":{{"role":"assistant","content":"{text}"}}}}]}}"#
+        )
+    }
+
+    #[test]
+    fn halves_of_a_character_in_two_deltas_are_joined_and_one_alone_is_named() {
+        let joined = text(CHAT, SSE, chat(&["a \\ud83d", "\\ude00 b"]).as_bytes());
+        assert_eq!(joined, ("a \u{1f600} b".to_owned(), None));
+        let (read, why) = text(CHAT, SSE, chat(&["a \\ud83d", " b"]).as_bytes());
+        assert_eq!((&*read, why.as_deref()), ("a \u{fffd} b", Some("half a surrogate pair")));
+        let (read, why) = text(CHAT, "application/json", completion("\\udc00x").as_bytes());
+        assert_eq!((&*read, why.as_deref()), ("\u{fffd}x", Some("half a surrogate pair")));
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_do_not_lose_the_text() {
+        let body = completion("yes").replace(
+            r#""finish_reason""#,
+            r#""logprobs":{"content":[{"token":"yes","logprob":-Infinity,"top_logprobs":[],"n":12345678901234567890}]},"finish_reason""#,
+        );
+        let (read, why) = text(CHAT, "application/json", body.as_bytes());
+        assert_eq!((&*read, why.as_deref()), ("yes", Some("a number that is not finite")));
+    }
+
+    #[test]
+    fn bodies_with_a_byte_order_mark_and_in_utf_16_are_read() {
+        let expected = ("\u{20ac}".to_owned(), None);
+        let marked = format!("\u{feff}{}", completion("\u{20ac}"));
+        assert_eq!(text(CHAT, "application/json", marked.as_bytes()), expected);
+        let marked = format!("\u{feff}{}", chat(&["\u{20ac}"]));
+        assert_eq!(text(CHAT, SSE, marked.as_bytes()), expected);
+        let units: Vec<u16> = completion("\u{20ac}").encode_utf16().collect();
+        let little: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
+        let big: Vec<u8> =
+            [0xFEFF].iter().chain(&units).flat_map(|unit| unit.to_be_bytes()).collect();
+        assert_eq!(text(CHAT, "application/json", &little), expected);
+        assert_eq!(text(CHAT, "application/json", &big), expected);
+    }
+
+    #[test]
+    fn an_event_that_cannot_be_read_does_not_lose_the_others() {
+        let body = chat(&["a", "b"]);
+        let after = body.clone() + "data: that was all\n\n";
+        assert_eq!(text(CHAT, SSE, after.as_bytes()), ("ab".to_owned(), None));
+        let between = body.replacen("\n\n", "\n\ndata: : keepalive\n\n", 1);
+        let (read, why) = text(CHAT, SSE, between.as_bytes());
+        assert_eq!((&*read, &why.unwrap()[..23]), ("ab", "event 2 is not JSON: ex"));
+        let torn = &body[..body.find("data: [DONE]").unwrap() - 20];
+        let (read, why) = text(CHAT, SSE, torn.as_bytes());
+        assert_eq!((&*read, why), ("a", None));
+        let nothing = text(CHAT, SSE, b"data: nonsense\n\n").1.unwrap();
+        assert!(nothing.starts_with("it is not JSON: "), "{nothing}");
+    }
+
+    #[test]
+    fn what_a_body_is_follows_from_the_body() {
+        let (stream, one) = (chat(&["a", "b"]), completion("ab"));
+        for label in ["", "text/plain", "application/json", "application/x-ndjson", SSE] {
+            assert_eq!(text(CHAT, label, stream.as_bytes()), ("ab".to_owned(), None), "{label}");
+            // One line of JSON that is labelled as lines is a stream that was closed after the first.
+            if label != "application/x-ndjson" {
+                assert_eq!(text(CHAT, label, one.as_bytes()), ("ab".to_owned(), None), "{label}");
+            }
+        }
+        let pretty = serde_json::from_str::<Value>(&one).unwrap();
+        let pretty = serde_json::to_string_pretty(&pretty).unwrap();
+        assert_eq!(text(CHAT, SSE, pretty.as_bytes()), ("ab".to_owned(), None));
+        let line = |text: &str, done: bool| json!({"model": "m", "message": {"role": "assistant", "content": text}, "done": done});
+        let lines = format!("{}\n{}\n", line("a", false), line("b", true));
+        for label in ["", "text/plain", "application/json", SSE] {
+            assert_eq!(text("/api/chat", label, lines.as_bytes()).0, "ab", "{label}");
+        }
+    }
+
+    #[test]
+    fn calls_with_one_index_and_their_own_ids_are_several() {
+        let piece = |call: Value| {
+            let delta = json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]});
+            format!("data: {delta}\n\n")
+        };
+        let call = |index: Value, id: &str, arguments: &str| {
+            piece(
+                json!({"index": index, "id": id, "function": {"name": "f", "arguments": arguments}}),
+            )
+        };
+        let more =
+            |arguments: &str| piece(json!({"index": 0, "function": {"arguments": arguments}}));
+        for (body, expected) in [
+            (
+                call(json!(0), "x", "{}") + &call(json!(0), "y", "[]"),
+                vec![("x", "{}"), ("y", "[]")],
+            ),
+            (
+                call(Value::Null, "x", "{}") + &call(Value::Null, "y", "[]"),
+                vec![("x", "{}"), ("y", "[]")],
+            ),
+            (
+                call(json!(0), "x", "{") + &more("}") + &call(json!(0), "y", "[") + &more("]"),
+                vec![("x", "{}"), ("y", "[]")],
+            ),
+            (
+                call(json!(1), "y", "[]") + &call(json!(0), "x", "{}"),
+                vec![("x", "{}"), ("y", "[]")],
+            ),
+            (call(json!(0), "x", "{") + &call(json!(0), "x", "}"), vec![("x", "{}")]),
+        ] {
+            let response = read(CHAT, SSE, body.as_bytes());
+            let calls = response.extra["tool_calls"].as_array().unwrap();
+            let calls: Vec<(&str, &str)> = calls
+                .iter()
+                .map(|call| {
+                    (call["id"].as_str().unwrap(), call["function"]["arguments"].as_str().unwrap())
+                })
+                .collect();
+            assert_eq!(calls, expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_stream_of_responses_without_its_last_event_has_what_came() {
+        let event =
+            |event: Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+        let of = |kind: &str, at: u64, delta: &str| {
+            event(
+                json!({"type": format!("response.{kind}.delta"), "output_index": at, "delta": delta}),
+            )
+        };
+        let body = [
+            event(json!({"type": "response.created", "response": {"id": "r", "status": "in_progress", "output": []}})),
+            of("reasoning_summary_text", 0, "because"),
+            of("output_text", 1, "half "),
+            of("output_text", 1, "a text"),
+            event(json!({"type": "response.output_item.added", "output_index": 2,
+                "item": {"type": "function_call", "call_id": "c", "name": "f", "arguments": ""}})),
+            of("function_call_arguments", 2, "{\"a\":1}"),
+        ]
+        .concat();
+        let response = read(RESPONSES, SSE, body.as_bytes());
+        assert_eq!(response.content.text(), "half a text");
+        assert!(response.extra.contains_key(UNENDED));
+        let shown = Value::Object(response.extra).to_string();
+        assert!(shown.contains("because") && shown.contains(r#"{\"a\":1}"#), "{shown}");
+    }
+
+    #[test]
+    fn usage_is_counted_where_servers_put_it() {
+        let counted =
+            Some(Usage { prompt_tokens: Some(3), completion_tokens: Some(2), ..Usage::default() });
+        let usage = json!({"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5});
+        let event = json!({"id": "c", "choices": [{"index": 0, "delta": {"content": "x"}, "finish_reason": "stop"}],
+            "x_groq": {"id": "g", "usage": usage}});
+        let body = format!("data: {event}\n\ndata: [DONE]\n\n");
+        assert_eq!(read(CHAT, SSE, body.as_bytes()).usage, counted);
+        let event = json!({"id": "c", "choices": [{"index": 0, "delta": {"content": "x"}, "finish_reason": "stop",
+            "usage": usage}]});
+        let body = format!("data: {event}\n\ndata: [DONE]\n\n");
+        assert_eq!(read(CHAT, SSE, body.as_bytes()).usage, counted);
     }
 }

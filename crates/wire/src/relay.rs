@@ -258,6 +258,8 @@ impl LiveExchange<'_> {
             self.note_departure(outlet.has_begun().then_some(arriving.sent as u64));
         }
         let Arriving { body, chunks, sent, .. } = arriving;
+        // What was let through followed from the label; what is read follows from the body.
+        let framing = Framing::of_body(kept.content_type(), &body);
         let nonsense =
             matches!(&ended, AnswerEnd::Broken(failure) if failure.kind == FailureKind::Malformed);
         // Nothing of an answer has arrived that could be passed on.
@@ -396,7 +398,7 @@ impl LiveExchange<'_> {
         };
         let is_masked = masks.in_answer(&mut masked);
         let redaction = &self.session.rules.redaction;
-        let framing = Framing::new(kept.content_type());
+        let framing = Framing::of_body(kept.content_type(), &masked);
         let (body, chunks, redacted) = redaction.answer(framing, masked, end.is_some(), chunks);
         let header = |(name, value): (String, String)| (name, redaction.text(&value).into_owned());
         let headers = kept.headers.into_iter().map(header).collect();
@@ -413,7 +415,9 @@ impl LiveExchange<'_> {
     ) -> Result<(), RecorderError> {
         let ToStore { kept, body, chunks } = kept;
         let is_unended = response.extra.contains_key(UNENDED);
-        let readable = !response.extra.contains_key(UNREADABLE);
+        // Tokens that were counted are those of the whole answer, whatever else could not be read.
+        let readable = !response.extra.contains_key(UNREADABLE)
+            || response.usage.is_some_and(|usage| usage.is_counted());
         let usage = response.usage.unwrap_or_default();
         self.session.budget.count(&self.asked.request, usage, readable);
         let kept = Transmission { again: ticket.is_again, ..kept };

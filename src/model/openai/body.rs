@@ -3,8 +3,8 @@
 use data_encoding::BASE64;
 use serde_json::Value;
 
-use super::mend::{MendedJson, mend};
 use crate::model::exact::has_inexact;
+use crate::model::mend::{MendedJson, mend};
 use crate::model::providers::ReplyOf;
 use crate::model::providers::openai_chat::completion;
 use crate::model::secrets::Secrets;

@@ -18,7 +18,6 @@ mod body;
 mod client;
 #[cfg(feature = "openai")]
 mod dialect_model;
-pub(super) mod mend;
 #[cfg(feature = "openai")]
 mod model;
 #[cfg(feature = "openai")]

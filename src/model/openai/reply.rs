@@ -6,9 +6,9 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use serde_json::Value;
 
 use super::body::{self, SuccessBody};
-use super::mend::mend;
 use super::retry_after::retry_after;
 use crate::escaping::printable;
+use crate::model::mend::mend;
 use crate::model::secrets::Secrets;
 use crate::model::{Failure, FailureKind};
 

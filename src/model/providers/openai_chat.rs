@@ -210,7 +210,8 @@ impl Dialect for OpenAiChat {
         true
     }
 
-    fn answer(&self, reply: Value) -> Result<Response, NotRead> {
+    fn answer(&self, mut reply: Value) -> Result<Response, NotRead> {
+        move_usage(&mut reply);
         if !reply["choices"].is_array() {
             return Err(NotRead::OtherForm(reply));
         }
@@ -228,6 +229,23 @@ impl Dialect for OpenAiChat {
 
     fn error(&self, problem: &Problem<'_>) -> Value {
         openai_error(problem)
+    }
+}
+
+/// Moves the usage to where OpenAI has it: Groq's streams have it in `x_groq` (console.groq.com/docs/api-reference), Moonshot's in the
+/// choice (platform.moonshot.ai/docs/api/chat).
+fn move_usage(reply: &mut Value) {
+    if !reply["usage"].is_null() {
+        return;
+    }
+    let choices = reply.get("choices").and_then(Value::as_array).map_or(0, Vec::len);
+    let places = (0..choices).map(|at| format!("/choices/{at}"));
+    for place in std::iter::once("/x_groq".to_owned()).chain(places) {
+        let found = reply.pointer_mut(&place).and_then(Value::as_object_mut);
+        if let Some(usage) = found.and_then(|it| it.remove("usage")).filter(Value::is_object) {
+            reply["usage"] = usage;
+            return;
+        }
     }
 }
 
@@ -303,10 +321,32 @@ pub(super) fn add_whole(
 struct StreamChoice {
     fields: Map<String, Value>,
     message: Map<String, Value>,
-    calls: BTreeMap<u64, Map<String, Value>>,
+    /// In order, each with the index that its pieces have.
+    calls: Vec<(u64, Map<String, Value>)>,
 }
 
 impl StreamChoice {
+    /// The call to which a piece belongs: the last one with its index, unless the piece has another id. Some servers give all
+    /// calls one index, or none.
+    fn call_at(&mut self, index: u64, id: &Value) -> &mut Map<String, Value> {
+        let is_new = |call: &Map<String, Value>| {
+            let (known, id) = (call.get("id").and_then(Value::as_str), id.as_str());
+            let (known, id) = (known.unwrap_or_default(), id.unwrap_or_default());
+            !known.is_empty() && !id.is_empty() && known != id
+        };
+        let last = self.calls.iter().rposition(|(at, _)| *at == index);
+        let at = match last.filter(|at| !is_new(&self.calls[*at].1)) {
+            Some(at) => at,
+            None => {
+                // Those with their own indices are in the order of these.
+                let at = self.calls.iter().rposition(|(at, _)| *at <= index).map_or(0, |at| at + 1);
+                self.calls.insert(at, (index, Map::new()));
+                at
+            }
+        };
+        &mut self.calls[at].1
+    }
+
     fn add(&mut self, choice: &Value) {
         for (name, value) in choice.as_object().into_iter().flatten() {
             match (name.as_str(), value) {
@@ -321,7 +361,7 @@ impl StreamChoice {
                 ("tool_calls", Value::Array(calls)) => {
                     for (at, call) in calls.iter().enumerate() {
                         let index = call["index"].as_u64().unwrap_or(at as u64);
-                        add_call(self.calls.entry(index).or_default(), call);
+                        add_call(self.call_at(index, &call["id"]), call);
                     }
                 }
                 ("role", role) => drop(self.message.insert("role".to_owned(), role.clone())),
@@ -343,7 +383,8 @@ impl StreamChoice {
 
     fn whole(mut self, index: u64) -> Value {
         if !self.calls.is_empty() {
-            let calls = std::mem::take(&mut self.calls).into_values().map(Value::Object);
+            let calls = std::mem::take(&mut self.calls).into_iter();
+            let calls = calls.map(|(_, call)| Value::Object(call));
             self.message.insert("tool_calls".to_owned(), calls.collect());
         }
         self.message.entry("content").or_insert(Value::Null);

@@ -261,6 +261,30 @@ fn as_far_as_it_came(events: &[Value]) -> Value {
                     append(part, "text", event["delta"].as_str().unwrap_or(""));
                 }
             }
+            Some("response.refusal.delta") => {
+                let item =
+                    items.entry(at).or_insert_with(|| json!({"type": "message", "content": [{}]}));
+                if let Some(part) = item["content"][0].as_object_mut() {
+                    append(part, "refusal", event["delta"].as_str().unwrap_or(""));
+                }
+            }
+            // Of a call, the first event has the name, and the others its arguments.
+            Some("response.output_item.added") if event["item"]["type"] == "function_call" => {
+                drop(items.insert(at, event["item"].clone()));
+            }
+            Some("response.function_call_arguments.delta") => {
+                if let Some(call) = items.get_mut(&at).and_then(Value::as_object_mut) {
+                    append(call, "arguments", event["delta"].as_str().unwrap_or(""));
+                }
+            }
+            Some("response.reasoning_summary_text.delta") => {
+                let item = items
+                    .entry(at)
+                    .or_insert_with(|| json!({"type": "reasoning", "summary": [{}]}));
+                if let Some(part) = item["summary"][0].as_object_mut() {
+                    append(part, "text", event["delta"].as_str().unwrap_or(""));
+                }
+            }
             Some("response.output_item.done") => drop(items.insert(at, event["item"].clone())),
             _ => {}
         }

@@ -12,7 +12,7 @@ use crate::id::{CallPath, PromptHash, Sample};
 use crate::model::exact::has_inexact;
 use crate::model::exchange_line::{ExchangeError, ExchangeLine};
 use crate::model::exchange_response::{ExchangeResponse, ExchangeResponseError};
-use crate::model::openai::mend::mend;
+use crate::model::mend::mend;
 use crate::model::{Failure, Response};
 use crate::prompt::{Api, CanonicalError, Request, RequestError, check_exact};
 

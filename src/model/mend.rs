@@ -9,18 +9,89 @@ use std::borrow::Cow;
 use data_encoding::HEXLOWER;
 use serde_json::Value;
 
-use crate::model::exact::{name_places, replace};
-use crate::model::{Content, Response};
+use super::exact::{name_places, replace};
+use super::{Content, Response};
+
+/// Where halves of surrogate pairs are kept until the other half has come: the last of the private characters of Unicode.
+const HALVES: u32 = 0x10_f800;
+
+/// A JSON text that is repaired where that is possible without guessing, and what was wrong with it; `None` if it is not JSON
+/// even then. Halves of surrogate pairs are kept for [`join_halves`], because the other half may be in another text.
+pub fn mended_json(body: &[u8]) -> Option<(Value, Vec<&'static str>)> {
+    let MendedJson { text, wrong, mark } = mended(body, Halves::Kept);
+    let mut value = serde_json::from_str(&text).ok()?;
+    give_back_numbers(&mut value, &mark);
+    Some((value, wrong))
+}
+
+/// The integers that no double holds, as the numbers that they are without a repair.
+fn give_back_numbers(value: &mut Value, mark: &str) {
+    match value {
+        Value::String(text) => {
+            if let Some(number) =
+                text.strip_prefix(mark).and_then(|it| serde_json::from_str(it).ok())
+            {
+                *value = number;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| give_back_numbers(item, mark)),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(|field| give_back_numbers(field, mark))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Joins the halves of surrogate pairs that [`mended_json`] has kept, once the texts that they are in are whole. Returns whether a
+/// half was left alone, which becomes U+FFFD.
+pub fn join_halves(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) if text.chars().any(|c| half(c).is_some()) => {
+            let units: Vec<u16> = text
+                .chars()
+                .flat_map(|c| match half(c) {
+                    Some(unit) => vec![unit],
+                    None => c.encode_utf16(&mut [0; 2]).to_vec(),
+                })
+                .collect();
+            let is_alone = String::from_utf16(&units).is_err();
+            *text = String::from_utf16_lossy(&units);
+            is_alone
+        }
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |alone, item| join_halves(item) | alone)
+        }
+        Value::Object(fields) => {
+            fields.values_mut().fold(false, |alone, field| join_halves(field) | alone)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// The half of a surrogate pair that a character is kept for.
+fn half(kept: char) -> Option<u16> {
+    let unit = u32::from(kept).checked_sub(HALVES)? + 0xd800;
+    u16::try_from(unit).ok()
+}
+
+/// What becomes of half a surrogate pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Halves {
+    /// U+FFFD.
+    Replaced,
+    /// A character from [`HALVES`] on.
+    Kept,
+}
 
 /// A repaired JSON text.
 pub(in crate::model) struct MendedJson {
     /// The text, readable by our JSON parser.
     pub(in crate::model) text: String,
     /// The problems found, each once, in order of appearance.
-    pub(super) wrong: Vec<&'static str>,
+    pub(in crate::model) wrong: Vec<&'static str>,
     /// The prefix of strings that hold the digits of an integer that no double holds exactly. No
     /// other string in `text` begins with it.
-    pub(super) mark: String,
+    mark: String,
 }
 
 impl MendedJson {
@@ -52,8 +123,12 @@ impl MendedJson {
 
 /// Repairs a text.
 pub(in crate::model) fn mend(body: &[u8]) -> MendedJson {
+    mended(body, Halves::Replaced)
+}
+
+fn mended(body: &[u8], halves: Halves) -> MendedJson {
     let text = String::from_utf8_lossy(body);
-    let mut mending = Mending { out: String::with_capacity(text.len()), wrong: Vec::new() };
+    let mut mending = Mending { out: String::with_capacity(text.len()), wrong: Vec::new(), halves };
     if let Cow::Owned(_) = text {
         mending.note("bytes that are not UTF-8");
     }
@@ -75,6 +150,7 @@ fn unused(text: &str) -> String {
 struct Mending {
     out: String,
     wrong: Vec<&'static str>,
+    halves: Halves,
 }
 
 impl Mending {
@@ -165,8 +241,15 @@ impl Mending {
                     &after[6..]
                 }
                 (0xd800..0xe000, _) => {
-                    self.note("half a surrogate pair");
-                    self.out.push_str("\\ufffd");
+                    match char::from_u32(HALVES + unit - 0xd800)
+                        .filter(|_| self.halves == Halves::Kept)
+                    {
+                        Some(kept) => self.out.push(kept),
+                        None => {
+                            self.note("half a surrogate pair");
+                            self.out.push_str("\\ufffd");
+                        }
+                    }
                     after
                 }
                 _ => {
@@ -268,5 +351,27 @@ mod tests {
             prop_assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
             mend(&bytes);
         }
+    }
+
+    #[test]
+    fn halves_are_joined_once_both_texts_are_there() {
+        let half = |text: &str| mended_json(text.as_bytes()).unwrap();
+        let ((first, wrong), (second, _)) = (half(r#""a\ud83d""#), half(r#""\ude00b""#));
+        assert!(wrong.is_empty());
+        let both = format!("{}{}", first.as_str().unwrap(), second.as_str().unwrap());
+        let mut value = json!({"text": [both, first, "\u{10f7ff}"], "n": 1});
+        assert!(join_halves(&mut value));
+        assert_eq!(value, json!({"text": ["a\u{1f600}b", "a\u{fffd}", "\u{10f7ff}"], "n": 1}));
+        assert!(!join_halves(&mut value));
+    }
+
+    #[test]
+    fn integers_beyond_a_double_are_the_numbers_that_they_are_without_a_repair() {
+        let (value, wrong) = mended_json(b"[12345678901234567890, NaN]").unwrap();
+        assert_eq!(
+            (value, wrong),
+            (json!([12345678901234567890u64, "NaN"]), vec!["a number that is not finite"])
+        );
+        assert!(mended_json(b"{\"foo\":").is_none());
     }
 }
