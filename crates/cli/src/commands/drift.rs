@@ -1,6 +1,6 @@
 //! `retold drift`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::error::{CliError, Status};
@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// The tests: files, folders, or names as pytest takes them.
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<String>,
-    /// The Python of the suite [default: the one beside this program, that of the active environment, or python3].
+    /// The Python of the suite [default: the one beside this program, or python3].
     #[arg(long, value_name = "PROGRAM")]
     python: Option<PathBuf>,
     /// More options for pytest.
@@ -57,10 +57,7 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
     if !options.is_empty() {
         command.arg("--").args(options);
     }
-    // The package finds the program in its own environment, but for one that was not installed with it.
-    if std::env::var_os(PROGRAM).is_none()
-        && let Ok(program) = std::env::current_exe()
-    {
+    if let Ok(program) = std::env::current_exe() {
         command.env(PROGRAM, program);
     }
     let status = command.status().map_err(failed)?;
@@ -71,23 +68,16 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
     })
 }
 
-/// The Python beside this program, as in an environment into which both were installed; that of the active environment; or
-/// the one that is found by its name.
+/// The Python beside this program, as in an environment into which both were installed, or the one that is found by its name,
+/// which is that of an active environment.
 fn usual_python() -> PathBuf {
     let beside =
-        std::env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
-    let active = std::env::var_os("VIRTUAL_ENV").map(|folder| Path::new(&folder).join(BIN));
-    let found = [beside, active].into_iter().flatten().map(|folder| folder.join(PYTHON));
-    found.into_iter().find(|python| python.is_file()).unwrap_or_else(|| PathBuf::from(PYTHON3))
+        std::env::current_exe().ok().and_then(|program| Some(program.parent()?.join(PYTHON)));
+    beside.filter(|python| python.is_file()).unwrap_or_else(|| PathBuf::from(PYTHON3))
 }
 
 /// The variable that names the program to the package.
 const PROGRAM: &str = "RETOLD_PROGRAM";
-
-#[cfg(unix)]
-const BIN: &str = "bin";
-#[cfg(not(unix))]
-const BIN: &str = "Scripts";
 
 #[cfg(unix)]
 const PYTHON: &str = "python";
