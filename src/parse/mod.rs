@@ -32,4 +32,4 @@ pub use strategies::{
     AnyParser, Decide, FindOwn, FoundValue, LastResort, OwnStrategy, ParsedAnswer, Parser,
     ParserSpec, Strategy, StrategyParser,
 };
-pub use whole::WholeAnswer;
+pub use whole::{ToolCall, WholeAnswer};

@@ -23,6 +23,33 @@ pub struct WholeAnswer<'a> {
     pub extra: Option<&'a Map<String, Value>>,
 }
 
+/// A call of a tool that a model asks for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ToolCall<'a> {
+    /// The call as it is recorded.
+    pub recorded: &'a Value,
+    /// The id by which its result is named.
+    pub id: Option<&'a str>,
+    /// The name of the tool.
+    pub name: Option<&'a str>,
+    /// Its arguments: JSON, mostly as a text of it; null if there are none.
+    pub arguments: &'a Value,
+}
+
+impl<'a> ToolCall<'a> {
+    fn new(recorded: &'a Value) -> Self {
+        // Name and arguments are one level deeper in chat completions.
+        let inner = ["function", "custom"].into_iter().find_map(|name| recorded.get(name));
+        let called = inner.unwrap_or(recorded);
+        ToolCall {
+            recorded,
+            id: recorded["id"].as_str(),
+            name: called["name"].as_str(),
+            arguments: called.get("arguments").unwrap_or(&called["input"]),
+        }
+    }
+}
+
 impl<'a> WholeAnswer<'a> {
     /// An answer that is only a text.
     pub fn text(text: &'a str) -> Self {
@@ -34,9 +61,13 @@ impl<'a> WholeAnswer<'a> {
         self.extra?.get(name).filter(|part| !part.is_null())
     }
 
-    /// The tool calls that the model asks for, in order.
-    pub fn tool_calls(&self) -> &'a [Value] {
-        self.part("tool_calls").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    /// The tool calls that the model asks for, in order, wherever an API has them: in `tool_calls`, as the `function_call` of
+    /// older models, or among the parts of the content (Anthropic).
+    pub fn tool_calls(&self) -> impl Iterator<Item = ToolCall<'a>> {
+        let answer = *self;
+        let list = move |name| answer.part(name).and_then(Value::as_array).into_iter().flatten();
+        let used = list("content_parts").filter(|part| part["type"] == "tool_use");
+        list("tool_calls").chain(self.part("function_call")).chain(used).map(ToolCall::new)
     }
 
     /// The model's refusal, if it is separate from the text.

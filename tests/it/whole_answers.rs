@@ -51,7 +51,7 @@ impl Parser for Moves {
     }
 
     fn parse_whole(&self, answer: WholeAnswer<'_>) -> ParsedAnswer<String> {
-        let name = answer.tool_calls().first().and_then(|call| call["function"]["name"].as_str());
+        let name = answer.tool_calls().next().and_then(|call| call.name);
         let (method, value) = match (name, answer.refusal()) {
             (Some(name), _) => ("tool_call", name.to_owned()),
             (None, Some(refusal)) => ("refusal", refusal.to_owned()),

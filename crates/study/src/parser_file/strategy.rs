@@ -117,10 +117,8 @@ fn one(fields: &StrategyFields, key: &str) -> Result<OwnStrategy<Value>, ConfigP
             }
             ValuePlace::Call(tool, path) => {
                 let mut search = JsonSearch::new(path, &shape);
-                for call in answer.tool_calls() {
-                    let function = &call["function"];
-                    match &function["arguments"] {
-                        _ if function["name"] != tool.as_str() => {}
+                for call in answer.tool_calls().filter(|call| call.name == Some(tool.as_str())) {
+                    match call.arguments {
                         Value::String(text) => search.text(text),
                         value => search.value(value, &[]),
                     }

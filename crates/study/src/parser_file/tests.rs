@@ -78,6 +78,24 @@ fn arguments_of_tool_calls_are_searched() {
     assert_eq!(decided("{tool: vote, json: choice, pick: last}", two).0, json!("no"));
 }
 
+/// Anthropic's calls are parts of the content, and those of older models of OpenAI a part of the message.
+#[test]
+fn calls_of_all_apis_are_searched() {
+    let file = file("parsers:\n  - name: p\n    strategies: [{tool: vote, json: choice}]\n");
+    let decided = |part: &str, value: Value| {
+        let extra = serde_json::Map::from_iter([(part.to_owned(), value)]);
+        let answer = WholeAnswer { text: "", finish_reason: None, extra: Some(&extra) };
+        file.get("p").unwrap().parse_whole_any(answer).0.value
+    };
+    let parts = json!([{"type": "text", "text_at": [0, 0]},
+        {"type": "tool_use", "id": "t", "name": "vote", "input": {"choice": "yes"}}]);
+    assert_eq!(decided("content_parts", parts), json!("yes"));
+    let call = json!({"name": "vote", "arguments": "{\"choice\": \"no\"}"});
+    assert_eq!(decided("function_call", call), json!("no"));
+    let custom = json!([{"type": "custom", "id": "c", "custom": {"name": "vote", "input": "{\"choice\": 3}"}}]);
+    assert_eq!(decided("tool_calls", custom), json!(3));
+}
+
 #[test]
 fn the_first_strategy_that_finds_a_value_decides() {
     let chain = "{tag: a, number: {from: 1, to: 7}}, {last_line: true, number: {from: 1, to: 7}}, {method: any, number: {}, pick: last}";

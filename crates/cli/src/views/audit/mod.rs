@@ -24,7 +24,7 @@ use retold::event::{DecisionMade, Event, ResponseDetails};
 use retold::id::{RunId, Seq};
 use retold::log::Reader;
 use retold::model::{HTTP, UNENDED};
-use retold::parse::{Parsers, WholeAnswer};
+use retold::parse::{Parsers, ToolCall, WholeAnswer};
 use retold::proof::ProofStatement;
 use retold::run::AnswerDetails;
 
@@ -191,21 +191,15 @@ fn details_of(event: &Event) -> Option<(&Content, &ResponseDetails)> {
 fn parts_text(extra: &Map<String, Value>) -> String {
     let whole = WholeAnswer { extra: Some(extra), ..WholeAnswer::text("") };
     let mut out = String::new();
-    // Anthropic has them in the parts of the content.
-    let parts = whole.part("content_parts").and_then(Value::as_array).into_iter().flatten();
-    let used = parts.filter(|part| part["type"] == "tool_use");
-    for call in whole.tool_calls().iter().chain(whole.part("function_call")).chain(used) {
-        // For a function call, name and arguments are one level deeper.
-        let called = call.get("function").unwrap_or(call);
-        let line = match called["name"].as_str() {
+    for ToolCall { recorded, id, name, arguments } in whole.tool_calls() {
+        let line = match name {
             Some(name) => {
-                let arguments = called.get("arguments").unwrap_or(&called["input"]);
                 let arguments =
                     arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
-                let id = call["id"].as_str().map(|id| format!("  ({})", printable(id, 100)));
+                let id = id.map(|id| format!("  ({})", printable(id, 100)));
                 format!("{}({arguments}){}", printable(name, 100), id.unwrap_or_default())
             }
-            None => call.to_string(),
+            None => recorded.to_string(),
         };
         // Writing to a string cannot fail.
         let _ = writeln!(out, "  tool call\n{}", indented(&line));
