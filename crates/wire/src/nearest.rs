@@ -140,6 +140,7 @@ impl RecordedPrompts {
             return Ok(miss(same_prompt(other, known, &call)));
         }
         let now = shown_body(asked.request.api(), rules.counted(&asked.request));
+        let texts = Texts::new(&now);
         let mut best: Option<(Score, (&CallPath, &KnownRequest), BodyDifferences)> = None;
         // Those of the same call first, then those of the same form.
         let mut candidates: Vec<_> = all.iter().collect();
@@ -152,7 +153,8 @@ impl RecordedPrompts {
             let mut found = BodyDifferences::default();
             compare(&recorded, &now, "", &mut found);
             let form = usize::from(!alike(other, &call));
-            let score = (found.fields + form, Reverse(found.common), known.request);
+            let equal = texts.equal_to(&recorded) + found.common;
+            let score = (known.samples == 0, Reverse(equal), found.fields + form, known.request);
             if best.as_ref().is_none_or(|(least, ..)| score < *least) {
                 best = Some((score, (other, known), found));
             }
@@ -212,7 +214,41 @@ fn alike(a: &CallPath, b: &CallPath) -> bool {
     streamed(a) == streamed(b) && api(a) == api(b)
 }
 
-type Score = (usize, Reverse<usize>, Seq);
+/// Of two recorded requests, the one with the least is the nearer one: whether it has no answer, how much of its text is equal
+/// (the number of fields says little: two dialogues differ in as many as they have messages), how many fields differ, and where it is.
+type Score = (bool, Reverse<usize>, usize, Seq);
+
+/// The texts in a body, wherever they are: a message that was put in moves those behind it.
+struct Texts<'a>(BTreeMap<&'a str, usize>);
+
+impl<'a> Texts<'a> {
+    fn new(body: &'a Value) -> Self {
+        let mut texts = Texts(BTreeMap::new());
+        each_text(body, &mut |text| *texts.0.entry(text).or_default() += 1);
+        texts
+    }
+
+    /// How many bytes of text another body has in common with this one, in whole texts.
+    fn equal_to(&self, other: &Value) -> usize {
+        let (mut left, mut equal) = (self.0.clone(), 0);
+        each_text(other, &mut |text| {
+            if let Some(count) = left.get_mut(text).filter(|count| **count > 0) {
+                *count -= 1;
+                equal += text.len();
+            }
+        });
+        equal
+    }
+}
+
+fn each_text<'a>(body: &'a Value, each: &mut dyn FnMut(&'a str)) {
+    match body {
+        Value::String(text) => each(text),
+        Value::Array(items) => items.iter().for_each(|item| each_text(item, each)),
+        Value::Object(fields) => fields.values().for_each(|field| each_text(field, each)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
 
 /// The differences of two bodies.
 #[derive(Debug, Default)]

@@ -106,3 +106,41 @@ fn the_field_that_was_changed_is_named() {
     }
     assert!(replayed.err.contains("100 requests were not recorded"), "{}", replayed.err);
 }
+
+/// A message that was put into a dialogue moves all others, so that it differs in more fields than from a short question that has
+/// nothing to do with it.
+#[test]
+fn the_nearest_request_has_the_most_equal_text() {
+    let place = Place::new();
+    let said = |texts: &[&str]| {
+        let message = |text: &&str| json!({"role": "user", "content": text});
+        json!({"model": "m", "messages": texts.iter().map(message).collect::<Vec<_>>()})
+    };
+    let write = |folder: &str, bodies: &[Value]| {
+        std::fs::create_dir(place.path(folder)).unwrap();
+        for (n, body) in bodies.iter().enumerate() {
+            place.write(&format!("{folder}/{n}.json"), body.to_string());
+        }
+        place.path(folder).to_str().unwrap().to_owned()
+    };
+    let lines = [
+        "You are Ada.",
+        "There are four of you.",
+        "What do you give?",
+        "Why that much?",
+        "And now?",
+    ];
+    let recorded =
+        write("recorded", &[said(&["Is it raining?"]), said(&lines), said(&["Is it cold?"])]);
+    let program = ["sh", "-c", SEND];
+    let upstream = server(Failing { one_in: 0 });
+    let done = record_with(&place, "", &upstream.base_url(), &program, &[("BODIES", &recorded)]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let mut longer = lines.to_vec();
+    longer.insert(1, "You are in a hurry.");
+    let asked = write("asked", &[said(&longer)]);
+    let replayed = replay_with(&place, "latest", &program, &[("BODIES", &asked)]);
+    let nearest = "the nearest recorded request is seq 4";
+    assert!(replayed.err.contains(nearest), "{}", replayed.err);
+    assert!(replayed.err.contains("first difference at messages.1.content"), "{}", replayed.err);
+}
