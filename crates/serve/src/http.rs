@@ -100,6 +100,8 @@ impl SiteServer {
                     async move { Ok::<_, Infallible>(handle(&shared, request).await) }
                 });
                 let served = http1::Builder::new()
+                    // The date of a clock before 1970 is none, and nobody needs it.
+                    .auto_date_header(false)
                     .timer(TokioTimer::new())
                     .header_read_timeout(HEAD)
                     .serve_connection(TokioIo::new(stream), service)

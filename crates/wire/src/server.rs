@@ -88,6 +88,8 @@ async fn connection(
         })
     };
     let served = http1::Builder::new()
+        // The date of a clock before 1970 is none, and nobody needs it.
+        .auto_date_header(false)
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
         .half_close(false)

@@ -38,3 +38,20 @@ fn a_shell_script_gets_the_same_bytes_again() {
     let replayed = replay(&place, "run.jsonl", &script);
     assert_eq!(replayed.out, recorded.out, "{}", replayed.err);
 }
+
+/// A clock before 1970 has no date that a header could state, so there is none: making it ended the connection.
+#[test]
+fn what_retold_sends_has_no_date_of_its_own() {
+    let place = Place::new();
+    let ask = [
+        "sh",
+        "-c",
+        "curl -si -d '{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}' $OPENAI_BASE_URL/chat/completions",
+    ];
+    let recorded = record(&place, "", &server(Failing { one_in: 0 }).base_url(), &ask);
+    let replayed = replay(&place, "latest", &ask);
+    for said in [recorded, replayed] {
+        assert!(said.out.starts_with("HTTP/1.1 200"), "{}{}", said.out, said.err);
+        assert!(!said.out.to_ascii_lowercase().contains("\ndate:"), "{}", said.out);
+    }
+}

@@ -158,6 +158,8 @@ where
         async move { Ok::<_, Infallible>(handle(&front, host, port, request).await) }
     });
     let served = http1::Builder::new()
+        // The date of a clock before 1970 is none, and nobody needs it.
+        .auto_date_header(false)
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
         .half_close(false)
