@@ -28,6 +28,7 @@ mod random;
 mod redactions;
 mod reports;
 mod samples;
+mod sealed;
 mod trouble;
 mod truths;
 mod upstream;

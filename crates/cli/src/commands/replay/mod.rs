@@ -1,6 +1,7 @@
 //! `retold replay`.
 
 mod prompts;
+mod sealed;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -58,12 +59,19 @@ pub(crate) struct Args {
     intercept: InterceptArgs,
     #[command(flatten)]
     process: ProcessArgs,
+    /// Run the command where there is no network but loopback, so that it cannot ask anything past retold. Linux only; it needs
+    /// `unshare` and `ip` (util-linux, iproute2).
+    #[arg(long, requires = "command")]
+    sealed: bool,
     /// For a program's run: the command to run.
     #[arg(last = true, value_name = "CMD", conflicts_with_all = ["prompts", "outputs"])]
     command: Vec<OsString>,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    if args.sealed {
+        return sealed::run();
+    }
     if !args.command.is_empty() {
         let command = args.process.program(args.command);
         return program::replay(&args.run, args.playing, &args.intercept, command, global);
