@@ -30,7 +30,7 @@ use serde_json::{Map, Value};
 pub use conversation::Conversation;
 pub use dialect::{Dialect, NotRead, PlainAddress, Problem};
 pub use ending::Ending;
-pub use other::{OTHER, Other};
+pub use other::{KEYS, OTHER, Other};
 pub use provider::{Provider, RecordedBase, VersionPlace};
 pub use study::{Inexpressible, PostedRequest, StudyAccess, Translation};
 

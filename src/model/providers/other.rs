@@ -11,6 +11,16 @@ use super::study::StudyAccess;
 use crate::model::Response;
 use crate::prompt::Api;
 
+/// The variables without which the SDKs of Mistral, Cohere and AWS do not start (their clients' sources). They read no base URL
+/// that leads elsewhere, so nothing else is known of them here.
+pub const KEYS: [&str; 5] = [
+    "MISTRAL_API_KEY",
+    "CO_API_KEY",
+    "COHERE_API_KEY",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+];
+
 /// Stands for all APIs without a file of their own.
 pub const OTHER: Other = Other;
 

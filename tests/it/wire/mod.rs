@@ -10,6 +10,7 @@ mod departures;
 mod destinations;
 mod diffs;
 mod docs;
+mod done_without;
 mod endings;
 mod frozen;
 mod guarded;
@@ -28,7 +29,7 @@ mod random;
 mod redactions;
 mod reports;
 mod samples;
-mod sealed;
+
 mod trouble;
 mod truths;
 mod upstream;

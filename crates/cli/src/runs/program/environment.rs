@@ -139,5 +139,10 @@ pub(super) fn of_program(
         }
     }
     all.push((OURS.to_owned(), ours.into()));
+    if replay {
+        // No region of AWS: one in a file of the user's would count less.
+        let unset = providers::KEYS.into_iter().filter(|name| variable(name).is_none());
+        all.extend(unset.map(|name| (name.to_owned(), NO_KEY.into())));
+    }
     all
 }
