@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use data_encoding::HEXLOWER;
+use memchr::memmem;
 use serde_json::Value;
 
 use super::exact::{name_places, replace};
@@ -16,9 +17,9 @@ use super::{Content, Response};
 const HALVES: u32 = 0x10_f800;
 
 /// A JSON text that is repaired where that is possible without guessing, and what was wrong with it; `None` if it is not JSON
-/// even then. Halves of surrogate pairs are kept for [`join_halves`], because the other half may be in another text.
-pub fn mended_json(body: &[u8]) -> Option<(Value, Vec<&'static str>)> {
-    let MendedJson { text, wrong, mark } = mended(body, Halves::Kept);
+/// even then.
+pub fn mended_json(body: &[u8], halves: Halves) -> Option<(Value, Vec<&'static str>)> {
+    let MendedJson { text, wrong, mark } = mended(body, halves);
     let mut value = serde_json::from_str(&text).ok()?;
     give_back_numbers(&mut value, &mark);
     Some((value, wrong))
@@ -76,11 +77,27 @@ fn half(kept: char) -> Option<u16> {
 
 /// What becomes of half a surrogate pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Halves {
+pub enum Halves {
     /// U+FFFD.
     Replaced,
-    /// A character from [`HALVES`] on.
+    /// One of the last private characters of Unicode, for [`join_halves`], because the other half may be in another text.
     Kept,
+}
+
+impl Halves {
+    /// Halves are kept, unless the texts of a body have the characters themselves that stand for them.
+    pub fn of(body: &[u8]) -> Self {
+        let kept = |rest: &[u8]| rest.first().is_some_and(|byte| *byte >= 0xa0);
+        let as_bytes = memmem::find_iter(body, b"\xf4\x8f").any(|at| kept(&body[at + 2..]));
+        let escaped = |rest: &[u8]| {
+            matches!(
+                rest.first_chunk(),
+                Some([b'd' | b'D', b'b' | b'B', b'f' | b'F', b'e' | b'E' | b'f' | b'F'])
+            )
+        };
+        let as_escapes = memmem::find_iter(body, b"\\u").any(|at| escaped(&body[at + 2..]));
+        if as_bytes || as_escapes { Halves::Replaced } else { Halves::Kept }
+    }
 }
 
 /// A repaired JSON text.
@@ -355,7 +372,7 @@ mod tests {
 
     #[test]
     fn halves_are_joined_once_both_texts_are_there() {
-        let half = |text: &str| mended_json(text.as_bytes()).unwrap();
+        let half = |text: &str| mended_json(text.as_bytes(), Halves::Kept).unwrap();
         let ((first, wrong), (second, _)) = (half(r#""a\ud83d""#), half(r#""\ude00b""#));
         assert!(wrong.is_empty());
         let both = format!("{}{}", first.as_str().unwrap(), second.as_str().unwrap());
@@ -366,12 +383,25 @@ mod tests {
     }
 
     #[test]
+    fn halves_are_not_kept_as_characters_that_a_body_has() {
+        for (body, halves) in [
+            ("[\"a\u{10f800}\"]", Halves::Replaced),
+            ("[\"a\u{10ffff}\"]", Halves::Replaced),
+            (r#"["\uDBFE\udc00"]"#, Halves::Replaced),
+            ("[\"a\u{10f7ff} \u{f800} \u{1f600}\"]", Halves::Kept),
+            (r#"["\udbfd\udfff"]"#, Halves::Kept),
+        ] {
+            assert_eq!(Halves::of(body.as_bytes()), halves, "{body}");
+        }
+    }
+
+    #[test]
     fn integers_beyond_a_double_are_the_numbers_that_they_are_without_a_repair() {
-        let (value, wrong) = mended_json(b"[12345678901234567890, NaN]").unwrap();
+        let (value, wrong) = mended_json(b"[12345678901234567890, NaN]", Halves::Kept).unwrap();
         assert_eq!(
             (value, wrong),
             (json!([12345678901234567890u64, "NaN"]), vec!["a number that is not finite"])
         );
-        assert!(mended_json(b"{\"foo\":").is_none());
+        assert!(mended_json(b"{\"foo\":", Halves::Kept).is_none());
     }
 }

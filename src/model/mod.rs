@@ -35,7 +35,7 @@ pub use exact::{EXACT_INTEGERS, keep_exact};
 pub use exchange_line::{ExchangeError, ExchangeLine, answer_in};
 pub use exchange_response::{ExchangeResponse, ExchangeResponseError};
 pub use failure::{Failure, FailureKind};
-pub use mend::{join_halves, mended_json};
+pub use mend::{Halves, join_halves, mended_json};
 #[cfg(feature = "openai")]
 pub use named::{NamedUrl, without_secrets};
 #[cfg(feature = "openai")]

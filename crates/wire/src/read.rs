@@ -6,7 +6,7 @@ use hyper::http::{HeaderMap, StatusCode};
 use memchr::memchr3_iter;
 use retold::model::providers::{Dialect, Ending, NotRead, OTHER};
 use retold::model::{
-    Failure, Response, UNENDED, UNREADABLE, Unreadable, answer_in, join_halves, mended_json,
+    Failure, Halves, Response, UNENDED, UNREADABLE, Unreadable, answer_in, join_halves, mended_json,
 };
 use serde_json::{Value, json};
 
@@ -80,15 +80,16 @@ fn response(dialect: &dyn Dialect, framing: Framing, body: &[u8]) -> (Response, 
         let reason = format!("it has more than {MOST_VALUES} values");
         return (unreadable(reason), Ending::Answered);
     }
+    let halves = Halves::of(body);
     let reading = match framing {
-        Framing::Whole => whole_reply(body),
-        Framing::Events | Framing::Lines => assembled_reply(dialect, framing, body),
+        Framing::Whole => whole_reply(body, halves),
+        Framing::Events | Framing::Lines => assembled_reply(dialect, framing, body, halves),
     };
     let ReplyReading { mut reply, has_end, mut wrong } = match reading {
         Ok(reading) => reading,
         Err(error) => return (unreadable(format!("it is not JSON: {error}")), Ending::Answered),
     };
-    if join_halves(&mut reply) {
+    if halves == Halves::Kept && join_halves(&mut reply) {
         wrong.push("half a surrogate pair".to_owned());
     }
     let ending = dialect.ending(&reply, has_end);
@@ -116,9 +117,9 @@ struct ReplyReading {
 const WRONG_SHOWN: usize = 5;
 
 /// The reply in a body that is one whole.
-fn whole_reply(body: &[u8]) -> Result<ReplyReading, serde_json::Error> {
+fn whole_reply(body: &[u8], halves: Halves) -> Result<ReplyReading, serde_json::Error> {
     let body = in_utf8(body);
-    let (reply, wrong) = json_in(without_mark(&body))?;
+    let (reply, wrong) = json_in(without_mark(&body), halves)?;
     Ok(ReplyReading { reply, has_end: true, wrong: wrong.into_iter().map(str::to_owned).collect() })
 }
 
@@ -127,6 +128,7 @@ fn assembled_reply(
     dialect: &dyn Dialect,
     framing: Framing,
     body: &[u8],
+    halves: Halves,
 ) -> Result<ReplyReading, serde_json::Error> {
     let events = events(framing, without_mark(body));
     let is_torn = events.last().is_some_and(|last| !is_complete(framing, last));
@@ -142,7 +144,7 @@ fn assembled_reply(
         if data.is_empty() {
             continue;
         }
-        match json_in(data.as_bytes()) {
+        match json_in(data.as_bytes(), halves) {
             Ok((event, mended)) => {
                 wrong
                     .extend(mended.into_iter().map(|what| format!("event {}: {what}", number + 1)));
@@ -169,10 +171,10 @@ fn assembled_reply(
 }
 
 /// JSON as the SDKs read it, and more: what is not quite valid is repaired, and named.
-fn json_in(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
+fn json_in(text: &[u8], halves: Halves) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
     serde_json::from_slice(text)
         .map(|value| (value, Vec::new()))
-        .or_else(|error| mended_json(text).ok_or(error))
+        .or_else(|error| mended_json(text, halves).ok_or(error))
 }
 
 /// A body in UTF-8. JSON begins with two characters of ASCII, so that zeros tell UTF-16 (RFC 4627, section 3).
@@ -251,6 +253,20 @@ mod tests {
         assert_eq!((&*read, why.as_deref()), ("a \u{fffd} b", Some("half a surrogate pair")));
         let (read, why) = text(CHAT, "application/json", completion("\\udc00x").as_bytes());
         assert_eq!((&*read, why.as_deref()), ("\u{fffd}x", Some("half a surrogate pair")));
+    }
+
+    #[test]
+    fn private_characters_are_left_as_they_are() {
+        for said in ["a \u{10f800}\u{10ffff}", "\u{10fc00}"] {
+            let body = chat(&[said]);
+            assert_eq!(text(CHAT, SSE, body.as_bytes()), (said.to_owned(), None));
+            let body = completion(said);
+            assert_eq!(text(CHAT, "application/json", body.as_bytes()), (said.to_owned(), None));
+        }
+        let body = chat(&["\u{10f800} \\ud83d", "\\ude00"]);
+        let (read, why) = text(CHAT, SSE, body.as_bytes());
+        assert_eq!(read, "\u{10f800} \u{fffd}\u{fffd}");
+        assert_eq!(why.unwrap(), "event 1: half a surrogate pair; event 2: half a surrogate pair");
     }
 
     #[test]
