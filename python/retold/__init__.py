@@ -109,20 +109,24 @@ def replay(
     allow_hosts: Sequence[str] = (),
     skip_errors: bool = False,
     shared: bool = False,
+    ignore: Sequence[str] = (),
+    replace: Replacements = (),
     unused: str = "error",
 ) -> Block:
     """Answers what is asked inside the block from a run, by its name, its id or ``latest``, and asks nobody.
 
     A request that is not recorded, a decision or fact that differs, and an answer that nobody asked for raise
     `ReplayMismatch` at the end of the block; the request itself gets an error that says the same. Connections beyond
-    this machine are refused, but for ``allow_hosts``. ``skip_errors`` leaves out recorded failures. ``unused`` is what
-    becomes of answers that nobody asked for: ``error``, ``warn`` or ``ignore``.
+    this machine are refused, but for ``allow_hosts``. ``skip_errors`` leaves out recorded failures. ``ignore`` and
+    ``replace`` are added to those of the run: with them, a recording can be replayed whose program puts the time into its
+    prompts. ``unused`` is what becomes of answers that nobody asked for: ``error``, ``warn`` or ``ignore``.
     """
     arguments = ["--log", os.fspath(log), "replay", run_named(log, run)]
     if skip_errors:
         arguments.append("--skip-errors")
     if shared:
         arguments.append("--shared")
+    arguments += rules(ignore, replace)
     return Block(
         arguments,
         offline=True,
@@ -142,16 +146,19 @@ def resume(
     hosts: Sequence[str] = (),
     exclude: Sequence[str] = (),
     retry_failed: bool = False,
+    ignore: Sequence[str] = (),
+    replace: Replacements = (),
     max_cost: float | None = None,
     prices: Path | None = None,
 ) -> Block:
     """Continues a run that was cut off: recorded answers first, then the model, whose answers are recorded.
 
-    ``max_cost`` counts what the run has cost so far, too.
+    ``max_cost`` counts what the run has cost so far, too. ``ignore`` and ``replace`` are added to those of the run.
     """
     arguments = ["--log", os.fspath(log), "record", "--resume", run_named(log, run)]
     if retry_failed:
         arguments.append("--retry-failed")
+    arguments += rules(ignore, replace)
     arguments += _budget(max_cost, prices)
     return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)
 
@@ -164,13 +171,19 @@ def fork(
     hosts: Sequence[str] = (),
     exclude: Sequence[str] = (),
     retry_failed: bool = False,
+    ignore: Sequence[str] = (),
+    replace: Replacements = (),
     max_cost: float | None = None,
     prices: Path | None = None,
 ) -> Block:
-    """Records a new run that shares the answers of another, and asks what is new."""
+    """Records a new run that shares the answers of another, and asks what is new.
+
+    ``ignore`` and ``replace`` are added to those of the other run.
+    """
     arguments = ["--log", os.fspath(log), "fork", run_named(log, run)]
     if retry_failed:
         arguments.append("--retry-failed")
+    arguments += rules(ignore, replace)
     arguments += _budget(max_cost, prices)
     return Block(arguments, offline=False, settings=settings, hosts=hosts, exclude=exclude)
 

@@ -63,7 +63,7 @@ class Cassette:
         if not self.records:
             options = {"allow_hosts": self._allow_hosts, "unused": self._unused, **self._options}
             if len(files) == 1:
-                return self._begin(Block(["replay", files[0]], offline=True, **options))
+                return self._begin(Block(["replay", files[0], *self._rules], offline=True, **options))
             log = self._log()
             if files:
                 _run([*log, "import", *files])
@@ -71,11 +71,11 @@ class Cassette:
                 # A test that asks nothing needs no cassette, and one that asks gets the same refusal as any other.
                 with Block([*log, "record"], offline=False):
                     pass
-            return self._begin(Block([*log, "replay", "latest"], offline=True, **options))
+            return self._begin(Block([*log, "replay", "latest", *self._rules], offline=True, **options))
         self._is_written, log = True, self._log()
         if self.mode == "new" and files:
             _run([*log, "import", *files])
-            return self._begin(Block([*log, "fork", "latest"], offline=False, **self._options))
+            return self._begin(Block([*log, "fork", "latest", *self._rules], offline=False, **self._options))
         return self._begin(Block([*log, "record", *self._rules], offline=False, **self._options))
 
     def _files(self) -> list[str]:

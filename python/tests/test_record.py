@@ -647,3 +647,22 @@ def test_channels_of_grpc_are_counted_and_a_replay_refuses_them(log, target):
             grpc.insecure_channel(target)
     with retold.replay(log, allow_hosts=["models.example.org"]):
         grpc.insecure_channel(target).close()
+
+
+def test_rules_are_added_to_a_run_that_was_recorded_without_them(model, log):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+    with retold.record(log) as run:
+        first = ask(client, "It is 11:30. Say hi.")
+    with pytest.raises(retold.ReplayMismatch) as mismatch, retold.replay(log):
+        with pytest.raises(openai.APIStatusError):
+            ask(client, "It is 12:45. Say hi.")
+    assert "--replace" in mismatch.value.report
+    with retold.replay(log, replace={r"\d\d:\d\d": "TIME"}):
+        assert ask(client, "It is 12:45. Say hi.") == first
+    with retold.fork(log, run.id, replace={r"\d\d:\d\d": "TIME"}):
+        assert ask(client, "It is 12:45. Say hi.") == first
+        second = ask(client, "It is 12:45. Say ho.")
+    with retold.replay(log):
+        assert ask(client, "It is 09:10. Say hi.") == first
+        assert ask(client, "It is 09:10. Say ho.") == second
+    assert len(model.asked) == 2

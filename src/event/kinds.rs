@@ -118,6 +118,9 @@ pub struct RunResumed {
     /// Whether all that failed before is asked again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retry_failed: bool,
+    /// What was added to the settings of the run, in their form; null if nothing was.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub settings: Value,
 }
 
 /// A model was asked a question.

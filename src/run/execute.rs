@@ -196,7 +196,8 @@ async fn begin(
             }
             let info = core.model.as_ref().map(|m| m.info());
             let model = json!(info);
-            let resumed = RunResumed { model, program: started.program, retry_failed: false };
+            let (program, settings) = (started.program, json!(null));
+            let resumed = RunResumed { model, program, retry_failed: false, settings };
             (clock::now(), Event::RunResumed(resumed))
         }
     };

@@ -94,8 +94,12 @@ impl Written {
     }
 
     fn resumed(&mut self) {
-        let resumed =
-            RunResumed { model: json!({}), program: "test".to_owned(), retry_failed: false };
+        let resumed = RunResumed {
+            model: json!({}),
+            program: "test".to_owned(),
+            retry_failed: false,
+            settings: json!(null),
+        };
         self.add(&Event::RunResumed(resumed), None);
     }
 

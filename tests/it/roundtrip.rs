@@ -122,9 +122,12 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
                     forked_from,
                 }))
             }),
-        (any_json(), text(), any::<bool>()).prop_map(move |(model, program, retry_failed)| {
-            none(Event::RunResumed(RunResumed { model: whole(model), program, retry_failed }))
-        }),
+        (any_json(), text(), any::<bool>(), any_json()).prop_map(
+            move |(model, program, retry_failed, settings)| {
+                let (model, settings) = (whole(model), whole(settings));
+                none(Event::RunResumed(RunResumed { model, program, retry_failed, settings }))
+            }
+        ),
         (request(), any::<u32>(), labels()).prop_map(|(request, sample, labels)| {
             let (call, prompt) = (CallPath::new("a/\u{1F600}b").unwrap(), request.hash());
             let because = Because::default();

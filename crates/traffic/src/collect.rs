@@ -10,7 +10,8 @@ use retold::model::{ModelInfo, providers};
 use retold::prompt::{Request, RequestError};
 use retold_wire::{
     AnswerTooLong, AskedError, Elsewhere, ImportSource, Incoming, Key, LoggedOutcome, PROGRAM,
-    ProgramSettings, ReplayQueue, ReplayTurn, Rules, Ticket, is_counted, is_kept, translated,
+    ProgramSettings, RecordedRules, ReplayQueue, ReplayTurn, Rules, Ticket, is_counted, is_kept,
+    translated,
 };
 use serde_json::json;
 
@@ -134,7 +135,8 @@ fn without_headers(rules: Rules, exchanges: &[TrafficExchange], notes: &mut Note
     if !left_out || rules.recorded().ignore.iter().any(|field| field == COUNTED_HEADERS) {
         return rules;
     }
-    match rules.clone().ignoring(COUNTED_HEADERS) {
+    let counted = RecordedRules::given(&[COUNTED_HEADERS.to_owned()], &[]);
+    match counted.and_then(|counted| rules.clone().adding(counted)) {
         Ok(rules) => {
             let what = "the headers that count (anthropic-version, ..), which the file does not have: they are ignored";
             notes.lost(what, "all requests");

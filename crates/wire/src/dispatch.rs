@@ -5,13 +5,16 @@ use std::sync::Arc;
 use hyper::Response;
 use hyper::body::Incoming as IncomingBody;
 use hyper::http::{HeaderMap, Method, header};
+use retold::log::LogError;
 use retold::model::providers::{self, Problem};
 use retold::run::OverBudget;
 
 use crate::body::{Bodies, Unread};
 use crate::incoming::Incoming;
+use crate::key::Key;
 use crate::limits::{BODY_PACE, LEAST_OF_BODY, LONGEST_REQUEST};
-use crate::nearest::{NearestMatch, Why};
+use crate::nearest::nearest;
+use crate::nearest_match::{NearestMatch, Why};
 use crate::outlet::{Outgoing, Outlet};
 use crate::refusal::{closing, ended, refused};
 use crate::replay_queue::ReplayTurn;
@@ -91,7 +94,14 @@ async fn answer(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing>
     {
         return play::shared(&session, &asked, place).await;
     }
-    match session.take(&asked.key, asked.retry) {
+    let equal = match session.may_have_equal(&asked.key) {
+        false => None,
+        true => match equal_to(&session, &asked).await {
+            Ok(equal) => equal,
+            Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
+        },
+    };
+    match equal.unwrap_or_else(|| session.take(&asked.key, asked.retry)) {
         ReplayTurn::Recorded(ticket, attempt) => {
             play::recorded(&session, &asked, ticket, attempt, read).await
         }
@@ -112,6 +122,17 @@ async fn answer(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing>
         }
         ReplayTurn::Nothing => missing(&session, &asked).await,
     }
+}
+
+/// What a request gets that has nothing left under its own key, if it is equal to one that has.
+async fn equal_to(
+    session: &Arc<Session>,
+    asked: &WireRequest,
+) -> Result<Option<ReplayTurn>, LogError> {
+    let (session, asked) = (session.clone(), asked.clone());
+    // It may have to read all requests of the run.
+    let looked = tokio::task::spawn_blocking(move || session.take_equal(&asked));
+    looked.await.unwrap_or(Ok(None))
 }
 
 /// Refuses a request before it is asked.
@@ -179,7 +200,8 @@ async fn missing(session: &Arc<Session>, asked: &WireRequest) -> Response<Outgoi
     let miss = if session.compares_a_miss() {
         let (session, asked) = (session.clone(), asked.clone());
         let compared = tokio::task::spawn_blocking(move || {
-            session.prompts.miss(&asked, &session.rules, &session.library)
+            let is_used_up = |key: &Key| session.is_used_up(key);
+            nearest(&asked, &session.rules, &session.prompts, &session.library, &is_used_up)
         });
         // If the log cannot be read, the next answer reports it.
         compared.await.ok().and_then(Result::ok).unwrap_or_else(not_compared)

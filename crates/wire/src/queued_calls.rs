@@ -64,6 +64,16 @@ impl QueuedCalls {
         self.book.take(key, retry)
     }
 
+    /// Whether something is left under a key whose call was read.
+    pub(crate) fn has_left(&self, key: &Key) -> bool {
+        self.book.has_left(key)
+    }
+
+    /// Under which of some keys a client finds what comes next.
+    pub(crate) fn next_of<'a>(&self, keys: &'a [Key], retry: Option<u32>) -> Option<&'a Key> {
+        self.book.next_of(keys, retry)
+    }
+
     /// Notes that an attempt failed and that its client may try again.
     pub(crate) fn reopen(&mut self, ticket: Ticket) {
         self.book.reopen(ticket);

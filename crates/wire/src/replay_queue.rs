@@ -191,6 +191,25 @@ impl ReplayQueue {
         })
     }
 
+    /// Whether something is left under a key, to be sent or asked again.
+    pub(crate) fn has_left(&self, key: &Key) -> bool {
+        self.queues.get(key).is_some_and(|queue| {
+            let is_lost = self.live && !queue.lost.is_empty();
+            is_lost || !(queue.recorded.is_empty() && queue.open.is_empty())
+        })
+    }
+
+    /// Under which of some keys a client finds what comes next: the sample that it tries again, or else what was recorded first.
+    pub(crate) fn next_of<'a>(&self, keys: &'a [Key], retry: Option<u32>) -> Option<&'a Key> {
+        let left = keys.iter().filter(|key| self.has_left(key));
+        left.min_by_key(|key| {
+            let queue = self.queues.get(key);
+            let is_open = retry != Some(0) && queue.is_some_and(|queue| !queue.open.is_empty());
+            let place = queue.and_then(|queue| queue.recorded.front()?.recorded.front());
+            (!is_open, place.map_or(Seq(u64::MAX), |attempt| attempt.place.seq))
+        })
+    }
+
     /// Notes that an attempt failed and that its client may try again.
     pub fn reopen(&mut self, mut ticket: Ticket) {
         ticket.attempt += 1;

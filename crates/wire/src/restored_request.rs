@@ -1,12 +1,14 @@
 //! From a stored request to the HTTP request that it was, as far as it is stored.
 
+use bytes::Bytes;
 use data_encoding::BASE64;
-use hyper::http::Method;
+use hyper::http::{HeaderName, Method};
 use retold::id::CallPath;
 use retold::model::providers::{self, DIALECTS, Dialect, OTHER, PlainAddress};
 use retold::prompt::Request;
 use serde_json::{Map, Value};
 
+use crate::incoming::Incoming;
 use crate::wire_request::ADDRESS;
 
 /// The HTTP request that a stored request was. Transport fields and other headers are not stored.
@@ -44,9 +46,7 @@ pub fn restored(request: &Request, call: &CallPath) -> Option<RestoredRequest> {
     let is_streamed = call.as_str().ends_with("/stream");
     let Some(address) = body.remove(ADDRESS) else {
         // What a study would ask, too.
-        let mut plain = DIALECTS.iter().filter_map(|dialect| Some((*dialect, dialect.plain()?)));
-        let (dialect, PlainAddress { upstream, path, .. }) =
-            plain.find(|(_, plain)| plain.api == request.api())?;
+        let (dialect, PlainAddress { upstream, path, .. }) = plain(request)?;
         return Some(RestoredRequest {
             upstream: upstream.to_owned(),
             method: Method::POST,
@@ -86,6 +86,29 @@ pub fn restored(request: &Request, call: &CallPath) -> Option<RestoredRequest> {
     })
 }
 
+/// The API of a request that has no address, because a study would ask the same.
+pub(crate) fn plain(request: &Request) -> Option<(&'static dyn Dialect, PlainAddress)> {
+    let mut plain = DIALECTS.iter().filter_map(|dialect| Some((*dialect, dialect.plain()?)));
+    plain.find(|(_, plain)| plain.api == request.api())
+}
+
+/// As it would arrive again.
+impl From<RestoredRequest> for Incoming {
+    fn from(restored: RestoredRequest) -> Self {
+        let RestoredRequest { upstream, method, path, query, headers, body } = restored;
+        let headers = headers.into_iter().filter_map(|(name, value)| {
+            Some((HeaderName::from_bytes(name.as_bytes()).ok()?, value.parse().ok()?))
+        });
+        let body = match body {
+            RestoredBody::Empty => Bytes::new(),
+            RestoredBody::Json(value) => value.to_string().into(),
+            RestoredBody::Bytes(bytes) => bytes.into(),
+        };
+        let headers = headers.collect();
+        Incoming { upstream, is_led: false, method, path, query, headers, body }
+    }
+}
+
 /// The body of a request whose API is not known.
 fn of_other(mut body: Map<String, Value>) -> RestoredBody {
     let content = match body.get_mut("messages").and_then(|messages| messages.get_mut(0)) {
@@ -107,12 +130,10 @@ fn of_other(mut body: Map<String, Value>) -> RestoredBody {
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
     use hyper::http::HeaderMap;
     use serde_json::json;
 
     use super::*;
-    use crate::incoming::Incoming;
     use crate::rules::Rules;
 
     fn incoming(method: Method, path: &str, body: &[u8], headers: &[(&str, &str)]) -> Incoming {
@@ -174,21 +195,8 @@ mod tests {
         for asked in all {
             let original = asked.asked(&Rules::default()).unwrap();
             let restored = restored(&original.request, &original.key.call).unwrap();
-            let body = match &restored.body {
-                RestoredBody::Empty => Vec::new(),
-                RestoredBody::Json(value) => value.to_string().into_bytes(),
-                RestoredBody::Bytes(bytes) => bytes.clone(),
-            };
-            let headers: Vec<(&str, &str)> = restored
-                .headers
-                .iter()
-                .map(|(name, value)| (name.as_str(), value.as_str()))
-                .collect();
-            let query =
-                restored.query.as_ref().map_or_else(String::new, |query| format!("?{query}"));
-            let path = format!("{}{query}", restored.path);
-            let again =
-                incoming(restored.method, &path, &body, &headers).asked(&Rules::default()).unwrap();
+            let path = restored.path.clone();
+            let again = Incoming::from(restored).asked(&Rules::default()).unwrap();
             assert_eq!(again.key, original.key, "{path}");
         }
     }

@@ -10,6 +10,7 @@ use retold::prompt::{Request, canonical, hash_of};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::field_names::stored_path;
 use crate::redact::{KnownKeys, Redaction, RedactionKey};
 use crate::rule_error::RuleError;
 
@@ -26,6 +27,29 @@ pub struct RecordedRules {
     /// What was taken out of requests and answers before they were stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redact: Option<RecordedRedaction>,
+}
+
+impl RecordedRules {
+    /// Rules as they are given: fields, and `REGEX=TEXT`.
+    ///
+    /// # Errors
+    /// [`RuleError::NoText`].
+    pub fn given(ignore: &[String], replace: &[String]) -> Result<Self, RuleError> {
+        let divided = |rule: &String| {
+            let (pattern, text) =
+                rule.rsplit_once('=').ok_or_else(|| RuleError::NoText(rule.clone()))?;
+            Ok((pattern.to_owned(), text.to_owned()))
+        };
+        let replace = replace.iter().map(divided).collect::<Result<_, _>>()?;
+        Ok(RecordedRules { ignore: ignore.to_vec(), replace, redact: None })
+    }
+
+    /// These rules without those that a run has already.
+    pub fn besides(mut self, has: &RecordedRules) -> Self {
+        self.ignore.retain(|field| !has.ignore.contains(field));
+        self.replace.retain(|pattern| !has.replace.contains(pattern));
+        self
+    }
 }
 
 /// What a run records of its redactions. It can be used with their key alone.
@@ -53,17 +77,7 @@ impl Rules {
     /// # Errors
     /// [`RuleError`].
     pub fn given(ignore: &[String], replace: &[String]) -> Result<Self, RuleError> {
-        let divided = |rule: &String| {
-            let (pattern, text) =
-                rule.rsplit_once('=').ok_or_else(|| RuleError::NoText(rule.clone()))?;
-            Ok((pattern.to_owned(), text.to_owned()))
-        };
-        let replace = replace.iter().map(divided).collect::<Result<_, _>>()?;
-        let ignore = ignore.to_vec();
-        Rules::new(
-            RecordedRules { ignore, replace, ..RecordedRules::default() },
-            &KnownKeys::default(),
-        )
+        Rules::new(RecordedRules::given(ignore, replace)?, &KnownKeys::default())
     }
 
     /// The same rules, with what these patterns match taken out before anything is stored.
@@ -78,13 +92,16 @@ impl Rules {
         Ok(self)
     }
 
-    /// The same rules, with one more field that does not count.
+    /// The same rules, with more fields and replacements than the run was begun with.
     ///
     /// # Errors
     /// [`RuleError`].
-    pub fn ignoring(mut self, field: &str) -> Result<Self, RuleError> {
-        self.ignore.push(names(field)?);
-        self.recorded.ignore.push(field.to_owned());
+    pub fn adding(mut self, added: RecordedRules) -> Result<Self, RuleError> {
+        let more = Rules::new(added.besides(&self.recorded), &KnownKeys::default())?;
+        self.ignore.extend(more.ignore);
+        self.replace.extend(more.replace);
+        self.recorded.ignore.extend(more.recorded.ignore);
+        self.recorded.replace.extend(more.recorded.replace);
         Ok(self)
     }
 
@@ -153,6 +170,9 @@ impl Rules {
         let mut body = request.body().clone();
         for path in &self.ignore {
             remove(&mut body, path);
+            if let Some(path) = stored_path(request, path) {
+                remove(&mut body, &path);
+            }
         }
         if !self.replace.is_empty() {
             self.replace_in(&mut body);

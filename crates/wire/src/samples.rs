@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use retold::event::{Event, RunResumed};
+use retold::event::Event;
 use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use retold::log::{CallTable, CheckedReader, Index, Log, LogError, Reader, each_event_at};
 
@@ -14,11 +14,9 @@ use crate::readers::{Readers, SharedEvent};
 use crate::recorded::how_it_travelled;
 use crate::replay_queue::{Attempt, RecordedSample};
 use crate::restored_request::restored;
+use crate::resumptions::resumptions;
 use crate::rules::Rules;
 use crate::transmission::{BodyEnd, Transmission};
-
-/// The kind of the events at which a run was continued.
-const RUN_RESUMED: &str = "RunResumed";
 
 /// Events in one read.
 const BATCH: usize = 512;
@@ -102,12 +100,11 @@ impl Samples {
         let (answered, resumed) = match failures {
             FailureReplay::Sent => {
                 let tried = table.questions().into_iter().filter(|seq| table.is_cause(*seq));
-                let census = index.census(&mut reader)?.events;
-                let resumed = match census.contains_key(RUN_RESUMED) {
-                    true => resumed(&mut reader, run)?,
-                    false => None,
-                };
-                (tried.collect(), resumed)
+                let last = resumptions(&mut reader, run)?.pop().map(|(seq, resumed)| LastResume {
+                    seq,
+                    failures: FailureReplay::asked_again(resumed.retry_failed),
+                });
+                (tried.collect(), last)
             }
             _ => (succeeded(&mut reader, run)?, None),
         };
@@ -347,24 +344,6 @@ fn last_answered(
 ) -> Option<Seq> {
     let answered = all.iter().filter(|(.., made)| made.is_answered(before));
     answered.map(|(.., made)| made.request).max()
-}
-
-/// Where a run was continued last.
-fn resumed(reader: &mut CheckedReader, run: RunId) -> Result<Option<LastResume>, LogError> {
-    let (mut resumed, mut after) = (None, Seq(0));
-    loop {
-        let events = reader.events(run, after, BATCH)?;
-        let Some(last) = events.last() else { return Ok(resumed) };
-        after = last.seq;
-        for stored in events.iter().filter(|stored| stored.kind == RUN_RESUMED) {
-            if let Event::RunResumed(RunResumed { retry_failed, .. }) =
-                stored.event().map_err(LogError::from)?
-            {
-                let failures = FailureReplay::asked_again(retry_failed);
-                resumed = Some(LastResume { seq: stored.seq, failures });
-            }
-        }
-    }
 }
 
 /// The questions that have an answer. An index does not tell answers from failures.

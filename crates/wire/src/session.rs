@@ -12,19 +12,22 @@ use tokio::time::Instant;
 
 use crate::answer_registry::{AnswerRegistry, GivenAnswer, NotOne};
 use crate::digest::Digest;
+use crate::equivalents::Equivalents;
 use crate::key::{AttemptPlace, Key};
 use crate::limits::{LONG_ANSWERS, MISSES_COMPARED};
 use crate::lock::lock;
-use crate::nearest::{NearestMatch, RecordedPrompts};
+use crate::nearest_match::NearestMatch;
 use crate::queued_calls::QueuedCalls;
 use crate::readers::{Readers, SharedEvent};
 use crate::recorded::Library;
+use crate::recorded_prompts::RecordedPrompts;
 use crate::replay_queue::{ReplayTurn, Ticket};
 use crate::rules::Rules;
 use crate::samples::Samples;
 use crate::sharing::{EqualRequest, Sharing};
 use crate::summary::SessionSummary;
 use crate::upstream::Upstreams;
+use crate::wire_request::WireRequest;
 
 /// How many hosts of a summary are named.
 const HOSTS_SHOWN: usize = 20;
@@ -72,6 +75,7 @@ pub struct Session {
     pub(crate) log: Log,
     pub(crate) library: Library,
     pub(crate) prompts: RecordedPrompts,
+    equivalents: Equivalents,
     samples: Samples,
     pub(crate) rules: Rules,
     pub(crate) upstreams: Option<Upstreams>,
@@ -169,6 +173,7 @@ impl Session {
             library: Library::with(readers),
             log,
             prompts: RecordedPrompts::new(samples.clone()),
+            equivalents: Equivalents::default(),
             samples,
             rules,
             upstreams,
@@ -300,6 +305,32 @@ impl Session {
     /// known.
     pub(crate) fn take(&self, key: &Key, retry: Option<u32>) -> ReplayTurn {
         lock(&self.state).queue.take(key, retry)
+    }
+
+    /// Whether nothing is left of what is recorded under a key whose call was read, though something may be under that of an equal
+    /// request.
+    pub(crate) fn may_have_equal(&self, key: &Key) -> bool {
+        self.samples.questions().is_some() && !lock(&self.state).queue.has_left(key)
+    }
+
+    /// Whether all that is recorded under a key was given.
+    pub(crate) fn is_used_up(&self, key: &Key) -> bool {
+        let state = lock(&self.state);
+        state.queue.has(Digest::new(key.call.as_str())) && !state.queue.has_left(key)
+    }
+
+    /// What is recorded for a request that has nothing left under its own key, under that of one equal to it; `None` if nothing is.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
+    pub(crate) fn take_equal(&self, asked: &WireRequest) -> Result<Option<ReplayTurn>, LogError> {
+        let keys = self.equivalents.of(asked, &self.rules, &self.prompts, &self.library)?;
+        for key in &keys {
+            self.read(&key.call)?;
+        }
+        let queue = &mut lock(&self.state).queue;
+        let next = queue.next_of(&keys, asked.retry);
+        Ok(next.map(|key| queue.take(key, asked.retry)))
     }
 
     /// Notes that a client may try an attempt again.

@@ -6,7 +6,7 @@ use retold::model::Failure;
 use retold::run::OverBudget;
 
 use crate::departure::DepartureSummary;
-use crate::nearest::NearestMatch;
+use crate::nearest_match::NearestMatch;
 use crate::recorded::ReplayedAttempt;
 
 /// What happened in a session.

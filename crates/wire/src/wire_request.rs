@@ -86,7 +86,7 @@ impl Incoming {
     /// [`AskedError`].
     pub fn asked(&self, rules: &Rules) -> Result<WireRequest, AskedError> {
         let stored = rules.redaction.request(self);
-        let (dialect, request, is_streamed) = stored.request()?;
+        let (dialect, request, is_streamed) = stored.stored()?;
         let retry = self.header(RETRY).and_then(|count| count.trim().parse().ok());
         let prompt = rules.key(&request);
         let form = if is_streamed { "/stream" } else { "" };
@@ -139,7 +139,10 @@ impl Incoming {
     }
 
     /// The API, the request as it is stored, and whether its answer is asked for as a stream.
-    fn request(&self) -> Result<(&'static dyn Dialect, Request, bool), AskedError> {
+    ///
+    /// # Errors
+    /// [`AskedError`].
+    pub(crate) fn stored(&self) -> Result<(&'static dyn Dialect, Request, bool), AskedError> {
         let masks = Masks::new(&self.headers, self.query.as_deref(), None);
         let body = masks.in_request(&self.body);
         let parsed = serde_json::from_slice::<Value>(&body).ok();

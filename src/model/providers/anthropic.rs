@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::conversation::{Conversation, MessageParts, call, function, list, text_of};
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
+use super::ids;
 use super::provider::{Provider, VersionPlace};
 use super::reply_parts::{append, kind_of};
 use super::study::{Inexpressible, PostedRequest, StudyAccess};
@@ -76,6 +77,11 @@ impl Dialect for Anthropic {
             ("stream", "how the bytes of the answer travel, not what they say"),
             ("metadata", "an id of the user, for the provider's own statistics"),
         ]
+    }
+
+    fn invented_ids(&self, body: &mut Value, each: &mut dyn FnMut(&mut String)) {
+        ids::at(body, &["messages", "*", "content", "*", "id"], each);
+        ids::at(body, &["messages", "*", "content", "*", "tool_use_id"], each);
     }
 
     fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::conversation::{Conversation, MessageParts, call, function, list, text_of};
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
+use super::ids;
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, tool_call};
 use super::study::{Inexpressible, PostedRequest, StudyAccess};
@@ -59,6 +60,17 @@ impl Dialect for Gemini {
 
     fn is_streamed(&self, path: &str, _body: &Map<String, Value>) -> bool {
         path.ends_with(":streamGenerateContent")
+    }
+
+    fn conversation_field(&self, _path: &str) -> &'static str {
+        "contents"
+    }
+
+    /// The API gives calls no ids, or clients do not send back those that it gave: they count them, or invent some.
+    fn invented_ids(&self, body: &mut Value, each: &mut dyn FnMut(&mut String)) {
+        for part in ["functionCall", "function_call", "functionResponse", "function_response"] {
+            ids::at(body, &["messages", "*", "parts", "*", part, "id"], each);
+        }
     }
 
     fn prompt(&self, mut body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {

@@ -13,6 +13,7 @@ mod conversation_tests;
 mod dialect;
 mod ending;
 mod gemini;
+mod ids;
 mod ollama;
 pub(super) mod openai_chat;
 pub(super) mod openai_embeddings;
@@ -54,6 +55,11 @@ pub fn at(path: &str) -> &'static dyn Dialect {
     dialects().find(|dialect| is_at(*dialect, path)).unwrap_or(&OTHER)
 }
 
+/// The API of a name.
+pub fn named(name: &str) -> Option<&'static dyn Dialect> {
+    dialects().find(|dialect| dialect.name() == name)
+}
+
 fn is_at(dialect: &dyn Dialect, path: &str) -> bool {
     dialect.paths().iter().any(|end| path.ends_with(end))
 }
@@ -66,7 +72,7 @@ pub fn paths() -> impl Iterator<Item = &'static str> {
 /// The conversation of a stored request to the API of this name; `None` if it has none.
 pub fn conversation(dialect: &str, body: &Map<String, Value>) -> Option<Conversation> {
     let messages = body.get("messages")?.as_array()?;
-    let dialect = dialects().find(|known| known.name() == dialect)?;
+    let dialect = named(dialect)?;
     let mut chat = Conversation::default();
     dialect.converse(body, messages, &mut chat);
     (!chat.messages.is_empty()).then_some(chat)

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::conversation::{Conversation, MessageParts, call, list};
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
+use super::ids;
 use super::provider::{Provider, RecordedBase};
 use super::reply_parts::{TokenCounts, answer_of, append, tool_call};
 use super::study::StudyAccess;
@@ -51,6 +52,15 @@ impl Dialect for Ollama {
             ("stream", "how the bytes of the answer travel, not what they say"),
             ("keep_alive", "how long the server keeps the model in memory"),
         ]
+    }
+
+    fn conversation_field(&self, path: &str) -> &'static str {
+        if path.ends_with("/api/generate") { "prompt" } else { "messages" }
+    }
+
+    fn invented_ids(&self, body: &mut Value, each: &mut dyn FnMut(&mut String)) {
+        ids::at(body, &["messages", "*", "tool_calls", "*", "id"], each);
+        ids::at(body, &["messages", "*", "tool_call_id"], each);
     }
 
     /// Streams unless told otherwise.

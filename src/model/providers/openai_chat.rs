@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::conversation::{Conversation, list};
 use super::dialect::{Dialect, NotRead, PlainAddress, Problem};
 use super::ending::{Ending, error_in, failed_as};
+use super::ids;
 use super::provider::{Provider, RecordedBase, VersionPlace};
 use super::reply_parts::{append, openai_error};
 use super::study::StudyAccess;
@@ -131,6 +132,13 @@ impl Dialect for OpenAiChat {
     /// The first list of our own studies, so that both have the same prompt hash.
     fn transport(&self) -> &'static [(&'static str, &'static str)] {
         TRANSPORT_LISTS[0].fields
+    }
+
+    /// Frameworks send a call to another provider's model under an id of their own; a cache key is the client's, too.
+    fn invented_ids(&self, body: &mut Value, each: &mut dyn FnMut(&mut String)) {
+        ids::at(body, &["messages", "*", "tool_calls", "*", "id"], each);
+        ids::at(body, &["messages", "*", "tool_call_id"], each);
+        ids::at(body, &["prompt_cache_key"], each);
     }
 
     fn prompt(&self, mut body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::conversation::{Conversation, MessageParts, call, function, list, text_of};
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in, failed_as};
+use super::ids;
 use super::openai_chat::OPENAI;
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, kind_of, openai_error, tool_call};
@@ -60,6 +61,22 @@ impl Dialect for OpenAiResponses {
             ("store", "whether the provider keeps a copy"),
             ("metadata", "labels that the provider stores beside the copy it keeps"),
         ]
+    }
+
+    fn conversation_field(&self, _path: &str) -> &'static str {
+        "input"
+    }
+
+    /// Of an item that stands for what the server has stored, the id is what is asked.
+    fn invented_ids(&self, body: &mut Value, each: &mut dyn FnMut(&mut String)) {
+        ids::at(body, &["messages", "*", "call_id"], each);
+        let items = body.get_mut("messages").and_then(Value::as_array_mut);
+        for item in items.into_iter().flatten() {
+            if !matches!(item["type"].as_str(), Some("item_reference" | "reasoning")) {
+                ids::at(item, &["id"], each);
+            }
+        }
+        ids::at(body, &["prompt_cache_key"], each);
     }
 
     fn prompt(&self, mut body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {

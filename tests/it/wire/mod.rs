@@ -16,6 +16,7 @@ mod frozen;
 mod guarded;
 mod in_process;
 mod intercepted;
+mod invented;
 mod killed;
 mod led;
 mod libraries;

@@ -148,7 +148,7 @@ fn other_machines_need_a_token() {
     let (place, upstream) = (Place::new(), server(Failing { one_in: 0 }));
     let token = "a-token-of-24-characters";
     for (ignored, why) in [
-        ("--mode replay --ignore id", "a replay uses those that were recorded"),
+        ("--mode replay --redact a", "a replay uses what was recorded"),
         ("--mode record --upstream a=http://127.0.0.1:1 --skip-errors", "are for --mode replay"),
     ] {
         let said = place.run(&format!("proxy {ignored}"));

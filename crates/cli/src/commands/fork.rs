@@ -9,7 +9,7 @@ use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::changes::{changed, place_of};
 use crate::runs::fork::{Forking, fork};
-use crate::runs::program::{self, Destinations, InterceptArgs, ProcessArgs, SharedArgs};
+use crate::runs::program::{self, Destinations, InterceptArgs, MatchingArgs, ProcessArgs};
 use crate::select;
 use retold::audit::Target;
 use retold::event::{Event, RunStarted};
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     intercept: InterceptArgs,
     #[command(flatten)]
-    shared: SharedArgs,
+    matching: MatchingArgs,
     #[command(flatten)]
     process: ProcessArgs,
     /// For a program's run: the command to run.
@@ -69,7 +69,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         retry_failed,
         upstreams,
         intercept,
-        shared,
+        matching,
         process,
         command,
         model,
@@ -78,7 +78,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let destinations = Destinations { upstreams, intercept };
         let command = process.program(command);
         let budget = model.budget();
-        return program::fork(&run, shared, retry_failed, &destinations, budget, command, global);
+        return program::fork(
+            &run,
+            &matching,
+            retry_failed,
+            &destinations,
+            budget,
+            command,
+            global,
+        );
     }
     let selected = select::run(global, &run)?;
     let mut reader = selected.log.reader()?;
@@ -109,8 +117,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 
 /// Why a program's run cannot be forked without the program.
 fn without_program(run: RunId, started: &RunStarted, retry_failed: bool) -> CliError {
-    let flags: &[&str] = if retry_failed { &["--retry-failed"] } else { &[] };
-    let fork = program::next_command("fork", run, flags, started);
+    let flags: Vec<String> =
+        retry_failed.then(|| "--retry-failed".to_owned()).into_iter().collect();
+    let fork = program::next_command("fork", run, &flags, started);
     CliError::usage("this run was recorded from a program: a fork runs that program again")
         .hint(format!(
             "`retold {fork}` does: what was recorded is shared, and all other requests are asked and recorded"

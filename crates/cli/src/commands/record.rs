@@ -7,7 +7,7 @@ use crate::global::Global;
 use crate::limits::BudgetArgs;
 use crate::runs::continuation;
 use crate::runs::program::{
-    self, Destinations, InterceptArgs, ProcessArgs, ProgramRecording, RulesArgs, SharedArgs,
+    self, Destinations, InterceptArgs, MatchingArgs, ProcessArgs, ProgramRecording, RulesArgs,
     needs_command,
 };
 use crate::select;
@@ -38,7 +38,7 @@ use crate::select;
 pub(crate) struct Args {
     /// Continue this run, which was cut off: first digits of its id, its name, or `latest`.
     #[arg(long, value_name = "RUN")]
-    #[arg(conflicts_with_all = ["name", "ignore", "replace", "redact", "log_limit"])]
+    #[arg(conflicts_with_all = ["name", "redact", "log_limit"])]
     resume: Option<String>,
     /// With --resume: send no recorded failure again, and ask every request that has no answer.
     #[arg(long, requires = "resume")]
@@ -85,10 +85,11 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
         if command.is_empty() {
             return Err(without_command(&run, global)?);
         }
-        let shared = SharedArgs { shared: rules.shared };
+        let RulesArgs { ignore, replace, shared, redact: _ } = rules;
+        let matching = MatchingArgs { shared, ignore, replace };
         return program::resume(
             &run,
-            shared,
+            &matching,
             retry_failed,
             &destinations,
             &budget,

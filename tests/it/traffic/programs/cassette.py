@@ -169,26 +169,27 @@ def changed(value):
 def field(path, target, content):
     """The name that a field of a body has where retold reports it."""
     target = target.split("?")[0]
-    name, rest = path[0], path[1:]
+    name = path[0]
+    # What clients make up counts by what is equal to it.
+    if path[-1] in ("id", "call_id", "tool_call_id", "tool_use_id", "prompt_cache_key"):
+        return None
     shown = lambda *names: ".".join(str(name) for name in names)
     if target.endswith("/chat/completions") and isinstance(content.get("messages"), list):
         return None if name in TRANSPORT - {"keep_alive"} else shown(*path)
     if target.endswith("/embeddings") and "input" in content:
         return shown(*path)
     if target.endswith("/responses") and isinstance(content.get("input"), (list, str)):
-        if name == "input":
-            return shown("messages", *rest) if rest else "messages.0.content"
         return None if name in TRANSPORT - {"keep_alive"} else shown(*path)
     if target.endswith("/v1/messages") and isinstance(content.get("messages"), list):
         return None if name in ("stream", "metadata") else shown(*path)
     if target.endswith((":generateContent", ":streamGenerateContent")) and isinstance(content.get("contents"), list):
-        return shown("messages", *rest) if name == "contents" else shown(*path)
+        return shown(*path)
     if target.endswith(("/api/chat", "/api/generate")) and ("messages" in content or "prompt" in content):
         if name in ("stream", "keep_alive"):
             return None
-        return "messages.0.content" if name == "prompt" and "messages" not in content else shown(*path)
+        return shown(*path)
     # How an API that is not known asks for a stream is part of the call alone.
-    return None if path == ("stream",) else shown("messages", 0, "content", *path)
+    return None if path == ("stream",) else shown(*path)
 
 
 def mutated(cassette, upstreams, connection, seed):

@@ -20,7 +20,7 @@ use retold_archive::VerifyDepth;
 use retold_traffic::{
     ExportError, Notes, VcrpyForm, export_cassette, export_fine_tuning, export_vcrpy, left_out,
 };
-use retold_wire::{ProgramSettings, RedactionKey};
+use retold_wire::{ProgramSettings, RecordedRules, RedactionKey, rules_added};
 
 /// A file to be written.
 pub(super) struct FileExport {
@@ -113,7 +113,12 @@ impl Export<'_> {
     fn settings(&self) -> Result<ProgramSettings, CliError> {
         let RunSelection { log, run } = &self.selected;
         let started = select::started(log.reader()?.as_mut(), *run)?;
-        Ok(serde_json::from_value(started.settings).unwrap_or_default())
+        let mut settings: ProgramSettings =
+            serde_json::from_value(started.settings).unwrap_or_default();
+        let RecordedRules { ignore, replace, .. } = rules_added(log.reader()?.as_mut(), *run)?;
+        settings.rules.ignore.extend(ignore);
+        settings.rules.replace.extend(replace);
+        Ok(settings)
     }
 
     /// How the file is imported if its upstreams are to have their names again: it has URLs alone.

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::child;
+use crate::again::words;
 use crate::error::CliError;
 use crate::redaction;
-use retold_wire::{FailureReplay, Pace, RedactionKey, Rules};
+use retold_wire::{FailureReplay, Pace, RecordedRules, RedactionKey, Rules};
 
 /// How a program's run is replayed.
-#[derive(Debug, Clone, Copy, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct PlayingArgs {
     /// For a program's run: leave out failed attempts, so that the program gets only answers.
     #[arg(long, requires = "command")]
@@ -18,11 +19,11 @@ pub(crate) struct PlayingArgs {
     #[arg(long, value_enum, default_value = "at-once", requires = "command")]
     pace: PaceArg,
     #[command(flatten)]
-    pub(super) shared: SharedArgs,
+    pub(super) matching: MatchingArgs,
 }
 
 impl PlayingArgs {
-    pub(super) fn playing(self) -> Playing {
+    pub(super) fn playing(&self) -> Playing {
         Playing::new(self.skip_errors, self.pace)
     }
 }
@@ -94,12 +95,28 @@ impl ProcessArgs {
     }
 }
 
-/// Whether one answer serves all equal requests of a run that was recorded otherwise.
-#[derive(Debug, Clone, Copy, Default, clap::Args)]
-pub(crate) struct SharedArgs {
+/// How recorded answers are looked for, besides what the run says about it.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct MatchingArgs {
     /// For a program's run: let a recorded answer serve all requests that are equal, as in `record`.
     #[arg(long, requires = "command")]
     pub(crate) shared: bool,
+    /// For a program's run: one more field that does not count when a recorded answer is looked for, as in `record`. Can be repeated.
+    #[arg(long, requires = "command", value_name = "FIELD")]
+    pub(crate) ignore: Vec<String>,
+    /// For a program's run: one more pattern, as in `record`: what matches in any text of a request counts as TEXT. Can be repeated.
+    #[arg(long, requires = "command", value_name = "REGEX=TEXT")]
+    pub(crate) replace: Vec<String>,
+}
+
+impl MatchingArgs {
+    /// The rules that are added to those of the run.
+    ///
+    /// # Errors
+    /// A rule that cannot be used.
+    pub(super) fn added(&self) -> Result<RecordedRules, CliError> {
+        Ok(RecordedRules::given(&self.ignore, &self.replace)?)
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
@@ -137,9 +154,16 @@ impl Playing {
 }
 
 /// The options that are given, to be typed again.
-pub(super) fn flags(shared: SharedArgs, retry_failed: bool, watch: bool) -> Vec<&'static str> {
-    let all = [("--shared", shared.shared), ("--retry-failed", retry_failed), ("--watch", watch)];
-    all.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect()
+pub(super) fn flags(matching: &MatchingArgs, retry_failed: bool, watch: bool) -> Vec<String> {
+    let MatchingArgs { shared, ignore, replace } = matching;
+    let all = [("--shared", *shared), ("--retry-failed", retry_failed), ("--watch", watch)];
+    let all = all.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name.to_owned());
+    let rules = |flag: &'static str, all: &[String]| {
+        all.iter().flat_map(move |rule| [flag.to_owned(), rule.clone()]).collect::<Vec<_>>()
+    };
+    // A rule that cannot be typed is left to the user, who has just typed it.
+    let rules = words(&[rules("--ignore", ignore), rules("--replace", replace)].concat());
+    all.chain(rules.filter(|it| !it.is_empty())).collect()
 }
 
 /// Programs whose host is written into them, and what goes past retold.

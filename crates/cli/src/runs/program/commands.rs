@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::args::{
-    InterceptArgs, Playing, PlayingArgs, ProgramCommand, RulesArgs, SharedArgs, flags,
+    InterceptArgs, MatchingArgs, Playing, PlayingArgs, ProgramCommand, RulesArgs, flags,
 };
 use super::destinations::{Destinations, ProgramDestinations, UnnamedServers};
-use super::recorded::{recorder_error, settings_of, started};
+use super::recorded::{added_settings, recorder_error, settings_of, started};
 use super::running::{Program, Writing};
 use super::{environment, keys, next};
 use crate::again::typed;
@@ -102,7 +102,8 @@ pub(crate) fn replay(
              value are not found, all others are replayed\n  hint: {how}\n"
         )));
     }
-    settings.shared |= playing.shared.shared;
+    let rules = rules.adding(playing.matching.added()?)?;
+    settings.shared |= playing.matching.shared;
     let Playing { failures, pace } = playing.playing();
     let samples = Samples::open(&log, run, &rules, failures)?;
     let (writing, upstreams, budget) = (None, None, Budget::unlimited());
@@ -141,7 +142,7 @@ pub(crate) fn replay(
 /// Continues a program's run that was cut off.
 pub(crate) fn resume(
     name: &str,
-    shared: SharedArgs,
+    matching: &MatchingArgs,
     retry_failed: bool,
     destinations: &Destinations,
     budget: &BudgetArgs,
@@ -155,7 +156,9 @@ pub(crate) fn resume(
             continuation::command(global.studies, started, &run.short(8))
         })?;
     redaction::needed(run, &rules)?;
-    settings.shared |= shared.shared;
+    let added = matching.added()?.besides(rules.recorded());
+    let rules = rules.adding(added.clone())?;
+    settings.shared |= matching.shared;
     if let Some(outcome) = how_it_ended(log.reader()?.as_mut(), run)? {
         let message = format!("run {run} is {}, and nothing is added to it", outcome.as_str());
         let next = |verb| next::with(verb, run, &[], &settings);
@@ -165,7 +168,7 @@ pub(crate) fn resume(
     }
     let watch = destinations.intercept.watch;
     let named = destinations.of_more(&log, run, &settings, command.process)?;
-    let flags = flags(shared, retry_failed, watch);
+    let flags = flags(matching, retry_failed, watch);
     let unnamed =
         |it: UnnamedServers| it.error("record --resume", run, &settings, &flags, &command.words);
     let ProgramDestinations { upstreams, names: _, hosts, urls } = named.map_err(unnamed)?;
@@ -180,7 +183,7 @@ pub(crate) fn resume(
     let program = Program {
         log,
         run,
-        writing: Some(Writing::GoOn { recorder, retry_failed }),
+        writing: Some(Writing::GoOn { recorder, retry_failed, settings: added_settings(&added) }),
         samples,
         same_run: true,
         rules,
@@ -198,7 +201,7 @@ pub(crate) fn resume(
 /// Records a new run of a program that shares what another has.
 pub(crate) fn fork(
     name: &str,
-    shared: SharedArgs,
+    matching: &MatchingArgs,
     retry_failed: bool,
     destinations: &Destinations,
     budget: &BudgetArgs,
@@ -211,9 +214,10 @@ pub(crate) fn fork(
         format!("fork {}", parent.short(8))
     })?;
     redaction::needed(parent, &rules)?;
+    let rules = rules.adding(matching.added()?)?;
     let watch = destinations.intercept.watch;
     let named = destinations.of_more(&log, parent, &settings, command.process)?;
-    let flags = flags(shared, retry_failed, watch);
+    let flags = flags(matching, retry_failed, watch);
     let unnamed = |it: UnnamedServers| it.error("fork", parent, &settings, &flags, &command.words);
     let ProgramDestinations { upstreams, names, hosts, urls } = named.map_err(unnamed)?;
     select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
@@ -226,8 +230,8 @@ pub(crate) fn fork(
         name: None,
         upstreams: names,
         urls: recorded_urls(urls, &rules),
-        shared: settings.shared || shared.shared,
-        ..settings
+        rules: rules.recorded().clone(),
+        shared: settings.shared || matching.shared,
     };
     let forked = ForkedFrom { before: None, retry_failed, run: parent };
     let program = Program {

@@ -137,7 +137,7 @@ impl UnnamedServers {
         verb: &str,
         run: RunId,
         settings: &ProgramSettings,
-        flags: &[&str],
+        flags: &[String],
         command: &[OsString],
     ) -> CliError {
         let UnnamedServers { missing, urls, intercept } = self;

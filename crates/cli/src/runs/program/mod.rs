@@ -16,7 +16,7 @@ mod running;
 mod said;
 
 pub(crate) use args::{
-    InterceptArgs, PaceArg, Playing, PlayingArgs, ProcessArgs, RulesArgs, SharedArgs,
+    InterceptArgs, MatchingArgs, PaceArg, Playing, PlayingArgs, ProcessArgs, RulesArgs,
 };
 pub(crate) use commands::{ProgramRecording, fork, record, replay, resume};
 pub(crate) use destinations::Destinations;

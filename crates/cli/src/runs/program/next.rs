@@ -19,14 +19,14 @@ const CMD: &str = "CMD";
 
 /// The command, without the name of this program: `replay 1a2b3c4d -- python study.py`, or
 /// `record --resume 1a2b3c4d --upstream openai=http://localhost:8000/v1 -- python study.py`.
-pub(crate) fn command(verb: &str, run: RunId, flags: &[&str], started: &RunStarted) -> String {
+pub(crate) fn command(verb: &str, run: RunId, flags: &[String], started: &RunStarted) -> String {
     with(verb, run, flags, &settings_of(started))
 }
 
 /// The same with more options of the verb.
-pub(super) fn with(verb: &str, run: RunId, flags: &[&str], settings: &ProgramSettings) -> String {
+pub(super) fn with(verb: &str, run: RunId, flags: &[String], settings: &ProgramSettings) -> String {
     let mut all = vec![verb.to_owned(), run.short(8)];
-    all.extend(flags.iter().map(|flag| (*flag).to_owned()));
+    all.extend(flags.iter().cloned());
     if verb != "replay" {
         all.extend(options(settings));
     }

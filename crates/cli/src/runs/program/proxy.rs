@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 
 use super::args::{Playing, RulesArgs};
 use super::commands::{nameable, recorded_urls};
-use super::recorded::{model, recorder_error, settings_of, started};
+use super::recorded::{added_settings, model, recorder_error, settings_of, started};
 use super::running::PATIENCE;
 use super::{environment, keys, next, said};
 use crate::again::words;
@@ -29,8 +29,8 @@ use retold::id::RunId;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::run::{Budget, Recorder, how_it_ended};
 use retold_wire::{
-    Bodies, FailureReplay, Front, NoRun, Pace, ProgramSettings, Reach, Rules, Runs, Samples,
-    Server, Session, SessionSetup, SessionSummary, Token, Upstreams,
+    Bodies, FailureReplay, Front, NoRun, Pace, ProgramSettings, Reach, RecordedRules, Rules, Runs,
+    Samples, Server, Session, SessionSetup, SessionSummary, Token, Upstreams,
 };
 
 /// The variable that holds the token.
@@ -123,13 +123,12 @@ pub(crate) fn proxy(
 
 /// Refuses options that the mode would ignore.
 fn fits(mode: ProxyMode, rules: &RulesArgs, playing: Playing) -> Result<(), CliError> {
-    let RulesArgs { ignore, replace, redact, shared: _ } = rules;
-    let of_recording = !(ignore.is_empty() && replace.is_empty() && redact.is_empty());
+    let of_recording = !rules.redact.is_empty();
     let of_replay = playing.failures == FailureReplay::LeftOut || playing.pace != Pace::AtOnce;
     match mode {
-        ProxyMode::Replay if of_recording => Err(CliError::usage(
-            "--ignore, --replace and --redact are part of each run: a replay uses those that were recorded",
-        )),
+        ProxyMode::Replay if of_recording => {
+            Err(CliError::usage("--redact is part of each run: a replay uses what was recorded"))
+        }
         ProxyMode::Record | ProxyMode::Resume if of_replay => {
             Err(CliError::usage("--skip-errors and --pace are for --mode replay"))
         }
@@ -331,6 +330,7 @@ impl ProxyRuns {
                     CliError::usage(message).hint("`retold log` lists the runs")
                 })?;
                 let (settings, rules) = self.settings_of(run)?;
+                let rules = rules.adding(self.added())?;
                 let samples = Samples::open(&self.log, run, &rules, self.playing.failures)?;
                 (run, None, samples, settings, rules)
             }
@@ -340,6 +340,8 @@ impl ProxyRuns {
                     let (settings, rules) = self.settings_of(run)?;
                     redaction::needed(run, &rules)?;
                     self.same_redaction(run, &rules)?;
+                    let added = self.added().besides(rules.recorded());
+                    let rules = rules.adding(added.clone())?;
                     if let Some(outcome) = how_it_ended(self.log.reader()?.as_mut(), run)? {
                         let outcome = outcome.as_str();
                         let message = format!("run {run} is {outcome}, and nothing is added to it");
@@ -350,8 +352,12 @@ impl ProxyRuns {
                     select::sound(self.log.reader()?.as_mut(), run, "nothing was recorded")?;
                     let samples = Samples::open(&self.log, run, &rules, FailureReplay::AskedAgain)?;
                     let program = retold::PROGRAM.to_owned();
-                    let resumed =
-                        RunResumed { model: json!(model()), program, retry_failed: false };
+                    let resumed = RunResumed {
+                        model: json!(model()),
+                        program,
+                        retry_failed: false,
+                        settings: added_settings(&added),
+                    };
                     recorder.resumed(resumed).await.map_err(recorder_error)?;
                     (run, Some(recorder), samples, settings, rules)
                 }
@@ -377,6 +383,11 @@ impl ProxyRuns {
         settings_of(&self.log, run, &redaction::keys(&self.path)?, |_| {
             format!("replay {}", run.short(8))
         })
+    }
+
+    /// What is added to the rules of a run that was begun before.
+    fn added(&self) -> RecordedRules {
+        RecordedRules { redact: None, ..self.rules.recorded().clone() }
     }
 
     /// Refuses to continue a run that takes out something else than what is asked for now.

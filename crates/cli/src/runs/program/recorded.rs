@@ -1,6 +1,6 @@
 //! What a program's run has recorded about itself.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
 use crate::select;
@@ -10,7 +10,8 @@ use retold::log::Log;
 use retold::model::ModelInfo;
 use retold::run::RecorderError;
 use retold_wire::{
-    AuthorityError, KnownKeys, PROGRAM, ProgramSettings, RuleError, Rules, UpstreamError,
+    AuthorityError, KnownKeys, PROGRAM, ProgramSettings, RecordedRules, RuleError, Rules,
+    UpstreamError, rules_added,
 };
 
 /// What a program's run has recorded about itself. For the run of a study, the error names the
@@ -32,11 +33,21 @@ pub(super) fn settings_of(
             ),
         }));
     }
-    let settings: ProgramSettings = serde_json::from_value(started.settings).map_err(|e| {
+    let mut settings: ProgramSettings = serde_json::from_value(started.settings).map_err(|e| {
         CliError::usage(format!("the recorded settings do not work with this release: {e}"))
     })?;
-    let rules = Rules::new(settings.rules.clone(), known)?;
+    let added = rules_added(log.reader()?.as_mut(), run)?;
+    let rules = Rules::new(settings.rules, known)?.adding(added)?;
+    settings.rules = rules.recorded().clone();
     Ok((settings, rules))
+}
+
+/// What is recorded where a run is continued, if anything is added to its rules.
+pub(super) fn added_settings(added: &RecordedRules) -> Value {
+    match *added == RecordedRules::default() {
+        true => Value::Null,
+        false => json!(added),
+    }
 }
 
 /// The model of every program: whatever its upstreams have.

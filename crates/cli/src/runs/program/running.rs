@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::process::Child;
 
 use super::args::{ProgramCommand, ProgramProcess};
@@ -37,8 +37,8 @@ const CLOSING: Duration = Duration::from_secs(1);
 pub(super) enum Writing {
     /// A new run.
     Begin(Box<RunStarted>),
-    /// More of a run; `retry_failed` says whether all that failed is asked again.
-    GoOn { recorder: Recorder, retry_failed: bool },
+    /// More of a run; `retry_failed` says whether all that failed is asked again, `settings`, what is added to its own.
+    GoOn { recorder: Recorder, retry_failed: bool, settings: Value },
 }
 
 /// A program to be run.
@@ -129,11 +129,11 @@ impl Program {
                 command.found()?;
                 Some(Recorder::begin(&log, run, *started).await.map_err(recorder_error)?)
             }
-            Some(Writing::GoOn { mut recorder, retry_failed }) => {
+            Some(Writing::GoOn { mut recorder, retry_failed, settings }) => {
                 command.found()?;
                 let model = json!(model());
                 let program = retold::PROGRAM.to_owned();
-                let resumed = RunResumed { model, program, retry_failed };
+                let resumed = RunResumed { model, program, retry_failed, settings };
                 recorder.resumed(resumed).await.map_err(recorder_error)?;
                 Some(recorder)
             }
@@ -205,7 +205,8 @@ impl Program {
         settings.command = keys::without_keys(&command.words);
         let reported = interception.map(|it| it.reported()).unwrap_or_default();
         let was_seen = summary.requests > 0 || reported != retold_wire::ConnectionReport::default();
-        let flags: &[&str] = if watch { &["--watch"] } else { &[] };
+        let flags: Vec<String> = watch.then(|| "--watch".to_owned()).into_iter().collect();
+        let flags = &flags;
         let (reported, settings) = (&reported, &settings);
         let ended = EndedProgram { run, done, code, summary, reported, was_seen, settings, flags };
         match command.process {

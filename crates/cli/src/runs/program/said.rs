@@ -41,7 +41,7 @@ pub(super) struct EndedProgram<'a> {
     pub(super) was_seen: bool,
     pub(super) settings: &'a ProgramSettings,
     /// The options of this command that the next one needs, too.
-    pub(super) flags: &'a [&'a str],
+    pub(super) flags: &'a [String],
 }
 
 /// Says what happened, and what to type next.

@@ -1,0 +1,185 @@
+//! Recorded requests that a new one is equal to though its key is none of theirs: clients have invented other ids, the run was
+//! begun under fewer rules, or recorded by a release that stored such requests in another form.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use retold::id::{CallPath, PromptHash};
+use retold::log::LogError;
+use retold::model::providers::{Dialect, OTHER};
+use retold::prompt::{Request, canonical, hash_of};
+use serde_json::{Value, json};
+
+use crate::field_names::dialect_of;
+use crate::incoming::Incoming;
+use crate::key::Key;
+use crate::lock::lock;
+use crate::recorded::Library;
+use crate::recorded_prompts::RecordedPrompts;
+use crate::restored_request::restored;
+use crate::rules::Rules;
+use crate::wire_request::{ADDRESS, WireRequest};
+
+/// The recorded requests by what is equal in them. All of a run are read when the first is looked for.
+#[derive(Default)]
+pub(crate) struct Equivalents(Mutex<Option<Arc<EqualKeys>>>);
+
+/// The keys of recorded requests that are equal, in the order of their first questions.
+type EqualKeys = BTreeMap<Equivalence, Vec<Key>>;
+
+/// What equal requests have in common.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Equivalence {
+    /// The name of the call, or the API and the form of the answer.
+    call: String,
+    /// The hash of what counts, with numbers for ids.
+    counted: PromptHash,
+}
+
+impl Equivalents {
+    /// The keys of the recorded requests that are equal to a request, in the order of their first questions.
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read.
+    pub(crate) fn of(
+        &self,
+        asked: &WireRequest,
+        rules: &Rules,
+        prompts: &RecordedPrompts,
+        library: &Library,
+    ) -> Result<Vec<Key>, LogError> {
+        let is_streamed = asked.key.call.as_str().ends_with(STREAM);
+        let (own, has_ids) =
+            Equivalence::of(&asked.request, &asked.key.call, asked.dialect, is_streamed, rules);
+        if rules.is_empty() && !has_ids && !self.may_have_another_form(asked, prompts, library)? {
+            return Ok(Vec::new());
+        }
+        let known = self.known(rules, prompts, library)?;
+        Ok(known.get(&own).cloned().unwrap_or_default())
+    }
+
+    /// Whether the run has requests to APIs that were not known when it was recorded.
+    fn may_have_another_form(
+        &self,
+        asked: &WireRequest,
+        prompts: &RecordedPrompts,
+        library: &Library,
+    ) -> Result<bool, LogError> {
+        if asked.dialect.name() == OTHER.name() {
+            return Ok(false);
+        }
+        let own = format!("{}/", OTHER.name());
+        Ok(prompts.known(library)?.keys().any(|(_, call)| call.as_str().starts_with(&own)))
+    }
+
+    fn known(
+        &self,
+        rules: &Rules,
+        prompts: &RecordedPrompts,
+        library: &Library,
+    ) -> Result<Arc<EqualKeys>, LogError> {
+        if let Some(known) = lock(&self.0).as_ref() {
+            return Ok(known.clone());
+        }
+        let all = prompts.known(library)?;
+        let mut in_order: Vec<_> = all.iter().collect();
+        in_order.sort_by_key(|(_, known)| known.request);
+        let mut read = EqualKeys::new();
+        for ((prompt, call), _) in in_order {
+            let Some(request) = library.request(*prompt)? else { continue };
+            // As it would be stored today.
+            let again = restored(&request, call).map(Incoming::from);
+            let (dialect, now, is_streamed) = match again.and_then(|it| it.stored().ok()) {
+                Some(stored) => stored,
+                None => (dialect_of(&request), request.clone(), call.as_str().ends_with(STREAM)),
+            };
+            let (equal, _) = Equivalence::of(&now, call, dialect, is_streamed, rules);
+            let key = Key { call: call.clone(), prompt: rules.key(&request) };
+            read.entry(equal).or_default().push(key);
+        }
+        Ok(lock(&self.0).insert(Arc::new(read)).clone())
+    }
+}
+
+/// The end of the names of calls whose answers are asked for as streams.
+const STREAM: &str = "/stream";
+
+impl Equivalence {
+    /// That of a request, and whether it has ids.
+    fn of(
+        request: &Request,
+        call: &CallPath,
+        dialect: &dyn Dialect,
+        is_streamed: bool,
+        rules: &Rules,
+    ) -> (Self, bool) {
+        let mut body = rules.counted(request);
+        let ids = number_ids(dialect, &mut body);
+        if let Some(Value::Object(address)) = body.get_mut(ADDRESS) {
+            // The version says which fields were left out.
+            address.remove("dialect");
+        }
+        let counted = json!({"api": request.api(), "body": body});
+        // What is left of a canonical form has one, too.
+        let hash = |text: String| PromptHash(hash_of(text.as_bytes()));
+        let counted = canonical(&counted).map_or(request.hash(), hash);
+        let form = if is_streamed { STREAM } else { "" };
+        let call = match has_own_name(call) {
+            true => call.as_str().to_owned(),
+            false => format!("{}{form}", dialect.name()),
+        };
+        (Equivalence { call, counted }, ids > 0)
+    }
+}
+
+/// Puts numbers in the place of the ids in a stored body that clients invent, in the order in which they come first. Returns how many
+/// there are.
+pub(crate) fn number_ids(dialect: &dyn Dialect, body: &mut Value) -> usize {
+    let mut ids = BTreeMap::new();
+    dialect.invented_ids(body, &mut |id| {
+        let next = ids.len() + 1;
+        let number = *ids.entry(std::mem::take(id)).or_insert(next);
+        *id = format!("id {number}");
+    });
+    ids.len()
+}
+
+/// Whether the program has named a call. Others are named by their API and the first digits of their keys.
+pub(crate) fn has_own_name(call: &CallPath) -> bool {
+    let name = call.as_str().strip_suffix(STREAM).unwrap_or(call.as_str());
+    let digits = name.split_once('/').map(|(_, digits)| digits);
+    !digits.is_some_and(|it| it.len() == 16 && it.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_named_by_the_program_or_by_its_key() {
+        for (name, own) in [
+            ("openai.chat/0123456789abcdef", false),
+            ("openai.chat/0123456789abcdef/stream", false),
+            ("solve/900", true),
+            ("solve", true),
+            ("solve/0123456789abcdef0", true),
+        ] {
+            assert_eq!(has_own_name(&CallPath::new(name).unwrap()), own, "{name}");
+        }
+    }
+
+    #[test]
+    fn ids_count_by_which_of_them_are_equal() {
+        let of = |ids: [&str; 3]| {
+            let body = json!({"model": "m", "messages": [
+                {"role": "assistant", "tool_calls": [{"id": ids[0]}, {"id": ids[1]}]},
+                {"role": "tool", "tool_call_id": ids[2], "content": "x"}]});
+            let request = Request::from_body(body).unwrap();
+            let call = CallPath::new("openai.chat/0123456789abcdef").unwrap();
+            Equivalence::of(&request, &call, dialect_of(&request), false, &Rules::default()).0
+        };
+        assert_eq!(of(["a", "b", "a"]), of(["x", "y", "x"]));
+        assert_ne!(of(["a", "b", "a"]), of(["x", "y", "y"]));
+        assert_ne!(of(["a", "b", "a"]), of(["x", "x", "x"]));
+    }
+}

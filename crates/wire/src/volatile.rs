@@ -1,0 +1,172 @@
+//! What looks like an id, a time or a path, and the options under which it does not count.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use retold::prompt::Request;
+use serde_json::Value;
+
+use crate::body_differences::FieldDifference;
+use crate::field_names::named_path;
+use crate::rules::{RecordedRules, Rules};
+
+/// What changes from run to run inside texts: what it counts as, and what it looks like.
+const VOLATILE: &[(&str, &str)] = &[
+    ("ID", "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
+    ("TIME", r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z| ?[+-]\d\d:?\d\d)?"),
+    ("DATE", r"\d{4}-\d\d-\d\d"),
+    ("DATE", r"\d{1,2}[./]\d{1,2}[./]\d{4}"),
+    (
+        "DATE",
+        r"(January|February|March|April|May|June|July|August|September|October|November|December) \d{1,2}(, \d{4})?",
+    ),
+    ("DAY", "(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"),
+    ("TIME", r"\d{1,2}:\d\d(:\d\d([.,]\d+)?)?( ?[AaPp][Mm])?"),
+    ("PATH", r#"/(tmp|var|private|home|Users|root|mnt|workspace)/[^\s"'`),;]+"#),
+    ("PATH", r#"[A-Za-z]:\\[^\s"'`),;]+"#),
+    ("ADDRESS", "0x[0-9a-f]+"),
+    ("TIME", r"\b1\d{9}(\d{3}|\.\d+)?\b"),
+    ("ID", r"\b[A-Za-z]+[_-][0-9A-Za-z]{10,}\b"),
+    ("ID", r"\b[0-9a-fA-F]{8,}\b"),
+];
+
+static PATTERNS: LazyLock<Vec<(&'static str, &'static str, Regex)>> = LazyLock::new(|| {
+    let compiled = |(text, pattern): &(&'static str, &'static str)| {
+        Some((*text, *pattern, Regex::new(pattern).ok()?))
+    };
+    VOLATILE.iter().filter_map(compiled).collect()
+});
+
+/// The options under which two requests are equal, if all that differs looks like ids, times or paths; empty if it does not.
+/// `differences` are all of theirs.
+pub(crate) fn options(
+    (recorded, now): (&Request, &Request),
+    differences: &[FieldDifference],
+    rules: &Rules,
+) -> Vec<String> {
+    let (mut ignore, mut replace) = (Vec::new(), Vec::new());
+    for FieldDifference { path, recorded: before, now: after } in differences {
+        let is_whole =
+            before.as_ref().is_none_or(is_volatile) && after.as_ref().is_none_or(is_volatile);
+        match (before, after) {
+            _ if is_whole => {
+                let field = field(&named_path(now, path));
+                if !ignore.contains(&field) {
+                    ignore.push(field);
+                }
+            }
+            (Some(Value::String(before)), Some(Value::String(after))) => {
+                let Some(patterns) = patterns(before, after) else { return Vec::new() };
+                for pattern in patterns {
+                    if !replace.contains(&pattern) {
+                        replace.push(pattern);
+                    }
+                }
+            }
+            _ => return Vec::new(),
+        }
+    }
+    let tried = RecordedRules::given(&ignore, &replace).and_then(|it| rules.clone().adding(it));
+    let Ok(tried) = tried else { return Vec::new() };
+    if tried.key(recorded) != tried.key(now) {
+        return Vec::new();
+    }
+    let ignore = ignore.iter().map(|field| format!("--ignore {field}"));
+    let replace = replace.iter().map(|rule| format!("--replace '{}'", rule.replace('\'', r"'\''")));
+    ignore.chain(replace).collect()
+}
+
+/// Whether a value is nothing but an id, a time or a path.
+fn is_volatile(value: &Value) -> bool {
+    let is_all = |text: &str| {
+        let whole = |pattern: &Regex| pattern.find(text).is_some_and(|it| it.len() == text.len());
+        PATTERNS.iter().any(|(.., pattern)| whole(pattern))
+    };
+    match value {
+        Value::String(text) => is_all(text),
+        Value::Number(number) => is_all(&number.to_string()),
+        _ => false,
+    }
+}
+
+/// The replacements that make two texts equal, as `REGEX=TEXT`.
+fn patterns(before: &str, after: &str) -> Option<Vec<String>> {
+    let (mut before, mut after) = (before.to_owned(), after.to_owned());
+    let mut used = Vec::new();
+    for (text, pattern, regex) in PATTERNS.iter() {
+        let found = |whole: &str| {
+            regex.find_iter(whole).map(|it| it.as_str().to_owned()).collect::<Vec<_>>()
+        };
+        if found(&before) != found(&after) {
+            before = regex.replace_all(&before, *text).into_owned();
+            after = regex.replace_all(&after, *text).into_owned();
+            used.push(format!("{pattern}={text}"));
+        }
+        if before == after {
+            return Some(used);
+        }
+    }
+    None
+}
+
+/// A field as it is given to `--ignore`: for all items of a list, because the next request has more of them.
+fn field(path: &[String]) -> String {
+    let general = |name: &String| match name.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => "*".to_owned(),
+        false => name.clone(),
+    };
+    path.iter().map(general).collect::<Vec<_>>().join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::body_differences::BodyDifferences;
+
+    fn found(recorded: Value, now: Value) -> Vec<String> {
+        let of = |body: Value| Request::from_body(body).unwrap();
+        let (recorded, now) = (of(recorded), of(now));
+        let differences = BodyDifferences::between(recorded.body(), now.body()).first;
+        options((&recorded, &now), &differences, &Rules::default())
+    }
+
+    fn chat(said: &str, id: &str) -> Value {
+        json!({"model": "m", "trace": {"id": id}, "messages": [{"role": "user", "content": said}]})
+    }
+
+    #[test]
+    fn ids_times_and_paths_have_options_under_which_they_do_not_count() {
+        let one = "6f2f7a0e-1c1b-4c53-9d43-0a0a6d2f1c3e";
+        let two = "0b7d8a51-7a0e-4f1c-8d1e-3e2f1c0a9b8c";
+        assert_eq!(found(chat("hi", one), chat("hi", two)), ["--ignore trace.id"]);
+        assert_eq!(
+            found(
+                chat("It is 2026-11-27 08:12:01. In /tmp/x81/a.", "1"),
+                chat("It is 2026-11-28 19:00:44. In /tmp/b7/a.", "1")
+            ),
+            [
+                r"--replace '\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z| ?[+-]\d\d:?\d\d)?=TIME'",
+                r#"--replace '/(tmp|var|private|home|Users|root|mnt|workspace)/[^\s"'\''`),;]+=PATH'"#
+            ]
+        );
+        let at = |time: u64| json!({"model": "m", "messages": [{"role": "user", "content": "a", "at": time}]});
+        assert_eq!(found(at(1_795_000_000), at(1_795_000_017_123)), ["--ignore messages.*.at"]);
+    }
+
+    #[test]
+    fn a_changed_prompt_has_no_option() {
+        let id = "6f2f7a0e-1c1b-4c53-9d43-0a0a6d2f1c3e";
+        for (before, after) in [
+            ("Say yes at 12:30.", "Say no at 12:31."),
+            ("Say yes.", "Say no."),
+            ("Take 3 of 10.", "Take 4 of 10."),
+            ("", "yes"),
+        ] {
+            assert_eq!(found(chat(before, id), chat(after, id)), Vec::<String>::new(), "{before}");
+        }
+        let hot = |heat: f64| json!({"model": "m", "temperature": heat, "messages": [{"role": "user", "content": id}]});
+        assert_eq!(found(hot(0.5), hot(0.7)), Vec::<String>::new());
+    }
+}
