@@ -23,6 +23,55 @@ pub fn keep_exact(parts: &mut Map<String, Value>) {
     name_places(parts, places);
 }
 
+/// A JSON text in which integers that a double cannot hold exactly are the strings of their digits, and the places of these; `None`
+/// if it is no JSON, or has an integer beyond 64 bits.
+pub fn exact_json(text: &[u8]) -> Option<(Value, Vec<String>)> {
+    let mut value: Value = serde_json::from_slice(text).ok()?;
+    let mut places = Vec::new();
+    if has_inexact(&value) {
+        if has_longer(std::str::from_utf8(text).ok()?) {
+            return None;
+        }
+        replace(&mut value, &|value| inexact(value), "", &mut places);
+    }
+    Some((value, places))
+}
+
+/// The reverse of [`exact_json`]: places that are not there are left out.
+pub fn give_back_integers<'a>(value: &mut Value, places: impl IntoIterator<Item = &'a str>) {
+    for place in places {
+        if let Some(kept) = value.pointer_mut(place)
+            && let Some(number) = kept.as_str().and_then(|digits| serde_json::from_str(digits).ok())
+        {
+            *kept = Value::Number(number);
+        }
+    }
+}
+
+/// Whether JSON has an integer beyond 64 bits, which its reader has made a double.
+fn has_longer(text: &str) -> bool {
+    let (mut is_text, mut at) = (false, 0);
+    let bytes = text.as_bytes();
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' if is_text => at += 1,
+            b'"' => is_text = !is_text,
+            b'-' | b'0'..=b'9' if !is_text => {
+                let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+                let word = &text[at..at + bytes[at..].iter().take_while(is_part).count()];
+                let is_integer = !word.contains(['.', 'e', 'E']);
+                if is_integer && word.parse::<u64>().is_err() && word.parse::<i64>().is_err() {
+                    return true;
+                }
+                at += word.len().saturating_sub(1);
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
 /// Adds places to those already listed.
 pub(crate) fn name_places(parts: &mut Map<String, Value>, places: Vec<String>) {
     if places.is_empty() {
@@ -111,6 +160,23 @@ mod tests {
         let once = parts.clone();
         keep_exact(&mut parts);
         assert_eq!(parts, once, "what is exact stays as it is");
+    }
+
+    #[test]
+    fn integers_of_64_bits_come_back_and_longer_ones_are_not_read() {
+        let text = br#"{"seed":18446744073709551615,"a":[-9223372036854775808,1e300,7,"9007199254740993"]}"#;
+        let (mut value, places) = exact_json(text).unwrap();
+        assert_eq!(places, ["/a/0", "/seed"]);
+        assert_eq!(value["seed"], "18446744073709551615");
+        give_back_integers(&mut value, places.iter().map(String::as_str));
+        assert_eq!(value, serde_json::from_slice::<Value>(text).unwrap());
+        for other in
+            [&br#"[18446744073709551616]"#[..], br#"{"\"":-9223372036854775809}"#, b"[1", b"nan"]
+        {
+            assert!(exact_json(other).is_none(), "{}", String::from_utf8_lossy(other));
+        }
+        let quoted = br#"["18446744073709551616", 1.8446744073709551616e40]"#;
+        assert_eq!(exact_json(quoted).unwrap().1, Vec::<String>::new());
     }
 
     #[test]

@@ -31,7 +31,7 @@ mod usage;
 pub use answer::{Answerer, Ask, Content, Model, ModelInfo, Response, Usage};
 pub use by_name::ByName;
 pub use content_parts::NotACompletion;
-pub use exact::{EXACT_INTEGERS, keep_exact};
+pub use exact::{EXACT_INTEGERS, exact_json, give_back_integers, keep_exact};
 pub use exchange_line::{ExchangeError, ExchangeLine, answer_in};
 pub use exchange_response::{ExchangeResponse, ExchangeResponseError};
 pub use failure::{Failure, FailureKind};

@@ -32,8 +32,20 @@ const BUFFER: usize = 8 << 10;
 /// # Errors
 /// [`DecodeError`].
 pub fn decoded(encodings: &str, body: Bytes) -> Result<Bytes, DecodeError> {
+    decoded_within(encodings, body, LONGEST_ANSWER)
+}
+
+/// The same of a body of this length at most.
+///
+/// # Errors
+/// [`DecodeError`].
+pub(crate) fn decoded_within(
+    encodings: &str,
+    body: Bytes,
+    limit: usize,
+) -> Result<Bytes, DecodeError> {
     encodings.rsplit(',').try_fold(body, |body, encoding| {
-        let mut decoder = Decoder::new(Some(encoding), LONGEST_ANSWER)?;
+        let mut decoder = Decoder::new(Some(encoding), limit)?;
         let mut out = decoder.chunk(body)?.to_vec();
         decoder.end()?;
         out.extend_from_slice(&decoder.rest());
@@ -52,8 +64,58 @@ enum EncodingKind {
     Identity,
     Brotli(Box<DecompressorWriter<BoundedReader>>),
     Gzip(flate2::write::MultiGzDecoder<BoundedReader>),
-    Deflate(flate2::write::ZlibDecoder<BoundedReader>),
+    Deflate(DeflateKind),
     Zstd(Box<zstd::stream::write::Decoder<'static, BoundedReader>>),
+}
+
+/// What is called `deflate` is in zlib's format (RFC 9110, section 8.4.1.2), but some servers send it without that; browsers read both.
+enum DeflateKind {
+    /// What came so far, before its first two bytes were there.
+    Unknown(Vec<u8>, BoundedReader),
+    Zlib(flate2::write::ZlibDecoder<BoundedReader>),
+    Raw(flate2::write::DeflateDecoder<BoundedReader>),
+}
+
+impl DeflateKind {
+    /// Takes more bytes.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let DeflateKind::Unknown(begun, out) = self {
+            begun.extend_from_slice(bytes);
+            let [first, second, ..] = **begun else { return Ok(()) };
+            // The two bytes with which zlib's format begins (RFC 1950, section 2.2).
+            let is_zlib =
+                first & 0x0f == 8 && u16::from_be_bytes([first, second]).is_multiple_of(31);
+            let (begun, left) = (std::mem::take(begun), out.left);
+            let out = BoundedReader { out: Vec::new(), left };
+            *self = match is_zlib {
+                true => DeflateKind::Zlib(flate2::write::ZlibDecoder::new(out)),
+                false => DeflateKind::Raw(flate2::write::DeflateDecoder::new(out)),
+            };
+            return self.write(&begun);
+        }
+        match self {
+            DeflateKind::Unknown(..) => Ok(()),
+            DeflateKind::Zlib(decoder) => decoder.write_all(bytes).and_then(|()| decoder.flush()),
+            DeflateKind::Raw(decoder) => decoder.write_all(bytes).and_then(|()| decoder.flush()),
+        }
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        match self {
+            DeflateKind::Unknown(begun, _) if begun.is_empty() => Ok(()),
+            DeflateKind::Unknown(..) => Err(io::ErrorKind::UnexpectedEof.into()),
+            DeflateKind::Zlib(decoder) => decoder.try_finish(),
+            DeflateKind::Raw(decoder) => decoder.try_finish(),
+        }
+    }
+
+    fn out(&mut self) -> &mut BoundedReader {
+        match self {
+            DeflateKind::Unknown(_, out) => out,
+            DeflateKind::Zlib(decoder) => decoder.get_mut(),
+            DeflateKind::Raw(decoder) => decoder.get_mut(),
+        }
+    }
 }
 
 /// Takes so many bytes and no more: a kilobyte may decode to a megabyte.
@@ -88,7 +150,7 @@ impl Decoder {
             None | Some("" | "identity") => EncodingKind::Identity,
             Some("br") => EncodingKind::Brotli(Box::new(DecompressorWriter::new(out, BUFFER))),
             Some("gzip" | "x-gzip") => EncodingKind::Gzip(flate2::write::MultiGzDecoder::new(out)),
-            Some("deflate") => EncodingKind::Deflate(flate2::write::ZlibDecoder::new(out)),
+            Some("deflate") => EncodingKind::Deflate(DeflateKind::Unknown(Vec::new(), out)),
             Some("zstd") => {
                 let decoder =
                     zstd::stream::write::Decoder::new(out).map_err(DecodeError::Broken)?;
@@ -108,7 +170,7 @@ impl Decoder {
             EncodingKind::Identity => Ok(()),
             EncodingKind::Brotli(decoder) => decoder.close().map_err(DecodeError::Broken),
             EncodingKind::Gzip(decoder) => decoder.try_finish().map_err(DecodeError::Broken),
-            EncodingKind::Deflate(decoder) => decoder.try_finish().map_err(DecodeError::Broken),
+            EncodingKind::Deflate(decoder) => decoder.end().map_err(DecodeError::Broken),
             EncodingKind::Zstd(decoder) => decoder.flush().map_err(DecodeError::Broken),
         }
     }
@@ -119,7 +181,7 @@ impl Decoder {
             EncodingKind::Identity => return Vec::new(),
             EncodingKind::Brotli(decoder) => decoder.get_mut(),
             EncodingKind::Gzip(decoder) => decoder.get_mut(),
-            EncodingKind::Deflate(decoder) => decoder.get_mut(),
+            EncodingKind::Deflate(decoder) => decoder.out(),
             EncodingKind::Zstd(decoder) => decoder.get_mut(),
         };
         std::mem::take(&mut out.out)
@@ -149,8 +211,8 @@ impl Decoder {
                 Ok(taken(decoder.get_mut()))
             }
             EncodingKind::Deflate(decoder) => {
-                decoder.write_all(&chunk).and_then(|()| decoder.flush()).map_err(failed)?;
-                Ok(taken(decoder.get_mut()))
+                decoder.write(&chunk).map_err(failed)?;
+                Ok(taken(decoder.out()))
             }
             EncodingKind::Zstd(decoder) => {
                 decoder.write_all(&chunk).and_then(|()| decoder.flush()).map_err(failed)?;
@@ -193,6 +255,9 @@ mod tests {
         let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
         zlib.write_all(&text).unwrap();
         assert_eq!(decoded("deflate", &zlib.finish().unwrap().into(), 10_000).unwrap(), text);
+        let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+        raw.write_all(&text).unwrap();
+        assert_eq!(decoded("deflate", &raw.finish().unwrap().into(), 10_000).unwrap(), text);
         let zstd = zstd::stream::encode_all(&text[..], 3).unwrap();
         assert_eq!(decoded("zstd", &zstd.into(), 10_000).unwrap(), text);
         assert_eq!(decoded("identity", &text.clone().into(), 1).unwrap(), text);
@@ -210,6 +275,7 @@ mod tests {
         assert!(matches!(decoded("gzip", &nonsense, 100), Err(DecodeError::Broken(_))));
         let short = Bytes::from_static(b"short");
         assert!(matches!(decoded("gzip", &short, 100), Err(DecodeError::Broken(_))));
+        assert!(matches!(decoded("deflate", &nonsense, 100), Err(DecodeError::Broken(_))));
         assert!(matches!(decoded("br", &nonsense, 100), Err(DecodeError::Broken(_))));
         assert!(matches!(decoded("lzma", &nonsense, 100), Err(DecodeError::Unknown(_))));
     }

@@ -1,7 +1,10 @@
 //! A request as it arrived from a program.
 
 use bytes::Bytes;
-use hyper::http::{HeaderMap, Method};
+use hyper::http::{HeaderMap, Method, header};
+
+use crate::decode::decoded_within;
+use crate::limits::LONGEST_REQUEST;
 
 /// Names the call that a request belongs to; not forwarded.
 pub const CALL: &str = "x-retold-call";
@@ -27,4 +30,14 @@ pub struct Incoming {
     pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
+}
+
+impl Incoming {
+    /// The body without its content encodings, of which other releases of a compressor make other bytes; `None` if one of them is not
+    /// known, or is broken.
+    pub(crate) fn plain_body(&self) -> Option<Bytes> {
+        let body = self.body.clone();
+        let Some(encodings) = self.headers.get(header::CONTENT_ENCODING) else { return Some(body) };
+        decoded_within(encodings.to_str().ok()?, body, LONGEST_REQUEST).ok()
+    }
 }

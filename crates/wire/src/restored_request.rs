@@ -4,12 +4,13 @@ use bytes::Bytes;
 use data_encoding::BASE64;
 use hyper::http::{HeaderName, Method};
 use retold::id::CallPath;
+use retold::model::give_back_integers;
 use retold::model::providers::{self, DIALECTS, Dialect, OTHER, PlainAddress};
 use retold::prompt::Request;
 use serde_json::{Map, Value};
 
 use crate::incoming::Incoming;
-use crate::wire_request::ADDRESS;
+use crate::wire_request::{ADDRESS, INTEGERS};
 
 /// The HTTP request that a stored request was. Transport fields and other headers are not stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,13 +70,17 @@ pub fn restored(request: &Request, call: &CallPath) -> Option<RestoredRequest> {
     let headers = address["headers"].as_object().into_iter().flatten();
     let headers =
         headers.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
-    let body = match name == OTHER.name() {
+    let mut body = match name == OTHER.name() {
         true => of_other(body),
         false => {
             let dialect: &dyn Dialect = providers::at(&path);
             RestoredBody::Json(Value::Object(dialect.body(body, &path, is_streamed)))
         }
     };
+    if let RestoredBody::Json(value) = &mut body {
+        let integers = address[INTEGERS].as_array().into_iter().flatten();
+        give_back_integers(value, integers.filter_map(Value::as_str));
+    }
     Some(RestoredRequest {
         upstream: text("upstream")?,
         method,
@@ -179,6 +184,12 @@ mod tests {
             post("/api/chat", json!({"model": "m", "messages": message})),
             post("/api/generate", json!({"model": "m", "prompt": "hi", "stream": false})),
             post("/v1/other", json!({"a": [1, 2.5, null]})),
+            post("/v1/other", json!({"a": [u64::MAX, -7, i64::MIN], "b": "18446744073709551615"})),
+            post("/chat/completions", json!({"model": "m", "messages": message, "seed": u64::MAX})),
+            post(
+                "/models/m:generateContent",
+                json!({"contents": [{"parts": [{"functionCall": {"args": {"n": 9007199254740993_u64}}}]}]}),
+            ),
             incoming(
                 Method::POST,
                 "/v1/messages",
@@ -199,6 +210,63 @@ mod tests {
             let again = Incoming::from(restored).asked(&Rules::default()).unwrap();
             assert_eq!(again.key, original.key, "{path}");
         }
+    }
+
+    /// A seed of 64 bits is part of a chat that is read as such, digit for digit, and no other.
+    #[test]
+    fn long_integers_keep_their_digits_in_the_key() {
+        let asked = |seed: &str| {
+            let body =
+                format!(r#"{{"model":"m","messages":[],"seed":{seed},"metadata":{{"n":{seed}}}}}"#);
+            incoming(Method::POST, "/chat/completions", body.as_bytes(), &[])
+                .asked(&Rules::default())
+                .unwrap()
+        };
+        let keys =
+            ["9007199254740993", "9007199254740994", "9007199254740992", "\"9007199254740993\""]
+                .map(|seed| {
+                    let asked = asked(seed);
+                    assert_eq!(asked.dialect.name(), "openai.chat", "{seed}");
+                    asked.key
+                });
+        for (at, key) in keys.iter().enumerate() {
+            assert!(!keys[..at].contains(key), "{at}");
+        }
+        assert_eq!(asked("9007199254740993").key, keys[0]);
+        assert_eq!(asked("123456789012345678901234").dialect.name(), OTHER.name());
+    }
+
+    /// As it was before it was compressed.
+    #[test]
+    fn a_compressed_body_has_the_key_of_what_is_in_it() {
+        let body =
+            json!({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).to_string();
+        let plain = incoming(Method::POST, "/chat/completions", body.as_bytes(), &[]);
+        let key = plain.asked(&Rules::default()).unwrap().key;
+        let gzip = |level: u32| {
+            let mut out =
+                flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(level));
+            std::io::Write::write_all(&mut out, body.as_bytes()).unwrap();
+            out.finish().unwrap()
+        };
+        for (encoding, body) in [
+            ("gzip", gzip(1)),
+            ("GZIP", gzip(9)),
+            ("zstd", zstd::stream::encode_all(body.as_bytes(), 3).unwrap()),
+            ("gzip, zstd", zstd::stream::encode_all(&gzip(6)[..], 3).unwrap()),
+        ] {
+            let headers = [("content-encoding", encoding)];
+            let asked = incoming(Method::POST, "/chat/completions", &body, &headers);
+            assert_eq!(asked.asked(&Rules::default()).unwrap().key, key, "{encoding}");
+        }
+        // What is no such thing is kept as it is.
+        let broken = incoming(
+            Method::POST,
+            "/chat/completions",
+            b"\x1f\x8b?",
+            &[("content-encoding", "gzip")],
+        );
+        assert_eq!(broken.asked(&Rules::default()).unwrap().dialect.name(), OTHER.name());
     }
 
     /// A JSON text is not the text in it, and an object is not the bytes that it would stand for.

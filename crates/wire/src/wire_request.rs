@@ -5,6 +5,7 @@ use hyper::http::Method;
 use retold::escaping::printable;
 use retold::event::Labels;
 use retold::id::{CallPath, IdError};
+use retold::model::exact_json;
 use retold::model::providers::{self, Dialect, OTHER};
 use retold::prompt::{Api, Request, RequestError};
 use serde_json::{Map, Value, json};
@@ -22,6 +23,9 @@ const RETRY: &str = "x-stainless-retry-count";
 
 /// The longest address that is shown, in characters.
 const LONGEST_SHOWN: usize = 200;
+
+/// The field of an address with the places of integers that are stored as texts, as JSON pointers into the body (RFC 6901).
+pub(crate) const INTEGERS: &str = "integers";
 
 /// The field of a stored body that has the address, where it matters.
 pub(crate) const ADDRESS: &str = "http";
@@ -144,8 +148,12 @@ impl Incoming {
     /// [`AskedError`].
     pub(crate) fn stored(&self) -> Result<(&'static dyn Dialect, Request, bool), AskedError> {
         let masks = Masks::new(&self.headers, self.query.as_deref(), None);
-        let body = masks.in_request(&self.body);
-        let parsed = serde_json::from_slice::<Value>(&body).ok();
+        let body = self.plain_body().unwrap_or_else(|| self.body.clone());
+        let body = masks.in_request(&body);
+        let (parsed, integers) = match exact_json(&body) {
+            Some((value, integers)) => (Some(value), integers),
+            None => (None, Vec::new()),
+        };
         if self.method == Method::POST
             && let Some(Value::Object(fields)) = &parsed
             && !fields.contains_key(ADDRESS)
@@ -153,7 +161,7 @@ impl Incoming {
             let dialect = providers::at(&self.path);
             let is_streamed = dialect.is_streamed(&self.path, fields);
             if dialect.name() != OTHER.name()
-                && let Some((api, fields)) = self.typed(dialect, fields.clone())
+                && let Some((api, fields)) = self.typed(dialect, fields.clone(), &integers)
                 // Some bodies have no canonical form: they are kept as the text that they are.
                 && let Ok(request) = Request::of_program(api, fields)
             {
@@ -168,12 +176,15 @@ impl Incoming {
             _ if body.is_empty() => return Ok((&OTHER, other(address, Vec::new())?, false)),
             // JSON that would be stored as another body is: a text, or bytes.
             Some(value) if value.is_string() || is_packed(&value) => self.as_text(&body),
-            Some(value) => value,
+            Some(value) => {
+                name_integers(&mut address, integers);
+                value
+            }
             None => self.as_text(&body),
         };
         let messages = vec![json!({"role": "user", "content": said})];
         let request = other(address.clone(), messages).or_else(|_| {
-            // For example, an integer beyond 2^53, which canonical JSON would round.
+            // Nested too deeply, for example.
             let text = String::from_utf8_lossy(&body).into_owned();
             other(address, vec![json!({"role": "user", "content": text})])
         })?;
@@ -184,12 +195,19 @@ impl Incoming {
         &self,
         dialect: &'static dyn Dialect,
         mut body: Map<String, Value>,
+        integers: &[String],
     ) -> Option<(Api, Map<String, Value>)> {
         for (field, _) in dialect.transport() {
             body.remove(*field);
         }
         let (api, mut body) = dialect.prompt(body)?;
-        let address = self.address(dialect);
+        let mut address = self.address(dialect);
+        let is_left_out = |place: &String| {
+            let first = place.split('/').nth(1);
+            dialect.transport().iter().any(|(field, _)| Some(*field) == first)
+        };
+        let integers = integers.iter().filter(|place| !is_left_out(place)).cloned().collect();
+        name_integers(&mut address, integers);
         let is_plain = dialect
             .plain()
             .is_some_and(|plain| (plain.upstream, plain.path) == (&*self.upstream, &*self.path));
@@ -250,11 +268,50 @@ fn other(address: Map<String, Value>, messages: Vec<Value>) -> Result<Request, R
     Request::of_program(Api::Chat, body)
 }
 
-/// The boundary of a `multipart/form-data` body.
+/// Names the places in a body at which a text stands for an integer that the canonical form would round.
+fn name_integers(address: &mut Map<String, Value>, places: Vec<String>) {
+    if !places.is_empty() {
+        address.insert(INTEGERS.to_owned(), places.into());
+    }
+}
+
+/// The boundary of a `multipart/form-data` body: names of parameters are in any letters, and values may be quoted (RFC 9110, section
+/// 5.6.6).
 fn boundary(content_type: &str) -> Option<&str> {
-    let (kind, rest) = content_type.split_once(';')?;
-    let is_multipart = kind.trim().to_ascii_lowercase().starts_with("multipart/");
-    let boundary = rest.split(';').find_map(|part| part.trim().strip_prefix("boundary="))?;
-    let boundary = boundary.trim_matches('"');
-    (is_multipart && !boundary.is_empty()).then_some(boundary)
+    let (kind, mut rest) = content_type.split_once(';')?;
+    if !kind.trim().to_ascii_lowercase().starts_with("multipart/") {
+        return None;
+    }
+    loop {
+        let (name, value) = rest.split_once('=')?;
+        let value = value.trim_start();
+        let (value, after) = match value.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"')?,
+            None => value.split_once(';').unwrap_or((value, "")),
+        };
+        if name.trim().trim_start_matches(';').trim().eq_ignore_ascii_case("boundary") {
+            return Some(value.trim()).filter(|it| !it.is_empty());
+        }
+        rest = after;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_boundary_is_found_however_it_is_written() {
+        for (content_type, due) in [
+            ("multipart/form-data; boundary=abc", Some("abc")),
+            ("multipart/form-data; Boundary=abc", Some("abc")),
+            ("Multipart/Form-Data;BOUNDARY = \"a;b=c\"; charset=utf-8", Some("a;b=c")),
+            ("multipart/related; type=\"text/xml\"; boundary=abc ; x=y", Some("abc")),
+            ("multipart/form-data; charset=utf-8", None),
+            ("multipart/form-data; boundary=", None),
+            ("text/plain; boundary=abc", None),
+        ] {
+            assert_eq!(boundary(content_type), due, "{content_type}");
+        }
+    }
 }

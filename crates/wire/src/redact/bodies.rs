@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use hyper::http::{HeaderMap, HeaderValue};
+use hyper::http::{HeaderValue, header};
 use retold::model::providers;
 use serde_json::Value;
 
 use super::views::{TextView, views_of};
 use super::{Redaction, replaced, replaced_bytes};
-use crate::decode::decoded;
 use crate::incoming::{CALL, Incoming};
 
 impl Redaction {
@@ -71,7 +70,8 @@ impl Redaction {
             }
         }
         let header = |name: &str| incoming.headers.get(name).and_then(|it| it.to_str().ok());
-        let body = plain(&incoming.headers, incoming.body.clone());
+        let body = incoming.plain_body();
+        stored.headers.remove(header::CONTENT_ENCODING);
         let is_form = header("content-type")
             .is_some_and(|it| it.starts_with("application/x-www-form-urlencoded"));
         stored.body = match (&body, body.as_deref().map(std::str::from_utf8)) {
@@ -95,12 +95,6 @@ impl Redaction {
         };
         text.split(between).map(part).collect::<Vec<_>>().join(&between.to_string())
     }
-}
-
-/// A body without its content encodings; `None` if one of them is not known, or is broken.
-fn plain(headers: &HeaderMap, body: bytes::Bytes) -> Option<bytes::Bytes> {
-    let Some(encodings) = headers.get("content-encoding") else { return Some(body) };
-    decoded(encodings.to_str().ok()?, body).ok()
 }
 
 /// A text with its percent escapes resolved, and `+` as a space.
