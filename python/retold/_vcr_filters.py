@@ -21,25 +21,6 @@ _CHANGES = ("before_record_request", "before_record", "filter_query_parameters",
 #: Those, and what else vcrpy composes them with.
 FILTERS = (*_CHANGES, "filter_nested_post_data_parameters", "filter_headers")
 
-#: The ends of names of query parameters that retold neither stores nor compares: those of crates/wire/src/key_names.rs.
-KEYS = (
-    "key",
-    "token",
-    "secret",
-    "password",
-    "passwd",
-    "pwd",
-    "signature",
-    "sig",
-    "credential",
-    "credentials",
-    "auth",
-    "authorization",
-    "bearer",
-    "jwt",
-    "session",
-)
-
 
 def request_filter(options: dict[str, Any]) -> RequestFilter | None:
     """What these options make of requests; `None` if they leave them as they are."""
@@ -150,4 +131,7 @@ def _names(parameters: Iterable[Any]) -> list[str]:
 
 
 def _is_a_key(name: str) -> bool:
-    return name.lower().endswith(KEYS)
+    """Whether retold neither stores nor compares a query parameter of this name."""
+    from . import _retold
+
+    return _retold.is_a_key(name)

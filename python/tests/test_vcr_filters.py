@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
-
-from retold._vcr_filters import KEYS
-
-ROOT = Path(__file__).resolve().parents[2]
 
 TAPE = """interactions:
 - request:
@@ -247,9 +240,3 @@ def test_child_processes_are_not_recorded_while_requests_are_filtered(pytester, 
     # Without a filter, they belong to the run.
     suite(pytester, "{}", test=test)
     run(pytester, "--record-mode=once").assert_outcomes(failed=5)
-
-
-def test_the_names_of_keys_are_those_of_the_program():
-    source = (ROOT / "crates/wire/src/key_names.rs").read_text()
-    words = re.findall(r'^ +"(\w+)",$', source, re.M)
-    assert list(KEYS) == words

@@ -11,9 +11,17 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _retold {
     #[pymodule_export]
+    use super::is_a_key;
+    #[pymodule_export]
     use super::parse::parse;
     #[pymodule_export]
     use super::rows::{decisions, exchanges, facts, runs};
+}
+
+/// Whether a header or a parameter holds a key, by its name.
+#[pyfunction]
+fn is_a_key(name: &str) -> bool {
+    retold::model::is_a_key(name)
 }
 
 /// An error that Python raises as `ValueError`: what was given cannot be used.

@@ -8,13 +8,13 @@ use retold::prompt::{Request, RequestError};
 use serde_json::{Value, json};
 
 use crate::failures::reopens;
-use crate::framing::Framing;
 use crate::heads::kept_headers;
 use crate::incoming::Incoming;
 use crate::limits::LONGEST_ANSWER;
 use crate::masks::Masks;
-use crate::read::{self, UpstreamReading};
+use crate::read::UpstreamReading;
 use crate::rules::Rules;
+use crate::stored_answer::StoredAnswer;
 use crate::transmission::{self, Transmission};
 use crate::wire_request::WireRequest;
 
@@ -73,20 +73,15 @@ impl Elsewhere {
             return Err(AnswerTooLong);
         }
         let masks = Masks::new(&incoming.headers, incoming.query.as_deref(), None);
-        let mut body = body.to_vec();
-        let masked = masks.in_answer(&mut body);
-        let header = |(name, value): (String, String)| (name, rules.redacted(&value));
-        let headers_kept: Vec<_> = kept_headers(headers, &masks).into_iter().map(header).collect();
+        let headers_kept = kept_headers(headers, &masks);
         let kept = Transmission {
             status: status.as_u16(),
             headers: headers_kept,
-            masked,
             ..Transmission::default()
         };
-        let framing = Framing::of_body(kept.content_type(), &body);
-        let (body, _, redacted) = rules.redaction.answer(framing, body, false, Vec::new());
-        let kept = Transmission { redacted, ..kept };
-        let read = read::whole(asked.dialect, framing, *status, headers, &body);
+        let stored = StoredAnswer::new(kept, body, Vec::new(), &masks, &rules.redaction);
+        let (StoredAnswer { kept, body, .. }, read) =
+            stored.whole(asked.dialect, *status, headers, &masks);
         let (failure, text) = match read {
             UpstreamReading::Answer(mut response) => {
                 let kept = kept.with_body(&body, &[], response.content.text());

@@ -7,8 +7,7 @@
 use std::borrow::Cow;
 
 use hyper::http::{HeaderMap, HeaderName, HeaderValue};
-
-use crate::key_names::query_without_keys;
+use retold::model::query_without_keys;
 
 /// Headers that hold one URL.
 const ONE: &[&str] = &[

@@ -2,22 +2,16 @@
 
 use std::borrow::Cow;
 
-use data_encoding::{
-    BASE64, BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER, HEXLOWER_PERMISSIVE, HEXUPPER,
-};
-use hyper::http::header::COOKIE;
+use data_encoding::BASE64;
 use hyper::http::{HeaderMap, HeaderName};
-use memchr::memmem;
 use reqwest::Url;
+use retold::model::{Response, STRUCK, Secrets, is_a_key, percent_decoded};
 
-use crate::key_names::is_a_key;
-
-/// Shorter values are no keys, and would strike out words.
-const SHORTEST: usize = 12;
+use crate::redact::Redaction;
 
 /// Whether a header of a request holds a key.
 fn holds_a_key(name: &HeaderName) -> bool {
-    *name == COOKIE || is_a_key(name.as_str())
+    is_a_key(name.as_str())
 }
 
 /// Removes the headers that hold keys.
@@ -40,106 +34,85 @@ pub(crate) fn replaced(bytes: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The keys of one request. Headers are never stored; this is about bodies that repeat them.
-#[derive(Default)]
-pub(crate) struct Masks(Vec<Vec<u8>>);
+/// The keys of one request. Headers are never stored; this is about what repeats them.
+#[derive(Debug, Default)]
+pub(crate) struct Masks(Secrets);
 
 impl Masks {
     /// The keys in these headers and this query, and those of the `upstream`'s URL.
     pub(crate) fn new(headers: &HeaderMap, query: Option<&str>, upstream: Option<&Url>) -> Self {
-        let mut keys = Vec::new();
+        let mut keys = Secrets::default();
         if let Some(url) = upstream {
             let [user, password] = [url.username(), url.password().unwrap_or_default()];
-            let [user, decoded] = [user, password].map(percent_decoded);
-            keys.push(BASE64.encode(&[&*user, b":", &*decoded].concat()).into_bytes());
-            keys.extend([password.as_bytes().to_vec(), decoded]);
-            let pairs = url.query().unwrap_or("").split('&').filter_map(|it| it.split_once('='));
-            let pairs = pairs.filter(|(name, _)| is_a_key(name));
-            keys.extend(pairs.flat_map(|(_, key)| [key.as_bytes().to_vec(), percent_decoded(key)]));
+            let [decoded_user, decoded] = [user, password].map(percent_decoded);
+            add(&mut keys, password.as_bytes());
+            add(&mut keys, &decoded);
+            if !password.is_empty() {
+                // As it is sent, in base64.
+                add(&mut keys, &[&*decoded_user, b":", &*decoded].concat());
+            }
+            add_query(&mut keys, url.query().unwrap_or(""));
         }
-        let named = headers.iter().filter(|(name, _)| holds_a_key(name));
-        // `Bearer KEY`: the scheme is not a secret. A cookie has several.
-        let words =
-            named.flat_map(|(_, value)| value.as_bytes().split(|byte| b" ;=".contains(byte)));
-        keys.extend(words.map(<[u8]>::to_vec));
-        for pair in query.unwrap_or("").split('&') {
-            if let Some((name, value)) = pair.split_once('=')
-                && is_a_key(name)
-            {
-                keys.push(value.as_bytes().to_vec());
+        for (_, value) in headers.iter().filter(|(name, _)| holds_a_key(name)) {
+            // `Bearer KEY`: the scheme is not a secret. A cookie has several.
+            for word in value.as_bytes().split(|byte| b" ;=,\"".contains(byte)) {
+                add(&mut keys, word);
+                // `Basic BASE64`: the user and the password.
+                let basic = BASE64.decode(word).ok().filter(|it| it.contains(&b':'));
+                if let Some(password) =
+                    basic.and_then(|it| Some(it.splitn(2, |b| *b == b':').nth(1)?.to_vec()))
+                {
+                    add(&mut keys, &password);
+                }
             }
         }
-        keys.retain(|key| key.len() >= SHORTEST && key.iter().any(|byte| *byte != b'*'));
-        let mut written: Vec<Vec<u8>> = keys.iter().flat_map(|key| writings(key)).collect();
-        written.sort_unstable();
-        written.dedup();
-        // The longest first: a part of it may be another one.
-        written.sort_by_key(|key| std::cmp::Reverse(key.len()));
-        Masks(written)
+        add_query(&mut keys, query.unwrap_or(""));
+        Masks(keys)
     }
 
     /// A request body with `[key]` in place of each key: the same whatever the key is, so that a
     /// replay without one asks for the same.
     pub(crate) fn in_request<'a>(&self, body: &'a [u8]) -> Cow<'a, [u8]> {
-        let mut body = Cow::Borrowed(body);
-        for key in self.0.iter() {
-            if memmem::find(&body, key).is_some() {
-                body = Cow::Owned(replaced(&body, key, b"[key]"));
-            }
+        let places = self.0.places(body);
+        if places.is_empty() {
+            return Cow::Borrowed(body);
         }
-        body
+        let (mut out, mut from) = (Vec::with_capacity(body.len()), 0);
+        for place in places {
+            out.extend_from_slice(&body[from..place.start]);
+            out.extend_from_slice(STRUCK.as_bytes());
+            from = place.end;
+        }
+        out.extend_from_slice(&body[from..]);
+        Cow::Owned(out)
     }
 
     /// Replaces each key in an answer by as many asterisks, so that its chunks keep their lengths.
     /// Returns whether there was one.
     pub(crate) fn in_answer(&self, body: &mut [u8]) -> bool {
-        let mut any = false;
-        for key in &self.0 {
-            let mut from = 0;
-            while let Some(at) = memmem::find(&body[from..], key) {
-                let found = from + at..from + at + key.len();
-                from = found.end;
-                body[found].fill(b'*');
-                any = true;
-            }
-        }
-        any
+        let places = self.0.places(body);
+        places.iter().for_each(|place| body[place.clone()].fill(b'*'));
+        !places.is_empty()
+    }
+
+    /// What takes the keys out of an answer in which they are cut by the events of its stream; `None` if there are none.
+    pub(crate) fn for_pieces(&self, response: &Response) -> Option<Redaction> {
+        self.0.are_in_response(response).then(|| Redaction::of_secrets(self.0.texts()))
     }
 }
 
-/// The bytes that a part of a URL stands for.
-fn percent_decoded(part: &str) -> Vec<u8> {
-    let (mut out, mut rest) = (Vec::with_capacity(part.len()), part.as_bytes());
-    while let Some((byte, after)) = rest.split_first() {
-        let digits = after.get(..2).filter(|_| *byte == b'%');
-        match digits.and_then(|digits| HEXLOWER_PERMISSIVE.decode(digits).ok()) {
-            Some(decoded) => {
-                out.extend(decoded);
-                rest = &after[2..];
-            }
-            None => {
-                out.push(*byte);
-                rest = after;
-            }
-        }
+fn add(keys: &mut Secrets, key: &[u8]) {
+    if let Ok(key) = std::str::from_utf8(key) {
+        keys.add(key);
     }
-    out
 }
 
-/// A key as it is, and as an error message or an echo may have it: in other letters, in hexadecimal digits, in base64
-/// at any place.
-fn writings(key: &[u8]) -> Vec<Vec<u8>> {
-    let mut all = vec![key.to_vec(), key.to_ascii_uppercase(), key.to_ascii_lowercase()];
-    all.extend([HEXLOWER, HEXUPPER].map(|encoding| encoding.encode(key).into_bytes()));
-    for before in 0..3 {
-        let padded = [&[0; 3][..before], key].concat();
-        // The characters that are the same whatever stands around the key.
-        let part = (before * 8).div_ceil(6)..padded.len() * 8 / 6;
-        for encoding in [BASE64_NOPAD, BASE64URL_NOPAD] {
-            all.push(encoding.encode(&padded).as_bytes()[part.clone()].to_vec());
-        }
+fn add_query(keys: &mut Secrets, query: &str) {
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    for (_, value) in pairs.filter(|(name, _)| is_a_key(name)) {
+        add(keys, value.as_bytes());
+        add(keys, &percent_decoded(value));
     }
-    all
 }
 
 #[cfg(test)]

@@ -30,10 +30,11 @@ use crate::limits::{
 };
 use crate::masks::Masks;
 use crate::outlet::{Outgoing, Outlet, Waiting};
-use crate::read::{self, UpstreamReading};
+use crate::read::UpstreamReading;
 use crate::refusal::refused;
 use crate::replay_queue::Ticket;
 use crate::session::{Session, Working};
+use crate::stored_answer::StoredAnswer;
 use crate::transmission::{BodyEnd, Transmission};
 use crate::upstream::broken_off;
 use crate::wire_request::WireRequest;
@@ -258,8 +259,6 @@ impl LiveExchange<'_> {
             self.note_departure(outlet.has_begun().then_some(arriving.sent as u64));
         }
         let Arriving { body, chunks, sent, .. } = arriving;
-        // What was let through followed from the label; what is read follows from the body.
-        let framing = Framing::of_body(kept.content_type(), &body);
         let nonsense =
             matches!(&ended, AnswerEnd::Broken(failure) if failure.kind == FailureKind::Malformed);
         // Nothing of an answer has arrived that could be passed on.
@@ -272,30 +271,38 @@ impl LiveExchange<'_> {
         // What cannot be an answer is not let through to its end, and its beginning is enough.
         let end = if nonsense { sent } else { body.len() };
         let most = if nonsense { end.min(MOST_OF_NONSENSE) } else { end };
-        let kept = self.kept(kept, &body[..most], chunks, &ended);
+        let end_kept = match &ended {
+            AnswerEnd::Whole => None,
+            AnswerEnd::Broken(_) => Some(BodyEnd::BrokenOff),
+            AnswerEnd::ClientLeft => Some(BodyEnd::ClientLeft),
+        };
+        let kept = Transmission { end: end_kept, ..kept };
+        let (masks, redaction) = (self.masks(), &self.session.rules.redaction);
+        let kept = StoredAnswer::new(kept, &body[..most], chunks, &masks, redaction);
         let rest = Bytes::from(body).slice(sent..end);
+        let dialect = self.asked.dialect;
         let recorded = match &ended {
             AnswerEnd::Whole => {
                 let headers = response.headers();
-                match read::whole(self.asked.dialect, framing, status, headers, &kept.body) {
-                    UpstreamReading::Answer(response) => {
+                match kept.whole(dialect, status, headers, &masks) {
+                    (kept, UpstreamReading::Answer(response)) => {
                         self.succeeded(ticket, *response, kept).await
                     }
-                    UpstreamReading::Failed { failure, text } => {
+                    (kept, UpstreamReading::Failed { failure, text }) => {
                         let reopens = reopens(failure.kind, headers.get("x-should-retry"));
                         self.failed(ticket, &failure, reopens, &kept.of_failure(text)).await
                     }
                 }
             }
             AnswerEnd::Broken(failure) => {
-                let kept = kept.of_failure(read::begun(self.asked.dialect, framing, &kept.body));
-                self.failed(ticket, failure, true, &kept).await
+                let (kept, text) = kept.begun(dialect, &masks);
+                self.failed(ticket, failure, true, &kept.of_failure(text)).await
             }
             AnswerEnd::ClientLeft => {
                 let why = "the client left, and the answer did not end in time";
                 let failure = Failure::new(FailureKind::Timeout, why);
-                let kept = kept.of_failure(read::begun(self.asked.dialect, framing, &kept.body));
-                self.failed(ticket, &failure, false, &kept).await
+                let (kept, text) = kept.begun(dialect, &masks);
+                self.failed(ticket, &failure, false, &kept.of_failure(text)).await
             }
         };
         match (recorded, ended) {
@@ -381,39 +388,14 @@ impl LiveExchange<'_> {
         Masks::new(headers, query.as_deref(), upstream.as_ref())
     }
 
-    /// What is stored of an answer: without keys, and without what is redacted.
-    fn kept(
-        &self,
-        kept: Transmission,
-        body: &[u8],
-        chunks: Vec<(usize, u64)>,
-        ended: &AnswerEnd,
-    ) -> ToStore {
-        let masks = self.masks();
-        let mut masked = body.to_vec();
-        let end = match ended {
-            AnswerEnd::Whole => None,
-            AnswerEnd::Broken(_) => Some(BodyEnd::BrokenOff),
-            AnswerEnd::ClientLeft => Some(BodyEnd::ClientLeft),
-        };
-        let is_masked = masks.in_answer(&mut masked);
-        let redaction = &self.session.rules.redaction;
-        let framing = Framing::of_body(kept.content_type(), &masked);
-        let (body, chunks, redacted) = redaction.answer(framing, masked, end.is_some(), chunks);
-        let header = |(name, value): (String, String)| (name, redaction.text(&value).into_owned());
-        let headers = kept.headers.into_iter().map(header).collect();
-        let kept = Transmission { masked: is_masked, redacted, end, headers, ..kept };
-        ToStore { kept, body, chunks }
-    }
-
     /// Records an answer.
     async fn succeeded(
         &self,
         ticket: Ticket,
         mut response: retold::model::Response,
-        kept: ToStore,
+        kept: StoredAnswer,
     ) -> Result<(), RecorderError> {
-        let ToStore { kept, body, chunks } = kept;
+        let StoredAnswer { kept, body, chunks, .. } = kept;
         let is_unended = response.extra.contains_key(UNENDED);
         // Tokens that were counted are those of the whole answer, whatever else could not be read.
         let readable = !response.extra.contains_key(UNREADABLE)
@@ -505,18 +487,4 @@ fn departed(
     let Some(departure) = departure else { return Ok((attempt, durable)) };
     let (_, durable) = recorder.client_left(departure.event(request))?;
     Ok((attempt, durable))
-}
-
-/// What is stored of an answer.
-struct ToStore {
-    kept: Transmission,
-    body: Vec<u8>,
-    chunks: Vec<(usize, u64)>,
-}
-
-impl ToStore {
-    /// A failed attempt has no content, so its whole body is kept here, and its text beside it.
-    fn of_failure(&self, text: Option<String>) -> Transmission {
-        Transmission { text, ..self.kept.clone() }.with_body(&self.body, &self.chunks, "")
-    }
 }

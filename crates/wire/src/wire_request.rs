@@ -5,14 +5,13 @@ use hyper::http::Method;
 use retold::escaping::printable;
 use retold::event::Labels;
 use retold::id::{CallPath, IdError};
-use retold::model::exact_json;
 use retold::model::providers::{self, Dialect, OTHER};
+use retold::model::{exact_json, query_without_keys};
 use retold::prompt::{Api, Request, RequestError};
 use serde_json::{Map, Value, json};
 
 use crate::incoming::{CALL, Incoming, LABELS};
 use crate::key::Key;
-use crate::key_names::query_without_keys;
 use crate::masks::{Masks, replaced};
 use crate::reach::only;
 use crate::restored_request::{RestoredRequest, restored};

@@ -53,7 +53,7 @@ struct Form {
 
 /// A secret in all its forms. Has no debug output.
 pub(super) struct Forms {
-    secret: Vec<u8>,
+    secret: String,
     /// Forms in which letter case does not matter, in lower case.
     folded: PieceTable,
     /// Forms in which letter case matters.
@@ -89,17 +89,21 @@ impl Forms {
         Forms {
             folded: PieceTable::new(folded, fewest),
             exact: PieceTable::new(exact, fewest),
-            secret: secret.as_bytes().to_vec(),
+            secret: secret.to_owned(),
         }
     }
 
+    pub(super) fn secret(&self) -> &str {
+        &self.secret
+    }
+
     pub(super) fn is_of(&self, secret: &str) -> bool {
-        self.secret == secret.as_bytes()
+        self.secret == secret
     }
 
     /// Finds the pieces of the secret in a text.
     pub(super) fn find(&self, text: &[u8], pieces: Pieces, found: &mut dyn FnMut(Range<usize>)) {
-        let Some(fewest) = pieces.fewest(&self.secret) else { return };
+        let Some(fewest) = pieces.fewest(self.secret.as_bytes()) else { return };
         self.folded.find(&text.to_ascii_lowercase(), fewest, pieces, found);
         self.exact.find(text, fewest, pieces, found);
     }

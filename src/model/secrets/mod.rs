@@ -5,13 +5,14 @@
 //! - `unescaped_text`: a text with its escapes undone (JSON, percent signs, HTML, also nested), each
 //!   byte with the position that it came from.
 //!
-//! Clients of all APIs use this, for keys in headers, in queries and in passwords.
+//! All that stores or shows what a server has sent uses this, for keys in headers, in queries and in passwords.
 
 mod forms;
 mod unescaped_text;
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use reqwest::Url;
 use serde_json::Value;
@@ -20,7 +21,8 @@ use self::forms::{Forms, SHORTEST};
 use self::unescaped_text::{Pieces, UnescapedText};
 use super::{Content, Response};
 
-const STRUCK: &str = "[key]";
+/// What stands in place of a secret.
+pub const STRUCK: &str = "[key]";
 
 /// How much of a text is looked at in one go: what is known of each byte takes more than the byte.
 const STRETCH: usize = 256 << 10;
@@ -33,13 +35,70 @@ const NOT_SECRET: [&str; 2] = ["api-version", "version"];
 
 /// What must never be shown or recorded.
 #[derive(Default)]
-pub(crate) struct Secrets(Vec<Forms>);
+pub struct Secrets(Vec<Arc<Forms>>);
+
+/// The secrets that were used last: most programs have one key for thousands of requests.
+static USED: Mutex<Vec<Arc<Forms>>> = Mutex::new(Vec::new());
+
+/// How many of them are kept.
+const MOST_USED: usize = 16;
 
 impl Secrets {
     /// Adds a secret.
-    pub(crate) fn add(&mut self, secret: &str) {
-        if secret.len() >= SHORTEST && !self.0.iter().any(|forms| forms.is_of(secret)) {
-            self.0.push(Forms::new(secret));
+    pub fn add(&mut self, secret: &str) {
+        if secret.len() < SHORTEST || self.0.iter().any(|forms| forms.is_of(secret)) {
+            return;
+        }
+        let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
+        let forms = match used.iter().position(|forms| forms.is_of(secret)) {
+            Some(at) => used.remove(at),
+            None => Arc::new(Forms::new(secret)),
+        };
+        used.truncate(MOST_USED - 1);
+        used.insert(0, forms.clone());
+        self.0.push(forms);
+    }
+
+    /// The secrets themselves.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|forms| forms.secret())
+    }
+
+    /// Where secrets stand in an answer or a request, in whatever form: sixteen characters of one in a row, or the whole of one that
+    /// is shorter and does not look like a word. The ranges are in order and apart.
+    pub fn places(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let mut places = Vec::new();
+        if self.0.is_empty() {
+            return places;
+        }
+        let mut start = 0;
+        for chunk in bytes.utf8_chunks() {
+            self.each_stretch(chunk.valid(), Pieces::InAnswers, start, &mut places);
+            start += chunk.valid().len() + chunk.invalid().len();
+        }
+        joined(places)
+    }
+
+    /// Whether the texts of an answer contain a secret, in whatever form and however its stream was cut.
+    pub fn are_in_response(&self, response: &Response) -> bool {
+        !self.0.is_empty()
+            && (self.are_in(response.content.text())
+                || response.extra.iter().any(|(name, part)| self.are_in_field(name, part)))
+    }
+
+    fn are_in_field(&self, name: &str, field: &Value) -> bool {
+        let is_spelt = name == "logprobs" && self.are_in(&spelt(field));
+        is_spelt || self.are_in(name) || self.are_in_value(field)
+    }
+
+    fn are_in_value(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => self.are_in(text),
+            Value::Array(items) => items.iter().any(|item| self.are_in_value(item)),
+            Value::Object(fields) => {
+                fields.iter().any(|(name, field)| self.are_in_field(name, field))
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
     }
 
@@ -55,7 +114,7 @@ impl Secrets {
     /// A server's message without secrets, and without any piece of a secret of eight or more
     /// characters: plain, in any letter case, escaped, in base64 or hex. The text may be cut off
     /// within a secret.
-    pub(crate) fn strike(&self, text: &str) -> String {
+    pub fn strike(&self, text: &str) -> String {
         self.struck(text, Pieces::InMessages).unwrap_or_else(|| text.to_owned())
     }
 
@@ -67,16 +126,27 @@ impl Secrets {
     /// The text without secrets, if it had any.
     fn struck(&self, text: &str, pieces: Pieces) -> Option<String> {
         let mut places = Vec::new();
+        self.each_stretch(text, pieces, 0, &mut places);
+        (!places.is_empty()).then(|| without(text, places))
+    }
+
+    /// Finds secrets in a text that begins at a place.
+    fn each_stretch(
+        &self,
+        text: &str,
+        pieces: Pieces,
+        from: usize,
+        places: &mut Vec<Range<usize>>,
+    ) {
         let mut start = 0;
         loop {
             let end = boundary(text, start + STRETCH);
-            self.find(&text[start..end], pieces, start, &mut places);
+            self.find(&text[start..end], pieces, from + start, places);
             if end == text.len() {
                 break;
             }
             start = boundary(text, end - OVERLAP);
         }
-        (!places.is_empty()).then(|| without(text, places))
     }
 
     /// Finds secrets in a stretch of a text.
@@ -177,8 +247,8 @@ fn spelt(logprobs: &Value) -> String {
     tokens.filter_map(|token| token["token"].as_str()).collect()
 }
 
-/// The text with some ranges replaced; adjoining ranges are merged.
-fn without(text: &str, mut places: Vec<Range<usize>>) -> String {
+/// Ranges in order, those that adjoin as one.
+fn joined(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
     places.sort_by_key(|place| place.start);
     let mut joined: Vec<Range<usize>> = Vec::new();
     for place in places {
@@ -187,8 +257,13 @@ fn without(text: &str, mut places: Vec<Range<usize>>) -> String {
             _ => joined.push(place),
         }
     }
+    joined
+}
+
+/// The text with some ranges replaced.
+fn without(text: &str, places: Vec<Range<usize>>) -> String {
     let (mut kept, mut end) = (String::with_capacity(text.len()), 0);
-    for Range { start, end: stop } in joined {
+    for Range { start, end: stop } in joined(places) {
         kept.push_str(&text[end..boundary(text, start).max(end)]);
         kept.push_str(STRUCK);
         end = (stop..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());

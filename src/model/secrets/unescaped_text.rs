@@ -13,6 +13,21 @@ pub(super) enum Pieces {
     InAnswers,
 }
 
+/// The HTML references of characters that keys have, or that stand in other escapes.
+const REFERENCES: [(&str, char); 11] = [
+    ("amp", '&'),
+    ("lt", '<'),
+    ("gt", '>'),
+    ("quot", '"'),
+    ("apos", '\''),
+    ("sol", '/'),
+    ("plus", '+'),
+    ("equals", '='),
+    ("lowbar", '_'),
+    ("hyphen", '-'),
+    ("dash", '-'),
+];
+
 /// The longest HTML reference that is undone, for example `&#x0000073;`.
 const LONGEST_REFERENCE: usize = 12;
 
@@ -37,15 +52,28 @@ enum Depth {
 }
 
 impl UnescapedText {
-    /// Whether a text may hold escaped letters. Messages always may; in answers, `\n` and lone
+    /// Whether a text may hold escaped letters. Messages always may; in answers, `\n`, escapes of other alphabets and lone
     /// percent signs are too common to be a reason to look closer.
     pub(super) fn has_escapes(text: &str, pieces: Pieces) -> bool {
         let bytes = text.as_bytes();
-        let next = |at: usize| bytes.get(at + 1).copied().unwrap_or(0);
         let escape = |at: usize| match bytes[at] {
-            b'\\' => matches!(next(at), b'u' | b'x' | b'\\'),
-            b'&' => next(at) == b'#' || next(at).is_ascii_lowercase(),
-            _ => next(at).is_ascii_hexdigit(),
+            b'\\' => {
+                let depth = bytes[at..].iter().take_while(|byte| **byte == b'\\').count();
+                // Escapes may be escaped.
+                match &bytes[at + depth..] {
+                    [b'u', b'0', b'0', b'2'..=b'7', ..] | [b'u', b'{', ..] | [b'/', ..] => true,
+                    [b'x', b'2'..=b'7', ..] => true,
+                    // An invisible character between two letters.
+                    [b'u', b'2' | b'f' | b'F', ..] | [b'u', b'0', b'0', b'a' | b'A', ..] => true,
+                    _ => false,
+                }
+            }
+            b'&' => {
+                let rest = &bytes[at + 1..];
+                let is = |name: &&str| rest.starts_with(name.as_bytes());
+                rest.first() == Some(&b'#') || REFERENCES.iter().any(|(name, _)| is(name))
+            }
+            _ => matches!(&bytes[at + 1..], [b'2'..=b'7', digit, ..] if digit.is_ascii_hexdigit()),
         };
         pieces == Pieces::InMessages || memchr3_iter(b'\\', b'%', b'&', bytes).any(escape)
     }
@@ -179,17 +207,10 @@ fn reference_at_end(bytes: &[u8]) -> Option<(usize, Undone)> {
             let number = std::str::from_utf8(digits).ok()?;
             char::from_u32(number.parse().ok()?)?
         }
-        b"amp" => '&',
-        b"lt" => '<',
-        b"gt" => '>',
-        b"quot" => '"',
-        b"apos" => '\'',
-        b"sol" => '/',
-        b"plus" => '+',
-        b"equals" => '=',
-        b"lowbar" => '_',
-        b"hyphen" | b"dash" => '-',
-        _ => return None,
+        name => {
+            let known = REFERENCES.iter().find(|(known, _)| known.as_bytes() == name);
+            known.map(|(_, c)| *c)?
+        }
     };
     Some((reference.len(), Undone::Char(c)))
 }

@@ -17,6 +17,7 @@ mod guarded;
 mod in_process;
 mod intercepted;
 mod invented;
+mod keys;
 mod killed;
 mod led;
 mod libraries;

@@ -7,6 +7,7 @@
 //!
 //! - `key`: placeholders, and how a run keeps its patterns.
 //! - `views`: the other writings in which a value is found.
+//! - `matches`: all matches of a pattern, in linear time.
 //! - `tail`: the beginning of a value at the end of an answer that was broken off.
 //! - `answer`: a whole answer with its chunks; `bodies`: bodies that are one whole, and requests.
 //! - `values`: JSON; `pieces`: a value that is cut into several texts; `stream`: the events of a stream.
@@ -14,6 +15,7 @@
 mod answer;
 mod bodies;
 mod key;
+mod matches;
 mod pieces;
 mod stream;
 mod tail;
@@ -23,14 +25,17 @@ mod values;
 mod views;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
+use retold::model::STRUCK;
 
 pub use key::{KnownKeys, RedactionKey};
 
 use crate::rule_error::RuleError;
+use matches::matches;
 use tail::MatchBeginnings;
 use views::{TextView, nfc, views, written_in};
 
@@ -50,7 +55,25 @@ pub(crate) struct Redaction(Option<Arc<Patterns>>);
 #[derive(Debug)]
 struct Patterns {
     texts: Vec<(Regex, Option<MatchBeginnings>)>,
-    key: RedactionKey,
+    by: Replacement,
+}
+
+/// What takes the place of what is taken out.
+#[derive(Debug)]
+enum Replacement {
+    /// A placeholder that tells equal values from others.
+    Placeholder(RedactionKey),
+    /// The mark of a key of an API, of which nobody needs to know more.
+    Struck,
+}
+
+impl Replacement {
+    fn of(&self, value: &[u8]) -> String {
+        match self {
+            Replacement::Placeholder(key) => key.placeholder(value),
+            Replacement::Struck => STRUCK.to_owned(),
+        }
+    }
 }
 
 /// The lengths of a body's chunks, and when each arrived.
@@ -78,8 +101,17 @@ impl Redaction {
             }
             texts.push((text, MatchBeginnings::new(&composed)));
         }
-        let patterns = Patterns { texts, key: key.clone() };
+        let patterns = Patterns { texts, by: Replacement::Placeholder(key.clone()) };
         Ok(Redaction((!patterns.texts.is_empty()).then(|| Arc::new(patterns))))
+    }
+
+    /// Keys of APIs are taken out, whatever letters they are written in.
+    pub(crate) fn of_secrets<'a>(secrets: impl Iterator<Item = &'a str>) -> Self {
+        let texts = secrets.filter_map(|secret| {
+            let pattern = format!("(?i){}", regex::escape(secret));
+            Some((Regex::new(&pattern).ok()?, MatchBeginnings::new(&pattern)))
+        });
+        Redaction(Some(Arc::new(Patterns { texts: texts.collect(), by: Replacement::Struck })))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -107,41 +139,39 @@ impl Redaction {
     /// What is taken out of what these views are of, in order.
     fn found_in(&self, views: Vec<TextView>, broken: bool) -> Vec<PatternMatch> {
         let Some(patterns) = &self.0 else { return Vec::new() };
-        let mut found: Vec<PatternMatch> = Vec::new();
+        let mut found = FoundMatches::default();
         for view in views {
             let known = known(&view.text);
             for (pattern, beginnings) in &patterns.texts {
                 for between in between(&known, view.text.len()) {
-                    for it in pattern.find_iter(&view.text[between.clone()]) {
-                        let place =
-                            view.place(&(between.start + it.start()..between.start + it.end()));
-                        let by = patterns.key.placeholder(it.as_str().as_bytes());
-                        add(&mut found, place, by);
+                    for it in matches(pattern, &view.text[between.clone()]) {
+                        let part = between.start + it.start..between.start + it.end;
+                        let by = patterns.by.of(&view.text.as_bytes()[part.clone()]);
+                        found.add(view.place(&part), by);
                     }
                 }
                 if broken
                     && let Some(begin) = beginnings.as_ref().and_then(|it| it.at_end_of(&view.text))
                     && known.iter().all(|known| known.end <= begin)
                 {
-                    let by = patterns.key.placeholder(&view.text.as_bytes()[begin..]);
-                    add(&mut found, view.place(&(begin..view.text.len())), by);
+                    let by = patterns.by.of(&view.text.as_bytes()[begin..]);
+                    found.add(view.place(&(begin..view.text.len())), by);
                 }
             }
             for written in written_in(&view.text) {
                 if known.iter().all(|known| !meet(known, &written.part))
                     && let Cow::Owned(text) = self.text(&written.text)
                 {
-                    add(&mut found, view.place(&written.part), written.write(&text));
+                    found.add(view.place(&written.part), written.write(&text));
                 }
             }
         }
-        found.sort_by_key(|(place, _)| place.start);
-        found
+        found.in_order()
     }
 
     /// What is stored in place of a text that was taken out as a whole.
     fn placeholder(&self, value: &[u8]) -> Option<String> {
-        self.0.as_ref().map(|patterns| patterns.key.placeholder(value))
+        self.0.as_ref().map(|patterns| patterns.by.of(value))
     }
 }
 
@@ -162,12 +192,30 @@ fn meet(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
-/// Adds what was found, unless a part of it was found before that it does not cover.
-fn add(found: &mut Vec<PatternMatch>, place: Range<usize>, by: String) {
-    let covers = |it: &Range<usize>| place.start <= it.start && it.end <= place.end && *it != place;
-    if found.iter().all(|(it, _)| !meet(it, &place) || covers(it)) {
-        found.retain(|(it, _)| !meet(it, &place));
-        found.push((place, by));
+/// What was found in a text, apart from each other: by where it begins, its end, and what takes its place.
+#[derive(Default)]
+struct FoundMatches(BTreeMap<usize, (usize, String)>);
+
+impl FoundMatches {
+    /// Adds what was found, unless a part of it was found before that it does not cover.
+    fn add(&mut self, place: Range<usize>, by: String) {
+        let before = self.0.range(..place.end).rev();
+        let met: Vec<Range<usize>> = before
+            .map(|(start, (end, _))| *start..*end)
+            .take_while(|it| meet(it, &place))
+            .collect();
+        let covers =
+            |it: &Range<usize>| place.start <= it.start && it.end <= place.end && *it != place;
+        if met.iter().all(covers) {
+            for it in met {
+                self.0.remove(&it.start);
+            }
+            self.0.insert(place.start, (place.end, by));
+        }
+    }
+
+    fn in_order(self) -> Vec<PatternMatch> {
+        self.0.into_iter().map(|(start, (end, by))| (start..end, by)).collect()
     }
 }
 

@@ -62,7 +62,8 @@ impl Redaction {
             let mut apart = name;
             while fields.contains_key(&by) {
                 apart.push('\0');
-                by = self.placeholder(apart.as_bytes()).unwrap_or_default();
+                let next = self.placeholder(apart.as_bytes()).unwrap_or_default();
+                by = if next == by { by + "+" } else { next };
             }
             fields.insert(by, value);
         }

@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-use retold::model::NamedUrl;
-use retold_wire::{MASK, is_a_key};
+use retold::model::{NamedUrl, is_a_key};
+use retold_wire::MASK;
 
 /// The shortest value of a variable that is taken for a key.
 const SHORTEST: usize = 8;
@@ -29,7 +29,7 @@ pub(super) fn without_keys(command: &[OsString]) -> Vec<String> {
 
 /// The values of our own variables that hold keys.
 fn of_environment() -> Vec<String> {
-    let keys = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(names_a_key));
+    let keys = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_a_key));
     let keys = keys.filter_map(|(_, value)| value.into_string().ok());
     keys.filter(|value| value.len() >= SHORTEST).collect()
 }
@@ -45,7 +45,8 @@ fn masked(command: impl Iterator<Item = String>, keys: &[String]) -> Vec<String>
             continue;
         }
         follows_option = word.starts_with('-') && !word.contains(['=', ' ']) && is_option(&word);
-        shown.push(without_values(&without_user_info(&word)));
+        let word = without_password(&without_header_values(&without_user_info(&word)));
+        shown.push(without_values(&word));
     }
     shown
 }
@@ -63,6 +64,53 @@ fn without_user_info(word: &str) -> String {
     shown
 }
 
+/// A word without the values of the headers in it that hold keys: to the end of the quotes in which a header is, or of the word.
+fn without_header_values(word: &str) -> String {
+    let (mut shown, mut from) = (String::new(), 0);
+    for (colon, _) in word.match_indices(':') {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || "-_%".contains(c);
+        let begin = word[from..colon].rfind(|c| !is_part(c)).map_or(from, |at| from + at + 1);
+        let name = &word[begin..colon];
+        let value = &word[colon + 1..];
+        let before = word[..begin].chars().next_back();
+        let is_begin = before.is_none_or(|c| c.is_whitespace() || "'\"=".contains(c));
+        if colon < from || !is_begin || value.starts_with("//") || !is_a_key(name) {
+            continue;
+        }
+        let begin = value.len() - value.trim_start_matches(' ').len();
+        let end = match before {
+            None | Some('=') => value.find(['\'', '"', '\n']),
+            Some(quote @ ('\'' | '"')) => value.find([quote, '\n']),
+            _ => value[begin..]
+                .find(|c: char| c.is_whitespace() || "'\"".contains(c))
+                .map(|at| begin + at),
+        };
+        let end = end.unwrap_or(value.len());
+        // `Bearer KEY`: the scheme is shown.
+        let scheme = value[begin..end].split_once(' ').map_or("", |(scheme, _)| scheme);
+        let scheme = if is_scheme(scheme) { format!("{scheme} ") } else { String::new() };
+        if begin >= end {
+            continue;
+        }
+        shown.push_str(&word[from..colon + 1 + begin]);
+        shown.push_str(&scheme);
+        shown.push_str(MASK);
+        from = colon + 1 + end;
+    }
+    shown + &word[from..]
+}
+
+/// `-ume:PASSWORD` and `--user=me:PASSWORD` of curl, without the password.
+fn without_password(word: &str) -> String {
+    let user = word.strip_prefix("--user=").or_else(|| word.strip_prefix("-u"));
+    match user.and_then(|user| user.split_once(':')) {
+        Some((user, _)) if !user.contains(' ') => {
+            format!("{}:{MASK}", word.split_once(':').map_or(user, |(before, _)| before))
+        }
+        _ => word.to_owned(),
+    }
+}
+
 /// A word, which may be a whole script: without the values of settings that name a key, and without
 /// parts that begin as providers' keys do.
 fn without_values(word: &str) -> String {
@@ -75,12 +123,12 @@ fn without_values(word: &str) -> String {
         let end = &part[text.len()..];
         let is_colon = text == ":" && std::mem::take(&mut follows_colon);
         follows_colon =
-            end.starts_with(['"', '\'']) && names_a_key(text) || text.is_empty() && follows_colon;
+            end.starts_with(['"', '\'']) && is_a_key(text) || text.is_empty() && follows_colon;
         let follows = std::mem::replace(
             &mut follows_option,
             is_colon
                 || is_scheme(text)
-                || text.strip_suffix(':').is_some_and(names_a_key)
+                || text.strip_suffix(':').is_some_and(is_a_key)
                 || text.starts_with('-') && !text.contains('=') && is_option(text),
         );
         // `Authorization: Bearer KEY`.
@@ -97,10 +145,10 @@ fn without_values(word: &str) -> String {
             }
             // A value in quotes is the next part.
             Some((name, "")) => {
-                follows_option = names_a_key(name);
+                follows_option = is_a_key(name);
                 part.to_owned()
             }
-            Some((name, _)) if names_a_key(name) => format!("{name}={MASK}{end}"),
+            Some((name, _)) if is_a_key(name) => format!("{name}={MASK}{end}"),
             // In a URL, of which other parameters are parts of their own.
             Some(_) if let Some(name) = key_in_query(text) => format!("{name}={MASK}{end}"),
             Some((name, value)) if is_key(value) => format!("{name}={MASK}{end}"),
@@ -120,37 +168,14 @@ fn key_in_query(text: &str) -> Option<&str> {
 
 /// What stands before a key in a header.
 fn is_scheme(text: &str) -> bool {
-    ["bearer", "basic"].iter().any(|scheme| text.eq_ignore_ascii_case(scheme))
+    ["bearer", "basic", "token", "apikey", "digest"]
+        .iter()
+        .any(|scheme| text.eq_ignore_ascii_case(scheme))
 }
 
 /// Whether a key follows an option; `-u` and `--user` of curl are followed by a password, too.
 fn is_option(option: &str) -> bool {
-    names_a_key(option) || ["-u", "--user"].contains(&option)
-}
-
-/// How the names of options, variables and headers end that hold keys.
-const NAMES: &[&str] = &[
-    "KEY",
-    "APIKEY",
-    "TOKEN",
-    "SECRET",
-    "PASSWORD",
-    "PASSWD",
-    "PWD",
-    "CREDENTIAL",
-    "CREDENTIALS",
-    "AUTHORIZATION",
-    "BEARER",
-    "JWT",
-    "COOKIE",
-];
-
-/// Whether an option, a variable or a header holds a key, by its name.
-fn names_a_key(name: &str) -> bool {
-    let name = name.trim_start_matches('-').replace('-', "_").to_ascii_uppercase();
-    NAMES.iter().any(|word| {
-        name.strip_suffix(word).is_some_and(|before| before.is_empty() || before.ends_with('_'))
-    })
+    is_a_key(option) || ["-u", "--user"].contains(&option)
 }
 
 #[cfg(test)]
@@ -178,6 +203,42 @@ mod tests {
                 "curl -H Authorization: Bearer [key] -u [key] u",
             ),
             (&["sh", "-c", "c -H 'x-auth-token: 12ab' u"], "sh -c c -H 'x-auth-token: [key]' u"),
+            (
+                &["curl", "-H", "Authorization: Token abc", "u"],
+                "curl -H Authorization: Token [key] u",
+            ),
+            (
+                &["curl", "-H", "X-Api-Key:abc", "-ume:pw", "u"],
+                "curl -H X-Api-Key:[key] -ume:[key] u",
+            ),
+            (
+                &["curl", "--user=me:pw", "--header=Cookie: a=b; c=d"],
+                "curl --user=me:[key] --header=Cookie: [key]",
+            ),
+            (
+                &["curl", "-H", "Cookie: a=b; c=d", "-H", "Accept: x"],
+                "curl -H Cookie: [key] -H Accept: x",
+            ),
+            (
+                &[
+                    "sh",
+                    "-c",
+                    "curl -H 'X-Amz-Security-Token: a b' -H \"cf-aig-authorization: Bearer c d\" http://h:80/x",
+                ],
+                "sh -c curl -H 'X-Amz-Security-Token: [key]' -H \"cf-aig-authorization: Bearer [key]\" http://h:80/x",
+            ),
+            (
+                &[
+                    "sh",
+                    "-c",
+                    "c -H Ocp-Apim-Subscription-Key:abc http://h/?%6Bey=x&AWSAccessKeyId=y&code=z",
+                ],
+                "sh -c c -H Ocp-Apim-Subscription-Key:[key] http://h/?%6Bey=[key]&AWSAccessKeyId=[key]&code=[key]",
+            ),
+            (
+                &["python", "-c", "print('model: m')", "session:1"],
+                "python -c print('model: m') session:[key]",
+            ),
             (&["a", "--apikey", "xyz", "--credential=1"], "a --apikey [key] --credential=[key]"),
             (
                 &["a", "{\"api_key\": \"xyz\", \"key\" : 7, \"model\":\"m\"}"],

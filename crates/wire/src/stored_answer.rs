@@ -1,0 +1,138 @@
+//! What is stored of an answer: without keys, and without what is redacted.
+
+use hyper::http::{HeaderMap, StatusCode};
+use retold::model::Response;
+use retold::model::providers::Dialect;
+
+use crate::framing::Framing;
+use crate::masks::Masks;
+use crate::read::{self, UpstreamReading};
+use crate::redact::Redaction;
+use crate::transmission::Transmission;
+
+/// An answer as it is stored.
+pub(crate) struct StoredAnswer {
+    pub(crate) kept: Transmission,
+    pub(crate) body: Vec<u8>,
+    /// The lengths of its chunks, and when each arrived.
+    pub(crate) chunks: Vec<(usize, u64)>,
+    /// What was let through followed from the label; what is read follows from the body.
+    framing: Framing,
+}
+
+impl StoredAnswer {
+    /// The answer that came with this body.
+    pub(crate) fn new(
+        kept: Transmission,
+        body: &[u8],
+        chunks: Vec<(usize, u64)>,
+        masks: &Masks,
+        redaction: &Redaction,
+    ) -> Self {
+        let mut masked_body = body.to_vec();
+        let masked = masks.in_answer(&mut masked_body);
+        let framing = Framing::of_body(kept.content_type(), &masked_body);
+        let (body, chunks, redacted) =
+            redaction.answer(framing, masked_body, kept.end.is_some(), chunks);
+        let header = |(name, value): (String, String)| (name, redaction.text(&value).into_owned());
+        let headers = kept.headers.into_iter().map(header).collect();
+        let kept = Transmission { masked, redacted, headers, ..kept };
+        StoredAnswer { kept, body, chunks, framing }
+    }
+
+    /// What it is.
+    pub(crate) fn whole(
+        self,
+        dialect: &dyn Dialect,
+        status: StatusCode,
+        headers: &HeaderMap,
+        masks: &Masks,
+    ) -> (Self, UpstreamReading) {
+        let read = |it: &Self| read::whole(dialect, it.framing, status, headers, &it.body);
+        match read(&self) {
+            UpstreamReading::Answer(response) => match self.without_pieces(&response, masks) {
+                (whole, false) => (whole, UpstreamReading::Answer(response)),
+                (whole, true) => {
+                    let again = read(&whole);
+                    (whole, again)
+                }
+            },
+            failed => (self, failed),
+        }
+    }
+
+    /// What can be read of it if it broke off.
+    pub(crate) fn begun(self, dialect: &dyn Dialect, masks: &Masks) -> (Self, Option<String>) {
+        let read = |it: &Self| read::begun(dialect, it.framing, &it.body);
+        match read(&self) {
+            Some(text) => match self.without_pieces(&Response::text(text.clone()), masks) {
+                (begun, false) => (begun, Some(text)),
+                (begun, true) => {
+                    let again = read(&begun);
+                    (begun, again)
+                }
+            },
+            None => (self, None),
+        }
+    }
+
+    /// A key that the events of a stream cut into pieces is found when they have been read as one text. Whether there was one.
+    fn without_pieces(self, read: &Response, masks: &Masks) -> (Self, bool) {
+        let Some(keys) = masks.for_pieces(read) else { return (self, false) };
+        let StoredAnswer { kept, body, chunks, framing } = self;
+        let (body, chunks, masked) = keys.answer(framing, body, kept.end.is_some(), chunks);
+        let kept = Transmission { masked: kept.masked | masked, ..kept };
+        (StoredAnswer { kept, body, chunks, framing }, masked)
+    }
+
+    /// A failed attempt has no content, so its whole body is kept here, and its text beside it.
+    pub(crate) fn of_failure(&self, text: Option<String>) -> Transmission {
+        Transmission { text, ..self.kept.clone() }.with_body(&self.body, &self.chunks, "")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use retold::model::providers;
+    use serde_json::json;
+
+    use super::*;
+
+    const KEY: &str = "sk-0123456789abcdefghij";
+
+    /// What is stored of an answer whose request has the key, and whether it is said that something was taken out.
+    fn stored(content_type: &str, body: &str) -> (String, bool) {
+        let mut headers = HeaderMap::new();
+        headers.insert("authorization", format!("Bearer {KEY}").parse().unwrap());
+        let masks = Masks::new(&headers, None, None);
+        let kept = Transmission {
+            headers: vec![("content-type".to_owned(), content_type.to_owned())],
+            ..Transmission::default()
+        };
+        let redaction = Redaction::default();
+        let stored = StoredAnswer::new(kept, body.as_bytes(), Vec::new(), &masks, &redaction);
+        let dialect = providers::at("/chat/completions");
+        let (stored, _) = stored.whole(dialect, StatusCode::OK, &HeaderMap::new(), &masks);
+        (String::from_utf8(stored.body).unwrap(), stored.kept.masked)
+    }
+
+    #[test]
+    fn a_key_in_several_events_or_tokens_is_taken_out() {
+        let delta = |text: &str| {
+            format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": {"content": text}}]}))
+        };
+        let events =
+            [delta("is "), delta(&KEY[..7]), delta(&KEY[7..14]), delta(&KEY[14..])].concat();
+        let (body, masked) = stored("text/event-stream", &events);
+        assert!(masked && !body.contains(&KEY[7..14]) && body.contains("is "), "{body}");
+        let tokens: Vec<_> = KEY
+            .as_bytes()
+            .chunks(3)
+            .map(|it| json!({"token": std::str::from_utf8(it).unwrap(), "bytes": it}))
+            .collect();
+        let whole =
+            json!({"choices": [{"message": {"content": "ok"}, "logprobs": {"content": tokens}}]});
+        let (body, masked) = stored("application/json", &whole.to_string());
+        assert!(masked && !body.contains("\"456\"") && body.contains("ok"), "{body}");
+    }
+}
