@@ -202,7 +202,7 @@ fn recorded(name: &str) -> Result<RunSelection, CliError> {
     }
 }
 
-/// The run in a cassette, of ours or of vcrpy; `None` if the file is none. What a run cannot represent of it is listed.
+/// The run in a cassette, of ours, of vcrpy or of VCR; `None` if the file is none. What a run cannot represent of it is listed.
 fn cassette(name: &str) -> Result<Option<RunSelection>, CliError> {
     let path = Path::new(name);
     // A pipe is not looked into: what is read of it is gone.
@@ -213,7 +213,9 @@ fn cassette(name: &str) -> Result<Option<RunSelection>, CliError> {
     let read =
         std::fs::File::open(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut begin));
     let format = Format::recognised(&begin).filter(|_| read.is_ok());
-    let Some(format @ (Format::Cassette | Format::Vcrpy)) = format else { return Ok(None) };
+    let Some(format @ (Format::Cassette | Format::Vcrpy | Format::Vcr)) = format else {
+        return Ok(None);
+    };
     let paths = [path.to_owned()];
     let read = retold_traffic::import(format, &paths, Options::default(), clock::now())?;
     let mut notes = String::new();

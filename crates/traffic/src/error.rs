@@ -46,6 +46,9 @@ pub enum FileProblem {
     /// It has more values than fit in memory.
     #[error("it has more than {0} values, the most that a file may have")]
     TooMany(usize),
+    /// It has more YAML documents than its format.
+    #[error("it has {0} YAML documents, and must have one")]
+    Documents(usize),
     /// A field is missing.
     #[error("it has no {0:?}")]
     Missing(&'static str),

@@ -134,17 +134,12 @@ pub(crate) fn status(code: u64) -> Result<StatusCode, FileProblem> {
 /// not encoded although a header says so was decoded by the tool that recorded it.
 pub(crate) fn plain(headers: &mut HeaderMap, body: Bytes, place: &str, notes: &mut Notes) -> Bytes {
     headers.remove(TRANSFER_ENCODING);
-    let encodings: Vec<String> = headers
-        .get_all(CONTENT_ENCODING)
-        .iter()
-        .filter_map(|value| value.to_str().ok().map(str::to_owned))
-        .collect();
+    let encodings = encodings(headers);
     headers.remove(CONTENT_ENCODING);
     if encodings.is_empty() || body.is_empty() {
         return body;
     }
     headers.remove(CONTENT_LENGTH);
-    let encodings = encodings.join(",");
     match decoded(&encodings, body.clone()) {
         Ok(plain) => plain,
         Err(_) if !looks_encoded(&encodings, &body) => body,
@@ -156,6 +151,21 @@ pub(crate) fn plain(headers: &mut HeaderMap, body: Bytes, place: &str, notes: &m
             body
         }
     }
+}
+
+/// The content encodings of a message, in the order in which they were applied.
+pub(crate) fn encodings(headers: &HeaderMap) -> String {
+    let all = headers.get_all(CONTENT_ENCODING).iter();
+    all.filter_map(|value| value.to_str().ok()).collect::<Vec<_>>().join(",")
+}
+
+/// Whether a body is still encoded as its headers say: it begins so, or can be decoded.
+pub(crate) fn is_encoded(headers: &HeaderMap, body: &Bytes) -> bool {
+    let encodings = encodings(headers);
+    let begins = std::str::from_utf8(body).is_err()
+        && !encodings.trim().eq_ignore_ascii_case("br")
+        && looks_encoded(&encodings, body);
+    begins || decoded(&encodings, body.clone()).is_ok()
 }
 
 /// Whether a body begins as its last encoding does. Brotli has no signature, but is never text.

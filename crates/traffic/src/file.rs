@@ -6,8 +6,8 @@ use memchr::memchr3_iter;
 use retold::jsonl::read_whole;
 
 use crate::error::{FileProblem, TrafficError};
-use crate::node::LocatedValue;
-use crate::yaml;
+use crate::node::{LocatedValue, Value};
+use crate::yaml::{self, Schema};
 
 /// The largest file, unpacked.
 const LARGEST: u64 = 256 << 20;
@@ -68,19 +68,32 @@ impl Document {
         TrafficError::wrong(&self.path, place, wrong)
     }
 
-    /// Its value, in JSON or YAML.
+    /// Its one value, in JSON or YAML.
     ///
     /// # Errors
     /// [`TrafficError::Wrong`].
-    pub(crate) fn node(&self) -> Result<LocatedValue, TrafficError> {
-        let text = self.text()?;
-        if text.trim_start().starts_with('{') {
-            return self.json();
+    pub(crate) fn node(&self, schema: Schema) -> Result<LocatedValue, TrafficError> {
+        let mut nodes = self.nodes(schema)?;
+        match nodes.len() {
+            0 | 1 => Ok(nodes.pop().unwrap_or(LocatedValue::new(Value::Null))),
+            n => Err(self.wrong(None, FileProblem::Documents(n))),
         }
-        yaml::read(text).map_err(|error| {
+    }
+
+    /// Its values, one per document of YAML. The marks between documents may have nothing behind them.
+    ///
+    /// # Errors
+    /// [`TrafficError::Wrong`].
+    pub(crate) fn nodes(&self, schema: Schema) -> Result<Vec<LocatedValue>, TrafficError> {
+        let text = self.text()?;
+        if text.trim_start().starts_with(['{', '[']) {
+            return Ok(vec![self.json()?]);
+        }
+        let nodes = yaml::read(text, schema).map_err(|error| {
             let place = format!("line {}, column {}", error.line, error.column);
             self.wrong(Some(place), FileProblem::Yaml(error.what))
-        })
+        })?;
+        Ok(nodes.into_iter().filter(|node| !matches!(node.value, Value::Null)).collect())
     }
 
     /// Its value, in JSON.

@@ -33,6 +33,7 @@ use exchange::TrafficExchange;
 use file::Document;
 use format::batch::BatchFiles;
 use hosts::Hosts;
+use yaml::Schema;
 
 pub use collect::TrafficImport;
 pub use error::{FileProblem, TrafficError, YamlProblem};
@@ -74,7 +75,7 @@ pub fn import(
                 return Err(TrafficError::wrong("", None, FileProblem::Said(said.to_owned())));
             };
             let document = Document::read(path)?;
-            let read = format::cassette::read(&document.node()?, &mut notes);
+            let read = format::cassette::read(&document.node(Schema::Yaml11)?, &mut notes);
             let read = read.map_err(|(place, wrong)| document.wrong(place, wrong))?;
             options.rules = read.rules;
             read.exchanges
@@ -157,13 +158,19 @@ fn exchanges(
         let document = document?;
         let wrong = |(place, wrong)| document.wrong(place, wrong);
         match format {
-            Format::Vcrpy => {
-                let cassette = document.node()?;
-                exchanges.extend(format::vcrpy::read(&cassette, notes).map_err(wrong)?);
+            Format::Vcrpy | Format::Vcr => {
+                for cassette in document.nodes(Schema::Yaml11)? {
+                    exchanges.extend(format::vcr::read(&cassette, notes).map_err(wrong)?);
+                }
             }
             Format::Har => {
-                let archive = document.json()?;
-                exchanges.extend(format::har::read(&archive, notes).map_err(wrong)?);
+                for archive in document.nodes(Schema::Yaml12)? {
+                    exchanges.extend(format::har::read(&archive, notes).map_err(wrong)?);
+                }
+            }
+            Format::Nock => {
+                let list = document.json()?;
+                exchanges.extend(format::nock::read(&list, notes).map_err(wrong)?);
             }
             Format::Batch => batch.add(&document, notes)?,
             Format::Inspect => {
@@ -176,9 +183,9 @@ fn exchanges(
                 exchanges.extend(found.map_err(wrong)?);
             }
             Format::Cassette => {
-                exchanges.extend(
-                    format::cassette::read(&document.node()?, notes).map_err(wrong)?.exchanges,
-                );
+                let cassette = document.node(Schema::Yaml11)?;
+                let read = format::cassette::read(&cassette, notes).map_err(wrong)?;
+                exchanges.extend(read.exchanges);
             }
             Format::Llm => {
                 let said = "a log of llm is an SQLite file, and is not read from its bytes";

@@ -1,5 +1,6 @@
-//! Reads YAML as PyYAML does, which writes the cassettes: YAML 1.1, in which `1e5` is a text and
-//! `yes` is true.
+//! Reads YAML as the tool does that wrote it: cassettes as PyYAML (YAML 1.1, in which `1e5` is a text
+//! and `yes` is true), the archives of Polly.js as JavaScript's packages (YAML 1.2, in which it is the
+//! other way round).
 //!
 //! Aliases are copied within a budget, so that a short file cannot become a large value. Tags choose
 //! nothing but `!!binary`, `!!str` and the harmless forms that vcrpy itself reads.
@@ -90,23 +91,32 @@ struct Size {
     bytes: usize,
 }
 
-#[derive(Default)]
+/// Which version of YAML says what a text without quotes stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Schema {
+    /// YAML 1.1, as PyYAML reads it.
+    Yaml11,
+    /// The core schema of YAML 1.2.
+    Yaml12,
+}
+
 struct YamlReader {
+    schema: Schema,
     open: Vec<OpenCollection>,
     anchors: BTreeMap<usize, (LocatedValue, Size)>,
     size: Size,
     root: Option<LocatedValue>,
 }
 
-/// The first document of a text.
+/// The documents of a text.
 ///
 /// # Errors
 /// [`YamlError`].
-pub(crate) fn read(text: &str) -> Result<LocatedValue, YamlError> {
+pub(crate) fn read(text: &str, schema: Schema) -> Result<Vec<LocatedValue>, YamlError> {
     let mut text = Cow::Borrowed(text);
     for _ in 0..MOST_MENDED {
-        match once(&text) {
-            Ok(node) => return Ok(node),
+        match once(&text, schema) {
+            Ok(documents) => return Ok(documents),
             Err((error, true)) => match indented(&text, error.line) {
                 Some(mended) => text = Cow::Owned(mended),
                 None => return Err(error),
@@ -114,13 +124,20 @@ pub(crate) fn read(text: &str) -> Result<LocatedValue, YamlError> {
             Err((error, false)) => return Err(error),
         }
     }
-    once(&text).map_err(|(error, _)| error)
+    once(&text, schema).map_err(|(error, _)| error)
 }
 
 /// Reads a text. The error says whether the indentation of a quoted text is all that is wrong with
 /// it.
-fn once(text: &str) -> Result<LocatedValue, (YamlError, bool)> {
-    let mut reader = YamlReader::default();
+fn once(text: &str, schema: Schema) -> Result<Vec<LocatedValue>, (YamlError, bool)> {
+    let mut documents = Vec::new();
+    let mut reader = YamlReader {
+        schema,
+        open: Vec::new(),
+        anchors: BTreeMap::new(),
+        size: Size::default(),
+        root: None,
+    };
     for next in Parser::new_from_str(text) {
         let (event, span) = next.map_err(|error| {
             let (line, column) = (error.marker().line(), error.marker().col() + 1);
@@ -130,11 +147,13 @@ fn once(text: &str) -> Result<LocatedValue, (YamlError, bool)> {
         let (line, column) = (span.start.line(), span.start.col() + 1);
         let at = u32::try_from(line).unwrap_or(u32::MAX);
         if let Event::DocumentEnd = event {
-            break;
+            documents.extend(reader.root.take());
+            reader.anchors.clear();
         }
         reader.take(event, at).map_err(|what| (YamlError { line, column, what }, false))?;
     }
-    Ok(reader.root.unwrap_or(LocatedValue::new(Value::Null)))
+    documents.extend(reader.root);
+    Ok(documents)
 }
 
 /// The text with the quoted text indented that continues at this line. PyYAML does not mind how the
@@ -189,7 +208,7 @@ impl YamlReader {
             Event::Scalar(text, style, anchor, tag) => {
                 let before = self.size;
                 self.count(1, text.len())?;
-                let value = scalar(&text, style, tag.as_deref())?;
+                let value = scalar(&text, style, tag.as_deref(), self.schema)?;
                 self.add(LocatedValue { line, value }, anchor, before)
             }
             Event::SequenceStart(_, anchor, _) => {
@@ -328,18 +347,30 @@ fn buffer(fields: Vec<(String, LocatedValue)>) -> Value {
     }
 }
 
-fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, YamlProblem> {
+fn scalar(
+    text: &str,
+    style: ScalarStyle,
+    tag: Option<&Tag>,
+    schema: Schema,
+) -> Result<Value, YamlProblem> {
     let tag = tag.map(|tag| {
         let (handle, suffix) = tag.parts();
         format!("{handle}{suffix}")
     });
-    match tag.as_deref().and_then(|tag| tag.strip_prefix("tag:yaml.org,2002:")) {
+    // Ruby writes `!binary` for `!!binary`.
+    let known = |tag: &'_ str| {
+        tag.strip_prefix("tag:yaml.org,2002:").or_else(|| tag.strip_prefix('!')).map(str::to_owned)
+    };
+    match tag.as_deref().and_then(known).as_deref() {
         Some("binary") => {
             let packed: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
             BASE64.decode(packed.as_bytes()).map(Value::Bytes).map_err(YamlProblem::Binary)
         }
         Some("str" | "python/str" | "python/unicode") => Ok(Value::Text(text.to_owned())),
-        _ if style == ScalarStyle::Plain => Ok(plain(text)),
+        _ if style == ScalarStyle::Plain => Ok(match schema {
+            Schema::Yaml11 => plain(text),
+            Schema::Yaml12 => core(text),
+        }),
         _ => Ok(Value::Text(text.to_owned())),
     }
 }
@@ -358,6 +389,37 @@ fn plain(text: &str) -> Value {
     }
     let number = integer(text).or_else(|| float(text));
     number.map_or_else(|| Value::Text(text.to_owned()), Value::Number)
+}
+
+/// What a text without quotes stands for in the core schema of YAML 1.2.2 (10.3.2).
+fn core(text: &str) -> Value {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
+        "true" | "True" | "TRUE" => return Value::Bool(true),
+        "false" | "False" | "FALSE" => return Value::Bool(false),
+        _ => {}
+    }
+    core_number(text).map_or_else(|| Value::Text(text.to_owned()), Value::Number)
+}
+
+fn core_number(text: &str) -> Option<Number> {
+    let radix = |digits: &str, radix| u64::from_str_radix(digits, radix).ok().map(Number::from);
+    if let Some(octal) = text.strip_prefix("0o") {
+        return radix(octal, 8);
+    }
+    if let Some(hex) = text.strip_prefix("0x") {
+        return radix(hex, 16);
+    }
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    // Of the letters, a number has only the exponent: neither "inf" nor "NaN" are JSON.
+    let fits = |byte: u8| byte.is_ascii_digit() || b".eE+-".contains(&byte);
+    if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') || !digits.bytes().all(fits) {
+        return None;
+    }
+    let text = text.strip_prefix('+').unwrap_or(text);
+    let whole =
+        text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from));
+    whole.ok().or_else(|| Number::from_f64(text.parse().ok()?))
 }
 
 fn integer(text: &str) -> Option<Number> {
@@ -437,8 +499,34 @@ fn float(text: &str) -> Option<Number> {
 mod tests {
     use super::*;
 
+    fn in_schema(text: &str, schema: Schema) -> String {
+        let documents = super::read(text, schema).unwrap();
+        documents.iter().map(|node| node.json().unwrap().to_string()).collect::<Vec<_>>().join(" ")
+    }
+
     fn json(text: &str) -> String {
-        read(text).unwrap().json().unwrap().to_string()
+        in_schema(text, Schema::Yaml11)
+    }
+
+    fn read(text: &str) -> Result<LocatedValue, YamlError> {
+        super::read(text, Schema::Yaml11)
+            .map(|documents| documents.into_iter().next().unwrap_or(LocatedValue::new(Value::Null)))
+    }
+
+    #[test]
+    fn plain_texts_of_javascript_mean_what_yaml_1_2_says() {
+        let text = "[1e5, yes, off, null, ~, 0o17, 017, 0x1F, 1_000, 1:30, .5, -.5, 1., '1', -7, +3, ., 1.2.3, .inf, 1e, \
+            12345678901234567890]";
+        let due = r#"[100000.0,"yes","off",null,null,15,17,31,"1_000","1:30",0.5,-0.5,1.0,"1",-7,3,".","1.2.3",".inf","1e",12345678901234567890]"#;
+        assert_eq!(in_schema(text, Schema::Yaml12), due);
+    }
+
+    #[test]
+    fn each_document_is_read_and_has_its_own_anchors() {
+        assert_eq!(json("---\na: &x 1\n---\nb: &x 2\nc: *x\n...\n"), r#"{"a":1} {"b":2,"c":2}"#);
+        assert_eq!(json("a: 1\n---\n"), r#"{"a":1} null"#);
+        assert!(super::read("a: &x 1\n---\nb: *x", Schema::Yaml11).is_err());
+        assert!(super::read("# nothing", Schema::Yaml11).unwrap().is_empty());
     }
 
     /// Each checked against PyYAML 6.0.3.

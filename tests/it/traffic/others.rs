@@ -9,7 +9,7 @@ use crate::support::cli::{Place, Said};
 use crate::support::rows::rows;
 
 /// A folder with these files of `fixtures`.
-fn place(files: &[&str]) -> Place {
+pub(super) fn place(files: &[&str]) -> Place {
     let place = Place::new();
     for file in files {
         let from = Path::new(env!("RETOLD_ROOT")).join("fixtures").join(file);
@@ -19,7 +19,7 @@ fn place(files: &[&str]) -> Place {
 }
 
 /// What was asked and answered in the last run.
-fn exchanges(place: &Place) -> String {
+pub(super) fn exchanges(place: &Place) -> String {
     let db = rusqlite::Connection::open(place.path("retold.db")).unwrap();
     let sql = "SELECT kind, call, sample, cause, content, body FROM log
         WHERE kind IN ('RequestSent', 'ResponseReceived', 'AttemptFailed') ORDER BY run, seq";
@@ -27,7 +27,7 @@ fn exchanges(place: &Place) -> String {
 }
 
 /// Asks the replay of a run for the answers to one question.
-fn asked(place: &Place, command: &str, question: &str, times: usize) -> Said {
+pub(super) fn asked(place: &Place, command: &str, question: &str, times: usize) -> Said {
     let body = format!(r#"{{"model":"m","messages":[{{"role":"user","content":"{question}"}}]}}"#);
     let curl =
         format!("curl -sS --max-time 20 $OPENAI_BASE_URL/chat/completions -d '{body}'; echo;");

@@ -187,7 +187,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::yaml::read;
+    use crate::yaml::{Schema, read};
 
     fn tree() -> impl Strategy<Value = LocatedValue> {
         let leaf = prop_oneof![
@@ -233,8 +233,9 @@ mod tests {
             let mut block = YamlBlock::default();
             block.field("a", &value);
             let text = block.into_lines();
-            let again = read(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-            let fields = again.map().unwrap();
+            let again = read(&text, Schema::Yaml11);
+            let again = again.unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let fields = again[0].map().unwrap();
             prop_assert_eq!(fields[0].1.text_of_json(), value.text_of_json(), "{}", text);
         }
     }

@@ -42,12 +42,13 @@ mod tests {
 
     use super::*;
     use crate::node::Value;
-    use crate::yaml::read;
+    use crate::yaml::{Schema, read};
 
     proptest! {
         #[test]
         fn what_is_written_is_read_again(text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-            let node = read(&format!("a: {}\nb: {}\n", quoted(&text), text_or_bytes(&bytes))).unwrap();
+            let text_of_both = format!("a: {}\nb: {}\n", quoted(&text), text_or_bytes(&bytes));
+            let node = read(&text_of_both, Schema::Yaml11).unwrap().remove(0);
             prop_assert_eq!(node.get("a").unwrap().text(), Some(text.as_str()));
             let read = match &node.get("b").unwrap().value {
                 Value::Text(text) => text.clone().into_bytes(),

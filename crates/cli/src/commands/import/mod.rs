@@ -17,8 +17,8 @@ use crate::run_id::new_run_id;
 use crate::runs::program::next_command;
 use crate::select;
 use retold::exchange::{
-    DECISIONS, EXCHANGES, ImportError, ImportResult, Recording, import_recording, is_recording,
-    read_exchanges, read_recording,
+    DECISIONS, EXCHANGES, Exchanges, ImportError, ImportResult, Recording, import_recording,
+    is_recording, read_exchanges, read_recording,
 };
 use retold::id::{RunId, Seq};
 use retold::jsonl::{JsonlReader, beginning};
@@ -39,9 +39,11 @@ use traffic::TrafficArgs;
 /// its content.
 ///
 /// What another tool recorded becomes a run like those of `retold record`, which
-/// `retold replay RUN -- CMD` serves: cassettes of vcrpy, HTTP Archives (HAR), the files of OpenAI's
-/// Batch API, and logs of Inspect AI and of Simon Willison's llm. What a run cannot represent is listed. The input, output and
-/// error files of a batch are given together, and so are those of a batch that continued it.
+/// `retold replay RUN -- CMD` serves: cassettes of vcrpy, langchain-tests, Ruby's VCR and Betamax, HTTP
+/// Archives (HAR) and the recordings of Polly.js, recordings of nock, the files of OpenAI's Batch API,
+/// and logs of Inspect AI and of Simon Willison's llm. What a run cannot represent is
+/// listed. The input, output and error files of a batch are given together, and so are those of a batch
+/// that continued it.
 ///
 /// `retold import EXPERIMENT FOLDER` runs the experiment with the settings found in the folder, and
 /// answers each of its questions with the original answer. It reports what the original did not
@@ -72,10 +74,14 @@ enum FormatArg {
     Exchanges,
     /// A cassette of retold.
     Cassette,
-    /// A cassette of vcrpy, in YAML or JSON.
+    /// A cassette of vcrpy, in YAML or JSON, or of langchain-tests.
     Vcrpy,
-    /// An HTTP Archive, as browsers and proxies write it.
+    /// A cassette of Ruby's VCR or of Betamax, in YAML or JSON.
+    Vcr,
+    /// An HTTP Archive, as browsers and proxies write it, or a recording of Polly.js.
     Har,
+    /// A recording of nock, a list of JSON.
+    Nock,
     /// Input, output and error files of OpenAI's Batch API.
     Batch,
     /// A log of Inspect AI, .eval or .json.
@@ -91,6 +97,8 @@ impl FormatArg {
             FormatArg::Recording | FormatArg::Exchanges => None,
             FormatArg::Cassette => Some(Format::Cassette),
             FormatArg::Vcrpy => Some(Format::Vcrpy),
+            FormatArg::Vcr => Some(Format::Vcr),
+            FormatArg::Nock => Some(Format::Nock),
             FormatArg::Har => Some(Format::Har),
             FormatArg::Batch => Some(Format::Batch),
             FormatArg::Inspect => Some(Format::Inspect),
@@ -142,7 +150,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     match is_recording {
         true => recording(lines, &file, &shown, global, output),
-        false => exchanges(lines, &shown, global, output),
+        false => {
+            let read = read_exchanges(lines, clock::now())?;
+            exchanges(read, &shown, global, output)
+        }
     }
 }
 
@@ -210,12 +221,11 @@ fn key(recording: &Recording, file: &Path, global: &Global) -> Result<String, Cl
 
 /// Imports bare exchanges.
 fn exchanges(
-    lines: JsonlReader,
+    exchanges: Exchanges,
     shown: &str,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let exchanges = read_exchanges(lines, clock::now())?;
     let (run, count, simulated) = (new_run_id()?, exchanges.count, exchanges.simulated);
     let dropped = exchanges.labels_dropped;
     exchanges.store(&SqliteBackend::open_or_create(&global.log, global.sqlite())?, run)?;

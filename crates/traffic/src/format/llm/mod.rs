@@ -24,7 +24,7 @@ use retold::prompt::{Api, Request};
 use serde_json::{Map, Value, json};
 use tempfile::NamedTempFile;
 
-use super::is_sqlite;
+use super::recognised::is_sqlite;
 use crate::error::{FileProblem, TrafficError};
 use crate::exchange::{TrafficAnswer, TrafficExchange, TrafficQuestion};
 use crate::notes::Notes;

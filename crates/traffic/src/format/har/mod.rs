@@ -1,16 +1,19 @@
-//! HTTP Archives (HAR 1.2), as browsers and proxies write them.
+//! HTTP Archives (HAR 1.2), as browsers and proxies write them, and the recordings of Polly.js, which
+//! are archives in JSON or YAML.
+
+mod body;
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use data_encoding::BASE64;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 
 use super::Placed;
 use crate::error::FileProblem;
 use crate::exchange::{
-    Http, TrafficAnswer, TrafficExchange, TrafficQuestion, headers, method, plain, status,
+    Http, TrafficAnswer, TrafficExchange, TrafficQuestion, headers, is_encoded, method, plain,
+    status,
 };
 use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
@@ -66,23 +69,25 @@ fn exchange(
         return Ok(None);
     }
     let status = status(code)?;
-    let Some(answer) = content(response)? else {
-        notes.lost("an exchange whose answer is not in the file", place);
-        return Ok(None);
-    };
     let mut answered = all_headers(response, place, notes);
-    // What the file has is decoded already, whatever the headers say.
-    for name in [CONTENT_ENCODING, TRANSFER_ENCODING, CONTENT_LENGTH] {
-        answered.remove(name);
-    }
     let kind = response.get("content").and_then(|content| content.get("mimeType")?.text());
     if let Some(kind) = kind.and_then(|kind| HeaderValue::from_str(kind).ok())
         && !answered.contains_key(CONTENT_TYPE)
     {
         answered.insert(CONTENT_TYPE, kind);
     }
+    let Some(answer) = content(response, &answered, place, notes)? else {
+        notes.lost("an exchange whose answer is not in the file", place);
+        return Ok(None);
+    };
+    // Browsers and proxies have undone the content encoding, and Polly.js has not.
+    if !is_encoded(&answered, &answer) {
+        answered.remove(CONTENT_ENCODING);
+    }
+    let answer = plain(&mut answered, answer, place, notes);
+    answered.remove(CONTENT_LENGTH);
     let mut headers = asked_headers;
-    let body = sent(request, place, notes)?;
+    let body = sent(request, &headers, place, notes)?;
     let body = plain(&mut headers, body, place, notes);
     let milliseconds = match entry.get("time").map(|time| &time.value) {
         Some(Value::Number(time)) => time.as_f64().unwrap_or(0.0),
@@ -100,17 +105,36 @@ fn exchange(
 
 fn all_headers(node: &LocatedValue, place: &str, notes: &mut Notes) -> HeaderMap {
     let all = node.get("headers").and_then(LocatedValue::list).unwrap_or_default();
-    let pairs = all.iter().filter_map(|header| {
-        Some((header.get("name")?.text()?, header.get("value")?.text()?.as_bytes()))
-    });
-    headers(pairs, place, notes)
+    let mut pairs = Vec::with_capacity(all.len());
+    for header in all {
+        let name = header.get("name").and_then(LocatedValue::text);
+        // YAML has numbers and truth values where JSON has texts.
+        let value = header.get("value").map(|value| match &value.value {
+            Value::Text(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Bool(value) => Some(value.to_string()),
+            _ => None,
+        });
+        match (name, value) {
+            (Some(name), Some(Some(value))) => pairs.push((name, value)),
+            // An empty one.
+            (Some(name), None) => pairs.push((name, String::new())),
+            _ => notes.lost("a header that HTTP does not allow", place),
+        }
+    }
+    headers(pairs.iter().map(|(name, value)| (*name, value.as_bytes())), place, notes)
 }
 
 /// The body of a request.
-fn sent(request: &LocatedValue, place: &str, notes: &mut Notes) -> Result<Bytes, FileProblem> {
+fn sent(
+    request: &LocatedValue,
+    headers: &HeaderMap,
+    place: &str,
+    notes: &mut Notes,
+) -> Result<Bytes, FileProblem> {
     let Some(data) = request.get("postData") else { return Ok(Bytes::new()) };
-    if let Some(text) = data.get("text").and_then(LocatedValue::text) {
-        return unpacked(text, data.get("encoding"));
+    if let Some(body) = body::body(data, headers, place, notes)? {
+        return Ok(body);
     }
     let params = data.get("params").and_then(LocatedValue::list).unwrap_or_default();
     if params.is_empty() {
@@ -140,28 +164,19 @@ fn form_encoded(text: &str) -> String {
 }
 
 /// The body of an answer; `None` if the file does not have it.
-fn content(response: &LocatedValue) -> Result<Option<Bytes>, FileProblem> {
+fn content(
+    response: &LocatedValue,
+    headers: &HeaderMap,
+    place: &str,
+    notes: &mut Notes,
+) -> Result<Option<Bytes>, FileProblem> {
     let Some(content) = response.get("content") else { return Ok(None) };
-    if let Some(text) = content.get("text").and_then(LocatedValue::text) {
-        return unpacked(text, content.get("encoding")).map(Some);
+    if let Some(body) = body::body(content, headers, place, notes)? {
+        return Ok(Some(body));
     }
     let size = match content.get("size").map(|size| &size.value) {
         Some(Value::Number(size)) => size.as_i64().unwrap_or(0),
         _ => 0,
     };
     Ok((size <= 0).then(Bytes::new))
-}
-
-fn unpacked(text: &str, encoding: Option<&LocatedValue>) -> Result<Bytes, FileProblem> {
-    match encoding.and_then(LocatedValue::text) {
-        Some("base64") => {
-            let packed: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-            let unpacked = BASE64.decode(&packed);
-            unpacked.map(Bytes::from).map_err(|_| FileProblem::Value {
-                what: "base64",
-                found: text.chars().take(40).collect(),
-            })
-        }
-        _ => Ok(Bytes::from(text.to_owned())),
-    }
 }
