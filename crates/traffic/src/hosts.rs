@@ -6,8 +6,8 @@ use retold::model::providers;
 
 use crate::error::FileProblem;
 
-/// The longest name of an upstream.
-const LONGEST: usize = 40;
+/// The longest host, of which the name of an upstream is made (RFC 1035, 2.3.4), and its port.
+const LONGEST_HOST: usize = 253 + ":65535".len();
 
 /// A URL, taken apart as it is written: a path has to be the one that a client sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl UrlParts {
         let host = authority.rsplit('@').next().unwrap_or("").to_ascii_lowercase();
         let host = host.strip_suffix(usual).unwrap_or(&host).to_owned();
         let fits = |c: char| c.is_ascii_alphanumeric() || ".-_:[]".contains(c);
-        if host.is_empty() || !host.chars().all(fits) {
+        if host.is_empty() || host.len() > LONGEST_HOST || !host.chars().all(fits) {
             return Err(wrong());
         }
         let (path, query) = match rest.split_once('?') {
@@ -141,7 +141,7 @@ impl Hosts {
             }
         }
         let fits = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-        let name: String = parts.host.chars().map(fits).take(LONGEST - 3).collect();
+        let name: String = parts.host.chars().map(fits).collect();
         let name = name.trim_matches('-').to_owned();
         let numbered = (2..100).map(|n| format!("{name}-{n}"));
         let free =
@@ -195,6 +195,11 @@ mod tests {
             ("https://api.together.ai/v1/models", "api-together-ai", "/v1/models"),
             ("http://localhost:8000", "localhost-8000", "/"),
             ("https://localhost:8000/a b", "localhost-8000-2", "/a%20b"),
+            (
+                "https://a-model-of-ours-in-the-far-west.westus3.models.ai.azure.example/x",
+                "a-model-of-ours-in-the-far-west-westus3-models-ai-azure-example",
+                "/x",
+            ),
         ] {
             assert_eq!(place(&mut hosts, url), (name.to_owned(), path.to_owned()), "{url}");
         }
@@ -213,7 +218,9 @@ mod tests {
         let mut hosts = Hosts::given(&named).unwrap();
         let due = ("mistral".to_owned(), "/chat/completions".to_owned());
         assert_eq!(place(&mut hosts, "https://api.mistral.ai/v1/chat/completions"), due);
-        for url in ["ftp://h/", "h/x", "https://", "https://h&h/", "https://u:hunter2@h&h/"] {
+        let long = format!("https://{}/", "h".repeat(300));
+        for url in ["ftp://h/", "h/x", "https://", "https://h&h/", "https://u:hunter2@h&h/", &long]
+        {
             let said = UrlParts::parse(url).unwrap_err().to_string();
             assert!(said.contains("URL") && !said.contains("hunter2"), "{url}: {said}");
         }

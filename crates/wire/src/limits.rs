@@ -73,3 +73,7 @@ pub(crate) const COMPARED: usize = 20_000;
 
 /// How many misses are compared; later ones are counted and refused.
 pub(crate) const MISSES_COMPARED: usize = 100;
+
+/// The longest name of an upstream: one that is made of a host, which has at most 253 characters (RFC 1035,
+/// 2.3.4), has a port and a number as well.
+pub(crate) const LONGEST_UPSTREAM: usize = 300;

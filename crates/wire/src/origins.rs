@@ -7,14 +7,12 @@ use retold::escaping::printable;
 use retold::model::providers;
 
 use crate::addresses::{HTTPS, is_host};
+use crate::limits::LONGEST_UPSTREAM;
 use crate::reach::only;
 use crate::refusal::NotLetIn;
 
 /// The server that a request is for, such as `https://api.openai.com`; not forwarded.
 pub(crate) const ORIGIN_ASKED: &str = "x-retold-origin";
-
-/// The longest name of an upstream that is made of a host.
-const LONGEST: usize = 40;
 
 /// The base URLs below which requests belong to a named upstream.
 #[derive(Debug, Clone, Default)]
@@ -136,8 +134,9 @@ fn name_of(origin: &Url) -> Option<String> {
     }
     let port = port.to_string();
     let fits = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    let host: String = host.chars().map(fits).take(LONGEST - 1 - port.len()).collect();
-    Some(format!("{}-{port}", host.trim_matches('-')))
+    let host: String = host.chars().map(fits).collect();
+    let name = format!("{}-{port}", host.trim_matches('-'));
+    (name.len() <= LONGEST_UPSTREAM).then_some(name)
 }
 
 #[cfg(test)]

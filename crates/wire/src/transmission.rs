@@ -75,7 +75,9 @@ const HEADERS: &[&str] = &[
     "openai-model",
     "openai-processing-ms",
     "openai-version",
-    "x-ratelimit-*",
+    "x-ratelimit*",
+    // As the IETF's draft has them (`ratelimit`, `ratelimit-policy`), and Mistral (`ratelimitbysize-*`).
+    "ratelimit*",
     "anthropic-ratelimit-*",
     "last-modified",
     "etag",
@@ -161,7 +163,14 @@ mod tests {
         for never in ["authorization", "set-cookie", "x-api-key", "openai-organization", "cf-ray"] {
             assert!(!is_kept(never), "{never}");
         }
-        for kept in ["content-type", "retry-after", "x-ratelimit-remaining-tokens"] {
+        for kept in [
+            "content-type",
+            "retry-after",
+            "x-ratelimit-remaining-tokens",
+            "ratelimit-limit",
+            "ratelimit",
+            "ratelimitbysize-remaining",
+        ] {
             assert!(is_kept(kept), "{kept}");
         }
     }

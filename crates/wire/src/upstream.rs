@@ -13,7 +13,7 @@ use retold::model::{Failure, FailureKind, NamedUrl};
 use crate::addresses::{ELSEWHERE, LED, ORIGIN, OWN, is_host};
 use crate::heads::is_forwarded;
 use crate::incoming::{CALL, Incoming};
-use crate::limits::{CONNECT, FILES_EXHAUSTED, SILENCE};
+use crate::limits::{CONNECT, FILES_EXHAUSTED, LONGEST_UPSTREAM, SILENCE};
 use crate::locations::translate_all;
 use crate::open_files;
 
@@ -244,7 +244,7 @@ impl UpstreamPlace<'_> {
 /// A name as it is used in paths and variables.
 fn checked(name: &str) -> Result<String, UpstreamError> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
-    let is_short = !name.is_empty() && name.len() <= 40 && name.chars().all(fits);
+    let is_short = !name.is_empty() && name.len() <= LONGEST_UPSTREAM && name.chars().all(fits);
     if !is_short && !is_host(name) {
         return Err(UpstreamError::Name(name.chars().take(40).collect()));
     }
