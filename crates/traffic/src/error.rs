@@ -49,6 +49,9 @@ pub enum FileProblem {
     /// It has more YAML documents than its format.
     #[error("it has {0} YAML documents, and must have one")]
     Documents(usize),
+    /// It has answers, and what was asked is in another file.
+    #[error("it has results without their requests: give the requests of the batch, too")]
+    NoRequests,
     /// A field is missing.
     #[error("it has no {0:?}")]
     Missing(&'static str),

@@ -127,7 +127,12 @@ fn run(
         TrafficError::wrong(&path, None, what)
     };
     if exchanges.is_empty() {
-        return Err(named(FileProblem::Not("a file with exchanges: there are none")));
+        // The results of a batch do not say what was asked.
+        let why = match (format, notes.all().next()) {
+            (Format::Batch, Some(_)) => FileProblem::NoRequests,
+            _ => FileProblem::Not("a file with exchanges: there are none"),
+        };
+        return Err(named(why));
     }
     let Options { name, rules, upstreams } = options;
     let hosts =

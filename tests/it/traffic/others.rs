@@ -77,6 +77,35 @@ fn a_cancelled_batch_and_its_rest_are_one_run() {
     assert!(replayed.out.contains("\"content\":\"2\""), "{}{}", replayed.out, replayed.err);
 }
 
+/// What was cancelled or expired was never sent: it is asked when the run goes on.
+#[test]
+fn a_message_batch_is_its_requests_and_its_results() {
+    let place = place(&["batch/message_requests.json", "batch/message_results.jsonl"]);
+    let text = said(&place, "import message_results.jsonl message_requests.json");
+    insta::assert_snapshot!(text + &exchanges(&place));
+    // One request per line, as a script writes them that sends them later.
+    let requests = std::fs::read_to_string(place.path("message_requests.json")).unwrap();
+    let requests: Value = serde_json::from_str(&requests).unwrap();
+    let lines = requests["requests"].as_array().unwrap().iter().map(|line| format!("{line}\n"));
+    place.write("lines.jsonl", lines.collect::<String>());
+    let (again, code) = place.json("import lines.jsonl message_results.jsonl");
+    assert_eq!(
+        (code, &again["questions"], &again["unanswered"]),
+        (0, &4.into(), &2.into()),
+        "{again}"
+    );
+    place.write("odd.jsonl", r#"{"custom_id": "a", "result": {"type": "lost"}}"#);
+    let odd = place.run("import lines.jsonl odd.jsonl");
+    let due = "odd.jsonl, line 1: \"lost\" is not a result of a message batch";
+    assert!(odd.code == 2 && odd.err.contains(due), "{}", odd.err);
+    let alone = place.run("import message_results.jsonl");
+    assert!(
+        alone.code == 2 && alone.err.contains("give the requests of the batch, too"),
+        "{}",
+        alone.err
+    );
+}
+
 #[test]
 fn what_is_wrong_with_a_batch_or_an_archive_is_said_with_its_place() {
     let place = place(&[

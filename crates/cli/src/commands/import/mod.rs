@@ -40,8 +40,8 @@ use traffic::TrafficArgs;
 ///
 /// What another tool recorded becomes a run like those of `retold record`, which
 /// `retold replay RUN -- CMD` serves: cassettes of vcrpy, langchain-tests, Ruby's VCR and Betamax, HTTP
-/// Archives (HAR) and the recordings of Polly.js, recordings of nock, the files of OpenAI's Batch API,
-/// and logs of Inspect AI and of Simon Willison's llm. What a run cannot represent is
+/// Archives (HAR) and the recordings of Polly.js, recordings of nock, the files of OpenAI's and
+/// Anthropic's batches, and logs of Inspect AI and of Simon Willison's llm. What a run cannot represent is
 /// listed. The input, output and error files of a batch are given together, and so are those of a batch
 /// that continued it.
 ///
@@ -82,7 +82,7 @@ enum FormatArg {
     Har,
     /// A recording of nock, a list of JSON.
     Nock,
-    /// Input, output and error files of OpenAI's Batch API.
+    /// Input, output and error files of OpenAI's Batch API, or requests and results of Anthropic's.
     Batch,
     /// A log of Inspect AI, .eval or .json.
     Inspect,
