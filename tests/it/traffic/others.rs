@@ -107,6 +107,25 @@ fn a_message_batch_is_its_requests_and_its_results() {
 }
 
 #[test]
+fn a_file_of_no_format_is_told_why_for_each() {
+    let place = Place::new();
+    place.write("notes.txt", "Meeting: at ten\nPlace: here\n");
+    place.write("other.json", "{\"messages\": [{\"role\": \"user\"}]}");
+    place.write("noise.bin", [0xFF_u8, 0xFE, 0x00, 0x81, 0x82]);
+    place.write("exchange.jsonl", "{\"request\": {\"model\": 3}}");
+    place.write("empty.jsonl", "");
+    let mut text = String::new();
+    for args in
+        ["notes.txt", "other.json", "other.json --format vcrpy", "exchange.jsonl", "empty.jsonl"]
+    {
+        text += &said(&place, &format!("import {args}"));
+    }
+    insta::assert_snapshot!(text);
+    let noise = place.run("import noise.bin");
+    assert_eq!(noise.code, 2, "{}", noise.err);
+}
+
+#[test]
 fn what_is_wrong_with_a_batch_or_an_archive_is_said_with_its_place() {
     let place = place(&[
         "batch/input.jsonl",

@@ -2,6 +2,7 @@
 
 mod original;
 mod traffic;
+mod unrecognised;
 
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,7 @@ use retold_traffic::{BEGINNING, Format};
 use retold_wire::{PROGRAM, ProgramSettings};
 
 use traffic::TrafficArgs;
+use unrecognised::unrecognised;
 
 /// Import a recording, exchanges, or what another tool recorded.
 ///
@@ -151,7 +153,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     match is_recording {
         true => recording(lines, &file, &shown, global, output),
         false => {
-            let read = read_exchanges(lines, clock::now())?;
+            let read = read_exchanges(lines, clock::now()).map_err(|error| match format {
+                Some(_) => error.into(),
+                None => unrecognised(&shown, &begin, error),
+            })?;
             exchanges(read, &shown, global, output)
         }
     }
