@@ -318,6 +318,18 @@ impl DecidedBy {
         name.as_str().unwrap_or("?")
     }
 
+    /// What decided in a file of another tool: its name there, and the format of the file.
+    pub fn imported(name: &str, format: &str) -> Self {
+        let params = serde_json::json!({"imported": format, "name": name});
+        let parser = serde_json::json!({"name": REPORTED, "params": params, "version": 1});
+        DecidedBy { method: "imported".to_owned(), parser }
+    }
+
+    /// Whether it was in a file of another tool: a program that is replayed does not report it.
+    pub fn is_imported(&self) -> bool {
+        self.is_reported() && self.parser["params"]["imported"].is_string()
+    }
+
     /// Whether a program reported it, and no parser made it.
     pub fn is_reported(&self) -> bool {
         self.parser["name"] == REPORTED

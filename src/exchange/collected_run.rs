@@ -7,19 +7,20 @@ use serde_json::Value;
 use super::import::{append, with_root};
 use crate::event::kind::{RUN_FINISHED, RUN_STARTED};
 use crate::event::{
-    AttemptDetails, AttemptFailed, Because, Event, ExchangesHasher, Labels, MerkleTree, NewEvent,
-    RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunStarted,
+    AttemptDetails, AttemptFailed, Because, DecidedBy, DecisionDetails, DecisionMade, Event,
+    ExchangesHasher, Labels, MerkleTree, NewEvent, RequestSent, ResponseDetails, ResponseReceived,
+    RunFinished, RunOutcome, RunStarted,
 };
 use crate::id::{CallPath, RunId, Sample, Seq, Time};
 use crate::log::{Backend, Head, LogError, Scratch, SharedBackend};
 use crate::model::Response;
-use crate::prompt::Request;
+use crate::prompt::{Request, canonical};
 use crate::run::kept;
 
 /// The id of the run until it is stored.
 const NAMELESS: RunId = RunId([0; 8]);
 
-/// Puts a run together: questions, answers and failed attempts, without decisions.
+/// Puts a run together: questions, answers, failed attempts, and decisions that a file has.
 pub struct Collector {
     /// What errors call it.
     name: String,
@@ -80,6 +81,24 @@ impl Collector {
         let received = ResponseReceived { request, content, details };
         let seq = self.add(Event::ResponseReceived(received.clone()), None)?;
         self.outcome.answer(seq, request, &received.content, &received.details);
+        Ok(seq)
+    }
+
+    /// Adds a decision about an answer.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn decided(
+        &mut self,
+        response: Seq,
+        by: DecidedBy,
+        details: DecisionDetails,
+    ) -> Result<Seq, LogError> {
+        let failed = |error| LogError::failed(self.name.clone(), error);
+        let decided = canonical(&by).and_then(|by| Ok((by, canonical(&details)?)));
+        let (of, body) = decided.map_err(failed)?;
+        let seq = self.add(Event::DecisionMade(DecisionMade { response, by, details }), None)?;
+        self.outcome.decision(seq, response, &of, &body);
         Ok(seq)
     }
 

@@ -172,6 +172,11 @@ impl OutcomeLanes {
             let Some(stored) = events.next(reader)? else { break };
             let seq = stored.seq;
             let lane = match stored.event()? {
+                // Those of an import are nobody's to report again.
+                Event::DecisionMade(made) if made.by.is_imported() => {
+                    left = left.saturating_sub(1);
+                    continue;
+                }
                 Event::DecisionMade(made) => OutcomeLane::Answer(made.response),
                 Event::Occurred(occurred) => OutcomeLane::Facts(lane_of(&occurred.fact).to_owned()),
                 Event::MarkRecorded(mark) => OutcomeLane::Marks(mark.name),

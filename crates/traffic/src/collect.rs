@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use http::{HeaderMap, HeaderValue};
-use retold::event::{Labels, RunStarted};
+use retold::event::{DecidedBy, DecisionDetails, Labels, RunStarted};
 use retold::exchange::{CollectedRun, Collector};
-use retold::id::{CallPath, IdError, Time};
+use retold::id::{CallPath, IdError, Seq, Time};
 use retold::model::{ModelInfo, providers};
 use retold::prompt::{Request, RequestError};
 use retold_wire::{
@@ -16,7 +16,7 @@ use retold_wire::{
 use serde_json::json;
 
 use crate::error::{FileProblem, TrafficError};
-use crate::exchange::{Http, TrafficAnswer, TrafficExchange, TrafficQuestion};
+use crate::exchange::{Http, TrafficAnswer, TrafficDecision, TrafficExchange, TrafficQuestion};
 use crate::export::HASH_DIGITS;
 use crate::format::Format;
 use crate::hosts::{Hosts, UrlParts};
@@ -37,8 +37,12 @@ pub struct TrafficImport {
     pub answers: u64,
     /// How many failed attempts.
     pub failed: u64,
-    /// How many questions have no answer, in which case the run is not finished.
+    /// How many questions have no answer.
     pub unanswered: u64,
+    /// How many decisions.
+    pub decisions: u64,
+    /// Whether every question has an answer, and what was recorded came to its end.
+    pub is_finished: bool,
     /// Where the requests of each upstream went.
     pub urls: BTreeMap<String, String>,
     /// What could not be represented.
@@ -53,6 +57,8 @@ pub(crate) struct Plan {
     pub(crate) rules: Rules,
     pub(crate) hosts: Hosts,
     pub(crate) time: Time,
+    /// Whether what was recorded came to its end.
+    pub(crate) is_ended: bool,
 }
 
 /// Makes a run of exchanges.
@@ -64,7 +70,7 @@ pub(crate) fn collect(
     exchanges: Vec<TrafficExchange>,
     mut notes: Notes,
 ) -> Result<TrafficImport, TrafficError> {
-    let Plan { files, format, name, rules, mut hosts, time } = plan;
+    let Plan { files, format, name, rules, mut hosts, time, is_ended } = plan;
     let rules = without_headers(rules, &exchanges, &mut notes);
     let mut started = RunStarted {
         experiment: PROGRAM.to_owned(),
@@ -77,6 +83,7 @@ pub(crate) fn collect(
     let begun = Collector::begin(files.join(", "), started.clone(), time)?;
     let mut writer = RunBuilder {
         file: files.join(", "),
+        format,
         run: begun,
         book: ReplayQueue::new(true, true),
         rules,
@@ -84,6 +91,7 @@ pub(crate) fn collect(
         answers: 0,
         failed: 0,
         unanswered: 0,
+        decisions: 0,
     };
     // Known before the first redirect is read, because it may lead to any of them.
     for exchange in &exchanges {
@@ -96,7 +104,7 @@ pub(crate) fn collect(
     for exchange in exchanges {
         writer.add(exchange, &mut hosts, &mut notes)?;
     }
-    let RunBuilder { run, rules, questions, answers, failed, unanswered, .. } = writer;
+    let RunBuilder { run, rules, questions, answers, failed, unanswered, decisions, .. } = writer;
     let files = files.iter().map(|file| rules.redacted(file)).collect();
     let upstreams = hosts.urls().keys().cloned().collect();
     let urls = hosts.urls().iter().filter(|(_, url)| !url.is_empty());
@@ -114,9 +122,20 @@ pub(crate) fn collect(
     };
     started.settings = json!(settings);
     // A cassette has no decisions and facts, so those that a program reports have nothing to be compared with.
-    let is_complete = unanswered == 0 && format != Format::Cassette.name();
-    let run = run.finish(started, is_complete)?;
-    Ok(TrafficImport { run, format, questions, answers, failed, unanswered, urls, notes })
+    let is_finished = unanswered == 0 && is_ended;
+    let run = run.finish(started, is_finished && format != Format::Cassette.name())?;
+    Ok(TrafficImport {
+        run,
+        format,
+        questions,
+        answers,
+        failed,
+        unanswered,
+        decisions,
+        is_finished,
+        urls,
+        notes,
+    })
 }
 
 /// If a file has none of the headers that count, although an SDK always sends one, then the tool
@@ -149,6 +168,7 @@ fn without_headers(rules: Rules, exchanges: &[TrafficExchange], notes: &mut Note
 struct RunBuilder {
     /// What the files are called.
     file: String,
+    format: &'static str,
     run: Collector,
     book: ReplayQueue,
     rules: Rules,
@@ -156,6 +176,7 @@ struct RunBuilder {
     answers: u64,
     failed: u64,
     unanswered: u64,
+    decisions: u64,
 }
 
 /// Why an exchange, or an answer in it, is left out of the run.
@@ -204,7 +225,7 @@ impl RunBuilder {
         hosts: &mut Hosts,
         notes: &mut Notes,
     ) -> Result<(), TrafficError> {
-        let TrafficExchange { place, asked, answers, mut label, latency } = exchange;
+        let TrafficExchange { place, asked, answers, decisions, mut label, latency } = exchange;
         if let Some(label) = &mut label {
             self.rules.redact(label);
         }
@@ -243,7 +264,10 @@ impl RunBuilder {
             match outcome {
                 LoggedOutcome::Answer(response) => {
                     self.answers += 1;
-                    self.run.received(request, *response, latency, label)?;
+                    let answer = self.run.received(request, *response, latency, label)?;
+                    for decision in decisions {
+                        self.decided(answer, decision)?;
+                    }
                     return Ok(());
                 }
                 LoggedOutcome::Failed { mut details } => {
@@ -264,6 +288,16 @@ impl RunBuilder {
                 }
             }
         }
+        Ok(())
+    }
+
+    fn decided(&mut self, answer: Seq, decision: TrafficDecision) -> Result<(), TrafficError> {
+        let TrafficDecision { name, mut value, reasoning } = decision;
+        self.rules.redact(&mut value);
+        let by = DecidedBy::imported(&self.rules.redacted(&name), self.format);
+        let reasoning = reasoning.map(|text| self.rules.redacted(&text));
+        self.run.decided(answer, by, DecisionDetails { reasoning, value, warnings: Vec::new() })?;
+        self.decisions += 1;
         Ok(())
     }
 
@@ -340,7 +374,7 @@ impl RunBuilder {
         &mut self,
         ticket: &mut Ticket,
         question: &CollectedQuestion,
-    ) -> Result<retold::id::Seq, TrafficError> {
+    ) -> Result<Seq, TrafficError> {
         if let Some(request) = ticket.request {
             return Ok(request);
         }

@@ -24,9 +24,20 @@ pub(crate) struct TrafficExchange {
     pub(crate) place: String,
     pub(crate) asked: TrafficQuestion,
     pub(crate) answers: Vec<TrafficAnswer>,
+    /// What was decided about the last answer.
+    pub(crate) decisions: Vec<TrafficDecision>,
     /// What the file calls it; kept for export.
     pub(crate) label: Option<Value>,
     pub(crate) latency: Duration,
+}
+
+/// A decision that a file has about an answer.
+#[derive(Debug)]
+pub(crate) struct TrafficDecision {
+    /// What decided, such as a scorer.
+    pub(crate) name: String,
+    pub(crate) value: Value,
+    pub(crate) reasoning: Option<String>,
 }
 
 /// What was asked.
@@ -58,6 +69,13 @@ pub(crate) enum TrafficAnswer {
     Read(Box<Response>),
     /// Nothing: the attempt failed.
     Failed(AttemptDetails),
+}
+
+impl TrafficExchange {
+    /// Whether something answers the question.
+    pub(crate) fn has_answer(&self) -> bool {
+        self.answers.iter().any(TrafficAnswer::is_success)
+    }
 }
 
 impl TrafficAnswer {

@@ -68,7 +68,7 @@ pub fn import(
     time: Time,
 ) -> Result<TrafficImport, TrafficError> {
     let mut notes = Notes::default();
-    let exchanges = match format {
+    let read = match format {
         Format::Cassette => {
             let [path] = paths else {
                 let said = "a cassette is a run of its own: give one file";
@@ -78,7 +78,7 @@ pub fn import(
             let read = format::cassette::read(&document.node(Schema::Yaml11)?, &mut notes);
             let read = read.map_err(|(place, wrong)| document.wrong(place, wrong))?;
             options.rules = read.rules;
-            read.exchanges
+            ReadFiles::ended(read.exchanges)
         }
         // SQLite reads from a file.
         Format::Llm => {
@@ -86,14 +86,14 @@ pub fn import(
             for path in paths {
                 exchanges.extend(format::llm::read(path, &mut notes)?);
             }
-            exchanges
+            ReadFiles::ended(exchanges)
         }
         _ => {
-            let read = |path: &PathBuf| Document::read(path);
-            exchanges(format, paths.iter().map(read), &mut notes)?
+            let document = |path: &PathBuf| Document::read(path);
+            exchanges(format, paths.iter().map(document), &mut notes)?
         }
     };
-    run(format, paths, exchanges, notes, options, time)
+    run(format, paths, read, notes, options, time)
 }
 
 /// The same for the bytes of one file of a format that is text or an archive, which is called `path`.
@@ -109,15 +109,15 @@ pub fn import_bytes(
 ) -> Result<TrafficImport, TrafficError> {
     let mut notes = Notes::default();
     let document = Document::new(&path, bytes);
-    let exchanges = exchanges(format, std::iter::once(Ok(document)), &mut notes)?;
-    run(format, &[path], exchanges, notes, options, time)
+    let read = exchanges(format, std::iter::once(Ok(document)), &mut notes)?;
+    run(format, &[path], read, notes, options, time)
 }
 
 /// Makes a run of the exchanges of files.
 fn run(
     format: Format,
     paths: &[PathBuf],
-    exchanges: Vec<TrafficExchange>,
+    read: ReadFiles,
     notes: Notes,
     options: Options,
     time: Time,
@@ -126,6 +126,7 @@ fn run(
         let path = paths.first().map_or_else(String::new, |path| path.display().to_string());
         TrafficError::wrong(&path, None, what)
     };
+    let ReadFiles { exchanges, is_ended } = read;
     if exchanges.is_empty() {
         // The results of a batch do not say what was asked.
         let why = match (format, notes.all().next()) {
@@ -141,7 +142,7 @@ fn run(
         path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
     };
     let files = paths.iter().map(file).collect();
-    let plan = Plan { files, format: format.name(), name, rules, hosts, time };
+    let plan = Plan { files, format: format.name(), name, rules, hosts, time, is_ended };
     let read = collect(plan, exchanges, notes)?;
     if read.questions > 0 {
         return Ok(read);
@@ -151,13 +152,26 @@ fn run(
     Err(named(FileProblem::Said(format!("none of its exchanges can be represented{why}"))))
 }
 
+/// What files of one format have.
+struct ReadFiles {
+    exchanges: Vec<TrafficExchange>,
+    /// Whether what they record came to its end.
+    is_ended: bool,
+}
+
+impl ReadFiles {
+    fn ended(exchanges: Vec<TrafficExchange>) -> Self {
+        ReadFiles { exchanges, is_ended: true }
+    }
+}
+
 /// The exchanges of files of one format.
 fn exchanges(
     format: Format,
     documents: impl Iterator<Item = Result<Document, TrafficError>>,
     notes: &mut Notes,
-) -> Result<Vec<TrafficExchange>, TrafficError> {
-    let mut exchanges = Vec::new();
+) -> Result<ReadFiles, TrafficError> {
+    let (mut exchanges, mut is_ended) = (Vec::new(), true);
     let mut batch = BatchFiles::default();
     for document in documents {
         let document = document?;
@@ -180,12 +194,12 @@ fn exchanges(
             Format::Batch => batch.add(&document, notes)?,
             Format::Inspect => {
                 let found = match document.bytes().starts_with(b"PK") {
-                    true => format::inspect::read_archive(document.bytes(), notes),
-                    false => file::json_value(document.text()?).and_then(|log| {
-                        format::inspect::read(&log, notes).map_err(|wrong| (None, wrong))
-                    }),
+                    true => format::inspect::archive::read(document.bytes(), notes),
+                    false => format::inspect::read(document.text()?, notes),
                 };
-                exchanges.extend(found.map_err(wrong)?);
+                let log = found.map_err(wrong)?;
+                is_ended &= log.is_ended;
+                exchanges.extend(log.exchanges);
             }
             Format::Cassette => {
                 let cassette = document.node(Schema::Yaml11)?;
@@ -199,5 +213,5 @@ fn exchanges(
         }
     }
     exchanges.extend(batch.exchanges(notes));
-    Ok(exchanges)
+    Ok(ReadFiles { exchanges, is_ended })
 }

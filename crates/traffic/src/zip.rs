@@ -1,5 +1,6 @@
 //! Reads zip archives as far as Inspect AI writes them: stored, deflated or zstd, and within limits.
-//! What is said about an entry in two places is taken from the directory at the end.
+//! What is said about an entry in two places is taken from the directory at the end; where that was cut
+//! off, from the header before the entry.
 
 use std::io::Read;
 
@@ -7,7 +8,7 @@ use std::io::Read;
 const MOST_ENTRIES: usize = 200_000;
 
 /// The most bytes of all entries that are read.
-const MOST_BYTES: u64 = 1 << 30;
+const MOST_BYTES: u64 = 512 << 20;
 
 /// The longest that the directory's end may be away from the end of the file: a comment.
 const COMMENT: usize = 1 << 16;
@@ -25,8 +26,8 @@ pub(crate) enum ZipError {
     Method { name: String, method: u16 },
     #[error("the entry {0:?} is damaged: its checksum does not match")]
     Sum(String),
-    #[error("the entries unpack to more than {} MiB", MOST_BYTES >> 20)]
-    TooLong,
+    #[error("its samples unpack to {} MiB, and the most that is read is {} MiB", .0 >> 20, MOST_BYTES >> 20)]
+    TooLong(u64),
     #[error("the entry {name:?} cannot be unpacked: {source}")]
     Broken { name: String, source: std::io::Error },
 }
@@ -46,6 +47,8 @@ pub(crate) struct ZipEntry {
 pub(crate) struct ZipArchive<'a> {
     bytes: &'a [u8],
     pub(crate) entries: Vec<ZipEntry>,
+    /// Whether its end is missing.
+    pub(crate) is_cut: bool,
     /// How many bytes may still be unpacked.
     left: u64,
 }
@@ -75,7 +78,38 @@ impl<'a> ZipArchive<'a> {
             entries.push(entry);
             at = next;
         }
-        Ok(ZipArchive { bytes, entries, left: MOST_BYTES })
+        Ok(ZipArchive { bytes, entries, is_cut: false, left: MOST_BYTES })
+    }
+
+    /// The entries at the beginning of an archive without its end, as far as they are whole.
+    ///
+    /// # Errors
+    /// [`ZipError::NotOne`] if there are none.
+    pub(crate) fn cut_off(bytes: &'a [u8]) -> Result<Self, ZipError> {
+        let (mut entries, mut at) = (Vec::new(), 0);
+        while let Some((entry, next)) = local(bytes, at) {
+            if entries.len() == MOST_ENTRIES {
+                return Err(ZipError::TooMany);
+            }
+            entries.push(entry);
+            at = next;
+        }
+        match entries.is_empty() {
+            true => Err(ZipError::NotOne),
+            false => Ok(ZipArchive { bytes, entries, is_cut: true, left: MOST_BYTES }),
+        }
+    }
+
+    /// Checks, before any of them is unpacked, that entries are not too much.
+    ///
+    /// # Errors
+    /// [`ZipError::TooLong`].
+    pub(crate) fn fits<'e>(
+        &self,
+        entries: impl Iterator<Item = &'e ZipEntry>,
+    ) -> Result<(), ZipError> {
+        let sum = entries.fold(0_u64, |sum, entry| sum.saturating_add(entry.unpacked));
+        if sum > self.left { Err(ZipError::TooLong(sum)) } else { Ok(()) }
     }
 
     /// The bytes of an entry.
@@ -94,8 +128,9 @@ impl<'a> ZipArchive<'a> {
             bytes.get(begin..begin.checked_add(*packed)?)
         };
         let data = data().ok_or_else(|| ZipError::Place(name.clone()))?;
+        let too_long = |more: u64| ZipError::TooLong(MOST_BYTES.saturating_add(more));
         if *unpacked > self.left {
-            return Err(ZipError::TooLong);
+            return Err(too_long(*unpacked - self.left));
         }
         let broken = |source| ZipError::Broken { name: name.clone(), source };
         let reader: Box<dyn Read> = match method {
@@ -107,7 +142,7 @@ impl<'a> ZipArchive<'a> {
         // Whatever the directory says about its length.
         let mut out = Vec::new();
         reader.take(self.left + 1).read_to_end(&mut out).map_err(broken)?;
-        self.left = self.left.checked_sub(out.len() as u64).ok_or(ZipError::TooLong)?;
+        self.left = self.left.checked_sub(out.len() as u64).ok_or_else(|| too_long(1))?;
         let mut found = flate2::Crc::new();
         found.update(&out);
         if u64::from(found.sum()) != *sum {
@@ -137,6 +172,44 @@ fn directory(bytes: &[u8]) -> Option<(usize, usize)> {
     Some((place::<8>(bytes, end.checked_add(32)?)?, place::<8>(bytes, end.checked_add(48)?)?))
 }
 
+/// The entry whose header is here, and where it ends; `None` if it is not whole. A header that was written
+/// before the length was known has none, and zip archives that are written to a file, as these are, have
+/// no such headers.
+fn local(bytes: &[u8], at: usize) -> Option<(ZipEntry, usize)> {
+    if number::<4>(bytes, at)? != 0x0403_4B50 {
+        return None;
+    }
+    let (name, extra) = (place::<2>(bytes, at + 26)?, place::<2>(bytes, at + 28)?);
+    let begin = at + 30;
+    let text = String::from_utf8_lossy(bytes.get(begin..begin + name)?).into_owned();
+    let (mut unpacked, mut packed) = (number::<4>(bytes, at + 22)?, number::<4>(bytes, at + 18)?);
+    large(bytes, begin + name, extra, &mut [&mut unpacked, &mut packed])?;
+    let packed = usize::try_from(packed).ok()?;
+    let end = (begin + name + extra).checked_add(packed).filter(|end| *end <= bytes.len())?;
+    let method = u16::try_from(number::<2>(bytes, at + 8)?).ok()?;
+    let sum = number::<4>(bytes, at + 14)?;
+    Some((ZipEntry { name: text, method, packed, unpacked, sum, header: at }, end))
+}
+
+/// Numbers that do not fit in 32 bits, which are among the extra fields.
+fn large(bytes: &[u8], at: usize, length: usize, numbers: &mut [&mut u64]) -> Option<()> {
+    let (mut field, end) = (at, at.checked_add(length)?);
+    while field + 4 <= end {
+        let (kind, length) = (number::<2>(bytes, field)?, place::<2>(bytes, field + 2)?);
+        if kind == 1 {
+            let mut value = field + 4;
+            for place in &mut *numbers {
+                if **place == 0xFFFF_FFFF {
+                    **place = number::<8>(bytes, value)?;
+                    value += 8;
+                }
+            }
+        }
+        field += 4 + length;
+    }
+    Some(())
+}
+
 /// An entry of the directory, and where the next one begins.
 fn entry(bytes: &[u8], at: usize) -> Option<(ZipEntry, usize)> {
     if number::<4>(bytes, at)? != 0x0201_4B50 {
@@ -149,21 +222,8 @@ fn entry(bytes: &[u8], at: usize) -> Option<(ZipEntry, usize)> {
     let text = String::from_utf8_lossy(bytes.get(begin..begin + name)?).into_owned();
     let (mut unpacked, mut packed, mut header) =
         (number::<4>(bytes, at + 24)?, number::<4>(bytes, at + 20)?, number::<4>(bytes, at + 42)?);
-    // Lengths that do not fit in 32 bits are among the extra fields.
-    let (mut field, end) = (begin + name, begin + name + extra);
-    while field + 4 <= end {
-        let (kind, length) = (number::<2>(bytes, field)?, place::<2>(bytes, field + 2)?);
-        if kind == 1 {
-            let mut value = field + 4;
-            for place in [&mut unpacked, &mut packed, &mut header] {
-                if *place == 0xFFFF_FFFF {
-                    *place = number::<8>(bytes, value)?;
-                    value += 8;
-                }
-            }
-        }
-        field += 4 + length;
-    }
+    large(bytes, begin + name, extra, &mut [&mut unpacked, &mut packed, &mut header])?;
+    let end = begin + name + extra;
     let entry = ZipEntry {
         name: text,
         method,
@@ -224,6 +284,29 @@ mod tests {
         assert!(matches!(read(b"PK\x03\x04 and no more"), Err(ZipError::NotOne)));
     }
 
+    #[test]
+    fn what_is_whole_of_a_cut_archive_is_read() {
+        let whole = archive(0, b"hello", b"hello");
+        let first = 30 + "a".len() + "hello".len();
+        let twice = [&whole[..first], &whole[..first - 2]].concat();
+        let mut cut = ZipArchive::cut_off(&twice).unwrap();
+        assert!(cut.is_cut && cut.entries.len() == 1);
+        let entry = cut.entries[0].clone();
+        assert_eq!(cut.read(&entry).unwrap(), b"hello");
+        assert!(matches!(ZipArchive::cut_off(&whole[..first - 1]), Err(ZipError::NotOne)));
+    }
+
+    #[test]
+    fn too_much_is_refused_before_it_is_unpacked() {
+        let whole = archive(0, b"hello", b"hello");
+        let archive = ZipArchive::new(&whole).unwrap();
+        let mut entry = archive.entries[0].clone();
+        assert!(archive.fits(std::iter::once(&entry)).is_ok());
+        entry.unpacked = MOST_BYTES;
+        let error = archive.fits([&entry, &entry].into_iter()).unwrap_err().to_string();
+        assert_eq!(error, "its samples unpack to 1024 MiB, and the most that is read is 512 MiB");
+    }
+
     proptest! {
         #[test]
         fn no_bytes_are_read_beyond_their_end(cut in 0usize..200, flip in 0usize..200, to in any::<u8>()) {
@@ -233,6 +316,7 @@ mod tests {
             bytes[at] = to;
             bytes.truncate(bytes.len().saturating_sub(cut % 40));
             let _ = read(&bytes);
+            let _ = ZipArchive::cut_off(&bytes);
         }
     }
 }

@@ -141,7 +141,8 @@ fn what_is_wrong_with_a_batch_or_an_archive_is_said_with_its_place() {
     place.write("empty.har", "{\"log\": {\"creator\": {}, \"entries\": []}}");
     place.write("status.har", "{\"log\": {\"entries\": [{\"request\": {\"method\": \"GET\", \"url\": \"https://h/\"}, \"response\": {}}]}}");
     let eval = std::fs::read(place.path("small.eval")).unwrap();
-    place.write("cut.eval", &eval[..eval.len() / 2]);
+    // In its first entry, without which nothing is known of the log.
+    place.write("cut.eval", &eval[..500]);
     let mut flipped = eval.clone();
     // In the middle of a sample.
     flipped[3000] ^= 0xFF;
@@ -185,6 +186,47 @@ fn logs_of_inspect_are_runs_that_are_replayed() {
         let replayed = Said::ended(&mut program);
         assert!(replayed.out.contains("It is 4"), "{file}: {}{}", replayed.out, replayed.err);
     }
+}
+
+/// In the forms of earlier releases: events in a transcript and within others, messages in pools of
+/// their own, one score without a name, and a score that JSON does not have.
+#[test]
+fn logs_of_earlier_releases_of_inspect_are_read() {
+    for (file, question, answer) in [("first.json", "Sure?", "Sure"), ("pool.json", "One?", "One")]
+    {
+        let place = place(&[&format!("inspect/{file}")]);
+        let text = said(&place, &format!("import {file}")) + &exchanges(&place);
+        let db = rusqlite::Connection::open(place.path("retold.db")).unwrap();
+        let sql = "SELECT kind, cause, body FROM log WHERE kind IN ('DecisionMade', 'RunFinished') ORDER BY seq";
+        let decided: String = rows(&db, sql)
+            .iter()
+            .filter(|row| row[0] != "RunFinished")
+            .map(|row| row.join(" | ") + "\n")
+            .collect();
+        insta::with_settings!({snapshot_suffix => file.replace('.', "_")}, {
+            insta::assert_snapshot!(text + &decided);
+        });
+        place.ok("verify");
+        let replayed = asked(&place, "replay latest", question, 1);
+        assert!(replayed.out.contains(&format!("\"content\":\"{answer}\"")), "{}", replayed.err);
+        // Scores are not the program's to report.
+        assert!(!replayed.err.contains("decision"), "{}", replayed.err);
+        let stats = place.ok("stats latest");
+        assert!(stats.contains("match"), "{stats}");
+    }
+}
+
+/// What was written whole before the writing was cut off, wherever that was.
+#[test]
+fn a_cut_log_of_inspect_is_read_as_far_as_it_is_whole() {
+    let place = place(&["inspect/small.eval"]);
+    let eval = std::fs::read(place.path("small.eval")).unwrap();
+    let mut text = String::new();
+    for at in [5000, 8000, eval.len() - 1] {
+        place.write("cut.eval", &eval[..at]);
+        text += &said(&place, "import cut.eval");
+    }
+    insta::assert_snapshot!(text);
 }
 
 /// What matches is in no byte that is stored, whatever the format, and a program that asks with it gets

@@ -107,6 +107,7 @@ fn exchange(
         place: place.to_owned(),
         asked: TrafficQuestion::Kept { incoming: Box::new(incoming), hash, labels: labels(node)? },
         answers,
+        decisions: Vec::new(),
         label: None,
         latency: std::time::Duration::ZERO,
     })

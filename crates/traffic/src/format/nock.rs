@@ -63,6 +63,7 @@ fn exchange(
             body: sent,
         }),
         answers: vec![TrafficAnswer::Http { status, headers: answered, body: answer }],
+        decisions: Vec::new(),
         label: None,
         latency: Duration::ZERO,
     })

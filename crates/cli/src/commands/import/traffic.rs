@@ -85,6 +85,8 @@ pub(super) fn run(
         answers,
         failed,
         unanswered,
+        decisions,
+        is_finished,
         urls,
         notes,
     } = read;
@@ -94,8 +96,8 @@ pub(super) fn run(
     if output.is_json() {
         output.object(&json!({
             "run": run, "format": format, "questions": questions, "answers": answers,
-            "failed_attempts": failed, "unanswered": unanswered, "upstreams": urls,
-            "not_represented": as_json(&notes),
+            "failed_attempts": failed, "unanswered": unanswered, "decisions": decisions,
+            "finished": is_finished, "upstreams": urls, "not_represented": as_json(&notes),
         }))?;
         return Ok(Status::Fine);
     }
@@ -106,7 +108,12 @@ pub(super) fn run(
     if failed > 0 {
         parts.push(counted(failed, "failed attempt"));
     }
-    let mut text = format!("run {run}: {} imported from {shown} ({format})\n", parts.join(" and "));
+    if decisions > 0 {
+        parts.push(counted(decisions, "decision"));
+    }
+    let last = parts.pop().unwrap_or_default();
+    let parts = if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) };
+    let mut text = format!("run {run}: {parts} imported from {shown} ({format})\n");
     // Writing to a string cannot fail.
     for (upstream, url) in &urls {
         let variable = providers::variable(upstream);
@@ -122,7 +129,7 @@ pub(super) fn run(
     said(&mut text, &notes);
     let short = run.short(8);
     let started = select::started(Log::new(backend).reader()?.as_mut(), run)?;
-    let next = match (urls.is_empty(), unanswered > 0) {
+    let next = match (urls.is_empty(), !is_finished) {
         // Nothing in it can be asked for over HTTP.
         (true, _) => format!("check {short} --parsers FILE"),
         (false, true) => next_command("record --resume", run, &[], &started),

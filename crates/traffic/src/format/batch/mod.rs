@@ -166,6 +166,7 @@ impl BatchFiles {
                 place,
                 asked: TrafficQuestion::Http(http),
                 answers,
+                decisions: Vec::new(),
                 label: Some(json!({"custom_id": id})),
                 latency: Duration::ZERO,
             });

@@ -98,6 +98,7 @@ fn exchange(
         place: place.to_owned(),
         asked: TrafficQuestion::Http(Http { method, url, headers, body }),
         answers: vec![TrafficAnswer::Http { status, headers: answered, body: answer }],
+        decisions: Vec::new(),
         label: None,
         latency,
     }))

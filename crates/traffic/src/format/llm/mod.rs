@@ -273,6 +273,7 @@ impl LlmLog {
             asked,
             answers: vec![answer],
             label: Some(label),
+            decisions: Vec::new(),
             latency,
         }))
     }

@@ -85,6 +85,7 @@ pub(super) fn exchange(
         place: place.to_owned(),
         asked: TrafficQuestion::Http(asked),
         answers: vec![TrafficAnswer::Http { status, headers, body }],
+        decisions: Vec::new(),
         label: None,
         latency: Duration::ZERO,
     })

@@ -62,6 +62,7 @@ pub(super) fn call(
         place: place.to_owned(),
         asked: TrafficQuestion::Other("grpc", Box::new(request)),
         answers: vec![TrafficAnswer::Read(Box::new(response))],
+        decisions: Vec::new(),
         label: None,
         latency: Duration::ZERO,
     })
@@ -152,6 +153,7 @@ impl WebSocketSession {
             place,
             asked: TrafficQuestion::Other("websocket", Box::new(request)),
             answers: if answered { vec![answer] } else { Vec::new() },
+            decisions: Vec::new(),
             label: None,
             latency: Duration::ZERO,
         }))

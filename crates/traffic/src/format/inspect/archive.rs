@@ -1,0 +1,84 @@
+//! `.eval` archives: each sample is an entry of its own. An archive whose writing was cut off has no
+//! directory at its end, and what was written whole is read.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::pool::MOST_BYTES;
+use super::{InspectLog, numbers, of_sample, status};
+use crate::error::FileProblem;
+use crate::file::json_value;
+use crate::format::Placed;
+use crate::notes::Notes;
+use crate::zip::{ZipArchive, ZipEntry, ZipError};
+
+/// The exchanges of an archive.
+///
+/// # Errors
+/// What is wrong, and where.
+pub(crate) fn read(bytes: &[u8], notes: &mut Notes) -> Placed<InspectLog> {
+    let mut archive = match ZipArchive::new(bytes) {
+        Err(ZipError::NotOne) => ZipArchive::cut_off(bytes),
+        found => found,
+    }
+    .map_err(said)?;
+    let is_cut = archive.is_cut;
+    let all = std::mem::take(&mut archive.entries);
+    // Of entries with the same name, the last one counts.
+    let entries: BTreeMap<&str, &ZipEntry> =
+        all.iter().map(|entry| (entry.name.as_str(), entry)).collect();
+    let samples: Vec<(&str, &ZipEntry)> = entries
+        .iter()
+        .filter(|(name, _)| name.starts_with("samples/") && name.ends_with(".json"))
+        .map(|(name, entry)| (*name, *entry))
+        .collect();
+    // Before any of it is unpacked.
+    archive.fits(samples.iter().map(|(_, entry)| *entry)).map_err(said)?;
+    // A log whose writing was cut off has only the second of these.
+    let header = ["header.json", "_journal/start.json"].iter().find_map(|name| entries.get(name));
+    let header = header.ok_or((None, FileProblem::Not(NO_HEADER)))?;
+    let header = json(&mut archive, header, notes)?;
+    let eval = &header["eval"];
+    if !eval.is_object() {
+        return Err((None, FileProblem::Not(NO_HEADER)));
+    }
+    let mut log = InspectLog { exchanges: Vec::new(), is_ended: status(&header, notes) && !is_cut };
+    if is_cut {
+        let last = all.last().map_or("its beginning", |entry| entry.name.as_str());
+        notes.lost("the rest of an archive that was cut off", &format!("after {last}"));
+    }
+    let mut left = MOST_BYTES;
+    for (name, entry) in samples {
+        let sample = match json(&mut archive, entry, notes) {
+            Ok(sample) => sample,
+            // What was being written.
+            Err((_, wrong)) if is_cut => {
+                notes.lost(&format!("a sample that cannot be read: {wrong}"), name);
+                continue;
+            }
+            Err(wrong) => return Err(wrong),
+        };
+        let found = of_sample(&sample, &header, &mut left, notes);
+        log.exchanges.extend(found.map_err(|wrong| (Some(name.to_owned()), wrong))?);
+    }
+    Ok(log)
+}
+
+const NO_HEADER: &str = "a log of Inspect AI: it has no header.json";
+
+fn said(error: ZipError) -> (Option<String>, FileProblem) {
+    (None, FileProblem::Said(error.to_string()))
+}
+
+/// The JSON of an entry.
+fn json(archive: &mut ZipArchive<'_>, entry: &ZipEntry, notes: &mut Notes) -> Placed<Value> {
+    let name = &entry.name;
+    let bytes = archive.read(entry).map_err(said)?;
+    let text =
+        std::str::from_utf8(&bytes).map_err(|_| (Some(name.clone()), FileProblem::NotUtf8))?;
+    json_value(&numbers::of_json(text, name, notes)).map_err(|(at, wrong)| {
+        let place = at.map_or_else(|| name.clone(), |at| format!("{name}, {at}"));
+        (Some(place), wrong)
+    })
+}
