@@ -77,6 +77,7 @@ impl Elsewhere {
         let kept = Transmission {
             status: status.as_u16(),
             headers: headers_kept,
+            uncounted: asked.uncounted.clone(),
             ..Transmission::default()
         };
         let stored = StoredAnswer::new(kept, body, Vec::new(), &masks, &rules.redaction);

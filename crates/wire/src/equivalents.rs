@@ -18,7 +18,7 @@ use crate::recorded::Library;
 use crate::recorded_prompts::RecordedPrompts;
 use crate::restored_request::restored;
 use crate::rules::Rules;
-use crate::wire_request::{ADDRESS, WireRequest};
+use crate::wire_request::{ADDRESS, StoredRequest, WireRequest};
 
 /// The recorded requests by what is equal in them. All of a run are read when the first is looked for.
 #[derive(Default)]
@@ -90,7 +90,9 @@ impl Equivalents {
             // As it would be stored today.
             let again = restored(&request, call).map(Incoming::from);
             let (dialect, now, is_streamed) = match again.and_then(|it| it.stored().ok()) {
-                Some(stored) => stored,
+                Some(StoredRequest { dialect, request, is_streamed, .. }) => {
+                    (dialect, request, is_streamed)
+                }
                 None => (dialect_of(&request), request.clone(), call.as_str().ends_with(STREAM)),
             };
             let (equal, _) = Equivalence::of(&now, call, dialect, is_streamed, rules);

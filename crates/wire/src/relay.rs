@@ -231,6 +231,7 @@ impl LiveExchange<'_> {
         let kept = Transmission {
             status: status.as_u16(),
             headers: kept_headers(&head.headers, &self.masks()),
+            uncounted: self.asked.uncounted.clone(),
             ..Transmission::default()
         };
         let framing = Framing::new(kept.content_type());

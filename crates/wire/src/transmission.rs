@@ -4,7 +4,7 @@ use bytes::Bytes;
 use data_encoding::BASE64;
 use retold::content::Content;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::limits::MOST_CHUNKS;
 
@@ -41,6 +41,10 @@ pub struct Transmission {
     /// Of a failed attempt: what could be read of the answer that had begun to come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// Fields that the body of the request had and that are not part of the stored request, because they
+    /// cannot change an answer or have the value that they have anyway. Those with texts are left out.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub uncounted: Map<String, Value>,
 }
 
 /// How a body ended before its end.

@@ -42,6 +42,10 @@ pub struct WireRequest {
     pub retry: Option<u32>,
     /// What its call belongs to, as the program says.
     pub labels: Labels,
+    /// What its body had besides what is stored: see [`Transmission::uncounted`].
+    ///
+    /// [`Transmission::uncounted`]: crate::transmission::Transmission::uncounted
+    pub(crate) uncounted: Map<String, Value>,
 }
 
 /// Why a request cannot be recorded.
@@ -77,6 +81,55 @@ impl WireRequest {
     }
 }
 
+/// A request as it is stored.
+pub(crate) struct StoredRequest {
+    /// The API that it speaks.
+    pub(crate) dialect: &'static dyn Dialect,
+    /// What is stored.
+    pub(crate) request: Request,
+    /// Whether its answer is asked for as a stream.
+    pub(crate) is_streamed: bool,
+    /// The fields of its body that nothing is stored of, without texts.
+    pub(crate) uncounted: Map<String, Value>,
+}
+
+/// The fields of a body that nothing is stored of, without those that have texts: who is asking may be
+/// among these.
+fn uncounted(
+    fields: &Map<String, Value>,
+    dialect: &dyn Dialect,
+    request: &Request,
+    path: &str,
+    is_streamed: bool,
+) -> Map<String, Value> {
+    let stored = request.body();
+    // That it is a stream, if the API says so in the body.
+    let added = dialect.body(Map::new(), path, is_streamed);
+    let is_one = |(name, value): &(&String, &Value)| {
+        let is_known =
+            stored.get(name.as_str()).is_some() || added.get(name.as_str()) == Some(*value);
+        !is_known && !has_text(value)
+    };
+    let found: Vec<_> = fields.iter().filter(is_one).collect();
+    if found.is_empty() {
+        return Map::new();
+    }
+    // What an API has elsewhere in a prompt is stored.
+    let prompt = stored.as_object().cloned().unwrap_or_default();
+    let restored = dialect.body(prompt, path, is_streamed);
+    let left = found.into_iter().filter(|(name, _)| !restored.contains_key(*name));
+    left.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+fn has_text(value: &Value) -> bool {
+    match value {
+        Value::String(_) => true,
+        Value::Array(items) => items.iter().any(has_text),
+        Value::Object(fields) => fields.values().any(has_text),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// Whether this is how bytes are stored.
 fn is_packed(value: &Value) -> bool {
     value.as_object().is_some_and(|fields| fields.len() == 1 && fields.contains_key("base64"))
@@ -89,7 +142,7 @@ impl Incoming {
     /// [`AskedError`].
     pub fn asked(&self, rules: &Rules) -> Result<WireRequest, AskedError> {
         let stored = rules.redaction.request(self);
-        let (dialect, request, is_streamed) = stored.stored()?;
+        let StoredRequest { dialect, request, is_streamed, uncounted } = stored.stored()?;
         let retry = self.header(RETRY).and_then(|count| count.trim().parse().ok());
         let prompt = rules.key(&request);
         let form = if is_streamed { "/stream" } else { "" };
@@ -100,7 +153,7 @@ impl Incoming {
         let redacted = |text: String| rules.redaction.text(&text).into_owned();
         let labels = stored.labels()?.into_iter().map(|(name, value)| (name, redacted(value)));
         let labels = labels.collect();
-        Ok(WireRequest { dialect, request, key: Key { call, prompt }, retry, labels })
+        Ok(WireRequest { dialect, request, key: Key { call, prompt }, retry, labels, uncounted })
     }
 
     /// A request whose body is not recorded, and a word for why not. It is told in the words of its API.
@@ -115,7 +168,7 @@ impl Incoming {
         let call = CallPath::new(format!("{}/{}", OTHER.name(), prompt.short(16)))?;
         let dialect = providers::at(&self.path);
         let (key, labels) = (Key { call, prompt }, Labels::default());
-        Ok(WireRequest { dialect, request, key, retry: None, labels })
+        Ok(WireRequest { dialect, request, key, retry: None, labels, uncounted: Map::new() })
     }
 
     /// The name of its call, if the program gave it one.
@@ -141,11 +194,17 @@ impl Incoming {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The API, the request as it is stored, and whether its answer is asked for as a stream.
+    /// The request as it is stored.
     ///
     /// # Errors
     /// [`AskedError`].
-    pub(crate) fn stored(&self) -> Result<(&'static dyn Dialect, Request, bool), AskedError> {
+    pub(crate) fn stored(&self) -> Result<StoredRequest, AskedError> {
+        let other_api = |request, is_streamed| StoredRequest {
+            dialect: &OTHER,
+            request,
+            is_streamed,
+            uncounted: Map::new(),
+        };
         let masks = Masks::new(&self.headers, self.query.as_deref(), None);
         let body = self.plain_body().unwrap_or_else(|| self.body.clone());
         let body = masks.in_request(&body);
@@ -160,11 +219,12 @@ impl Incoming {
             let dialect = providers::at(&self.path);
             let is_streamed = dialect.is_streamed(&self.path, fields);
             if dialect.name() != OTHER.name()
-                && let Some((api, fields)) = self.typed(dialect, fields.clone(), &integers)
+                && let Some((api, typed)) = self.typed(dialect, fields.clone(), &integers)
                 // Some bodies have no canonical form: they are kept as the text that they are.
-                && let Ok(request) = Request::of_program(api, fields)
+                && let Ok(request) = Request::of_program(api, typed)
             {
-                return Ok((dialect, request, is_streamed));
+                let uncounted = uncounted(fields, dialect, &request, &self.path, is_streamed);
+                return Ok(StoredRequest { dialect, request, is_streamed, uncounted });
             }
         }
         let is_streamed =
@@ -172,7 +232,7 @@ impl Incoming {
         let mut address = self.address(&OTHER);
         address.insert("method".to_owned(), self.method.as_str().into());
         let said = match parsed {
-            _ if body.is_empty() => return Ok((&OTHER, other(address, Vec::new())?, false)),
+            _ if body.is_empty() => return Ok(other_api(other(address, Vec::new())?, false)),
             // JSON that would be stored as another body is: a text, or bytes.
             Some(value) if value.is_string() || is_packed(&value) => self.as_text(&body),
             Some(value) => {
@@ -187,7 +247,7 @@ impl Incoming {
             let text = String::from_utf8_lossy(&body).into_owned();
             other(address, vec![json!({"role": "user", "content": text})])
         })?;
-        Ok((&OTHER, request, is_streamed))
+        Ok(other_api(request, is_streamed))
     }
 
     fn typed(

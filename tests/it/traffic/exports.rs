@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::{Value, json};
+
 use crate::support::cli::{Place, Said};
 use crate::support::rows::rows;
 
@@ -59,6 +61,31 @@ fn vcrpy_plays_what_is_exported() {
         shown += &said.out;
     }
     insta::assert_snapshot!(shown);
+}
+
+/// What does not count is written as it was sent, and what may say who asked is not even recorded.
+#[test]
+fn the_fields_that_do_not_count_are_written_again() {
+    let place = Place::new();
+    let sent = json!({"messages": [{"role": "user", "content": "Hi"}], "metadata": {"who": "Ada"}, "model": "m", "n": 1,
+        "store": true, "stream": false, "stream_options": {"include_usage": true}, "temperature": 1});
+    let answer = json!({"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"index": 0,
+        "finish_reason": "stop", "message": {"role": "assistant", "content": "Hello"}}]});
+    let cassette = json!({"version": 1, "interactions": [{
+        "request": {"method": "POST", "uri": "https://api.openai.com/v1/chat/completions", "body": sent.to_string(),
+            "headers": {}},
+        "response": {"status": {"code": 200, "message": "OK"}, "body": {"string": answer.to_string()},
+            "headers": {"content-type": ["application/json"]}}}]});
+    place.write("sent.json", cassette.to_string());
+    let run = imported(&place, "sent.json");
+    place.ok(&format!("export {run} again.json --as vcrpy"));
+    let again: Value = serde_json::from_str(&place.read("again.json")).unwrap();
+    let body = again["interactions"][0]["request"]["body"].as_str().unwrap();
+    let mut due = sent.clone();
+    due.as_object_mut().unwrap().remove("metadata");
+    assert_eq!(serde_json::from_str::<Value>(body).unwrap(), due);
+    let log = std::fs::read(place.path("retold.db")).unwrap();
+    assert!(memchr::memmem::find(&log, b"Ada").is_none());
 }
 
 #[test]

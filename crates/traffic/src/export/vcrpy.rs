@@ -145,13 +145,14 @@ impl Bases<'_> {
                 UrlParts::parse(url).ok().filter(|_| !url.contains(MASK)).ok_or_else(unknown)?;
             return Ok(format!("{}{}", parts.origin, parts.path.trim_end_matches('/')));
         }
-        let default = providers::default_url(upstream);
-        default.map(str::to_owned).ok_or_else(unknown)
+        let default = providers::default_url(upstream).map(str::to_owned);
+        default.or_else(|| of_host(upstream)).ok_or_else(unknown)
     }
 
     /// Whether nobody says where an upstream was.
     fn is_assumed(&self, upstream: &str) -> bool {
-        !self.named.contains_key(upstream) && self.settings.led_to(upstream).is_none()
+        let is_said = self.named.contains_key(upstream) || self.settings.led_to(upstream).is_some();
+        !is_said && of_host(upstream).is_none()
     }
 
     /// A URL that leads to a recorded request, where it led when it was recorded.
@@ -173,6 +174,14 @@ impl Bases<'_> {
     }
 }
 
+/// Where an upstream is that has the name of a host, as those of intercepted connections have, which
+/// are opened to the port of HTTPS.
+fn of_host(upstream: &str) -> Option<String> {
+    let origin = format!("https://{upstream}");
+    let parts = UrlParts::parse(&origin).ok().filter(|parts| parts.origin == origin);
+    parts.filter(|_| upstream.contains('.')).map(|parts| parts.origin)
+}
+
 fn interaction(
     asked: RestoredRequest,
     kept: Transmission,
@@ -185,7 +194,12 @@ fn interaction(
     let mut asked = headers;
     let (kind, body) = match body {
         RestoredBody::Empty => (None, None),
-        RestoredBody::Json(value) => {
+        RestoredBody::Json(mut value) => {
+            if let Some(fields) = value.as_object_mut() {
+                for (name, value) in kept.uncounted {
+                    fields.entry(name).or_insert(value);
+                }
+            }
             (Some("application/json"), Some(value.to_string().into_bytes()))
         }
         RestoredBody::Bytes(bytes) => {
@@ -264,4 +278,22 @@ fn of_json(interaction: &Interaction, before: u64) -> Option<String> {
             "status": {"code": status, "message": message(*status)}},
     });
     Some(format!("{}{interaction}", if before > 0 { "," } else { "" }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upstream_with_the_name_of_a_host_is_there() {
+        for (name, due) in [
+            ("api.openai.com", Some("https://api.openai.com")),
+            ("openai", None),
+            ("localhost-8000", None),
+            ("evil.example/x", None),
+            ("user@evil.example", None),
+        ] {
+            assert_eq!(of_host(name).as_deref(), due, "{name}");
+        }
+    }
 }
