@@ -49,6 +49,18 @@ fn the_real_logs_are_read_again_and_whatever_they_refused_is_rejected_with_a_rea
         // Which agents were alive and what was traded in 250 epochs; each refused turn counts
         // twice.
         assert_eq!(said["compared"], 500 + 2 * refused);
+        let left: Vec<&str> = said["not_compared"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it.as_str().unwrap())
+            .collect();
+        for name in ["gini_coefficient", "total_energy", "treasury"] {
+            assert!(
+                left.iter().any(|it| it.starts_with(&format!("{name} of 250 epochs"))),
+                "{left:?}"
+            );
+        }
         let report = &said["report"];
         assert_eq!((&report["turns"], &report["refused_there"]), (&turns.into(), &refused.into()));
         assert_eq!(report["rejected_in_both"], refused);
@@ -173,7 +185,10 @@ fn differences_from_the_summary_are_reported() {
     rows[2]["resources_after"]["energy"] = json!(99);
     rows[2]["action_type"] = json!("idle");
     place.write("s_simulation_log.jsonl", lines(&rows));
-    let epoch = |epoch: u32, alive: u32, trades: u32| json!({"run": 1, "epoch": epoch, "alive_agents": alive, "transaction_count": trades});
+    let epoch = |epoch: u32, alive: u32, trades: u32| {
+        json!({"run": 1, "epoch": epoch, "alive_agents": alive, "transaction_count": trades, "treasury": 3 * epoch,
+            "total_energy": 90, "billboard_active": null, "notable_events": [], "run_id": "some-model_en_1"})
+    };
     let summary = [epoch(1, 2, 1), epoch(2, 3, 0), epoch(3, 0, 0), epoch(4, 0, 1)];
     place.write("s_epoch_summary.jsonl", lines(&summary));
     let (said, code) = place.json("import society .");
@@ -181,6 +196,13 @@ fn differences_from_the_summary_are_reported() {
     let differences = said["differences"].as_array().unwrap();
     let differences: Vec<&str> = differences.iter().map(|d| d.as_str().unwrap()).collect();
     insta::assert_snapshot!(differences.join("\n"));
+    // What cannot be computed from the log is listed, and a change of it is not overlooked in silence.
+    let due = |name: &str| {
+        format!(
+            "{name} of 4 epochs: the rules by which an epoch ends in that world, on which it depends, are not in the log"
+        )
+    };
+    assert_eq!(said["not_compared"], json!([due("total_energy"), due("treasury")]));
 }
 
 /// Each difference names its line and agent. A turn that their world understood but refused by its

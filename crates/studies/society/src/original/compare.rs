@@ -1,11 +1,12 @@
 //! Compares an original log's statements about its society with ours.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::files::{EpochSummary, LogRow as Logged};
 use super::settings::OriginalTurn;
+use retold::counted::counted;
 use retold::escaping::printable;
 use retold_study::original::{OriginalComparison, OriginalError, OriginalRow, Outputs, Rows};
 
@@ -96,7 +97,11 @@ fn epochs(
     comparison: &mut OriginalComparison,
 ) -> Result<(), OriginalError> {
     let ours = ours.json("summary.json")?;
-    for EpochSummary { run, epoch, alive_agents, transaction_count } in summary {
+    let mut left: BTreeMap<&str, u64> = BTreeMap::new();
+    for EpochSummary { run, epoch, alive_agents, transaction_count, others } in summary {
+        for (name, _) in others.iter().filter(|(name, value)| !is_empty(name, value)) {
+            *left.entry(name).or_default() += 1;
+        }
         let mut epochs = ours["epochs"].as_array().into_iter().flatten();
         let mine = epochs.find(|e| e["run"] == *run && e["epoch"] == *epoch);
         for (key, value) in [("alive", alive_agents), ("trades", transaction_count)] {
@@ -106,7 +111,21 @@ fn epochs(
             });
         }
     }
+    comparison.not_compared.extend(left.into_iter().map(|(name, epochs)| {
+        let name = printable(name, 60);
+        format!("{name} of {}: {NOT_IN_THE_LOG}", counted(epochs, "epoch"))
+    }));
     Ok(())
+}
+
+/// Why a field of a summary is not compared.
+const NOT_IN_THE_LOG: &str =
+    "the rules by which an epoch ends in that world, on which it depends, are not in the log";
+
+/// Whether a field of a summary says nothing about its epoch: it has no value, or names the run.
+fn is_empty(name: &str, value: &Value) -> bool {
+    let is_nothing = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+    is_nothing || matches!(name, "run_id" | "operator")
 }
 
 /// The agents that were rejected here, by run, epoch and agent.

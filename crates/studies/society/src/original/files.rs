@@ -1,6 +1,6 @@
 //! The files of such a society: its event log, and the summary of its epochs next to it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -68,12 +68,15 @@ impl LogRow {
 }
 
 /// The log's own statements about an epoch.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct EpochSummary {
     pub(super) run: u32,
     pub(super) epoch: u32,
     pub(super) alive_agents: u64,
     pub(super) transaction_count: u64,
+    /// What follows from the rules of that world, which the log does not have.
+    #[serde(flatten)]
+    pub(super) others: BTreeMap<String, Value>,
 }
 
 /// The log at a path: the file itself, or the only log in a folder.
