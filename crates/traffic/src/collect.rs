@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use http::{HeaderMap, HeaderValue};
+use retold::escaping::printable;
 use retold::event::{DecidedBy, DecisionDetails, Labels, RunStarted};
 use retold::exchange::{CollectedRun, Collector};
 use retold::id::{CallPath, IdError, Seq, Time};
-use retold::model::{ModelInfo, providers};
+use retold::model::{ModelInfo, Response, UNENDED, Unreadable, providers};
+
 use retold::prompt::{Request, RequestError};
 use retold_wire::{
     AnswerTooLong, AskedError, Elsewhere, ImportSource, Incoming, Key, LoggedOutcome, PROGRAM,
@@ -264,6 +266,7 @@ impl RunBuilder {
             match outcome {
                 LoggedOutcome::Answer(response) => {
                     self.answers += 1;
+                    doubtful(&response, &place, notes);
                     let answer = self.run.received(request, *response, latency, label)?;
                     for decision in decisions {
                         self.decided(answer, decision)?;
@@ -408,6 +411,17 @@ fn noted(
     let left: BTreeSet<&str> =
         headers.keys().filter(|name| !kept(name)).map(http::HeaderName::as_str).collect();
     notes.headers(side, left);
+}
+
+/// Notes that an answer cannot be read, or has no end.
+fn doubtful(response: &Response, place: &str, notes: &mut Notes) {
+    if let Some(unreadable) = Unreadable::new(&response.extra) {
+        let reason = printable(&unreadable.reason, 200);
+        notes.lost(&format!("what an answer says, which cannot be read: {reason}"), place);
+    }
+    if response.extra.contains_key(UNENDED) {
+        notes.lost("the end of an answer, which is not in the file", place);
+    }
 }
 
 /// URLs that lead to a recorded request lead to the server that replays it.

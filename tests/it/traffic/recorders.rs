@@ -1,8 +1,11 @@
 //! Recordings of Ruby's VCR, Betamax, langchain-tests, Polly.js and nock: each becomes a run that is
 //! replayed, and no key is in the log.
 
+use serde_json::json;
+
 use super::cassettes::said;
 use super::others::{asked, exchanges, place};
+use crate::support::cli::Place;
 
 /// The files, the first question and how often it was asked, and what was answered.
 const RECORDED: &[(&str, &str, &[&str])] = &[
@@ -14,6 +17,24 @@ const RECORDED: &[(&str, &str, &[&str])] = &[
     ("har/polly.har.yaml", "yes", &["Hello"]),
     ("nock/chat.json", "Hi", &["Hello", "Hello again"]),
 ];
+
+/// What was cut or is not what its API answers is imported, and listed.
+#[test]
+fn answers_that_cannot_be_read_are_listed() {
+    let place = Place::new();
+    let interaction = |body: &str, kind: &str, question: &str| {
+        let sent =
+            json!({"model": "m", "messages": [{"role": "user", "content": question}]}).to_string();
+        json!({"request": {"method": "POST", "uri": "https://api.openai.com/v1/chat/completions", "body": sent, "headers": {}},
+            "response": {"status": {"code": 200, "message": "OK"}, "body": {"string": body}, "headers": {"content-type": [kind]}}})
+    };
+    let interactions = [
+        interaction("{\"id\": \"c1\", \"choi", "application/json", "cut"),
+        interaction("<html>welcome</html>", "text/html", "page"),
+    ];
+    place.write("doubtful.json", json!({"version": 1, "interactions": interactions}).to_string());
+    insta::assert_snapshot!(said(&place, "import doubtful.json"));
+}
 
 #[test]
 fn recordings_of_other_recorders_are_runs_that_are_replayed() {
