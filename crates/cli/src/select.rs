@@ -15,7 +15,7 @@ use retold::exchange::{
     ImportError, is_recording, read_exchanges, read_recording, read_recording_to_damage,
 };
 use retold::id::{RunId, Seq};
-use retold::jsonl::{JsonlProblem, JsonlReader};
+use retold::jsonl::{JsonlProblem, JsonlReader, beginning};
 use retold::log::{
     CheckedReader, Fault, Finding, Log, LogError, MemoryBackend, Reader, RunHead, SqliteBackend,
     Verification, verify_run,
@@ -209,10 +209,7 @@ fn cassette(name: &str) -> Result<Option<RunSelection>, CliError> {
     if !path.is_file() {
         return Ok(None);
     }
-    let mut begin = Vec::new();
-    let read =
-        std::fs::File::open(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut begin));
-    let format = Format::recognised(&begin).filter(|_| read.is_ok());
+    let format = Format::recognised(&beginning(path, BEGINNING));
     let Some(format @ (Format::Cassette | Format::Vcrpy | Format::Vcr)) = format else {
         return Ok(None);
     };

@@ -54,4 +54,8 @@ fn recordings_of_other_recorders_are_runs_that_are_replayed() {
         let log = std::fs::read(place.path("retold.db")).unwrap();
         assert!(memchr::memmem::find(&log, b"0123456789abcdef").is_none(), "{file}");
     }
+    // A cassette is replayed without a log, also a packed one.
+    let place = place(&["vcr/langchain.yaml.gz"]);
+    let replayed = asked(&place, "replay langchain.yaml.gz", "Bye", 1);
+    assert!(replayed.out.contains("Ciao"), "{}", replayed.err);
 }

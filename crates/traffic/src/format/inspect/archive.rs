@@ -28,11 +28,14 @@ pub(crate) fn read(bytes: &[u8], notes: &mut Notes) -> Placed<InspectLog> {
     // Of entries with the same name, the last one counts.
     let entries: BTreeMap<&str, &ZipEntry> =
         all.iter().map(|entry| (entry.name.as_str(), entry)).collect();
-    let samples: Vec<(&str, &ZipEntry)> = entries
-        .iter()
-        .filter(|(name, _)| name.starts_with("samples/") && name.ends_with(".json"))
-        .map(|(name, entry)| (*name, *entry))
-        .collect();
+    let mut samples: Vec<(&str, &ZipEntry)> = Vec::new();
+    for (name, entry) in &entries {
+        match place(name) {
+            Place::Sample => samples.push((name, entry)),
+            Place::Chunks => notes.lost("a sample in chunks, a form that is not read", name),
+            Place::Other => {}
+        }
+    }
     // Before any of it is unpacked.
     archive.fits(samples.iter().map(|(_, entry)| *entry)).map_err(said)?;
     // A log whose writing was cut off has only the second of these.
@@ -65,6 +68,34 @@ pub(crate) fn read(bytes: &[u8], notes: &mut Notes) -> Placed<InspectLog> {
     Ok(log)
 }
 
+/// What an entry is.
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    /// A sample.
+    Sample,
+    /// The first entry of a sample in chunks, which later releases write (`log/_recorders/chunked`).
+    Chunks,
+    /// Neither: a summary, say, or the rest of a sample in chunks.
+    Other,
+}
+
+fn place(name: &str) -> Place {
+    // An id may have slashes: what counts is the epoch at the end.
+    let is_epoch = |name: &str| {
+        let epoch = name.rsplit_once("_epoch_").map_or("", |(_, epoch)| epoch);
+        !epoch.is_empty() && epoch.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let Some(name) = name.strip_prefix("samples/").and_then(|name| name.strip_suffix(".json"))
+    else {
+        return Place::Other;
+    };
+    match name.strip_suffix("/sample") {
+        Some(name) if is_epoch(name) => Place::Chunks,
+        _ if is_epoch(name) => Place::Sample,
+        _ => Place::Other,
+    }
+}
+
 const NO_HEADER: &str = "a log of Inspect AI: it has no header.json";
 
 fn said(error: ZipError) -> (Option<String>, FileProblem) {
@@ -81,4 +112,24 @@ fn json(archive: &mut ZipArchive<'_>, entry: &ZipEntry, notes: &mut Notes) -> Pl
         let place = at.map_or_else(|| name.clone(), |at| format!("{name}, {at}"));
         (Some(place), wrong)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_samples_by_their_names() {
+        for (name, due) in [
+            ("samples/1_epoch_1.json", Place::Sample),
+            ("samples/algebra/7_epoch_12.json", Place::Sample),
+            ("samples/algebra/sample_epoch_1.json", Place::Sample),
+            ("samples/1_epoch_1/sample.json", Place::Chunks),
+            ("samples/1_epoch_1/events/0.json", Place::Other),
+            ("_journal/summaries/1.json", Place::Other),
+            ("header.json", Place::Other),
+        ] {
+            assert_eq!(place(name), due, "{name}");
+        }
+    }
 }
