@@ -11,7 +11,7 @@ use retold_wire::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use retold_wire::http::{Method, StatusCode};
 use retold_wire::{Elsewhere, Incoming, LoggedOutcome, RestoredBody, Rules, restored};
 
-/// Checks one input of a target: `vcrpy`, `har`, `batch`, `inspect`, `parser_file`, `wire_answer`.
+/// Checks one input of a target: `vcrpy`, `har`, `nock`, `batch`, `inspect`, `parser_file`, `wire_answer`.
 ///
 /// # Panics
 /// If a reader does, or if it finds different things in the same bytes.
@@ -19,6 +19,7 @@ pub fn fuzz_file(target: &str, data: &[u8]) {
     let twice = match target {
         "vcrpy" => [(); 2].map(|()| imported(Format::Vcrpy, data)),
         "har" => [(); 2].map(|()| imported(Format::Har, data)),
+        "nock" => [(); 2].map(|()| imported(Format::Nock, data)),
         "batch" => [(); 2].map(|()| imported(Format::Batch, data)),
         "inspect" => [(); 2].map(|()| imported(Format::Inspect, data)),
         "parser_file" => [(); 2].map(|()| parsed(data)),

@@ -16,7 +16,8 @@ const MUTANTS: u64 = 500;
 const SEED: u64 = 0x7265_746f_6c64;
 
 /// The targets of what others have written.
-const TARGETS: [&str; 6] = ["vcrpy", "har", "batch", "inspect", "parser_file", "wire_answer"];
+const TARGETS: [&str; 7] =
+    ["vcrpy", "har", "nock", "batch", "inspect", "parser_file", "wire_answer"];
 
 /// A number from the environment.
 #[expect(clippy::disallowed_methods, reason = "a longer run is asked for by hand")]
@@ -89,14 +90,15 @@ fn answers(name: &str) -> Vec<Vec<u8>> {
 
 /// Where the fuzzer begins, as in scripts/fuzz.
 fn seeds(target: &str) -> Vec<Vec<u8>> {
-    let folder = match target {
-        "vcrpy" => "fixtures/cassettes".to_owned(),
-        "har" | "batch" | "inspect" => format!("fixtures/{target}"),
-        _ => format!("fuzz/seeds/{target}"),
+    let folders = match target {
+        "vcrpy" => vec!["fixtures/cassettes".to_owned(), "fixtures/vcr".to_owned()],
+        "har" | "nock" | "batch" | "inspect" => vec![format!("fixtures/{target}")],
+        _ => vec![format!("fuzz/seeds/{target}")],
     };
-    let folder = std::path::Path::new(env!("RETOLD_ROOT")).join(folder);
-    let mut files: Vec<_> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let root = std::path::Path::new(env!("RETOLD_ROOT"));
+    let entries = |folder| std::fs::read_dir(root.join(folder)).unwrap();
+    let entries = folders.into_iter().flat_map(entries);
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files.iter().map(|file| std::fs::read(file).unwrap()).collect()
 }
