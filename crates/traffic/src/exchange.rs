@@ -1,8 +1,10 @@
 //! An exchange as another tool recorded it, whatever the format.
 
+use std::io::Read;
 use std::time::Duration;
 
 use bytes::Bytes;
+use flate2::read::DeflateDecoder;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use retold::event::{AttemptDetails, Labels};
@@ -13,6 +15,9 @@ use serde_json::{Value, json};
 
 use crate::error::FileProblem;
 use crate::notes::Notes;
+
+/// The longest body that is inflated here.
+const LONGEST: usize = 16 << 20;
 
 /// The most headers of a message.
 const MOST_HEADERS: usize = 1000;
@@ -158,7 +163,9 @@ pub(crate) fn plain(headers: &mut HeaderMap, body: Bytes, place: &str, notes: &m
         return body;
     }
     headers.remove(CONTENT_LENGTH);
-    match decoded(&encodings, body.clone()) {
+    match decoded(&encodings, body.clone())
+        .or_else(|error| inflated(&encodings, &body).ok_or(error))
+    {
         Ok(plain) => plain,
         Err(_) if !looks_encoded(&encodings, &body) => body,
         Err(error) => {
@@ -169,6 +176,19 @@ pub(crate) fn plain(headers: &mut HeaderMap, body: Bytes, place: &str, notes: &m
             body
         }
     }
+}
+
+/// A body whose encoding is called `deflate` and lacks the frame of zlib, as some servers send it and all clients read it.
+fn inflated(encodings: &str, body: &Bytes) -> Option<Bytes> {
+    // A text is what the tool that recorded it has inflated.
+    if !encodings.trim().eq_ignore_ascii_case("deflate") || std::str::from_utf8(body).is_ok() {
+        return None;
+    }
+    let mut decoder = DeflateDecoder::new(body.as_ref());
+    let mut plain = Vec::new();
+    decoder.by_ref().take(LONGEST as u64 + 1).read_to_end(&mut plain).ok()?;
+    let is_whole = decoder.total_in() == body.len() as u64;
+    (is_whole && plain.len() <= LONGEST).then(|| plain.into())
 }
 
 /// The content encodings of a message, in the order in which they were applied.
@@ -193,5 +213,27 @@ fn looks_encoded(encodings: &str, body: &[u8]) -> bool {
         "gzip" | "x-gzip" => body.starts_with(&[0x1F, 0x8B]),
         "zstd" => body.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]),
         _ => std::str::from_utf8(body).is_err(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_body_that_is_deflated_without_a_frame_is_read() {
+        let mut packed =
+            flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(b"hello hello hello").unwrap();
+        let packed = Bytes::from(packed.finish().unwrap());
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("deflate"));
+        let mut notes = Notes::default();
+        assert_eq!(plain(&mut headers, packed.clone(), "here", &mut notes), "hello hello hello");
+        assert!(headers.is_empty() && notes.all().next().is_none());
+        assert_eq!(inflated("gzip", &packed), None);
+        assert_eq!(inflated("deflate", &Bytes::from_static(b"hello")), None);
     }
 }

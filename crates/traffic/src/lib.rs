@@ -9,6 +9,7 @@
 //! - [`export_vcrpy`], [`export_fine_tuning`]: from a run to files of other tools.
 //! - [`export_cassette`]: to a cassette of retold itself, which is read like the files of other tools.
 
+mod base64;
 mod collect;
 mod error;
 mod exchange;

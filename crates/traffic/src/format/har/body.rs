@@ -5,13 +5,14 @@
 //! what the headers call them and the text is not, and is noted.
 
 use bytes::Bytes;
-use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
+use data_encoding::HEXLOWER_PERMISSIVE;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use retold::escaping::printable;
 use retold_wire::decoded;
 use serde_json::Value as Json;
 
+use crate::base64;
 use crate::error::FileProblem;
 use crate::exchange::encodings;
 use crate::node::{LocatedValue, Value};
@@ -46,7 +47,8 @@ pub(super) fn body(
         return Ok(Some(Bytes::from(json)));
     };
     let is_binary = matches!(node.get("_isBinary").map(|it| &it.value), Some(Value::Bool(true)));
-    match (node.get("encoding").and_then(LocatedValue::text), is_binary) {
+    let encoding = node.get("encoding").and_then(LocatedValue::text);
+    match (encoding.map(str::to_ascii_lowercase).as_deref(), is_binary) {
         (Some("base64"), _) => Packing::Base64.unpacked(text).map(Some),
         (None, true) => Packing::Hex.unpacked(text).map(Some),
         (None, false) => {
@@ -87,10 +89,9 @@ impl Packing {
     }
 
     fn bytes(self, text: &str) -> Option<Vec<u8>> {
-        let packed: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
         match self {
-            Packing::Base64 => BASE64.decode(&packed).ok(),
-            Packing::Hex => HEXLOWER_PERMISSIVE.decode(&packed).ok(),
+            Packing::Base64 => base64::unpacked(text.as_bytes()),
+            Packing::Hex => HEXLOWER_PERMISSIVE.decode(text.trim().as_bytes()).ok(),
         }
     }
 }
@@ -142,6 +143,8 @@ fn is_of_kind(kind: &str, text: &str, bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+
+    use data_encoding::BASE64;
 
     use serde_json::json;
 

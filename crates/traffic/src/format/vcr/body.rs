@@ -1,9 +1,9 @@
 //! Bodies of cassettes, in any of their forms: texts, bytes, base64, and the JSON that they hold.
 
 use bytes::Bytes;
-use data_encoding::BASE64;
 use retold::escaping::printable;
 
+use crate::base64;
 use crate::error::FileProblem;
 use crate::node::{LocatedValue, Value};
 use crate::notes::Notes;
@@ -89,9 +89,7 @@ fn encoded(
 
 fn unpacked(packed: &LocatedValue) -> Result<Bytes, FileProblem> {
     let packed = bytes(packed, "base64_string")?;
-    let packed: Vec<u8> =
-        packed.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    BASE64.decode(&packed).map(Bytes::from).map_err(|_| FileProblem::Value {
+    base64::unpacked(&packed).map(Bytes::from).ok_or_else(|| FileProblem::Value {
         what: "base64",
         found: String::from_utf8_lossy(&packed).chars().take(40).collect(),
     })
