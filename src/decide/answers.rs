@@ -1,6 +1,6 @@
 //! The answers of a recorded run, each with the decision about it, if there is one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::content::Content;
 use crate::event::{AnswerReused, DecisionMade, Event, ResponseReceived, kind};
@@ -43,7 +43,7 @@ impl RecordedAnswer {
 
 /// Reads the answers of a run. Those with a decision come in the order of the decisions; those
 /// without one come in the order of the log if the run has no decisions at all, and otherwise at
-/// the end.
+/// the end. An answer comes once, with its first decision, however many a program has reported about it.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read or is damaged, or any error of `each`.
@@ -56,6 +56,7 @@ pub fn each_answer<E: From<LogError>>(
     let decided = index.census(reader)?.events.contains_key(kind::DECISION_MADE);
     let mut questions: LookupMap<Seq, (CallPath, Sample, PromptHash)> = LookupMap::default();
     let mut waiting: BTreeMap<Seq, RecordedAnswer> = BTreeMap::new();
+    let mut reported: BTreeSet<Seq> = BTreeSet::new();
     let mut events = RunEvents::new(run);
     while let Some(stored) = events.next(reader)? {
         let seq = stored.seq;
@@ -74,9 +75,16 @@ pub fn each_answer<E: From<LogError>>(
                 (request, content, AnswerDetails::reused(details, unreadable))
             }
             Event::DecisionMade(made) => {
-                let answer = waiting.remove(&made.response);
-                let missing = || corrupt(EventFault::NoAnswer);
-                let answer = answer.ok_or_else(missing)?;
+                let Some(answer) = waiting.remove(&made.response) else {
+                    // Programs may report several decisions about one answer.
+                    if made.by.is_reported() && reported.contains(&made.response) {
+                        continue;
+                    }
+                    return Err(corrupt(EventFault::NoAnswer).into());
+                };
+                if made.by.is_reported() {
+                    reported.insert(made.response);
+                }
                 each(reader, RecordedAnswer { decision: Some((seq, made)), ..answer })?;
                 continue;
             }

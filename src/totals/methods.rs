@@ -57,6 +57,7 @@ impl ByParser {
     pub(super) fn add(&mut self, made: &DecisionMade) {
         let parser = &made.by.parser;
         let name = match (made.by.is_reported(), parser["version"].as_u64()) {
+            (true, _) if made.by.is_imported() => format!("imported: {}", made.by.decides()),
             (false, Some(version)) => format!("{}@{version}", made.by.decides()),
             (true, _) => format!("reported by the program: {}", made.by.decides()),
             (false, None) => made.by.decides().to_owned(),

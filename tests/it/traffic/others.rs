@@ -212,7 +212,10 @@ fn logs_of_earlier_releases_of_inspect_are_read() {
         // Scores are not the program's to report.
         assert!(!replayed.err.contains("decision"), "{}", replayed.err);
         let stats = place.ok("stats latest");
-        assert!(stats.contains("match"), "{stats}");
+        assert!(stats.contains("imported: match"), "{stats}");
+        // Of which one answer may have several, and none is made again.
+        let check = place.run("check latest");
+        assert!(check.code == 2 && check.err.contains("came with the file"), "{}", check.err);
     }
 }
 

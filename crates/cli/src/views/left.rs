@@ -12,6 +12,18 @@ use crate::select::{self, RunSource};
 use retold::decide::{REPORTED, SkippedAnswers};
 use retold::id::CallPath;
 use retold::parse::Parsers;
+use retold_wire::ProgramSettings;
+
+/// Whether the run was imported from files of another tool.
+fn is_imported(source: &RunSource) -> bool {
+    let started = || {
+        let mut reader = source.log.reader().ok()?;
+        select::started(reader.as_mut(), source.run).ok()
+    };
+    let settings = started().map(|started| started.settings);
+    let settings = settings.and_then(|it| serde_json::from_value::<ProgramSettings>(it).ok());
+    settings.is_some_and(|settings| settings.imported.is_some())
+}
 
 /// Why there was nothing to check.
 pub(crate) fn nothing(
@@ -23,6 +35,11 @@ pub(crate) fn nothing(
     let name = source.name();
     let SkippedAnswers { others, undecided, without_params, embeddings, not_chosen, .. } = left;
     if !others.is_empty() && others.iter().all(|by| by.starts_with(REPORTED)) {
+        let compared = "--parser NAME@VERSION compares them with those of a parser";
+        if is_imported(source) {
+            let message = format!("{name}: its decisions came with the file that was imported");
+            return CliError::usage(message).hint(compared).hint(known(parsers));
+        }
         let message = format!("{name}: its decisions were made by the program itself");
         let replay = source.log.reader().ok().and_then(|mut reader| {
             let started = select::started(reader.as_mut(), source.run).ok()?;
@@ -31,7 +48,7 @@ pub(crate) fn nothing(
         let replay = replay.unwrap_or_else(|| "replay RUN -- CMD".to_owned());
         return CliError::usage(message)
             .hint(format!("`retold {replay}` makes them again"))
-            .hint("--parser NAME@VERSION compares them with those of a parser".to_owned())
+            .hint(compared)
             .hint(known(parsers));
     }
     if *not_chosen > 0 {
