@@ -417,7 +417,7 @@ fn noted(
 fn doubtful(response: &Response, place: &str, notes: &mut Notes) {
     if let Some(unreadable) = Unreadable::new(&response.extra) {
         let reason = printable(&unreadable.reason, 200);
-        notes.lost(&format!("what an answer says, which cannot be read: {reason}"), place);
+        notes.lost(&format!("an answer that cannot be read: {reason}"), place);
     }
     if response.extra.contains_key(UNENDED) {
         notes.lost("the end of an answer, which is not in the file", place);

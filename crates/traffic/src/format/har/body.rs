@@ -59,7 +59,7 @@ pub(super) fn body(
                     Packing::Hex => "hex",
                 };
                 let said =
-                    format!("that a body is {what}, which the file does not say: it was decoded");
+                    format!("a body in {what} that the file does not mark as such: it was decoded");
                 notes.lost(&said, place);
             }
             Ok(Some(found.map_or_else(|| Bytes::from(text.to_owned()), |(_, bytes)| bytes)))
@@ -203,7 +203,7 @@ mod tests {
             assert_eq!(found, body);
             assert_eq!(
                 notes,
-                ["that a body is base64, which the file does not say: it was decoded"]
+                ["a body in base64 that the file does not mark as such: it was decoded"]
             );
         }
         for (kind, text) in [
