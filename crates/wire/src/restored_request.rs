@@ -269,6 +269,40 @@ mod tests {
         assert_eq!(broken.asked(&Rules::default()).unwrap().dialect.name(), OTHER.name());
     }
 
+    /// Those without texts, which a log can hold.
+    #[test]
+    fn fields_that_do_not_count_are_known() {
+        let known = |path: &str, body: &str| {
+            let asked = incoming(Method::POST, path, body.as_bytes(), &[]).asked(&Rules::default());
+            Value::Object(asked.unwrap().uncounted).to_string()
+        };
+        let messages = r#""model": "m", "messages": [{"role": "user", "content": "Hi"}]"#;
+        for (path, fields, due) in [
+            (
+                "/chat/completions",
+                r#""stream": false, "n": 1, "temperature": 0"#,
+                r#"{"n":1,"stream":false}"#,
+            ),
+            (
+                "/chat/completions",
+                r#""stream": true, "stream_options": {"include_usage": true}"#,
+                r#"{"stream_options":{"include_usage":true}}"#,
+            ),
+            (
+                "/chat/completions",
+                r#""store": 9007199254740993, "metadata": {"user": "Ada"}"#,
+                "{}",
+            ),
+            (
+                "/v1/messages",
+                r#""stream": false, "metadata": {"user_id": "Ada"}"#,
+                r#"{"stream":false}"#,
+            ),
+        ] {
+            assert_eq!(known(path, &format!("{{{messages}, {fields}}}")), due, "{fields}");
+        }
+    }
+
     /// A JSON text is not the text in it, and an object is not the bytes that it would stand for.
     #[test]
     fn bodies_that_differ_have_different_keys() {

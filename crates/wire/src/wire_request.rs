@@ -108,7 +108,7 @@ fn uncounted(
     let is_one = |(name, value): &(&String, &Value)| {
         let is_known =
             stored.get(name.as_str()).is_some() || added.get(name.as_str()) == Some(*value);
-        !is_known && !has_text(value)
+        !is_known && is_simple(value, DEEPEST)
     };
     let found: Vec<_> = fields.iter().filter(is_one).collect();
     if found.is_empty() {
@@ -121,12 +121,23 @@ fn uncounted(
     left.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-fn has_text(value: &Value) -> bool {
+/// How deep a field that does not count may be nested.
+const DEEPEST: usize = 4;
+
+/// Whether a value has no texts, and nothing that a log could not hold as it is: integers beyond 2^53 and deep nesting.
+fn is_simple(value: &Value, deepest: usize) -> bool {
+    const EXACT: f64 = (1_u64 << 53) as f64;
+    let within = deepest.checked_sub(1);
     match value {
-        Value::String(_) => true,
-        Value::Array(items) => items.iter().any(has_text),
-        Value::Object(fields) => fields.values().any(has_text),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::Null | Value::Bool(_) => true,
+        Value::Number(number) => number.as_f64().is_some_and(|value| value.abs() < EXACT),
+        Value::String(_) => false,
+        Value::Array(items) => {
+            within.is_some_and(|within| items.iter().all(|item| is_simple(item, within)))
+        }
+        Value::Object(fields) => {
+            within.is_some_and(|within| fields.values().all(|value| is_simple(value, within)))
+        }
     }
 }
 
