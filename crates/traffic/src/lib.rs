@@ -34,6 +34,7 @@ use exchange::TrafficExchange;
 use file::Document;
 use format::batch::BatchFiles;
 use hosts::Hosts;
+use node::LocatedValue;
 use yaml::Schema;
 
 pub use collect::TrafficImport;
@@ -166,6 +167,15 @@ impl ReadFiles {
     }
 }
 
+/// Names the YAML document in which something is wrong, if it has no other place and the file has several.
+fn in_document(
+    at: usize,
+    all: &[LocatedValue],
+) -> impl FnOnce((Option<String>, FileProblem)) -> (Option<String>, FileProblem) {
+    let document = (all.len() > 1).then(|| format!("document {}", at + 1));
+    move |(place, wrong)| (place.or(document), wrong)
+}
+
 /// The exchanges of files of one format.
 fn exchanges(
     format: Format,
@@ -179,13 +189,17 @@ fn exchanges(
         let wrong = |(place, wrong)| document.wrong(place, wrong);
         match format {
             Format::Vcrpy | Format::Vcr => {
-                for cassette in document.nodes(Schema::Yaml11)? {
-                    exchanges.extend(format::vcr::read(&cassette, notes).map_err(wrong)?);
+                let cassettes = document.nodes(Schema::Yaml11)?;
+                for (at, cassette) in cassettes.iter().enumerate() {
+                    let found = format::vcr::read(cassette, notes);
+                    exchanges.extend(found.map_err(in_document(at, &cassettes)).map_err(wrong)?);
                 }
             }
             Format::Har => {
-                for archive in document.nodes(Schema::Yaml12)? {
-                    exchanges.extend(format::har::read(&archive, notes).map_err(wrong)?);
+                let archives = document.nodes(Schema::Yaml12)?;
+                for (at, archive) in archives.iter().enumerate() {
+                    let found = format::har::read(archive, notes);
+                    exchanges.extend(found.map_err(in_document(at, &archives)).map_err(wrong)?);
                 }
             }
             Format::Nock => {

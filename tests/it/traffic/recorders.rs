@@ -36,6 +36,17 @@ fn answers_that_cannot_be_read_are_listed() {
     insta::assert_snapshot!(said(&place, "import doubtful.json"));
 }
 
+/// A file with several documents says in which of them it is wrong.
+#[test]
+fn what_is_wrong_with_a_document_is_said_with_its_number() {
+    let place = place(&["vcr/documents.yaml"]);
+    let documents = place.read("documents.yaml");
+    place.write("odd.yaml", format!("{documents}---\nother: 1\n"));
+    let odd = place.run("import odd.yaml");
+    let due = "odd.yaml, document 3: it has no \"interactions\"";
+    assert!(odd.code == 2 && odd.err.contains(due), "{}", odd.err);
+}
+
 #[test]
 fn recordings_of_other_recorders_are_runs_that_are_replayed() {
     for (file, question, answers) in RECORDED {
