@@ -182,8 +182,10 @@ pub type LastResort<P, V> = (&'static str, fn(&str, &P) -> FoundValue<V>);
 /// Finds method and value together: for strategies that would each examine the same things.
 pub type Decide<P, V> = fn(&str, &P) -> (&'static str, FoundValue<V>);
 
-/// Finds a value in an answer, or leaves the answer to the next strategy.
-pub type FindOwn<V> = Box<dyn Fn(WholeAnswer<'_>) -> Option<FoundValue<V>> + Send + Sync>;
+/// Finds a value in an answer, or leaves the answer to the next strategy, with warnings that say what
+/// it could not read. The decision has them, whichever strategy makes it.
+pub type FindOwn<V> =
+    Box<dyn Fn(WholeAnswer<'_>) -> Result<FoundValue<V>, Vec<String>> + Send + Sync>;
 
 /// One named way to find a value, made while the program runs: for parsers that are written down in
 /// a file.
@@ -351,9 +353,18 @@ impl<P: Send + Sync, V: Serialize + DeserializeOwned + Send> Parser for Strategy
                 found.unwrap_or_else(|| (last.0, (last.1)(text, params)))
             }
             Find::Own(strategies, last, default) => {
-                let found =
-                    strategies.iter().find_map(|(method, find)| Some((*method, find(answer)?)));
-                found.unwrap_or_else(|| (last, FoundValue::plain(default())))
+                let mut unread = Vec::new();
+                let found = strategies.iter().find_map(|(method, find)| {
+                    let found = find(answer).map_err(|warnings| unread.extend(warnings)).ok()?;
+                    Some((*method, found))
+                });
+                let (method, mut found) =
+                    found.unwrap_or_else(|| (last, FoundValue::plain(default())));
+                unread.append(&mut found.warnings);
+                let mut known = BTreeSet::new();
+                unread.retain(|warning| known.insert(warning.clone()));
+                found.warnings = unread;
+                (method, found)
             }
             Find::Whole(decide) => decide(text, params),
         };

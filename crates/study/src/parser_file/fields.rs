@@ -11,6 +11,9 @@ const LONGEST_NAME: usize = 100;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FileFields {
+    /// The number of the rules by which all of them read; the newest if it is not given.
+    #[serde(default)]
+    pub(super) rules: Option<u32>,
     pub(super) parsers: Vec<ParserFields>,
 }
 

@@ -11,12 +11,23 @@
 //!
 //! Each parser is a [sequence](StrategyParser) of named strategies, tried in order; the first parser whose
 //! conditions fit the call, the model and the prompt of an answer decides about it. The version of
-//! all parsers of a file is the beginning of the file's hash, and its settings have the whole hash
-//! and its definition, so that a decision can be made again. docs/parsers.md describes the file.
+//! all parsers of a file is the beginning of the file's hash, and its settings have the whole hash,
+//! its definition and the number of the [rules](FileRules), so that a decision can be made again. docs/parsers.md describes the file.
 
 mod attach;
+mod candidate;
+mod digit_group;
+mod doubt;
 mod fields;
 mod json_path;
+mod json_search;
+mod latex;
+mod number_context;
+mod number_first;
+mod numerals;
+mod options;
+mod rules;
+mod shape;
 mod strategy;
 
 use std::path::Path;
@@ -24,7 +35,8 @@ use std::path::Path;
 use serde_json::json;
 
 use self::attach::ParserConditions;
-use self::fields::{FileFields, ParserFields};
+use self::fields::FileFields;
+use self::rules::FileRules;
 use crate::config::{ConfigError, ConfigProblem, load, located, read_text};
 use retold::decide::{Chooser, NOTHING_FOUND, PARSER_FILE};
 use retold::id::CallPath;
@@ -54,13 +66,15 @@ impl ParserFile {
     /// # Errors
     /// [`ConfigError`] with line and column.
     pub fn new(path: &Path, text: &str) -> Result<Self, ConfigError> {
-        let FileFields { parsers } = load(path, text)?;
+        let file: FileFields = load(path, text)?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        Self::made(&parsers, &name, &hash_of(text.as_bytes()))
+        Self::made(&file, &name, &hash_of(text.as_bytes()))
             .map_err(|wrong| located(wrong.at(path), path, text, &[]))
     }
 
-    fn made(parsers: &[ParserFields], name: &str, hash: &[u8; 32]) -> Result<Self, ConfigProblem> {
+    fn made(file: &FileFields, name: &str, hash: &[u8; 32]) -> Result<Self, ConfigProblem> {
+        let FileFields { rules, parsers } = file;
+        let rules = FileRules::new(*rules)?;
         if parsers.is_empty() || parsers.len() > MOST_PARSERS {
             let message = format!("a file has from 1 to {MOST_PARSERS} parsers");
             return Err(ConfigProblem::new("parsers", message));
@@ -76,16 +90,21 @@ impl ParserFile {
             }
             fields.check_name(&key)?;
             let attached = ParserConditions::new(&fields.conditions, &format!("{key}.for"))?;
-            let strategies = strategy::all(&fields.strategies, &format!("{key}.strategies"))?;
+            let strategies =
+                strategy::all(&fields.strategies, rules, &format!("{key}.strategies"))?;
             let [a, b, c, d, ..] = *hash;
+            let mut file = json!({
+                "blake3": retold::id::PromptHash(*hash).to_string(),
+                "file": name,
+                "parser": fields,
+            });
+            if let Some(rules) = rules.recorded() {
+                file["rules"] = rules.into();
+            }
             let spec = ParserSpec {
                 name: fields.name.clone().into(),
                 version: u32::from_be_bytes([a, b, c, d]),
-                params: json!({PARSER_FILE: {
-                    "blake3": retold::id::PromptHash(*hash).to_string(),
-                    "file": name,
-                    "parser": fields,
-                }}),
+                params: json!({PARSER_FILE: file}),
             };
             let parser =
                 StrategyParser::own(spec, strategies, (NOTHING_FOUND, fields.default.clone()));

@@ -105,40 +105,125 @@ fn the_first_strategy_that_finds_a_value_decides() {
     assert_eq!(decided(chain, "nothing"), (Value::Null, "default"));
 }
 
+/// What a strategy makes of a text: its value, and how many warnings there are.
+fn warned(strategies: &str, text: &str) -> (Value, Vec<String>) {
+    let file = file(&format!("parsers:\n  - name: p\n    strategies: [{strategies}]\n"));
+    let (parsed, _) = file.get("p").unwrap().parse_any(text);
+    (parsed.value, parsed.warnings)
+}
+
+/// Which spellings there are is tested beside `numerals`; here, what a strategy makes of them.
 #[test]
-fn numbers_are_read_as_people_write_them() {
-    let read = |text: &str| value("{number: {}, pick: first}", text);
+fn a_number_is_read_as_it_is_written_or_not_at_all() {
+    let first = "{number: {}, pick: first}";
     for (text, number) in [
         ("I give 7.", json!(7)),
-        ("about -3.50 points", json!(-3.5)),
-        ("1,234,567.5 in all", json!(1234567.5)),
-        ("12,34", json!(12)),
-        ("1234,567", json!(1234)),
+        ("about \u{2212}3.50 points", json!(-3.5)),
+        ("1e3", json!(1000)),
+        ("1 234 567", json!(1234567)),
+        ("1'000", json!(1000)),
+        ("-$12", json!(-12)),
+        (".5", json!(0.5)),
         ("range 3-5", json!(3)),
-        ("(4)", json!(4)),
         ("007", json!(7)),
+        ("3 or 4,5", json!(3)),
     ] {
-        assert_eq!(read(text), number, "{text}");
+        assert_eq!(warned(first, text), (number, Vec::new()), "{text}");
+    }
+    for (text, doubtful) in [("3,5", "3,5"), ("12,34 of 20", "12,34"), ("10^6 or 7", "10^6")] {
+        let due = format!("{doubtful:?} is not certainly one number, so no number was read there");
+        assert_eq!(warned(first, text), (Value::Null, vec![due]), "{text}");
+    }
+    for none in ["p_0007", "GPT4", "4th", "x", "\u{666}"] {
+        assert_eq!(warned(first, none), (Value::Null, Vec::new()), "{none}");
     }
     assert_eq!(value("{number: {}, pick: last}", "range 3-5"), json!(5));
-    for none in ["p_0007", "GPT4", "4th", "x", "\u{666}"] {
-        assert_eq!(read(none), Value::Null, "{none}");
-    }
-    // Several different numbers in range are not guessed about.
+    // Several different numbers in range are not guessed about, nor is one beside a doubtful one.
     assert_eq!(value("{number: {from: 1, to: 7}}", "2 of 10, so 2"), json!(2));
     assert_eq!(value("{number: {from: 1, to: 7}}", "2 or 3"), Value::Null);
     assert_eq!(value("{number: {whole: true}}", "2.5 and 4"), json!(4));
+    assert_eq!(value("{number: {}}", "3,5 of 20"), Value::Null);
+    assert_eq!(value("{number: {}, pick: last}", "20, so 3,5"), Value::Null);
+    // The next strategy may still find one, and the decision says what was passed over.
+    let (value, warnings) =
+        warned("{last_line: true, number: {}}, {tag: n, number: {}}", "<n>4</n>\n3,5");
+    assert_eq!((value, warnings.len()), (json!(4), 1));
+}
+
+/// A file that says so is read by the rules of decisions that were recorded before there were others.
+#[test]
+fn the_first_rules_stay_as_they_were() {
+    let read = |strategy: &str, text: &str| {
+        let text_of_file = format!("rules: 1\nparsers: [{{name: p, strategies: [{strategy}]}}]");
+        let (parsed, _) = file(&text_of_file).get("p").unwrap().parse_any(text);
+        assert!(parsed.warnings.is_empty());
+        parsed.value
+    };
+    let number = "{number: {}, pick: first}";
+    for (text, due) in [
+        ("\u{2212}3", json!(3)),
+        ("3,5", json!(3)),
+        (".5", json!(5)),
+        ("-$12", json!(12)),
+        ("1 234 567", json!(1)),
+        ("1,234,567.5 in all", json!(1234567.5)),
+        ("1e3", Value::Null),
+    ] {
+        assert_eq!(read(number, text), due, "{text}");
+    }
+    let options = "{one_of: [agree, strongly agree, no, B]}";
+    for (text, due) in [
+        ("strongly\nagree", json!("agree")),
+        ("no-one", json!("no")),
+        ("_B_", Value::Null),
+        ("Strongly Agree", json!("strongly agree")),
+    ] {
+        assert_eq!(read(options, text), due, "{text}");
+    }
+    let spec =
+        |text: &str| file(text).get("p").unwrap().spec().params["parser_file"]["rules"].clone();
+    let parsers = "parsers: [{name: p, strategies: [{}]}]";
+    assert_eq!(spec(&format!("rules: 1\n{parsers}")), Value::Null);
+    assert_eq!((spec(&format!("rules: 2\n{parsers}")), spec(parsers)), (json!(2), json!(2)));
 }
 
 #[test]
 fn options_are_whole_words_and_the_longest_counts() {
-    let options = "one_of: [agree, Disagree, strongly agree, \"n/a\"]";
-    let read = |text: &str| value(&format!("{{{options}}}"), text);
-    assert_eq!(read("I DISAGREE."), json!("Disagree"));
-    assert_eq!(read("I Strongly Agree with it"), json!("strongly agree"));
-    assert_eq!(read("N/A"), json!("n/a"));
-    for none in ["disagreement", "agree or disagree", "agreeable", ""] {
-        assert_eq!(read(none), Value::Null, "{none}");
+    let options =
+        "one_of: [agree, Disagree, strongly agree, \"n/a\", no, no-one, can, B, don't know]";
+    for (text, option) in [
+        ("I DISAGREE.", "Disagree"),
+        ("I Strongly Agree with it", "strongly agree"),
+        ("Strongly\nagree", "strongly agree"),
+        ("strongly \u{a0} agree", "strongly agree"),
+        ("strongly-agree", "strongly agree"),
+        ("strongly-\nagree", "strongly agree"),
+        ("**strongly** agree", "agree"),
+        ("N/A", "n/a"),
+        ("No-one", "no-one"),
+        ("no one", "no-one"),
+        ("no\u{2011}one", "no-one"),
+        ("no - one of them", "no"),
+        ("_B_", "B"),
+        ("__b__, (B)", "B"),
+        ("I don\u{2019}t know", "don't know"),
+        ("'no'", "no"),
+        ("We can.", "can"),
+    ] {
+        assert_eq!(value(&format!("{{{options}}}"), text), json!(option), "{text}");
+    }
+    for none in [
+        "disagreement",
+        "agree or disagree",
+        "agreeable",
+        "non-agree",
+        "no-win",
+        "can't",
+        "x_B_y",
+        "B-side",
+        "",
+    ] {
+        assert_eq!(value(&format!("{{{options}}}"), none), Value::Null, "{none}");
     }
     let last = value(&format!("{{{options}, pick: last}}"), "agree? No: disagree");
     assert_eq!(last, json!("Disagree"));
@@ -162,6 +247,10 @@ fn json_is_found_in_prose_and_repaired() {
     assert_eq!(value("{json: a}", several), Value::Null);
     assert_eq!(value("{json: a, pick: last}", several), json!(2));
     assert_eq!(value("{json: a}", "{\"a\": null}"), Value::Null);
+    let eaten = parsed("{json: a}", "{\"a\": \"$\\frac{1}{2}$\"}");
+    assert_eq!(eaten.value, json!("$\u{c}rac{1}{2}$"));
+    let due = "an escape in the JSON was read as a control character, but may be LaTeX's \\frac";
+    assert_eq!(eaten.warnings, [due]);
 }
 
 #[test]
@@ -193,7 +282,7 @@ fn a_decision_names_the_file_that_made_it() {
     let spec = file(text).get("p").unwrap().spec().clone();
     let hash = retold::id::PromptHash(hash_of(text.as_bytes())).to_string();
     assert_eq!(format!("{:08x}", spec.version), hash[..8]);
-    let due = json!({"parser_file": {"blake3": hash, "file": "parsers.yaml", "parser": {"name": "p", "strategies": [{"tag": "a"}]}}});
+    let due = json!({"parser_file": {"blake3": hash, "file": "parsers.yaml", "parser": {"name": "p", "strategies": [{"tag": "a"}]}, "rules": 2}});
     assert_eq!(spec.params, due);
     let other = file(&format!("{text} # changed")).get("p").unwrap().spec().clone();
     assert_ne!(other.version, spec.version);
@@ -230,6 +319,9 @@ fn mistakes_are_explained_at_their_places() {
         wrong(&of("{one_of: []}")),
         wrong(&of("{one_of: [yes, ' no']}")),
         wrong(&of("{one_of: [yes, Yes]}")),
+        wrong(&of("{one_of: [no one, no-one]}")),
+        wrong(&of("{one_of: [_]}")),
+        wrong("rules: 3\nparsers: [{name: p, strategies: [{}]}]"),
         wrong(&of("{one_of: [yes], number: {}}")),
         wrong(&of("{pick: any}")),
         wrong(&of("{method: default}")),

@@ -1,0 +1,156 @@
+//! Digits that something joins: `1,000`, `1.234,56`, `1 234 567`.
+
+/// What stands between two groups of digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Joiner {
+    Comma,
+    Point,
+    /// A plain space, which may also separate two numbers.
+    Space,
+    /// A space that keeps a number on one line.
+    FixedSpace,
+    /// `{,}`, which LaTeX writes for a comma without a space after it: in a German text before the
+    /// decimals, in an English one between thousands.
+    LatexComma,
+    /// Only ever between thousands: an apostrophe, `_`, LaTeX's `\,`.
+    Separator,
+}
+
+/// The joiners as they are written.
+const JOINERS: [(&str, Joiner); 11] = [
+    ("{,}", Joiner::LatexComma),
+    ("\\,", Joiner::Separator),
+    (",", Joiner::Comma),
+    (".", Joiner::Point),
+    ("'", Joiner::Separator),
+    ("\u{2019}", Joiner::Separator),
+    ("_", Joiner::Separator),
+    ("\u{a0}", Joiner::FixedSpace),
+    ("\u{202f}", Joiner::FixedSpace),
+    ("\u{2009}", Joiner::FixedSpace),
+    (" ", Joiner::Space),
+];
+
+/// Groups of digits, with what joins each to the one before.
+pub(super) struct DigitGroups<'t> {
+    first: &'t str,
+    more: Vec<(Joiner, &'t str)>,
+    end: usize,
+}
+
+impl<'t> DigitGroups<'t> {
+    /// The groups of which the first begins at `start`.
+    pub(super) fn at(text: &'t str, start: usize) -> Self {
+        let first = digits(text, start);
+        let mut groups = DigitGroups { first, more: Vec::new(), end: start + first.len() };
+        while let Some((joiner, next)) = groups.next(text) {
+            groups.more.push((joiner, next));
+            groups.end += next.len();
+        }
+        groups
+    }
+
+    /// Where the last digit ends.
+    pub(super) fn end(&self) -> usize {
+        self.end
+    }
+
+    /// The next group; `end` is moved to its first digit.
+    fn next(&mut self, text: &'t str) -> Option<(Joiner, &'t str)> {
+        let rest = text.get(self.end..)?;
+        let (written, joiner) = JOINERS.iter().find(|(written, _)| rest.starts_with(written))?;
+        let next = digits(text, self.end + written.len());
+        // A space only joins groups of three.
+        let fits = *joiner != Joiner::Space
+            || next.len() == 3
+                && self.first.len() <= 3
+                && self.more.last().is_none_or(|(joiner, _)| *joiner == Joiner::Space);
+        (fits && !next.is_empty()).then(|| {
+            self.end += written.len();
+            (*joiner, next)
+        })
+    }
+
+    /// The numbers, without signs; `None` if they could be others.
+    pub(super) fn numbers(&self) -> Option<Vec<String>> {
+        let Some((last_joiner, last)) = self.more.last() else {
+            return Some(vec![self.first.to_owned()]);
+        };
+        let (joiner, count) = (self.more[0].0, self.more.len());
+        let is_one_kind = self.more.iter().all(|(other, _)| *other == joiner);
+        if is_one_kind && self.are_thousands(count) {
+            match joiner {
+                Joiner::Point if count == 1 => {}
+                // `1 234` may be two numbers; `1 234 567` hardly is three.
+                Joiner::Space if count == 1 || self.first.len() == 3 => return None,
+                _ => return Some(vec![self.joined(count)]),
+            }
+        }
+        if count == 1 && matches!(joiner, Joiner::Point | Joiner::LatexComma) {
+            return Some(vec![format!("{}.{last}", self.first)]);
+        }
+        let before = count - 1;
+        if before > 0
+            && self.more[..before].iter().all(|(other, _)| *other == joiner)
+            && self.are_thousands(before)
+            && has_decimals(joiner, before, *last_joiner)
+        {
+            return Some(vec![format!("{}.{last}", self.joined(before))]);
+        }
+        self.list()
+    }
+
+    /// Whether the first groups are thousands: at most three digits, then three each.
+    fn are_thousands(&self, count: usize) -> bool {
+        self.first.len() <= 3
+            && !self.first.starts_with('0')
+            && self.more[..count].iter().all(|(_, digits)| digits.len() == 3)
+    }
+
+    fn joined(&self, count: usize) -> String {
+        std::iter::once(self.first)
+            .chain(self.more[..count].iter().map(|(_, digits)| *digits))
+            .collect()
+    }
+
+    /// Several numbers with commas or fixed spaces between them, if they cannot be anything else.
+    fn list(&self) -> Option<Vec<String>> {
+        let mut numbers = vec![self.first.to_owned()];
+        let (mut commas, mut points) = (0, 0);
+        for (joiner, digits) in &self.more {
+            match joiner {
+                Joiner::Point => {
+                    points += 1;
+                    let number = numbers.last_mut().filter(|number| !number.contains('.'))?;
+                    *number = format!("{number}.{digits}");
+                    continue;
+                }
+                Joiner::Comma => commas += 1,
+                Joiner::FixedSpace => {}
+                Joiner::Space | Joiner::LatexComma | Joiner::Separator => return None,
+            }
+            numbers.push((*digits).to_owned());
+        }
+        // A comma before three digits may separate thousands, a single one decimals.
+        let is_list = commas != 1 || points > 0;
+        let has_thousands =
+            self.more.iter().any(|(joiner, digits)| *joiner == Joiner::Comma && digits.len() == 3);
+        (is_list && !has_thousands).then_some(numbers)
+    }
+}
+
+/// Whether the last joiner, after groups of thousands, comes before decimals.
+fn has_decimals(thousands: Joiner, groups: usize, last: Joiner) -> bool {
+    match thousands {
+        Joiner::Comma | Joiner::LatexComma => last == Joiner::Point,
+        Joiner::Point => last == Joiner::Comma,
+        Joiner::Space => groups > 1 && matches!(last, Joiner::Point | Joiner::Comma),
+        Joiner::FixedSpace | Joiner::Separator => matches!(last, Joiner::Point | Joiner::Comma),
+    }
+}
+
+fn digits(text: &str, start: usize) -> &str {
+    let rest = text.get(start..).unwrap_or("");
+    let end = rest.bytes().take_while(u8::is_ascii_digit).count();
+    rest.get(..end).unwrap_or("")
+}

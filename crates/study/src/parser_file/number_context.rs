@@ -1,0 +1,208 @@
+//! What stands directly before and after digits, and belongs to the number: its sign, its currency,
+//! its exponent.
+
+/// Signs of money before an amount.
+const CURRENCIES: &str = "$€£¥₹₽₩₺₫₪₦₱฿¢";
+
+/// A minus, and the dashes and hyphens that are written for one.
+const MINUS: &str = "-−–‐‑﹣－";
+
+/// Words that multiply the number before them.
+const MULTIPLES: [&str; 6] = ["hundred", "thousand", "million", "billion", "trillion", "dozen"];
+
+/// The same in languages that write it without a space.
+const MULTIPLE_SIGNS: &str = "百千万萬億亿兆백천만억";
+
+/// Whether a letter makes a word with the digits beside it. Languages that write no spaces between
+/// words have numbers directly beside their letters.
+fn is_joining(c: char) -> bool {
+    let is_spaceless = matches!(c,
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        | '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}');
+    c.is_alphabetic() && !is_spaceless
+}
+
+/// What stands before the first digit.
+pub(super) struct NumberStart {
+    /// Where the number begins, in bytes.
+    pub(super) at: usize,
+    pub(super) is_negative: bool,
+    /// Whether a decimal point comes before the first digit.
+    pub(super) has_point: bool,
+    /// Whether it may have another meaning.
+    pub(super) is_doubtful: bool,
+}
+
+/// What stands after the last digit.
+pub(super) struct NumberEnd<'t> {
+    /// Where the number ends, in bytes.
+    pub(super) at: usize,
+    pub(super) exponent: Option<&'t str>,
+    /// Whether the digits are part of a word.
+    pub(super) is_word: bool,
+    /// Whether it is another number than its digits, such as a power.
+    pub(super) is_doubtful: bool,
+}
+
+impl NumberStart {
+    /// Whether the digits at `start` continue a word. Underscores around a number are emphasis.
+    pub(super) fn is_in_word(text: &str, start: usize) -> bool {
+        let before = text.get(..start).unwrap_or("").trim_end_matches('_');
+        before.chars().next_back().is_some_and(is_joining)
+            || before.len() < start && before.ends_with(char::is_alphanumeric)
+    }
+
+    pub(super) fn before(text: &str, start: usize) -> Self {
+        let mut begin =
+            NumberStart { at: start, is_negative: false, has_point: false, is_doubtful: false };
+        // `½5`, or digits of another script.
+        begin.is_doubtful = begin.last(text).is_some_and(char::is_numeric);
+        begin.point(text);
+        if !begin.sign(text) && begin.currency(text) {
+            begin.sign(text);
+        }
+        begin
+    }
+
+    fn last(&self, text: &str) -> Option<char> {
+        text.get(..self.at)?.chars().next_back()
+    }
+
+    /// `.5`, but not the end of a sentence or an ellipsis; `,5` may be meant like it.
+    fn point(&mut self, text: &str) {
+        let Some(mark @ ('.' | ',')) = self.last(text) else { return };
+        let before = text.get(..self.at - 1).and_then(|before| before.chars().next_back());
+        let is_word = before.is_some_and(|c| c.is_alphanumeric() || ")]}".contains(c));
+        if before == Some('.') || mark == ',' && before.is_some_and(|c| !c.is_whitespace()) {
+            return;
+        }
+        self.at -= 1;
+        self.has_point = true;
+        self.is_doubtful |= is_word || mark == ',';
+    }
+
+    /// Takes the sign, if there is one.
+    fn sign(&mut self, text: &str) -> bool {
+        let Some(sign) = self.last(text) else { return false };
+        if sign == ' ' {
+            self.spaced_sign(text);
+            return false;
+        }
+        let at = self.at - sign.len_utf8();
+        let before = text.get(..at).unwrap_or("");
+        let earlier = before.chars().next_back();
+        if "±∓".contains(sign) {
+            (self.at, self.is_doubtful) = (at, true);
+            return true;
+        }
+        if sign != '+' && sign != '—' && !MINUS.contains(sign) {
+            return false;
+        }
+        // After a word, an amount or a bracket, it is a dash: `3-5`, `5$-10$`.
+        let amount = before.trim_end_matches(|c| CURRENCIES.contains(c));
+        let is_amount = amount.len() < before.len() && amount.ends_with(char::is_numeric);
+        if is_amount || earlier.is_some_and(|c| c.is_alphanumeric() || "_)]}%".contains(c)) {
+            return false;
+        }
+        let is_difference =
+            earlier == Some(' ') && before.trim_end_matches(' ').ends_with(char::is_numeric);
+        let is_second = earlier.is_some_and(|c| MINUS.contains(c) || "+—".contains(c));
+        self.is_doubtful |= sign != '+' && is_difference || is_second || sign == '—';
+        self.is_negative = sign != '+';
+        self.at = at;
+        true
+    }
+
+    /// `- 12`: the dash of a list or between two words, but after `=`, `:` and `(` perhaps a minus.
+    fn spaced_sign(&mut self, text: &str) {
+        let before = text.get(..self.at).unwrap_or("").trim_end_matches(' ');
+        let Some(sign) = before.chars().next_back().filter(|c| MINUS.contains(*c)) else { return };
+        let at = before.len() - sign.len_utf8();
+        if before.get(..at).unwrap_or("").trim_end_matches(' ').ends_with(['=', ':', '(']) {
+            (self.at, self.is_doubtful) = (at, true);
+        }
+    }
+
+    /// Steps over a currency, such as `$`, `€ ` or `US$`; returns whether there was one.
+    fn currency(&mut self, text: &str) -> bool {
+        let before = text.get(..self.at).unwrap_or("");
+        let before = before.strip_suffix(' ').unwrap_or(before);
+        let Some(sign) = before.chars().next_back().filter(|c| CURRENCIES.contains(*c)) else {
+            return false;
+        };
+        let sign_at = before.len() - sign.len_utf8();
+        let bytes = before.as_bytes().get(..sign_at).unwrap_or(&[]);
+        let letters =
+            bytes.iter().rev().take(4).take_while(|byte| byte.is_ascii_uppercase()).count();
+        self.at = if letters < 4 { sign_at - letters } else { sign_at };
+        true
+    }
+}
+
+impl<'t> NumberEnd<'t> {
+    pub(super) fn after(text: &'t str, digits_end: usize) -> Self {
+        let mut end =
+            NumberEnd { at: digits_end, exponent: None, is_word: false, is_doubtful: false };
+        end.take_exponent(text);
+        let rest = text.get(end.at..).unwrap_or("");
+        let after = rest.trim_start_matches('_').chars().next();
+        end.is_word = after.is_some_and(is_joining)
+            || rest.starts_with('_') && after.is_some_and(char::is_alphanumeric);
+        if let Some(length) = power(rest).or_else(|| multiple(rest)) {
+            end.at += length;
+            (end.is_doubtful, end.is_word) = (true, false);
+        }
+        end
+    }
+
+    fn take_exponent(&mut self, text: &'t str) {
+        let Some(rest) = text.get(self.at..).and_then(|rest| rest.strip_prefix(['e', 'E'])) else {
+            return;
+        };
+        let unsigned = rest.trim_start_matches('+').trim_start_matches(['-', '−', '–']);
+        let digits = unsigned.bytes().take_while(u8::is_ascii_digit).count();
+        let length = rest.len() - unsigned.len() + digits;
+        if digits > 0 && digits < 10 {
+            self.exponent = rest.get(..length);
+            self.at += 1 + length;
+        }
+    }
+}
+
+/// How long a power is that follows a number: `^6`, `**6`, `²`, `½` (which adds to it) or ` × 10^3`.
+fn power(rest: &str) -> Option<usize> {
+    let length = |after: &str| rest.len() - after.len();
+    let raised = |rest: &str| -> Option<usize> {
+        let other = rest.trim_start_matches(|c: char| c.is_numeric() && !c.is_ascii());
+        if other.len() < rest.len() {
+            return Some(rest.len() - other.len());
+        }
+        let after = rest.strip_prefix('^').or_else(|| rest.strip_prefix("**"))?;
+        let digits = after.trim_start_matches(['{', '(', '-', '−']);
+        let end = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+        (end.len() < digits.len()).then(|| rest.len() - end.trim_start_matches('}').len())
+    };
+    raised(rest).or_else(|| {
+        let after = rest.trim_start_matches(' ');
+        let after = after
+            .strip_prefix(['×', 'x', '*', '·', '⋅'])
+            .or_else(|| after.strip_prefix("\\times"))?;
+        let after = after.trim_start_matches(' ').strip_prefix("10")?;
+        Some(length(after) + raised(after)?)
+    })
+}
+
+/// How long a word is that multiplies the number before it.
+fn multiple(rest: &str) -> Option<usize> {
+    if let Some(sign) = rest.chars().next().filter(|c| MULTIPLE_SIGNS.contains(*c)) {
+        return Some(sign.len_utf8());
+    }
+    let after = rest.trim_start_matches([' ', '\u{a0}', '-']);
+    let end = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
+    let word = after.get(..end)?;
+    let word = word.strip_suffix('s').unwrap_or(word);
+    let is_one = after.len() < rest.len()
+        && MULTIPLES.iter().any(|multiple| word.eq_ignore_ascii_case(multiple));
+    is_one.then(|| rest.len() - after.len() + end)
+}

@@ -1,0 +1,198 @@
+//! The numbers in a text, as people write them.
+//!
+//! The digits that belong together are found first, with everything that joins them, and only then
+//! read: a number never begins in the middle of another. What can be read in one way is read;
+//! everything else is doubtful, and nobody guesses about it.
+//!
+//! | written | read |
+//! |---|---|
+//! | `-3`, `−3`, `–3`, `-$12`, `.5`, `1e3` | as they stand |
+//! | `1,000`, `1{,}000`, `1'000`, `1_000`, `1.000.000`, `1 234 567` | thousands in groups of three |
+//! | `1.234,56`, `3{,}5` | with a decimal comma |
+//! | `3-5`, `4,5,6`, `7/10` | several numbers |
+//! | `3,5`, `1 234`, `0,500`, `1.2.3`, `10^6`, `±3`, `5 million` | doubtful |
+//!
+//! A point is a decimal point (`1.000` is 1), unless several of them separate thousands.
+
+use super::digit_group::DigitGroups;
+use super::number_context::{NumberEnd, NumberStart};
+
+/// Digits in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Numeral {
+    /// A number, in the spelling of Rust and JSON.
+    Certain(String),
+    /// It may be more than one number, or another than it seems; as it is written.
+    Doubtful(String),
+}
+
+/// The numbers in a text, in order. Digits in a word (`p_0007`, `4th`) are part of the word.
+pub(super) fn numerals(text: &str) -> impl Iterator<Item = Numeral> + '_ {
+    let mut at = 0;
+    let mut waiting = Vec::new().into_iter();
+    std::iter::from_fn(move || {
+        loop {
+            if let Some(next) = waiting.next() {
+                return Some(next);
+            }
+            let digit = text.get(at..)?.bytes().position(|byte| byte.is_ascii_digit())?;
+            let (end, found) = read(text, at + digit);
+            at = end;
+            waiting = found.into_iter();
+        }
+    })
+}
+
+/// Reads the numbers whose first digit is at `start`, and where they end.
+fn read(text: &str, start: usize) -> (usize, Vec<Numeral>) {
+    let groups = DigitGroups::at(text, start);
+    let end = NumberEnd::after(text, groups.end());
+    if end.is_word || NumberStart::is_in_word(text, start) {
+        let rest = text.get(groups.end()..).unwrap_or("");
+        let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        return (groups.end() + word, Vec::new());
+    }
+    let begin = NumberStart::before(text, start);
+    let doubtful = || {
+        let written = text.get(begin.at..end.at).unwrap_or("").trim();
+        vec![Numeral::Doubtful(written.to_owned())]
+    };
+    if begin.is_doubtful || end.is_doubtful {
+        return (end.at, doubtful());
+    }
+    let Some(mut numbers) = groups.numbers() else { return (end.at, doubtful()) };
+    if begin.has_point {
+        match numbers.as_mut_slice() {
+            [fraction] if fraction.bytes().all(|byte| byte.is_ascii_digit()) => {
+                fraction.insert_str(0, "0.");
+            }
+            _ => return (end.at, doubtful()),
+        }
+    }
+    if let (Some(exponent), Some(last)) = (end.exponent, numbers.last_mut()) {
+        match scaled(last, exponent) {
+            Some(number) => *last = number,
+            None => return (end.at, doubtful()),
+        }
+    }
+    if let (true, Some(first)) = (begin.is_negative, numbers.first_mut()) {
+        first.insert(0, '-');
+    }
+    (end.at, numbers.into_iter().map(Numeral::Certain).collect())
+}
+
+/// A number with an exponent, without one if it is whole.
+fn scaled(number: &str, exponent: &str) -> Option<String> {
+    let exponent = exponent.replace(['−', '–'], "-");
+    let value: f64 = format!("{number}e{exponent}").parse().ok()?;
+    value.is_finite().then(|| format!("{value}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Numeral, numerals};
+
+    /// The numbers, each between spaces, and what is doubtful in brackets.
+    fn read(text: &str) -> String {
+        let shown = numerals(text).map(|numeral| match numeral {
+            Numeral::Certain(number) => number,
+            Numeral::Doubtful(written) => format!("[{written}]"),
+        });
+        shown.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn each_spelling_of_a_number_is_read_or_doubtful() {
+        for (text, due) in [
+            // Signs.
+            ("I give -3.50", "-3.50"),
+            ("\u{2212}3", "-3"),
+            ("it is \u{2013}3 now", "-3"),
+            ("\u{2011}3, \u{ff0d}4", "-3 -4"),
+            ("+5", "5"),
+            ("(-7)", "-7"),
+            ("x=-2", "-2"),
+            ("3-5 and 3\u{2013}5 and 3\u{2212}5", "3 5 3 5 3 5"),
+            ("5%-10%", "5 10"),
+            ("- 12", "12"),
+            ("costs - 12", "12"),
+            ("balance: - 12", "[- 12]"),
+            ("3 -5", "3 [-5]"),
+            ("--3", "[-3]"),
+            ("\u{b1}3", "[\u{b1}3]"),
+            ("so \u{2014}3", "[\u{2014}3]"),
+            ("so\u{2014}3", "3"),
+            // Currencies.
+            ("-$12", "-12"),
+            ("$-12", "-12"),
+            ("\u{2212}\u{20ac}12", "-12"),
+            ("-US$12", "-12"),
+            ("$ 12", "12"),
+            ("$5-$10, 5$-10$", "5 10 5 10"),
+            // Points.
+            (".5", "0.5"),
+            ("-.5 and ($.25)", "-0.5 0.25"),
+            ("...5", "5"),
+            ("1...5", "1 5"),
+            ("No.5", "[.5]"),
+            (".5,3", "[.5,3]"),
+            ("I give 7.", "7"),
+            ("1.000", "1.000"),
+            ("1.2.3", "[1.2.3]"),
+            ("12.05.2024", "[12.05.2024]"),
+            // Thousands.
+            ("1,234,567.5", "1234567.5"),
+            ("1,000, or less", "1000"),
+            ("1{,}000", "1000"),
+            ("1\\,000\\,000", "1000000"),
+            ("1'000 1\u{2019}000", "1000 1000"),
+            ("1_000", "1000"),
+            ("1 234 567", "1234567"),
+            ("1\u{a0}234", "1234"),
+            ("1\u{202f}234\u{202f}567,5", "1234567.5"),
+            ("1.234.567", "1234567"),
+            ("1.234,56", "1234.56"),
+            ("3{,}5", "3.5"),
+            ("1 234", "[1 234]"),
+            ("100 200 300", "[100 200 300]"),
+            ("5\u{a0}20", "5 20"),
+            ("2024 100", "2024 100"),
+            ("3,5", "[3,5]"),
+            ("12,34", "[12,34]"),
+            ("1234,567", "[1234,567]"),
+            ("0,500", "[0,500]"),
+            (",5", "[,5]"),
+            ("yes,5", "5"),
+            ("12,34,567", "[12,34,567]"),
+            ("1,234,56", "[1,234,56]"),
+            ("4,5,6,10", "4 5 6 10"),
+            ("3.5,4.5", "3.5 4.5"),
+            ("1'5", "[1'5]"),
+            // Exponents and powers.
+            ("1e3", "1000"),
+            ("1.5E-3", "0.0015"),
+            ("-2e2", "-200"),
+            ("1e\u{2212}2", "0.01"),
+            ("1e999", "[1e999]"),
+            ("10^6", "[10^6]"),
+            ("10**6", "[10**6]"),
+            ("10\u{b2}", "[10\u{b2}]"),
+            ("1.5 \u{d7} 10^3 in all", "[1.5 \u{d7} 10^3]"),
+            ("2\u{bd}", "[2\u{bd}]"),
+            ("5 million people", "[5 million]"),
+            // Words.
+            ("p_0007 GPT4 4th 0x1F 12k 1e3x", ""),
+            ("_7_ __8__ **9**", "7 8 9"),
+            ("a_7_b", ""),
+            ("7/10", "7 10"),
+            ("2 * 3", "2 3"),
+            ("007", "007"),
+            ("\u{6211}\u{7d66}12\u{500b}", "12"),
+            ("5\u{4e07}", "[5\u{4e07}]"),
+            ("\u{666}", ""),
+            ("5\u{666}", "[5\u{666}]"),
+        ] {
+            assert_eq!(read(text), due, "{text}");
+        }
+    }
+}
