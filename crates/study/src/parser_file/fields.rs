@@ -47,14 +47,20 @@ pub(super) struct ConditionFields {
     pub(super) prompt: Option<String>,
 }
 
-/// One way to find a value: where to look (the whole text, if nothing is named), and what to look
-/// for (the text itself, if nothing is named).
+/// One way to find a value: in which part of the answer (all of it, if nothing is named), where to look
+/// (the whole text, if nothing is named), and what to look for (the text itself, if nothing is named).
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StrategyFields {
     /// The name under which decisions have it; made from the rest if it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) method: Option<String>,
+    /// Only in what comes after the last `</NAME>`, or after the last code fence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) after: Option<String>,
+    /// Only in what is outside `<NAME>` and `</NAME>`, or outside code fences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) outside: Option<TagNames>,
     /// Between `<NAME>` and `</NAME>`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tag: Option<String>,
@@ -82,6 +88,23 @@ pub(super) struct StrategyFields {
     /// Which value counts if several different ones are found.
     #[serde(default, skip_serializing_if = "Pick::is_only")]
     pub(super) pick: Pick,
+}
+
+/// A name, or several.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged, expecting = "write the name of a tag, or a list of names")]
+pub(super) enum TagNames {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl TagNames {
+    pub(super) fn as_slice(&self) -> &[String] {
+        match self {
+            TagNames::One(name) => std::slice::from_ref(name),
+            TagNames::Several(names) => names,
+        }
+    }
 }
 
 /// A range; without an end, it is open there.

@@ -26,6 +26,7 @@ mod number_context;
 mod number_first;
 mod numerals;
 mod options;
+mod part;
 mod rules;
 mod shape;
 mod strategy;

@@ -4,15 +4,16 @@ use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
 use super::candidate::picked;
-use super::fields::{StrategyFields, check_name};
+use super::fields::{Pick, StrategyFields, check_name};
 use super::json_path::JsonPath;
 use super::json_search::JsonSearch;
+use super::part::{AnswerPart, SearchedPart, without_open_reasoning};
 use super::rules::FileRules;
 use super::shape::Shape;
 use crate::config::ConfigProblem;
 use retold::decide::NOTHING_FOUND;
 use retold::escaping::printable;
-use retold::parse::{OwnStrategy, WholeAnswer};
+use retold::parse::{FoundValue, OwnStrategy, WholeAnswer};
 
 /// The most strategies of a parser.
 const MOST_STRATEGIES: usize = 100;
@@ -70,6 +71,7 @@ fn one(
     rules: FileRules,
     key: &str,
 ) -> Result<OwnStrategy<Value>, ConfigProblem> {
+    let (part, of) = AnswerPart::new(fields, key)?;
     let (place, from) = place(fields, key)?;
     let (shape, what) = Shape::new(fields, rules, key)?;
     let method = match &fields.method {
@@ -77,21 +79,55 @@ fn one(
             check_name(method, &format!("{key}.method"))?;
             method.clone()
         }
-        None => match (from, what) {
-            (None, None) => "whole_text".to_owned(),
-            (Some(from), None) => from,
-            (None, Some(what)) => what.to_owned(),
-            (Some(from), Some(what)) => format!("{from}_{what}"),
-        },
+        None => {
+            let place = (from.is_none() && what.is_none()).then(|| "whole_text".to_owned());
+            let pieces = [of, from.or(place), what.map(str::to_owned)];
+            pieces.into_iter().flatten().collect::<Vec<_>>().join("_")
+        }
     };
     if method == NOTHING_FOUND {
         let message = format!("{method:?} is the method of answers in which nothing was found");
         return Err(ConfigProblem::new(&format!("{key}.method"), message));
     }
     let pick = fields.pick;
+    // A reasoning that was cut off is no answer, but it is the text.
+    let is_answer = rules != FileRules::First
+        && !(matches!((&place, &shape), (ValuePlace::WholeText, Shape::Any)) && part.is_all());
     let find = move |answer: WholeAnswer<'_>| {
-        let text = answer.text;
-        match &place {
+        if let ValuePlace::Call(tool, path) = &place {
+            let mut search = JsonSearch::new(rules, path, &shape);
+            for call in answer.tool_calls().filter(|call| call.name == Some(tool.as_str())) {
+                match call.arguments {
+                    Value::String(text) => search.text(text),
+                    value => search.value(value, &[]),
+                }
+            }
+            return search.picked(pick);
+        }
+        let answered = match is_answer {
+            true => without_open_reasoning(answer.text),
+            false => SearchedPart::whole(answer.text),
+        };
+        let searched = part.of(&answered.text);
+        place.picked(&searched.text, rules, &shape, pick).map_err(|mut warnings| {
+            let left_out = answered.left_out.or(searched.left_out);
+            warnings.extend(left_out.map(|doubt| doubt.to_string()));
+            warnings
+        })
+    };
+    Ok(OwnStrategy { method, find: Box::new(find) })
+}
+
+impl ValuePlace {
+    /// The value that counts in a text.
+    fn picked(
+        &self,
+        text: &str,
+        rules: FileRules,
+        shape: &Shape,
+        pick: Pick,
+    ) -> Result<FoundValue<Value>, Vec<String>> {
+        match self {
             ValuePlace::WholeText => picked(pick, shape.in_text(text)),
             ValuePlace::LastLine => {
                 let line = text.lines().rev().find(|line| !line.trim().is_empty());
@@ -103,23 +139,14 @@ fn one(
                 picked(pick, pieces.flat_map(|piece| shape.in_text(piece.as_str())))
             }
             ValuePlace::Json(path) => {
-                let mut search = JsonSearch::new(rules, path, &shape);
+                let mut search = JsonSearch::new(rules, path, shape);
                 search.text(text);
                 search.picked(pick)
             }
-            ValuePlace::Call(tool, path) => {
-                let mut search = JsonSearch::new(rules, path, &shape);
-                for call in answer.tool_calls().filter(|call| call.name == Some(tool.as_str())) {
-                    match call.arguments {
-                        Value::String(text) => search.text(text),
-                        value => search.value(value, &[]),
-                    }
-                }
-                search.picked(pick)
-            }
+            // Its arguments are no part of the text.
+            ValuePlace::Call(..) => Err(Vec::new()),
         }
-    };
-    Ok(OwnStrategy { method, find: Box::new(find) })
+    }
 }
 
 /// The place, and its part of the method.

@@ -253,6 +253,68 @@ fn json_is_found_in_prose_and_repaired() {
     assert_eq!(eaten.warnings, [due]);
 }
 
+/// Tags and fences are stepped over; what is never closed is left out, with a warning.
+#[test]
+fn a_part_of_the_answer_is_searched() {
+    let last = "last_line: true";
+    for (strategy, text, due) in [
+        ("after: think, number: {}", "<think>3 or 4</think> 5", json!(5)),
+        ("after: think, number: {}", "3 or 4</think> 5", json!(5)),
+        ("after: think, number: {}", "<think>1</think> 2 <THINK>3</THINK > 5", json!(5)),
+        ("after: think, number: {}", "5", json!(5)),
+        ("after: </think>, number: {}", "3</think> 5", json!(5)),
+        ("after: think, number: {}", "<think>1</think> 5 <think>hm 6", json!(5)),
+        ("after: think, number: {}", "It is 5 <think> 6", Value::Null),
+        ("outside: think, number: {}", "4 <think>3</think>4", json!(4)),
+        ("outside: think, number: {}", "4 <think>3 <think>2</think> 1</think> 4", json!(4)),
+        ("outside: think, number: {}", "3</think>4", json!(4)),
+        ("outside: think, number: {}", "It is 4 <think> or 3", json!(4)),
+        ("outside: [think, '```'], number: {}", "<think>1</think>```\n2\n``` 3", json!(3)),
+        ("after: '```', number: {}", "1 ```json\n2\n```\n3", json!(3)),
+        ("after: '```', number: {}", "```\n2", Value::Null),
+        ("outside: '```', last_line: true", "yes\n```\nno\n```\n", json!("yes")),
+        ("outside: '```', last_line: true", "yes\n````\nno\n````", json!("yes")),
+        ("after: think, outside: '```', whole_text: true", "x</think> a\n```b```", json!("a")),
+        ("after: think, tag: n", "<n>1</n></think><n>2</n>", json!("2")),
+        ("after: think, json: n", "{\"n\": 1}</think>{\"n\": 2}", json!(2)),
+    ] {
+        assert_eq!(value(&format!("{{{strategy}}}"), text), due, "{strategy}: {text}");
+    }
+    let method = |strategy: &str| decided(&format!("{{{strategy}}}"), "a</think>x").1;
+    assert_eq!(method("after: think"), "after_think_whole_text");
+    assert_eq!(method(&format!("after: think, {last}")), "after_think_last_line");
+    assert_eq!(
+        method("outside: [think, '```'], one_of: [x]"),
+        "outside_think_outside_fence_one_of"
+    );
+    let open = warned("{after: note, number: {}}", "It is 5 <note> 6").1;
+    assert_eq!(open, ["<note> is never closed, so nothing in it was read"]);
+    let open = warned("{outside: '```', number: {}}", "```\n6").1;
+    assert_eq!(open, ["a code fence is never closed, so nothing in it was read"]);
+}
+
+/// An answer that was cut off in its reasoning has no answer.
+#[test]
+fn a_reasoning_that_is_never_closed_is_not_read() {
+    let cut = "<think>\nMaybe {\"n\": 5}, <n>5</n> or\n5";
+    for strategy in
+        ["json: n", "tag: n", "number: {}", "last_line: true", "one_of: ['5']", "regex: 5"]
+    {
+        let (value, warnings) = warned(&format!("{{{strategy}}}"), cut);
+        let due = "the reasoning is never closed, so nothing in it was read";
+        assert_eq!((value, warnings), (Value::Null, vec![due.to_owned()]), "{strategy}");
+    }
+    assert_eq!(value("{}", cut), json!(cut));
+    for (text, due) in [
+        ("{\"n\": 4}\n<thinking>{\"n\": 5}", json!(4)),
+        ("<think>x</think>{\"n\": 4}", json!(4)),
+        ("The <think> tag: {\"n\": 4}", json!(4)),
+        ("<Think>{\"n\": 5}", Value::Null),
+    ] {
+        assert_eq!(value("{json: n}", text), due, "{text}");
+    }
+}
+
 #[test]
 fn a_parser_is_chosen_by_call_model_and_prompt() {
     let file = file(
@@ -311,6 +373,10 @@ fn mistakes_are_explained_at_their_places() {
         wrong(&of(&format!("{{regex: '{}'}}", "a|".repeat(6000)))),
         wrong(&of("{regex: a, tag: b}")),
         wrong(&of("{tag: '<a>'}")),
+        wrong(&of("{after: a tag}")),
+        wrong(&of("{outside: []}")),
+        wrong(&of("{outside: 7}")),
+        wrong(&of("{after: think, tool: vote}")),
         wrong(&of("{json: 'a[*]'}")),
         wrong(&of("{last_line: false}")),
         wrong(&of("{number: {from: 7, to: 1}}")),
