@@ -74,7 +74,7 @@ fn bounded(parser: &str, value: &Value) {
 }
 
 fn repair(text: &str) {
-    [RepairEdition::First, RepairEdition::Second]
+    [RepairEdition::First, RepairEdition::Second, RepairEdition::Third]
         .into_iter()
         .for_each(|edition| repair_by(edition, text));
 }

@@ -170,11 +170,11 @@ impl Cursor<'_> {
         let key = key.trim_end_matches(['\n', '\r']).to_owned();
         self.skip_space();
         if self.eat(':') {
-            let value = self.value(ValuePosition::Value);
+            let value = self.member_value();
             if value.is_none() {
                 self.note(Repair::MissingValue);
             }
-            members.insert(key, value.unwrap_or_else(|| Value::String(String::new())));
+            members.insert(key, value.unwrap_or_else(|| self.missing()));
         } else if self.edition.keeps_members()
             && let Some((key, value)) = self.without_colon(&key, quoted)
         {
@@ -222,9 +222,28 @@ impl Cursor<'_> {
                 return Some((key.trim_end().to_owned(), value));
             }
         }
-        let value =
-            self.value(ValuePosition::Value).unwrap_or_else(|| Value::String(String::new()));
+        let value = self.member_value().unwrap_or_else(|| self.missing());
         Some((key.to_owned(), value))
+    }
+
+    /// The value of a member. One that is cut off after its opening quote is missing.
+    fn member_value(&mut self) -> Option<Value> {
+        let from = self.pos;
+        let value = self.value(ValuePosition::Value);
+        let written = self.text.get(from..self.pos).unwrap_or("").trim();
+        let is_cut = self.edition.has_nulls()
+            && self.peek().is_none()
+            && (written == "\\\"" || written.chars().count() == 1 && written.starts_with(is_quote));
+        value.filter(|_| !is_cut)
+    }
+
+    /// What stands for a missing value.
+    fn missing(&mut self) -> Value {
+        if self.edition.has_nulls() {
+            self.note(Repair::MissingValue);
+            return Value::Null;
+        }
+        Value::String(String::new())
     }
 
     fn number(&self, text: &str) -> Option<Value> {
@@ -313,7 +332,7 @@ impl Cursor<'_> {
                 self.objects += 1;
                 let pair = self.value(ValuePosition::Value);
                 self.objects -= 1;
-                let pair = pair.unwrap_or_else(|| Value::String(String::new()));
+                let pair = pair.unwrap_or_else(|| self.missing());
                 members.insert(key.clone(), pair);
                 self.members(&mut members);
                 items.push(members.into_value(self));

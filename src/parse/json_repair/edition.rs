@@ -6,13 +6,26 @@ pub enum RepairEdition {
     /// Members whose opening quote, colon or separating brace is missing may be lost.
     First,
     /// Every member is kept.
-    #[default]
     Second,
+    /// A value that is missing is null; before, it was an empty text. A comma between digits
+    /// is part of a number (`{"n": 1,000}`).
+    #[default]
+    Third,
 }
 
 impl RepairEdition {
     /// Whether members are kept whatever is missing around them.
     pub(super) fn keeps_members(self) -> bool {
-        self == RepairEdition::Second
+        self != RepairEdition::First
+    }
+
+    /// Whether a value that is missing is null.
+    pub(super) fn has_nulls(self) -> bool {
+        self == RepairEdition::Third
+    }
+
+    /// Whether digits with commas between them are read as one text.
+    pub(super) fn joins_digits(self) -> bool {
+        self == RepairEdition::Third
     }
 }

@@ -44,6 +44,7 @@ impl Cursor<'_> {
                 ')' if parentheses > 0 => parentheses -= 1,
                 ')' if place != ValuePosition::Value => break,
                 ',' if place == ValuePosition::Item || place == ValuePosition::Group => break,
+                ',' if place == ValuePosition::Value && self.joins_digits(at) => {}
                 ',' if self.is_literal_before(at) => break,
                 ',' if self.structure_follows(after, true) => break,
                 '#' | '/'
@@ -99,6 +100,21 @@ impl Cursor<'_> {
     fn is_comment(&self, at: usize) -> bool {
         let rest = self.text.get(at..).unwrap_or("");
         rest.starts_with('#') || rest.starts_with("//") || rest.starts_with("/*")
+    }
+
+    /// Whether the comma at `at`, in the value of a member, stands between the digits of a number:
+    /// `1,000`. Digits after it that a colon follows are the next key.
+    fn joins_digits(&self, at: usize) -> bool {
+        let rest = self.text.as_bytes().get(at + 1..).unwrap_or(&[]);
+        let digits = rest.iter().take(40).take_while(|byte| byte.is_ascii_digit()).count();
+        self.edition.joins_digits()
+            && digits > 0
+            && self.open.last() == Some(&b'{')
+            && self
+                .text
+                .get(..at)
+                .is_some_and(|before| before.ends_with(|c: char| c.is_ascii_digit()))
+            && self.next_visible(at + 1 + digits) != Some(':')
     }
 
     /// Whether everything read before `at` is a single literal.

@@ -23,8 +23,9 @@
 //!   is open further out, and is ignored otherwise.
 //! - A repeated key keeps its last value, as in other JSON parsers.
 //! - A member is kept whatever is missing around it: its opening quote (`b": 2`), its colon, the
-//!   brace or the comma before it, or the bracket that closes what precedes it. A parser that was
-//!   locked before this rule keeps the [`RepairEdition`] it had.
+//!   brace or the comma before it, or the bracket that closes what precedes it.
+//! - A value that is missing, as where a text is cut off after a colon, is null.
+//! - A parser that was locked before a rule keeps the [`RepairEdition`] it had.
 //!
 //! The rules were checked against the expectations of the best-known repair library
 //! (`mangiucugna/json_repair`), with our own code: see the tests for the rate of agreement.

@@ -108,6 +108,11 @@ impl RepairEdition {
         all(text, self)
     }
 
+    /// Like [`super::each_value`], with the rules of this edition.
+    pub fn each_value(self, text: &str) -> impl Iterator<Item = EmbeddedJson> {
+        each(text, self)
+    }
+
     /// Like [`super::first`], with the rules of this edition.
     #[must_use]
     pub fn first(self, text: &str) -> Option<EmbeddedJson> {

@@ -27,7 +27,7 @@ fn each_kind_of_damage_is_repaired_and_named() {
         ("[1, 2}]", json!([1, 2]), Repair::StrayBracket),
         ("{\"a\": 1 \"b\": 2}", json!({ "a": 1, "b": 2 }), Repair::Comma),
         ("{\"a\" \"b\"}", json!({ "a": "b" }), Repair::MissingColon),
-        ("{\"a\": , \"b\": 1}", json!({ "a": "", "b": 1 }), Repair::MissingValue),
+        ("{\"a\": , \"b\": 1}", json!({ "a": null, "b": 1 }), Repair::MissingValue),
         ("{\"a\": \"b\" so, \"c\": 1}", json!({ "a": "b", "c": 1 }), Repair::BareText),
         ("[\"a\": 1]", json!([{ "a": 1 }]), Repair::MisplacedMember),
         ("{\"a\": (1, 2)}", json!({ "a": [1, 2] }), Repair::Parentheses),
@@ -77,7 +77,7 @@ fn what_is_repaired_is_never_nested_too_deeply_to_be_read() {
     let strict = "[".repeat(127) + &"]".repeat(127);
     let several = format!("{strict} and {{\"a\": 1}}");
     for (name, text) in [("lists", &lists), ("crash", &crash), ("several", &several)] {
-        for edition in [RepairEdition::First, RepairEdition::Second] {
+        for edition in [RepairEdition::First, RepairEdition::Second, RepairEdition::Third] {
             let repaired = edition.repair(text);
             let value = repaired.value.unwrap_or_default();
             let written = serde_json::to_string(&value).unwrap();
@@ -164,4 +164,29 @@ fn every_member_is_kept() {
     let colons = "{\"a\" 1, \"b\" {\"c\": 2}, \"d\" [1], \"e\" true, \"f\" = \"g\"}";
     let expected = json!({ "a": 1, "b": { "c": 2 }, "d": [1], "e": true, "f": "g" });
     assert_eq!(value(colons), expected);
+}
+
+/// What is missing is null, in whatever way it is missing; a comma between digits belongs to them. The
+/// second edition keeps its results.
+#[test]
+fn a_missing_value_is_null() {
+    let cases = [
+        ("{\"a\":", json!({ "a": null }), json!({ "a": "" })),
+        ("{\"a\": \"", json!({ "a": null }), json!({ "a": "" })),
+        ("{\"a\": \"\"", json!({ "a": "" }), json!({ "a": "" })),
+        ("{\"a\": \"x", json!({ "a": "x" }), json!({ "a": "x" })),
+        ("{\"a\": , \"b\": 2}", json!({ "a": null, "b": 2 }), json!({ "a": "", "b": 2 })),
+        ("{\"a\": 1, \"b\": }", json!({ "a": 1, "b": null }), json!({ "a": 1, "b": "" })),
+        ("{\"a\": ...}", json!({ "a": null }), json!({ "a": "" })),
+        ("{\"a\" = }", json!({ "a": null }), json!({ "a": "" })),
+        ("[\"a\":", json!([{ "a": null }]), json!([{ "a": "" }])),
+        ("{\"a\": 1,000, \"b\": 2}", json!({ "a": "1,000", "b": 2 }), json!({ "a": 1, "b": 2 })),
+        ("{1: 2,3: 4}", json!({ "1": 2, "3": 4 }), json!({ "1": 2, "3": 4 })),
+        ("{\"a\": [1,2], }", json!({ "a": [1, 2] }), json!({ "a": [1, 2] })),
+    ];
+    for (text, expected, second) in cases {
+        assert_eq!(value(text), expected, "{text}");
+        assert_eq!(RepairEdition::Second.repair(text).value, Some(second), "{text}");
+    }
+    assert!(repair("{\"a\" = }").repairs.contains(&Repair::MissingValue));
 }

@@ -22,12 +22,14 @@ fn expected(row: &Value) -> Option<Value> {
 
 /// 289 vectors. Of the 15 that expect an error, 13 ask for a strict mode and one for the strict
 /// mode of a schema, which this repair does not have, and one is nested too deeply for the library:
-/// here all 15 yield a value. Of the other 274, 255 agree: 93.1 % (254 in the first edition).
+/// here all 15 yield a value. Of the other 274, 254 agree in the first edition, 255 (93.1 %) in the second, and 251 in the
+/// third: the library writes an empty text for a value that is missing, and this repair null.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn the_289_malformed_json_vectors() {
     agreement(RepairEdition::First, 254);
     agreement(RepairEdition::Second, 255);
+    agreement(RepairEdition::Third, 251);
 }
 
 fn agreement(edition: RepairEdition, expected_agreeing: usize) {

@@ -247,6 +247,13 @@ fn json_is_found_in_prose_and_repaired() {
     assert_eq!(value("{json: a}", several), Value::Null);
     assert_eq!(value("{json: a, pick: last}", several), json!(2));
     assert_eq!(value("{json: a}", "{\"a\": null}"), Value::Null);
+    // What was cut off, or is not certainly one number, is nothing.
+    for text in ["{\"n\":", "{\"n\": \"", "{\"n\": , \"m\": 5}", "{\"n\": 3,5}", "{'n': '3,5'}"] {
+        assert_eq!(value("{json: n, number: {}}", text), Value::Null, "{text}");
+    }
+    assert_eq!(value("{json: n}", "{\"n\":"), Value::Null);
+    assert_eq!(value("{json: n, number: {}}", "{\"n\": 1,000}"), json!(1000));
+    assert_eq!(value("{json: n, number: {}}", "{\"n\": \u{2212}3}"), json!(-3));
     let eaten = parsed("{json: a}", "{\"a\": \"$\\frac{1}{2}$\"}");
     assert_eq!(eaten.value, json!("$\u{c}rac{1}{2}$"));
     let due = "an escape in the JSON was read as a control character, but may be LaTeX's \\frac";

@@ -20,7 +20,6 @@ use super::clean::visible;
 use super::number::{numbers, only_number};
 use super::sentence::{amount, word};
 use retold::escaping::printable;
-use retold::parse::json_repair;
 use retold::parse::json_repair::RepairEdition;
 use retold::parse::keys::lookup;
 use retold::parse::{FoundValue, LastResort, MakeError, Strategy, StrategyParser};
@@ -178,7 +177,7 @@ fn allowed(
 /// The objects in a text that may be the answer, with their repairs. They are read one by one,
 /// because much text may follow the answer.
 fn objects(text: &str) -> impl Iterator<Item = (Map<String, Value>, Vec<String>)> {
-    json_repair::each_value(text).take(MOST_OBJECTS).filter_map(|embedded| {
+    RepairEdition::Second.each_value(text).take(MOST_OBJECTS).filter_map(|embedded| {
         let repairs = embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())).collect();
         match embedded.value {
             Value::Object(object) => Some((object, repairs)),
