@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// Pieces that parsers react to: every kind of token of every format, and what surrounds it.
-pub(crate) const PIECES: [&str; 120] = [
+pub(crate) const PIECES: [&str; 123] = [
     // JSON, and what models write instead of it.
     "{",
     "}",
@@ -38,6 +38,9 @@ pub(crate) const PIECES: [&str; 120] = [
     "-3",
     "1.5",
     "1e",
+    "1,",
+    "1 234 ",
+    "5 x 10",
     "٣",
     "\\u00",
     "\\ud83d",

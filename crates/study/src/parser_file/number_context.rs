@@ -10,6 +10,10 @@ const MINUS: &str = "-−–‐‑﹣－";
 /// Words that multiply the number before them.
 const MULTIPLES: [&str; 6] = ["hundred", "thousand", "million", "billion", "trillion", "dozen"];
 
+fn is_minus(c: char) -> bool {
+    MINUS.contains(c)
+}
+
 /// The same in languages that write it without a space.
 const MULTIPLE_SIGNS: &str = "百千万萬億亿兆백천만억";
 
@@ -57,11 +61,12 @@ impl NumberStart {
         let mut begin =
             NumberStart { at: start, is_negative: false, has_point: false, is_doubtful: false };
         // `½5`, or digits of another script.
-        begin.is_doubtful = begin.last(text).is_some_and(char::is_numeric);
+        begin.is_doubtful = begin.last(text).is_some_and(|c| c.is_numeric() || c == '√');
         begin.point(text);
         if !begin.sign(text) && begin.currency(text) {
             begin.sign(text);
         }
+        begin.sign_in_words(text);
         begin
     }
 
@@ -124,18 +129,38 @@ impl NumberStart {
         }
     }
 
+    /// `minus 3`, unless it is a difference.
+    fn sign_in_words(&mut self, text: &str) {
+        let before = text.get(..self.at).unwrap_or("");
+        let spaceless = before.trim_end_matches([' ', '\u{a0}']);
+        let word = spaceless.bytes().rev().take(9).take_while(u8::is_ascii_alphabetic).count();
+        let at = spaceless.len() - word;
+        let name = spaceless.get(at..).unwrap_or("").to_ascii_lowercase();
+        if spaceless.len() == before.len() || !matches!(name.as_str(), "minus" | "negative") {
+            return;
+        }
+        let earlier = text.get(..at).unwrap_or("").trim_end_matches(' ');
+        self.is_doubtful |= self.is_negative || earlier.ends_with(char::is_numeric);
+        (self.at, self.is_negative) = (at, true);
+    }
+
     /// Steps over a currency, such as `$`, `€ ` or `US$`; returns whether there was one.
     fn currency(&mut self, text: &str) -> bool {
         let before = text.get(..self.at).unwrap_or("");
         let before = before.strip_suffix(' ').unwrap_or(before);
-        let Some(sign) = before.chars().next_back().filter(|c| CURRENCIES.contains(*c)) else {
-            return false;
-        };
-        let sign_at = before.len() - sign.len_utf8();
-        let bytes = before.as_bytes().get(..sign_at).unwrap_or(&[]);
+        let is_sign = |c: &char| CURRENCIES.contains(*c);
+        let sign = before.chars().next_back().filter(is_sign);
+        let before = before.trim_end_matches(|c| sign == Some(c)).trim_end_matches('\\');
+        let bytes = before.as_bytes();
         let letters =
             bytes.iter().rev().take(4).take_while(|byte| byte.is_ascii_uppercase()).count();
-        self.at = if letters < 4 { sign_at - letters } else { sign_at };
+        let code = before.len() - if letters < 4 { letters } else { 0 };
+        // Letters alone are a currency only after a sign: `-USD 12`.
+        let is_code = letters == 3 && text.get(..code).is_some_and(|it| it.ends_with(is_minus));
+        if sign.is_none() && !is_code {
+            return false;
+        }
+        self.at = code;
         true
     }
 }
@@ -149,7 +174,7 @@ impl<'t> NumberEnd<'t> {
         let after = rest.trim_start_matches('_').chars().next();
         end.is_word = after.is_some_and(is_joining)
             || rest.starts_with('_') && after.is_some_and(char::is_alphanumeric);
-        if let Some(length) = power(rest).or_else(|| multiple(rest)) {
+        if let Some(length) = power(rest).or_else(|| multiple(rest)).or_else(|| fraction(rest)) {
             end.at += length;
             (end.is_doubtful, end.is_word) = (true, false);
         }
@@ -174,7 +199,8 @@ impl<'t> NumberEnd<'t> {
 fn power(rest: &str) -> Option<usize> {
     let length = |after: &str| rest.len() - after.len();
     let raised = |rest: &str| -> Option<usize> {
-        let other = rest.trim_start_matches(|c: char| c.is_numeric() && !c.is_ascii());
+        let is_raised = |c: char| c.is_numeric() && !c.is_ascii() || matches!(c, '⁻' | '⁺');
+        let other = rest.trim_start_matches(is_raised);
         if other.len() < rest.len() {
             return Some(rest.len() - other.len());
         }
@@ -205,4 +231,12 @@ fn multiple(rest: &str) -> Option<usize> {
     let is_one = after.len() < rest.len()
         && MULTIPLES.iter().any(|multiple| word.eq_ignore_ascii_case(multiple));
     is_one.then(|| rest.len() - after.len() + end)
+}
+
+/// How long a fraction is after a whole number: ` 1/2`.
+fn fraction(rest: &str) -> Option<usize> {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let above = rest.strip_prefix(' ')?;
+    let below = above.get(digits(above)..)?.strip_prefix('/')?;
+    (digits(above) > 0 && digits(below) > 0).then(|| rest.len() - below.len() + digits(below))
 }

@@ -14,6 +14,9 @@ const MOST_OPTIONS: usize = 1000;
 /// The longest option, in bytes.
 const LONGEST_OPTION: usize = 1000;
 
+/// Marks of emphasis, which may stand between two words: `**strongly** agree`.
+const EMPHASIS: [char; 3] = ['*', '`', '~'];
+
 /// Some options.
 pub(super) struct Options {
     rules: FileRules,
@@ -61,9 +64,38 @@ impl Options {
 
     /// The options that a text has, as they are written in the file.
     pub(super) fn found(&self, text: &str) -> Vec<&str> {
-        let text = self.rules.joined(text);
-        let found = self.pattern.find_iter(&text).map(|found| self.rules.words(found.as_str()));
-        found.filter_map(|words| Some(self.written.get(&words)?.as_str())).collect()
+        self.found_after(text, 0)
+    }
+
+    /// Those that the last line has. One may begin in the line before.
+    pub(super) fn found_in_last_line(&self, text: &str) -> Vec<&str> {
+        let text = text.trim_end();
+        let last = text.rfind('\n').map_or(0, |at| at + 1);
+        let before = text.get(..last).unwrap_or("").trim_end();
+        let from = match self.rules {
+            FileRules::First => last,
+            FileRules::Second => before.rfind('\n').map_or(0, |at| at + 1),
+        };
+        let lines = text.get(from..).unwrap_or("");
+        self.found_after(lines, last - from)
+    }
+
+    /// Those that end after a position.
+    fn found_after(&self, text: &str, start: usize) -> Vec<&str> {
+        let joined = self.rules.joined(text);
+        let after = self.rules.joined(text.get(start..).unwrap_or("")).len();
+        let found = self.pattern.find_iter(&joined);
+        let found = found.filter(|found| found.end() + after > joined.len());
+        found.filter_map(|found| self.option(found.as_str())).collect()
+    }
+
+    /// The option that was found, as it is written in the file.
+    fn option(&self, found: &str) -> Option<&str> {
+        let words = self.rules.words(found);
+        let plain =
+            || words.replace(EMPHASIS, " ").split_whitespace().collect::<Vec<_>>().join(" ");
+        let option = self.written.get(&words).or_else(|| self.written.get(&plain()));
+        option.map(String::as_str)
     }
 }
 
@@ -116,7 +148,7 @@ impl FileRules {
     }
 
     /// The pattern of an option as a whole word: `agree` is not in `disagree`. Between two words may
-    /// be any white space, or a hyphen.
+    /// be any white space, a hyphen, or marks of emphasis.
     fn whole(self, words: &str) -> String {
         let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
         let before = if is_word(words.chars().next()) { r"\b" } else { "" };
@@ -124,7 +156,7 @@ impl FileRules {
         let escaped = regex::escape(words);
         let escaped = match self {
             FileRules::First => escaped,
-            FileRules::Second => escaped.replace(' ', r"[\s_]+"),
+            FileRules::Second => escaped.replace(' ', r"[\s_*`~]+"),
         };
         format!("{before}{escaped}{after}")
     }

@@ -81,6 +81,19 @@ impl Shape {
         }
     }
 
+    /// What may be the value in the last line that is not empty.
+    pub(super) fn in_last_line<'t>(
+        &'t self,
+        text: &'t str,
+    ) -> Box<dyn Iterator<Item = Candidate> + 't> {
+        if let Shape::OneOf(options) = self {
+            let found = options.found_in_last_line(text).into_iter();
+            return Box::new(found.map(|option| Candidate::Certain(option.into())));
+        }
+        let line = text.lines().rev().find(|line| !line.trim().is_empty());
+        self.in_text(line.unwrap_or(""))
+    }
+
     /// What may be the value in a JSON value.
     pub(super) fn in_json(&self, value: &Value) -> Vec<Candidate> {
         match (self, value) {

@@ -129,10 +129,7 @@ impl ValuePlace {
     ) -> Result<FoundValue<Value>, Vec<String>> {
         match self {
             ValuePlace::WholeText => picked(pick, shape.in_text(text)),
-            ValuePlace::LastLine => {
-                let line = text.lines().rev().find(|line| !line.trim().is_empty());
-                picked(pick, shape.in_text(line.unwrap_or("")))
-            }
+            ValuePlace::LastLine => picked(pick, shape.in_last_line(text)),
             ValuePlace::Matches(pattern) => {
                 let pieces = pattern.captures_iter(text).take(MOST_MATCHES);
                 let pieces = pieces.filter_map(|found| found.get(1).or_else(|| found.get(0)));

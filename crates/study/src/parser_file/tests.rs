@@ -198,7 +198,8 @@ fn options_are_whole_words_and_the_longest_counts() {
         ("strongly \u{a0} agree", "strongly agree"),
         ("strongly-agree", "strongly agree"),
         ("strongly-\nagree", "strongly agree"),
-        ("**strongly** agree", "agree"),
+        ("**strongly** agree", "strongly agree"),
+        ("*Strongly*\n`agree`", "strongly agree"),
         ("N/A", "n/a"),
         ("No-one", "no-one"),
         ("no one", "no-one"),
@@ -227,6 +228,16 @@ fn options_are_whole_words_and_the_longest_counts() {
     }
     let last = value(&format!("{{{options}, pick: last}}"), "agree? No: disagree");
     assert_eq!(last, json!("Disagree"));
+    // An option that ends in the last line may begin before it; what ends before it does not count.
+    for (text, option) in [
+        ("I strongly\nagree", json!("strongly agree")),
+        ("disagree\nagree \n\n", json!("agree")),
+        ("no\n\nstrongly\n\nagree", json!("strongly agree")),
+        ("agree\nor so", Value::Null),
+        ("agree", json!("agree")),
+    ] {
+        assert_eq!(value(&format!("{{last_line: true, {options}}}"), text), option, "{text}");
+    }
 }
 
 #[test]
