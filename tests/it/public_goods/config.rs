@@ -81,7 +81,7 @@ fn bad_public_goods_values_are_named_with_file_and_line() {
         with("max_tokens: 0"),
         with("max_parse_retries: 1000"),
         with("max_message_chars: 0"),
-        with("parser_version: 4"),
+        with("parser_version: 5"),
         with("unusable_answer: shrug"),
         with("players: [{}, {}, {}, {}, {}]"),
         with("players: [{llm_temperature: 9}]"),

@@ -15,7 +15,7 @@ use super::story::story;
 use super::{outputs, report};
 use crate::parse::{
     ChatParams, ChatParser, ContributionParams, ContributionParser, RedistributionParams,
-    RedistributionParser, chat_parser, contribution_parser, redistribution_parser,
+    chat_parser, contribution_parser, redistribution_parser,
 };
 use retold::id::CallPath;
 use retold::parse::MakeError;
@@ -36,8 +36,6 @@ pub struct PublicGoods {
 pub(super) struct PublicGoodsParsers {
     pub(super) chat: Arc<ChatParser>,
     pub(super) contribution: Arc<ContributionParser>,
-    /// By the number of targets.
-    pub(super) redistribution: Vec<Arc<RedistributionParser>>,
     pub(super) vector: Arc<vector::VectorParser>,
 }
 
@@ -49,13 +47,11 @@ impl PublicGoodsParsers {
             contribution_type: config.contribution_type,
         };
         let chat = ChatParams { max_chars: config.max_message_chars };
-        let redistribution = (0..config.group_size as usize).map(|targets| {
-            redistribution_parser(version, RedistributionParams { targets }).map(Arc::new)
-        });
+        // A version that does not exist is refused before anybody is asked.
+        redistribution_parser(version, RedistributionParams::default())?;
         Ok(PublicGoodsParsers {
             chat: Arc::new(chat_parser(version.min(2), chat)?),
             contribution: Arc::new(contribution_parser(version, contribution)?),
-            redistribution: redistribution.collect::<Result<_, _>>()?,
             vector: Arc::new(vector::parser()?),
         })
     }

@@ -10,6 +10,8 @@
 //!   the player only considered.
 //! - `contribution@3`, `redistribution@3`: everything that a person can read: numbers with
 //!   invisible characters, in words and in plain sentences, and lists in slightly broken JSON.
+//! - `contribution@4`, `redistribution@4`: also what the documents read where version 3 finds nothing
+//!   (the first number, all numbers), sentences in other languages, and units by name.
 //! - `contribution_json@1`, `@2`, `actions_json@1`, `@2` (`json`): the JSON answers of local
 //!   models.
 //!
@@ -31,13 +33,18 @@
 //! A contribution is the number in the tag. With [`ContributionFraming::OptOut`], that is what the player
 //! WITHDRAWS: [`contributed`] converts it into what remains in the pot.
 
+mod by_name;
 mod chat;
 mod clean;
 mod contribution_v2;
 mod contribution_v3;
+mod contribution_v4;
 mod json;
+mod lexicon;
 mod number;
+mod own_words;
 mod redistribution;
+mod redistribution_v4;
 mod sentence;
 mod turn;
 mod v1;
@@ -147,6 +154,10 @@ impl Default for ChatParams {
 pub struct RedistributionParams {
     /// The number of other players, and therefore of requested numbers.
     pub targets: usize,
+    /// Their names, in the order of the prompt, for version 4; without them, units by name are in that
+    /// order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
 }
 
 /// A contribution parser; its value is the number of coins stated, within the range.
@@ -172,6 +183,10 @@ pub fn contribution_parser(
         2 => (contribution_v2::STRATEGIES, ("default", contribution_v2::default as _)),
         3 => {
             let (methods, decide) = (contribution_v3::METHODS, contribution_v3::decide);
+            return Ok(StrategyParser::whole(NAME, version, params, methods, decide, None)?);
+        }
+        4 => {
+            let (methods, decide) = (contribution_v4::METHODS, contribution_v4::decide);
             return Ok(StrategyParser::whole(NAME, version, params, methods, decide, None)?);
         }
         _ => return Err(MakeError::NoVersion(version)),
@@ -206,6 +221,11 @@ pub fn redistribution_parser(
         1 => (v1::REDISTRIBUTION, zeros),
         2 => (redistribution::STRATEGIES, redistribution::default as _),
         3 => (redistribution::STRATEGIES_3, redistribution::default_3 as _),
+        4 if !params.names.is_empty() && params.names.len() != params.targets => {
+            let reason = format!("{} names for {} targets", params.names.len(), params.targets);
+            return Err(MakeError::Value { key: "names", reason });
+        }
+        4 => (redistribution_v4::STRATEGIES_4, redistribution::default_3 as _),
         _ => return Err(MakeError::NoVersion(version)),
     };
     Ok(StrategyParser::new("redistribution", version, params, strategies, ("default", last), None)?)
@@ -214,7 +234,7 @@ pub fn redistribution_parser(
 /// `contribution`, in all its versions.
 pub static CONTRIBUTION: ParserFamily = ParserFamily {
     name: "contribution",
-    versions: &[1, 2, 3],
+    versions: &[1, 2, 3, 4],
     make: |spec| Ok(Box::new(contribution_parser(spec.version, spec.settings()?)?)),
 };
 
@@ -235,7 +255,7 @@ pub static CHAT: ParserFamily = ParserFamily {
 /// `redistribution`, in all its versions.
 pub static REDISTRIBUTION: ParserFamily = ParserFamily {
     name: "redistribution",
-    versions: &[1, 2, 3],
+    versions: &[1, 2, 3, 4],
     make: |spec| Ok(Box::new(redistribution_parser(spec.version, spec.settings()?)?)),
 };
 

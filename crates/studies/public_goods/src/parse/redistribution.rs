@@ -72,7 +72,7 @@ pub(super) const STRATEGIES: &[Strategy<RedistributionParams, Vec<i64>>] =
 pub(super) const STRATEGIES_3: &[Strategy<RedistributionParams, Vec<i64>>] =
     strategies!(RepairEdition::Second, visible);
 
-const TAG: &str = "REDISTRIBUTE";
+pub(super) const TAG: &str = "REDISTRIBUTE";
 
 fn redistribute_tag(
     text: &str,

@@ -13,6 +13,7 @@
 //! - Numbers up to twenty may be words, and so may `nothing`, `half` and `all` (`everything`) after
 //!   a verb of giving.
 
+use super::lexicon::{ENGLISH, Lexicon};
 use super::number::{Number, only_number};
 
 /// How the amount was found.
@@ -26,90 +27,6 @@ pub(super) enum How {
 
 /// The most words between a verb and its number.
 const REACH: usize = 6;
-
-const GIVING: [&str; 33] = [
-    "go",
-    "going",
-    "give",
-    "giving",
-    "contribute",
-    "contributing",
-    "contribution",
-    "put",
-    "putting",
-    "move",
-    "moving",
-    "invest",
-    "investing",
-    "donate",
-    "donating",
-    "add",
-    "adding",
-    "pay",
-    "paying",
-    "transfer",
-    "transferring",
-    "deposit",
-    "commit",
-    "committing",
-    "allocate",
-    "allocating",
-    "offer",
-    "place",
-    "placing",
-    "withdraw",
-    "withdrawing",
-    "withdrawal",
-    "choose",
-];
-
-/// Verbs of giving in the past: about others, unless the player says `I`.
-const GAVE: [&str; 9] =
-    ["gave", "contributed", "moved", "invested", "donated", "added", "paid", "chose", "withdrew"];
-
-const KEEPING: [&str; 10] = [
-    "keep",
-    "keeping",
-    "kept",
-    "retain",
-    "retaining",
-    "hold",
-    "holding",
-    "leaves",
-    "leaving",
-    "remaining",
-];
-
-/// A number after one of these is a total.
-const OF: [&str; 4] = ["of", "from", "than", "per"];
-
-/// A number after one of these is an ordinal.
-const NUMBERED: [&str; 13] = [
-    "round", "rounds", "player", "agent", "game", "stage", "step", "turn", "day", "option", "rule",
-    "period", "other",
-];
-
-/// A number before one of these does not count coins.
-const COUNTED: [&str; 18] = [
-    "players",
-    "player",
-    "others",
-    "other",
-    "people",
-    "agents",
-    "participants",
-    "rounds",
-    "round",
-    "times",
-    "members",
-    "percent",
-    "of",
-    "more",
-    "games",
-    "days",
-    "reasons",
-    "points",
-];
 
 const WORDS: [&str; 21] = [
     "zero",
@@ -145,6 +62,15 @@ enum About {
 
 /// The amount in a text outside the reasoning.
 pub(super) fn amount(text: &str, endowment: i64) -> Option<(Number<'_>, How)> {
+    amount_by(&ENGLISH, text, endowment)
+}
+
+/// The same with the words of a lexicon.
+pub(super) fn amount_by<'t>(
+    lexicon: &Lexicon,
+    text: &'t str,
+    endowment: i64,
+) -> Option<(Number<'t>, How)> {
     let mut stated = None;
     let mut free: Option<Number<'_>> = None;
     let mut several = false;
@@ -157,18 +83,19 @@ pub(super) fn amount(text: &str, endowment: i64) -> Option<(Number<'_>, How)> {
     while let Some(written) = words.next() {
         let bare = bare(written);
         let next = words.peek().map_or("", |next| self::bare(next));
-        let is = |list: &[&str]| list.iter().any(|listed| bare.eq_ignore_ascii_case(listed));
         let is_labelled = written.trim_end_matches(['*', '`', '_', '"']).ends_with([':', '=']);
-        says_i |= matches!(bare, "I" | "I'll" | "I’ll" | "I've" | "I’ve");
+        says_i |= matches!(bare, "I" | "I'll" | "I’ll" | "I've" | "I’ve")
+            || lexicon.first_person.has(bare);
         reach += 1;
-        is_open |= is(&["between"]);
-        if is(&GIVING) || is(&GAVE) && (says_i || is_labelled) {
+        is_open |= bare.eq_ignore_ascii_case("between");
+        let (gives, gave) = (lexicon.giving.has(bare), lexicon.gave.has(bare));
+        if gives || gave && (says_i || is_labelled) {
             (about, reach) = (About::Giving, 0);
-        } else if is(&KEEPING) || is(&GAVE) {
+        } else if lexicon.keeping.has(bare) || gave {
             (about, reach) = (About::Keeping, 0);
         } else if let Some(number) = number(bare, before, next, endowment, about) {
-            let of_something = is_of(before) || is_in(&NUMBERED, before[1]);
-            let counts = is_in(&COUNTED, next) && !next.eq_ignore_ascii_case("of");
+            let of_something = is_of(lexicon, before) || lexicon.numbered.has(before[1]);
+            let counts = lexicon.counted.has(next) && !next.eq_ignore_ascii_case("of");
             let is_word = !bare.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '−');
             let is_share = written.contains('%');
             let is_near = reach <= REACH;
@@ -242,9 +169,8 @@ fn is_pronoun(word: &str) -> bool {
 }
 
 /// Whether the words before a number mark it as a total: `of`, `of my`, `out of the`.
-fn is_of(before: [&str; 2]) -> bool {
-    let possessive = ["my", "the", "your", "our", "these", "those", "all", "total"];
-    is_in(&OF, before[1]) || is_in(&possessive, before[1]) && is_in(&OF, before[0])
+fn is_of(lexicon: &Lexicon, before: [&str; 2]) -> bool {
+    lexicon.of.has(before[1]) || lexicon.possessive.has(before[1]) && lexicon.of.has(before[0])
 }
 
 fn is_in(list: &[&str], word: &str) -> bool {
@@ -252,7 +178,7 @@ fn is_in(list: &[&str], word: &str) -> bool {
 }
 
 /// A word without surrounding punctuation.
-fn bare(word: &str) -> &str {
+pub(super) fn bare(word: &str) -> &str {
     let word = word.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '-' && c != '−');
     word.trim_end_matches(|c: char| !c.is_alphanumeric())
 }

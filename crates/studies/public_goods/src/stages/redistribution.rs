@@ -1,9 +1,12 @@
 //! Punishment or reward, all at once.
 
+use std::sync::Arc;
+
 use crate::ask::{PlayerQuestion, is_usable};
 use crate::experiment::PublicGoods;
 use crate::facts::{Fact, PlayerTurn};
 use crate::origins::PlayerOrigins;
+use crate::parse::{RedistributionParams, RedistributionParser, redistribution_parser};
 use crate::rules::Units;
 use crate::stage::Stage;
 use crate::state::PlayedGames;
@@ -18,11 +21,13 @@ impl PublicGoods {
         origins: &mut PlayerOrigins,
         round: u32,
     ) -> Result<(), Stop> {
-        let asks = contributors(run.state(), round).into_iter().filter_map(|(turn, coins)| {
-            let parser = self.parsers.redistribution.get(coins.len() - 1)?.clone();
+        let asks = contributors(run.state(), round).into_iter().map(|(turn, coins)| {
+            let parser = self.redistribution_parser(run.state(), turn, &coins);
             let request = self.redistribution_request(run.state(), turn);
             let (stage, because) = (Stage::Redistribution, origins.sources(turn.game, turn.agent));
-            Some(request.map(|request| PlayerQuestion { turn, stage, request, parser, because }))
+            let question =
+                |(request, parser)| PlayerQuestion { turn, stage, request, parser, because };
+            request.and_then(|request| Ok((request, parser?))).map(question)
         });
         let asks = at_once(asks, |ask| &ask.request)?;
         let answers = self.ask(run, asks, is_usable).await?;
@@ -46,6 +51,25 @@ impl PublicGoods {
             origins.record(run, fact, &[got.decision])?;
         }
         Ok(())
+    }
+
+    /// The parser of a player's answer. Versions before 4 know how many targets there are, but not
+    /// their names.
+    fn redistribution_parser(
+        &self,
+        state: &PlayedGames,
+        turn: PlayerTurn,
+        coins: &[(u32, i64)],
+    ) -> Result<Arc<RedistributionParser>, Stop> {
+        let version = self.config.parser_version;
+        let targets = coins.iter().map(|(agent, _)| *agent).filter(|agent| *agent != turn.agent);
+        let mut names = Vec::new();
+        if let Some(game) = state.game(turn.game).filter(|_| version >= 4) {
+            names.extend(targets.map(|agent| game.avatar(agent).to_owned()));
+        }
+        let params = RedistributionParams { targets: coins.len().saturating_sub(1), names };
+        let parser = redistribution_parser(version, params);
+        Ok(Arc::new(parser.map_err(|e| Stop::invalid("the parser of redistributions", e))?))
     }
 
     /// The targets of the numbers in an answer, and how much of them can be paid for.
