@@ -35,7 +35,7 @@ fn class(reason: &str) -> &'static str {
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn every_action_that_the_real_society_rejected_is_rejected_with_a_reason() {
-    for version in [2, 3] {
+    for version in [2, 3, 4] {
         rejections(version);
     }
 }
@@ -94,7 +94,8 @@ const LOST: (usize, usize, usize, usize) = (996, 143, 171, 2);
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn what_the_real_society_accepted_is_accepted_in_translation() {
-    for (version, expected) in [(1, LOST), (2, (996, 314, 0, 2)), (3, (996, 314, 0, 2))] {
+    let all = (996, 314, 0, 2);
+    for (version, expected) in [(1, LOST), (2, all), (3, all), (4, all)] {
         let parser = parser(version, ActionParams::default()).unwrap();
         let (mut posts, mut idle, mut lost, mut long) = (0, 0, 0, 0);
         for row in logs().filter(|row| row["success"] == true) {

@@ -11,6 +11,8 @@ use retold::parse::keys::lookup;
 /// The fields of one object, the repairs, and the invalid fields.
 pub(super) struct Forgiving<'m> {
     fields: &'m Map<String, Value>,
+    /// Whether `Infinity` and `NaN` are numbers, as for Python.
+    knows_infinity: bool,
     pub(super) warnings: Vec<String>,
     pub(super) misfits: Vec<String>,
 }
@@ -26,8 +28,8 @@ const PLACEHOLDERS: [&str; 6] = [
 ];
 
 impl<'m> Forgiving<'m> {
-    pub(super) fn new(fields: &'m Map<String, Value>) -> Forgiving<'m> {
-        Forgiving { fields, warnings: Vec::new(), misfits: Vec::new() }
+    pub(super) fn new(fields: &'m Map<String, Value>, knows_infinity: bool) -> Forgiving<'m> {
+        Forgiving { fields, knows_infinity, warnings: Vec::new(), misfits: Vec::new() }
     }
 
     fn misfit<T>(&mut self, reason: String) -> Option<T> {
@@ -58,6 +60,9 @@ impl<'m> Forgiving<'m> {
             Value::String(text) => {
                 if is_notation(text) {
                     return self.misfit(notation(name, text));
+                }
+                if let Some(number) = unbounded(text).filter(|_| self.knows_infinity) {
+                    return Some(number);
                 }
                 let Some(number) = only_number(text) else {
                     return self.misfit(format!("{name} is not a number: {}", quoted(text)));
@@ -124,6 +129,10 @@ impl FieldReader for Forgiving<'_> {
         if number > 0.0 && number.is_finite() {
             return Some(number);
         }
+        if self.knows_infinity && number > 0.0 {
+            self.warnings.push(format!("{name} is infinite: the largest number stands for it"));
+            return Some(f64::MAX);
+        }
         self.misfit(format!("{name} is {number}, not more than 0"))
     }
 
@@ -188,4 +197,10 @@ fn only_number(text: &str) -> Option<f64> {
     let mut numbers = words.by_ref().filter(|word| word.bytes().any(|b| b.is_ascii_digit()));
     let number = numbers.next()?.trim_end_matches('.').parse().ok()?;
     (text.len() < 40 && numbers.next().is_none()).then_some(number)
+}
+
+/// `Infinity`, `NaN` and numbers that are too large, as Python and Pydantic read them.
+fn unbounded(text: &str) -> Option<f64> {
+    let number: f64 = text.trim().parse().ok()?;
+    (!number.is_finite()).then_some(number)
 }

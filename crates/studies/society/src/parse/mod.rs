@@ -7,6 +7,7 @@
 //! - `action@2` (`v2`): the action that the agent stated, or a rejection with its reason.
 //! - `action@3` (`v2`): the same, but broken JSON is read completely, copied examples are skipped,
 //!   and rejections include the action.
+//! - `action@4` (`v2`): the same, and `Infinity` and `NaN` are numbers, as for the document's program.
 //! - [`Action`]: the nine actions.
 
 mod action;
@@ -49,7 +50,7 @@ pub type ActionParser = StrategyParser<ActionParams, Action>;
 /// `action`, in all its versions.
 pub static ACTION: ParserFamily = ParserFamily {
     name: "action",
-    versions: &[1, 2, 3],
+    versions: &[1, 2, 3, 4],
     make: |spec| Ok(Box::new(parser(spec.version, usable(spec.settings()?)?)?)),
 };
 
@@ -70,6 +71,7 @@ pub fn parser(version: u32, params: ActionParams) -> Result<ActionParser, MakeEr
         1 => (v1::STRATEGIES, v1::LAST),
         2 => (v2::STRATEGIES, v2::LAST),
         3 => (v2::STRATEGIES_3, v2::LAST_3),
+        4 => (v2::STRATEGIES_4, v2::LAST_4),
         _ => return Err(MakeError::NoVersion(version)),
     };
     Ok(StrategyParser::new("action", version, params, strategies, last, None)?)

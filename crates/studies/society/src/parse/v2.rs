@@ -1,4 +1,4 @@
-//! `action@2`, `action@3`: the action the agent stated, or a rejection with its reason.
+//! `action@2` to `action@4`: the action the agent stated, or a rejection with its reason.
 //!
 //! - **Every object in the answer** is examined, including nested ones and lists of them, inside
 //!   fences or not, malformed ones after repair. The first that names an action counts: the prompt
@@ -57,16 +57,40 @@ pub(super) const STRATEGIES_3: &[Strategy<ActionParams, Action>] = &[
 pub(super) const LAST_3: LastResort<ActionParams, Action> =
     ("rejected", |text, params| rejected(text, params, THIRD));
 
+/// Like version 3, and:
+///
+/// - **`Infinity`, `NaN` and numbers that are too large are numbers**, as the document's program reads
+///   them: an infinite amount is one that nobody has, so the trade is stated, and the world refuses
+///   it; elsewhere, the reason for the rejection is that the number is out of range.
+/// - **A value that is cut off is missing**, not an empty text.
+pub(super) const STRATEGIES_4: &[Strategy<ActionParams, Action>] = &[
+    Strategy { method: "json_action", find: |text, params| accepted(text, params, false, FOURTH) },
+    Strategy {
+        method: "repaired_json_action",
+        find: |text, params| accepted(text, params, true, FOURTH),
+    },
+    Strategy { method: "plain_text_post", find: plain_text_post },
+];
+
+pub(super) const LAST_4: LastResort<ActionParams, Action> =
+    ("rejected", |text, params| rejected(text, params, FOURTH));
+
 /// What distinguishes the versions.
 #[derive(Clone, Copy)]
 struct ReadingRules {
     json: RepairEdition,
     /// Copied examples are skipped, and rejections include what was stated.
     knows_examples: bool,
+    /// Numbers may be infinite, or none.
+    knows_infinity: bool,
 }
 
-const SECOND: ReadingRules = ReadingRules { json: RepairEdition::First, knows_examples: false };
-const THIRD: ReadingRules = ReadingRules { json: RepairEdition::Second, knows_examples: true };
+const SECOND: ReadingRules =
+    ReadingRules { json: RepairEdition::First, knows_examples: false, knows_infinity: false };
+const THIRD: ReadingRules =
+    ReadingRules { json: RepairEdition::Second, knows_examples: true, knows_infinity: false };
+const FOURTH: ReadingRules =
+    ReadingRules { json: RepairEdition::Third, knows_examples: true, knows_infinity: true };
 
 /// The stated action if it is valid, and whether the JSON was malformed or not as requested.
 fn accepted(
@@ -132,6 +156,7 @@ struct StatedAction {
     thought: Option<String>,
     /// Whether it is one of the prompt's examples.
     is_example: bool,
+    knows_infinity: bool,
 }
 
 /// Why an answer states no action.
@@ -151,8 +176,15 @@ impl StatedAction {
                     Some(first) if !first.is_example => first.others += 1,
                     _ => {
                         let (repairs, thought) = (embedded.repairs.clone(), thought.clone());
-                        found =
-                            Some(StatedAction { fields, repairs, others: 0, thought, is_example });
+                        let knows_infinity = rules.knows_infinity;
+                        found = Some(StatedAction {
+                            fields,
+                            repairs,
+                            others: 0,
+                            thought,
+                            is_example,
+                            knows_infinity,
+                        });
                     }
                 }
             }
@@ -165,7 +197,7 @@ impl StatedAction {
         if self.is_example {
             return Err(NoAction("the answer is an example of the prompt, copied".to_owned()));
         }
-        let mut fields = Forgiving::new(&self.fields);
+        let mut fields = Forgiving::new(&self.fields, self.knows_infinity);
         let written = fields.given("action").unwrap_or(&Value::Null);
         let Some(text) = written.as_str() else {
             return Err(NoAction(format!("action is not one name but {}", kind(written))));
@@ -219,5 +251,52 @@ fn collect(value: Value, found: &mut Vec<Map<String, Value>>) {
         }
         Value::Array(items) => items.into_iter().for_each(|item| collect(item, found)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::{ActionParams, parser};
+    use retold::parse::AnyParser;
+
+    fn read(version: u32, text: &str) -> (Value, usize) {
+        let parser = parser(version, ActionParams::default()).unwrap();
+        let found = AnyParser::parse_any(&parser, text).0;
+        let reason = &found.value["reason"];
+        let value = if reason.is_null() { found.value } else { reason.clone() };
+        (value, found.warnings.len())
+    }
+
+    /// The action, or the reason for its rejection; version 3 rejects all of them as no numbers.
+    #[test]
+    fn numbers_without_bounds_are_numbers() {
+        let trade = |amount: &str| {
+            format!(
+                "{{\"action\": \"trade\", \"recipient_agent_id\": 2, \"resource_type\": \"food\", \"amount\": {amount}}}"
+            )
+        };
+        let work = |hours: &str| {
+            format!("{{\"action\": \"work\", \"work_type\": \"farm\", \"hours\": {hours}}}")
+        };
+        let infinite = json!({"action": "trade", "recipient_agent_id": 2, "resource_type": "food", "amount": f64::MAX});
+        for (text, due) in [
+            (trade("Infinity"), infinite.clone()),
+            (trade("1e400"), infinite.clone()),
+            (trade("\"inf\""), infinite),
+            (trade("NaN"), json!("amount is NaN, not more than 0")),
+            (trade("-Infinity"), json!("amount is -inf, not more than 0")),
+            (work("Infinity"), json!("hours is not a whole number: inf")),
+            (work("NaN"), json!("hours is not a whole number: NaN")),
+        ] {
+            assert_eq!(read(4, &text).0, due, "{text}");
+            let earlier = read(3, &text).0;
+            assert!(earlier.as_str().unwrap().contains("is not a number"), "{earlier}");
+        }
+        assert_eq!(read(4, &trade("Infinity")).1, 2, "the repair, and that it is infinite");
+        let cut = "{\"action\": \"work\", \"work_type\": \"farm\", \"hours\":";
+        assert_eq!(read(4, cut).0, json!("hours is missing"));
+        assert_eq!(read(4, &trade("2")), (read(3, &trade("2")).0, 0));
     }
 }
