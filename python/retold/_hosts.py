@@ -1,4 +1,4 @@
-"""Names of hosts, and how they are compared."""
+"""Names of hosts and ends of paths, and how they are compared."""
 
 from __future__ import annotations
 
@@ -33,6 +33,11 @@ def matches(host: str, patterns: Iterable[Host]) -> bool:
         fnmatchcase(host, pattern) if isinstance(pattern, str) else pattern.fullmatch(host) is not None
         for pattern in patterns
     )
+
+
+def ends_like(path: str, ends: Iterable[str]) -> bool:
+    """Whether a path ends like one of these, in which `*` stands for any text."""
+    return any(fnmatchcase(path, "*" + end) for end in ends)
 
 
 def is_loopback(host: str) -> bool:

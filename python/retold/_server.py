@@ -31,7 +31,7 @@ class Address:
     bases: tuple[str, ...]
     #: .. to these hosts, in which `*` stands for any text ..
     hosts: tuple[str, ...]
-    #: .. and those that are posted to a path that ends with one of these.
+    #: .. and those that are posted to a path that ends with one of these, in which `*` stands for any text.
     paths: tuple[str, ...]
     #: What child processes find in their environment, and what they do not.
     environment: dict[str, str] = field(repr=False)

@@ -12,7 +12,7 @@ from ._asked import Asked, Rewrite
 from ._context import current_call
 from ._errors import NotCaught, ReportError
 from ._exchange import Connections
-from ._hosts import USUAL_PORTS, Host, base, is_loopback, matches, origin
+from ._hosts import USUAL_PORTS, Host, base, ends_like, is_loopback, matches, origin
 from ._server import Address
 
 #: Which server a request is for, told to the child process.
@@ -64,7 +64,7 @@ class Session:
         place = (scheme, host, port or USUAL_PORTS.get(scheme))
         if any(place == server and path.startswith(below) for server, below in self._bases):
             return True
-        return method == "POST" and path.endswith(tuple(self.server.paths))
+        return method == "POST" and ends_like(path, self.server.paths)
 
     def rewritten(self, asked: Asked) -> Asked | None:
         """The request that is sent instead of this one; `None` if it goes past retold, as far as that is allowed."""

@@ -148,6 +148,7 @@ mod tests {
             json!({"model": "m", "message": {"role": "assistant", "content": "x"}, "done": true}),
             json!({"model": "m", "response": "x", "thinking": "t", "done": true}),
             json!({"output": {"message": {"content": [{"text": "x"}]}}, "stopReason": "end_turn"}),
+            json!({"message": {"role": "assistant", "content": [{"text": "x"}]}, "finish_reason": "COMPLETE"}),
         ];
         let apis = [
             "OpenAI's Responses API",
@@ -156,6 +157,7 @@ mod tests {
             "Ollama's own API",
             "Ollama's own API",
             "the Converse API of Bedrock",
+            "Cohere's Chat API",
         ];
         for (reply, api) in replies.into_iter().zip(apis) {
             let error = read(reply).unwrap_err().to_string();

@@ -59,7 +59,7 @@ impl Arriving {
             // may be a stream of its items.
             (Framing::Whole, None) if self.is_json && self.body.first() != Some(&b'[') => 0,
             (Framing::Whole, None) => self.chunk,
-            (Framing::Events | Framing::Lines, None) => self.splitter.begun(),
+            (Framing::Events | Framing::Lines | Framing::Messages, None) => self.splitter.begun(),
         }
     }
 }

@@ -85,6 +85,7 @@ async fn answer(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing>
             return refusal(&session, &incoming, problem).await;
         }
     };
+    let dialect = asked.dialect;
     let read = match session.read(&asked.key.call) {
         Ok(read) => read,
         Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
@@ -113,7 +114,6 @@ async fn answer(session: Arc<Session>, incoming: Incoming) -> Response<Outgoing>
                 return unaffordable(&session, &asked, over);
             }
             let (waiting, answer) = Outlet::awaited();
-            let dialect = asked.dialect;
             // The answer is read to its end even if the client leaves.
             tokio::spawn(relay::relay(session, working, incoming, asked, ticket, waiting));
             answer.await.unwrap_or_else(|_| {

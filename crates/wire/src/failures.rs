@@ -92,6 +92,8 @@ pub(crate) fn failure_of(status: StatusCode, body: &[u8], headers: &HeaderMap) -
     let code = error.and_then(|error| error["code"].as_str().or(error["type"].as_str()));
     let kind = FailureKind::of_status(status.as_u16(), code);
     let said = error.and_then(|error| error["message"].as_str().or(error.as_str()));
+    // Cohere, Mistral and Amazon have their message alone.
+    let said = said.or_else(|| read.as_ref()?["message"].as_str());
     let said = said.map_or_else(|| String::from_utf8_lossy(body).into_owned(), str::to_owned);
     let said = printable(said.trim(), 300);
     let message = if said.is_empty() {

@@ -1,8 +1,9 @@
 //! Where one event of a stream ends and the next begins: server-sent events (WHATWG HTML, "Parsing
-//! an event stream") and lines of JSON.
+//! an event stream"), lines of JSON, and Amazon's messages.
 
 use std::ops::Range;
 
+use crate::event_stream;
 use memchr::{memchr, memchr2};
 use serde::de::IgnoredAny;
 
@@ -13,6 +14,8 @@ pub(crate) enum Framing {
     Events,
     /// `application/x-ndjson` and its other names: one JSON value per line.
     Lines,
+    /// `application/vnd.amazon.eventstream`: messages with their lengths.
+    Messages,
     /// Anything else: the body is one whole.
     Whole,
 }
@@ -23,6 +26,7 @@ impl Framing {
         let kind = content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
         match kind.as_str() {
             "text/event-stream" => Framing::Events,
+            "application/vnd.amazon.eventstream" => Framing::Messages,
             "application/x-ndjson"
             | "application/jsonl"
             | "application/json-lines"
@@ -34,6 +38,9 @@ impl Framing {
     /// The framing of a whole body: servers label streams as JSON or plain text, and JSON as a stream. Its beginning tells, and
     /// its label counts where that tells nothing.
     pub(crate) fn of_body(content_type: &str, body: &[u8]) -> Self {
+        if event_stream::length(body).is_some() {
+            return Framing::Messages;
+        }
         let text = without_mark(body).trim_ascii_start();
         let labelled = Framing::new(content_type);
         if EVENT_FIELDS.iter().any(|field| text.starts_with(field)) {
@@ -89,6 +96,10 @@ impl Splitter {
     pub(crate) fn next(&mut self, body: &[u8]) -> Option<Range<usize>> {
         match self.framing {
             Framing::Whole => None,
+            Framing::Messages => {
+                let end = self.start.checked_add(event_stream::length(&body[self.start..])?)?;
+                (end <= body.len()).then(|| self.ends_at(end))
+            }
             Framing::Lines => {
                 let end = memchr(b'\n', &body[self.searched..]).map(|at| self.searched + at + 1);
                 self.searched = end.unwrap_or(body.len());
@@ -137,16 +148,30 @@ pub(crate) fn events(framing: Framing, body: &[u8]) -> Vec<&[u8]> {
     events
 }
 
-/// The data of an event, in both framings; empty for a comment. Bytes that are not UTF-8 are
+/// Whether an event has its end.
+pub(crate) fn is_complete(framing: Framing, event: &[u8]) -> bool {
+    match framing {
+        Framing::Events => {
+            [&b"\n\n"[..], b"\r\n\r\n", b"\r\r"].iter().any(|end| event.ends_with(end))
+        }
+        Framing::Messages => event_stream::length(event) == Some(event.len()),
+        Framing::Lines | Framing::Whole => event.ends_with(b"\n"),
+    }
+}
+
+/// The data of an event, in every framing; empty for a comment. Bytes that are not UTF-8 are
 /// replaced, because this is only what is read out; the bytes themselves are kept.
 pub(crate) fn data(framing: Framing, event: &[u8]) -> String {
+    if framing == Framing::Messages {
+        return event_stream::data(event);
+    }
     let text = String::from_utf8_lossy(event);
     match framing {
         Framing::Events => {
             let lines = text.split(['\n', '\r']).filter_map(|line| line.strip_prefix("data:"));
             lines.map(|data| data.strip_prefix(' ').unwrap_or(data)).collect::<Vec<_>>().join("\n")
         }
-        Framing::Lines | Framing::Whole => text.trim().to_owned(),
+        Framing::Lines | Framing::Whole | Framing::Messages => text.trim().to_owned(),
     }
 }
 

@@ -28,6 +28,7 @@ mod digest;
 mod dispatch;
 mod elsewhere;
 mod equivalents;
+mod event_stream;
 mod failures;
 mod field_names;
 mod framing;

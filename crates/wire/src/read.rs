@@ -10,8 +10,9 @@ use retold::model::{
 };
 use serde_json::{Value, json};
 
+use crate::event_stream;
 use crate::failures::{failure_of, inside};
-use crate::framing::{Framing, data, events, without_mark};
+use crate::framing::{Framing, data, events, is_complete, without_mark};
 
 /// JSON with more values than this is not read: each takes far more memory than its bytes.
 const MOST_VALUES: usize = 1_000_000;
@@ -76,18 +77,19 @@ fn response(dialect: &dyn Dialect, framing: Framing, body: &[u8]) -> (Response, 
         response.extra.insert(UNREADABLE.to_owned(), json!(unreadable));
         response
     };
-    if memchr3_iter(b',', b'[', b'{', body).count() > MOST_VALUES {
-        let reason = format!("it has more than {MOST_VALUES} values");
-        return (unreadable(reason), Ending::Answered);
+    if values_in(body) > MOST_VALUES {
+        return (unreadable(ReadError::Values.to_string()), Ending::Answered);
     }
     let halves = Halves::of(body);
     let reading = match framing {
         Framing::Whole => whole_reply(body, halves),
-        Framing::Events | Framing::Lines => assembled_reply(dialect, framing, body, halves),
+        Framing::Events | Framing::Lines | Framing::Messages => {
+            assembled_reply(dialect, framing, body, halves)
+        }
     };
     let ReplyReading { mut reply, has_end, mut wrong } = match reading {
         Ok(reading) => reading,
-        Err(error) => return (unreadable(format!("it is not JSON: {error}")), Ending::Answered),
+        Err(error) => return (unreadable(error.to_string()), Ending::Answered),
     };
     if halves == Halves::Kept && join_halves(&mut reply) {
         wrong.push("half a surrogate pair".to_owned());
@@ -105,6 +107,22 @@ fn response(dialect: &dyn Dialect, framing: Framing, body: &[u8]) -> (Response, 
     (response, ending)
 }
 
+/// Why nothing of a body is read.
+#[derive(Debug, thiserror::Error)]
+enum ReadError {
+    /// It is not JSON.
+    #[error("it is not JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// It would take too much memory.
+    #[error("it has more than {MOST_VALUES} values")]
+    Values,
+}
+
+/// At most so many values does a text of JSON have.
+fn values_in(text: &[u8]) -> usize {
+    memchr3_iter(b',', b'[', b'{', text).count()
+}
+
 /// The reply in a body, and what of the body could not be read.
 struct ReplyReading {
     reply: Value,
@@ -117,7 +135,7 @@ struct ReplyReading {
 const WRONG_SHOWN: usize = 5;
 
 /// The reply in a body that is one whole.
-fn whole_reply(body: &[u8], halves: Halves) -> Result<ReplyReading, serde_json::Error> {
+fn whole_reply(body: &[u8], halves: Halves) -> Result<ReplyReading, ReadError> {
     let body = in_utf8(body);
     let (reply, wrong) = json_in(without_mark(&body), halves)?;
     Ok(ReplyReading { reply, has_end: true, wrong: wrong.into_iter().map(str::to_owned).collect() })
@@ -129,13 +147,24 @@ fn assembled_reply(
     framing: Framing,
     body: &[u8],
     halves: Halves,
-) -> Result<ReplyReading, serde_json::Error> {
+) -> Result<ReplyReading, ReadError> {
     let events = events(framing, without_mark(body));
     let is_torn = events.last().is_some_and(|last| !is_complete(framing, last));
     let count = events.len();
     let (mut read, mut wrong, mut first, mut has_end) = (Vec::new(), Vec::new(), None, false);
+    let mut values = 0;
     for (number, event) in events.into_iter().enumerate() {
+        let is_damaged = framing == Framing::Messages && !event_stream::is_sound(event);
+        if is_damaged && is_complete(framing, event) {
+            wrong.push(format!("event {} has a wrong checksum", number + 1));
+            continue;
+        }
         let data = data(framing, event);
+        // Those of messages may be in base64.
+        values += if framing == Framing::Messages { values_in(data.as_bytes()) } else { 0 };
+        if values > MOST_VALUES {
+            return Err(ReadError::Values);
+        }
         has_end |= dialect.is_last(&data);
         if data.trim() == "[DONE]" {
             // What follows is for nobody.
@@ -159,7 +188,7 @@ fn assembled_reply(
         }
     }
     match first {
-        Some(error) if read.is_empty() => return Err(error),
+        Some(error) if read.is_empty() => return Err(error.into()),
         _ => {}
     }
     let more = wrong.len().saturating_sub(WRONG_SHOWN);
@@ -189,16 +218,6 @@ fn in_utf8(body: &[u8]) -> Cow<'_, [u8]> {
     let units = body.as_chunks::<2>().0.iter().map(|bytes| unit(*bytes));
     let text: String = char::decode_utf16(units).map(|c| c.unwrap_or('\u{fffd}')).collect();
     Cow::Owned(text.into_bytes())
-}
-
-/// Whether an event has its end.
-fn is_complete(framing: Framing, event: &[u8]) -> bool {
-    match framing {
-        Framing::Events => {
-            [&b"\n\n"[..], b"\r\n\r\n", b"\r\r"].iter().any(|end| event.ends_with(end))
-        }
-        Framing::Lines | Framing::Whole => event.ends_with(b"\n"),
-    }
 }
 
 #[cfg(test)]

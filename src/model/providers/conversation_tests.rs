@@ -41,6 +41,20 @@ fn a_conversation_with_a_tool_is_the_same_from_each_api() {
             "tools": [{"type": "function", "name": "w", "description": "d", "parameters": schema}]}),
         ),
         read(
+            "cohere.chat",
+            json!({"messages": [due[0], {"role": "user", "content": [{"type": "text", "text": "Weather?"}]}, due[2],
+            {"role": "tool", "tool_call_id": "c", "content": [{"type": "document", "document": {"data": "rain"}}]}],
+            "tools": [tool]}),
+        ),
+        read(
+            "bedrock.converse",
+            json!({"system": [{"text": "Be brief."}], "messages": [
+            {"role": "user", "content": [{"text": "Weather?"}, {"cachePoint": {"type": "default"}}]},
+            {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c", "name": "w", "input": {"x": 1}}}]},
+            {"role": "user", "content": [{"toolResult": {"toolUseId": "c", "content": [{"text": "rain"}]}}]}],
+            "toolConfig": {"tools": [{"toolSpec": {"name": "w", "description": "d", "inputSchema": {"json": schema}}}]}}),
+        ),
+        read(
             "ollama",
             json!({"messages": [due[0], due[1],
             {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "w", "arguments": {"x": 1}}}]},

@@ -33,7 +33,8 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// How a study asks it; `None` if studies cannot.
     fn study(&self) -> Option<&'static StudyAccess>;
 
-    /// The ends of the paths, below an upstream, to which requests of this API are posted.
+    /// The ends of the paths, below an upstream, to which requests of this API are posted; `*` stands for any text that
+    /// is not empty.
     fn paths(&self) -> &'static [&'static str];
 
     /// The requests that need no address in their prompt, because a study would ask the same.

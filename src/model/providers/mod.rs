@@ -7,6 +7,9 @@
 //! To add an API, write its file, which implements [`Dialect`], and add it to [`DIALECTS`].
 
 mod anthropic;
+mod bedrock_converse;
+mod bedrock_invoke;
+mod cohere_chat;
 mod conversation;
 #[cfg(test)]
 mod conversation_tests;
@@ -43,6 +46,9 @@ pub const DIALECTS: &[&dyn Dialect] = &[
     &gemini::Gemini,
     &ollama::Ollama,
     &openai_responses::OpenAiResponses,
+    &cohere_chat::CohereChat,
+    &bedrock_converse::BedrockConverse,
+    &bedrock_invoke::BedrockInvoke,
     &OTHER,
 ];
 
@@ -50,9 +56,12 @@ fn dialects() -> impl Iterator<Item = &'static dyn Dialect> {
     DIALECTS.iter().copied()
 }
 
-/// The API of a POST to a path below an upstream.
+/// The API of a POST to a path below an upstream: the one that knows most of its end.
 pub fn at(path: &str) -> &'static dyn Dialect {
-    dialects().find(|dialect| is_at(*dialect, path)).unwrap_or(&OTHER)
+    let ends =
+        |dialect: &'static dyn Dialect| dialect.paths().iter().map(move |end| (end, dialect));
+    let known = dialects().flat_map(ends).filter(|(end, _)| ends_like(path, end));
+    known.max_by_key(|(end, _)| end.len()).map_or(&OTHER, |(_, dialect)| dialect)
 }
 
 /// The API of a name.
@@ -60,11 +69,14 @@ pub fn named(name: &str) -> Option<&'static dyn Dialect> {
     dialects().find(|dialect| dialect.name() == name)
 }
 
-fn is_at(dialect: &dyn Dialect, path: &str) -> bool {
-    dialect.paths().iter().any(|end| path.ends_with(end))
+/// Whether a path ends like this; `*` stands for any text that is not empty.
+fn ends_like(path: &str, end: &str) -> bool {
+    let Some((begin, end)) = end.split_once('*') else { return path.ends_with(end) };
+    let rest = path.strip_suffix(end).and_then(|rest| rest.split_once(begin));
+    rest.is_some_and(|(_, middle)| !middle.is_empty())
 }
 
-/// The ends of the paths to which requests of a known API are posted, at whatever host.
+/// The ends of the paths to which requests of a known API are posted, at whatever host; `*` stands for any text.
 pub fn paths() -> impl Iterator<Item = &'static str> {
     dialects().flat_map(|dialect| dialect.paths().iter().copied()).filter(|end| !end.is_empty())
 }
@@ -261,24 +273,26 @@ mod tests {
     }
 
     #[test]
-    fn a_path_belongs_to_one_api() {
-        let paths = [
-            "/chat/completions",
-            "/embeddings",
-            "/v1/messages",
-            "/models/m:generateContent",
-            "/api/chat",
-            "/responses",
-            "/anything/else",
-        ];
-        for path in paths {
-            let own = |dialect: &&dyn Dialect| dialect.name() != OTHER.name();
-            assert!(dialects().filter(own).filter(|it| is_at(*it, path)).count() <= 1, "{path}");
+    fn a_path_belongs_to_the_api_that_knows_most_of_its_end() {
+        for (path, api) in [
+            ("/chat/completions", "openai.chat"),
+            ("/openai/deployments/d/chat/completions", "openai.chat"),
+            ("/embeddings", "openai.embeddings"),
+            ("/v1/messages", "anthropic.messages"),
+            ("/models/m:generateContent", "gemini.content"),
+            ("/api/chat", "ollama"),
+            ("/responses", "openai.responses"),
+            ("/v2/chat", "cohere.chat"),
+            ("/model/m%3A0/converse", "bedrock.converse"),
+            ("/model/m%3A0/converse-stream", "bedrock.converse"),
+            ("/model/m%3A0/invoke", "bedrock.invoke"),
+            ("/model/m%3A0/invoke-with-response-stream", "bedrock.invoke"),
+            ("/chain/invoke", "http"),
+            ("/model//invoke", "http"),
+            ("/anything/else", "http"),
+        ] {
+            assert_eq!(at(path).name(), api, "{path}");
         }
-        assert_eq!(
-            paths.map(at).map(Dialect::name),
-            DIALECTS.iter().map(|it| it.name()).collect::<Vec<_>>()[..]
-        );
     }
 
     #[test]

@@ -39,15 +39,7 @@ impl Dialect for Other {
 
     /// Those of APIs without a file.
     fn hosts(&self) -> &'static [&'static str] {
-        &[
-            "bedrock-runtime.*.amazonaws.com",
-            "bedrock-runtime-fips.*.amazonaws.com",
-            "api.cohere.com",
-            "api.cohere.ai",
-            "api.voyageai.com",
-            "api-inference.huggingface.co",
-            "api.replicate.com",
-        ]
+        &["api.voyageai.com", "api-inference.huggingface.co", "api.replicate.com"]
     }
 
     fn study(&self) -> Option<&'static StudyAccess> {
@@ -77,11 +69,8 @@ impl Dialect for Other {
         Ending::Answered
     }
 
-    /// The API without a file whose replies are recognised.
-    fn reply_name(&self, fields: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
-        let is_one = fields.get("output").is_some_and(Value::is_object)
-            && fields.get("stopReason").is_some_and(Value::is_string);
-        is_one.then_some("the Converse API of Bedrock")
+    fn reply_name(&self, _: &Map<String, Value>, _: Option<&Value>) -> Option<&'static str> {
+        None
     }
 
     /// The whole body is its text, which the recorder has already.

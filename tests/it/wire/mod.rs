@@ -2,6 +2,7 @@
 //! differently, and replayed without it.
 
 mod apis;
+mod before_files;
 mod budgets;
 mod commands;
 mod crowds;

@@ -22,7 +22,9 @@ impl Redaction {
                 (_, false) => return (body, chunks, false),
                 (other, true) => vec![(body.len(), other.into_owned())],
             },
-            framing @ (Framing::Events | Framing::Lines) => self.stream(framing, &body, broken),
+            framing @ (Framing::Events | Framing::Lines | Framing::Messages) => {
+                self.stream(framing, &body, broken)
+            }
         };
         let stored: Vec<u8> = pieces.iter().flat_map(|(_, piece)| piece.iter().copied()).collect();
         if stored == body {

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::pieces::{OF_TOKENS, Tokens, escaped, note, tokens};
 use super::{Chunks, Redaction};
-use crate::framing::{Framing, data, events};
+use crate::event_stream;
+use crate::framing::{Framing, data, events, is_complete};
 
 /// Fields that are the same in many events of a stream, and are not continued from one to the next.
 const NOT_CONTINUED: &[&str] = &[
@@ -63,7 +64,9 @@ impl Redaction {
                     self.with_data(framing, event, changed.then_some(value))
                 }
                 // An event without its end cannot be read, and may continue a name.
-                None if broken && !event.ends_with(b"\n") => Vec::new(),
+                None if broken && !is_complete(framing, event) && !event.ends_with(b"\n") => {
+                    Vec::new()
+                }
                 None => self.whole(event, false).0.into_owned(),
             };
             (event.len(), stored)
@@ -103,6 +106,9 @@ impl Redaction {
 
     /// An event with other data, if there are any. Its other lines stay, without what is taken out.
     fn with_data(&self, framing: Framing, event: &[u8], value: Option<Value>) -> Vec<u8> {
+        if framing == Framing::Messages {
+            return value.map_or_else(|| event.to_vec(), |it| event_stream::with_data(event, &it));
+        }
         let text = String::from_utf8_lossy(event);
         let trimmed = text.trim_end_matches(['\n', '\r']);
         let (lines, end) = text.split_at(trimmed.len());
@@ -142,7 +148,7 @@ fn each_text(value: &Value, place: String, name: String, each: &mut impl FnMut(S
             }
         }
         Value::Object(fields) => {
-            let index = ["index", "output_index", "content_index"]
+            let index = ["index", "output_index", "content_index", "contentBlockIndex"]
                 .iter()
                 .filter_map(|name| Some(format!("#{}", fields.get(*name)?.as_u64()?)));
             let name = format!("{name}{}", index.collect::<String>());
