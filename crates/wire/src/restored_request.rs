@@ -191,6 +191,17 @@ mod tests {
             post("/model/m%3A0/converse-stream", json!({"messages": message})),
             post("/model/m%3A0/invoke", json!({"prompt": "hi", "max_gen_len": 1})),
             post("/model/m/invoke-with-response-stream", json!({"inputText": "hi"})),
+            post("/v1/publishers/anthropic/models/m:rawPredict", json!({"messages": message})),
+            post(
+                "/v1/publishers/anthropic/models/m:streamRawPredict",
+                json!({"messages": message, "stream": true}),
+            ),
+            post(
+                "/openai/deployments/d/chat/completions?api-version=2024-10-21",
+                json!({"messages": message}),
+            ),
+            post("/completions", json!({"model": "m", "prompt": ["a", "b"], "stream": true})),
+            post("/fim/completions", json!({"model": "m", "prompt": "a", "suffix": "b"})),
             post("/v1/other", json!({"a": [1, 2.5, null]})),
             post("/v1/other", json!({"a": [u64::MAX, -7, i64::MIN], "b": "18446744073709551615"})),
             post("/chat/completions", json!({"model": "m", "messages": message, "seed": u64::MAX})),

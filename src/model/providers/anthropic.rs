@@ -1,4 +1,4 @@
-//! Anthropic's Messages API.
+//! Anthropic's Messages API, also on Vertex, where the path names the model (docs.claude.com, "Claude on Vertex AI").
 
 use std::collections::BTreeMap;
 
@@ -69,7 +69,16 @@ impl Dialect for Anthropic {
     }
 
     fn paths(&self) -> &'static [&'static str] {
-        &["/v1/messages"]
+        &[
+            "/v1/messages",
+            "/publishers/anthropic/models/*:rawPredict",
+            "/publishers/anthropic/models/*:streamRawPredict",
+        ]
+    }
+
+    fn is_streamed(&self, path: &str, body: &Map<String, Value>) -> bool {
+        path.ends_with(":streamRawPredict")
+            || body.get("stream").and_then(Value::as_bool).unwrap_or(false)
     }
 
     fn transport(&self) -> &'static [(&'static str, &'static str)] {

@@ -1,4 +1,4 @@
-//! Gemini's generateContent and streamGenerateContent.
+//! Gemini's generateContent and streamGenerateContent, also on Vertex.
 
 use serde_json::{Map, Value, json};
 
@@ -47,7 +47,13 @@ impl Dialect for Gemini {
     }
 
     fn hosts(&self) -> &'static [&'static str] {
-        &["generativelanguage.googleapis.com", "*-aiplatform.googleapis.com"]
+        &[
+            "generativelanguage.googleapis.com",
+            // Of a region, of all regions, and of the regions of a continent.
+            "*-aiplatform.googleapis.com",
+            "aiplatform.googleapis.com",
+            "aiplatform.*.rep.googleapis.com",
+        ]
     }
 
     fn study(&self) -> Option<&'static StudyAccess> {

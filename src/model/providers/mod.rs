@@ -19,6 +19,7 @@ mod gemini;
 mod ids;
 mod ollama;
 pub(super) mod openai_chat;
+mod openai_completions;
 pub(super) mod openai_embeddings;
 mod openai_responses;
 mod other;
@@ -41,6 +42,7 @@ pub use study::{Inexpressible, PostedRequest, StudyAccess, Translation};
 /// The APIs. The last one stands for all that have no file of their own.
 pub const DIALECTS: &[&dyn Dialect] = &[
     &openai_chat::OpenAiChat,
+    &openai_completions::OpenAiCompletions,
     &openai_embeddings::OpenAiEmbeddings,
     &anthropic::Anthropic,
     &gemini::Gemini,
@@ -277,9 +279,26 @@ mod tests {
         for (path, api) in [
             ("/chat/completions", "openai.chat"),
             ("/openai/deployments/d/chat/completions", "openai.chat"),
+            ("/openai/deployments/d/embeddings", "openai.embeddings"),
+            ("/completions", "openai.completions"),
+            ("/openai/deployments/d/completions", "openai.completions"),
+            ("/v1/fim/completions", "openai.completions"),
             ("/embeddings", "openai.embeddings"),
             ("/v1/messages", "anthropic.messages"),
+            (
+                "/v1/projects/p/locations/l/publishers/anthropic/models/m:rawPredict",
+                "anthropic.messages",
+            ),
+            (
+                "/projects/p/locations/l/publishers/anthropic/models/m:streamRawPredict",
+                "anthropic.messages",
+            ),
+            ("/projects/p/locations/l/publishers/anthropic/models/count-tokens:rawPredict", "http"),
             ("/models/m:generateContent", "gemini.content"),
+            (
+                "/v1/projects/p/locations/l/publishers/google/models/m:streamGenerateContent",
+                "gemini.content",
+            ),
             ("/api/chat", "ollama"),
             ("/responses", "openai.responses"),
             ("/v2/chat", "cohere.chat"),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::conversation::{Conversation, list};
+use super::conversation::{Conversation, list, text_of};
 use super::dialect::{Dialect, NotRead, PlainAddress, Problem};
 use super::ending::{Ending, error_in, failed_as};
 use super::ids;
@@ -220,6 +220,7 @@ impl Dialect for OpenAiChat {
 
     fn answer(&self, mut reply: Value) -> Result<Response, NotRead> {
         move_usage(&mut reply);
+        move_thinking(&mut reply);
         if !reply["choices"].is_array() {
             return Err(NotRead::OtherForm(reply));
         }
@@ -253,6 +254,22 @@ fn move_usage(reply: &mut Value) {
         if let Some(usage) = found.and_then(|it| it.remove("usage")).filter(Value::is_object) {
             reply["usage"] = usage;
             return;
+        }
+    }
+}
+
+/// Moves reasoning out of the content: Mistral has it there, in parts (docs.mistral.ai, "Reasoning").
+fn move_thinking(reply: &mut Value) {
+    for choice in reply["choices"].as_array_mut().into_iter().flatten() {
+        let Some(Value::Array(parts)) = choice.pointer_mut("/message/content") else { continue };
+        let is_thinking = |part: &Value| part["type"] == "thinking" && part["thinking"].is_array();
+        let thinking: String =
+            parts.iter().filter(|it| is_thinking(it)).map(|it| text_of(&it["thinking"])).collect();
+        if !thinking.is_empty() && choice["message"]["thinking"].is_null() {
+            if let Some(Value::Array(parts)) = choice.pointer_mut("/message/content") {
+                parts.retain(|part| !is_thinking(part));
+            }
+            choice["message"]["thinking"] = thinking.into();
         }
     }
 }
@@ -373,6 +390,12 @@ impl StreamChoice {
                     }
                 }
                 ("role", role) => drop(self.message.insert("role".to_owned(), role.clone())),
+                ("content", content)
+                    if content.is_array()
+                        || self.message.get("content").is_some_and(Value::is_array) =>
+                {
+                    add_content(&mut self.message, content);
+                }
                 (_, Value::String(text)) => append(&mut self.message, name, text),
                 (_, Value::Array(more)) => match self.message.get_mut(name) {
                     Some(Value::Array(items)) => items.extend(more.iter().cloned()),
@@ -400,6 +423,36 @@ impl StreamChoice {
         self.fields.insert("message".to_owned(), Value::Object(self.message));
         Value::Object(self.fields)
     }
+}
+
+/// Adds to a content of parts. A part continues the one before it if that has the same type and only texts.
+fn add_content(message: &mut Map<String, Value>, more: &Value) {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let mut parts = match message.remove("content") {
+        Some(Value::Array(parts)) => parts,
+        Some(Value::String(said)) if !said.is_empty() => vec![text(&said)],
+        _ => Vec::new(),
+    };
+    let more = match more {
+        Value::Array(more) => more.clone(),
+        Value::String(said) => vec![text(said)],
+        _ => Vec::new(),
+    };
+    for part in more {
+        let last = parts.last_mut().filter(|last| last["type"] == part["type"]);
+        match (last, &part["text"], &part["thinking"]) {
+            (Some(last), Value::String(more), _) if last["text"].is_string() => {
+                last["text"] = format!("{}{more}", last["text"].as_str().unwrap_or("")).into();
+            }
+            (Some(last), _, Value::Array(more)) if last["thinking"].is_array() => {
+                if let Some(thinking) = last["thinking"].as_array_mut() {
+                    thinking.extend(more.iter().cloned());
+                }
+            }
+            _ => parts.push(part),
+        }
+    }
+    message.insert("content".to_owned(), Value::Array(parts));
 }
 
 fn add_logprobs(fields: &mut Map<String, Value>, parts: &Map<String, Value>) {
@@ -493,5 +546,27 @@ mod tests {
         assert_eq!(answer.finish_reason.as_deref(), Some("tool_calls"));
         assert_eq!(answer.usage.unwrap().completion_tokens, Some(4));
         assert_eq!(answer.extra["tool_calls"][1]["id"], "b");
+    }
+    /// As Mistral sends it.
+    #[test]
+    fn reasoning_in_the_content_is_read_streamed_or_not() {
+        let thinking = |text: &str| json!([{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]);
+        let event =
+            |content: Value| json!({"choices": [{"index": 0, "delta": {"content": content}}]});
+        let events = [
+            event("".into()),
+            event(thinking("h")),
+            event(thinking("m")),
+            event("One ".into()),
+            event("two".into()),
+        ];
+        let text = json!({"type": "text", "text": "One two"});
+        let whole = json!({"choices": [{"index": 0, "message": {"role": "assistant",
+            "content": [thinking("hm")[0], text]}}]});
+        for reply in [OpenAiChat.assembled(&events), whole] {
+            let answer = OpenAiChat.answer(reply).unwrap();
+            assert_eq!(answer.content, Content::from("One two"));
+            assert_eq!(Value::Object(answer.extra), json!({"thinking": "hm"}));
+        }
     }
 }

@@ -46,8 +46,9 @@ impl Dialect for Other {
         None
     }
 
+    /// All; and one that looks like a request of Anthropic's on Vertex, and only counts tokens.
     fn paths(&self) -> &'static [&'static str] {
-        &[""]
+        &["", "/publishers/anthropic/models/count-tokens:rawPredict"]
     }
 
     fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {

@@ -188,6 +188,16 @@ def field(path, target, content):
         if name in ("stream", "keep_alive"):
             return None
         return shown(*path)
+    if target.endswith("/v2/chat") and isinstance(content.get("messages"), list):
+        return None if name == "stream" else shown(*path)
+    if target.endswith(("/converse", "/converse-stream")) and isinstance(content.get("messages"), list):
+        return None if name == "requestMetadata" else shown(*path)
+    if target.endswith(("/invoke", "/invoke-with-response-stream")) and {"messages", "prompt", "inputText"} & {*content}:
+        return shown(*path)
+    if target.endswith("/completions") and "prompt" in content:
+        if name in ("stream", "stream_options"):
+            return None
+        return shown(*path)
     # How an API that is not known asks for a stream is part of the call alone.
     return None if path == ("stream",) else shown(*path)
 
@@ -222,7 +232,8 @@ def mutated(cassette, upstreams, connection, seed):
         else:
             continue
         answer, got = send(connection, request["method"], path, headers, content)
-        error = json.loads(got)["error"]
+        error = json.loads(got)
+        error = error.get("error", error)
         said = error if isinstance(error, str) else error["message"]
         lines = [line for line in said.splitlines() if line.startswith("first difference at ")]
         named = lines[0].removeprefix("first difference at ").split(" ")[0] if lines else None
