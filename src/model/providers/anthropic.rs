@@ -57,7 +57,7 @@ impl Dialect for Anthropic {
     }
 
     fn hosts(&self) -> &'static [&'static str] {
-        &["api.anthropic.com"]
+        &[]
     }
 
     fn study(&self) -> Option<&'static StudyAccess> {

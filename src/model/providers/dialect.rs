@@ -27,7 +27,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// names of all providers are different.
     fn providers(&self) -> &'static [Provider];
 
-    /// The hosts at which it is served; `*` stands for any text that is not empty.
+    /// The hosts at which it is served, besides those of its providers; `*` stands for any text that is not empty.
     fn hosts(&self) -> &'static [&'static str];
 
     /// How a study asks it; `None` if studies cannot.

@@ -48,7 +48,6 @@ impl Dialect for Gemini {
 
     fn hosts(&self) -> &'static [&'static str] {
         &[
-            "generativelanguage.googleapis.com",
             // Of a region, of all regions, and of the regions of a continent.
             "*-aiplatform.googleapis.com",
             "aiplatform.googleapis.com",

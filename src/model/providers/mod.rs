@@ -145,12 +145,13 @@ pub fn variable(upstream: &str) -> Cow<'static, str> {
 
 /// The hosts of all providers; `*` stands for any text that is not empty.
 pub fn hosts() -> impl Iterator<Item = &'static str> {
-    dialects().flat_map(|dialect| dialect.hosts().iter().copied())
+    let others = dialects().flat_map(|dialect| dialect.hosts().iter().copied());
+    providers().flat_map(Provider::hosts).chain(others)
 }
 
 /// Whether a host is that of a provider.
 pub fn is_known_host(host: &str) -> bool {
-    dialects().any(|dialect| provider::is_one_of(dialect.hosts(), host))
+    hosts().any(|known| provider::is_one_of(&[known], host))
 }
 
 /// The headers of requests that may change an answer, in lower case.
@@ -244,6 +245,12 @@ mod tests {
             "mine.openai.azure.com",
             "bedrock-runtime.eu-central-1.amazonaws.com",
             "us-central1-aiplatform.googleapis.com",
+            "aiplatform.googleapis.com",
+            "aiplatform.eu.rep.googleapis.com",
+            "api.together.xyz",
+            "api.together.ai",
+            "api.groq.com",
+            "api.cohere.com",
         ] {
             assert!(is_known_host(known), "{known}");
         }
@@ -251,6 +258,9 @@ mod tests {
             "openai.com",
             "api.openai.com.evil.example",
             ".openai.azure.com",
+            "localhost",
+            "127.0.0.1",
+            "aiplatform..rep.googleapis.com.evil.example",
             "s3.eu-central-1.amazonaws.com",
             "bedrock-runtime..amazonaws.com.evil.example",
         ] {

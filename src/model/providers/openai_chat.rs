@@ -62,22 +62,17 @@ const PROVIDERS: &[Provider] = &[
     },
 ];
 
-/// In the order in which they are compared with a host.
+/// Those that are not the hosts of one of the providers.
 const HOSTS: &[&str] = &[
-    "api.openai.com",
     "*.api.openai.com",
-    "*.openai.azure.com",
     "*.cognitiveservices.azure.com",
     "*.services.ai.azure.com",
     "*.inference.ai.azure.com",
     "api.mistral.ai",
-    "api.groq.com",
     "api.deepseek.com",
-    "api.together.xyz",
     "api.fireworks.ai",
     "api.perplexity.ai",
     "api.x.ai",
-    "api.cerebras.ai",
     "openrouter.ai",
     "router.huggingface.co",
     "integrate.api.nvidia.com",

@@ -62,6 +62,15 @@ impl Provider {
         }
     }
 
+    /// The hosts at which it is asked, as far as they are the provider's and not machines of one's own; `*` stands for
+    /// any text that is not empty.
+    pub fn hosts(&self) -> impl Iterator<Item = &'static str> {
+        let own = ["127.0.0.1", "localhost"];
+        let recorded = self.recorded_at.iter().map(|base| host_of(base.host));
+        let all = self.default.map(host_of).into_iter().chain(recorded);
+        all.filter(move |host| !own.contains(host))
+    }
+
     /// The base URL that a value of one of its variables stands for, with `/v1` in its [place](VersionPlace).
     pub fn base_url(&self, value: &str) -> String {
         let value = trimmed(value);
@@ -118,6 +127,12 @@ fn url_of_host(value: &str, port: u16) -> String {
     // A server listens on all addresses, a client asks one.
     let host = if host.is_empty() || host == "0.0.0.0" { "127.0.0.1" } else { host };
     format!("http://{host}:{port}")
+}
+
+/// The host of an origin or a URL, without its port.
+fn host_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', ':']).next().unwrap_or(rest)
 }
 
 /// Whether a host is one of these, in which `*` stands for any text that is not empty.
