@@ -113,6 +113,8 @@ pub struct SkippedAnswers {
     pub without_params: u64,
     /// How many are embeddings, which have no text to decide about.
     pub embeddings: u64,
+    /// How many are not read, so that their text is what it came in.
+    pub not_read: u64,
     /// How many have calls and prompts for which no parser is chosen.
     pub not_chosen: u64,
 }
@@ -201,9 +203,15 @@ impl<F> Pending<'_, F> {
         if !self.takes(recorded.as_ref())? {
             return Ok(());
         }
-        if self.has_no_text(&answer, recorded.as_ref()) {
-            self.left.embeddings += 1;
-            return Ok(());
+        if !self.is_made_for_it(recorded.as_ref()) {
+            if matches!(answer.content, Content::Vector(_)) {
+                self.left.embeddings += 1;
+                return Ok(());
+            }
+            if answer.beside.is_not_read() {
+                self.left.not_read += 1;
+                return Ok(());
+            }
         }
         if let Again::Chosen(chooser) = self.by {
             return self.chosen(chooser, reader, answer, recorded);
@@ -278,16 +286,15 @@ impl<F> Pending<'_, F> {
         spec.map(Some).map_err(|error| LogError::corrupt(self.run, *seq, malformed(error)))
     }
 
-    /// Whether an answer is an embedding, which nobody but the parser of its recorded decision can
-    /// decide about: any other would take it for an empty text.
-    fn has_no_text(&self, answer: &RecordedAnswer, recorded: Option<&ParserSpec>) -> bool {
-        let is_made_for_it = match &self.by {
+    /// Whether the parser is that of the recorded decision. Nobody but that can decide about an embedding, which any
+    /// other would take for an empty text, or about an answer that is not read.
+    fn is_made_for_it(&self, recorded: Option<&ParserSpec>) -> bool {
+        match &self.by {
             Again::Latest => true,
             // Their strategies look at texts.
             Again::Chosen(_) => false,
             Again::By(_) => recorded.is_some_and(|recorded| recorded.name == self.name),
-        };
-        matches!(answer.content, Content::Vector(_)) && !is_made_for_it
+        }
     }
 
     /// Whether to decide about an answer with this recorded parser.

@@ -72,7 +72,8 @@ pub fn each_answer<E: From<LogError>>(
             }
             Event::AnswerReused(reused) => {
                 let AnswerReused { request, content, unreadable, details, .. } = reused;
-                (request, content, AnswerDetails::reused(details, unreadable))
+                let beside = AnswerDetails::reused(&content, details, unreadable);
+                (request, content, beside)
             }
             Event::DecisionMade(made) => {
                 let Some(answer) = waiting.remove(&made.response) else {

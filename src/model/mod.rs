@@ -14,6 +14,7 @@ mod key_names;
 mod mend;
 #[cfg(feature = "openai")]
 mod named;
+mod not_read;
 pub mod openai;
 mod parts;
 mod prices;
@@ -40,6 +41,7 @@ pub use key_names::{is_a_key, percent_decoded, query_without_keys};
 pub use mend::{Halves, join_halves, mended_json};
 #[cfg(feature = "openai")]
 pub use named::{NamedUrl, without_secrets};
+pub use not_read::{NOT_READ, is_not_read};
 #[cfg(feature = "openai")]
 pub use openai::OpenAi;
 pub use parts::{ANSWERING_PARTS, HTTP, RESERVED_PARTS, UNENDED};

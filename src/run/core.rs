@@ -237,7 +237,7 @@ impl Core {
             Ok(answered) => {
                 p.exchanges += 1;
                 // What is recorded of a program is not asked by a run of ours.
-                let Shortcomings { blank, cut_off, unended: _, unreadable } =
+                let Shortcomings { blank, cut_off, unreadable, .. } =
                     answered.beside.shortcomings(&answered.content);
                 p.blank += blank;
                 p.cut_off += cut_off;

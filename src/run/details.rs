@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::content::Content;
 use crate::event::ResponseDetails;
-use crate::model::{HTTP, Response, UNREADABLE, Unreadable, Usage};
+use crate::model::{HTTP, Response, UNREADABLE, Unreadable, Usage, is_not_read};
 use crate::parse::WholeAnswer;
 
 /// The largest count that canonical JSON can hold exactly.
@@ -79,6 +79,8 @@ pub struct Shortcomings {
     pub unended: u64,
     /// Answers that are kept as bytes because no text could be read from them.
     pub unreadable: u64,
+    /// Answers of which nothing is read, because no file describes their API.
+    pub not_read: u64,
 }
 
 /// The parts of an answer next to its text, as parsers and experiments see them: the same when it
@@ -89,21 +91,29 @@ pub struct AnswerDetails {
     details: Arc<ResponseDetails>,
     /// Why there is no text, if it could not be read.
     unreadable: Option<Arc<str>>,
+    is_not_read: bool,
 }
 
 impl AnswerDetails {
     /// The parts of an answer, where it was recorded.
     pub fn new(content: &Content, mut details: ResponseDetails) -> Self {
         let unreadable = Unreadable::why(content, &details.extra);
+        let is_not_read = is_not_read(content, &details.extra);
         details.extra.remove(UNREADABLE);
         details.extra.remove(HTTP);
         (details.latency_ms, details.label) = (0, None);
-        AnswerDetails::reused(details, unreadable)
+        AnswerDetails { is_not_read, ..AnswerDetails::reused(content, details, unreadable) }
     }
 
     /// The parts of an answer that is shared with another run.
-    pub(crate) fn reused(details: ResponseDetails, unreadable: Option<String>) -> Self {
-        AnswerDetails { details: Arc::new(details), unreadable: unreadable.map(Arc::from) }
+    pub(crate) fn reused(
+        content: &Content,
+        details: ResponseDetails,
+        unreadable: Option<String>,
+    ) -> Self {
+        let is_not_read = is_not_read(content, &details.extra);
+        let unreadable = unreadable.map(Arc::from);
+        AnswerDetails { details: Arc::new(details), unreadable, is_not_read }
     }
 
     /// The answer as parsers see it.
@@ -118,11 +128,17 @@ impl AnswerDetails {
         let (whole, unreadable) = (self.whole(content), u64::from(self.is_unreadable()));
         let is_empty = matches!(content, Content::Text(_)) && whole.is_empty();
         Shortcomings {
-            blank: u64::from(is_empty && unreadable == 0),
+            blank: u64::from(is_empty && unreadable == 0 && !self.is_not_read),
             cut_off: u64::from(whole.is_cut_off()),
             unended: u64::from(whole.unended().is_some()),
             unreadable,
+            not_read: u64::from(self.is_not_read),
         }
+    }
+
+    /// Whether nothing of it is read: see [`is_not_read`].
+    pub fn is_not_read(&self) -> bool {
+        self.is_not_read
     }
 
     /// Why there is no text, if it could not be read.

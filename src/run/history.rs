@@ -322,7 +322,7 @@ impl OpenQuestions {
         Ok(match stored.event()? {
             Event::AnswerReused(answer) => {
                 let AnswerReused { request, content, unreadable, details, .. } = answer;
-                let beside = AnswerDetails::reused(details, unreadable);
+                let beside = AnswerDetails::reused(&content, details, unreadable);
                 self.answered(request, stored.seq, Ok(Text { content, beside }))
             }
             Event::AttemptFailed(failed) if failed.details.gave_up => {

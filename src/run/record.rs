@@ -163,12 +163,13 @@ impl<'a> RunRecord<'a> {
         let (mut events, mut all) = (RunEvents::new(self.run), Shortcomings::default());
         while let Some(stored) = events.next(self.reader)? {
             let Some((content, beside)) = answer(stored.event()?) else { continue };
-            let Shortcomings { blank, cut_off, unended, unreadable } =
+            let Shortcomings { blank, cut_off, unended, unreadable, not_read } =
                 beside.shortcomings(&content);
             all.blank += blank;
             all.cut_off += cut_off;
             all.unended += unended;
             all.unreadable += unreadable;
+            all.not_read += not_read;
         }
         Ok(all)
     }
@@ -272,7 +273,7 @@ fn answer(event: Event) -> Option<(Content, AnswerDetails)> {
             Some((received.content, beside))
         }
         Event::AnswerReused(reused) => {
-            let beside = AnswerDetails::reused(reused.details, reused.unreadable);
+            let beside = AnswerDetails::reused(&reused.content, reused.details, reused.unreadable);
             Some((reused.content, beside))
         }
         _ => None,

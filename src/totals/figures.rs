@@ -100,6 +100,8 @@ pub struct Calls {
     pub unended: u64,
     /// Answers from which no text could be read.
     pub unreadable: u64,
+    /// Answers of which nothing is read, because no file describes their API.
+    pub not_read: u64,
 }
 
 /// Attempts to get an answer from a model.
@@ -303,6 +305,7 @@ fn counts(
             cut_off: part.lacking.cut_off,
             unended: part.lacking.unended,
             unreadable: part.lacking.unreadable,
+            not_read: part.lacking.not_read,
         },
         attempts: Attempts { made: used.answers + failures, failed: failures, reasons },
         tokens: Tokens {

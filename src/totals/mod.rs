@@ -218,7 +218,7 @@ impl Totals {
                         _ => part.from_others.add(&details),
                     }
                 });
-                let beside = AnswerDetails::reused(details, reused.unreadable);
+                let beside = AnswerDetails::reused(&content, details, reused.unreadable);
                 self.each_part(&of, |part| part.lacking(&beside, &content));
                 self.answers.insert(seq, of);
             }

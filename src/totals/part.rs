@@ -136,11 +136,13 @@ impl Part {
     }
 
     pub(super) fn lacking(&mut self, beside: &AnswerDetails, content: &Content) {
-        let Shortcomings { blank, cut_off, unended, unreadable } = beside.shortcomings(content);
+        let Shortcomings { blank, cut_off, unended, unreadable, not_read } =
+            beside.shortcomings(content);
         self.lacking.blank += blank;
         self.lacking.cut_off += cut_off;
         self.lacking.unended += unended;
         self.lacking.unreadable += unreadable;
+        self.lacking.not_read += not_read;
     }
 
     pub(super) fn failed(&mut self, details: &AttemptDetails) {
@@ -185,6 +187,7 @@ impl Part {
         self.lacking.cut_off += other.lacking.cut_off;
         self.lacking.unended += other.lacking.unended;
         self.lacking.unreadable += other.lacking.unreadable;
+        self.lacking.not_read += other.lacking.not_read;
         for (name, answers) in &other.reported_as {
             *entry(&mut self.reported_as, name, u64::default) += answers;
         }

@@ -23,6 +23,7 @@ use retold::escaping::printable;
 use retold::event::{ForkedFrom, RunFinished};
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
+use retold::model::NOT_READ;
 use retold::prompt::Request;
 use retold::run::{Report, RunRecord, Shortcomings};
 use retold_archive::{Damage, RunView};
@@ -279,6 +280,7 @@ fn show_run(
             "cut_off_answers": lacking.map(|lacking| lacking.cut_off),
             "unended_answers": lacking.map(|lacking| lacking.unended),
             "unreadable_answers": lacking.map(|lacking| lacking.unreadable),
+            "answers_not_read": lacking.map(|lacking| lacking.not_read),
             "events": events,
             "decisions_in_force": in_force,
             "report": report.json,
@@ -350,7 +352,7 @@ fn show_run(
 
 /// How many answers fall short, if any do, or that they were not counted.
 fn lacking_text(lacking: Option<Shortcomings>) -> String {
-    let Some(Shortcomings { blank, cut_off, unended, unreadable }) = lacking else {
+    let Some(Shortcomings { blank, cut_off, unended, unreadable, not_read }) = lacking else {
         let most = grouped(MOST_COUNTED);
         return format!(
             "blank and cut-off answers are not counted in a run of more than {most} events\n"
@@ -361,6 +363,7 @@ fn lacking_text(lacking: Option<Shortcomings>) -> String {
         (cut_off, "cut off at the limit of tokens"),
         (unended, "without its end"),
         (unreadable, "unreadable"),
+        (not_read, NOT_READ),
     ];
     let some = kinds.iter().filter(|(n, _)| *n > 0);
     let some: Vec<String> = some.map(|(n, what)| format!("{} {what}", grouped(*n))).collect();

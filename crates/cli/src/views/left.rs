@@ -11,6 +11,7 @@ use crate::runs::program::next_command;
 use crate::select::{self, RunSource};
 use retold::decide::{REPORTED, SkippedAnswers};
 use retold::id::CallPath;
+use retold::model::NOT_READ;
 use retold::parse::Parsers;
 use retold_wire::ProgramSettings;
 
@@ -33,7 +34,9 @@ pub(crate) fn nothing(
     parsers: &Parsers,
 ) -> CliError {
     let name = source.name();
-    let SkippedAnswers { others, undecided, without_params, embeddings, not_chosen, .. } = left;
+    let SkippedAnswers {
+        others, undecided, without_params, embeddings, not_read, not_chosen, ..
+    } = left;
     if !others.is_empty() && others.iter().all(|by| by.starts_with(REPORTED)) {
         let compared = "--parser NAME@VERSION compares them with those of a parser";
         if is_imported(source) {
@@ -78,6 +81,13 @@ pub(crate) fn nothing(
             "{name} has {embeddings} and no other answers: there is no text to decide about"
         ));
     }
+    if *not_read > 0 {
+        let answers = counted(*not_read, "answer");
+        return CliError::usage(format!(
+            "{name} has {answers}, {NOT_READ}: there is no text to decide about"
+        ))
+        .hint("their API is none of those in docs/apis.md, so that their bodies are kept whole");
+    }
     match only {
         Some(call) => CliError::usage(format!("{name} has no answer to {call} or a call below it")),
         None => CliError::usage(format!("{name} has no answers: there is nothing to check")),
@@ -86,16 +96,31 @@ pub(crate) fn nothing(
 
 /// The answers that were ignored, as JSON.
 pub(crate) fn left_as_json(left: &SkippedAnswers) -> Value {
-    let SkippedAnswers { others, by_others, undecided, without_params, embeddings, not_chosen } =
-        left;
+    let SkippedAnswers {
+        others,
+        by_others,
+        undecided,
+        without_params,
+        embeddings,
+        not_read,
+        not_chosen,
+    } = left;
     json!({"decided_by_others": by_others, "others": others, "undecided": undecided,
-        "without_params": without_params, "embeddings": embeddings, "not_chosen": not_chosen})
+        "without_params": without_params, "embeddings": embeddings, "not_read": not_read,
+        "not_chosen": not_chosen})
 }
 
 /// Adds which answers were ignored.
 pub(crate) fn left_alone(out: &mut String, left: &SkippedAnswers) {
-    let SkippedAnswers { others, by_others, undecided, without_params, embeddings, not_chosen } =
-        left;
+    let SkippedAnswers {
+        others,
+        by_others,
+        undecided,
+        without_params,
+        embeddings,
+        not_read,
+        not_chosen,
+    } = left;
     let answers = |n: u64| counted(n, "answer");
     if *by_others > 0 {
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
@@ -113,5 +138,12 @@ pub(crate) fn left_alone(out: &mut String, left: &SkippedAnswers) {
     }
     if *embeddings > 0 {
         let _ = writeln!(out, "left alone: {}", counted(*embeddings, "embedding"));
+    }
+    if *not_read > 0 {
+        let _ = writeln!(
+            out,
+            "left alone: {}, {NOT_READ}: their API is not described",
+            answers(*not_read)
+        );
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::output::{counted, grouped};
 use retold::escaping::printable;
+use retold::model::NOT_READ;
 use retold::totals::{
     Attempts, Calls, Cost, Counts, Figures, Latency, ParserFigures, PartFigures, Reason, SavedPart,
     Savings, Tokens,
@@ -116,13 +117,15 @@ fn line(text: &mut String, name: &str, said: &str) {
 }
 
 fn of_calls(calls: &Calls) -> String {
-    let Calls { asked, answered, failed, open, blank, cut_off, unended, unreadable } = *calls;
+    let Calls { asked, answered, failed, open, blank, cut_off, unended, unreadable, not_read } =
+        *calls;
     let mut said = format!("{}: {} answered", grouped(asked), grouped(answered));
     let short = [
         (blank, "blank"),
         (cut_off, "cut off"),
         (unended, "without its end"),
         (unreadable, "unreadable"),
+        (not_read, NOT_READ),
     ];
     let short = short.iter().filter(|(n, _)| *n > 0);
     let short: Vec<String> = short.map(|(n, what)| format!("{} {what}", grouped(*n))).collect();

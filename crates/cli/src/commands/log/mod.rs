@@ -23,10 +23,10 @@ use crate::{search, select};
 use filter::ListingFilter;
 use never::{Never, never};
 use retold::escaping::printable;
-use retold::event::{Event, StoredEvent};
+use retold::event::{AnswerReused, Event, ResponseReceived, StoredEvent};
 use retold::id::Seq;
 use retold::log::{EventFilter, Filtering, Log, LogError, is_being_written};
-use retold::model::UNENDED;
+use retold::model::{NOT_READ, UNENDED, is_not_read};
 use retold::run::how_it_ended;
 use retold_archive::{Damage, RunView, TolerantReader, Verdict, is_long};
 
@@ -274,6 +274,18 @@ fn is_unended(event: &StoredEvent) -> bool {
         }
 }
 
+/// Whether an answer is not read.
+fn is_an_answer_not_read(event: &StoredEvent) -> bool {
+    event.is_answer()
+        && match event.event() {
+            Ok(Event::ResponseReceived(ResponseReceived { content, details, .. }))
+            | Ok(Event::AnswerReused(AnswerReused { content, details, .. })) => {
+                is_not_read(&content, &details.extra)
+            }
+            _ => false,
+        }
+}
+
 fn as_line(event: &StoredEvent) -> String {
     let mut line = format!("{:>7}  {}  {:<17}", event.seq, event.time, event.kind);
     if let (Some(call), Some(sample)) = (&event.call, event.sample) {
@@ -302,6 +314,10 @@ fn as_line(event: &StoredEvent) -> String {
     }
     if is_unended(event) {
         line.push_str(" (without its end)");
+    }
+    if is_an_answer_not_read(event) {
+        // Writing to a string cannot fail.
+        let _ = write!(line, " ({NOT_READ})");
     }
     line.push('\n');
     line

@@ -23,7 +23,7 @@ use retold::escaping::printable;
 use retold::event::{DecisionMade, Event, ResponseDetails};
 use retold::id::{RunId, Seq};
 use retold::log::Reader;
-use retold::model::{HTTP, UNENDED};
+use retold::model::{HTTP, NOT_READ, UNENDED, is_not_read};
 use retold::parse::{Parsers, ToolCall, WholeAnswer};
 use retold::proof::ProofStatement;
 use retold::run::AnswerDetails;
@@ -215,7 +215,13 @@ fn shortcomings(event: &Event) -> (bool, bool) {
     let Some((content, details)) = details_of(event) else { return (false, false) };
     let beside = AnswerDetails::new(content, details.clone());
     let whole = beside.whole(content);
-    (matches!(content, Content::Text(_)) && whole.is_empty(), whole.is_cut_off())
+    let is_blank = matches!(content, Content::Text(_)) && whole.is_empty() && !beside.is_not_read();
+    (is_blank, whole.is_cut_off())
+}
+
+/// Whether nothing of an answer is read.
+fn is_an_answer_not_read(event: &Event) -> bool {
+    details_of(event).is_some_and(|(content, details)| is_not_read(content, &details.extra))
 }
 
 /// Whether an answer was refused without a word on it: its finish reason alone says so.
@@ -303,6 +309,12 @@ fn text(audit: &Audit, end: Option<Seq>) -> String {
             let unended = details_of(event).and_then(|(_, details)| details.extra.get(UNENDED));
             if let Some(why) = unended.and_then(Value::as_str) {
                 let _ = writeln!(out, "  without its end: {}", printable(why, 200));
+            }
+            if is_an_answer_not_read(event) {
+                let _ = writeln!(
+                    out,
+                    "  {NOT_READ}: no file of retold's describes this API; this is the whole body"
+                );
             }
             let parts = details_of(event).map(|(_, details)| parts_text(&details.extra));
             let parts = parts.unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{answer_of, details_of, shortcomings};
+use super::{answer_of, details_of, is_an_answer_not_read, shortcomings};
 use retold::audit::{Audit, DeclaredSources, Link, MadeFrom, Match, Origin, PromptRelation};
 
 pub(super) fn object(audit: &Audit) -> Value {
@@ -19,7 +19,7 @@ pub(super) fn object(audit: &Audit) -> Value {
         let (blank, cut_off) = shortcomings(event);
         let details = details_of(event).map(|(_, details)| details);
         json!({"seq": seq, "hash": hash, "text": answer_of(event).0, "details": details,
-            "blank": blank, "cut_off": cut_off})
+            "blank": blank, "cut_off": cut_off, "not_read": is_an_answer_not_read(event)})
     });
     json!({
         "run": audit.run,

@@ -4,7 +4,7 @@
 use retold::content::Content;
 use retold::escaping::inert_lines;
 use retold::event::{DecisionMade, Event, ResponseDetails, StoredEvent};
-use retold::model::HTTP;
+use retold::model::{HTTP, is_not_read};
 use retold::parse::ParserSpec;
 use retold::prompt::Request;
 use retold::run::AnswerDetails;
@@ -104,6 +104,8 @@ pub(super) struct AnswerView {
     extra: Vec<(String, String)>,
     /// The answer that was reused: its run and event.
     reused_from: Option<(String, u64)>,
+    /// Whether its text is the whole body, because its API is not described.
+    is_not_read: bool,
 }
 
 #[derive(Serialize)]
@@ -267,6 +269,7 @@ pub(super) fn answer_of(
         .filter_map(|(name, count)| Some((name.to_owned(), count?.to_string())))
         .collect();
     usage.extend(details.cost.map(|cost| ("cost".to_owned(), cost.to_string())));
+    let is_not_read = is_not_read(&content, extra);
     let answer = AnswerView {
         seq: stored.seq.0,
         time: stored.time.to_string(),
@@ -287,6 +290,7 @@ pub(super) fn answer_of(
         model: details.model,
         finish_reason: details.finish_reason,
         reused_from,
+        is_not_read,
     };
     (answer, taken_from)
 }
