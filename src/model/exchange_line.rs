@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::answer::Response;
 use super::exchange_response::{ExchangeResponse, ExchangeResponseError};
 use super::failure::{Failure, FailureKind};
+use super::parts::VECTORS;
 use super::providers::{Dialect, NotRead, ReplyOf};
 use crate::id::{CallPath, Sample};
 use crate::unique::Unique;
@@ -95,13 +96,13 @@ impl TryFrom<ExchangeResponse> for Response {
     fn try_from(line: ExchangeResponse) -> Result<Self, ExchangeResponseError> {
         match ReplyOf::with_content(&line.extra, line.content.as_ref()) {
             Some(reply) if reply.dialect.is_pasted() => match reply.dialect.answer(json!(line)) {
-                Ok(response) => Ok(response),
+                // A call of a study has one vector.
+                Ok(response) => match response.extra.get(VECTORS).and_then(Value::as_u64) {
+                    Some(found) => Err(several(found)),
+                    None => Ok(response),
+                },
                 Err(NotRead::NoAnswer(error)) => Err(error),
-                Err(NotRead::Several(found)) => {
-                    let failure =
-                        Failure::unexpected(format_args!("asked for 1 vectors, it has {found}"));
-                    Err(ExchangeResponseError::PastedVector(failure.message))
-                }
+                Err(NotRead::Several(found)) => Err(several(found as u64)),
                 Err(NotRead::OtherForm(_) | NotRead::Missing(_) | NotRead::Shape(_)) => {
                     line.into_answer()
                 }
@@ -112,6 +113,12 @@ impl TryFrom<ExchangeResponse> for Response {
             _ => line.into_answer(),
         }
     }
+}
+
+/// A pasted reply has several vectors.
+fn several(found: u64) -> ExchangeResponseError {
+    let failure = Failure::unexpected(format_args!("asked for 1 vectors, it has {found}"));
+    ExchangeResponseError::PastedVector(failure.message)
 }
 
 /// The answer in a reply of an API. A server may also reply in the form of another API, or in that of a line of an

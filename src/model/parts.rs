@@ -26,12 +26,16 @@ pub(super) const MESSAGE: &str = "message";
 /// The list of parts of a content, with each text replaced by its position in the joined text.
 pub(super) const CONTENT_PARTS: &str = "content_parts";
 
+/// How many vectors the content has, if it has several.
+pub(super) const VECTORS: &str = "vectors";
+
 /// The parts that are answers by themselves: a message with one of them does not need a text.
 pub const ANSWERING_PARTS: &[&str] = &[
     "refusal",
     "tool_calls",
     "function_call",
     "audio",
+    "images",
     "reasoning_content",
     "reasoning",
     "reasoning_details",
@@ -59,6 +63,7 @@ pub const UNENDED: &str = "unended";
 /// - `unreadable`: what could not be read
 /// - `http`: the answer as it travelled to a recorded program; parsers never see it
 /// - `unended`: what the stream of the answer was closed without, if it has not come to its end
+/// - `vectors`: how many vectors of one length the content has, one after the other, if it has several
 /// - `exact_integers`: where integers beyond 2^53 are, which are kept as strings
 pub const RESERVED_PARTS: &[&str] = &[
     LOGPROBS,
@@ -71,6 +76,7 @@ pub const RESERVED_PARTS: &[&str] = &[
     UNREADABLE,
     HTTP,
     UNENDED,
+    VECTORS,
     EXACT_INTEGERS,
 ];
 

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 /// The parts that can be an answer without a text.
-const SAYING: [&str; 5] = ["audio", "content_parts", "function_call", "refusal", "tool_calls"];
+const SAYING: [&str; 6] =
+    ["audio", "content_parts", "function_call", "images", "refusal", "tool_calls"];
 
 /// The finish reasons of answers that were cut off, as providers spell them.
 const CUT_OFF: [&str; 5] =

@@ -82,7 +82,10 @@ fn response(dialect: &dyn Dialect, framing: Framing, body: &[u8]) -> (Response, 
     }
     let halves = Halves::of(body);
     let reading = match framing {
-        Framing::Whole => whole_reply(body, halves),
+        Framing::Whole => match dialect.of_bytes(body) {
+            Some(reply) => Ok(ReplyReading { reply, has_end: true, wrong: Vec::new() }),
+            None => whole_reply(body, halves),
+        },
         Framing::Events | Framing::Lines | Framing::Messages => {
             assembled_reply(dialect, framing, body, halves)
         }

@@ -32,7 +32,7 @@ pub(crate) const ADDRESS: &str = "http";
 /// What a request asks.
 #[derive(Debug, Clone)]
 pub struct WireRequest {
-    /// The API that it speaks.
+    /// The API that it speaks; the request may be stored unread all the same.
     pub dialect: &'static dyn Dialect,
     /// What is stored.
     pub request: Request,
@@ -153,17 +153,20 @@ impl Incoming {
     /// [`AskedError`].
     pub fn asked(&self, rules: &Rules) -> Result<WireRequest, AskedError> {
         let stored = rules.redaction.request(self);
-        let StoredRequest { dialect, request, is_streamed, uncounted } = stored.stored()?;
+        let StoredRequest { dialect: form, request, is_streamed, uncounted } = stored.stored()?;
         let retry = self.header(RETRY).and_then(|count| count.trim().parse().ok());
         let prompt = rules.key(&request);
-        let form = if is_streamed { "/stream" } else { "" };
+        let end = if is_streamed { "/stream" } else { "" };
         let call = match stored.call_name()? {
-            Some(name) => CallPath::new(format!("{name}{form}"))?,
-            None => CallPath::new(format!("{}/{}{form}", dialect.name(), prompt.short(16)))?,
+            Some(name) => CallPath::new(format!("{name}{end}"))?,
+            None => CallPath::new(format!("{}/{}{end}", form.name(), prompt.short(16)))?,
         };
         let redacted = |text: String| rules.redaction.text(&text).into_owned();
         let labels = stored.labels()?.into_iter().map(|(name, value)| (name, redacted(value)));
         let labels = labels.collect();
+        // An answer is read by what its path says, also if the request is not JSON but a form.
+        let is_posted = self.method == Method::POST && !self.body.is_empty();
+        let dialect = if is_posted { providers::at(&self.path) } else { form };
         Ok(WireRequest { dialect, request, key: Key { call, prompt }, retry, labels, uncounted })
     }
 

@@ -13,6 +13,7 @@ use super::openai_chat::OpenAiChat;
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append};
 use super::study::StudyAccess;
+use super::vectors;
 use crate::model::Response;
 use crate::prompt::Api;
 
@@ -155,6 +156,14 @@ impl Dialect for BedrockInvoke {
         if reply["choices"].is_array() {
             return OpenAiChat.answer(reply);
         }
+        if reply["embeddings"].is_array() || reply["embeddings"].is_object() {
+            return vectors::of_lists(&reply, &metrics.unwrap_or_default()["inputTokenCount"]);
+        }
+        if reply["embedding"].is_array() {
+            let counted = &reply["inputTextTokenCount"];
+            let data = json!({"data": [{"embedding": reply["embedding"]}], "usage": {"prompt_tokens": counted}});
+            return vectors::of_reply(&data);
+        }
         let text = |places: &[&str]| {
             places.iter().find_map(|place| reply.pointer(place)?.as_str().map(str::to_owned))
         };
@@ -287,6 +296,13 @@ mod tests {
             assert_eq!(answer.content, Content::from("One two"));
             assert_eq!(answer.finish_reason.as_deref(), Some("end_turn"));
             assert_eq!(answer.usage.unwrap().completion_tokens, Some(2));
+        }
+        for vectors in [
+            json!({"embedding": [1.0, 2.0], "inputTextTokenCount": 3}),
+            json!({"embeddings": [[1.0, 2.0]], "response_type": "embeddings_floats"}),
+        ] {
+            let answer = BedrockInvoke.answer(vectors).unwrap();
+            assert_eq!(answer.content, Content::Vector([1.0, 2.0].into()));
         }
         let error = BedrockInvoke.answer(json!({"images": ["AAAA"]})).unwrap_err().to_string();
         assert_eq!(error, "it has no text of a model whose replies are known");

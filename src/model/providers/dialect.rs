@@ -88,6 +88,11 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// `messages` is the conversation in `body`.
     fn converse(&self, body: &Map<String, Value>, messages: &[Value], chat: &mut Conversation);
 
+    /// The reply in a body that is not JSON, if the API sends such.
+    fn of_bytes(&self, _body: &[u8]) -> Option<Value> {
+        None
+    }
+
     /// Whether this is the data of the event that ends a stream: its mark, or an error.
     fn is_last(&self, data: &str) -> bool;
 
@@ -127,8 +132,8 @@ pub enum NotRead {
     /// It has no answer where the API has it.
     #[error(transparent)]
     NoAnswer(#[from] ExchangeResponseError),
-    /// It has several answers, of which a log has one each: the whole body is the text.
-    #[error("it has {0} answers")]
+    /// It has several vectors of different lengths: the whole body is the text.
+    #[error("it has {0} vectors, which are not of one length")]
     Several(usize),
     /// It is not in the form of this API, though it may be in that of another.
     #[error("it is not in the form of its API")]

@@ -4,12 +4,14 @@
 //! Programs that are recorded, studies, imported traffic and exchanges files all use these files. They read and
 //! write JSON and know no network.
 //!
-//! To add an API, write its file, which implements [`Dialect`], and add it to [`DIALECTS`].
+//! To add an API, write its file, which implements [`Dialect`], add it to [`DIALECTS`], and put a reply of it that has all
+//! that it can say into `fixtures/apis`: `docs/apis.md` is made from these.
 
 mod anthropic;
 mod bedrock_converse;
 mod bedrock_invoke;
 mod cohere_chat;
+mod cohere_embed;
 mod conversation;
 #[cfg(test)]
 mod conversation_tests;
@@ -18,15 +20,19 @@ mod ending;
 mod gemini;
 mod ids;
 mod ollama;
+mod openai_audio;
 pub(super) mod openai_chat;
 mod openai_completions;
 pub(super) mod openai_embeddings;
+mod openai_images;
 mod openai_responses;
 mod other;
 mod provider;
 mod reply_parts;
+mod rerank;
 mod study;
 mod study_chat;
+mod vectors;
 
 use std::borrow::Cow;
 
@@ -48,7 +54,11 @@ pub const DIALECTS: &[&dyn Dialect] = &[
     &gemini::Gemini,
     &ollama::Ollama,
     &openai_responses::OpenAiResponses,
+    &openai_images::OpenAiImages,
+    &openai_audio::OpenAiAudio,
     &cohere_chat::CohereChat,
+    &cohere_embed::CohereEmbed,
+    &rerank::Rerank,
     &bedrock_converse::BedrockConverse,
     &bedrock_invoke::BedrockInvoke,
     &OTHER,
@@ -312,6 +322,10 @@ mod tests {
             ("/api/chat", "ollama"),
             ("/responses", "openai.responses"),
             ("/v2/chat", "cohere.chat"),
+            ("/v2/embed", "cohere.embed"),
+            ("/v1/rerank", "rerank"),
+            ("/images/generations", "openai.images"),
+            ("/openai/deployments/d/audio/speech", "openai.audio"),
             ("/model/m%3A0/converse", "bedrock.converse"),
             ("/model/m%3A0/converse-stream", "bedrock.converse"),
             ("/model/m%3A0/invoke", "bedrock.invoke"),

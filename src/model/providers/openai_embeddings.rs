@@ -10,6 +10,7 @@ use super::openai_chat::{OPENAI, add_whole};
 use super::provider::Provider;
 use super::reply_parts::openai_error;
 use super::study::StudyAccess;
+use super::vectors;
 use crate::model::parts::{CHOICE, add_rest, leave_out, rest};
 use crate::model::{Content, ExchangeResponseError, Failure, Response, Usage, keep_exact};
 use crate::prompt::Api;
@@ -75,16 +76,9 @@ impl Dialect for OpenAiEmbeddings {
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {
         let has_answer = reply.get("content").is_some() || !reply["embedding"].is_null();
         match reply["data"].as_array().map(Vec::len) {
-            // A log has one vector per answer.
-            Some(count @ 2..) => Err(NotRead::Several(count)),
-            Some(_) if !has_answer => {
-                let vector =
-                    |failure: Failure| ExchangeResponseError::PastedVector(failure.message);
-                let mut all = responses(&reply, &[1]).map_err(vector)?;
-                let mut response = all.pop().ok_or(ExchangeResponseError::Empty)?;
-                keep_exact(&mut response.extra);
-                Ok(response)
-            }
+            // An empty list has no answer in any form.
+            Some(1..) if !has_answer => vectors::of_reply(&reply),
+            Some(0) if !has_answer => Err(ExchangeResponseError::Empty.into()),
             _ => Err(NotRead::OtherForm(reply)),
         }
     }

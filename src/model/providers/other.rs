@@ -39,7 +39,7 @@ impl Dialect for Other {
 
     /// Those of APIs without a file.
     fn hosts(&self) -> &'static [&'static str] {
-        &["api.voyageai.com", "api-inference.huggingface.co", "api.replicate.com"]
+        &["api-inference.huggingface.co", "api.replicate.com"]
     }
 
     fn study(&self) -> Option<&'static StudyAccess> {
