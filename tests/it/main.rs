@@ -5,6 +5,7 @@
 mod adventure;
 mod adventure_parsers;
 mod answer_parsers;
+mod apis_page;
 mod append_only;
 mod cli;
 mod conformance;
