@@ -324,7 +324,7 @@ mod tests {
         let begun = delta(0, json!({"text": "One"}));
         let ending =
             |events: &[Value]| BedrockConverse.ending(&BedrockConverse.assembled(events), false);
-        assert_eq!(ending(&[begun.clone()]), Ending::CutOff("messageStop"));
+        assert_eq!(ending(std::slice::from_ref(&begun)), Ending::CutOff("messageStop"));
         let stop = json!({"messageStop": {"stopReason": "end_turn"}});
         assert_eq!(ending(&[begun.clone(), stop]), Ending::Answered);
         for (code, kind) in [

@@ -259,7 +259,7 @@ mod tests {
         let begun = part("content-delta", 0, json!({"content": {"text": "One"}}));
         let ending =
             |events: &[Value], has_end| CohereChat.ending(&CohereChat.assembled(events), has_end);
-        assert_eq!(ending(&[begun.clone()], false), Ending::CutOff("message-end"));
+        assert_eq!(ending(std::slice::from_ref(&begun), false), Ending::CutOff("message-end"));
         let stopped = [begun.clone(), end(json!({"finish_reason": "COMPLETE"}))];
         assert_eq!(ending(&stopped, true), Ending::Answered);
         for (event, said) in [

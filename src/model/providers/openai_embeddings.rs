@@ -12,7 +12,7 @@ use super::reply_parts::openai_error;
 use super::study::StudyAccess;
 use super::vectors;
 use crate::model::parts::{CHOICE, add_rest, leave_out, rest};
-use crate::model::{Content, ExchangeResponseError, Failure, Response, Usage, keep_exact};
+use crate::model::{Content, Failure, Response, Usage, keep_exact};
 use crate::prompt::Api;
 
 /// Embeddings.
@@ -75,11 +75,9 @@ impl Dialect for OpenAiEmbeddings {
 
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {
         let has_answer = reply.get("content").is_some() || !reply["embedding"].is_null();
-        match reply["data"].as_array().map(Vec::len) {
-            // An empty list has no answer in any form.
-            Some(1..) if !has_answer => vectors::of_reply(&reply),
-            Some(0) if !has_answer => Err(ExchangeResponseError::Empty.into()),
-            _ => Err(NotRead::OtherForm(reply)),
+        match reply["data"].is_array() && !has_answer {
+            true => vectors::of_reply(&reply),
+            false => Err(NotRead::OtherForm(reply)),
         }
     }
 
