@@ -1,6 +1,6 @@
 //! Completions of one text: OpenAI's legacy endpoint and the servers that speak it (vLLM, llama.cpp, Together), and
 //! Mistral's completions in the middle (docs.mistral.ai, "FIM"), whose replies are chat completions. Each choice is read
-//! as that of a chat.
+//! as that of a chat. Writer's streams have a text per event, and no end (dev.writer.com, "Text generation").
 
 use serde_json::{Map, Value, json};
 
@@ -81,13 +81,17 @@ impl Dialect for OpenAiCompletions {
     }
 
     fn assembled(&self, events: &[Value]) -> Value {
+        let of_writer: Vec<&str> = events.iter().filter_map(|it| it["value"].as_str()).collect();
+        if !of_writer.is_empty() {
+            return json!({"value": of_writer.concat()});
+        }
         let events: Vec<Value> =
             events.iter().map(|event| as_chat(event.clone(), "delta")).collect();
         OpenAiChat.assembled(&events)
     }
 
     fn ending(&self, reply: &Value, has_end: bool) -> Ending {
-        OpenAiChat.ending(reply, has_end)
+        OpenAiChat.ending(reply, has_end || reply["value"].is_string())
     }
 
     /// A reply of a chat has its field.
@@ -96,7 +100,10 @@ impl Dialect for OpenAiCompletions {
     }
 
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {
-        OpenAiChat.answer(as_chat(reply, "message"))
+        match reply["value"].as_str() {
+            Some(text) => Ok(Response::text(text)),
+            None => OpenAiChat.answer(as_chat(reply, "message")),
+        }
     }
 
     fn error(&self, problem: &Problem<'_>) -> Value {
@@ -144,6 +151,14 @@ mod tests {
             assert_eq!(answer.usage.unwrap().completion_tokens, Some(3));
             assert_eq!(answer.extra, Map::new());
         }
+    }
+
+    #[test]
+    fn a_stream_of_writer_has_a_text_and_no_end() {
+        let reply =
+            OpenAiCompletions.assembled(&[json!({"value": "One "}), json!({"value": "two"})]);
+        assert_eq!(OpenAiCompletions.ending(&reply, false), Ending::Answered);
+        assert_eq!(OpenAiCompletions.answer(reply).unwrap().content, Content::from("One two"));
     }
 
     #[test]
