@@ -20,6 +20,7 @@ import pytest
 import requests
 
 import retold
+from retold._hosts import ends_like
 
 
 def ask(client: openai.OpenAI, text: str) -> str:
@@ -666,3 +667,11 @@ def test_rules_are_added_to_a_run_that_was_recorded_without_them(model, log):
         assert ask(client, "It is 09:10. Say hi.") == first
         assert ask(client, "It is 09:10. Say ho.") == second
     assert len(model.asked) == 2
+
+
+def test_the_end_of_a_path_may_name_any_model():
+    ends = ("/chat/completions", "/model/*/converse")
+    for path in ("/v1/chat/completions", "/model/amazon.nova-lite-v1%3A0/converse"):
+        assert ends_like(path, ends)
+    for path in ("/chain/converse", "/model/m/converse/x", "/chat/completions/id"):
+        assert not ends_like(path, ends)

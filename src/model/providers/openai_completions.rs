@@ -112,7 +112,7 @@ impl Dialect for OpenAiCompletions {
 }
 
 /// A reply, or an event of one, with the text of each choice where a chat has it.
-pub(super) fn as_chat(mut reply: Value, place: &str) -> Value {
+fn as_chat(mut reply: Value, place: &str) -> Value {
     for choice in reply["choices"].as_array_mut().into_iter().flatten() {
         let text = choice.as_object_mut().and_then(|choice| choice.remove("text"));
         if let Some(text) = text {
