@@ -49,8 +49,9 @@ impl Equivalents {
         library: &Library,
     ) -> Result<Vec<Key>, LogError> {
         let is_streamed = asked.key.call.as_str().ends_with(STREAM);
+        let form = dialect_of(&asked.request);
         let (own, has_ids) =
-            Equivalence::of(&asked.request, &asked.key.call, asked.dialect, is_streamed, rules);
+            Equivalence::of(&asked.request, &asked.key.call, form, is_streamed, rules);
         if rules.is_empty() && !has_ids && !self.may_have_another_form(asked, prompts, library)? {
             return Ok(Vec::new());
         }

@@ -1,16 +1,21 @@
 //! The fields of requests by the names that their APIs give them, where a log stores them under others.
 
+use retold::id::CallPath;
 use retold::model::providers::{self, Dialect, OTHER};
 use retold::prompt::Request;
+use serde_json::{Map, Value, json};
 
-use crate::restored_request::plain;
+use crate::restored_request::{RestoredBody, plain, restored};
 use crate::wire_request::ADDRESS;
 
 /// The field of a stored body that has the conversation.
-const STORED: &str = "messages";
+const MESSAGES: &str = "messages";
 
-/// Where the body of a request whose API is not known is stored.
-const OF_OTHER: [&str; 3] = [STORED, "0", "content"];
+/// The field of a stored body that has what is embedded.
+const INPUT: &str = "input";
+
+/// Something that no field is called.
+const MARK: &str = "\u{10ffff}";
 
 /// The API of a stored request.
 pub(crate) fn dialect_of(request: &Request) -> &'static dyn Dialect {
@@ -19,40 +24,78 @@ pub(crate) fn dialect_of(request: &Request) -> &'static dyn Dialect {
     named.or_else(|| Some(plain(request)?.0)).unwrap_or(&OTHER)
 }
 
-/// The field of the conversation in a stored request, as its API names it.
-fn conversation_field(dialect: &dyn Dialect, request: &Request) -> &'static str {
-    dialect.conversation_field(request.body()[ADDRESS]["path"].as_str().unwrap_or_default())
+/// Where a part of a request is stored, and where it is in the body that was sent.
+struct MovedPart {
+    stored: Vec<String>,
+    sent: Vec<String>,
 }
 
-/// Where a field of a stored request is, if that is elsewhere.
-pub(crate) fn stored_path(request: &Request, path: &[String]) -> Option<Vec<String>> {
-    let dialect = dialect_of(request);
-    let (first, rest) = path.split_first()?;
-    if dialect.name() == OTHER.name() {
-        return Some(OF_OTHER.iter().map(|name| (*name).to_owned()).chain(path.to_vec()).collect());
+/// The parts of a request that are stored elsewhere: the body of a small one of the same form says where they were.
+fn moved(request: &Request) -> Vec<MovedPart> {
+    let Ok(call) = CallPath::new("any") else { return Vec::new() };
+    let marked = json!({MARK: MARK});
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    // What is short may say what form it has.
+    let is_short = |value: &Value| value.as_str().is_some_and(|text| text.len() <= MARK.len() * 4);
+    let fields = request.body().as_object().into_iter().flatten();
+    let small: Map<String, Value> = fields
+        .filter(|(name, value)| *name == ADDRESS || is_short(value))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let parts = [
+        (
+            MESSAGES,
+            json!([{"role": "user", "content": marked}]),
+            owned(&[MESSAGES, "0", "content"]),
+        ),
+        (INPUT, json!([marked]), owned(&[INPUT, "0"])),
+    ];
+    let parts = parts.into_iter().filter(|(name, ..)| request.body()[*name].is_array());
+    let moved = parts.filter_map(|(name, value, mut stored)| {
+        let mut body = small.clone();
+        body.insert(name.to_owned(), value);
+        let small = Request::of_program(request.api(), body).ok()?;
+        let RestoredBody::Json(body) = restored(&small, &call)?.body else { return None };
+        let mut sent = path_of_mark(&body)?;
+        // The whole list is elsewhere.
+        while stored.len() > 1 && sent.len() > 1 && stored.last() == sent.last() {
+            stored.pop();
+            sent.pop();
+        }
+        (stored != sent).then_some(MovedPart { stored, sent })
+    });
+    moved.collect()
+}
+
+/// Where the mark is.
+fn path_of_mark(value: &Value) -> Option<Vec<String>> {
+    let below = |name: String, value: &Value| {
+        let path = path_of_mark(value)?;
+        Some(std::iter::once(name).chain(path).collect())
+    };
+    match value {
+        Value::Object(fields) if fields.contains_key(MARK) => Some(Vec::new()),
+        Value::Object(fields) => fields.iter().find_map(|(name, value)| below(name.clone(), value)),
+        Value::Array(items) => {
+            items.iter().enumerate().find_map(|(at, value)| below(at.to_string(), value))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     }
-    let field = conversation_field(dialect, request);
-    let is_moved = first == field && field != STORED;
-    is_moved.then(|| std::iter::once(STORED.to_owned()).chain(rest.to_vec()).collect())
+}
+
+/// Where a field is stored, if that is elsewhere.
+pub(crate) fn stored_path(request: &Request, path: &[String]) -> Option<Vec<String>> {
+    moved(request).iter().find_map(|it| {
+        let rest = path.strip_prefix(&it.sent[..])?;
+        Some([&it.stored[..], rest].concat())
+    })
 }
 
 /// The path of a stored field as its API names it.
 pub(crate) fn named_path(request: &Request, path: &[String]) -> Vec<String> {
-    let dialect = dialect_of(request);
-    if dialect.name() == OTHER.name()
-        && path.len() > OF_OTHER.len()
-        && path.iter().zip(OF_OTHER).all(|(name, due)| name == due)
-    {
-        return path[OF_OTHER.len()..].to_vec();
-    }
-    let field = conversation_field(dialect, request);
-    match path.split_first() {
-        Some((first, rest)) if first == STORED => {
-            // A text that is stored as the conversation which it stands for.
-            let is_text = field == "prompt" || request.body()[field].is_string();
-            let rest = if is_text && rest == ["0", "content"] { &[] } else { rest };
-            std::iter::once(field.to_owned()).chain(rest.to_vec()).collect()
-        }
-        _ => path.to_vec(),
-    }
+    let named = moved(request).iter().find_map(|it| {
+        let rest = path.strip_prefix(&it.stored[..])?;
+        Some([&it.sent[..], rest].concat())
+    });
+    named.filter(|it| !it.is_empty()).unwrap_or_else(|| path.to_vec())
 }

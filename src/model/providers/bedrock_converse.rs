@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::conversation::{Conversation, MessageParts, call, function, list, text_of};
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
+use super::ids;
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, tool_call};
 use super::study::StudyAccess;
@@ -46,6 +47,12 @@ impl Dialect for BedrockConverse {
 
     fn is_streamed(&self, path: &str, _body: &Map<String, Value>) -> bool {
         path.ends_with("-stream")
+    }
+
+    fn invented_ids(&self, body: &mut Value, each: &mut dyn FnMut(&mut String)) {
+        for part in ["toolUse", "toolResult"] {
+            ids::at(body, &["messages", "*", "content", "*", part, "toolUseId"], each);
+        }
     }
 
     fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {

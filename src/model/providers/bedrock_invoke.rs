@@ -9,6 +9,7 @@ use super::bedrock_converse::{self, BedrockConverse, error_body};
 use super::conversation::Conversation;
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::Ending;
+use super::ids;
 use super::openai_chat::OpenAiChat;
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append};
@@ -75,6 +76,12 @@ impl Dialect for BedrockInvoke {
 
     fn is_streamed(&self, path: &str, _body: &Map<String, Value>) -> bool {
         path.ends_with("-stream")
+    }
+
+    /// Those of Anthropic's models.
+    fn invented_ids(&self, body: &mut Value, each: &mut dyn FnMut(&mut String)) {
+        ids::at(body, &["messages", "*", "content", "*", "id"], each);
+        ids::at(body, &["messages", "*", "content", "*", "tool_use_id"], each);
     }
 
     fn prompt(&self, mut body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::conversation::{Conversation, MessageParts, call, list, text_of};
 use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in, failed_as};
+use super::ids;
 use super::provider::Provider;
 use super::reply_parts::{TokenCounts, answer_of, append, kind_of};
 use super::study::StudyAccess;
@@ -44,6 +45,11 @@ impl Dialect for CohereChat {
 
     fn transport(&self) -> &'static [(&'static str, &'static str)] {
         &[("stream", "how the bytes of the answer travel, not what they say")]
+    }
+
+    fn invented_ids(&self, body: &mut Value, each: &mut dyn FnMut(&mut String)) {
+        ids::at(body, &["messages", "*", "tool_calls", "*", "id"], each);
+        ids::at(body, &["messages", "*", "tool_call_id"], each);
     }
 
     fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {

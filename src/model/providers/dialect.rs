@@ -52,11 +52,6 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         &[]
     }
 
-    /// The field of a body, of a request to this path, that [`prompt`](Self::prompt) stores as `messages`.
-    fn conversation_field(&self, _path: &str) -> &'static str {
-        "messages"
-    }
-
     /// Passes on each id in a stored body that the client may have invented, and that means nothing but which others are equal to
     /// it. None of them names what a server has stored.
     fn invented_ids(&self, _body: &mut Value, _each: &mut dyn FnMut(&mut String)) {}

@@ -67,10 +67,6 @@ impl Dialect for Gemini {
         path.ends_with(":streamGenerateContent")
     }
 
-    fn conversation_field(&self, _path: &str) -> &'static str {
-        "contents"
-    }
-
     /// The API gives calls no ids, or clients do not send back those that it gave: they count them, or invent some.
     fn invented_ids(&self, body: &mut Value, each: &mut dyn FnMut(&mut String)) {
         for part in ["functionCall", "function_call", "functionResponse", "function_response"] {

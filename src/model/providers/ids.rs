@@ -55,6 +55,16 @@ mod tests {
             ),
             ["a", "a"]
         );
+        let call = json!([{"role": "assistant", "tool_calls": [{"id": "a"}]}, {"role": "tool", "tool_call_id": "a"}]);
+        assert_eq!(ids("cohere.chat", json!({"messages": call})), ["a", "a"]);
+        assert_eq!(
+            ids(
+                "bedrock.converse",
+                json!({"messages": [{"content": [{"toolUse": {"toolUseId": "a"}}]},
+                    {"content": [{"toolResult": {"toolUseId": "a"}}]}]})
+            ),
+            ["a", "a"]
+        );
         assert_eq!(
             ids(
                 "openai.responses",

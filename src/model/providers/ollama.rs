@@ -54,10 +54,6 @@ impl Dialect for Ollama {
         ]
     }
 
-    fn conversation_field(&self, path: &str) -> &'static str {
-        if path.ends_with("/api/generate") { "prompt" } else { "messages" }
-    }
-
     fn invented_ids(&self, body: &mut Value, each: &mut dyn FnMut(&mut String)) {
         ids::at(body, &["messages", "*", "tool_calls", "*", "id"], each);
         ids::at(body, &["messages", "*", "tool_call_id"], each);

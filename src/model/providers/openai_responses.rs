@@ -63,10 +63,6 @@ impl Dialect for OpenAiResponses {
         ]
     }
 
-    fn conversation_field(&self, _path: &str) -> &'static str {
-        "input"
-    }
-
     /// Of an item that stands for what the server has stored, the id is what is asked.
     fn invented_ids(&self, body: &mut Value, each: &mut dyn FnMut(&mut String)) {
         ids::at(body, &["messages", "*", "call_id"], each);

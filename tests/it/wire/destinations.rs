@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 use super::commands::{type_in, typed};
+use super::upstream::{Failing, server};
 use super::{KEY, retold};
 use crate::support::cli::{Place, Said};
 use crate::support::server::{Reply, Server};
@@ -229,4 +230,42 @@ fn hosts_that_were_intercepted_are_named_again() {
         run(&place, &proxy, &format!("record --resume latest --intercept {host}"), "exit 3", &[]);
     assert_eq!(said.code, 3, "{}", said.err);
     assert_eq!(proxy.asked(), [""; 0]);
+}
+
+/// An SDK that reads its variable asks the same server as one that has the host written into it.
+#[test]
+fn a_host_that_is_led_elsewhere_is_led_there_for_the_variable_too() {
+    let (place, upstream) = (Place::new(), server(Failing { one_in: 0 }));
+    let url = upstream.base_url().replace("/v1", "");
+    let ask = "curl -sS --max-time 20 -d '{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}' $OPENAI_BASE_URL/chat/completions";
+    let mut command = super::retold(
+        &place,
+        &format!("record --intercept --host api.openai.com={url}"),
+        &["sh", "-c", ask],
+    );
+    let recorded = Said::ended(command.env("OPENAI_API_KEY", super::KEY));
+    assert_eq!((recorded.code, upstream.received().len()), (0, 1), "{}", recorded.err);
+    assert_eq!(upstream.received()[0].target, "/v1/chat/completions");
+}
+
+#[test]
+fn a_replay_of_a_run_that_was_cut_off_suggests_to_continue_it() {
+    let (place, upstream) = (Place::new(), server(Failing { one_in: 0 }));
+    let ask = "for n in $N; do curl -sS --max-time 20 -d '{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"'$n'\"}]}' $OPENAI_BASE_URL/chat/completions; done; exit $CODE";
+    let program = ["sh", "-c", ask];
+    let cut_off = super::record_with(
+        &place,
+        "",
+        &upstream.base_url(),
+        &program,
+        &[("N", "1"), ("CODE", "3")],
+    );
+    assert_eq!(cut_off.code, 3);
+    let missed = super::replay_with(&place, "latest", &program, &[("N", "1 2"), ("CODE", "0")]);
+    assert_eq!(missed.code, 1);
+    assert!(
+        missed.err.contains("the run was not finished: `retold record --resume "),
+        "{}",
+        missed.err
+    );
 }

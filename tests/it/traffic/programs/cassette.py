@@ -198,10 +198,6 @@ def field(path, target, content):
         if name in ("stream", "stream_options"):
             return None
         return shown(*path)
-    if target.endswith("/embed") and isinstance(content.get("texts"), list):
-        return shown("input", *rest) if name == "texts" else shown(*path)
-    if target.endswith("/rerank") and "documents" in content:
-        return "messages.0.content" if name == "query" else shown(*path)
     if target.endswith(("/images/generations", "/images/edits")) and "prompt" in content:
         return None if name == "stream" else shown(*path)
     if target.endswith("/audio/speech") and "input" in content:

@@ -108,14 +108,13 @@ pub(crate) fn replay(
     let samples = Samples::open(&log, run, &rules, failures)?;
     let (writing, upstreams, budget) = (None, None, Budget::unlimited());
     // The names of hosts choose no server: nothing is asked.
-    let recorded = settings.intercept.clone().filter(|_| !intercept.intercept);
-    let hosts = match recorded {
-        Some(names) => Some(environment::hosts(&names)?.0),
-        None => intercept
-            .intercept
-            .then(|| environment::hosts(&intercept.hosts))
-            .transpose()?
-            .map(|it| it.0),
+    let recorded = settings.intercept.clone();
+    let hosts = match intercept.intercept || recorded.is_some() {
+        true => {
+            let names = [recorded.unwrap_or_default(), intercept.hosts.clone()].concat();
+            Some(environment::hosts(&names)?.0)
+        }
+        false => None,
     };
     let watch = intercept.watch;
     if let Some(hosts) = &hosts {

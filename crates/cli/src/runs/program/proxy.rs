@@ -206,6 +206,7 @@ fn report(
     run: RunId,
     mode: ProxyMode,
     summary: &SessionSummary,
+    ended_before: bool,
     json: bool,
     quiet: bool,
 ) {
@@ -226,7 +227,13 @@ fn report(
             ProxyMode::Record | ProxyMode::Resume => said::recorded(run, summary),
         };
         let (led, differences) = (said::led(summary), said::differences(summary));
-        write_err(&format!("retold: {name}: {did}\n{led}{differences}"));
+        let next = match mode == ProxyMode::Replay && summary.missed > 0 && !ended_before {
+            true => {
+                "  the run was not finished: `retold proxy --mode resume` continues it, and asks what is missing\n"
+            }
+            false => "",
+        };
+        write_err(&format!("retold: {name}: {did}\n{led}{differences}{next}"));
     }
 }
 
@@ -465,7 +472,8 @@ impl ProxyRuns {
         if summary.missed + summary.differences > 0 {
             self.differs.store(true, Ordering::Relaxed);
         }
-        report(name, run, self.mode, &summary, self.is_json, self.is_quiet);
+        let ended_before = how_it_ended(self.log.reader()?.as_mut(), run)?.is_some();
+        report(name, run, self.mode, &summary, ended_before, self.is_json, self.is_quiet);
         session.end(finished).await.map_err(recorder_error)?;
         Ok(object)
     }

@@ -20,7 +20,7 @@ use crate::signal::Signals;
 use retold::event::{RunResumed, RunStarted};
 use retold::id::RunId;
 use retold::log::Log;
-use retold::run::{Budget, Recorder};
+use retold::run::{Budget, Recorder, how_it_ended};
 use retold_wire::{
     Front, Interception, NamedHosts, Origins, Pace, ProgramSettings, Rules, Samples, Secret,
     Server, Session, SessionSetup, Upstreams,
@@ -151,6 +151,7 @@ impl Program {
             shared,
             pace,
         };
+        let ended_before = how_it_ended(setup.log.reader()?.as_mut(), run)?.is_some();
         let session = Session::new(setup)?;
         let token = Some(secret.token());
         let bases = bases(&settings)?;
@@ -194,7 +195,7 @@ impl Program {
         serving.abort();
         let summary = &session.summary();
         let done = match replay {
-            true => ProgramOutcome::Replayed,
+            true => ProgramOutcome::Replayed { finished: ended_before },
             false => {
                 let finished =
                     code == 0 && summary.differences == 0 && summary.over_budget.is_none();

@@ -25,8 +25,8 @@ const MISSES: usize = 5;
 pub(super) enum ProgramOutcome {
     /// A run was recorded, and is finished or not.
     Recorded { finished: bool },
-    /// A run was replayed.
-    Replayed,
+    /// A run was replayed, which is finished or was cut off.
+    Replayed { finished: bool },
 }
 
 /// A run of a program that has ended.
@@ -320,7 +320,7 @@ fn text(ended: &EndedProgram<'_>) -> String {
                 }
             }
         }
-        ProgramOutcome::Replayed => {
+        ProgramOutcome::Replayed { .. } => {
             let (sent, shared) = (sent_again(summary), shared(summary));
             let _ = writeln!(
                 text,
@@ -338,11 +338,18 @@ fn text(ended: &EndedProgram<'_>) -> String {
     text.push_str(&led(summary));
     text.push_str(&differences(summary));
     if *missed > 0 {
-        let _ = writeln!(
-            text,
-            "  `retold {}` records a new run: with these answers, and what is new",
-            next("fork")
-        );
+        let _ = match done {
+            ProgramOutcome::Replayed { finished: false } => writeln!(
+                text,
+                "  the run was not finished: `retold {}` continues it, and asks what is missing",
+                next("record --resume")
+            ),
+            _ => writeln!(
+                text,
+                "  `retold {}` records a new run: with these answers, and what is new",
+                next("fork")
+            ),
+        };
     }
     // What was recorded and is not asked now is said already.
     if !was_seen && matches!(done, ProgramOutcome::Recorded { .. }) {
