@@ -11,7 +11,7 @@ use retold::escaping::printable;
 use retold::id::RunId;
 use retold::log::Log;
 use retold::model::{NamedUrl, providers};
-use retold_wire::{NamedHosts, ProgramSettings, Upstreams, http, upstreams_asked};
+use retold_wire::{NamedHosts, ProgramSettings, Upstreams, upstreams_asked};
 
 /// Where requests go: to servers by name, to hosts that a program has written into it.
 #[derive(Debug, Clone, Default)]
@@ -98,24 +98,13 @@ impl Destinations {
     }
 
     /// These upstreams, and the hosts whose connections are opened.
-    /// The providers' own servers, or what the user has named for their hosts: an SDK that reads its variable asks the same server as one
-    /// that has the host written into it.
+    /// The providers' own servers, or what the user has named for their hosts.
     fn defaults(
         &self,
         named: &BTreeMap<String, NamedUrl>,
     ) -> Result<BTreeMap<String, NamedUrl>, CliError> {
         let (_, urls) = environment::hosts(&self.intercept.hosts)?;
-        let elsewhere = |url: NamedUrl| {
-            let parsed = url.as_str().parse::<http::Uri>().ok();
-            let led = parsed.as_ref().and_then(|parsed| {
-                let path = parsed.path().trim_end_matches('/');
-                let base = urls.get(parsed.host()?)?.as_str().trim_end_matches('/');
-                Some(NamedUrl::given(format!("{base}{path}")))
-            });
-            led.unwrap_or(url)
-        };
-        let own = environment::defaults(named).into_iter();
-        Ok(own.map(|(name, url)| (name, elsewhere(url))).collect())
+        Ok(environment::defaults(named, &urls))
     }
 
     fn with_hosts(

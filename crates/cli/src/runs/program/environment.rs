@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use crate::error::CliError;
 use retold::model::NamedUrl;
 use retold::model::providers::{self, Provider, providers};
-use retold_wire::{NO_KEY, NamedHosts, OURS, Secret, Upstreams};
+use retold_wire::{NO_KEY, NamedHosts, OURS, Secret, Upstreams, http};
 
 /// What is changed in the environment of a program.
 #[derive(Debug, Clone, Default)]
@@ -29,12 +29,24 @@ pub(super) fn upstreams(given: &[String]) -> Result<BTreeMap<String, NamedUrl>, 
     Ok(named)
 }
 
-/// The providers' own servers, which SDKs ask that have no other name for them.
-pub(super) fn defaults(named: &BTreeMap<String, NamedUrl>) -> BTreeMap<String, NamedUrl> {
+/// The providers' own servers, which SDKs ask that have no other name for them; or what is named for their hosts: an SDK that reads its
+/// variable asks the same server as one that has the host written into it.
+pub(super) fn defaults(
+    named: &BTreeMap<String, NamedUrl>,
+    hosts: &BTreeMap<String, NamedUrl>,
+) -> BTreeMap<String, NamedUrl> {
     let others = providers()
         .filter(|it| !named.contains_key(it.name))
         .filter(|it| !is_refused(it, |other| named.contains_key(other)));
-    let own = |it: &Provider| Some((it.name.to_owned(), NamedUrl::given(it.default?)));
+    let led = |own: &str| {
+        let own: http::Uri = own.parse().ok()?;
+        let base = hosts.get(own.host()?)?.as_str().trim_end_matches('/');
+        Some(format!("{base}{}", own.path().trim_end_matches('/')))
+    };
+    let own = |it: &Provider| {
+        let own = it.default?;
+        Some((it.name.to_owned(), NamedUrl::given(led(own).unwrap_or_else(|| own.to_owned()))))
+    };
     others.filter_map(own).collect()
 }
 
