@@ -12,7 +12,7 @@
 //! Each parser is a [sequence](StrategyParser) of named strategies, tried in order; the first parser whose
 //! conditions fit the call, the model and the prompt of an answer decides about it. The version of
 //! all parsers of a file is the beginning of the file's hash, and its settings have the whole hash,
-//! its definition and the number of the [rules](FileRules), so that a decision can be made again. docs/parsers.md describes the file.
+//! its definition and the number of the rules, so that a decision can be made again. docs/parsers.md describes the file.
 
 mod attach;
 mod candidate;
