@@ -56,8 +56,12 @@ impl Arriving {
             _ if !self.lets_through => 0,
             (_, Some(last)) => last,
             // An object is of no use before it is whole, and can be replaced by an error until then. A list
-            // may be a stream of its items.
-            (Framing::Whole, None) if self.is_json && self.body.first() != Some(&b'[') => 0,
+            // may be a stream of its items. Blanks before it keep a connection alive.
+            (Framing::Whole, None) if self.is_json => match self.body.trim_ascii_start().first() {
+                None => self.body.len(),
+                Some(b'[') => self.chunk,
+                Some(_) => 0,
+            },
             (Framing::Whole, None) => self.chunk,
             (Framing::Events | Framing::Lines | Framing::Messages, None) => self.splitter.begun(),
         }

@@ -32,6 +32,9 @@ pub(crate) const READ_TOGETHER: usize = 1 << 20;
 /// How many longer answers are read at the same time; the others wait in their sockets.
 pub(crate) const LONG_ANSWERS: usize = 8;
 
+/// How long one of them may send nothing before it is not counted among them until it goes on.
+pub(crate) const STALLED: Duration = Duration::from_secs(2);
+
 /// How many programs' connections are served at the same time; the others wait to be accepted.
 pub(crate) const CONNECTIONS: usize = 1024;
 

@@ -37,6 +37,8 @@ pub(crate) async fn recorded(
     attempt: Attempt,
     read: Option<(AttemptPlace, SharedEvent)>,
 ) -> Response<Outgoing> {
+    // In the run that has it, its next attempt is there already.
+    let reopens = attempt.reopens && ticket.request.is_none();
     let played = match session.library.play(attempt.place, read) {
         Ok(played) => played,
         Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
@@ -57,7 +59,7 @@ pub(crate) async fn recorded(
     let is_shared = played.place != attempt.place;
     session.count(|summary| summary.sent_again(&played, is_shared));
     session.share(&asked.key, played.answer.map(|_| attempt.place));
-    if attempt.reopens {
+    if reopens {
         session.reopen(ticket);
     }
     match departure {

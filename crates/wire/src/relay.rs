@@ -13,7 +13,7 @@ use retold::run::clock::Stopwatch;
 use retold::run::{Recorder, RecorderError};
 use serde_json::json;
 use tokio::sync::SemaphorePermit;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::answer_registry::GivenAnswer;
 use crate::arriving::{Arriving, is_json};
@@ -26,7 +26,7 @@ use crate::heads::{head, json_header, kept_headers, named, response_of};
 use crate::incoming::Incoming;
 use crate::key::AttemptPlace;
 use crate::limits::{
-    AFTER_CLIENT, AFTER_LAST_EVENT, LONGEST_ANSWER, MOST_OF_NONSENSE, READ_TOGETHER,
+    AFTER_CLIENT, AFTER_LAST_EVENT, LONGEST_ANSWER, MOST_OF_NONSENSE, READ_TOGETHER, STALLED,
 };
 use crate::masks::Masks;
 use crate::outlet::{Outgoing, Outlet, Waiting};
@@ -336,6 +336,11 @@ impl LiveExchange<'_> {
             };
             let chunk = tokio::select! {
                 chunk = response.chunk() => chunk,
+                // What stalls keeps no other from being read.
+                () = sleep(STALLED), if long.is_some() => {
+                    long = None;
+                    continue;
+                }
                 () = outlet.gone(), if !left => {
                     left = true;
                     self.note_departure(outlet.has_begun().then_some(arriving.sent as u64));

@@ -249,14 +249,14 @@ mod tests {
             ["9007199254740993", "9007199254740994", "9007199254740992", "\"9007199254740993\""]
                 .map(|seed| {
                     let asked = asked(seed);
-                    assert_eq!(asked.dialect.name(), "openai.chat", "{seed}");
+                    assert!(asked.key.call.as_str().starts_with("openai.chat/"), "{seed}");
                     asked.key
                 });
         for (at, key) in keys.iter().enumerate() {
             assert!(!keys[..at].contains(key), "{at}");
         }
         assert_eq!(asked("9007199254740993").key, keys[0]);
-        assert_eq!(asked("123456789012345678901234").dialect.name(), OTHER.name());
+        assert!(asked("123456789012345678901234").key.call.as_str().starts_with("http/"));
     }
 
     /// As it was before it was compressed.
@@ -289,7 +289,7 @@ mod tests {
             b"\x1f\x8b?",
             &[("content-encoding", "gzip")],
         );
-        assert_eq!(broken.asked(&Rules::default()).unwrap().dialect.name(), OTHER.name());
+        assert!(broken.asked(&Rules::default()).unwrap().key.call.as_str().starts_with("http/"));
     }
 
     /// Those without texts, which a log can hold.

@@ -8,7 +8,7 @@ use hyper::http::{HeaderMap, header};
 use reqwest::{Client, Url, redirect};
 use retold::escaping::printable;
 use retold::model::providers::is_known_host;
-use retold::model::{Failure, FailureKind, NamedUrl};
+use retold::model::{Failure, FailureKind, NamedUrl, percent_decoded};
 
 use crate::addresses::{ELSEWHERE, LED, ORIGIN, OWN, is_host};
 use crate::heads::is_forwarded;
@@ -278,14 +278,18 @@ fn base(name: &str, url: &NamedUrl) -> Result<Url, UpstreamError> {
     Ok(url)
 }
 
+/// How often a path may be escaped.
+const MOST_DECODED: usize = 4;
+
 /// The URL of a path below a base; `None` if it would be elsewhere.
 fn url_below(base: &Url, path: &str, query: Option<&str>) -> Option<Url> {
-    let is_dots = |part: &str| {
-        let part = part.to_ascii_lowercase().replace("%2e", ".");
-        part == "." || part == ".."
-    };
-    if path.split(['/', '\\']).any(is_dots) {
-        return None;
+    // Servers decode a path, some of them more than once, and take what comes out for names of folders.
+    let mut decoded = path.to_owned();
+    for _ in 0..MOST_DECODED {
+        if decoded.split(['/', '\\']).any(|part| part == "." || part == "..") {
+            return None;
+        }
+        decoded = String::from_utf8_lossy(&percent_decoded(&decoded)).into_owned();
     }
     let mut url = base.clone();
     let at_origin = path.strip_prefix(ORIGIN).filter(|path| path.starts_with('/'));
@@ -443,9 +447,21 @@ mod tests {
         let url = |path: &str, query| url_below(&base, path, query).map(String::from);
         let due = "https://h.example/tenant/v1/chat/completions?api-version=1&x=y";
         assert_eq!(url("/chat/completions", Some("x=y")).as_deref(), Some(due));
-        for out in ["/../admin", "/a/%2E%2e/b", "/./x", "/..", "/a\\..\\b"] {
+        for out in [
+            "/../admin",
+            "/a/%2E%2e/b",
+            "/./x",
+            "/..",
+            "/a\\..\\b",
+            "/..%2fadmin",
+            "/a%2F..%2Fb",
+            "/%252e%252e/x",
+            "/a/%2e%252e%255c",
+            "/x%5c..",
+        ] {
             assert_eq!(url(out, None), None, "{out}");
         }
+        assert!(url("/models/a%2Fb..c/%2E%2E%2E", None).is_some());
         let at = url("//evil.example/@x", None).unwrap();
         assert!(at.starts_with("https://h.example/tenant/v1//"), "{at}");
     }

@@ -18,6 +18,7 @@ mod guarded;
 mod in_process;
 mod intercepted;
 mod invented;
+mod kept_alive;
 mod keys;
 mod killed;
 mod led;

@@ -156,3 +156,27 @@ fn volatile_parts_do_not_count_if_they_are_named() {
     // The request as it was sent.
     assert!(place.ok("export latest").contains("It is 11:30. Hi"));
 }
+
+/// Clients that do not say how often they have tried: whatever the schedule, each outcome that was recorded is handed out once.
+#[test]
+fn as_many_failures_come_again_as_were_recorded() {
+    let place = Place::new();
+    let ask = "seq 16 | xargs -P $PARALLEL -I{} curl -sS --max-time 30 -o /dev/null -w '%{http_code}\\n' \
+        -d '{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"draw\"}]}' $OPENAI_BASE_URL/chat/completions";
+    let program = ["sh", "-c", ask];
+    let upstream = server(Failing { one_in: 2 });
+    let recorded = record_with(&place, "", &upstream.base_url(), &program, &[("PARALLEL", "16")]);
+    drop(upstream);
+    let sorted = |out: &str| {
+        let mut lines: Vec<String> = out.lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    };
+    let due = sorted(&recorded.out);
+    assert_eq!(due.iter().filter(|status| *status == "200").count(), 8, "{due:?}");
+    for parallel in ["16", "1", "5", "16"] {
+        let again = replay_with(&place, "latest", &program, &[("PARALLEL", parallel)]);
+        assert_eq!((again.code, sorted(&again.out)), (0, due.clone()), "{parallel}: {}", again.err);
+        assert!(!again.err.contains("never asked"), "{}", again.err);
+    }
+}
