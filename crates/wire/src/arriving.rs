@@ -5,6 +5,9 @@ use crate::limits::MOST_CHUNKS;
 use crate::transmission::Transmission;
 use crate::wire_request::WireRequest;
 
+/// How many blanks before an answer are taken for a sign of life.
+const MOST_BLANKS: usize = 64 << 10;
+
 /// An answer that is arriving.
 pub(crate) struct Arriving {
     pub(crate) framing: Framing,
@@ -58,7 +61,8 @@ impl Arriving {
             // An object is of no use before it is whole, and can be replaced by an error until then. A list
             // may be a stream of its items. Blanks before it keep a connection alive.
             (Framing::Whole, None) if self.is_json => match self.body.trim_ascii_start().first() {
-                None => self.body.len(),
+                None if self.body.len() <= MOST_BLANKS => self.body.len(),
+                None => 0,
                 Some(b'[') => self.chunk,
                 Some(_) => 0,
             },

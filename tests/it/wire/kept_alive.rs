@@ -23,7 +23,7 @@ fn blanks_before_an_answer_keep_its_client_waiting() {
     drop(upstream);
     let again = replay(&place, "latest", &program);
     assert_eq!((again.code, again.out), (0, recorded.out), "{}", again.err);
-    assert!(place.ok("show latest").contains("at last"));
+    assert!(place.ok("export latest").contains("at last"));
 }
 
 /// What was let through was blank, and the rest is an error: the connection is broken off.
