@@ -45,10 +45,82 @@ pub fn explain(message: &str) -> String {
     if let Some(number) = not_finite(&message) {
         return format!("{number} is not a finite number");
     }
+    if let Some(said) = yaml_syntax(&message) {
+        return said.to_owned();
+    }
     match message.strip_prefix("invalid ").or_else(|| message.strip_prefix("expected ")) {
         Some(rest) if words(rest) != rest => format!("expected {}", words(rest)),
         _ => message,
     }
+}
+
+/// What the messages of a YAML reader mean that speak of its grammar: what they contain, and what they say.
+const YAML_SYNTAX: &[(&str, &str)] = &[
+    (
+        "mapping values are not allowed",
+        "there cannot be a key here: check the indentation, and put a text that has a colon in quotes",
+    ),
+    (
+        "did not find expected key",
+        "a key is expected here: check the indentation, and put a text that has quotes or a colon in quotes",
+    ),
+    ("simple key expected ':'", "this line has no colon: a key is followed by a colon and a space"),
+    (
+        "simple key is no longer valid",
+        "this key has no colon, or its text goes over more than one line",
+    ),
+    ("expected node content", "a value is expected here"),
+    ("expected ',' or '}'", "a comma or } is expected here"),
+    ("expected ',' or ']'", "a comma or ] is expected here"),
+    (
+        "did not find expected '-' indicator",
+        "an item that begins with a dash is expected here: check the indentation",
+    ),
+    (
+        "block sequence entries are not allowed",
+        "there cannot be an item of a list here: check the indentation",
+    ),
+    ("\"-\" is only valid inside a block", "there cannot be an item with a dash inside brackets"),
+    ("tabs disallowed", "a tab cannot indent: use spaces"),
+    ("tab cannot be used as indentation", "a tab cannot indent: use spaces"),
+    ("unclosed quote", "a quote is opened here and not closed"),
+    (
+        "unknown escape character",
+        "this escape is not known in double quotes: write \\\\ for a backslash, or use single quotes",
+    ),
+    (
+        "invalid trailing content after",
+        "there is something behind the closing quote: put the whole text in quotes",
+    ),
+    (
+        "wrongly indented line in block scalar",
+        "this line of a text has less indentation than its first line",
+    ),
+    (
+        "multiline quoted scalar",
+        "a quote is opened here and not closed, or the next line of its text is not indented",
+    ),
+    ("indentation in flow", "this line within brackets is not indented"),
+    ("invalid indentation", "the indentation fits none of the groups above"),
+    (
+        "unknown anchor",
+        "* begins the name of an anchor, and there is none of this name: put the text in quotes",
+    ),
+    (
+        "expected alphabetic or numeric character",
+        "& and * begin the name of an anchor: put the text in quotes",
+    ),
+    ("unexpected EOF", "the file ends inside a group, a list or a text"),
+    ("unexpected eof", "the file ends inside a group, a list or a text"),
+    (
+        "did not find expected <document start>",
+        "the document ends above this line: check the indentation",
+    ),
+];
+
+/// A YAML reader's message about its grammar, in other words.
+fn yaml_syntax(message: &str) -> Option<&'static str> {
+    YAML_SYNTAX.iter().find(|(contained, _)| message.contains(contained)).map(|(_, said)| *said)
 }
 
 /// The number that a YAML reader refuses because it is not a number, or too large to be one.

@@ -100,3 +100,48 @@ pub fn with_overrides<T: Serialize + DeserializeOwned>(
         serde_json::from_value(whole).map_err(|e| wrong(explain(&e.to_string())))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nobody who writes a config knows the grammar of YAML by its names.
+    #[test]
+    fn what_is_no_yaml_is_explained_in_plain_words() {
+        const JARGON: [&str; 9] = [
+            "scalar",
+            "mapping",
+            "block",
+            "flow",
+            "sequence",
+            "indicator",
+            "EOF",
+            "simple key",
+            "anchor count",
+        ];
+        for (text, plain) in [
+            ("a: 1\n  b: 2\n", "there cannot be a key here"),
+            ("a: b: c\n", "there cannot be a key here"),
+            ("a: 1\n- b\n", "indentation"),
+            ("a: 1\nb\nc: 2\n", "this line has no colon"),
+            ("a: [1, 2\n", "bracket"),
+            ("a: {b: 1\n", "bracket"),
+            ("a:\n\t- b\n", "a tab cannot indent"),
+            ("a: \"b\n", "a quote is opened here"),
+            ("a: \"\\q\"\n", "this escape is not known"),
+            ("a: 'b' c\n", "there is something behind the closing quote"),
+            ("a: *b\n", "put the text in quotes"),
+            ("a: &\n", "put the text in quotes"),
+            ("a:\n  - b\n c: 1\n", "indentation"),
+            ("a: |\n    b\n  c\nd", "check the indentation"),
+        ] {
+            let Err(ConfigError::Invalid { message, .. }) =
+                load::<ConfigHead>(Path::new("c.yaml"), text)
+            else {
+                panic!("{text}")
+            };
+            assert!(message.contains(plain), "{text:?}: {message}");
+            assert!(!JARGON.iter().any(|word| message.contains(word)), "{text:?}: {message}");
+        }
+    }
+}

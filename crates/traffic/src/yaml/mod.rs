@@ -15,6 +15,7 @@ use crate::node::{self, LocatedValue, Value};
 use data_encoding::{BASE64, DecodeError};
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Tag};
 use plain::{core, plain};
+use retold::explain::explain;
 
 /// The deepest nesting.
 const DEEPEST: usize = 100;
@@ -143,7 +144,10 @@ fn once(text: &str, schema: Schema) -> Result<Vec<LocatedValue>, (YamlError, boo
         let (event, span) = next.map_err(|error| {
             let (line, column) = (error.marker().line(), error.marker().col() + 1);
             let is_indent = *error.kind() == ErrorKind::InvalidQuotedScalarIndent;
-            (YamlError { line, column, what: YamlProblem::Syntax(error.info()) }, is_indent)
+            (
+                YamlError { line, column, what: YamlProblem::Syntax(explain(&error.info())) },
+                is_indent,
+            )
         })?;
         let (line, column) = (span.start.line(), span.start.col() + 1);
         let at = u32::try_from(line).unwrap_or(u32::MAX);
