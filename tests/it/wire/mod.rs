@@ -8,6 +8,7 @@ mod commands;
 mod crowds;
 mod curl;
 mod departures;
+mod descendants;
 mod destinations;
 mod diffs;
 mod docs;

@@ -4,6 +4,7 @@ mod args;
 mod authorities;
 mod child;
 mod commands;
+mod descendants;
 mod destinations;
 mod environment;
 mod keys;

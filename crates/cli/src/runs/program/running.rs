@@ -13,7 +13,7 @@ use super::parent::{self, Parent};
 use super::passing::{self, ProxyUse};
 use super::recorded::{model, recorder_error};
 use super::said::{self, EndedProgram, ProgramOutcome};
-use super::{child, keys};
+use super::{child, descendants, keys};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::signal::Signals;
@@ -105,7 +105,8 @@ impl Program {
         let secret = Secret::random().map_err(|e| {
             CliError::new(Status::Io, format!("the system cannot provide random bytes: {e}"))
         })?;
-        let here = secret.base_url(server.address());
+        let address = server.address();
+        let here = secret.base_url(address);
         let interception = if intercepts {
             Some(Interception::new(proxied.hosts.clone(), !replay, here)?)
         } else if watches {
@@ -118,8 +119,8 @@ impl Program {
         // Their folder is gone when this function returns.
         let pem = interception.as_ref().and_then(|it| it.pem());
         let authorities = pem.map(Authorities::write).transpose()?;
-        let mut set = environment::of_program(server.address(), &secret, &served, replay);
-        set.extend(proxied.variables(&secret.proxy_url(server.address())));
+        let mut set = environment::of_program(address, &secret, &served, replay);
+        set.extend(proxied.variables(&secret.proxy_url(address)));
         set.extend(authorities.iter().flat_map(Authorities::variables));
         let environment = EnvironmentChanges { set, unset };
         // A program that cannot be started leaves no run, and is not heard before there is one.
@@ -170,13 +171,9 @@ impl Program {
             ProgramProcess::Child => {
                 RunningProgram::Child(child::start(&command.words, environment)?)
             }
-            ProgramProcess::Parent => RunningProgram::Parent(Parent::greeted(
-                run,
-                server.address(),
-                &secret,
-                &bases,
-                environment,
-            )?),
+            ProgramProcess::Parent => {
+                RunningProgram::Parent(Parent::greeted(run, address, &secret, &bases, environment)?)
+            }
         };
         // Only now: it raises our limit on open files, and the program keeps its own.
         let serving = tokio::spawn(server.serve(Arc::new(front)));
@@ -189,6 +186,12 @@ impl Program {
         if code >= child::FIRST_OF_SIGNALS {
             session.program_died();
         }
+        let outliving = match command.process {
+            ProgramProcess::Child if code < child::FIRST_OF_SIGNALS => {
+                descendants::outliving(&secret.base_url(address)).await
+            }
+            _ => Vec::new(),
+        };
         session.close();
         wait_for_answers(&session).await;
         session.compare_the_rest()?;
@@ -209,7 +212,18 @@ impl Program {
         let flags: Vec<String> = watch.then(|| "--watch".to_owned()).into_iter().collect();
         let flags = &flags;
         let (reported, settings) = (&reported, &settings);
-        let ended = EndedProgram { run, done, code, summary, reported, was_seen, settings, flags };
+        let outliving = &outliving;
+        let ended = EndedProgram {
+            run,
+            done,
+            code,
+            summary,
+            reported,
+            was_seen,
+            outliving,
+            settings,
+            flags,
+        };
         match command.process {
             ProgramProcess::Child => {
                 said::say(&ended, global);

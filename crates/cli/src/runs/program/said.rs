@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::{next, passing};
+use super::{descendants, next, passing};
 use crate::again::typed;
 use crate::error::write_err;
 use crate::global::Global;
@@ -39,6 +39,8 @@ pub(super) struct EndedProgram<'a> {
     pub(super) reported: &'a ConnectionReport,
     /// Whether the program made a request or a connection that retold could see.
     pub(super) was_seen: bool,
+    /// The processes that the program has started and that still run.
+    pub(super) outliving: &'a [String],
     pub(super) settings: &'a ProgramSettings,
     /// The options of this command that the next one needs, too.
     pub(super) flags: &'a [String],
@@ -59,6 +61,7 @@ pub(super) fn say(ended: &EndedProgram<'_>, global: &Global) {
 /// What happened, as JSON.
 fn ended_object(ended: &EndedProgram<'_>) -> Value {
     let mut object = object(ended.run, ended.summary);
+    object["still_running"] = json!(ended.outliving);
     object["connections"] = passing::object(ended.reported);
     object["exit_code"] = json!(ended.code);
     object["finished"] = json!(ended.done == ProgramOutcome::Recorded { finished: true });
@@ -351,6 +354,7 @@ fn text(ended: &EndedProgram<'_>) -> String {
             ),
         };
     }
+    text.push_str(&descendants::said(ended.outliving));
     // What was recorded and is not asked now is said already.
     if !was_seen && matches!(done, ProgramOutcome::Recorded { .. }) {
         text.push_str("warning: the program made no request that retold could see");
