@@ -341,18 +341,18 @@ fn text(ended: &EndedProgram<'_>) -> String {
     text.push_str(&led(summary));
     text.push_str(&differences(summary));
     if *missed > 0 {
-        let _ = match done {
-            ProgramOutcome::Replayed { finished: false } => writeln!(
+        if done == (ProgramOutcome::Replayed { finished: false }) {
+            let _ = writeln!(
                 text,
                 "  the run was not finished: `retold {}` continues it, and asks what is missing",
                 next("record --resume")
-            ),
-            _ => writeln!(
-                text,
-                "  `retold {}` records a new run: with these answers, and what is new",
-                next("fork")
-            ),
-        };
+            );
+        }
+        let _ = writeln!(
+            text,
+            "  `retold {}` records a new run: with these answers, and what is new",
+            next("fork")
+        );
     }
     text.push_str(&descendants::said(ended.outliving));
     // What was recorded and is not asked now is said already.
