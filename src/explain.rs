@@ -98,7 +98,7 @@ const YAML_SYNTAX: &[(&str, &str)] = &[
     ),
     (
         "multiline quoted scalar",
-        "a quote is opened here and not closed, or the next line of its text is not indented",
+        "a quote was opened above and is not closed, or this line of its text is not indented",
     ),
     ("indentation in flow", "this line within brackets is not indented"),
     ("invalid indentation", "the indentation fits none of the groups above"),

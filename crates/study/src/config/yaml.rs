@@ -127,7 +127,7 @@ mod tests {
             ("a: [1, 2\n", "bracket"),
             ("a: {b: 1\n", "bracket"),
             ("a:\n\t- b\n", "a tab cannot indent"),
-            ("a: \"b\n", "a quote is opened here"),
+            ("a: \"b\n", "a quote was opened above"),
             ("a: \"\\q\"\n", "this escape is not known"),
             ("a: 'b' c\n", "there is something behind the closing quote"),
             ("a: *b\n", "put the text in quotes"),
