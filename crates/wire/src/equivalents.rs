@@ -79,7 +79,9 @@ impl Equivalents {
         prompts: &RecordedPrompts,
         library: &Library,
     ) -> Result<Arc<EqualKeys>, LogError> {
-        if let Some(known) = lock(&self.0).as_ref() {
+        // One request reads them, and the others wait for it.
+        let mut known = lock(&self.0);
+        if let Some(known) = known.as_ref() {
             return Ok(known.clone());
         }
         let all = prompts.known(library)?;
@@ -100,7 +102,7 @@ impl Equivalents {
             let key = Key { call: call.clone(), prompt: rules.key(&request) };
             read.entry(equal).or_default().push(key);
         }
-        Ok(lock(&self.0).insert(Arc::new(read)).clone())
+        Ok(known.insert(Arc::new(read)).clone())
     }
 }
 
