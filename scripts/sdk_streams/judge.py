@@ -24,6 +24,7 @@ NOT_YET = {
     "a list that was cut off": "Gemini: nothing is read of a list without its end",
     "a text without deltas": "Responses: of an unfinished item, only deltas are read, not `.done` events",
     "an error without a type": "Messages: the SDK goes by `event: error`, retold by the type in the data alone",
+    "an error before the message": "Messages: `message_start` after an error event removes the error",
     "candidates in events of their own": "Gemini: the first candidate of an event is read whatever its index",
     "halves of pairs in two parts": "Gemini: halves of a surrogate pair are joined within a part only",
 }

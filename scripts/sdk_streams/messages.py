@@ -86,6 +86,8 @@ def make(random: Random) -> Stream:
     stream = streamed(random, [(event.get("type", "error"), dumped(random, event)) for event in events])
     if any("type" not in event for event in events):
         stream.has.add("an error without a type")
+    if events[0].get("type") == "error":
+        stream.has.add("an error before the message")
     return stream
 
 
@@ -119,17 +121,17 @@ def read_by_sdk() -> Reading:
 
 
 def add(out: Reading, found: Any, given: Any) -> None:
-    if found["type"] == "text":
+    if found.get("type") == "text":
         out.text += joined(found.get("text", ""))
-    elif found["type"] == "thinking":
+    elif found.get("type") == "thinking":
         out.reasoning += joined(found.get("thinking", ""))
-    elif found["type"] == "tool_use":
+    elif found.get("type") == "tool_use":
         out.calls.append((found["name"], given))
 
 
 def read_by_retold(answer: Any, content: str) -> Reading:
     out = Reading(content, finish=answer.get("finish_reason"), usage=counts(answer))
     for part in answer.get("extra", {}).get("content_parts", []):
-        if part["type"] != "text":
+        if part.get("type") != "text":
             add(out, part, part.get("input"))
     return out

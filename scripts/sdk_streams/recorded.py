@@ -63,7 +63,10 @@ def record(program: str, dialect: Any, streams: list[Stream]) -> dict[int, Readi
         base = f"http://127.0.0.1:{server.server_port}" + ("/v1" if dialect.UPSTREAM == "openai" else "")
         options = ["--log", log, "--quiet"]
         command = [program, "record", *options, "--upstream", f"{dialect.UPSTREAM}={base}", "--", *client]
-        subprocess.run(command, check=True, stderr=subprocess.PIPE)
+        # It says which answers are not whole, which is the case for half of them.
+        recorded = subprocess.run(command, stderr=subprocess.PIPE)
+        if recorded.returncode != 0:
+            raise RuntimeError(recorded.stderr.decode())
         recording = subprocess.run([program, "export", *options, "latest"], check=True, stdout=subprocess.PIPE)
     server.shutdown()
     return readings(dialect, recording.stdout.decode())
