@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::event_stream;
 use memchr::{memchr, memchr2};
 use serde::de::IgnoredAny;
+use serde_json::{Value, json};
 
 /// How the events of a body are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,10 +169,30 @@ pub(crate) fn data(framing: Framing, event: &[u8]) -> String {
     let text = String::from_utf8_lossy(event);
     match framing {
         Framing::Events => {
-            let lines = text.split(['\n', '\r']).filter_map(|line| line.strip_prefix("data:"));
-            lines.map(|data| data.strip_prefix(' ').unwrap_or(data)).collect::<Vec<_>>().join("\n")
+            let field = |line: &'_ str, name: &str| {
+                let value = line.strip_prefix(name)?.strip_prefix(':')?;
+                Some(value.strip_prefix(' ').unwrap_or(value).to_owned())
+            };
+            let lines = || text.split(['\n', '\r']);
+            let data: Vec<String> = lines().filter_map(|line| field(line, "data")).collect();
+            let data = data.join("\n");
+            let is_error =
+                lines().any(|line| field(line, "event").is_some_and(|name| name == "error"));
+            if is_error && !data.is_empty() { error_in(&data) } else { data }
         }
         Framing::Lines | Framing::Whole | Framing::Messages => text.trim().to_owned(),
+    }
+}
+
+/// The data of an event that is called an error: SDKs go by the name, whatever the data says.
+fn error_in(data: &str) -> String {
+    match serde_json::from_str::<Value>(data) {
+        Ok(Value::Object(fields)) if fields.contains_key("type") => data.to_owned(),
+        Ok(Value::Object(mut fields)) => {
+            fields.insert("type".to_owned(), "error".into());
+            Value::Object(fields).to_string()
+        }
+        _ => json!({"type": "error", "error": {"message": data}}).to_string(),
     }
 }
 

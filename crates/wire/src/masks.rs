@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use data_encoding::BASE64;
+use hyper::http::header::COOKIE;
 use hyper::http::{HeaderMap, HeaderName};
 use reqwest::Url;
 use retold::model::{Response, STRUCK, Secrets, is_a_key, percent_decoded};
@@ -53,17 +54,12 @@ impl Masks {
             }
             add_query(&mut keys, url.query().unwrap_or(""));
         }
-        for (_, value) in headers.iter().filter(|(name, _)| holds_a_key(name)) {
-            // `Bearer KEY`: the scheme is not a secret. A cookie has several.
-            for word in value.as_bytes().split(|byte| b" ;=,\"".contains(byte)) {
-                add(&mut keys, word);
-                // `Basic BASE64`: the user and the password.
-                let basic = BASE64.decode(word).ok().filter(|it| it.contains(&b':'));
-                if let Some(password) =
-                    basic.and_then(|it| Some(it.splitn(2, |b| *b == b':').nth(1)?.to_vec()))
-                {
-                    add(&mut keys, &password);
-                }
+        for (name, value) in headers.iter().filter(|(name, _)| holds_a_key(name)) {
+            // What is not a text is no key of an API.
+            let Ok(value) = value.to_str() else { continue };
+            match *name == COOKIE {
+                true => add_parameters(&mut keys, value, ';', &|_| true),
+                false => add_credentials(&mut keys, value),
             }
         }
         add_query(&mut keys, query.unwrap_or(""));
@@ -98,6 +94,36 @@ impl Masks {
     /// What takes the keys out of an answer in which they are cut by the events of its stream; `None` if there are none.
     pub(crate) fn for_pieces(&self, response: &Response) -> Option<Redaction> {
         self.0.are_in_response(response).then(|| Redaction::of_secrets(self.0.texts()))
+    }
+}
+
+/// Adds what is secret in the value of a header: `KEY`, `Bearer KEY`, `Basic USER:PASSWORD` in base64, or a scheme with parameters
+/// (RFC 9110, section 11.4), of which the names and most values are no secrets.
+fn add_credentials(keys: &mut Secrets, value: &str) {
+    let (scheme, rest) = value.trim().split_once(' ').unwrap_or(("", value));
+    let rest = rest.trim();
+    let is_padding = |value: &str| value.trim_matches('=').is_empty();
+    if rest.split_once('=').is_some_and(|(name, value)| !name.contains('"') && !is_padding(value)) {
+        return add_parameters(keys, rest, ',', &|name| name == "response" || is_a_key(name));
+    }
+    add(keys, rest.as_bytes());
+    if scheme.eq_ignore_ascii_case("basic")
+        && let Ok(decoded) = BASE64.decode(rest.as_bytes())
+        && let Some(at) = decoded.iter().position(|byte| *byte == b':')
+    {
+        add(keys, &decoded[at + 1..]);
+    }
+}
+
+/// Adds the values of parameters, such as those of a cookie, or of AWS's signature.
+fn add_parameters(keys: &mut Secrets, list: &str, between: char, is_secret: &dyn Fn(&str) -> bool) {
+    for (name, value) in list.split(between).filter_map(|one| one.trim().split_once('=')) {
+        if is_secret(name) {
+            let value = value.trim().trim_matches('"');
+            // `Credential=ID/DATE/REGION/SERVICE/aws4_request`: the id alone.
+            let value = if name == "Credential" { value.split('/').next() } else { Some(value) };
+            add(keys, value.unwrap_or_default().as_bytes());
+        }
     }
 }
 
@@ -140,6 +166,53 @@ mod tests {
         }
         let mut answer = b"SK-SECRET-0123456789".to_vec();
         assert!(masks.in_answer(&mut answer) && answer == b"********************");
+    }
+
+    /// What is around a signature stands in every request and answer.
+    #[test]
+    fn of_credentials_only_the_secret_is_struck_out() {
+        let masked = |name: &'static str, value: &str, body: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, value.parse().unwrap());
+            let mut body = body.as_bytes().to_vec();
+            Masks::new(&headers, None, None).in_answer(&mut body);
+            String::from_utf8(body).unwrap()
+        };
+        let signed = "AWS4-HMAC-SHA256 Credential=AKIA0123456789ABCDEF/20261127/eu-west-1/bedrock/aws4_request, \
+            SignedHeaders=content-type;host;x-amz-date, Signature=c157be47224095aede9d2c4fb19e759ace2e34d765c1e0db214c3e0ddcf4554b";
+        let plain = ":content-type x-amz-date AWS4-HMAC-SHA256 20261127/eu-west-1/bedrock/aws4_request SignedHeaders";
+        assert_eq!(masked("authorization", signed, plain), plain);
+        for secret in [
+            "AKIA0123456789ABCDEF",
+            "c157be47224095aede9d2c4fb19e759ace2e34d765c1e0db214c3e0ddcf4554b",
+        ] {
+            assert_eq!(masked("authorization", signed, secret), "*".repeat(secret.len()));
+        }
+        let cookie = "session_identifier_2=abcdef0123456789; theme=dark";
+        assert_eq!(
+            masked("cookie", cookie, "session_identifier_2 dark"),
+            "session_identifier_2 dark"
+        );
+        assert_eq!(masked("cookie", cookie, "abcdef0123456789"), "*".repeat(16));
+        let digest = "Digest username=\"me-and-myself-1\", realm=\"testrealm@host.com\", response=\"6629fae49393a05397450978507c4ef1\"";
+        assert_eq!(masked("authorization", digest, "testrealm@host.com"), "testrealm@host.com");
+        assert_eq!(
+            masked("authorization", digest, "6629fae49393a05397450978507c4ef1"),
+            "*".repeat(32)
+        );
+        for value in
+            ["Bearer sk-0123456789abcdef==", "sk-0123456789abcdef==", "Token sk-0123456789abcdef=="]
+        {
+            assert_eq!(
+                masked("authorization", value, "sk-0123456789abcdef"),
+                "*".repeat(19),
+                "{value}"
+            );
+        }
+        assert_eq!(
+            masked("authorization", "Token token=\"sk-0123456789abcdef\"", "sk-0123456789abcdef"),
+            "*".repeat(19)
+        );
     }
 
     #[test]

@@ -140,8 +140,33 @@ const WRONG_SHOWN: usize = 5;
 /// The reply in a body that is one whole.
 fn whole_reply(body: &[u8], halves: Halves) -> Result<ReplyReading, ReadError> {
     let body = in_utf8(body);
-    let (reply, wrong) = json_in(without_mark(&body), halves)?;
-    Ok(ReplyReading { reply, has_end: true, wrong: wrong.into_iter().map(str::to_owned).collect() })
+    let text = without_mark(&body);
+    match (json_in(text, halves), text.trim_ascii_start().strip_prefix(b"[")) {
+        (Ok((reply, wrong)), _) => {
+            let wrong = wrong.into_iter().map(str::to_owned).collect();
+            Ok(ReplyReading { reply, has_end: true, wrong })
+        }
+        (Err(error), Some(list)) => match begun_items(list) {
+            items if items.is_empty() => Err(error.into()),
+            items => Ok(ReplyReading { reply: items.into(), has_end: false, wrong: Vec::new() }),
+        },
+        (Err(error), None) => Err(error.into()),
+    }
+}
+
+/// The whole items of a list that was cut off: Gemini streams one if it is not asked for events.
+fn begun_items(mut list: &[u8]) -> Vec<Value> {
+    let mut items = Vec::new();
+    loop {
+        list = list.trim_ascii_start();
+        list = list.strip_prefix(b",").unwrap_or(list);
+        let mut next = serde_json::Deserializer::from_slice(list).into_iter::<Value>();
+        match next.next() {
+            Some(Ok(item @ Value::Object(_))) => items.push(item),
+            _ => return items,
+        }
+        list = &list[next.byte_offset()..];
+    }
 }
 
 /// The reply of which a stream has the pieces. An event that cannot be read is left out, and the others count.
@@ -169,7 +194,7 @@ fn assembled_reply(
             return Err(ReadError::Values);
         }
         has_end |= dialect.is_last(&data);
-        if data.trim() == "[DONE]" {
+        if data.trim_start().starts_with("[DONE]") {
             // What follows is for nobody.
             break;
         }

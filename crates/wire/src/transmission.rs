@@ -83,6 +83,10 @@ const HEADERS: &[&str] = &[
     // As the IETF's draft has them (`ratelimit`, `ratelimit-policy`), and Mistral (`ratelimitbysize-*`).
     "ratelimit*",
     "anthropic-ratelimit-*",
+    // Amazon names an error in no other place, and the tokens of InvokeModel.
+    "x-amzn-errortype",
+    "x-amzn-requestid",
+    "x-amzn-bedrock-*",
     "last-modified",
     "etag",
     "link",

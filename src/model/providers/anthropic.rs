@@ -142,7 +142,9 @@ impl Dialect for Anthropic {
             let index = event["index"].as_u64().unwrap_or(0);
             match event["type"].as_str() {
                 Some("message_start") => {
+                    let error = message.remove("error");
                     message = event["message"].as_object().cloned().unwrap_or_default();
+                    message.extend(error.map(|error| ("error".to_owned(), error)));
                 }
                 Some("content_block_start") => {
                     let fields = event["content_block"].as_object().cloned().unwrap_or_default();

@@ -39,10 +39,15 @@ pub(super) fn error_in(error: &Value) -> Option<Failure> {
             Value::String(text) if !text.is_empty() => text.clone(),
             _ => error.to_string(),
         },
+        // As SDKs have it: whatever is not nothing.
+        Value::Array(items) if !items.is_empty() => error.to_string(),
+        Value::Number(number) if number.as_f64() != Some(0.0) => error.to_string(),
+        Value::Bool(true) => error.to_string(),
         _ => return None,
     };
     let code = ["code", "type", "status"].into_iter().find_map(|name| error[name].as_str());
-    let number = error["code"].as_u64().or_else(|| error["code"].as_str()?.parse().ok());
+    let number =
+        error.as_u64().or(error["code"].as_u64()).or_else(|| error["code"].as_str()?.parse().ok());
     let status = match (number.and_then(|number| u16::try_from(number).ok()), code) {
         (Some(status @ 400..600), _) => status,
         (_, Some(code)) if code.starts_with("rate_limit") => 429,

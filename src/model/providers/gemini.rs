@@ -7,7 +7,7 @@ use super::dialect::{Dialect, NotRead, Problem};
 use super::ending::{Ending, error_in};
 use super::ids;
 use super::provider::Provider;
-use super::reply_parts::{TokenCounts, answer_of, tool_call};
+use super::reply_parts::{TokenCounts, answer_of, append, tool_call};
 use super::study::{Inexpressible, PostedRequest, StudyAccess};
 use super::study_chat::{Chat, ChatSpeaker, object};
 use crate::model::Response;
@@ -154,8 +154,7 @@ impl Dialect for Gemini {
     fn is_last(&self, data: &str) -> bool {
         (data.contains("\"finishReason\"") || data.contains("\"error\""))
             && serde_json::from_str(data).is_ok_and(|event: Value| {
-                event["candidates"][0]["finishReason"].is_string()
-                    || error_in(&event["error"]).is_some()
+                first_of(&event)["finishReason"].is_string() || error_in(&event["error"]).is_some()
             })
     }
 
@@ -164,13 +163,15 @@ impl Dialect for Gemini {
         for event in events {
             let fields = event.as_object().into_iter().flatten();
             reply.extend(fields.map(|(name, value)| (name.clone(), value.clone())));
-            for (name, value) in event["candidates"][0].as_object().into_iter().flatten() {
+            let first = first_of(event);
+            for (name, value) in first.as_object().into_iter().flatten() {
                 if name != "content" {
                     candidate.insert(name.clone(), value.clone());
                 }
             }
-            let more = event["candidates"][0]["content"]["parts"].as_array();
-            parts.extend(more.into_iter().flatten().cloned());
+            for part in first["content"]["parts"].as_array().into_iter().flatten() {
+                add_part(&mut parts, part);
+            }
         }
         candidate.insert("content".to_owned(), json!({"role": "model", "parts": parts}));
         reply.insert("candidates".to_owned(), json!([candidate]));
@@ -182,7 +183,7 @@ impl Dialect for Gemini {
         if let Value::Array(events) = reply {
             return self.ending(&self.assembled(events), false);
         }
-        let has_reason = reply["candidates"][0]["finishReason"].is_string()
+        let has_reason = first_of(reply)["finishReason"].is_string()
             || reply["promptFeedback"]["blockReason"].is_string();
         Ending::or(error_in(&reply["error"]), || {
             Ending::marked(has_end || has_reason, "a finishReason")
@@ -199,7 +200,7 @@ impl Dialect for Gemini {
             Value::Array(events) => self.assembled(&events),
             reply => reply,
         };
-        let candidate = &reply["candidates"][0];
+        let candidate = first_of(&reply);
         let blocked = reply["promptFeedback"]["blockReason"].as_str();
         if !candidate.is_object() && blocked.is_none() {
             return Err(NotRead::Missing("candidates"));
@@ -244,6 +245,33 @@ impl Dialect for Gemini {
         let Problem { status, code, message } = problem;
         json!({"error": {"code": status, "message": message, "status": code}})
     }
+}
+
+/// The first candidate of a reply or an event. Events of a stream may have the others alone.
+fn first_of(reply: &Value) -> &Value {
+    let all = reply["candidates"].as_array().map_or(&[][..], Vec::as_slice);
+    let is_first = |candidate: &&Value| candidate["index"].as_u64().unwrap_or(0) == 0;
+    all.iter().find(is_first).unwrap_or(&Value::Null)
+}
+
+/// Adds a part of an event: a text that goes on is one part, as in a reply that is not streamed.
+fn add_part(parts: &mut Vec<Value>, part: &Value) {
+    let is_text = |part: &Value| {
+        part["text"].is_string()
+            && part
+                .as_object()
+                .is_some_and(|fields| fields.keys().all(|name| name == "text" || name == "thought"))
+    };
+    if let Some(last) = parts.last_mut()
+        && is_text(last)
+        && is_text(part)
+        && last["thought"] == part["thought"]
+        && let Some(last) = last.as_object_mut()
+    {
+        append(last, "text", part["text"].as_str().unwrap_or(""));
+        return;
+    }
+    parts.push(part.clone());
 }
 
 /// What is posted for a chat of a study.

@@ -154,7 +154,7 @@ impl Dialect for OpenAiChat {
     }
 
     fn is_last(&self, data: &str) -> bool {
-        data.trim() == "[DONE]"
+        data.trim_start().starts_with("[DONE]")
             || data.contains("\"error\"")
                 && serde_json::from_str(data).is_ok_and(|event: Value| {
                     matches!(self.ending(&self.assembled(&[event]), true), Ending::Failed(_))

@@ -218,13 +218,21 @@ impl Dialect for OpenAiResponses {
                     }
                 }
                 Some("reasoning") => {
-                    for part in item["summary"].as_array().into_iter().flatten() {
+                    // Models whose reasoning may be read have it in `content`, others a summary of it.
+                    let is_told =
+                        |name: &&str| item[*name].as_array().is_some_and(|it| !it.is_empty());
+                    let told = ["content", "summary"].into_iter().find(is_told);
+                    let parts = told.and_then(|name| item[name].as_array());
+                    for part in parts.into_iter().flatten() {
                         reasoning.push_str(part["text"].as_str().unwrap_or(""));
                     }
                 }
                 Some("function_call") => {
                     calls.push(tool_call(&item["call_id"], &item["name"], &item["arguments"]));
                 }
+                Some("custom_tool_call") => calls
+                    .push(json!({"id": item["call_id"], "type": "custom",
+                    "custom": {"name": item["name"], "input": item["input"]}})),
                 // Calls of the provider's own tools: their results are in the text.
                 _ => {}
             }
@@ -266,43 +274,84 @@ fn as_far_as_it_came(events: &[Value]) -> Value {
     let mut items: BTreeMap<u64, Value> = BTreeMap::new();
     for event in events {
         let at = event["output_index"].as_u64().unwrap_or(0);
-        match event["type"].as_str() {
-            Some("response.output_text.delta") => {
-                let item =
-                    items.entry(at).or_insert_with(|| json!({"type": "message", "content": [{}]}));
-                if let Some(part) = item["content"][0].as_object_mut() {
-                    append(part, "text", event["delta"].as_str().unwrap_or(""));
-                }
-            }
-            Some("response.refusal.delta") => {
-                let item =
-                    items.entry(at).or_insert_with(|| json!({"type": "message", "content": [{}]}));
-                if let Some(part) = item["content"][0].as_object_mut() {
-                    append(part, "refusal", event["delta"].as_str().unwrap_or(""));
-                }
-            }
+        let kind = event["type"].as_str().unwrap_or("");
+        match kind {
             // Of a call, the first event has the name, and the others its arguments.
-            Some("response.output_item.added") if event["item"]["type"] == "function_call" => {
+            "response.output_item.added" if is_call(&event["item"]) => {
                 drop(items.insert(at, event["item"].clone()));
             }
-            Some("response.function_call_arguments.delta") => {
-                if let Some(call) = items.get_mut(&at).and_then(Value::as_object_mut) {
-                    append(call, "arguments", event["delta"].as_str().unwrap_or(""));
+            "response.output_item.done" => drop(items.insert(at, event["item"].clone())),
+            _ => {
+                let piece = PIECES.iter().find_map(|(name, piece)| {
+                    let form = kind.strip_prefix("response.")?.strip_prefix(name)?;
+                    Some((*piece, form))
+                });
+                match piece {
+                    Some((piece, ".delta")) => {
+                        piece.add(&mut items, at, event["delta"].as_str().unwrap_or(""));
+                    }
+                    // The whole, of which there need not have been pieces.
+                    Some((piece, ".done")) if piece.text(items.get(&at)).is_empty() => {
+                        piece.add(&mut items, at, event[piece.field].as_str().unwrap_or(""));
+                    }
+                    _ => {}
                 }
             }
-            Some("response.reasoning_summary_text.delta") => {
-                let item = items
-                    .entry(at)
-                    .or_insert_with(|| json!({"type": "reasoning", "summary": [{}]}));
-                if let Some(part) = item["summary"][0].as_object_mut() {
-                    append(part, "text", event["delta"].as_str().unwrap_or(""));
-                }
-            }
-            Some("response.output_item.done") => drop(items.insert(at, event["item"].clone())),
-            _ => {}
         }
     }
     items.into_values().collect()
+}
+
+fn is_call(item: &Value) -> bool {
+    matches!(item["type"].as_str(), Some("function_call" | "custom_tool_call"))
+}
+
+/// Where the pieces of a text belong that an item of the output has.
+#[derive(Debug, Clone, Copy)]
+struct ItemPiece {
+    /// The type of the item, if pieces may come before it; those of a call come after its name.
+    item: Option<&'static str>,
+    /// The list of the item that has it; `None` if it is the item's own.
+    list: Option<&'static str>,
+    /// The field.
+    field: &'static str,
+}
+
+/// The events that have pieces of a text, without `response.` and what they do.
+const PIECES: &[(&str, ItemPiece)] = &[
+    ("output_text", ItemPiece { item: Some("message"), list: Some("content"), field: "text" }),
+    ("refusal", ItemPiece { item: Some("message"), list: Some("content"), field: "refusal" }),
+    ("reasoning_text", ItemPiece { item: Some("reasoning"), list: Some("content"), field: "text" }),
+    (
+        "reasoning_summary_text",
+        ItemPiece { item: Some("reasoning"), list: Some("summary"), field: "text" },
+    ),
+    ("function_call_arguments", ItemPiece { item: None, list: None, field: "arguments" }),
+    ("custom_tool_call_input", ItemPiece { item: None, list: None, field: "input" }),
+];
+
+impl ItemPiece {
+    /// The text of an item so far.
+    fn text(self, item: Option<&Value>) -> &str {
+        let place = item.map(|item| match self.list {
+            Some(list) => &item[list][0],
+            None => item,
+        });
+        place.and_then(|place| place[self.field].as_str()).unwrap_or("")
+    }
+
+    /// Adds a piece to the text of an item.
+    fn add(self, items: &mut BTreeMap<u64, Value>, at: u64, piece: &str) {
+        if let Some(kind) = self.item {
+            items.entry(at).or_insert_with(|| json!({"type": kind}));
+        }
+        let Some(item) = items.get_mut(&at).and_then(Value::as_object_mut) else { return };
+        let Some(list) = self.list else { return append(item, self.field, piece) };
+        let parts = item.entry(list).or_insert_with(|| json!([{}]));
+        if let Some(part) = parts.get_mut(0).and_then(Value::as_object_mut) {
+            append(part, self.field, piece);
+        }
+    }
 }
 
 /// What is posted for a chat of a study.
