@@ -1,0 +1,47 @@
+"""What all of these programs do, so that each of them only says how its client asks.
+
+Prompts have words at which the fake upstream fails (`tests/upstream/failures.py`). Nothing is printed that would differ in
+a replay although the client does the same, such as the address of the server.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+COLOUR = "Name a colour."
+WEATHER = "How is the weather in Oslo?"
+STORY = "Tell a story. KEEPALIVE SLOW"
+BUSY = "E429x1 Name a fish."
+BROKEN = "E500x1 Name a bird."
+COMPRESSED = "GZIP Name a tree."
+NEVER = "DELAY=1500 Name a stone."
+LIMIT = 0.4
+"""Seconds that a client waits for `NEVER`."""
+KEY = os.environ.get("STUDY_KEY", "")
+"""None is needed in a replay, but most clients refuse to be made without one."""
+
+
+def at_once(ask: Callable[[str], str]) -> list[str]:
+    """16 questions at the same time, four of them equal; equal ones may change places."""
+    questions = [f"Question {number}" for number in range(12)] + ["Draw a card."] * 4
+    with ThreadPoolExecutor(16) as threads:
+        return sorted(f"{question} {answer}" for question, answer in zip(questions, threads.map(ask, questions)))
+
+
+def show(name: str, scene: Callable[[], Any]) -> None:
+    """Prints what a scene returns, or how it failed: the class of the error and its status, if it has one."""
+    try:
+        said = scene()
+    except Exception as error:
+        status = getattr(error, "status_code", None)
+        said = f"{type(error).__name__} {status if isinstance(status, int) else ''} {reason(error)}".strip()
+    print(f"{name}: {said}", flush=True)
+
+
+def reason(error: Exception) -> str:
+    """The API's own words, without what a client puts around them."""
+    body = getattr(error, "body", None)
+    return str(body) if isinstance(body, dict) else ""

@@ -1,0 +1,14 @@
+"""The APIs that the fake upstream speaks: a module each."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from . import openai_chat
+
+DIALECTS: list[ModuleType] = [openai_chat]
+"""Each has `takes(path)`, `answer(request)` and `failure(status, message, request)`. The first that takes a path answers."""
+
+
+def dialect_of(path: str) -> ModuleType | None:
+    return next((dialect for dialect in DIALECTS if dialect.takes(path)), None)
