@@ -18,7 +18,20 @@ class Client:
 
 
 OPENAI = {"OPENAI_BASE_URL": "URL/v1"}
+ANTHROPIC = {"ANTHROPIC_BASE_URL": "URL"}
+GEMINI = {"GOOGLE_GEMINI_BASE_URL": "URL"}
 
 CLIENTS = [
     Client("litellm", "of_litellm.py", OPENAI),
+    Client("pydantic-ai-slim", "of_pydantic_ai.py", OPENAI),
+    Client("openai-agents", "of_agents.py", OPENAI),
+    Client("instructor", "of_instructor.py", OPENAI),
+    Client("llama-index-llms-openai", "of_llama_index.py", OPENAI),
+    Client("cohere", "of_cohere.py", options=["--upstream", "cohere=URL"], inside={"COHERE_BASE_URL": "URL"}),
+    Client("cohere-ai", "cohere.mjs", options=["--upstream", "co=URL"]),
+    Client("ai", "ai_openai.mjs", OPENAI),
+    Client("ai", "ai_anthropic.mjs", ANTHROPIC),
+    Client("ai", "ai_google.mjs", GEMINI),
+    Client("@anthropic-ai/sdk", "anthropic_sdk.mjs", ANTHROPIC),
+    Client("@google/genai", "google_genai.mjs", GEMINI),
 ]

@@ -133,13 +133,13 @@ def tried(how, client: Client, kept: str | None) -> str:
 def main(names: list[str]) -> int:
     kept = os.environ.get("KEEP")  # a folder in which all files stay, to look at them
     wanted = [client for client in CLIENTS if not names or client.package in names or client.program in names]
-    print(f"{'client':24} {'version':10} {'command line':14} in process", flush=True)
+    print(f"{'program':20} {'client':24} {'version':10} {'command line':14} in process", flush=True)
     failed = 0
     for client in wanted:
         ways = [tried(command_line, client, kept)]
         ways.append(tried(in_process, client, kept) if client.program.endswith(".py") else "-")
         short = [way if way in ("ok", "-") else "DIFFERS" for way in ways]
-        print(f"{client.package:24} {version(client):10} {short[0]:14} {short[1]}", flush=True)
+        print(f"{client.program:20} {client.package:24} {version(client):10} {short[0]:14} {short[1]}", flush=True)
         for way, said in zip(("command line", "in process"), ways):
             if said not in ("ok", "-"):
                 failed += 1

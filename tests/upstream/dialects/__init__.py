@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import openai_chat
+from . import anthropic, cohere, gemini, openai_chat, openai_responses
 
-DIALECTS: list[ModuleType] = [openai_chat]
+DIALECTS: list[ModuleType] = [openai_chat, openai_responses, anthropic, gemini, cohere]
 """Each has `takes(path)`, `answer(request)` and `failure(status, message, request)`. The first that takes a path answers."""
 
 

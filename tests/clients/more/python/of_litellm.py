@@ -32,21 +32,15 @@ def tools() -> str:
     return litellm.completion(**settings).choices[0].message.content
 
 
-def stream() -> list:
-    return [chunk.choices[0].delta.content for chunk in asked(scenes.STORY, stream=True)]
-
-
 def refused() -> str:
     wrong = [{"role": "tool", "tool_call_id": "none", "content": "fine"}]
     return litellm.completion(messages=wrong, **SETTINGS).choices[0].message.content
 
 
-scenes.show("plain", lambda: [ask(scenes.COLOUR) for _ in range(2)])
-scenes.show("tools", tools)
-scenes.show("stream", stream)
-scenes.show("at once", lambda: scenes.at_once(ask))
-scenes.show("busy", lambda: ask(scenes.BUSY))
-scenes.show("broken", lambda: ask(scenes.BROKEN))
-scenes.show("compressed", lambda: ask(scenes.COMPRESSED))
-scenes.show("timeout", lambda: ask(scenes.NEVER, timeout=scenes.LIMIT, max_retries=0))
-scenes.show("refused", refused)
+scenes.play(
+    ask,
+    tools=tools,
+    stream=lambda question: scenes.parts(asked(question, stream=True), lambda chunk: chunk.choices[0].delta.content),
+    timeout=lambda: ask(scenes.NEVER, timeout=scenes.LIMIT, max_retries=0),
+    refused=refused,
+)

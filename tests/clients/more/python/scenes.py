@@ -6,17 +6,20 @@ a replay although the client does the same, such as the address of the server.
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import AsyncIterable, Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 COLOUR = "Name a colour."
-WEATHER = "How is the weather in Oslo?"
+WEATHER = "How is the weather in Oslo? PARALLEL"
 STORY = "Tell a story. KEEPALIVE SLOW"
 BUSY = "E429x1 Name a fish."
 BROKEN = "E500x1 Name a bird."
 COMPRESSED = "GZIP Name a tree."
+CUT = "CUT-IN Tell a legend."
+WRONG = "ERROR-INSIDE Tell a lie."
 NEVER = "DELAY=1500 Name a stone."
 LIMIT = 0.4
 """Seconds that a client waits for `NEVER`."""
@@ -29,6 +32,47 @@ def at_once(ask: Callable[[str], str]) -> list[str]:
     questions = [f"Question {number}" for number in range(12)] + ["Draw a card."] * 4
     with ThreadPoolExecutor(16) as threads:
         return sorted(f"{question} {answer}" for question, answer in zip(questions, threads.map(ask, questions)))
+
+
+def parts(stream: Iterable[Any], shown: Callable[[Any], Any]) -> list[Any]:
+    """All parts of a stream, also those before it breaks."""
+    seen = []
+    try:
+        for part in stream:
+            seen.append(shown(part))
+    except Exception as error:
+        seen.append(type(error).__name__)
+    return seen
+
+
+async def parts_async(stream: AsyncIterable[Any], shown: Callable[[Any], Any]) -> list[Any]:
+    """The same of a stream that is read in an event loop."""
+    seen = []
+    try:
+        async for part in stream:
+            seen.append(shown(part))
+    except Exception as error:
+        seen.append(type(error).__name__)
+    return seen
+
+
+def in_loop(scene: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Any]:
+    """Plays an asynchronous scene in an event loop of its own."""
+    return lambda *given: asyncio.run(scene(*given))
+
+
+def play(ask: Callable[..., str], stream: Callable[[str], list[Any]], **more: Callable[[], Any]) -> None:
+    """The scenes that all clients play, and those that this client plays besides."""
+    show("plain", lambda: [ask(COLOUR) for _ in range(2)])
+    show("stream", lambda: stream(STORY))
+    show("cut stream", lambda: stream(CUT))
+    show("error in a stream", lambda: stream(WRONG))
+    show("at once", lambda: at_once(ask))
+    show("busy", lambda: ask(BUSY))
+    show("broken", lambda: ask(BROKEN))
+    show("compressed", lambda: ask(COMPRESSED))
+    for name, scene in more.items():
+        show(name, scene)
 
 
 def show(name: str, scene: Callable[[], Any]) -> None:
