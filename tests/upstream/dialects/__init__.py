@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import anthropic, cohere, gemini, openai_chat, openai_responses
+from . import anthropic, bedrock, cohere, gemini, mistral, ollama, openai_chat, openai_other, openai_responses
 
-DIALECTS: list[ModuleType] = [openai_chat, openai_responses, anthropic, gemini, cohere]
-"""Each has `takes(path)`, `answer(request)` and `failure(status, message, request)`. The first that takes a path answers."""
+DIALECTS: list[ModuleType] = [mistral, openai_chat, openai_responses, openai_other, anthropic, gemini, cohere, bedrock, ollama]
+"""Each has `takes(path)`, `answer(request)` and `failure(status, message, request)`. The first that takes a path answers:
+Mistral's end as OpenAI's do, and completions as chat completions do."""
 
 
 def dialect_of(path: str) -> ModuleType | None:

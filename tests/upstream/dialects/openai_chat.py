@@ -13,7 +13,7 @@ from .. import made_up
 from ..exchange import COMMENT, Request, Stream, Whole, server_sent
 from .openai_errors import between, checked, error, failure, refuse, want
 
-__all__ = ["answer", "failure", "takes"]
+__all__ = ["answer", "failure", "reply", "takes"]
 
 ROLES = ("system", "assistant", "user", "function", "tool", "developer")
 
@@ -83,6 +83,11 @@ def refuse_unanswered(calls: list[str], place: int) -> None:
 def answer(request: Request) -> Whole | Stream:
     body = checked(request)
     check(body)
+    return reply(body, request)
+
+
+def reply(body: dict[str, Any], request: Request) -> Whole | Stream:
+    """The answer to a request that is not refused."""
     number = request.number
     calls = [
         {"id": f"call_{number}_{place}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
