@@ -51,7 +51,12 @@ def answer(request: Request) -> Whole | Stream:
         said = invoked(request)
         if method == "invoke":
             return Whole(said)
-        chunks = [base64.b64encode(written(part).encode()).decode() for part in anthropic.events(said)]
+        parts = list(anthropic.events(said))
+        # Guide "Anthropic Claude Messages API", streaming: the last event of any model has the metrics.
+        counts = {"inputTokenCount": 10 + request.number, "outputTokenCount": 7}
+        times = {"invocationLatency": 20, "firstByteLatency": 10}
+        parts[-1]["amazon-bedrock-invocationMetrics"] = {**counts, **times}
+        chunks = [base64.b64encode(written(part).encode()).decode() for part in parts]
         return Stream([event("chunk", {"bytes": chunk, "p": "abc"}) for chunk in chunks], wrong, CONTENT_TYPE)
     check(request)
     content = contents(request)

@@ -33,7 +33,11 @@ def failure(status: int, message: str, request: Request) -> Whole:
 def answer(request: Request) -> Whole | Stream:
     check(request)
     if request.path.endswith("/embeddings"):
-        return openai_other.embeddings(request)
+        vectors = openai_other.embeddings(request)
+        # `EmbeddingResponse` in the OpenAPI description: the identifier and the completion's tokens are required.
+        vectors.body |= {"id": f"emb-{request.number}"}
+        vectors.body["usage"] |= {"completion_tokens": 0}
+        return vectors
     said = openai_chat.reply(request.body, request)
     if isinstance(said, Stream):
         said.error = b'data: {"object":"error","message":"made-up failure","type":"internal_server_error","code":"3000"}\n\n'

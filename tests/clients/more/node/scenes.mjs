@@ -9,6 +9,9 @@ export const BROKEN = "E500x1 Name a bird.";
 export const COMPRESSED = "GZIP Name a tree.";
 export const CUT = "CUT-IN Tell a legend.";
 export const WRONG = "ERROR-INSIDE Tell a lie.";
+export const CUT_BETWEEN = "CUT-BETWEEN Tell a myth.";
+// An answer that does not come, one that is cut, one after blank lines, and two without the right content type.
+const ODD = ["HANG-UP Name a cloud.", "CUT-IN Name a river.", "KEEPALIVE Name a lake.", "NO-TYPE Name a hill.", "WRONG-TYPE Name a dale."];
 export const NEVER = "DELAY=1500 Name a stone.";
 export const LIMIT = 400; // milliseconds that a client waits for NEVER
 
@@ -50,6 +53,8 @@ export async function play({ ask, tools, stream, ...more }) {
   if (tools) await show("tools", tools);
   await show("stream", () => stream(STORY));
   await show("cut stream", () => stream(CUT));
+  await show("cut between events", () => stream(CUT_BETWEEN));
+  for (const question of ODD) await show(question.split(" ")[0], () => ask(question));
   await show("error in a stream", () => stream(WRONG));
   await show("at once", () => atOnce(ask));
   await show("busy", () => ask(BUSY));

@@ -20,6 +20,9 @@ BROKEN = "E500x1 Name a bird."
 COMPRESSED = "GZIP Name a tree."
 CUT = "CUT-IN Tell a legend."
 WRONG = "ERROR-INSIDE Tell a lie."
+CUT_BETWEEN = "CUT-BETWEEN Tell a myth."
+ODD = ("HANG-UP Name a cloud.", "CUT-IN Name a river.", "KEEPALIVE Name a lake.", "NO-TYPE Name a hill.", "WRONG-TYPE Name a dale.")
+"""An answer that does not come, one that is cut, one after blank lines, and two without the right content type."""
 NEVER = "DELAY=1500 Name a stone."
 LIMIT = 0.4
 """Seconds that a client waits for `NEVER`."""
@@ -66,7 +69,10 @@ def play(ask: Callable[..., str], stream: Callable[[str], list[Any]], **more: Ca
     show("plain", lambda: [ask(COLOUR) for _ in range(2)])
     show("stream", lambda: stream(STORY))
     show("cut stream", lambda: stream(CUT))
+    show("cut between events", lambda: stream(CUT_BETWEEN))
     show("error in a stream", lambda: stream(WRONG))
+    for question in ODD:
+        show(question.split()[0], lambda: ask(question))
     show("at once", lambda: at_once(ask))
     show("busy", lambda: ask(BUSY))
     show("broken", lambda: ask(BROKEN))
