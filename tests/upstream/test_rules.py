@@ -59,6 +59,7 @@ WRONG = [
     (CHAT, BEARER, {"model": "m", "messages": SAID, "temperature": 3}, 400, "Expected a value <= 2"),
     (CHAT, BEARER, {"model": "m", "messages": SAID, "stream": "yes"}, 400, "expected a boolean"),
     (CHAT, BEARER, {"model": "m", "messages": SAID, "stream_options": {}}, 400, "only allowed when 'stream'"),
+    (CHAT, BEARER, {"model": "m", "messages": SAID, "top_k": 3}, 400, "Unrecognized request argument supplied: top_k"),
     (RESPONSES, BEARER, {"model": "m"}, 400, "must be provided"),
     (RESPONSES, BEARER, {"model": "m", "messages": SAID, "input": "Hi"}, 400, "moved to 'input'"),
     (RESPONSES, BEARER, {"model": "m", "input": "Hi", "max_output_tokens": 1}, 400, ">= 16"),

@@ -37,4 +37,5 @@ CLIENTS = [
     Client("ai", "ai_google.mjs", GEMINI),
     Client("@anthropic-ai/sdk", "anthropic_sdk.mjs", ANTHROPIC),
     Client("@google/genai", "google_genai.mjs", GEMINI),
+    Client("net/http", "plain.go", OPENAI),
 ]

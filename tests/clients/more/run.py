@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -135,6 +136,8 @@ def main(names: list[str]) -> int:
     wanted = [client for client in CLIENTS if not names or client.package in names or client.program in names]
     print(f"{'program':20} {'client':24} {'version':10} {'command line':14} in process", flush=True)
     failed = 0
+    if not shutil.which("go"):
+        wanted = [client for client in wanted if not client.program.endswith(".go")]
     for client in wanted:
         ways = [tried(command_line, client, kept)]
         ways.append(tried(in_process, client, kept) if client.program.endswith(".py") else "-")

@@ -17,6 +17,15 @@ __all__ = ["answer", "failure", "reply", "takes"]
 
 ROLES = ("system", "assistant", "user", "function", "tool", "developer")
 
+FIELDS = {
+    *("model", "messages", "audio", "frequency_penalty", "function_call", "functions", "logit_bias", "logprobs"),
+    *("max_completion_tokens", "max_tokens", "metadata", "modalities", "n", "parallel_tool_calls", "prediction"),
+    *("presence_penalty", "prompt_cache_key", "prompt_cache_retention", "reasoning_effort", "response_format"),
+    *("safety_identifier", "seed", "service_tier", "stop", "store", "stream", "stream_options", "temperature"),
+    *("tool_choice", "tools", "top_logprobs", "top_p", "user", "verbosity", "web_search_options"),
+}
+"""OpenAPI description, `CreateChatCompletionRequest`."""
+
 
 def takes(path: str) -> bool:
     return path.endswith("/chat/completions")
@@ -25,6 +34,10 @@ def takes(path: str) -> bool:
 def check(body: dict[str, Any]) -> None:
     want(body, "model", str, is_required=True)
     want(body, "messages", list, is_required=True)
+    # The API's words, as users of other servers' fields quote them.
+    if unknown := sorted(set(body) - FIELDS):
+        many = "s" if len(unknown) > 1 else ""
+        refuse(f"Unrecognized request argument{many} supplied: {', '.join(unknown)}")
     # OpenAPI description: `minItems: 1`.
     if not body["messages"]:
         said = "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead."

@@ -29,6 +29,13 @@ await scenes.play({
     return (await client.messages.create({ ...asked(scenes.COLOUR), max_tokens: 2000, thinking })).content;
   },
   counted: () => client.messages.countTokens({ model: "m", messages: asked(scenes.COLOUR).messages }),
+  late: () => ask("LATE=800 Name a star.", { timeout: scenes.LIMIT }),
+  left: async () => {
+    const stream = client.messages.stream(asked("SLOW BIG=200 Tell a saga."));
+    const seen = [];
+    for await (const event of stream) if (seen.push(event.delta?.text ?? event.type) === 9) break;
+    return seen;
+  },
   timeout: () => ask(scenes.NEVER, { timeout: scenes.LIMIT, maxRetries: 0 }),
   refused: () => client.messages.create({ model: "m", messages: asked(scenes.COLOUR).messages }),
 });

@@ -36,12 +36,22 @@ def kind(event) -> str:
     return event.delta.message.content.text if event.type == "content-delta" else event.type
 
 
+def left() -> list:
+    """The client leaves a stream before its end."""
+    stream = client.chat_stream(model="m", messages=messages("SLOW BIG=200 Tell a saga."))
+    seen = [kind(next(stream)) for _ in range(9)]
+    stream.close()
+    return seen
+
+
 scenes.play(
     ask,
     tools=tools,
     stream=lambda question: scenes.parts(client.chat_stream(model="m", messages=messages(question)), kind),
     embedded=lambda: embed(["a", "b"]),
     ranked=lambda: client.rerank(model="m", query="a", documents=["a", "b"]).results,
+    late=lambda: ask("LATE=800 Name a star.", timeout_in_seconds=scenes.LIMIT, max_retries=3),
+    left=left,
     timeout=lambda: ask(scenes.NEVER, timeout_in_seconds=scenes.LIMIT, max_retries=0),
     refused=lambda: embed(["a"] * 97),
 )
