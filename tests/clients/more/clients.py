@@ -23,6 +23,7 @@ GEMINI = {"GOOGLE_GEMINI_BASE_URL": "URL"}
 INTERCEPTED = ["--intercept", "--host", "bedrock-runtime.eu-west-1.amazonaws.com=URL"]
 
 CLIENTS = [
+    Client("httpx", "of_http.py", options=["--upstream", "all=URL"], inside={"ALL_BASE_URL": "URL"}),
     Client("litellm", "of_litellm.py", OPENAI),
     Client("pydantic-ai-slim", "of_pydantic_ai.py", OPENAI),
     Client("openai-agents", "of_agents.py", OPENAI),
