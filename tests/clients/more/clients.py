@@ -20,6 +20,7 @@ class Client:
 OPENAI = {"OPENAI_BASE_URL": "URL/v1"}
 ANTHROPIC = {"ANTHROPIC_BASE_URL": "URL"}
 GEMINI = {"GOOGLE_GEMINI_BASE_URL": "URL"}
+MISTRAL = "URL/mistral"
 INTERCEPTED = ["--intercept", "--host", "bedrock-runtime.eu-west-1.amazonaws.com=URL"]
 
 CLIENTS = [
@@ -30,7 +31,7 @@ CLIENTS = [
     Client("instructor", "of_instructor.py", OPENAI),
     Client("llama-index-llms-openai", "of_llama_index.py", OPENAI),
     Client("cohere", "of_cohere.py", options=["--upstream", "cohere=URL"], inside={"COHERE_BASE_URL": "URL"}),
-    Client("mistralai", "of_mistral.py", options=["--upstream", "mistral=URL/mistral"], inside={"MISTRAL_BASE_URL": "URL/mistral"}),
+    Client("mistralai", "of_mistral.py", options=["--upstream", f"mistral={MISTRAL}"], inside={"MISTRAL_BASE_URL": MISTRAL}),
     Client("boto3", "of_boto3.py", options=INTERCEPTED, inside={"AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "URL"}),
     Client("cohere-ai", "cohere.mjs", options=["--upstream", "co=URL"]),
     Client("ai", "ai_openai.mjs", OPENAI),

@@ -99,8 +99,8 @@ def compared(recorded: Said, replayed: Said, folder: str) -> str:
     if recorded.code != 0:
         return f"recording ended with {recorded.code}: {last(recorded.err)}"
     if recorded.out != replayed.out:
-        lines = difflib.unified_diff(recorded.out.splitlines(), replayed.out.splitlines(), "recorded", "replayed", "", "", 0, "")
-        return "differs: " + " | ".join(line[:300] for line in list(lines)[3:7])
+        lines = difflib.ndiff(recorded.out.splitlines(), replayed.out.splitlines())
+        return "\n    ".join(["differs:", *(line[:160] for line in lines if line[0] in "+-")])
     if replayed.code != 0 or "never asked" in replayed.err:
         return f"replay ended with {replayed.code}: {last(replayed.err)}"
     if any(KEY.encode() in file.read_bytes() for file in Path(folder).iterdir() if file.is_file() and file.suffix != ".mjs"):

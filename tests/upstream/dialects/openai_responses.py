@@ -67,9 +67,8 @@ def answer(request: Request) -> Whole | Stream:
     if not body.get("stream"):
         return Whole(whole)
     numbers = itertools.count()
-    events = [
-        server_sent({"type": event["type"], "sequence_number": next(numbers), **event}, event["type"]) for event in stream(whole)
-    ]
+    numbered = [{"type": event["type"], "sequence_number": next(numbers), **event} for event in stream(whole)]
+    events = [server_sent(event, event["type"]) for event in numbered]
     inside = {"type": "error", "code": "server_error", "message": "made-up failure", "param": None, "sequence_number": 9}
     return Stream(events, server_sent(inside, "error"), comment=COMMENT)
 

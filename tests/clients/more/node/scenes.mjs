@@ -11,7 +11,8 @@ export const CUT = "CUT-IN Tell a legend.";
 export const WRONG = "ERROR-INSIDE Tell a lie.";
 export const CUT_BETWEEN = "CUT-BETWEEN Tell a myth.";
 // An answer that does not come, one that is cut, one after blank lines, and two without the right content type.
-const ODD = ["HANG-UP Name a cloud.", "CUT-IN Name a river.", "KEEPALIVE Name a lake.", "NO-TYPE Name a hill.", "WRONG-TYPE Name a dale."];
+const ODD = ["HANG-UP Name a cloud.", "CUT-IN Name a river.", "KEEPALIVE Name a lake.", "NO-TYPE Name a hill."];
+ODD.push("WRONG-TYPE Name a dale.");
 export const NEVER = "DELAY=1500 Name a stone.";
 export const LIMIT = 400; // milliseconds that a client waits for NEVER
 

@@ -21,7 +21,8 @@ COMPRESSED = "GZIP Name a tree."
 CUT = "CUT-IN Tell a legend."
 WRONG = "ERROR-INSIDE Tell a lie."
 CUT_BETWEEN = "CUT-BETWEEN Tell a myth."
-ODD = ("HANG-UP Name a cloud.", "CUT-IN Name a river.", "KEEPALIVE Name a lake.", "NO-TYPE Name a hill.", "WRONG-TYPE Name a dale.")
+ODD = ("HANG-UP Name a cloud.", "CUT-IN Name a river.", "KEEPALIVE Name a lake.", "NO-TYPE Name a hill.")
+ODD += ("WRONG-TYPE Name a dale.",)
 """An answer that does not come, one that is cut, one after blank lines, and two without the right content type."""
 NEVER = "DELAY=1500 Name a stone."
 LIMIT = 0.4
