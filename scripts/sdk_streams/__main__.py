@@ -50,12 +50,9 @@ def main() -> int:
 def compared(program: str, name: str, streams: list[Any], given: argparse.Namespace) -> int:
     readings = recorded.record(program, DIALECTS[name], streams)
     found: collections.Counter[str] = collections.Counter()
-    kinds: collections.Counter[str] = collections.Counter()
     for number, stream in enumerate(streams):
         verdict, theirs = judge.judged(DIALECTS[name], stream, readings.get(number))
         found[verdict] += 1
-        if verdict == judge.NOT_YET_READ:
-            kinds.update(stream.has & judge.NOT_YET.keys())
         if given.only is not None or (verdict == judge.DIFFERENT and found[verdict] <= SHOWN):
             shown = number if given.only is None else given.only
             print(f"{name}, seed {given.seed}, stream {shown}: {verdict}; odd: {sorted(stream.odd)}")
@@ -63,8 +60,6 @@ def compared(program: str, name: str, streams: list[Any], given: argparse.Namesp
             if verdict == judge.DIFFERENT:
                 print(f"  shrunk: {shrink.shrunk(program, DIALECTS[name], stream).sent()!r}")
     print(f"{name}: {', '.join(f'{count} {verdict}' for verdict, count in found.most_common())}", flush=True)
-    for kind, count in kinds.most_common():
-        print(f"  {count} with {kind} ({judge.NOT_YET[kind]})")
     return found[judge.DIFFERENT]
 
 

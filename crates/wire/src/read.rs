@@ -84,7 +84,7 @@ fn response(dialect: &dyn Dialect, framing: Framing, body: &[u8]) -> (Response, 
     let reading = match framing {
         Framing::Whole => match dialect.of_bytes(body) {
             Some(reply) => Ok(ReplyReading { reply, has_end: true, wrong: Vec::new() }),
-            None => whole_reply(body, halves),
+            None => whole_reply(dialect, body, halves),
         },
         Framing::Events | Framing::Lines | Framing::Messages => {
             assembled_reply(dialect, framing, body, halves)
@@ -138,35 +138,67 @@ struct ReplyReading {
 const WRONG_SHOWN: usize = 5;
 
 /// The reply in a body that is one whole.
-fn whole_reply(body: &[u8], halves: Halves) -> Result<ReplyReading, ReadError> {
+fn whole_reply(
+    dialect: &dyn Dialect,
+    body: &[u8],
+    halves: Halves,
+) -> Result<ReplyReading, ReadError> {
     let body = in_utf8(body);
     let text = without_mark(&body);
-    match (json_in(text, halves), text.trim_ascii_start().strip_prefix(b"[")) {
-        (Ok((reply, wrong)), _) => {
-            let wrong = wrong.into_iter().map(str::to_owned).collect();
-            Ok(ReplyReading { reply, has_end: true, wrong })
-        }
-        (Err(error), Some(list)) => match begun_items(list) {
-            items if items.is_empty() => Err(error.into()),
-            items => Ok(ReplyReading { reply: items.into(), has_end: false, wrong: Vec::new() }),
-        },
-        (Err(error), None) => Err(error.into()),
+    if let Some(list) = text.trim_ascii_start().strip_prefix(b"[")
+        && dialect.streams_lists()
+    {
+        return listed_reply(dialect, list, halves);
     }
+    let (reply, wrong) = json_in(text, halves)?;
+    Ok(ReplyReading { reply, has_end: true, wrong: wrong.into_iter().map(str::to_owned).collect() })
 }
 
-/// The whole items of a list that was cut off: Gemini streams one if it is not asked for events.
-fn begun_items(mut list: &[u8]) -> Vec<Value> {
-    let mut items = Vec::new();
-    loop {
-        list = list.trim_ascii_start();
-        list = list.strip_prefix(b",").unwrap_or(list);
-        let mut next = serde_json::Deserializer::from_slice(list).into_iter::<Value>();
-        match next.next() {
-            Some(Ok(item @ Value::Object(_))) => items.push(item),
-            _ => return items,
-        }
-        list = &list[next.byte_offset()..];
+/// The reply of which a list has the pieces, behind its bracket; it may have been cut off.
+fn listed_reply(
+    dialect: &dyn Dialect,
+    list: &[u8],
+    halves: Halves,
+) -> Result<ReplyReading, ReadError> {
+    let (mut read, mut wrong) = (Vec::new(), Vec::new());
+    for item in objects(list) {
+        let (item, mended) = json_in(item, halves)?;
+        wrong.extend(mended.into_iter().map(|what| format!("item {}: {what}", read.len() + 1)));
+        read.push(item);
     }
+    if read.is_empty() {
+        // Not even one: its own error says why.
+        json_in(list, halves)?;
+    }
+    Ok(ReplyReading { reply: dialect.assembled(&read), has_end: false, wrong })
+}
+
+/// The whole objects of a list.
+fn objects(list: &[u8]) -> Vec<&[u8]> {
+    let (mut found, mut begin, mut depth, mut is_text, mut is_escaped) =
+        (Vec::new(), 0, 0_usize, false, false);
+    for (at, byte) in list.iter().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => is_text = !is_text,
+            _ if is_text => {}
+            b'{' | b'[' => {
+                if depth == 0 {
+                    begin = at;
+                }
+                depth += 1;
+            }
+            b'}' | b']' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 && *byte == b'}' {
+                    found.push(&list[begin..=at]);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// The reply of which a stream has the pieces. An event that cannot be read is left out, and the others count.
@@ -374,6 +406,80 @@ mod tests {
         for label in ["", "text/plain", "application/json", SSE] {
             assert_eq!(text("/api/chat", label, lines.as_bytes()).0, "ab", "{label}");
         }
+    }
+
+    /// Gemini streams a list if it is not asked for events.
+    #[test]
+    fn a_list_of_events_is_read_as_far_as_it_came() {
+        let path = "/v1beta/models/m:streamGenerateContent";
+        let event = |text: &str| {
+            format!(r#"{{"candidates":[{{"content":{{"parts":[{{"text":"{text}"}}]}}}}]}}"#)
+        };
+        let last =
+            r#"{"candidates":[{"content":{"parts":[{"text":"]!"}]},"finishReason":"STOP"}]}"#;
+        let whole = format!(" [{}\n,\r\n{},{last}]\n", event("One [\\ud83d"), event("\\ude00, "));
+        let said = "One [\u{1f600}, ]!".to_owned();
+        assert_eq!(text(path, "application/json", whole.as_bytes()), (said, None));
+        let cut = &whole[..whole.len() - 20];
+        let response = read(path, "application/json", cut.as_bytes());
+        assert_eq!(response.content.text(), "One [\u{1f600}, ");
+        assert!(response.extra.contains_key(UNENDED));
+        let nothing = text(path, "application/json", b"[{\"candidates\":[").1.unwrap();
+        assert!(nothing.starts_with("it is not JSON: "), "{nothing}");
+    }
+
+    /// SDKs raise what is called an error, whatever it says.
+    #[test]
+    fn an_event_that_is_called_an_error_is_a_failure() {
+        let begun = r#"data: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","content":[],"model":"m"}}"#;
+        let stop = r#"data: {"type":"message_stop"}"#;
+        for error in [
+            r#"data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+            r#"data: {"error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+            "data: Overloaded",
+        ] {
+            for body in [
+                format!("{begun}\n\nevent: error\n{error}\n\n"),
+                format!("event: error\n{error}\n\n{begun}\n\n{stop}\n\n"),
+            ] {
+                let framing = Framing::of_body(SSE, body.as_bytes());
+                let dialect = providers::at("/v1/messages");
+                let read =
+                    whole(dialect, framing, StatusCode::OK, &HeaderMap::new(), body.as_bytes());
+                let UpstreamReading::Failed { failure, .. } = read else { panic!("{body}") };
+                assert!(failure.message.contains("Overloaded"), "{}", failure.message);
+            }
+        }
+        for error in ["500", "[\"boo\"]", "true", "\"boo\""] {
+            let body = format!("data: {{\"error\": {error}}}\n\n");
+            let framing = Framing::of_body(SSE, body.as_bytes());
+            let read = whole(
+                providers::at(CHAT),
+                framing,
+                StatusCode::OK,
+                &HeaderMap::new(),
+                body.as_bytes(),
+            );
+            assert!(matches!(read, UpstreamReading::Failed { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_a_response_says_in_other_items_is_read() {
+        let event = |event: Value| format!("data: {event}\n\n");
+        let body = [
+            event(json!({"type": "response.reasoning_text.delta", "output_index": 0, "delta": "h"})),
+            event(json!({"type": "response.reasoning_text.delta", "output_index": 0, "delta": "m"})),
+            event(json!({"type": "response.output_item.added", "output_index": 1,
+                "item": {"type": "custom_tool_call", "call_id": "c", "name": "f", "input": ""}})),
+            event(json!({"type": "response.custom_tool_call_input.delta", "output_index": 1, "delta": "ls"})),
+            event(json!({"type": "response.output_text.done", "output_index": 2, "text": "One"})),
+        ]
+        .concat();
+        let response = read(RESPONSES, SSE, body.as_bytes());
+        assert_eq!(response.content.text(), "One");
+        assert_eq!(response.extra["reasoning"], "hm");
+        assert_eq!(response.extra["tool_calls"][0]["custom"], json!({"name": "f", "input": "ls"}));
     }
 
     #[test]

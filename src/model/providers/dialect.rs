@@ -91,6 +91,11 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// Whether this is the data of the event that ends a stream: its mark, or an error.
     fn is_last(&self, data: &str) -> bool;
 
+    /// Whether a body that is a list has the pieces of a reply, as if they were the events of a stream.
+    fn streams_lists(&self) -> bool {
+        false
+    }
+
     /// The reply that a stream's events amount to, as if it had not been streamed.
     fn assembled(&self, events: &[Value]) -> Value;
 

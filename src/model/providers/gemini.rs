@@ -158,6 +158,11 @@ impl Dialect for Gemini {
             })
     }
 
+    /// A stream that was not asked for as events.
+    fn streams_lists(&self) -> bool {
+        true
+    }
+
     fn assembled(&self, events: &[Value]) -> Value {
         let (mut reply, mut candidate, mut parts) = (Map::new(), Map::new(), Vec::new());
         for event in events {
@@ -179,10 +184,6 @@ impl Dialect for Gemini {
     }
 
     fn ending(&self, reply: &Value, has_end: bool) -> Ending {
-        // A stream that was not asked for as events is a list.
-        if let Value::Array(events) = reply {
-            return self.ending(&self.assembled(events), false);
-        }
         let has_reason = first_of(reply)["finishReason"].is_string()
             || reply["promptFeedback"]["blockReason"].is_string();
         Ending::or(error_in(&reply["error"]), || {
@@ -195,11 +196,6 @@ impl Dialect for Gemini {
     }
 
     fn answer(&self, reply: Value) -> Result<Response, NotRead> {
-        // A stream that was not asked for as events is a list.
-        let reply = match reply {
-            Value::Array(events) => self.assembled(&events),
-            reply => reply,
-        };
         let candidate = first_of(&reply);
         let blocked = reply["promptFeedback"]["blockReason"].as_str();
         if !candidate.is_object() && blocked.is_none() {
@@ -371,7 +367,7 @@ mod tests {
     use crate::model::Content;
 
     #[test]
-    fn a_stream_is_read_as_events_and_as_a_list() {
+    fn a_stream_amounts_to_one_reply() {
         let event = |parts: Value| {
             json!({"candidates": [{"content": {"role": "model", "parts": parts}, "index": 0}],
             "modelVersion": "m", "responseId": "r"})
@@ -387,15 +383,27 @@ mod tests {
             last,
         ];
         assert!(Gemini.is_last(&events[3].to_string()) && !Gemini.is_last(&events[2].to_string()));
-        for reply in [Gemini.assembled(&events), events.iter().cloned().collect()] {
-            let answer = Gemini.answer(reply).unwrap();
-            assert_eq!(answer.content, Content::from("One two"));
-            assert_eq!(answer.finish_reason.as_deref(), Some("STOP"));
-            assert_eq!(answer.extra["reasoning"], "hm");
-            assert_eq!(answer.extra["tool_calls"][0]["function"]["arguments"], "{\"x\":1}");
-            let usage = answer.usage.unwrap();
-            assert_eq!((usage.completion_tokens, usage.reasoning_tokens), (Some(5), Some(2)));
-        }
+        let answer = Gemini.answer(Gemini.assembled(&events)).unwrap();
+        assert_eq!(answer.content, Content::from("One two"));
+        assert_eq!(answer.finish_reason.as_deref(), Some("STOP"));
+        assert_eq!(answer.extra["reasoning"], "hm");
+        assert_eq!(answer.extra["tool_calls"][0]["function"]["arguments"], "{\"x\":1}");
+        let usage = answer.usage.unwrap();
+        assert_eq!((usage.completion_tokens, usage.reasoning_tokens), (Some(5), Some(2)));
+    }
+
+    #[test]
+    fn the_first_candidate_is_read_wherever_it_stands() {
+        let of = |index: u64, text: &str, reason: Value| json!({"candidates": [{"index": index, "content": {"parts": [{"text": text}]}, "finishReason": reason}]});
+        let events = [
+            of(0, "One", json!(null)),
+            of(1, "Other", json!("MAX_TOKENS")),
+            of(0, " two", json!("STOP")),
+        ];
+        assert!(!Gemini.is_last(&events[1].to_string()) && Gemini.is_last(&events[2].to_string()));
+        let answer = Gemini.answer(Gemini.assembled(&events)).unwrap();
+        assert_eq!(answer.content, Content::from("One two"));
+        assert_eq!(answer.finish_reason.as_deref(), Some("STOP"));
     }
 
     #[test]
