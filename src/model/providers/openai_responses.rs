@@ -286,13 +286,17 @@ fn as_far_as_it_came(events: &[Value]) -> Value {
                     let form = kind.strip_prefix("response.")?.strip_prefix(name)?;
                     Some((*piece, form))
                 });
+                let part = event["content_index"].as_u64().or(event["summary_index"].as_u64());
+                let part = part.and_then(|part| usize::try_from(part).ok()).unwrap_or(0);
+                let part = part.min(MOST_PARTS - 1);
                 match piece {
                     Some((piece, ".delta")) => {
-                        piece.add(&mut items, at, event["delta"].as_str().unwrap_or(""));
+                        piece.add(&mut items, (at, part), event["delta"].as_str().unwrap_or(""));
                     }
                     // The whole, of which there need not have been pieces.
-                    Some((piece, ".done")) if piece.text(items.get(&at)).is_empty() => {
-                        piece.add(&mut items, at, event[piece.field].as_str().unwrap_or(""));
+                    Some((piece, ".done")) if piece.text(items.get(&at), part).is_empty() => {
+                        let whole = event[piece.field].as_str().unwrap_or("");
+                        piece.add(&mut items, (at, part), whole);
                     }
                     _ => {}
                 }
@@ -305,6 +309,9 @@ fn as_far_as_it_came(events: &[Value]) -> Value {
 fn is_call(item: &Value) -> bool {
     matches!(item["type"].as_str(), Some("function_call" | "custom_tool_call"))
 }
+
+/// How many parts of an item are told apart.
+const MOST_PARTS: usize = 1024;
 
 /// Where the pieces of a text belong that an item of the output has.
 #[derive(Debug, Clone, Copy)]
@@ -332,23 +339,27 @@ const PIECES: &[(&str, ItemPiece)] = &[
 
 impl ItemPiece {
     /// The text of an item so far.
-    fn text(self, item: Option<&Value>) -> &str {
+    fn text(self, item: Option<&Value>, part: usize) -> &str {
         let place = item.map(|item| match self.list {
-            Some(list) => &item[list][0],
+            Some(list) => &item[list][part],
             None => item,
         });
         place.and_then(|place| place[self.field].as_str()).unwrap_or("")
     }
 
     /// Adds a piece to the text of an item.
-    fn add(self, items: &mut BTreeMap<u64, Value>, at: u64, piece: &str) {
+    fn add(self, items: &mut BTreeMap<u64, Value>, (at, part): (u64, usize), piece: &str) {
         if let Some(kind) = self.item {
             items.entry(at).or_insert_with(|| json!({"type": kind}));
         }
         let Some(item) = items.get_mut(&at).and_then(Value::as_object_mut) else { return };
         let Some(list) = self.list else { return append(item, self.field, piece) };
-        let parts = item.entry(list).or_insert_with(|| json!([{}]));
-        if let Some(part) = parts.get_mut(0).and_then(Value::as_object_mut) {
+        let parts = item.entry(list).or_insert_with(|| json!([]));
+        let Some(parts) = parts.as_array_mut() else { return };
+        if parts.len() <= part {
+            parts.resize(part + 1, json!({}));
+        }
+        if let Some(part) = parts[part].as_object_mut() {
             append(part, self.field, piece);
         }
     }
