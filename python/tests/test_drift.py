@@ -322,7 +322,7 @@ def test_one_edited_prompt_among_twenty_tests(tmp_path):
     assert done.returncode == 1, done.stderr
     assert done.stdout.splitlines() == [
         "suite.py::test_completion_langchain_style",
-        '  POST openai/completions: messages.0.content.prompt.0 is "Tell me a joke about tracing", '
+        '  POST openai/completions: prompt.0 is "Tell me a joke about tracing", '
         'recorded "Tell me a joke about opentelemetry"',
         "1 of 20 tests asks something else than was recorded.",
     ]

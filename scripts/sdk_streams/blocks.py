@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 
 #: What is put between events; `END` is the line end of the stream.
@@ -44,8 +44,6 @@ class Stream:
     end: int = 0
     breaks: bool = False
     before: bytes = b""
-    #: What it has that retold does not read yet.
-    has: set[str] = field(default_factory=set)
 
     def whole(self) -> bytes:
         return self.before + b"".join(block.sent for block in self.blocks)

@@ -84,10 +84,6 @@ def make(random: Random) -> Stream:
     if random.random() < 0.05:
         events[random.randrange(len(events))]["x_unknown"] = {"a": [1]}
     stream = streamed(random, [(event.get("type", "error"), dumped(random, event)) for event in events])
-    if any("type" not in event for event in events):
-        stream.has.add("an error without a type")
-    if events[0].get("type") == "error":
-        stream.has.add("an error before the message")
     return stream
 
 

@@ -33,7 +33,7 @@ def number(asked: Any) -> int:
 
 
 def item(random: Random, at: int, odd: bool) -> tuple[list[dict[str, Any]], dict[str, Any], bool]:
-    """The events of an item, the item, and whether its texts come without deltas."""
+    """The events of an item, and the item."""
     kind = random.choice(["message", "message", "function_call", "reasoning"] * 4 + ["x_unknown", "custom_tool_call"])
     whole: dict[str, Any] = {"id": f"item_{at}", "type": kind}
     here = {"item_id": whole["id"], "output_index": at}
@@ -78,17 +78,16 @@ def item(random: Random, at: int, odd: bool) -> tuple[list[dict[str, Any]], dict
     without = random.random() < 0.1
     if without:
         events = [event for event in events if not event["type"].endswith(".delta")]
-    return [added, *events, done], whole, without
+    return [added, *events, done], whole
 
 
 def make(random: Random) -> Stream:
     reply: dict[str, Any] = {"id": "resp_1", "object": "response", "created_at": 1, "model": "m", "output": []}
     reply |= {"status": "in_progress", "error": None, "incomplete_details": None, "usage": None}
     events = [{"type": f"response.{name}", "response": reply} for name in ("created", "in_progress")]
-    output, odd, without = [], random.random() < 0.1, False
+    output, odd = [], random.random() < 0.1
     for at in range(random.randint(0, 3)):
-        more, whole, is_without = item(random, at, odd)
-        without |= is_without
+        more, whole = item(random, at, odd)
         events += more
         output.append(whole)
     end = random.choice(["completed"] * 4 + ["incomplete", "failed", None])
@@ -113,12 +112,6 @@ def make(random: Random) -> Stream:
     if random.random() < 0.1:
         data.append((None, "[DONE]"))
     stream = streamed(random, data)
-    if without:
-        stream.has.add("a text without deltas")
-    if any(item["type"] == "custom_tool_call" for item in output):
-        stream.has.add("custom tool call")
-    if any(item["type"] == "reasoning" and item.get("content") for item in output):
-        stream.has.add("reasoning text")
     return stream
 
 
