@@ -32,7 +32,7 @@ def number(asked: Any) -> int:
     return int(asked["messages"][0]["content"])
 
 
-def item(random: Random, at: int, odd: bool) -> tuple[list[dict[str, Any]], dict[str, Any], bool]:
+def item(random: Random, at: int, odd: bool) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The events of an item, and the item."""
     kind = random.choice(["message", "message", "function_call", "reasoning"] * 4 + ["x_unknown", "custom_tool_call"])
     whole: dict[str, Any] = {"id": f"item_{at}", "type": kind}
