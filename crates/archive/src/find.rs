@@ -118,9 +118,11 @@ pub fn find(log: &dyn Backend, name: &str) -> Result<RunMatch, FindError> {
         false => None,
     };
     let of = |begins: &[&RunHead]| begins.iter().map(|head| head.run).collect();
-    if let Some(named) = named.filter(|named| begins.iter().all(|head| head.run != named.run)) {
-        // No id is shown with fewer digits.
-        if begins.is_empty() || prefix.len() < LEAST_DIGITS {
+    let is_begun = |named: &RunHead| begins.iter().any(|head| head.run == named.run);
+    // No id is shown with fewer digits.
+    let is_name = begins.is_empty() || prefix.len() < LEAST_DIGITS;
+    if let Some(named) = named.filter(|named| is_name || !is_begun(named)) {
+        if is_name {
             return Ok(found(named));
         }
         let (name, runs) = (name.to_owned(), of(&begins));
