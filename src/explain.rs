@@ -90,7 +90,7 @@ const YAML_SYNTAX: &[(&str, &str)] = &[
     ),
     (
         "invalid trailing content after",
-        "there is something behind the closing quote: put the whole text in quotes",
+        "there is text after the closing quote: put the whole value in quotes",
     ),
     (
         "wrongly indented line in block scalar",

@@ -80,7 +80,7 @@ impl Document {
         }
     }
 
-    /// Its values, one per document of YAML. The marks between documents may have nothing behind them.
+    /// Its values, one for each YAML document. Documents that are empty, as after a last `---`, have none.
     ///
     /// # Errors
     /// [`TrafficError::Wrong`].

@@ -2,7 +2,7 @@
 //! begun under fewer rules, or recorded by a release that stored such requests in another form.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use retold::id::{CallPath, PromptHash};
 use retold::log::LogError;
@@ -22,7 +22,11 @@ use crate::wire_request::{ADDRESS, StoredRequest, WireRequest};
 
 /// The recorded requests by what is equal in them. All of a run are read when the first is looked for.
 #[derive(Default)]
-pub(crate) struct Equivalents(Mutex<Option<Arc<EqualKeys>>>);
+pub(crate) struct Equivalents {
+    known: Mutex<Option<Arc<EqualKeys>>>,
+    /// Whether the run has requests to APIs that were not known when it was recorded.
+    has_other_forms: OnceLock<bool>,
+}
 
 /// The keys of recorded requests that are equal, in the order of their first questions.
 type EqualKeys = BTreeMap<Equivalence, Vec<Key>>;
@@ -59,7 +63,7 @@ impl Equivalents {
         Ok(known.get(&own).cloned().unwrap_or_default())
     }
 
-    /// Whether the run has requests to APIs that were not known when it was recorded.
+    /// Whether a request may be recorded in another form.
     fn may_have_another_form(
         &self,
         asked: &WireRequest,
@@ -69,8 +73,13 @@ impl Equivalents {
         if asked.dialect.name() == OTHER.name() {
             return Ok(false);
         }
+        if let Some(has_other_forms) = self.has_other_forms.get() {
+            return Ok(*has_other_forms);
+        }
         let own = format!("{}/", OTHER.name());
-        Ok(prompts.known(library)?.keys().any(|(_, call)| call.as_str().starts_with(&own)))
+        let known = prompts.known(library)?;
+        let found = known.keys().any(|(_, call)| call.as_str().starts_with(&own));
+        Ok(*self.has_other_forms.get_or_init(|| found))
     }
 
     fn known(
@@ -80,7 +89,7 @@ impl Equivalents {
         library: &Library,
     ) -> Result<Arc<EqualKeys>, LogError> {
         // One request reads them, and the others wait for it.
-        let mut known = lock(&self.0);
+        let mut known = lock(&self.known);
         if let Some(known) = known.as_ref() {
             return Ok(known.clone());
         }

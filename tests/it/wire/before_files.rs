@@ -35,7 +35,9 @@ fn what_is_not_read_is_called_so_everywhere_and_no_parser_decides_about_it() {
     let checked = place.run("check before-files --parsers parsers.yaml");
     assert_eq!(checked.code, 2, "{}", checked.out);
     assert!(
-        checked.err.contains("has 17 answers, not read: there is no text to decide about"),
+        checked.err.contains(
+            "has 17 answers, but retold does not read their API, so there is no text to parse"
+        ),
         "{}",
         checked.err
     );

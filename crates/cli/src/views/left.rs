@@ -84,9 +84,9 @@ pub(crate) fn nothing(
     if *not_read > 0 {
         let answers = counted(*not_read, "answer");
         return CliError::usage(format!(
-            "{name} has {answers}, {NOT_READ}: there is no text to decide about"
+            "{name} has {answers}, but retold does not read their API, so there is no text to parse"
         ))
-        .hint("their API is none of those in docs/apis.md, so that their bodies are kept whole");
+        .hint("docs/apis.md lists the APIs that are read; of others, the whole body is kept");
     }
     match only {
         Some(call) => CliError::usage(format!("{name} has no answer to {call} or a call below it")),

@@ -129,7 +129,7 @@ mod tests {
             ("a:\n\t- b\n", "a tab cannot indent"),
             ("a: \"b\n", "a quote was opened above"),
             ("a: \"\\q\"\n", "this escape is not known"),
-            ("a: 'b' c\n", "there is something behind the closing quote"),
+            ("a: 'b' c\n", "there is text after the closing quote"),
             ("a: *b\n", "put the text in quotes"),
             ("a: &\n", "put the text in quotes"),
             ("a:\n  - b\n c: 1\n", "indentation"),

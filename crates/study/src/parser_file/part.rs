@@ -190,7 +190,7 @@ impl PartMark {
     }
 
     /// Where the part after the last closing mark begins and ends, and whether an open one ends it.
-    /// The whole text if there is no mark; nothing if none is closed.
+    /// The whole text if the mark does not occur in it, and nothing if it is never closed.
     fn after(&self, text: &str) -> (usize, usize, bool) {
         let enclosed = self.enclosed(text);
         let closed = enclosed.iter().rev().find(|(_, _, closed)| *closed);

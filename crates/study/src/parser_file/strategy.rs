@@ -90,7 +90,7 @@ fn one(
         return Err(ConfigProblem::new(&format!("{key}.method"), message));
     }
     let pick = fields.pick;
-    // A reasoning that was cut off is no answer, but it is the text.
+    // Reasoning that was cut off is not an answer, but `whole_text` asks for the text as it is.
     let is_answer = rules != FileRules::First
         && !(matches!((&place, &shape), (ValuePlace::WholeText, Shape::Any)) && part.is_all());
     let find = move |answer: WholeAnswer<'_>| {

@@ -83,7 +83,10 @@ fn integer(text: &str) -> Option<Number> {
         (Ok(value), _) => Some(value.into()),
         (_, Ok(value)) => Some(value.into()),
         // As JSON has it, too.
-        #[expect(clippy::cast_precision_loss, reason = "there is no closer number")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "the closest double, as JSON readers have it"
+        )]
         _ => Number::from_f64(value as f64),
     }
 }

@@ -129,8 +129,8 @@ impl<'a> StreamMessage<'a> {
     }
 }
 
-/// The place of a header's name, and that of its value if it is a text; `at` moves to the next header. `None` if there
-/// is no header.
+/// The place of a header's name, and that of its value if it is a text; `at` moves to the next header. `None` at
+/// the end of the headers.
 fn header_at(headers: &[u8], at: &mut usize) -> Option<(Range<usize>, Option<Range<usize>>)> {
     let name = *at + 1..*at + 1 + usize::from(*headers.get(*at)?);
     let kind = *headers.get(name.end)?;

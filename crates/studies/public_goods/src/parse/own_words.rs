@@ -3,7 +3,7 @@
 //! A clause is about others if it has a verb of giving, nobody says `I` in it, and it names others
 //! or is in the past (`DOG gave 4`). A label (`Contributed: 10`) and a verb at the beginning
 //! (`Contributed 10.`) are the player's own. A clause ends with its sentence, and before the comma
-//! of a part that says `I` or begins anew (`.., so 5 from me`).
+//! of a part that says `I` or starts a new clause (`.., so 5 from me`).
 
 use super::lexicon::LANGUAGES;
 use super::sentence::bare;
