@@ -59,6 +59,7 @@ mod redact;
 mod refusal;
 mod relay;
 mod replay_queue;
+mod reply_reading;
 mod report;
 mod restored_request;
 mod resumptions;
