@@ -28,7 +28,7 @@ from ._errors import (
     StartFailed,
     UnusedAnswers,
 )
-from ._log import Log, Parsed, open, parse, run_named
+from ._log import Log, Parsed, Table, open, parse, run_named
 from ._rules import Replacements, rules
 from ._run import Run
 from ._version import VERSION
@@ -51,6 +51,7 @@ __all__ = [
     "RetoldWarning",
     "Run",
     "StartFailed",
+    "Table",
     "UnusedAnswers",
     "cassette",
     "fork",

@@ -1,4 +1,4 @@
-"""A log as rows of plain values, such as `pandas.DataFrame` takes.
+"""A log as tables.
 
 The native module is imported where it is needed: recording and replaying do without it.
 """
@@ -8,41 +8,99 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, overload
 
 Row = dict[str, Any]
 
+#: A run, or several.
+Runs = str | Sequence[str]
+
+
+class Table:
+    """A table of one or more runs, which is read when it is used.
+
+    polars, pandas, DuckDB and pyarrow take it as it is: ``polars.DataFrame(table)``. It can also be used like a list of rows,
+    in which JSON is what it stands for. It is no ``Sequence``, whose columns these libraries would guess from its rows.
+    """
+
+    def __init__(self, log: str, name: str, runs: Runs | None, prompts: bool = False) -> None:
+        from . import _retold
+
+        self.name = name
+        names = [runs] if isinstance(runs, str) else None if runs is None else list(runs)
+        # Which run is the latest is decided now.
+        self._of = (log, _retold.run_ids(log, names), name, prompts)
+        self._read: list[Row] | None = None
+
+    def _rows(self) -> list[Row]:
+        from . import _retold
+
+        if self._read is None:
+            self._read = _retold.rows(*self._of)
+        return self._read
+
+    def __len__(self) -> int:
+        return len(self._rows())
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Row]: ...
+
+    def __getitem__(self, at: int | slice) -> Row | list[Row]:
+        return self._rows()[at]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table as Arrow's C stream (the PyCapsule interface); no other schema than its own can be requested."""
+        from . import _retold
+
+        return _retold.stream(*self._of)
+
+    def __repr__(self) -> str:
+        return f"<retold.Table {self.name}>"
+
 
 class Log:
-    """A log, which is read anew by each call. A run is given by its name, its id or ``latest``."""
+    """A log, which is read anew by each call. A run is given by its name, its id or ``latest``; several as a list."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
 
-    def runs(self) -> list[Row]:
+    def runs(self) -> Table:
         """The runs, in the order in which they began."""
-        from . import _retold
+        return Table(self.path, "runs", None)
 
-        return _retold.runs(self.path)
+    def exchanges(self, run: Runs = "latest", *, prompts: bool = False) -> Table:
+        """The questions of a run with their answers; each label of a call is a column.
 
-    def exchanges(self, run: str = "latest") -> list[Row]:
-        """The questions of a run with their answers; each label of a call is a column."""
-        from . import _retold
+        With ``prompts``, there are two more columns: the text of the last message, and the whole request.
+        """
+        return Table(self.path, "exchanges", run, prompts)
 
-        return _retold.exchanges(self.path, run)
-
-    def decisions(self, run: str = "latest") -> list[Row]:
+    def decisions(self, run: Runs = "latest") -> Table:
         """The decisions of a run, each with the call and the labels of its answer."""
-        from . import _retold
+        return Table(self.path, "decisions", run)
 
-        return _retold.decisions(self.path, run)
-
-    def facts(self, run: str = "latest") -> list[Row]:
+    def facts(self, run: Runs = "latest") -> Table:
         """The facts of a run."""
-        from . import _retold
+        return Table(self.path, "facts", run)
 
-        return _retold.facts(self.path, run)
+    def attempts(self, run: Runs = "latest") -> Table:
+        """The attempts that failed."""
+        return Table(self.path, "attempts", run)
+
+    def messages(self, run: Runs = "latest") -> Table:
+        """The messages of a run's requests, each once, with the one before it."""
+        return Table(self.path, "messages", run)
+
+    def contents(self, run: Runs = "latest") -> Table:
+        """The texts of these messages, by their hashes."""
+        return Table(self.path, "contents", run)
 
     def __repr__(self) -> str:
         return f"<retold.Log {self.path}>"

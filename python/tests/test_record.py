@@ -47,7 +47,7 @@ def test_outside_of_a_block_nothing_is_caught(model, log):
     with retold.record(log):
         ask(client, "inside")
     ask(client, "outside")
-    assert [row["question"] for row in retold.open(log).exchanges()] == ["inside"]
+    assert [row["question"] for row in retold.open(log).exchanges(prompts=True)] == ["inside"]
 
 
 def test_a_changed_prompt_fails_with_the_difference(model, log):
@@ -109,9 +109,9 @@ def test_decisions_facts_marks_and_labels_become_tables(model, log):
             study(run, {"scores": [1, 3]})
     assert isinstance(mismatch.value.__cause__, retold.ReportError)
     read = retold.open(log)
-    (exchange,) = read.exchanges()
+    (exchange,) = read.exchanges(prompts=True)
     assert exchange["participant"] == "p_07" and exchange["condition"] == "acp" and exchange["label_seq"] == "3"
-    assert exchange["call"] == "vote/p_07/acp/3" and exchange["status"] == "answered" and exchange["model"] == "made-up"
+    assert exchange["call"] == "vote/p_07/acp/3" and exchange["status"] == "answered" and exchange["response_model"] == "made-up"
     assert exchange["question"] == "yes or no?" and exchange["answer"].startswith("made-up answer")
     decisions = read.decisions()
     assert [row["name"] for row in decisions] == ["vote", "again"]
@@ -179,7 +179,7 @@ def test_threads_and_executors_are_inside_the_call(model, log):
         with ThreadPoolExecutor(2) as executor:
             list(executor.map(lambda text: ask(client, text), ["e1", "e2"]))
         asyncio.run(asyncio.to_thread(ask, client, "to_thread"))
-    rows = retold.open(log).exchanges()
+    rows = retold.open(log).exchanges(prompts=True)
     assert {row["call"] for row in rows} == {"group/a"} and {row["member"] for row in rows} == {"a"}
     assert sorted(row["question"] for row in rows) == ["e1", "e2", "thread", "to_thread"]
 
@@ -377,7 +377,7 @@ client.chat.completions.create(model="m", messages=[{{"role": "user", "content":
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert [row["question"] for row in retold.open(log).exchanges()] == ["one"]
+    assert [row["question"] for row in retold.open(log).exchanges(prompts=True)] == ["one"]
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="looks for the process in /proc")

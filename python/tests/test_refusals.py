@@ -127,7 +127,7 @@ def test_rules_may_be_single_texts(log, model):
         ask("the cat at 5", "a")
     with retold.replay(log):
         ask("the cat at 6", "b")
-    assert "cat" not in retold.open(log).exchanges()[0]["question"]
+    assert "cat" not in retold.open(log).exchanges(prompts=True)[0]["question"]
     with pytest.raises(ValueError, match="cannot have a = in it"):
         retold.record(log, replace={r"\d": "n=N"})
 

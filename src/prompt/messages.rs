@@ -52,6 +52,12 @@ impl<'a> Messages<'a> {
 }
 
 impl Request {
+    /// One of its messages as canonical JSON, counted from 0.
+    pub fn message_text(&self, message: usize) -> Option<&str> {
+        let list = self.listed().filter(|list| message < list.len())?;
+        Some(list.text(message, message + 1))
+    }
+
     /// The hash of the request that has only the first `messages` messages of this one.
     pub(crate) fn hash_of_first(&self, messages: usize) -> Option<PromptHash> {
         let list = self.listed().filter(|list| messages <= list.len())?;

@@ -61,6 +61,7 @@ mod state;
 mod stats;
 mod support;
 mod table;
+mod tables;
 mod tamper;
 mod third_store;
 mod totality;

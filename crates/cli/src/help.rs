@@ -9,8 +9,8 @@ use clap::builder::Styles;
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Record", &["run", "record", "fork", "plan"]),
     ("Replay and check", &["replay", "check", "diff"]),
-    ("Look", &["log", "show", "stats", "audit", "report", "serve"]),
-    ("Prove and exchange", &["verify", "export", "import"]),
+    ("Look", &["log", "show", "stats", "table", "audit", "report", "serve"]),
+    ("Prove and exchange", &["verify", "export"]),
 ];
 
 /// The command line with this first page; `own` are the commands that only this program has.

@@ -171,6 +171,11 @@ impl Output {
         }
     }
 
+    /// Notes that whoever read the output has left, which is not an error: `retold log | head`.
+    pub(crate) fn left(&self) {
+        self.left.set(true);
+    }
+
     /// Whether anything that is printed from now on may be read.
     pub(crate) fn is_read(&self) -> bool {
         !self.left.get()

@@ -1,9 +1,9 @@
 //! What the Python package runs in its own process, without threads and without a runtime, because neither survives a
-//! fork: parsers, and reading a log as rows. Recording and replaying is done by the program `retold`.
+//! fork: parsers, and reading a log as tables. Recording and replaying is done by the program `retold`.
 
 mod convert;
 mod parse;
-mod rows;
+mod tables;
 
 use pyo3::prelude::*;
 
@@ -15,7 +15,7 @@ mod _retold {
     #[pymodule_export]
     use super::parse::parse;
     #[pymodule_export]
-    use super::rows::{decisions, exchanges, facts, runs};
+    use super::tables::{rows, run_ids, stream};
 }
 
 /// Whether a header or a parameter holds a key, by its name.

@@ -24,6 +24,7 @@ mod serve;
 mod show;
 mod stats;
 pub(crate) mod study;
+mod table;
 mod verify;
 
 use clap::Subcommand;
@@ -47,6 +48,7 @@ pub(crate) enum Command {
     Log(log::Args),
     Show(show::Args),
     Stats(stats::Args),
+    Table(table::Args),
     Serve(serve::Args),
     Report(report::Args),
     Verify(verify::Args),
@@ -78,6 +80,7 @@ pub(crate) fn run(
         Command::Report(args) => report::run(args, global, output),
         Command::Show(args) => show::run(args, global, output),
         Command::Stats(args) => stats::run(args, global, output),
+        Command::Table(args) => table::run(args, global, output),
         Command::Serve(args) => serve::run(args, global, output),
         Command::Verify(args) => verify::run(args, global, output),
         Command::Backup(args) => backup::run(args, global, output),

@@ -1,0 +1,180 @@
+//! Writes tables to files, or prints one.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use retold::draft::Draft;
+use retold_tables::write::{TableFormat, TableWriter, WriteError, writer};
+use retold_tables::{LabelColumns, RunTables, Table, TableError};
+
+use crate::error::{CliError, Status};
+use crate::output::Output;
+use crate::select::RunSelection;
+
+/// The runs that are written, and how.
+pub(super) struct WrittenTables<'a> {
+    pub(super) runs: &'a [RunSelection],
+    pub(super) labels: &'a LabelColumns,
+    /// Whether exchanges have their whole requests.
+    pub(super) prompts: bool,
+}
+
+/// A file that was written.
+pub(super) struct TableFile {
+    pub(super) table: Table,
+    pub(super) file: PathBuf,
+    pub(super) rows: u64,
+}
+
+/// A table on its way into its file.
+struct OpenTable {
+    table: Table,
+    file: PathBuf,
+    draft: Draft,
+    writer: Box<dyn TableWriter>,
+    rows: u64,
+}
+
+impl WrittenTables<'_> {
+    /// Prints one table of all runs.
+    pub(super) fn print(
+        &self,
+        table: Table,
+        format: TableFormat,
+        output: &Output,
+    ) -> Result<(), CliError> {
+        let mut writer = writer(format, &table.columns(self.labels, self.prompts), io::stdout())
+            .map_err(printing)?;
+        for run in self.runs {
+            let mut tables = self.tables(run, &[table])?;
+            while let Some(next) = tables.next_batch()? {
+                match writer.write(&next.batch) {
+                    // `retold table | head` is not an error.
+                    Err(error) if is_left(&error) => {
+                        output.left();
+                        return Ok(());
+                    }
+                    written => written.map_err(printing)?,
+                }
+            }
+        }
+        match writer.finish() {
+            Err(error) if is_left(&error) => {
+                output.left();
+                Ok(())
+            }
+            written => written.map_err(printing),
+        }
+    }
+
+    /// Writes one table of all runs to a file.
+    pub(super) fn file(
+        &self,
+        table: Table,
+        format: TableFormat,
+        file: &Path,
+    ) -> Result<TableFile, CliError> {
+        let mut open = self.open(table, format, file)?;
+        for run in self.runs {
+            let mut tables = self.tables(run, &[table])?;
+            while let Some(next) = tables.next_batch()? {
+                open.rows += next.batch.num_rows() as u64;
+                open.writer.write(&next.batch).map_err(|error| unwritten(file, error))?;
+            }
+        }
+        open.finish()
+    }
+
+    /// Writes all tables of each run to a folder: `TABLE/RUN.parquet`. The files of a run appear when all of them are
+    /// complete.
+    pub(super) fn folder(
+        &self,
+        format: TableFormat,
+        folder: &Path,
+    ) -> Result<Vec<TableFile>, CliError> {
+        let mut files = Vec::new();
+        for run in self.runs {
+            let name = format!("{}.{}", run.run, format.ending());
+            let open = |table: &Table| {
+                let folder = folder.join(table.name());
+                fs::create_dir_all(&folder).map_err(|error| unwritten(&folder, error.into()))?;
+                self.open(*table, format, &folder.join(&name))
+            };
+            let mut open = Table::ALL.iter().map(open).collect::<Result<Vec<_>, CliError>>()?;
+            let mut tables = self.tables(run, &Table::ALL)?;
+            while let Some(next) = tables.next_batch()? {
+                let Some(of) = open.iter_mut().find(|open| open.table == next.table) else {
+                    continue;
+                };
+                of.rows += next.batch.num_rows() as u64;
+                of.writer.write(&next.batch).map_err(|error| unwritten(&of.file, error))?;
+            }
+            for table in open {
+                files.push(table.finish()?);
+            }
+        }
+        Ok(files)
+    }
+
+    fn tables(&self, of: &RunSelection, tables: &[Table]) -> Result<RunTables, CliError> {
+        let reader = Box::new(of.checked()?);
+        Ok(RunTables::new(reader, of.run, tables, self.labels.clone(), self.prompts)?)
+    }
+
+    fn open(&self, table: Table, format: TableFormat, file: &Path) -> Result<OpenTable, CliError> {
+        let (draft, out) = Draft::file(file).map_err(|error| unwritten(file, error.into()))?;
+        let columns = table.columns(self.labels, self.prompts);
+        let writer = writer(format, &columns, BufWriter::new(out))
+            .map_err(|error| unwritten(file, error))?;
+        Ok(OpenTable { table, file: file.to_owned(), draft, writer, rows: 0 })
+    }
+}
+
+impl OpenTable {
+    /// Moves the complete file into its place.
+    fn finish(self) -> Result<TableFile, CliError> {
+        let OpenTable { table, file, draft, writer, rows } = self;
+        let placed = writer.finish().and_then(|()| {
+            File::open(draft.path())?.sync_all()?;
+            Ok(fs::rename(draft.path(), &file)?)
+        });
+        placed.map_err(|error| unwritten(&file, error))?;
+        Ok(TableFile { table, file, rows })
+    }
+}
+
+/// Whether whoever reads the output has left.
+fn is_left(error: &WriteError) -> bool {
+    let is_pipe = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    match error {
+        WriteError::Io(error) => is_pipe(error),
+        other => {
+            let mut cause = std::error::Error::source(other);
+            while let Some(next) = cause {
+                if next.downcast_ref::<io::Error>().is_some_and(is_pipe) {
+                    return true;
+                }
+                cause = next.source();
+            }
+            other.to_string().contains("Broken pipe")
+        }
+    }
+}
+
+fn printing(error: WriteError) -> CliError {
+    CliError::new(Status::Io, format!("cannot write to stdout: {error}"))
+}
+
+fn unwritten(place: &Path, error: WriteError) -> CliError {
+    CliError::new(Status::Io, format!("{} cannot be written: {error}", place.display()))
+}
+
+impl From<TableError> for CliError {
+    fn from(error: TableError) -> Self {
+        match error {
+            TableError::Log(error) => error.into(),
+            other => CliError::new(Status::Io, other.to_string()),
+        }
+    }
+}

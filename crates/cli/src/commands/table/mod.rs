@@ -1,0 +1,174 @@
+//! `retold table`: runs as tables. `destination` decides where they go and in which format, `files` writes them.
+
+mod destination;
+mod files;
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use serde_json::json;
+
+use crate::error::{CliError, Status};
+use crate::gate;
+use crate::global::Global;
+use crate::output::{Output, counted};
+use crate::select::{self, RunSelection};
+use destination::Destination;
+use files::{TableFile, WrittenTables};
+use retold::log::Log;
+use retold_archive::{RunView, VerifyDepth};
+use retold_tables::write::TableFormat;
+use retold_tables::{LabelColumns, Table};
+
+/// Write runs as tables: exchanges, decisions, facts.
+///
+/// Every run has the same tables: runs, exchanges, messages, contents, decisions, facts and attempts. Each label of a
+/// call is a column. docs/tables.md has all columns.
+///
+/// Without --to, one table is printed. A folder gets all tables, each with a file per run, which DuckDB, Polars, pandas and
+/// Spark read as one: FOLDER/exchanges/RUN.parquet.
+///
+/// A dialogue repeats its earlier messages in each request, so a prompt is kept as the messages that it adds; --prompts
+/// adds a column with the whole requests.
+///
+/// Of a damaged run, the rows before the damage are written (exit code 1).
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The runs: first digits of their ids, their names, `latest`, or recordings' files.
+    #[arg(default_value = "latest")]
+    runs: Vec<String>,
+    /// All runs of the log.
+    #[arg(long, conflicts_with = "runs")]
+    all: bool,
+    /// The table that is printed, or written to a file.
+    #[arg(long = "table", value_enum, default_value = "exchanges")]
+    table: TableName,
+    /// A file or a folder. A name without an ending, or that of a folder that exists, is a folder's.
+    #[arg(long, value_name = "PATH")]
+    to: Option<PathBuf>,
+    /// The format: as the file's name ends; otherwise Parquet in a folder, and CSV in print.
+    #[arg(long = "as", value_enum)]
+    format: Option<FormatName>,
+    /// Add a column with the whole request of each exchange.
+    #[arg(long)]
+    prompts: bool,
+    /// Replace the file if it exists. In a folder, the files of these runs are always replaced.
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TableName {
+    Runs,
+    Exchanges,
+    Messages,
+    Contents,
+    Decisions,
+    Facts,
+    Attempts,
+}
+
+impl From<TableName> for Table {
+    fn from(name: TableName) -> Self {
+        match name {
+            TableName::Runs => Table::Runs,
+            TableName::Exchanges => Table::Exchanges,
+            TableName::Messages => Table::Messages,
+            TableName::Contents => Table::Contents,
+            TableName::Decisions => Table::Decisions,
+            TableName::Facts => Table::Facts,
+            TableName::Attempts => Table::Attempts,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatName {
+    /// Comma-separated values.
+    Csv,
+    /// A JSON object per line.
+    Jsonl,
+    /// Parquet.
+    Parquet,
+    /// Arrow's stream format.
+    Arrow,
+}
+
+impl From<FormatName> for TableFormat {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Csv => TableFormat::Csv,
+            FormatName::Jsonl => TableFormat::Jsonl,
+            FormatName::Parquet => TableFormat::Parquet,
+            FormatName::Arrow => TableFormat::Arrow,
+        }
+    }
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let Args { runs, all, table, to, format, prompts, force } = args;
+    let destination = Destination::new(to, format.map(TableFormat::from), output)?;
+    destination.refuse_existing(force)?;
+    if let Destination::Stdout(_) = destination {
+        output.is_a_document();
+    }
+    let selected = match all {
+        true => all_runs(select::open_to_read(global)?)?,
+        false => runs.iter().map(|run| select::to_read(global, run)).collect::<Result<_, _>>()?,
+    };
+    let view = |of: &RunSelection| gate::view(&of.log, of.run, VerifyDepth::Whole, output);
+    let views = selected.iter().map(view).collect::<Result<Vec<RunView>, CliError>>()?;
+    let runs: Vec<RunSelection> = views.iter().map(RunSelection::before_damage).collect();
+    gate::through(&views, output, || {
+        let mut labels = LabelColumns::default();
+        for RunSelection { log, run } in &runs {
+            labels.add(log.reader()?.as_mut(), *run)?;
+        }
+        let tables = WrittenTables { runs: &runs, labels: &labels, prompts };
+        let files = match &destination {
+            Destination::Stdout(format) => {
+                tables.print(table.into(), *format, output)?;
+                return Ok(Status::Fine);
+            }
+            Destination::File(file, format) => vec![tables.file(table.into(), *format, file)?],
+            Destination::Folder(folder, format) => tables.folder(*format, folder)?,
+        };
+        say(&destination, &files, &runs, output)
+    })
+}
+
+/// All runs of a log, in the order in which they were started.
+fn all_runs(log: Log) -> Result<Vec<RunSelection>, CliError> {
+    let heads = log.reader()?.runs()?;
+    Ok(heads.into_iter().map(|head| RunSelection { log: log.clone(), run: head.run }).collect())
+}
+
+/// Says what was written: how many rows each table has.
+fn say(
+    destination: &Destination,
+    files: &[TableFile],
+    runs: &[RunSelection],
+    output: &Output,
+) -> Result<Status, CliError> {
+    let place = destination.place();
+    if output.is_json() {
+        let named = |file: &TableFile| {
+            let TableFile { table, file, rows } = file;
+            json!({"table": table.name(), "file": file.display().to_string(), "rows": rows})
+        };
+        let runs: Vec<_> = runs.iter().map(|of| of.run).collect();
+        let files: Vec<_> = files.iter().map(named).collect();
+        output.object(&json!({"runs": runs, "to": place, "files": files}))?;
+        return Ok(Status::Fine);
+    }
+    let mut text = format!("{} written to {place}\n", counted(runs.len() as u64, "run"));
+    for table in Table::ALL {
+        let mut of_table = files.iter().filter(|file| file.table == table).peekable();
+        if of_table.peek().is_some() {
+            let rows: u64 = of_table.map(|file| file.rows).sum();
+            text.push_str(&format!("  {:<10} {}\n", table.name(), counted(rows, "row")));
+        }
+    }
+    output.text(&text)?;
+    Ok(Status::Fine)
+}

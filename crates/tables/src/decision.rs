@@ -1,0 +1,81 @@
+//! Rows of decisions and of facts.
+
+use retold::event::{DecidedBy, DecisionDetails, DecisionMade, FactOccurred, RunStarted};
+use retold::id::{Seq, Time};
+use serde_json::Value;
+
+use crate::column::Cell;
+use crate::labels::LabelColumns;
+use crate::questions::Question;
+
+/// The row of a decision.
+pub(crate) fn decision_cells<'a>(
+    run: &'a str,
+    (seq, time): (Seq, Time),
+    question: Option<&'a Question>,
+    labels: &'a LabelColumns,
+    made: &'a DecisionMade,
+) -> Vec<Cell<'a>> {
+    let mut cells = vec![run.into(), Cell::count(seq.0), Cell::Time(time.0)];
+    match question {
+        Some(question) => cells.extend(question.cells(labels)),
+        None => cells.extend(std::iter::repeat_n(Cell::Missing, 2 + labels.len())),
+    }
+    let DecisionMade { response, by, details } = made;
+    let DecidedBy { method, parser } = by;
+    let DecisionDetails { reasoning, value, warnings } = details;
+    cells.push(by.decides().into());
+    cells.extend(value_cells(value));
+    cells.extend([
+        (&**method).into(),
+        Cell::maybe(reasoning.as_deref()),
+        if warnings.is_empty() {
+            Cell::Missing
+        } else {
+            Value::from(&**warnings).to_string().into()
+        },
+        Cell::maybe(parser["name"].as_str()),
+        version(&parser["version"]),
+        Cell::count(response.0),
+    ]);
+    cells
+}
+
+/// The row of a fact. A program names its facts; those of a study say in a field of their own what they are.
+pub(crate) fn fact_cells<'a>(
+    run: &'a str,
+    (seq, time): (Seq, Time),
+    started: &RunStarted,
+    occurred: &'a FactOccurred,
+) -> Vec<Cell<'a>> {
+    let fact = &occurred.fact;
+    let is_of_program = !started.is_of_experiment();
+    let (name, value) = match is_of_program {
+        true => (fact["name"].as_str(), &fact["value"]),
+        false => (fact["fact"].as_str(), fact),
+    };
+    let causes = occurred.causes.iter().map(|seq| seq.0).collect::<Vec<_>>();
+    let mut cells = vec![run.into(), Cell::count(seq.0), Cell::Time(time.0), Cell::maybe(name)];
+    cells.extend(value_cells(value));
+    cells.push(Cell::maybe(fact["lane"].as_str().filter(|_| is_of_program)));
+    cells.push(if causes.is_empty() {
+        Cell::Missing
+    } else {
+        Value::from(causes).to_string().into()
+    });
+    cells
+}
+
+/// A value as JSON, as a number and as a text.
+fn value_cells(value: &Value) -> [Cell<'_>; 3] {
+    let number = value.as_f64().map_or(Cell::Missing, Cell::Real);
+    [Cell::json(value), number, Cell::maybe(value.as_str())]
+}
+
+/// A version: a number, or the text of one.
+fn version(version: &Value) -> Cell<'_> {
+    match version {
+        Value::String(text) => (&**text).into(),
+        version => Cell::json(version),
+    }
+}

@@ -1,0 +1,54 @@
+//! Labels as columns.
+
+use std::collections::BTreeSet;
+
+use retold::event::{Event, Labels};
+use retold::id::RunId;
+use retold::log::{LogError, Reader, RunEvents};
+
+use crate::column::{Cell, Column, ColumnKind};
+use crate::table::Table;
+
+/// The labels of the calls of some runs, by name: each is a column, in every table about questions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabelColumns(BTreeSet<String>);
+
+impl LabelColumns {
+    /// Adds the labels of a run.
+    ///
+    /// # Errors
+    /// [`LogError`] if the run cannot be read.
+    pub fn add(&mut self, reader: &mut dyn Reader, run: RunId) -> Result<(), LogError> {
+        let mut events = RunEvents::new(run);
+        while let Some(stored) = events.next(reader)? {
+            // Most events are no questions, and most questions have the labels of those before them.
+            if !stored.is_question() || stored.body == "{}" {
+                continue;
+            }
+            if let Event::RequestSent(sent) = stored.event()? {
+                let new = sent.labels.into_keys().filter(|name| !self.0.contains(name));
+                self.0.extend(new.collect::<Vec<_>>());
+            }
+        }
+        Ok(())
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// A column for each; a label with the name of another column has `label_` before it.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = Column> {
+        self.0.iter().map(|name| Column {
+            name: if Table::has(name) { format!("label_{name}") } else { name.clone() }.into(),
+            kind: ColumnKind::Text,
+            about: "a label of the call",
+        })
+    }
+
+    /// What a call has of them, in their order.
+    pub(crate) fn cells<'a>(&'a self, labels: &'a Labels) -> impl Iterator<Item = Cell<'a>> {
+        self.0.iter().map(|name| Cell::maybe(labels.get(name).map(String::as_str)))
+    }
+}

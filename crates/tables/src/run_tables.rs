@@ -1,0 +1,199 @@
+//! A run, event by event, as batches of rows.
+
+use std::sync::Arc;
+
+use arrow_schema::ArrowError;
+use retold::event::{AttemptFailed, Event, EventError, RequestSent, ResponseReceived, StoredEvent};
+use retold::id::{RunId, Seq, Time};
+use retold::log::{LogError, Reader, RunEvents};
+
+use crate::asked::AskedOf;
+use crate::batches::{TableBatch, WantedRows};
+use crate::decision::{decision_cells, fact_cells};
+use crate::exchange::{Answered, Exchange, OpenExchanges, attempt_cells};
+use crate::labels::LabelColumns;
+use crate::messages::Conversations;
+use crate::questions::{Question, Questions};
+use crate::run_row::RunRow;
+use crate::table::Table;
+
+/// Why a run cannot be read as tables.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// The log cannot be read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// Rows do not make up a batch.
+    #[error(transparent)]
+    Arrow(#[from] ArrowError),
+}
+
+impl From<EventError> for TableError {
+    fn from(error: EventError) -> Self {
+        TableError::Log(error.into())
+    }
+}
+
+/// The tables of a run, read in one pass.
+pub struct RunTables {
+    reader: Box<dyn Reader>,
+    run: RunId,
+    row: RunRow,
+    events: RunEvents,
+    labels: LabelColumns,
+    prompts: bool,
+    rows: WantedRows,
+    questions: Questions,
+    open: OpenExchanges,
+    conversations: Conversations,
+    is_read: bool,
+}
+
+impl RunTables {
+    /// The wanted tables of a run, with a column for each of the labels; `prompts`: with the whole prompt of each
+    /// exchange.
+    ///
+    /// # Errors
+    /// [`TableError`] if the beginning of the run cannot be read.
+    pub fn new(
+        mut reader: Box<dyn Reader>,
+        run: RunId,
+        wanted: &[Table],
+        labels: LabelColumns,
+        prompts: bool,
+    ) -> Result<Self, TableError> {
+        let row = RunRow::read(reader.as_mut(), run)?;
+        let columns = |table: &Table| (*table, table.columns(&labels, prompts));
+        let rows = WantedRows::new(wanted.iter().map(columns));
+        Ok(RunTables {
+            reader,
+            run,
+            row,
+            events: RunEvents::new(run),
+            labels,
+            prompts,
+            rows,
+            questions: Questions::default(),
+            open: OpenExchanges::default(),
+            conversations: Conversations::default(),
+            is_read: false,
+        })
+    }
+
+    /// The next rows of any of the wanted tables; `None` after the last.
+    ///
+    /// # Errors
+    /// [`TableError`] if the log cannot be read, or is damaged.
+    pub fn next_batch(&mut self) -> Result<Option<TableBatch>, TableError> {
+        loop {
+            let ready = self.rows.next();
+            if ready.is_some() || self.is_read {
+                return Ok(ready);
+            }
+            match self.next_event()? {
+                Some(event) => self.event(event)?,
+                None => self.end()?,
+            }
+        }
+    }
+
+    /// The next event; none at all if only the table of runs is wanted.
+    fn next_event(&mut self) -> Result<Option<StoredEvent>, TableError> {
+        match self.rows.any(&Table::ALL[1..]) {
+            true => Ok(self.events.next(self.reader.as_mut())?),
+            false => Ok(None),
+        }
+    }
+
+    fn event(&mut self, stored: StoredEvent) -> Result<(), TableError> {
+        let at = (stored.seq, stored.time);
+        let hash = stored.hash;
+        match stored.event()? {
+            Event::RequestSent(sent) => self.asked(at, sent)?,
+            Event::ResponseReceived(received) => {
+                let ResponseReceived { request, content, details } = received;
+                let answered = Answered { seq: at.0, hash, content, details, reused_from: None };
+                self.answered(request, answered)?;
+            }
+            Event::AnswerReused(reused) => {
+                let reused_from = Some((reused.from_run, reused.from_seq));
+                let (content, details) = (reused.content, reused.details);
+                self.answered(
+                    reused.request,
+                    Answered { seq: at.0, hash, content, details, reused_from },
+                )?;
+            }
+            Event::AttemptFailed(failed) => self.failed(at, failed)?,
+            Event::DecisionMade(made) if self.rows.any(&[Table::Decisions]) => {
+                let question =
+                    self.questions.of_answer(self.reader.as_mut(), self.run, made.response)?;
+                let cells =
+                    decision_cells(self.row.id(), at, question.as_deref(), &self.labels, &made);
+                self.rows.add(Table::Decisions, &cells)?;
+            }
+            Event::Occurred(occurred) if self.rows.any(&[Table::Facts]) => {
+                let cells = fact_cells(self.row.id(), at, &self.row.started, &occurred);
+                self.rows.add(Table::Facts, &cells)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn asked(&mut self, (seq, time): (Seq, Time), sent: RequestSent) -> Result<(), TableError> {
+        let question = Arc::new(Question::new(seq, sent));
+        self.questions.add(&question);
+        if !self.rows.any(&[Table::Exchanges, Table::Messages, Table::Contents]) {
+            return Ok(());
+        }
+        let mut exchange = Exchange::new(time, question);
+        if let Some(request) = self.reader.request(exchange.question.prompt)? {
+            let listing = self.conversations.list(self.run, &request, &mut self.rows)?;
+            let asked = AskedOf::new(&request, listing);
+            for text in &asked.long {
+                self.conversations.content(text, &mut self.rows)?;
+            }
+            exchange.asked = Some(asked);
+            exchange.request = self.prompts.then_some(request);
+        }
+        self.open.add(exchange);
+        Ok(())
+    }
+
+    fn answered(&mut self, question: Seq, answered: Answered) -> Result<(), TableError> {
+        self.questions.answered(answered.seq, question);
+        self.open.answered(question, answered);
+        self.close(false)
+    }
+
+    fn failed(&mut self, at: (Seq, Time), failed: AttemptFailed) -> Result<(), TableError> {
+        let AttemptFailed { request, details } = failed;
+        if self.rows.any(&[Table::Attempts])
+            && let Some(question) = self.questions.at(self.reader.as_mut(), self.run, request)?
+        {
+            let cells = attempt_cells(self.row.id(), at, &question, &self.labels, &details);
+            self.rows.add(Table::Attempts, &cells)?;
+        }
+        self.open.failed(request, details);
+        self.close(false)
+    }
+
+    /// Writes the exchanges that can be.
+    fn close(&mut self, is_end: bool) -> Result<(), TableError> {
+        while let Some(exchange) = self.open.next(is_end) {
+            let cells =
+                exchange.cells(self.row.id(), self.row.study_model(), &self.labels, self.prompts);
+            self.rows.add(Table::Exchanges, &cells)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), TableError> {
+        self.close(true)?;
+        self.rows.add(Table::Runs, &self.row.cells())?;
+        self.rows.finish()?;
+        self.is_read = true;
+        Ok(())
+    }
+}

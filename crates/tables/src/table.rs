@@ -1,0 +1,227 @@
+//! The tables, and their columns.
+
+use crate::column::Column;
+use crate::column::ColumnKind::{self, Integer, Json, Real, Text, Time, Truth};
+use crate::labels::LabelColumns;
+
+/// A table of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Table {
+    /// A row for each run.
+    Runs,
+    /// A row for each question, with its answer.
+    Exchanges,
+    /// A row for each message that continues a conversation in a new way.
+    Messages,
+    /// A row for each text of a message.
+    Contents,
+    /// A row for each decision.
+    Decisions,
+    /// A row for each fact.
+    Facts,
+    /// A row for each attempt that failed.
+    Attempts,
+}
+
+/// A column as the tables below list it.
+type Listed = (&'static str, ColumnKind, &'static str);
+
+const RUNS: &[Listed] = &[
+    ("run", Text, "the run's id"),
+    ("name", Text, "the name that it was given"),
+    ("experiment", Text, "the study, or `program`"),
+    ("settings", Json, "all settings"),
+    ("model", Json, "who answers"),
+    ("simulated", Truth, "whether the answers are made up by a program"),
+    ("seed", Integer, "the seed of the random choices, if there are any"),
+    ("forked_from", Text, "the run that it shares its beginning with"),
+    ("started", Time, "when it began"),
+    ("finished", Time, "when it ended"),
+    ("outcome", Text, "how it ended; missing if it has not"),
+    ("outcome_digest", Text, "the digest of its outcome"),
+    ("events", Integer, "how many events it has"),
+    ("head", Text, "the hash of its last event"),
+];
+
+/// What a table about questions begins with, before the labels.
+const QUESTION: &[Listed] = &[
+    ("run", Text, "the run's id"),
+    ("seq", Integer, "the position of the event in the run"),
+    ("time", Time, "when it happened"),
+    ("call", Text, "where in the experiment the question was asked"),
+    ("sample", Integer, "the n-th answer of this call to this prompt, from 0"),
+];
+
+const EXCHANGES: &[Listed] = &[
+    ("prompt", Text, "the hash of the request"),
+    ("provider", Text, "who was asked: the upstream's name, or the kind of a study's model"),
+    ("operation", Text, "the API, as docs/apis.md names it"),
+    ("request_model", Text, "the model that was asked for"),
+    ("response_model", Text, "the model that the answer names"),
+    (
+        "parameters",
+        Json,
+        "the request but for its messages and its model; a long text is the hash of a content",
+    ),
+    ("status", Text, "`answered`, `failed` or `unanswered`"),
+    ("attempts", Integer, "how often it was asked"),
+    ("http_status", Integer, "the last HTTP status, if it was not 200"),
+    ("error", Text, "the last failure"),
+    ("latency_ms", Integer, "milliseconds from asking to the last byte"),
+    (
+        "first_chunk_ms",
+        Integer,
+        "milliseconds from the head of a streamed answer to its first chunk",
+    ),
+    ("finish_reason", Text, "why the answer ended"),
+    ("prompt_tokens", Integer, "tokens of the request"),
+    ("completion_tokens", Integer, "tokens of the answer"),
+    ("cached_tokens", Integer, "tokens of the request that were in the provider's cache"),
+    ("reasoning_tokens", Integer, "tokens of the answer that are reasoning"),
+    ("cost", Real, "what the provider said that it charged, in its unit"),
+    ("response_id", Text, "the provider's id of the answer"),
+    ("reused_from", Text, "the answer that was used again, as RUN/SEQ"),
+    ("answer", Text, "the answer"),
+    ("reasoning", Text, "the reasoning, where the API keeps it apart"),
+    ("tool_calls", Json, "the tools that the model calls"),
+    ("answer_seq", Integer, "the position of the answer's event"),
+    ("event_hash", Text, "the hash of the answer's event, which seals all events up to it"),
+    (
+        "earlier_messages",
+        Integer,
+        "how many messages of the request earlier requests of the run have as well",
+    ),
+    ("new_messages", Json, "the hashes of the contents of its other messages"),
+    ("last_message", Text, "its last message in the table `messages`"),
+];
+
+/// What is left out unless it is asked for: a dialogue repeats its beginning in each request.
+const PROMPT: &[Listed] =
+    &[("question", Text, "the text of the last message"), ("request", Json, "the whole request")];
+
+const MESSAGES: &[Listed] = &[
+    ("run", Text, "the run's id"),
+    (
+        "message",
+        Text,
+        "the message, as the end of its conversation: a hash of all messages up to it",
+    ),
+    ("after", Text, "the message before it; missing for the first"),
+    ("position", Integer, "its position in the conversation, from 0"),
+    ("role", Text, "who says it"),
+    ("content", Text, "the hash of what is said: a text, or the JSON of its parts"),
+    ("fields", Json, "the other fields of the message"),
+];
+
+const CONTENTS: &[Listed] =
+    &[("content", Text, "the BLAKE3 of the text"), ("text", Text, "the text")];
+
+const DECISIONS: &[Listed] = &[
+    ("name", Text, "what was decided: the parser, or the name that a program gave"),
+    ("value", Json, "the value"),
+    ("number", Real, "the value, if it is a number"),
+    ("text", Text, "the value, if it is a text"),
+    ("method", Text, "how the value was found"),
+    ("reasoning", Text, "the reasoning in the answer, if its format has one"),
+    ("warnings", Json, "what was repaired or looked odd"),
+    ("parser", Text, "the parser"),
+    ("parser_version", Text, "its version"),
+    ("answer_seq", Integer, "the position of the answer's event"),
+];
+
+const FACTS: &[Listed] = &[
+    ("run", Text, "the run's id"),
+    ("seq", Integer, "the position of the event in the run"),
+    ("time", Time, "when it happened"),
+    ("name", Text, "the kind of fact, or the name that a program gave"),
+    ("value", Json, "a program's value, or the whole fact of a study"),
+    ("number", Real, "the value, if it is a number"),
+    ("text", Text, "the value, if it is a text"),
+    ("lane", Text, "the part of a program in whose order it stands"),
+    ("because", Json, "the positions of the events that caused it"),
+];
+
+const ATTEMPTS: &[Listed] = &[
+    ("question_seq", Integer, "the position of the question's event"),
+    ("attempt", Integer, "the n-th attempt, from 0"),
+    ("failure", Text, "the kind of failure"),
+    ("http_status", Integer, "the HTTP status"),
+    ("error", Text, "what happened"),
+    ("retry_after_ms", Integer, "how long the provider asked to wait, in milliseconds"),
+    ("last", Truth, "whether the call was given up"),
+    ("reused_from", Text, "where a fork took the failure over from, as RUN/SEQ"),
+];
+
+impl Table {
+    /// All tables.
+    pub const ALL: [Table; 7] = [
+        Table::Runs,
+        Table::Exchanges,
+        Table::Messages,
+        Table::Contents,
+        Table::Decisions,
+        Table::Facts,
+        Table::Attempts,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Table::Runs => "runs",
+            Table::Exchanges => "exchanges",
+            Table::Messages => "messages",
+            Table::Contents => "contents",
+            Table::Decisions => "decisions",
+            Table::Facts => "facts",
+            Table::Attempts => "attempts",
+        }
+    }
+
+    /// The table of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Table::ALL.into_iter().find(|table| table.name() == name)
+    }
+
+    /// Whether its rows belong to questions, so that it has the labels of their calls.
+    pub fn has_labels(self) -> bool {
+        matches!(self, Table::Exchanges | Table::Decisions | Table::Attempts)
+    }
+
+    /// Its columns, with one for each label; `prompts`: whether exchanges have their whole prompts.
+    pub fn columns(self, labels: &LabelColumns, prompts: bool) -> Vec<Column> {
+        let listed = |listed: &[Listed]| -> Vec<Column> {
+            let column = |&(name, kind, about): &Listed| Column { name: name.into(), kind, about };
+            listed.iter().map(column).collect()
+        };
+        let own = listed(self.own());
+        if !self.has_labels() {
+            return own;
+        }
+        let mut columns = listed(QUESTION);
+        columns.extend(labels.columns());
+        columns.extend(own);
+        if self == Table::Exchanges && prompts {
+            columns.extend(listed(PROMPT));
+        }
+        columns
+    }
+
+    /// Whether a column of a table about questions has this name, so that a label cannot have it.
+    pub(crate) fn has(name: &str) -> bool {
+        let tables = [QUESTION, EXCHANGES, DECISIONS, ATTEMPTS, PROMPT];
+        tables.iter().any(|table| table.iter().any(|column| column.0 == name))
+    }
+
+    /// The columns that only this table has.
+    fn own(self) -> &'static [Listed] {
+        match self {
+            Table::Runs => RUNS,
+            Table::Exchanges => EXCHANGES,
+            Table::Messages => MESSAGES,
+            Table::Contents => CONTENTS,
+            Table::Decisions => DECISIONS,
+            Table::Facts => FACTS,
+            Table::Attempts => ATTEMPTS,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+"""Tables of a log in the libraries that people analyse with."""
+
+import subprocess
+
+import duckdb
+import openai
+import pandas
+import polars
+import pyarrow
+import pytest
+import retold
+
+
+@pytest.fixture
+def study(log, model):
+    """Two runs: 20 votes in two conditions, and one call without labels."""
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+
+    def ask(text):
+        return client.chat.completions.create(model="m", messages=[{"role": "user", "content": text}])
+
+    with retold.record(log, name="votes") as run:
+        for number in range(20):
+            condition = "treated" if number % 2 else "control"
+            with run.call("vote", participant=f"p{number}", condition=condition):
+                ask(f"yes or no, {number}?")
+                run.decide("vote", "yes" if number % 3 else "no")
+    with retold.record(log, name="other"):
+        ask("anything")
+    return log
+
+
+def test_the_libraries_agree(study):
+    exchanges = retold.open(study).exchanges("votes")
+    frames = polars.DataFrame(exchanges), pandas.DataFrame(exchanges), pyarrow.table(exchanges)
+    by_polars, by_pandas, by_pyarrow = frames
+    assert len(by_polars) == len(by_pandas) == len(by_pyarrow) == len(exchanges) == 20
+    tokens = sum(row["prompt_tokens"] for row in exchanges)
+    assert by_polars["prompt_tokens"].sum() == by_pandas["prompt_tokens"].sum() == tokens > 0
+    assert str(by_polars["time"].dtype) == "Datetime(time_unit='ms', time_zone='UTC')"
+    by_duckdb = duckdb.sql("SELECT condition, count(*), sum(prompt_tokens) FROM by_pyarrow GROUP BY ALL ORDER BY ALL").fetchall()
+    assert [(condition, count) for condition, count, _ in by_duckdb] == [("control", 10), ("treated", 10)]
+    assert sum(row[2] for row in by_duckdb) == tokens
+
+
+def test_decisions_by_condition(study):
+    votes = polars.DataFrame(retold.open(study).decisions("votes"))
+    said = votes.group_by("condition").agg(yes=(polars.col("text") == "yes").mean()).sort("condition")
+    assert said.rows() == [("control", 0.6), ("treated", 0.7)]
+
+
+def test_several_runs_have_the_same_columns(study):
+    log = retold.open(study)
+    both = polars.DataFrame(log.exchanges(["votes", "other"]))
+    assert len(both) == 21 and both["participant"].null_count() == 1
+    assert [row["name"] for row in log.runs()] == ["votes", "other"]
+
+
+def test_a_table_is_of_the_run_that_was_the_latest_when_it_was_made(study, model):
+    table = retold.open(study).exchanges()
+    with retold.record(study, name="newer"):
+        pass
+    assert len(table) == 1 and len(retold.open(study).exchanges()) == 0
+
+
+def test_prompts_are_read_on_request(study):
+    log = retold.open(study)
+    assert "question" not in log.exchanges("votes")[0]
+    asked = log.exchanges("votes", prompts=True)[3]
+    assert asked["question"] == "yes or no, 3?" and asked["request"]["messages"][0]["role"] == "user"
+    contents = {row["content"]: row["text"] for row in log.contents("votes")}
+    assert [contents[hash] for hash in asked["new_messages"]] == ["yes or no, 3?"]
+
+
+def test_a_folder_of_runs_is_read_as_one(study, tmp_path):
+    from retold._program import program
+
+    folder = tmp_path / "tables"
+    subprocess.run([program(), "--log", study, "table", "--all", "--to", folder, "--quiet"], check=True)
+    exchanges = folder / "exchanges"
+    frame = pandas.read_parquet(exchanges)
+    scanned = polars.scan_parquet(f"{exchanges}/*.parquet").collect()
+    (by_duckdb,) = duckdb.sql(f"SELECT count(*), sum(completion_tokens), count(DISTINCT run) FROM '{exchanges}/*.parquet'").fetchall()
+    assert by_duckdb == (21, frame["completion_tokens"].sum(), 2)
+    assert (len(scanned), scanned["completion_tokens"].sum(), scanned["run"].n_unique()) == by_duckdb
+
+
+def test_a_run_that_there_is_not(study):
+    with pytest.raises(ValueError, match="nobody"):
+        retold.open(study).exchanges("nobody")
