@@ -45,6 +45,11 @@ const PLACES: &[&str] = &["page_token", "next_token", "next_page_token", "contin
 
 /// Whether a header, a parameter, an option or a variable holds a key or a signature, by its name. It may have percent escapes.
 pub fn is_a_key(name: &str) -> bool {
+    // Every header of every request is looked at, and few hold keys.
+    let is_plain = name.is_ascii() && !name.contains('%');
+    if is_plain && !KEY_WORDS.iter().chain(&["code"]).any(|word| ends_with_letters(name, word)) {
+        return false;
+    }
     let name = words(&String::from_utf8_lossy(&percent_decoded(name)));
     let whole = name.join("_");
     let Some(last) = name.last().filter(|_| !PLACES.contains(&&*whole)) else { return false };
@@ -52,6 +57,14 @@ pub fn is_a_key(name: &str) -> bool {
     let is_meant =
         |word: &&str| last == word || two == **word || word.len() >= LONG && last.ends_with(word);
     KEY_NAMES.contains(&&*whole) || KEY_WORDS.iter().any(is_meant)
+}
+
+/// Whether the last letters and digits of a name are those of a word, whatever is between them.
+fn ends_with_letters(name: &str, word: &str) -> bool {
+    let mut letters = name.bytes().rev().filter(u8::is_ascii_alphanumeric);
+    word.bytes()
+        .rev()
+        .all(|letter| letters.next().is_some_and(|it| it.eq_ignore_ascii_case(&letter)))
 }
 
 /// The words of a name, in lower case: divided by anything but letters and digits, and where capitals begin.
