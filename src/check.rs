@@ -7,14 +7,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::decide::{
-    Again, AgainError, AnswerDecision, DecideError, Decider, RegisteredParser, RevisedDecision,
-    Selection, SkippedAnswers, UndecidedAnswer, each_decision,
+    Again, AgainError, AnswerDecision, ChoiceNumber, DecideError, Decider, RecordedAnswer,
+    RegisteredParser, RevisedDecision, Selection, SkippedAnswers, each_decision,
 };
 use crate::event::DecisionDetails;
 use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
 use crate::model::Unreadable;
-use crate::parse::{ParserSpec, Parsers, WholeAnswer};
+use crate::parse::{ParserSpec, Parsers};
 use crate::prompt::canonical;
 
 /// A check that could not be done.
@@ -104,6 +104,8 @@ pub struct Change {
     pub call: CallPath,
     /// Its sample.
     pub sample: Sample,
+    /// The choice of the answer.
+    pub choice: ChoiceNumber,
     /// The parts that change, at least one.
     pub parts: Vec<DecisionPart>,
     /// As recorded.
@@ -121,6 +123,8 @@ pub struct New {
     pub call: CallPath,
     /// Its sample.
     pub sample: Sample,
+    /// Its choice, if it has several.
+    pub choice: ChoiceNumber,
     /// What was decided.
     #[serde(flatten)]
     pub decided: AnswerDecision,
@@ -264,13 +268,14 @@ impl CheckRun<'_> {
             checked.verdicts.entry(verdict).or_default().1 += 1;
         }
         let (seq, call, sample) = (answer.seq, answer.call.clone(), answer.sample);
+        let choice = answer.choice;
         let mut answer = answer;
         let (Some((at, decision)), Some(spec)) = (answer.decision.take(), recorded) else {
             count(&mut checked.by_method, NO_DECISION);
-            checked.new.push(New { seq, call, sample, decided: now });
+            checked.new.push(New { seq, call, sample, choice, decided: now });
             return Ok(());
         };
-        let DecisionDetails { reasoning, value, warnings } = decision.details;
+        let DecisionDetails { choice: _, reasoning, value, warnings } = decision.details;
         let method = decision.by.method;
         count(&mut checked.by_method, &method);
         let mut from = DecisionSide { method, value, reasoning, warnings, verdict: None };
@@ -282,7 +287,7 @@ impl CheckRun<'_> {
         let again = if spec == by {
             Some(to.clone())
         } else {
-            self.recorded(&spec, &call, sample, answer.whole())?.map(|mut again| {
+            self.recorded(&spec, &answer)?.map(|mut again| {
                 if let Some(reason) = answer.unreadable() {
                     again.warnings.insert(0, Unreadable::warning(reason));
                 }
@@ -325,7 +330,7 @@ impl CheckRun<'_> {
         } else {
             &mut checked.altered
         };
-        list.push(Change { seq: at, call, sample, parts, from, to });
+        list.push(Change { seq: at, call, sample, choice, parts, from, to });
         Ok(())
     }
 
@@ -334,9 +339,7 @@ impl CheckRun<'_> {
     fn recorded(
         &mut self,
         spec: &ParserSpec,
-        call: &CallPath,
-        sample: Sample,
-        answer: WholeAnswer<'_>,
+        answer: &RecordedAnswer,
     ) -> Result<Option<AnswerDecision>, DecideError> {
         let name = spec.to_string();
         if !self.recorded.contains_key(&name) {
@@ -347,9 +350,7 @@ impl CheckRun<'_> {
             self.recorded.insert(name.clone(), parser);
         }
         let Some(Some(parser)) = self.recorded.get_mut(&name) else { return Ok(None) };
-        let (call, sample, params) = (Some(call), Some(sample), &spec.params);
-        let asked = UndecidedAnswer { call, sample, answer, params };
-        Ok(parser.decide(&[asked])?.pop())
+        Ok(parser.decide(&[answer.undecided(&spec.params)])?.pop())
     }
 }
 

@@ -1,12 +1,13 @@
 //! Which decisions are in force: those recorded in a run, and those that were accepted about its
 //! answers, as runs of their own. Recorded decisions are never replaced in the run itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use crate::compare::{CallCounts, RunSide, compare, usual_lane};
 use crate::counted::{counted, grouped};
+use crate::event::Event;
 use crate::exchange::{accepted_about, read_decides_about};
 use crate::id::{CallPath, RunId, Sample};
 use crate::log::{LogError, Reader, RunEvents};
@@ -107,17 +108,37 @@ fn counts_in_force(
     Ok(counts)
 }
 
-/// The answers that a run of accepted decisions is about: each question of it has one decision.
+/// The choices of answers that a run of accepted decisions is about: the decisions about an answer come after it, and
+/// its question, in which its call is, before it.
 fn decided_about(
     reader: &mut dyn Reader,
     run: RunId,
-) -> Result<BTreeSet<(CallPath, Sample)>, LogError> {
+) -> Result<BTreeSet<(CallPath, Sample, u32)>, LogError> {
     let (mut events, mut found) = (RunEvents::new(run), BTreeSet::new());
+    let (mut questions, mut answers) = (BTreeMap::new(), BTreeMap::new());
     // A damaged run is reported by commands that are about it.
-    while let Ok(Some(event)) = events.next(reader) {
-        found.extend(event.asked().map(|(call, sample, _)| (call.clone(), sample)));
+    while let Ok(Some(stored)) = events.next(reader) {
+        match stored.event() {
+            Ok(Event::RequestSent(sent)) => {
+                questions.insert(stored.seq, (sent.call, sent.sample));
+            }
+            Ok(Event::AnswerReused(reused)) => {
+                answers.extend(questions.remove(&reused.request).map(|of| (stored.seq, of)));
+            }
+            Ok(Event::DecisionMade(made)) => {
+                let choice = made.details.choice.unwrap_or(0);
+                let of = answers.get(&made.response).cloned();
+                found.extend(of.map(|(call, sample)| (call, sample, choice)));
+            }
+            _ => {}
+        }
     }
     Ok(found)
+}
+
+/// Whether a run of accepted decisions is about several choices of one answer, or about others than the first.
+fn is_about_choices(reader: &mut dyn Reader, run: RunId) -> Result<bool, LogError> {
+    Ok(decided_about(reader, run)?.iter().any(|(.., choice)| *choice > 0))
 }
 
 fn is_long(reader: &mut dyn Reader, run: RunId) -> Result<bool, LogError> {
@@ -141,6 +162,10 @@ fn replaced(
         in_force: None,
     };
     if is_long(one, recorded)? || is_long(other, accepted)? {
+        return Ok(unknown);
+    }
+    // The comparison takes all decisions about an answer together.
+    if is_about_choices(other, accepted)? {
         return Ok(unknown);
     }
     let (one, other) =

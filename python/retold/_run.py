@@ -33,6 +33,7 @@ class Run:
         value: Any,
         *,
         response: Any = None,
+        choice: int | None = None,
         method: str | None = None,
         reasoning: str | None = None,
         warnings: Sequence[str] = (),
@@ -40,9 +41,11 @@ class Run:
         """Records what was made of an answer; returns the id of the decision.
 
         ``response`` is the answer as the client gave it, or its id; without it, the last answer of the call that this
-        is in.
+        is in. ``choice`` is the number of the choice, from 0, if the answer has several.
         """
         what: dict[str, Any] = {"name": name, "value": value, "response": _answer(response, name)}
+        if choice is not None:
+            what["choice"] = choice
         if method is not None:
             what["method"] = method
         if reasoning is not None:

@@ -58,7 +58,7 @@ pub fn independence(reader: &mut dyn Reader, run: RunId) -> Result<Independence,
     let mut dependent: BTreeSet<String> = BTreeSet::new();
     // The question and the origin of each answer, and what rests on each origin.
     let mut answers: BTreeMap<Seq, (Seq, (RunId, Seq))> = BTreeMap::new();
-    let mut resting: BTreeMap<(RunId, Seq, String), Vec<(Seq, Seq)>> = BTreeMap::new();
+    let mut resting: BTreeMap<(RunId, Seq, u32, String), Vec<(Seq, Seq)>> = BTreeMap::new();
     let mut events = RunEvents::new(run);
     while let Some(stored) = events.next(reader)? {
         match stored.event().map_err(LogError::from)? {
@@ -81,7 +81,9 @@ pub fn independence(reader: &mut dyn Reader, run: RunId) -> Result<Independence,
             }
             Event::DecisionMade(made) => {
                 if let Some((question, (run, seq))) = answers.get(&made.response) {
-                    let of = (*run, *seq, made.by.decides().to_owned());
+                    // Each choice of an answer was drawn by itself.
+                    let choice = made.details.choice.unwrap_or(0);
+                    let of = (*run, *seq, choice, made.by.decides().to_owned());
                     resting.entry(of).or_default().push((stored.seq, *question));
                 }
             }
@@ -90,7 +92,7 @@ pub fn independence(reader: &mut dyn Reader, run: RunId) -> Result<Independence,
     }
     let mut found = Independence::default();
     let mut squares: BTreeMap<(String, String), u64> = BTreeMap::new();
-    for ((run, seq, decides), decisions) in resting {
+    for ((run, seq, _, decides), decisions) in resting {
         let calls = decisions.iter().filter_map(|(seq, question)| {
             let (call, sample) = asked.get(question)?;
             Some((*seq, call.clone(), *sample))

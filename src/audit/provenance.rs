@@ -141,8 +141,9 @@ pub fn audit(
             Event::AnswerReused(r) => (&r.content, &r.details),
             _ => return None,
         };
-        let whole = AnswerDetails::new(content, details.clone());
-        parsers.parser(&spec).ok()?.parse_whole_any(whole.whole(content)).1
+        let beside = AnswerDetails::new(content, details.clone());
+        let (parser, choice) = (parsers.parser(&spec).ok()?, decision.event.details.choice);
+        beside.of_choice(content, choice, |whole| parser.parse_whole_any(whole).1)?
     });
     let declares = match event_at(reader, run, Seq(1))?.map(|first| first.event()).transpose() {
         Ok(Some(Event::RunStarted(started))) => started.is_of_experiment(),

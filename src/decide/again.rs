@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::answers::{RecordedAnswer, each_answer};
 use super::{
-    AnswerDecision, DecideError, Decider, ParserParams, REPORTED, RegisteredParser,
-    UndecidedAnswer, filter,
+    AnswerDecision, Choices, DecideError, Decider, ParserParams, REPORTED, RegisteredParser,
+    SkippedChoices, UndecidedAnswer, filter,
 };
 use crate::content::Content;
 use crate::id::{CallPath, RunId};
@@ -83,6 +83,8 @@ pub struct Selection<'a> {
     pub params: &'a ParserParams,
     /// Limits it to this call and the calls under it.
     pub only: Option<&'a CallPath>,
+    /// Which choices of the answers that have several.
+    pub choices: Choices,
     /// The parsers of the program.
     pub parsers: &'a Parsers,
 }
@@ -117,6 +119,8 @@ pub struct SkippedAnswers {
     pub not_read: u64,
     /// How many have calls and prompts for which no parser is chosen.
     pub not_chosen: u64,
+    /// The choices of answers with several that were not asked for.
+    pub choices: SkippedChoices,
 }
 
 /// Decides again about the answers of a run and passes on each decision, in the order of
@@ -130,7 +134,7 @@ pub fn each_decision<E: From<AgainError>>(
     choice: Selection<'_>,
     each: impl FnMut(&mut dyn Reader, RevisedDecision) -> Result<(), E>,
 ) -> Result<SkippedAnswers, E> {
-    let Selection { by, params, only, parsers } = choice;
+    let Selection { by, params, only, choices, parsers } = choice;
     let mut pending = Pending {
         run,
         name: match &by {
@@ -139,6 +143,7 @@ pub fn each_decision<E: From<AgainError>>(
         },
         by,
         params,
+        choices,
         parsers,
         latest: BTreeMap::new(),
         waiting: Vec::new(),
@@ -182,6 +187,7 @@ struct Pending<'a, F> {
     /// The name of the decider, if one was given.
     name: String,
     params: &'a ParserParams,
+    choices: Choices,
     parsers: &'a Parsers,
     latest: BTreeMap<String, RegisteredParser>,
     waiting: Vec<(RecordedAnswer, Option<ParserSpec>, Value)>,
@@ -199,6 +205,12 @@ impl<F> Pending<'_, F> {
     where
         F: FnMut(&mut dyn Reader, RevisedDecision) -> Result<(), E>,
     {
+        if answer.choice.at == 0 {
+            self.left.choices.count(answer.choice.of, self.choices);
+        }
+        if !self.choices.has(answer.choice.at) {
+            return Ok(());
+        }
         let recorded = self.spec(&answer).map_err(AgainError::from)?;
         if !self.takes(recorded.as_ref())? {
             return Ok(());
@@ -229,9 +241,7 @@ impl<F> Pending<'_, F> {
             return Ok(());
         };
         let params = params.clone();
-        let (call, sample) = (Some(&answer.call), Some(answer.sample));
-        self.bytes +=
-            UndecidedAnswer { call, sample, answer: answer.whole(), params: &params }.bytes();
+        self.bytes += answer.undecided(&params).bytes();
         self.waiting.push((answer, recorded, params));
         if self.waiting.len() >= TOGETHER || self.bytes >= BYTES {
             self.decide(reader)
@@ -272,7 +282,7 @@ impl<F> Pending<'_, F> {
         F: FnMut(&mut dyn Reader, RevisedDecision) -> Result<(), E>,
     {
         // As in a run.
-        if let Some(reason) = made.answer.beside.unreadable() {
+        if let Some(reason) = made.answer.unreadable() {
             made.now.warnings.insert(0, Unreadable::warning(reason));
         }
         (self.each)(reader, made)
@@ -344,15 +354,8 @@ impl<F> Pending<'_, F> {
     {
         let waiting = std::mem::take(&mut self.waiting);
         self.bytes = 0;
-        let asked: Vec<UndecidedAnswer<'_>> = waiting
-            .iter()
-            .map(|(answer, _, params)| UndecidedAnswer {
-                call: Some(&answer.call),
-                sample: Some(answer.sample),
-                answer: answer.whole(),
-                params,
-            })
-            .collect();
+        let asked: Vec<UndecidedAnswer<'_>> =
+            waiting.iter().map(|(answer, _, params)| answer.undecided(params)).collect();
         let (decided, specs) = match &mut self.by {
             Again::By(decider) => {
                 let decided = decider.decide(&asked).map_err(AgainError::from)?;

@@ -1,16 +1,21 @@
 //! The answers of a recorded run, each with the decision about it, if there is one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use serde_json::Value;
+
+use super::{ChoiceNumber, UndecidedAnswer};
 use crate::content::Content;
 use crate::event::{AnswerReused, DecisionMade, Event, ResponseReceived, kind};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{EventFault, Index, LogError, Reader, RunEvents};
 use crate::lookup::LookupMap;
+use crate::model::{OtherChoice, other_choices};
 use crate::parse::WholeAnswer;
-use crate::run::AnswerDetails;
+use crate::run::{AnswerDetails, whole_choice};
 
-/// A recorded answer.
+/// A recorded answer, or one choice of it if it has several.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedAnswer {
     /// Its seq in the run.
@@ -21,29 +26,58 @@ pub struct RecordedAnswer {
     pub sample: Sample,
     /// What was asked.
     pub prompt: PromptHash,
-    /// The answer.
+    /// The answer: the text of its first choice.
     pub content: Content,
     /// Everything besides its text.
     pub beside: AnswerDetails,
+    /// Which of its choices is meant.
+    pub choice: ChoiceNumber,
+    /// That choice, if it is not the first.
+    other: Option<Arc<OtherChoice>>,
     /// The decision about it, with its seq.
     pub decision: Option<(Seq, DecisionMade)>,
 }
 
 impl RecordedAnswer {
-    /// The answer as parsers see it.
+    /// The choice as parsers see it.
     pub fn whole(&self) -> WholeAnswer<'_> {
-        self.beside.whole(&self.content)
+        self.other.as_deref().map_or_else(|| self.beside.whole(&self.content), whole_choice)
     }
 
-    /// Why it has no text, if the answer could not be read.
+    /// The choice with the settings of a parser.
+    pub(crate) fn undecided<'a>(&'a self, params: &'a Value) -> UndecidedAnswer<'a> {
+        let (call, sample, choice) = (Some(&self.call), Some(self.sample), self.choice);
+        UndecidedAnswer { call, sample, choice, answer: self.whole(), params }
+    }
+
+    /// Why it has no text, if it could not be read.
     pub fn unreadable(&self) -> Option<&str> {
-        self.beside.unreadable()
+        match &self.other {
+            Some(other) => other.unreadable.as_deref(),
+            None => self.beside.unreadable(),
+        }
+    }
+
+    /// Each of its choices, in order.
+    fn each_choice(self) -> Vec<RecordedAnswer> {
+        let others = other_choices(&self.beside.details().extra);
+        if others.is_empty() {
+            return vec![self];
+        }
+        let of = u32::try_from(others.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let others = others.into_iter().map(|other| Some(Arc::new(other)));
+        let all = std::iter::once(None).chain(others).zip(0..);
+        let choice = |(other, at)| {
+            let choice = ChoiceNumber { at, of };
+            RecordedAnswer { other, choice, ..self.clone() }
+        };
+        all.map(choice).collect()
     }
 }
 
-/// Reads the answers of a run. Those with a decision come in the order of the decisions; those
+/// Reads the answers of a run, each choice of an answer by itself. Those with a decision come in the order of the decisions; those
 /// without one come in the order of the log if the run has no decisions at all, and otherwise at
-/// the end. An answer comes once, with its first decision, however many a program has reported about it.
+/// the end. A choice comes once, with its first decision, however many a program has reported about it.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read or is damaged, or any error of `each`.
@@ -55,7 +89,7 @@ pub fn each_answer<E: From<LogError>>(
     let index = Index::open(reader, run)?;
     let decided = index.census(reader)?.events.contains_key(kind::DECISION_MADE);
     let mut questions: LookupMap<Seq, (CallPath, Sample, PromptHash)> = LookupMap::default();
-    let mut waiting: BTreeMap<Seq, RecordedAnswer> = BTreeMap::new();
+    let mut waiting: BTreeMap<(Seq, u32), RecordedAnswer> = BTreeMap::new();
     let mut reported: BTreeSet<Seq> = BTreeSet::new();
     let mut events = RunEvents::new(run);
     while let Some(stored) = events.next(reader)? {
@@ -76,9 +110,11 @@ pub fn each_answer<E: From<LogError>>(
                 (request, content, beside)
             }
             Event::DecisionMade(made) => {
-                let Some(answer) = waiting.remove(&made.response) else {
-                    // Programs may report several decisions about one answer.
-                    if made.by.is_reported() && reported.contains(&made.response) {
+                let choice = made.details.choice.unwrap_or(0);
+                let Some(answer) = waiting.remove(&(made.response, choice)) else {
+                    // Programs may report several decisions about one answer, and about choices that it does not have.
+                    let is_again = choice > 0 || reported.contains(&made.response);
+                    if made.by.is_reported() && is_again {
                         continue;
                     }
                     return Err(corrupt(EventFault::NoAnswer).into());
@@ -93,9 +129,15 @@ pub fn each_answer<E: From<LogError>>(
         };
         let missing = || corrupt(EventFault::NoQuestion);
         let (call, sample, prompt) = questions.remove(&request).ok_or_else(missing)?;
-        let decision = None;
-        let answer = RecordedAnswer { seq, call, sample, prompt, content, beside, decision };
-        if decided { drop(waiting.insert(seq, answer)) } else { each(reader, answer)? }
+        let (choice, other, decision) = (ChoiceNumber::ONLY, None, None);
+        let answer =
+            RecordedAnswer { seq, call, sample, prompt, content, beside, choice, other, decision };
+        for answer in answer.each_choice() {
+            match decided {
+                true => drop(waiting.insert((seq, answer.choice.at), answer)),
+                false => each(reader, answer)?,
+            }
+        }
     }
     waiting.into_values().try_for_each(|answer| each(reader, answer))
 }

@@ -3,12 +3,14 @@
 //! - [`Decider`]: makes decisions about answers: a parser of the registry ([`RegisteredParser`]),
 //!   one of the caller's own ([`Own`]), or a user's program ([`Filter`]).
 //! - [`Chooser`]: chooses a parser for each answer, as a parser file does.
+//! - [`Choices`]: which choices of an answer, where it has several.
 //! - [`ParserParams`]: the settings of a parser: the same for all answers, or by call.
 //! - [`each_answer`], [`each_decision`]: the answers of a recorded run, and the new decisions about
 //!   them.
 
 mod again;
 mod answers;
+mod choices;
 mod filter;
 mod last_resort;
 mod params;
@@ -26,6 +28,7 @@ pub use again::{
     each_decision,
 };
 pub use answers::{RecordedAnswer, each_answer};
+pub use choices::{ChoiceNumber, Choices, SkippedChoices, UnknownChoices};
 pub use filter::{Filter, FilterError, FilterLimits, FilterSetup, LineProblem, OutputProblem};
 pub use last_resort::{NOTHING_FOUND, last_resort};
 pub use params::{ParamsError, ParserParams};
@@ -40,6 +43,8 @@ pub struct UndecidedAnswer<'a> {
     pub call: Option<&'a CallPath>,
     /// Which answer to that call it is.
     pub sample: Option<Sample>,
+    /// Which choice of that answer it is.
+    pub choice: ChoiceNumber,
     /// The whole answer.
     pub answer: WholeAnswer<'a>,
     /// The parser's settings for this answer; null if it has none.

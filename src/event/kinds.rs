@@ -339,6 +339,9 @@ impl DecidedBy {
 /// The content of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DecisionDetails {
+    /// Which choice of the answer it is about, from 0, where the answer has several or the program said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<u32>,
     /// The model's reasoning, where the format keeps it separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,

@@ -2,8 +2,9 @@
 //!
 //! The original run is not changed. The new run has its questions, its answers as `AnswerReused`
 //! events that name run and seq, and the new decisions; its settings name the original run with its
-//! head. Texts are stored once.
+//! head. Texts are stored once. Several choices of one answer are decided about as that one answer.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -15,7 +16,7 @@ use crate::event::{
     AnswerReused, Because, DecidedBy, DecisionDetails, Event, Labels, NewEvent, OutcomeHasher,
     RequestSent, RunFinished, RunOutcome, RunStarted,
 };
-use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
+use crate::id::{CallPath, RunId, Sample, Seq, Time};
 use crate::log::{Backend, Head, LogError, Reader, Scratch};
 use crate::prompt::{CanonicalError, Request, canonical};
 use crate::run::{AnswerDetails, started};
@@ -79,6 +80,8 @@ pub struct AcceptedRun {
     time: Time,
     scratch: Scratch,
     outcome: OutcomeHasher,
+    /// The answers so far: by their seq in the original run, in this one.
+    answers: BTreeMap<Seq, Seq>,
 }
 
 impl AcceptedRun {
@@ -95,7 +98,8 @@ impl AcceptedRun {
     ) -> Result<Self, LogError> {
         let scratch = Scratch::new(run);
         let outcome = OutcomeHasher::default();
-        let mut accepted = AcceptedRun { of, run, time, scratch, outcome };
+        let mut accepted =
+            AcceptedRun { of, run, time, scratch, outcome, answers: BTreeMap::new() };
         let started = RunStarted {
             experiment: DECISIONS.to_owned(),
             settings: json!({"of": {"head": head.hash, "run": of, "seq": head.seq}}),
@@ -130,21 +134,33 @@ impl AcceptedRun {
     ) -> Result<(), LogError> {
         let AcceptedDecision { call, sample, content, seq: from_seq, beside, by, details } =
             accepted;
-        let prompt: PromptHash = request.hash();
-        let sent = RequestSent {
-            call: call.clone(),
-            sample,
-            prompt,
-            because: Because::default(),
-            labels: Labels::default(),
+        let response = match self.answers.get(&from_seq) {
+            Some(response) => *response,
+            None => {
+                let sent = RequestSent {
+                    call: call.clone(),
+                    sample,
+                    prompt: request.hash(),
+                    because: Because::default(),
+                    labels: Labels::default(),
+                };
+                let request = self.event(&Event::RequestSent(sent), Some(request))?;
+                let from_run = self.of;
+                let unreadable = beside.unreadable().map(str::to_owned);
+                let kept = beside.details().as_ref().clone();
+                let reused = AnswerReused {
+                    request,
+                    content,
+                    from_run,
+                    from_seq,
+                    unreadable,
+                    details: kept,
+                };
+                let response = self.event(&Event::AnswerReused(reused), None)?;
+                self.answers.insert(from_seq, response);
+                response
+            }
         };
-        let request = self.event(&Event::RequestSent(sent), Some(request))?;
-        let from_run = self.of;
-        let unreadable = beside.unreadable().map(str::to_owned);
-        let kept = beside.details().as_ref().clone();
-        let reused =
-            AnswerReused { request, content, from_run, from_seq, unreadable, details: kept };
-        let response = self.event(&Event::AnswerReused(reused), None)?;
         let by: Arc<str> = canonical(&by).map_err(senseless)?.into();
         let body = canonical(&details).map_err(senseless)?;
         let made = NewEvent::decision(self.time, response, by.clone(), body.clone());

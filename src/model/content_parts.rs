@@ -15,7 +15,7 @@ pub enum NotACompletion {
     #[error("\"choices\" is empty")]
     EmptyChoices,
     /// For example, a reply of the legacy API.
-    #[error("the first choice has no \"message\"")]
+    #[error("a choice has no \"message\"")]
     NoMessage,
     /// A content of unknown shape.
     #[error("\"content\" is neither a text nor a list of parts")]

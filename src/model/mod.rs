@@ -5,6 +5,7 @@
 
 mod answer;
 mod by_name;
+mod choices;
 mod content_parts;
 mod exact;
 mod exchange_line;
@@ -32,6 +33,7 @@ mod usage;
 
 pub use answer::{Answerer, Ask, Content, Model, ModelInfo, Response, Usage};
 pub use by_name::ByName;
+pub use choices::{OtherChoice, choice_count, other_choices};
 pub use content_parts::NotACompletion;
 pub use exact::{EXACT_INTEGERS, exact_json, give_back_integers, keep_exact};
 pub use exchange_line::{ExchangeError, ExchangeLine, answer_in};

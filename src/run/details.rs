@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::content::Content;
 use crate::event::ResponseDetails;
-use crate::model::{HTTP, Response, UNREADABLE, Unreadable, Usage, is_not_read};
+use crate::model::{
+    HTTP, OtherChoice, Response, UNREADABLE, Unreadable, Usage, is_not_read, other_choices,
+};
 use crate::parse::WholeAnswer;
 
 /// The largest count that canonical JSON can hold exactly.
@@ -68,6 +70,12 @@ pub(crate) fn usage(details: &ResponseDetails) -> Option<Usage> {
     (usage != Usage::default()).then_some(usage)
 }
 
+/// A choice after the first as parsers see it.
+pub(crate) fn whole_choice(choice: &OtherChoice) -> WholeAnswer<'_> {
+    let OtherChoice { text, finish_reason, extra, unreadable: _ } = choice;
+    WholeAnswer { text, finish_reason: finish_reason.as_deref(), extra: Some(extra) }
+}
+
 /// How many answers fall short of what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shortcomings {
@@ -121,6 +129,23 @@ impl AnswerDetails {
         let ResponseDetails { finish_reason, extra, .. } = &*self.details;
         let finish_reason = finish_reason.as_deref();
         WholeAnswer { text: content.text(), finish_reason, extra: Some(extra) }
+    }
+
+    /// What a function makes of one choice of the answer, or of the first if none is named; `None` if the answer has
+    /// no such choice.
+    pub fn of_choice<T>(
+        &self,
+        content: &Content,
+        choice: Option<u32>,
+        make: impl FnOnce(WholeAnswer<'_>) -> T,
+    ) -> Option<T> {
+        match usize::try_from(choice.unwrap_or(0)).ok()?.checked_sub(1) {
+            None => Some(make(self.whole(content))),
+            Some(at) => {
+                let others = other_choices(&self.details.extra);
+                others.get(at).map(|other| make(whole_choice(other)))
+            }
+        }
     }
 
     /// What the answer with this content falls short of.

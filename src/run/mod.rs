@@ -67,7 +67,7 @@ pub use abandon::{AbandonError, abandon, how_it_ended};
 pub use because::{DecisionRef, FactRef, QuestionRef, SoFar, Source};
 pub use budget::{Budget, OverBudget};
 pub use details::{AnswerDetails, Shortcomings};
-pub(crate) use details::{kept, response};
+pub(crate) use details::{kept, response, whole_choice};
 pub use divergence::Divergence;
 pub(crate) use dry_run::second_part;
 pub use dry_run::{

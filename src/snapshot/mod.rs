@@ -22,11 +22,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::decide::{
-    Again, AgainError, Own, ParserParams, Selection, SkippedAnswers, each_decision,
+    Again, AgainError, Choices, Own, ParserParams, Selection, SkippedAnswers, SkippedChoices,
+    each_decision,
 };
 use crate::event::kind;
 use crate::exchange::{ImportError, is_recording, read_exchanges, read_recording};
-use crate::id::{CallPath, RunId, Time};
+use crate::id::{RunId, Time};
 use crate::jsonl::JsonlReader;
 use crate::log::{Index, LogError, Reader};
 use crate::parse::{AnyParser, Parsers};
@@ -133,8 +134,8 @@ pub fn of_file(
     let mut own = Own(parser);
     // Whatever parser decided before: this one is to decide about every answer.
     let parsers = &Parsers::default();
-    let choice =
-        Selection { by: Again::By(&mut own), params: &ParserParams::Recorded, only: None, parsers };
+    let (by, params) = (Again::By(&mut own), &ParserParams::Recorded);
+    let choice = Selection { by, params, only: None, choices: Choices::First, parsers };
     of_run(log.reader()?.as_mut(), run, choice, folder)
 }
 
@@ -155,15 +156,14 @@ pub fn of_run(
     if choice.only.is_none() && answers > MOST as u64 {
         return Err(SnapshotError::TooMany);
     }
-    // Checking part of a run leaves the snapshots of the other calls alone.
-    let only: Option<CallPath> = choice.only.cloned();
+    let is_of_one_call = choice.only.is_some();
     let mut seen = Snapshots::default();
     let mut names = BTreeSet::new();
     let left = each_decision(reader, run, choice, |_, made| {
         if names.len() >= MOST {
             return Err(SnapshotError::TooMany);
         }
-        let name = file_name(&made.answer.call, made.answer.sample);
+        let name = file_name(&made.answer.call, made.answer.sample, made.answer.choice.at);
         let path = folder.join(&name);
         match file::compare(&path, &render::header(&made), &render::body(&made))? {
             file::SnapshotComparison::Same => seen.same += 1,
@@ -178,7 +178,8 @@ pub fn of_run(
     if names.is_empty() {
         return Err(SnapshotError::Nothing(left));
     }
-    if only.is_none() {
+    // Checking part of a run leaves the snapshots of the other calls and choices alone.
+    if !is_of_one_call && left.choices == SkippedChoices::default() {
         seen.unreferenced = file::others(folder, &names)?;
     }
     seen.left = left;

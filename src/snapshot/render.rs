@@ -5,13 +5,14 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::content::Content;
-use crate::decide::{AnswerDecision, RevisedDecision};
+use crate::decide::{AnswerDecision, RecordedAnswer, RevisedDecision};
 use crate::escaping::{inert_lines, printable};
 
 /// The header of the file, as the crate `insta` writes and reads it.
 pub(super) fn header(made: &RevisedDecision) -> String {
     let quoted = |text: &str| Value::from(printable(text, 200)).to_string();
-    let description = quoted(&format!("{}#{}", made.answer.call, made.answer.sample));
+    let RecordedAnswer { call, sample, choice, .. } = &made.answer;
+    let description = quoted(&format!("{call}#{sample}{}", choice.suffix()));
     let expression = quoted(&made.by.to_string());
     format!(
         "---\nsource: retold check --snapshots\ndescription: {description}\nexpression: {expression}\n---\n"
@@ -43,14 +44,14 @@ pub(super) fn body(made: &RevisedDecision) -> String {
     for warning in warnings {
         let _ = writeln!(body, "warning: {}", printable(warning, 2000));
     }
+    let whole = made.answer.whole();
     match &made.answer.content {
-        Content::Text(text) => block(&mut body, "answer", text),
+        Content::Text(_) => block(&mut body, "answer", whole.text),
         Content::Vector(floats) => {
             let _ = writeln!(body, "answer: a vector of {} numbers", floats.len());
         }
     }
     // A parser may depend on these, too.
-    let whole = made.answer.whole();
     if whole.is_cut_off() {
         body.push_str("the answer was cut off\n");
     }

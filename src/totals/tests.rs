@@ -296,7 +296,7 @@ fn methods_are_counted_by_parser() {
         let response = run.answered(asked, ResponseDetails::default());
         let by = DecidedBy { method: method.to_owned(), parser };
         let warnings = warnings.iter().map(|warning| (*warning).to_owned()).collect();
-        let details = DecisionDetails { reasoning: None, value: json!(4), warnings };
+        let details = DecisionDetails { choice: None, reasoning: None, value: json!(4), warnings };
         run.add(&Event::DecisionMade(DecisionMade { response, by, details }), None);
     };
     let vote = || json!({"name": "vote", "version": 1, "params": {}});
@@ -322,7 +322,12 @@ fn the_default_of_a_parser_file_is_a_last_resort() {
         let response = run.answered(asked, ResponseDetails::default());
         let parser = json!({"name": "stance", "version": 7, "params": {"parser_file": {}}});
         let by = DecidedBy { method: method.to_owned(), parser };
-        let details = DecisionDetails { reasoning: None, value: json!(4), warnings: Vec::new() };
+        let details = DecisionDetails {
+            choice: None,
+            reasoning: None,
+            value: json!(4),
+            warnings: Vec::new(),
+        };
         run.add(&Event::DecisionMade(DecisionMade { response, by, details }), None);
     }
     let figures = run.figures();
@@ -348,7 +353,12 @@ fn decisions_are_counted_by_kind_and_by_model() {
             method: "tag".to_owned(),
             parser: json!({"name": "vote", "version": 1, "params": {}}),
         };
-        let details = DecisionDetails { reasoning: None, value: json!(4), warnings: Vec::new() };
+        let details = DecisionDetails {
+            choice: None,
+            reasoning: None,
+            value: json!(4),
+            warnings: Vec::new(),
+        };
         run.add(&Event::DecisionMade(DecisionMade { response, by, details }), None);
     }
     let figures = run.figures();

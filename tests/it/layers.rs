@@ -76,7 +76,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("audit", &["event", "id", "escaping", "log", "lookup", "parse", "prompt", "run"]),
-    ("effective", &["compare", "counted", "exchange", "id", "log", "run"]),
+    ("effective", &["compare", "counted", "event", "exchange", "id", "log", "run"]),
     ("proof", &["audit", "content", "event", "id", "log", "prompt"]),
     (
         "exchange",

@@ -179,7 +179,8 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
                     method: parser.clone(),
                     parser: serde_json::json!({"name": parser}),
                 };
-                let details = DecisionDetails { reasoning, value: whole(value), warnings };
+                let details =
+                    DecisionDetails { choice: None, reasoning, value: whole(value), warnings };
                 none(Event::DecisionMade(DecisionMade { response, by, details }))
             }),
         (prop::collection::btree_set(1..400_u64, 0..30), any_json()).prop_map(

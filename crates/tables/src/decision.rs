@@ -23,8 +23,9 @@ pub(crate) fn decision_cells<'a>(
     }
     let DecisionMade { response, by, details } = made;
     let DecidedBy { method, parser } = by;
-    let DecisionDetails { reasoning, value, warnings } = details;
+    let DecisionDetails { choice, reasoning, value, warnings } = details;
     cells.push(by.decides().into());
+    cells.push(Cell::count(choice.map(u64::from)));
     cells.extend(value_cells(value));
     cells.extend([
         (&**method).into(),

@@ -118,6 +118,7 @@ const CONTENTS: &[Listed] =
 
 const DECISIONS: &[Listed] = &[
     ("name", Text, "what was decided: the parser, or the name that a program gave"),
+    ("choice", Integer, "the choice of the answer that it is about, from 0, if it has several"),
     ("value", Json, "the value"),
     ("number", Real, "the value, if it is a number"),
     ("text", Text, "the value, if it is a text"),

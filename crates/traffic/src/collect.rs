@@ -299,7 +299,11 @@ impl RunBuilder {
         self.rules.redact(&mut value);
         let by = DecidedBy::imported(&self.rules.redacted(&name), self.format);
         let reasoning = reasoning.map(|text| self.rules.redacted(&text));
-        self.run.decided(answer, by, DecisionDetails { reasoning, value, warnings: Vec::new() })?;
+        self.run.decided(
+            answer,
+            by,
+            DecisionDetails { choice: None, reasoning, value, warnings: Vec::new() },
+        )?;
         self.decisions += 1;
         Ok(())
     }

@@ -64,6 +64,7 @@ struct ReportedDecision {
     name: String,
     value: Value,
     response: String,
+    choice: Option<u32>,
     method: Option<String>,
     reasoning: Option<String>,
     #[serde(default)]
@@ -251,7 +252,7 @@ fn redact(session: &Session, outcome: &mut ReportedOutcome) {
             redaction.value(fact);
         }
         ReportedOutcome::Decision { by, details, .. } => {
-            let DecisionDetails { reasoning, value, warnings } = details;
+            let DecisionDetails { choice: _, reasoning, value, warnings } = details;
             let texts = reasoning.iter_mut().chain(warnings).chain([&mut by.method]);
             for text in texts {
                 *text = redaction.text(text).into_owned();
@@ -322,13 +323,13 @@ fn mark(session: &Session, mark: ReportedMark) -> Result<ReportedOutcome, Report
 }
 
 fn decision(session: &Session, decision: ReportedDecision) -> Result<ReportedOutcome, ReportError> {
-    let ReportedDecision { name, value, response, method, reasoning, warnings } = decision;
+    let ReportedDecision { name, value, response, choice, method, reasoning, warnings } = decision;
     let name = named("name", name)?;
     let method = method.map_or(Ok("reported".to_owned()), |method| named("method", method))?;
     let ReportedAnswer { seq, call, sample } = answer(session, &response)?;
     let parser = json!({"name": REPORTED, "params": {"name": name}, "version": 1});
     let by = DecidedBy { method, parser };
-    let details = DecisionDetails { reasoning, value: exact(value)?, warnings };
+    let details = DecisionDetails { choice, reasoning, value: exact(value)?, warnings };
     Ok(ReportedOutcome::Decision { call, sample, response: seq, by, details })
 }
 

@@ -21,6 +21,11 @@ struct FilterInput<'a> {
     call: Option<&'a CallPath>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sample: Option<Sample>,
+    /// Only where the answer has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choice: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choices: Option<u32>,
     text: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     finish_reason: Option<&'a str>,
@@ -35,11 +40,13 @@ pub(super) fn written(asked: &UndecidedAnswer<'_>) -> String {
     let UndecidedAnswer {
         call,
         sample,
+        choice,
         answer: WholeAnswer { text, finish_reason, extra },
         params,
     } = *asked;
     let extra = extra.filter(|extra| !extra.is_empty());
-    let given = FilterInput { call, sample, text, finish_reason, extra, params };
+    let (choice, choices) = (choice.among_several(), choice.among_several().map(|_| choice.of));
+    let given = FilterInput { call, sample, choice, choices, text, finish_reason, extra, params };
     // Texts and JSON values always have a JSON form.
     let mut line = serde_json::to_string(&given).unwrap_or_default();
     line.push('\n');

@@ -1,7 +1,7 @@
 //! A user's program that makes decisions: JSON Lines in, JSON Lines out, in any language.
 //!
 //! For each answer it reads a line `{"call":..,"sample":..,"text":..,"params":..}` (unknown fields
-//! are left out) and writes a line `{"value":..,"method":..,"reasoning":..,"warnings":[..]}`, in
+//! are left out; `choice` and `choices` say which choice the text is, where an answer has several) and writes a line `{"value":..,"method":..,"reasoning":..,"warnings":[..]}`, in
 //! the same order; all fields but `value` are optional. When its standard input ends, it exits with
 //! status 0.
 //!

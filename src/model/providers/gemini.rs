@@ -1,5 +1,7 @@
 //! Gemini's generateContent and streamGenerateContent, also on Vertex.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use super::conversation::{Conversation, MessageParts, call, function, list, text_of};
@@ -11,6 +13,7 @@ use super::reply_parts::{TokenCounts, answer_of, append, tool_call};
 use super::study::{Inexpressible, PostedRequest, StudyAccess};
 use super::study_chat::{Chat, ChatSpeaker, object};
 use crate::model::Response;
+use crate::model::parts::OTHER_CHOICES;
 use crate::prompt::Api;
 
 const GEMINI: Provider = Provider {
@@ -164,22 +167,31 @@ impl Dialect for Gemini {
     }
 
     fn assembled(&self, events: &[Value]) -> Value {
-        let (mut reply, mut candidate, mut parts) = (Map::new(), Map::new(), Vec::new());
+        let mut reply = Map::new();
+        let mut candidates: BTreeMap<u64, (Map<String, Value>, Vec<Value>)> = BTreeMap::new();
+        // A stream that says nothing is an empty answer.
+        candidates.entry(0).or_default();
         for event in events {
             let fields = event.as_object().into_iter().flatten();
             reply.extend(fields.map(|(name, value)| (name.clone(), value.clone())));
-            let first = first_of(event);
-            for (name, value) in first.as_object().into_iter().flatten() {
-                if name != "content" {
-                    candidate.insert(name.clone(), value.clone());
+            for more in event["candidates"].as_array().into_iter().flatten() {
+                let (candidate, parts) = candidates.entry(index_of(more)).or_default();
+                for (name, value) in more.as_object().into_iter().flatten() {
+                    if name != "content" {
+                        candidate.insert(name.clone(), value.clone());
+                    }
+                }
+                for part in more["content"]["parts"].as_array().into_iter().flatten() {
+                    add_part(parts, part);
                 }
             }
-            for part in first["content"]["parts"].as_array().into_iter().flatten() {
-                add_part(&mut parts, part);
-            }
         }
-        candidate.insert("content".to_owned(), json!({"role": "model", "parts": parts}));
-        reply.insert("candidates".to_owned(), json!([candidate]));
+        let candidates = candidates.into_values().map(|(mut candidate, parts)| {
+            candidate.insert("content".to_owned(), json!({"role": "model", "parts": parts}));
+            Value::Object(candidate)
+        });
+        let candidates: Vec<Value> = candidates.collect();
+        reply.insert("candidates".to_owned(), candidates.into());
         Value::Object(reply)
     }
 
@@ -201,19 +213,6 @@ impl Dialect for Gemini {
         if !candidate.is_object() && blocked.is_none() {
             return Err(NotRead::Missing("candidates"));
         }
-        let (mut text, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
-        for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
-            let said = part["text"].as_str().unwrap_or("");
-            if part["thought"] == true {
-                reasoning.push_str(said)
-            } else {
-                text.push_str(said)
-            }
-            let call = &part["functionCall"];
-            if call.is_object() {
-                calls.push(tool_call(&call["id"], &call["name"], &call["args"]));
-            }
-        }
         let usage = &reply["usageMetadata"];
         let count = |name: &str| usage[name].as_u64();
         let thoughts = count("thoughtsTokenCount");
@@ -226,13 +225,21 @@ impl Dialect for Gemini {
             reasoning: thoughts,
         };
         let reason = candidate["finishReason"].as_str().or(blocked);
-        let mut fields = json!({"content": text, "finish_reason": reason, "id": reply["responseId"],
-            "model": reply["modelVersion"], "usage": counts.json()});
-        if !reasoning.is_empty() {
-            fields["reasoning"] = reasoning.into();
-        }
-        if !calls.is_empty() {
-            fields["tool_calls"] = calls.into();
+        let mut fields = message_of(candidate);
+        fields["finish_reason"] = reason.into();
+        fields["id"] = reply["responseId"].clone();
+        fields["model"] = reply["modelVersion"].clone();
+        fields["usage"] = counts.json();
+        let all = reply["candidates"].as_array().into_iter().flatten();
+        let mut others: Vec<&Value> =
+            all.filter(|other| !std::ptr::eq(*other, candidate)).collect();
+        others.sort_by_key(|other| index_of(other));
+        if !others.is_empty() {
+            let choice = |other: &&Value| {
+                json!({"index": index_of(other), "finish_reason": other["finishReason"],
+                    "message": message_of(other)})
+            };
+            fields[OTHER_CHOICES] = others.iter().map(choice).collect();
         }
         answer_of(fields)
     }
@@ -246,8 +253,37 @@ impl Dialect for Gemini {
 /// The first candidate of a reply or an event. Events of a stream may have the others alone.
 fn first_of(reply: &Value) -> &Value {
     let all = reply["candidates"].as_array().map_or(&[][..], Vec::as_slice);
-    let is_first = |candidate: &&Value| candidate["index"].as_u64().unwrap_or(0) == 0;
-    all.iter().find(is_first).unwrap_or(&Value::Null)
+    all.iter().find(|candidate| index_of(candidate) == 0).unwrap_or(&Value::Null)
+}
+
+/// The place of a candidate among those of its reply; the first one may have no index.
+fn index_of(candidate: &Value) -> u64 {
+    candidate["index"].as_u64().unwrap_or(0)
+}
+
+/// What a candidate says, as a message of chat completions.
+fn message_of(candidate: &Value) -> Value {
+    let (mut text, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
+    for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
+        let said = part["text"].as_str().unwrap_or("");
+        if part["thought"] == true {
+            reasoning.push_str(said)
+        } else {
+            text.push_str(said)
+        }
+        let call = &part["functionCall"];
+        if call.is_object() {
+            calls.push(tool_call(&call["id"], &call["name"], &call["args"]));
+        }
+    }
+    let mut message = json!({"content": text});
+    if !reasoning.is_empty() {
+        message["reasoning"] = reasoning.into();
+    }
+    if !calls.is_empty() {
+        message["tool_calls"] = calls.into();
+    }
+    message
 }
 
 /// Adds a part of an event: a text that goes on is one part, as in a reply that is not streamed.
@@ -393,17 +429,26 @@ mod tests {
     }
 
     #[test]
-    fn the_first_candidate_is_read_wherever_it_stands() {
+    fn candidates_are_choices_in_their_order_wherever_they_stand() {
         let of = |index: u64, text: &str, reason: Value| json!({"candidates": [{"index": index, "content": {"parts": [{"text": text}]}, "finishReason": reason}]});
         let events = [
             of(0, "One", json!(null)),
-            of(1, "Other", json!("MAX_TOKENS")),
+            of(1, "Oth", json!(null)),
+            of(1, "er", json!("MAX_TOKENS")),
             of(0, " two", json!("STOP")),
         ];
-        assert!(!Gemini.is_last(&events[1].to_string()) && Gemini.is_last(&events[2].to_string()));
-        let answer = Gemini.answer(Gemini.assembled(&events)).unwrap();
-        assert_eq!(answer.content, Content::from("One two"));
-        assert_eq!(answer.finish_reason.as_deref(), Some("STOP"));
+        assert!(!Gemini.is_last(&events[2].to_string()) && Gemini.is_last(&events[3].to_string()));
+        let streamed = Gemini.assembled(&events);
+        let mut whole = streamed.clone();
+        whole["candidates"].as_array_mut().unwrap().reverse();
+        for reply in [streamed, whole] {
+            let answer = Gemini.answer(reply).unwrap();
+            assert_eq!(answer.content, Content::from("One two"));
+            assert_eq!(answer.finish_reason.as_deref(), Some("STOP"));
+            let other =
+                json!({"index": 1, "finish_reason": "MAX_TOKENS", "message": {"content": "Other"}});
+            assert_eq!(answer.extra["other_choices"], json!([other]));
+        }
     }
 
     #[test]

@@ -12,10 +12,10 @@ use super::ids;
 use super::provider::{Provider, RecordedBase, VersionPlace};
 use super::reply_parts::{append, openai_error};
 use super::study::StudyAccess;
-use crate::model::content_parts::{NotACompletion, text};
+use crate::model::choices::CompletionChoice;
+use crate::model::content_parts::NotACompletion;
 use crate::model::parts::{
-    CHOICE, COMPLETION, LOGPROBS, OTHER_CHOICES, USAGE, add_rest, keep_readable, leave_out,
-    of_message, rest, take_text,
+    COMPLETION, OTHER_CHOICES, USAGE, add_rest, keep_readable, leave_out, rest, take_text,
 };
 use crate::model::{ExchangeResponseError, Response, keep_exact, usage};
 use crate::prompt::{Api, TRANSPORT_LISTS};
@@ -295,17 +295,7 @@ fn chat_message(message: &Value, lost: &mut Vec<String>) -> Value {
 pub(in crate::model) fn completion(body: &Value) -> Result<Response, NotACompletion> {
     let choices = body["choices"].as_array().ok_or(NotACompletion::NoChoices)?;
     let (choice, others) = choices.split_first().ok_or(NotACompletion::EmptyChoices)?;
-    let message = choice["message"].as_object().ok_or(NotACompletion::NoMessage)?;
-    let mut extra = of_message(message);
-    let text = text(message.get("content"), &mut extra)?;
-    let choice = choice.as_object().map(|choice| rest(choice, &["message"]));
-    let mut choice = choice.unwrap_or_default();
-    leave_out(&mut choice, "index", &0.into());
-    let finish_reason = take_text(&mut choice, "finish_reason");
-    if let Some(logprobs) = choice.remove(LOGPROBS) {
-        extra.insert(LOGPROBS.to_owned(), logprobs);
-    }
-    add_rest(&mut extra, CHOICE, choice);
+    let CompletionChoice { text, finish_reason, mut extra } = CompletionChoice::new(choice, 0)?;
     if !others.is_empty() {
         extra.insert(OTHER_CHOICES.to_owned(), others.into());
     }

@@ -6,6 +6,7 @@ mod audits;
 mod backups;
 mod budgets;
 mod checks;
+mod choices;
 mod colours;
 mod crowded;
 mod damaged;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::support::program as registry;
 use retold::check::{CheckError, check};
-use retold::decide::{self, ParserParams, Selection};
+use retold::decide::{self, Choices, ParserParams, Selection};
 use retold::run::{Mode, RunRecord};
 use retold_public_goods::measures::stated;
 use retold_study::original::{Original, OriginalComparison};
@@ -75,7 +75,13 @@ fn all_original_public_goods_runs_come_out_as_they_were() {
         let mut reader = run.trial.log.reader().unwrap();
         let parsers = registry::studies().parsers();
         let by = decide::Again::Latest;
-        let choice = Selection { by, params: &ParserParams::Recorded, only: None, parsers };
+        let choice = Selection {
+            by,
+            params: &ParserParams::Recorded,
+            only: None,
+            choices: Choices::First,
+            parsers,
+        };
         let checked = check::<CheckError>(reader.as_mut(), run.trial.run, choice, |_, _| Ok(()));
         let checked = checked.unwrap();
         assert_eq!(checked.unfaithful, vec![]);

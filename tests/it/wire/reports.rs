@@ -1,5 +1,7 @@
 //! Facts and decisions that programs report with plain HTTP.
 
+use serde_json::{Value, json};
+
 use super::upstream::{Failing, server};
 use super::{program, record, record_with, replay_with, with};
 use crate::support::cli::Place;
@@ -180,6 +182,68 @@ done";
     assert_eq!(decides, ["choice", "tone"]);
     // A program does not say what its prompts were made from.
     assert!(kinds.iter().all(|kind| kind["effective_sample_size"].is_null()), "{kinds:?}");
+}
+
+/// Two choices, streamed and not; the second is a call of a tool.
+fn with_choices(streamed: bool) -> Reply {
+    let said = json!({"role": "assistant", "content": "I say\nyes"});
+    let call = json!({"index": 0, "id": "c", "type": "function", "function": {"name": "vote", "arguments": "{\"v\":\"no\"}"}});
+    let called = json!({"role": "assistant", "content": null, "tool_calls": [call]});
+    let name = if streamed { "delta" } else { "message" };
+    let choice = |index: u64, message: &Value| json!({"index": index, name: message, "finish_reason": "stop"});
+    let reply = |choices: Value| json!({"id": "c", "model": "m", "choices": choices});
+    match streamed {
+        false => Reply::new(200, reply(json!([choice(0, &said), choice(1, &called)])).to_string())
+            .header("content-type", "application/json"),
+        true => {
+            let events = [(1, &called), (0, &said)]
+                .map(|(at, message)| format!("data: {}\n\n", reply(json!([choice(at, message)]))));
+            Reply::new(200, format!("{}data: [DONE]\n\n", events.concat()))
+                .header("content-type", "text/event-stream")
+        }
+    }
+}
+
+#[test]
+fn a_decision_names_its_choice_and_each_is_checked() {
+    let place = Place::new();
+    let upstream = Server::handler(|received| with_choices(received.json()["stream"] == true));
+    let report = "
+ask() { curl -sS --max-time 20 \"$@\" >/dev/null; }
+for stream in true false; do
+  ask $OPENAI_BASE_URL/chat/completions -H \"x-retold-call: q/$stream\" \
+    -d '{\"model\":\"m\",\"n\":2,\"stream\":'$stream',\"messages\":[{\"role\":\"user\",\"content\":\"Vote.\"}]}'
+  ask $RETOLD_URL/_retold/decisions -d '{\"name\":\"vote\",\"value\":\"no\",\"choice\":'$CHOICE',\"response\":\"q/'$stream'\"}'
+  ask $RETOLD_URL/_retold/decisions -d '{\"name\":\"tone\",\"value\":\"calm\",\"response\":\"q/'$stream'\"}'
+done";
+    let program = ["sh", "-c", report];
+    let recorded = record_with(&place, "", &upstream.base_url(), &program, &[("CHOICE", "1")]);
+    drop(upstream);
+    assert_eq!(recorded.code, 0, "{}", recorded.err);
+    let tone = place.ok("audit latest q/true");
+    assert!(
+        tone.contains("  choice   not said by the program: the answer has 2 choices\n"),
+        "{tone}"
+    );
+    assert!(tone.contains("vote  choice 1  \"no\""), "{tone}");
+    let strategies = "parsers:\n  - name: votes\n    strategies:\n      - {tool: vote, json: v}\n      - {last_line: true}\n    default: none\n";
+    place.write("votes.yaml", strategies);
+    let (all, code) = place.json("check latest --parsers votes.yaml --choice all");
+    assert_eq!(code, 1, "{all}");
+    let flips: Vec<Value> = all["flipped"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| json!([it["call"], it["choice"], it["to"]["value"]]))
+        .collect();
+    // The first decision that says nothing of a choice is compared with the first.
+    assert_eq!(json!(flips), json!([["q/true", 0, "yes"], ["q/false", 0, "yes"]]));
+    let (second, _) = place.json("check latest --parsers votes.yaml --choice 1");
+    assert_eq!((&second["decisions"], &second["flips"]), (&2.into(), &0.into()), "{second}");
+    // A replay compares the choice, too.
+    let same = replay_with(&place, "latest", &program, &[("CHOICE", "1")]);
+    assert_eq!(same.code, 0, "{}", same.err);
+    assert_eq!(replay_with(&place, "latest", &program, &[("CHOICE", "0")]).code, 1);
 }
 
 #[test]

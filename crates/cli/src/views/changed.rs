@@ -12,8 +12,8 @@ pub(crate) fn list(out: &mut String, heading: &str, changes: &[Change], most: us
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(out, "\n{heading}");
     }
-    for Change { seq, call, sample, parts, from, to } in changes.iter().take(most) {
-        let _ = write!(out, "  seq {seq} {call}#{sample}:");
+    for Change { seq, call, sample, choice, parts, from, to } in changes.iter().take(most) {
+        let _ = write!(out, "  seq {seq} {call}#{sample}{}:", choice.suffix());
         if parts.contains(&DecisionPart::Value) || parts.contains(&DecisionPart::Method) {
             let _ = write!(out, " {} -> {}", side(from), side(to));
         }

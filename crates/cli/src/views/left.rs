@@ -9,7 +9,7 @@ use crate::output::counted;
 use crate::parser::known;
 use crate::runs::program::next_command;
 use crate::select::{self, RunSource};
-use retold::decide::{REPORTED, SkippedAnswers};
+use retold::decide::{REPORTED, SkippedAnswers, SkippedChoices};
 use retold::id::CallPath;
 use retold::model::NOT_READ;
 use retold::parse::Parsers;
@@ -35,7 +35,14 @@ pub(crate) fn nothing(
 ) -> CliError {
     let name = source.name();
     let SkippedAnswers {
-        others, undecided, without_params, embeddings, not_read, not_chosen, ..
+        others,
+        undecided,
+        without_params,
+        embeddings,
+        not_read,
+        not_chosen,
+        choices,
+        ..
     } = left;
     if !others.is_empty() && others.iter().all(|by| by.starts_with(REPORTED)) {
         let compared = "--parser NAME@VERSION compares them with those of a parser";
@@ -75,6 +82,12 @@ pub(crate) fn nothing(
     if *without_params > 0 {
         return CliError::usage(format!("{name} has no answers to the calls in --params-from"));
     }
+    if choices.without > 0 {
+        let last = choices.most.saturating_sub(1);
+        return CliError::usage(format!(
+            "{name}: no answer has the choice that --choice names: the highest number is {last}, counted from 0"
+        ));
+    }
     if *embeddings > 0 {
         let embeddings = counted(*embeddings, "embedding");
         return CliError::usage(format!(
@@ -104,10 +117,11 @@ pub(crate) fn left_as_json(left: &SkippedAnswers) -> Value {
         embeddings,
         not_read,
         not_chosen,
+        choices: SkippedChoices { choices, without, .. },
     } = left;
     json!({"decided_by_others": by_others, "others": others, "undecided": undecided,
         "without_params": without_params, "embeddings": embeddings, "not_read": not_read,
-        "not_chosen": not_chosen})
+        "not_chosen": not_chosen, "other_choices": choices, "without_choice": without})
 }
 
 /// Adds which answers were ignored.
@@ -120,6 +134,7 @@ pub(crate) fn left_alone(out: &mut String, left: &SkippedAnswers) {
         embeddings,
         not_read,
         not_chosen,
+        choices: SkippedChoices { choices, answers: several, without, most: _ },
     } = left;
     let answers = |n: u64| counted(n, "answer");
     if *by_others > 0 {
@@ -138,6 +153,21 @@ pub(crate) fn left_alone(out: &mut String, left: &SkippedAnswers) {
     }
     if *embeddings > 0 {
         let _ = writeln!(out, "left alone: {}", counted(*embeddings, "embedding"));
+    }
+    if *choices > 0 {
+        let _ = writeln!(
+            out,
+            "left alone: {} of {}; --choice says which are parsed: first (the default), all, or the number of one",
+            counted(*choices, "other choice"),
+            answers(*several)
+        );
+    }
+    if *without > 0 {
+        let _ = writeln!(
+            out,
+            "left alone: {} without the choice that --choice names",
+            answers(*without)
+        );
     }
     if *not_read > 0 {
         let _ = writeln!(

@@ -2,7 +2,7 @@
 //! a parser file, makes about the same answers.
 
 use retold::check::{Change, CheckError, DecisionCheck, DecisionPart, DecisionSide, check};
-use retold::decide::{Again, ParserParams, RegisteredParser, Selection};
+use retold::decide::{Again, Choices, ParserParams, RegisteredParser, Selection};
 use retold::escaping::printable;
 use retold::log::CheckedReader;
 use serde::Serialize;
@@ -108,7 +108,8 @@ pub(super) fn page(of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
             (None, None) => Again::Latest,
         };
         let params = ParserParams::default();
-        let choice = Selection { by, params: &params, only: None, parsers };
+        let choice =
+            Selection { by, params: &params, only: None, choices: Choices::First, parsers };
         let mut done = 0;
         let checked = check::<CheckError>(&mut reader, run, choice, |_, _| {
             done += 1;

@@ -86,7 +86,8 @@ pub(crate) fn row(run: RunId, event: &StoredEvent, untrusted: Option<u64>) -> Li
         }
         Ok(Event::DecisionMade(made)) => {
             method = Some(made.by.method.clone());
-            made.details.value.to_string()
+            let choice = made.details.choice.map(|at| format!("choice {at}: "));
+            format!("{}{}", choice.unwrap_or_default(), made.details.value)
         }
         Ok(Event::Occurred(fact)) => {
             name = fact_name(&fact.fact).map(|name| excerpt(name, 60));

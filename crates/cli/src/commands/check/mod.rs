@@ -15,11 +15,12 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
 use crate::parser::ParserArgs;
+use retold::decide::Choices;
 use retold::id::CallPath;
 
 /// The options that only make sense for runs.
-const FOR_RUNS: [&str; 8] =
-    ["params_from", "call", "accept", "refold", "prices", "fail_on", "most", "snapshots"];
+const FOR_RUNS: [&str; 9] =
+    ["params_from", "call", "choice", "accept", "refold", "prices", "fail_on", "most", "snapshots"];
 
 /// Parse recorded answers again and show which decisions change.
 ///
@@ -47,6 +48,10 @@ pub(crate) struct Args {
     /// Only answers to this call or to calls below it.
     #[arg(long, value_name = "CALL")]
     call: Option<CallPath>,
+    /// Which choices of an answer that has several (`n`, `candidateCount`): `first`, `all`, or the
+    /// number of one, counted from 0. Each is one text to parse, and has its own decision.
+    #[arg(long, value_name = "WHICH", default_value = "first")]
+    choice: Choices,
     /// Record the new decisions as a new run, which refers to the original run and its answers. The
     /// original run is not changed. With this, changes do not affect the exit code. No run is
     /// recorded if the original run already has the same decisions, or if the same ones were the

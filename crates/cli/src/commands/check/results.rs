@@ -121,10 +121,12 @@ pub(super) fn text(found: &CheckResults, most: usize) -> String {
         return out;
     }
     if !new.is_empty() {
-        let answers = counted(new.len() as u64, "answer");
+        let has_others = new.iter().any(|new| new.choice.at > 0);
+        let what = if has_others { "choice" } else { "answer" };
+        let decided = counted(new.len() as u64, what);
         let _ = writeln!(
             out,
-            "{name}: {answers} without a decision, decided by {}",
+            "{name}: {decided} without a decision, decided by {}",
             parser_to.join(", ")
         );
     }
@@ -199,9 +201,9 @@ pub(super) fn text(found: &CheckResults, most: usize) -> String {
     if !new.is_empty() && most > 0 {
         let _ = writeln!(out, "\nnew decisions");
     }
-    for New { seq, call, sample, decided } in new.iter().take(most) {
-        let decided = side(&DecisionSide::from(decided.clone()));
-        let _ = writeln!(out, "  seq {seq} {call}#{sample}: {decided}");
+    for New { seq, call, sample, choice, decided } in new.iter().take(most) {
+        let (decided, choice) = (side(&DecisionSide::from(decided.clone())), choice.suffix());
+        let _ = writeln!(out, "  seq {seq} {call}#{sample}{choice}: {decided}");
     }
     if most > 0 && new.len() > most {
         let more = grouped((new.len() - most) as u64);

@@ -73,7 +73,7 @@ fn check_all(
     for source in sources {
         let accepted = args.accept.then(|| accepting(&source)).transpose()?;
         let (by, only) = (choice.again(), args.call.as_ref());
-        let selection = Selection { by, params, only, parsers };
+        let selection = Selection { by, params, only, choices: args.choice, parsers };
         let done = one(&source, selection, accepted, args.refold)?;
         all.push((source, done));
     }
@@ -170,7 +170,12 @@ fn one(
     let (mut same_parsers, mut different) = (true, BTreeMap::new());
     let checked = check(&mut reader, source.run, choice, |reader, made| {
         same_parsers &= made.recorded.as_ref() == Some(&made.by);
-        if keep_changed && let Some(other) = other_decision(made) {
+        // What a study decides is about the first choice.
+        let is_first = made.answer.choice.at == 0;
+        if keep_changed
+            && is_first
+            && let Some(other) = other_decision(made)
+        {
             different.insert((made.answer.call.clone(), made.answer.sample), other);
         }
         match &mut accepted {
@@ -188,7 +193,7 @@ fn one(
 fn other_decision(made: &RevisedDecision) -> Option<OtherDecision> {
     let RevisedDecision { answer, now, .. } = made;
     let (_, recorded) = answer.decision.as_ref()?;
-    let DecisionDetails { reasoning, value, warnings } = &recorded.details;
+    let DecisionDetails { choice: _, reasoning, value, warnings } = &recorded.details;
     let is_same = (&recorded.by.method, value, reasoning, warnings)
         == (&now.method, &now.value, &now.reasoning, &now.warnings);
     let AnswerDecision { method, value, reasoning, warnings, .. } = now.clone();
@@ -216,7 +221,12 @@ fn accept(
         seq: answer.seq,
         beside: answer.beside.clone(),
         by: DecidedBy { method, parser },
-        details: DecisionDetails { reasoning, value, warnings },
+        details: DecisionDetails {
+            choice: answer.choice.among_several(),
+            reasoning,
+            value,
+            warnings,
+        },
     };
     Ok(accepted.decision(decision, request)?)
 }

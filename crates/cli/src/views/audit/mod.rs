@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use self::object::object;
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::output::{Output, grouped};
+use crate::output::{Output, counted, grouped};
 use crate::runs::effective;
 use crate::select::{self, RunSelection};
 use retold::audit::{
@@ -23,7 +23,7 @@ use retold::escaping::printable;
 use retold::event::{DecisionMade, Event, ResponseDetails};
 use retold::id::{RunId, Seq};
 use retold::log::Reader;
-use retold::model::{HTTP, NOT_READ, UNENDED, is_not_read};
+use retold::model::{HTTP, NOT_READ, UNENDED, choice_count, is_not_read};
 use retold::parse::{Parsers, ToolCall, WholeAnswer};
 use retold::proof::ProofStatement;
 use retold::run::AnswerDetails;
@@ -82,7 +82,7 @@ pub(crate) fn read(
     })
 }
 
-/// The decision about the same answer that was accepted last.
+/// The decision about the same choice of the same answer that was accepted last.
 fn since(
     reader: &mut dyn Reader,
     of: &Audit,
@@ -90,11 +90,15 @@ fn since(
     parsers: &Parsers,
 ) -> Result<Option<(RunId, Link<DecisionMade>)>, CliError> {
     let target = Target::Call(of.call.clone(), Some(of.sample));
+    let choice_of = |made: &DecisionMade| made.details.choice.unwrap_or(0);
+    let choice = of.decision.as_ref().map_or(0, |decision| choice_of(&decision.event));
     for accepted in in_force.accepted.iter().rev() {
         // Otherwise that run is about other answers, or damaged, which commands about it report.
         let found = audit(reader, accepted.run, &target, parsers);
-        if let Ok(Audit { decision: Some(decision), .. }) = found {
-            return Ok(Some((accepted.run, decision)));
+        let Ok(Audit { decision: Some(decision), others, .. }) = found else { continue };
+        let is_same = |made: &Link<DecisionMade>| choice_of(&made.event) == choice;
+        if let Some(made) = std::iter::once(decision).chain(others).find(is_same) {
+            return Ok(Some((accepted.run, made)));
         }
     }
     Ok(None)
@@ -233,6 +237,25 @@ fn ended_as_refusal(event: &Event) -> bool {
     })
 }
 
+/// How many choices the answer has.
+fn choices(audit: &Audit) -> u32 {
+    let details = audit.answer.as_ref().and_then(|answer| details_of(&answer.event));
+    details.map_or(1, |(_, details)| choice_count(&details.extra))
+}
+
+/// Which choice of the answer a decision is about, if the answer has several or the decision says so.
+fn choice_said(audit: &Audit, made: &DecisionMade) -> Option<String> {
+    let has = counted(choices(audit).into(), "choice");
+    match made.details.choice {
+        Some(at) => Some(format!("{at}, counted from 0: the answer has {has}")),
+        None if choices(audit) == 1 => None,
+        None if made.by.is_reported() => {
+            Some(format!("not said by the program: the answer has {has}"))
+        }
+        None => Some(format!("0, the first: the answer has {has}")),
+    }
+}
+
 /// The parser of a decision. One of a parser file has the file's name and hash.
 fn parser(out: &mut String, parser: &Value) {
     let from = &parser["params"][PARSER_FILE];
@@ -271,6 +294,9 @@ fn text(audit: &Audit, end: Option<Seq>) -> String {
                 let _ = writeln!(out, "  name     {}", printable(event.by.decides(), 200));
             }
             let _ = writeln!(out, "  value    {}", event.details.value);
+            if let Some(choice) = choice_said(audit, event) {
+                let _ = writeln!(out, "  choice   {choice}");
+            }
             let _ = writeln!(out, "  method   {}", event.by.method);
             if let Some(verdict) = audit.verdict {
                 let _ = writeln!(out, "  verdict  {verdict}");
@@ -290,7 +316,8 @@ fn text(audit: &Audit, end: Option<Seq>) -> String {
     }
     for Link { seq, hash: _, event } in &audit.others {
         let (name, value) = (printable(event.by.decides(), 200), event.details.value.to_string());
-        let _ = writeln!(out, "  seq {seq}  {name}  {}", printable(&value, 90));
+        let choice = event.details.choice.map(|at| format!("  choice {at}")).unwrap_or_default();
+        let _ = writeln!(out, "  seq {seq}  {name}{choice}  {}", printable(&value, 90));
     }
     match &audit.answer {
         Some(Link { seq, hash, event }) => {

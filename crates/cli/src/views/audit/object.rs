@@ -2,24 +2,26 @@
 
 use serde_json::{Value, json};
 
-use super::{answer_of, details_of, is_an_answer_not_read, shortcomings};
+use super::{answer_of, choices, details_of, is_an_answer_not_read, shortcomings};
 use retold::audit::{Audit, DeclaredSources, Link, MadeFrom, Match, Origin, PromptRelation};
 
 pub(super) fn object(audit: &Audit) -> Value {
     let decision = audit.decision.as_ref().map(|Link { seq, hash, event }| {
         json!({"seq": seq, "hash": hash, "parser": event.by.parser, "method": event.by.method,
             "value": event.details.value, "reasoning": event.details.reasoning,
-            "warnings": event.details.warnings, "verdict": audit.verdict})
+            "warnings": event.details.warnings, "verdict": audit.verdict,
+            "choice": event.details.choice})
     });
     let others = audit.others.iter().map(|Link { seq, hash, event }| {
         json!({"seq": seq, "hash": hash, "decides": event.by.decides(), "parser": event.by.parser,
-            "method": event.by.method, "value": event.details.value})
+            "method": event.by.method, "value": event.details.value,
+            "choice": event.details.choice})
     });
     let answer = audit.answer.as_ref().map(|Link { seq, hash, event }| {
         let (blank, cut_off) = shortcomings(event);
         let details = details_of(event).map(|(_, details)| details);
         json!({"seq": seq, "hash": hash, "text": answer_of(event).0, "details": details,
-            "blank": blank, "cut_off": cut_off, "not_read": is_an_answer_not_read(event)})
+            "blank": blank, "cut_off": cut_off, "choices": choices(audit), "not_read": is_an_answer_not_read(event)})
     });
     json!({
         "run": audit.run,

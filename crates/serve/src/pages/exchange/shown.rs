@@ -121,6 +121,8 @@ pub(super) struct DecisionView {
     parser: String,
     method: String,
     value: String,
+    /// Which choice of the answer it is about, if the answer has several.
+    choice: Option<u32>,
     reasoning: Option<String>,
     warnings: Vec<String>,
     verdict: Option<&'static str>,
@@ -238,6 +240,10 @@ pub(super) fn answer_of(
     let text = content.text();
     let taken_from = decision.and_then(|(_, made)| {
         let parser = of.asked.site.studies.parsers().parser(&spec_of(made)?).ok()?;
+        // The text that is shown is the first choice.
+        if made.details.choice.is_some_and(|choice| choice > 0) {
+            return None;
+        }
         let beside = AnswerDetails::new(&content, details.clone());
         let whole = beside.whole(&content);
         Some(taken(parser.as_ref(), whole, &made.by.method, &made.details.value))
@@ -323,7 +329,7 @@ pub(super) fn decision_of(
             _ => return None,
         };
         let beside = AnswerDetails::new(&content, details);
-        parser.parse_whole_any(beside.whole(&content)).1
+        beside.of_choice(&content, made.details.choice, |whole| parser.parse_whole_any(whole).1)?
     });
     let params = spec.as_ref().map(|spec| &spec.params).filter(|params| !params.is_null());
     let reported = spec.as_ref().is_some_and(|spec| spec.name == retold::decide::REPORTED);
@@ -333,6 +339,7 @@ pub(super) fn decision_of(
         parser: spec.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string),
         method: made.by.method,
         value: cut(&pretty(&made.details.value), LONGEST_MESSAGE).0,
+        choice: made.details.choice,
         reasoning: made.details.reasoning.map(|text| cut(&text, LONGEST_MESSAGE).0),
         warnings: made.details.warnings,
         verdict,

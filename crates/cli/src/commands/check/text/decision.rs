@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::line::AnswerLine;
 use crate::error::CliError;
 use crate::parser::ParserArgs;
-use retold::decide::{AnswerDecision, Decider, ParserParams, UndecidedAnswer};
+use retold::decide::{AnswerDecision, ChoiceNumber, Decider, ParserParams, UndecidedAnswer};
 use retold::escaping::{inert_lines, printable};
 use retold::parse::{AnyParser, Parsers};
 use retold_study::parser_file::ParserFile;
@@ -93,6 +93,7 @@ impl<'a> Deciding<'a> {
                 Some(UndecidedAnswer {
                     call: line.call.as_ref(),
                     sample: line.sample,
+                    choice: ChoiceNumber { at: 0, of: line.choices() },
                     answer: line.whole()?,
                     params: line.params.as_ref().unwrap_or(same),
                 })
@@ -201,6 +202,10 @@ impl LineOutcome {
             if let Some(sample) = line.sample {
                 object["sample"] = json!(sample);
             }
+            if line.choices() > 1 {
+                object["choice"] = json!(0);
+                object["choices"] = json!(line.choices());
+            }
         }
         objects
     }
@@ -208,6 +213,10 @@ impl LineOutcome {
     /// What is printed of a line for people; nothing if it is left.
     pub(super) fn texts(&self, line: &AnswerLine) -> Vec<String> {
         let LineOutcome::Decided(decisions) = self else { return Vec::new() };
-        decisions.iter().map(|it| format!("line {}\n{}", line.number, it.text())).collect()
+        let choice = match line.choices() {
+            1 => String::new(),
+            several => format!(", the first of {several} choices"),
+        };
+        decisions.iter().map(|it| format!("line {}{choice}\n{}", line.number, it.text())).collect()
     }
 }

@@ -9,7 +9,9 @@ use retold::explain::explain;
 use retold::id::{CallPath, Sample};
 use retold::jsonl::JsonlError;
 use retold::model::providers::ReplyOf;
-use retold::model::{Content, ExchangeResponse, ExchangeResponseError, Response, UNREADABLE};
+use retold::model::{
+    Content, ExchangeResponse, ExchangeResponseError, Response, UNREADABLE, choice_count,
+};
 use retold::parse::WholeAnswer;
 use retold::prompt::Request;
 use retold::unique::Unique;
@@ -49,6 +51,11 @@ impl AnswerLine {
         let Response { content, finish_reason, extra, .. } = answer;
         let (text, finish_reason) = (content.text(), finish_reason.as_deref());
         Some(WholeAnswer { text, finish_reason, extra: Some(extra) })
+    }
+
+    /// How many choices the answer has. The first is parsed.
+    pub(super) fn choices(&self) -> u32 {
+        self.answer.as_ref().map_or(1, |answer| choice_count(&answer.extra))
     }
 
     pub(super) fn is_embedding(&self) -> bool {
