@@ -18,7 +18,7 @@ use crate::recorded::Library;
 use crate::recorded_prompts::RecordedPrompts;
 use crate::restored_request::restored;
 use crate::rules::Rules;
-use crate::wire_request::{ADDRESS, StoredRequest, WireRequest};
+use crate::wire_request::{ADDRESS, StoredRequest, WireRequest, version_of};
 
 /// The recorded requests by what is equal in them. All of a run are read when the first is looked for.
 #[derive(Default)]
@@ -100,19 +100,34 @@ impl Equivalents {
         for ((prompt, call), _) in in_order {
             let Some(request) = library.request(*prompt)? else { continue };
             // As it would be stored today.
-            let again = restored(&request, call).map(Incoming::from);
-            let (dialect, now, is_streamed) = match again.and_then(|it| it.stored().ok()) {
-                Some(StoredRequest { dialect, request, is_streamed, .. }) => {
-                    (dialect, request, is_streamed)
-                }
-                None => (dialect_of(&request), request.clone(), call.as_str().ends_with(STREAM)),
+            let again = match is_of_today(&request) {
+                true => None,
+                false => restored(&request, call).map(Incoming::from),
             };
-            let (equal, _) = Equivalence::of(&now, call, dialect, is_streamed, rules);
+            let equal = match again.and_then(|it| it.stored().ok()) {
+                Some(StoredRequest { dialect, request, is_streamed, .. }) => {
+                    Equivalence::of(&request, call, dialect, is_streamed, rules)
+                }
+                None => {
+                    let is_streamed = call.as_str().ends_with(STREAM);
+                    Equivalence::of(&request, call, dialect_of(&request), is_streamed, rules)
+                }
+            };
+            let (equal, _) = equal;
             let key = Key { call: call.clone(), prompt: rules.key(&request) };
             read.entry(equal).or_default().push(key);
         }
         Ok(known.insert(Arc::new(read)).clone())
     }
+}
+
+/// Whether a request is stored in the form in which it would be today: that of its API, whose version says which fields are
+/// left out. Almost all are, and need not be taken apart and put together again.
+fn is_of_today(request: &Request) -> bool {
+    let form = dialect_of(request);
+    let is_known = form.name() != OTHER.name();
+    is_known
+        && request.body()[ADDRESS]["dialect"].as_str().is_none_or(|named| named == version_of(form))
 }
 
 /// The end of the names of calls whose answers are asked for as streams.

@@ -293,8 +293,7 @@ impl Incoming {
     /// Where a request goes, as far as it may change the answer.
     fn address(&self, dialect: &'static dyn Dialect) -> Map<String, Value> {
         let mut address = Map::new();
-        let version = format!("{}@{}", dialect.name(), dialect.version());
-        address.insert("dialect".to_owned(), version.into());
+        address.insert("dialect".to_owned(), version_of(dialect).into());
         address.insert("path".to_owned(), self.path.clone().into());
         address.insert("upstream".to_owned(), self.upstream.clone().into());
         if let Some(query) =
@@ -367,6 +366,11 @@ fn boundary(content_type: &str) -> Option<&str> {
         }
         rest = after;
     }
+}
+
+/// An API as stored requests name it.
+pub(crate) fn version_of(dialect: &dyn Dialect) -> String {
+    format!("{}@{}", dialect.name(), dialect.version())
 }
 
 #[cfg(test)]
