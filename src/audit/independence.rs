@@ -58,7 +58,7 @@ pub fn independence(reader: &mut dyn Reader, run: RunId) -> Result<Independence,
     let mut dependent: BTreeSet<String> = BTreeSet::new();
     // The question and the origin of each answer, and what rests on each origin.
     let mut answers: BTreeMap<Seq, (Seq, (RunId, Seq))> = BTreeMap::new();
-    let mut resting: BTreeMap<(RunId, Seq, u32, String), Vec<(Seq, Seq)>> = BTreeMap::new();
+    let mut resting: BTreeMap<Draw, Vec<(Seq, Seq)>> = BTreeMap::new();
     let mut events = RunEvents::new(run);
     while let Some(stored) = events.next(reader)? {
         match stored.event().map_err(LogError::from)? {
@@ -122,6 +122,9 @@ pub fn independence(reader: &mut dyn Reader, run: RunId) -> Result<Independence,
     found.shared.sort_by_key(|shared| shared.decisions.first().map(|(seq, ..)| *seq));
     Ok(found)
 }
+
+/// What decisions rest on: a run, an answer recorded in it, one of its choices; and what they decide.
+type Draw = (RunId, Seq, u32, String);
 
 /// The kind of a call.
 fn kind(call: &CallPath) -> String {

@@ -128,6 +128,9 @@ fn decisions_that_are_accepted_flip_by_choice() {
         "{audited}"
     );
     assert!(audited.contains("  last  choice 1  \"no\"\n"), "{audited}");
+    for part in ["  the first of 3 choices\n", "  choice 1\n", "  tool call\n"] {
+        assert!(audited.contains(part), "{part}: {audited}");
+    }
     let (audited, _) = place.json("audit latest a");
     assert_eq!(
         (&audited["decision"]["choice"], &audited["answer"]["choices"]),

@@ -210,17 +210,18 @@ fn a_decision_names_its_choice_and_each_is_checked() {
     let upstream = Server::handler(|received| with_choices(received.json()["stream"] == true));
     let report = "
 ask() { curl -sS --max-time 20 \"$@\" >/dev/null; }
-for stream in true false; do
-  ask $OPENAI_BASE_URL/chat/completions -H \"x-retold-call: q/$stream\" \
+for call in q/stream q; do
+  [ $call = q ] && stream=false || stream=true
+  ask $OPENAI_BASE_URL/chat/completions -H \"x-retold-call: q\" \
     -d '{\"model\":\"m\",\"n\":2,\"stream\":'$stream',\"messages\":[{\"role\":\"user\",\"content\":\"Vote.\"}]}'
-  ask $RETOLD_URL/_retold/decisions -d '{\"name\":\"vote\",\"value\":\"no\",\"choice\":'$CHOICE',\"response\":\"q/'$stream'\"}'
-  ask $RETOLD_URL/_retold/decisions -d '{\"name\":\"tone\",\"value\":\"calm\",\"response\":\"q/'$stream'\"}'
+  ask $RETOLD_URL/_retold/decisions -d '{\"name\":\"vote\",\"value\":\"no\",\"choice\":'$CHOICE',\"response\":\"'$call'\"}'
+  ask $RETOLD_URL/_retold/decisions -d '{\"name\":\"tone\",\"value\":\"calm\",\"response\":\"'$call'\"}'
 done";
     let program = ["sh", "-c", report];
     let recorded = record_with(&place, "", &upstream.base_url(), &program, &[("CHOICE", "1")]);
     drop(upstream);
     assert_eq!(recorded.code, 0, "{}", recorded.err);
-    let tone = place.ok("audit latest q/true");
+    let tone = place.ok("audit latest q/stream");
     assert!(
         tone.contains("  choice   not said by the program: the answer has 2 choices\n"),
         "{tone}"
@@ -237,7 +238,7 @@ done";
         .map(|it| json!([it["call"], it["choice"], it["to"]["value"]]))
         .collect();
     // The first decision that says nothing of a choice is compared with the first.
-    assert_eq!(json!(flips), json!([["q/true", 0, "yes"], ["q/false", 0, "yes"]]));
+    assert_eq!(json!(flips), json!([["q/stream", 0, "yes"], ["q", 0, "yes"]]));
     let (second, _) = place.json("check latest --parsers votes.yaml --choice 1");
     assert_eq!((&second["decisions"], &second["flips"]), (&2.into(), &0.into()), "{second}");
     // A replay compares the choice, too.

@@ -23,7 +23,7 @@ use retold::escaping::printable;
 use retold::event::{DecisionMade, Event, ResponseDetails};
 use retold::id::{RunId, Seq};
 use retold::log::Reader;
-use retold::model::{HTTP, NOT_READ, UNENDED, choice_count, is_not_read};
+use retold::model::{HTTP, NOT_READ, UNENDED, choice_count, is_not_read, other_choices};
 use retold::parse::{Parsers, ToolCall, WholeAnswer};
 use retold::proof::ProofStatement;
 use retold::run::AnswerDetails;
@@ -343,12 +343,23 @@ fn text(audit: &Audit, end: Option<Seq>) -> String {
                     "  {NOT_READ}: no file of retold's describes this API; this is the whole body"
                 );
             }
+            if choices(audit) > 1 {
+                let _ = writeln!(out, "  the first of {} choices", choices(audit));
+            }
             let parts = details_of(event).map(|(_, details)| parts_text(&details.extra));
             let parts = parts.unwrap_or_default();
             if !text.is_empty() || parts.is_empty() {
                 let _ = writeln!(out, "{}", indented(text));
             }
             out.push_str(&parts);
+            let others = details_of(event).map(|(_, details)| other_choices(&details.extra));
+            for (other, at) in others.unwrap_or_default().iter().zip(1..) {
+                let _ = writeln!(out, "  choice {at}");
+                if !other.text.is_empty() {
+                    let _ = writeln!(out, "{}", indented(&other.text));
+                }
+                out.push_str(&parts_text(&other.extra));
+            }
         }
         None => out.push_str(&nothing("answer was received", end)),
     }
