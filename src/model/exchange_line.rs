@@ -103,9 +103,12 @@ impl TryFrom<ExchangeResponse> for Response {
                 },
                 Err(NotRead::NoAnswer(error)) => Err(error),
                 Err(NotRead::Several(found)) => Err(several(found as u64)),
-                Err(NotRead::OtherForm(_) | NotRead::Missing(_) | NotRead::Shape(_)) => {
-                    line.into_answer()
-                }
+                Err(
+                    NotRead::OtherForm(_)
+                    | NotRead::Missing(_)
+                    | NotRead::Shape(_)
+                    | NotRead::Undescribed,
+                ) => line.into_answer(),
             },
             Some(reply) if line.content.is_none() && line.embedding.is_none() => {
                 Err(ExchangeResponseError::Dialect(reply.api))

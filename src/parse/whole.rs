@@ -7,8 +7,14 @@ const SAYING: [&str; 6] =
     ["audio", "content_parts", "function_call", "images", "refusal", "tool_calls"];
 
 /// The finish reasons of answers that were cut off, as providers spell them.
-const CUT_OFF: [&str; 5] =
-    ["length", "max_tokens", "MAX_TOKENS", "model_length", "model_context_window_exceeded"];
+const CUT_OFF: [&str; 6] = [
+    "length",
+    "ERROR_LIMIT",
+    "max_tokens",
+    "MAX_TOKENS",
+    "model_length",
+    "model_context_window_exceeded",
+];
 
 /// A whole answer, about which a [`Parser`](super::Parser) decides. Nothing in it depends on when
 /// or by which model it was recorded, so that a replay, a fork and an import lead to the same

@@ -75,7 +75,9 @@ fn response(dialect: &dyn Dialect, framing: Framing, body: &[u8]) -> (Response, 
     };
     let ending = dialect.ending(&reply, has_end);
     let mut response = answer_in(reply, dialect).unwrap_or_else(|error| match error {
-        NotRead::Several(_) => Response::text(std::str::from_utf8(body).unwrap_or_default()),
+        NotRead::Several(_) | NotRead::Undescribed => {
+            Response::text(std::str::from_utf8(body).unwrap_or_default())
+        }
         error => unreadable(error.to_string()),
     });
     if !wrong.is_empty() && !response.extra.contains_key(UNREADABLE) {

@@ -16,6 +16,7 @@ use super::reply_parts::{TokenCounts, answer_of, append};
 use super::study::StudyAccess;
 use super::vectors;
 use crate::model::Response;
+use crate::model::parts::OTHER_CHOICES;
 use crate::prompt::Api;
 
 /// InvokeModel.
@@ -85,6 +86,11 @@ impl Dialect for BedrockInvoke {
     }
 
     fn prompt(&self, mut body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {
+        // Cohere's embeddings have many.
+        if let Some(texts) = body.remove("texts") {
+            let is_new = body.insert("input".to_owned(), texts).is_none();
+            return (is_new && body["input"].is_array()).then_some((Api::Embedding, body));
+        }
         let Some(name) = PROMPTS.into_iter().find(|name| body.contains_key(*name)) else {
             return body.get("messages").is_some_and(Value::is_array).then_some((Api::Chat, body));
         };
@@ -100,6 +106,9 @@ impl Dialect for BedrockInvoke {
             && let Some(mut messages) = prompt.remove("messages")
         {
             prompt.insert(name.to_owned(), messages[0]["content"].take());
+        }
+        if let Some(texts) = prompt.remove("input") {
+            prompt.insert("texts".to_owned(), texts);
         }
         prompt
     }
@@ -166,6 +175,13 @@ impl Dialect for BedrockInvoke {
         if reply["embeddings"].is_array() || reply["embeddings"].is_object() {
             return vectors::of_lists(&reply, &metrics.unwrap_or_default()["inputTokenCount"]);
         }
+        // Titan's second version has them by their types, and as one vector if floats were asked for.
+        if reply["embedding"].is_null()
+            && let Some(types) = reply["embeddingsByType"].as_object()
+            && let Some(vector) = types.get("float").or_else(|| types.values().next())
+        {
+            reply["embedding"] = vector.clone();
+        }
         if reply["embedding"].is_array() {
             let counted = &reply["inputTextTokenCount"];
             let data = json!({"data": [{"embedding": reply["embedding"]}], "usage": {"prompt_tokens": counted}});
@@ -192,13 +208,30 @@ impl Dialect for BedrockInvoke {
             ]),
             ..TokenCounts::default()
         };
-        answer_of(json!({"content": said, "finish_reason": text(&REASONS), "id": reply["id"],
-            "usage": counts.json()}))
+        let mut fields = json!({"content": said, "finish_reason": text(&REASONS), "id": reply["id"],
+            "usage": counts.json()});
+        let others: Vec<Value> = (1..).map_while(|index| other_choice(&reply, index)).collect();
+        if !others.is_empty() {
+            fields[OTHER_CHOICES] = others.into();
+        }
+        answer_of(fields)
     }
 
     fn error(&self, problem: &Problem<'_>) -> Value {
         error_body(problem)
     }
+}
+
+/// One of the texts after the first, as a choice of chat completions (`num_generations` of Command, `numResults` of
+/// Jurassic).
+fn other_choice(reply: &Value, index: u64) -> Option<Value> {
+    let at = |places: &[&str]| {
+        let others = places.iter().filter(|place| place.contains("/0/"));
+        let places = others.map(|place| place.replace("/0/", &format!("/{index}/")));
+        places.into_iter().find_map(|place| Some(reply.pointer(&place)?.as_str()?.to_owned()))
+    };
+    let text = at(&TEXTS)?;
+    Some(json!({"index": index, "finish_reason": at(&REASONS), "message": {"content": text}}))
 }
 
 /// The last event of a model without messages, with the text of all.
@@ -252,6 +285,11 @@ mod tests {
             assert_eq!((answer.finish_reason.as_deref(), answer.usage), (Some("stop"), usage));
         }
         let metrics = json!({"inputTokenCount": 3, "outputTokenCount": 2});
+        let two = json!({"generations": [{"text": "One two"}, {"text": "three", "finish_reason": "MAX_TOKENS"}]});
+        assert_eq!(
+            BedrockInvoke.answer(two).unwrap().extra["other_choices"],
+            json!([{"index": 1, "finish_reason": "MAX_TOKENS", "message": {"content": "three"}}])
+        );
         for (first, last) in [
             (json!({"generation": "One "}), json!({"generation": "two", "stop_reason": "stop"})),
             (
@@ -307,6 +345,7 @@ mod tests {
         for vectors in [
             json!({"embedding": [1.0, 2.0], "inputTextTokenCount": 3}),
             json!({"embeddings": [[1.0, 2.0]], "response_type": "embeddings_floats"}),
+            json!({"embeddingsByType": {"binary": [1, 2]}, "inputTextTokenCount": 3}),
         ] {
             let answer = BedrockInvoke.answer(vectors).unwrap();
             assert_eq!(answer.content, Content::Vector([1.0, 2.0].into()));
@@ -326,8 +365,12 @@ mod tests {
             assert_eq!(prompt["messages"], json!([{"role": "user", "content": "hi"}]));
             assert_eq!(Value::Object(BedrockInvoke.body(prompt, "", true)), body);
         }
+        let body = json!({"texts": ["a"], "input_type": "clustering"});
+        let (api, prompt) = BedrockInvoke.prompt(object(body.clone())).unwrap();
+        assert_eq!((api, &prompt["input"]), (Api::Embedding, &json!(["a"])));
+        assert_eq!(Value::Object(BedrockInvoke.body(prompt, "", false)), body);
         for other in [
-            json!({"texts": ["a"]}),
+            json!({"texts": "a"}),
             json!({"prompt": "a", "messages": []}),
             json!({"prompt": ["a"]}),
         ] {

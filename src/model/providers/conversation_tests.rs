@@ -74,6 +74,24 @@ fn a_conversation_with_a_tool_is_the_same_from_each_api() {
     );
     assert_eq!((&gemini.messages[..3], &gemini.tools), (&due[..3], &vec![tool]));
     assert_eq!(gemini.messages[3]["content"], "{\"a\":1}");
+    // Calls have no ids, and are named by their tools.
+    let cohere = read(
+        "cohere.chat_v1",
+        json!({"preamble": "Be brief.", "chat_history": [{"role": "USER", "message": "Weather?"},
+        {"role": "CHATBOT", "message": "", "tool_calls": [{"name": "w", "parameters": {"x": 1}}]}],
+        "messages": [{"role": "user", "content": ""}],
+        "tool_results": [{"call": {"name": "w", "parameters": {"x": 1}}, "outputs": ["rain"]}],
+        "tools": [{"name": "w", "description": "d", "parameter_definitions": {
+            "x": {"type": "int", "required": true}}}]}),
+    );
+    let mut called = due.clone();
+    called[2]["tool_calls"][0]["id"] = "w".into();
+    called[3]["tool_call_id"] = "w".into();
+    assert_eq!(cohere.messages, called);
+    assert_eq!(
+        cohere.tools[0]["function"]["parameters"],
+        json!({"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]})
+    );
 }
 
 #[test]

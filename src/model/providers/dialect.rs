@@ -135,6 +135,9 @@ pub enum NotRead {
     /// It has several vectors of different lengths: the whole body is the text.
     #[error("it has {0} vectors, which are not of one length")]
     Several(usize),
+    /// It is one of many forms at its path, which no file describes: the whole body is the text.
+    #[error("its form is not described")]
+    Undescribed,
     /// It is not in the form of this API, though it may be in that of another.
     #[error("it is not in the form of its API")]
     OtherForm(Value),

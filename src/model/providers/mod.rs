@@ -11,6 +11,7 @@ mod anthropic;
 mod bedrock_converse;
 mod bedrock_invoke;
 mod cohere_chat;
+mod cohere_chat_v1;
 mod cohere_embed;
 mod conversation;
 #[cfg(test)]
@@ -18,6 +19,7 @@ mod conversation_tests;
 mod dialect;
 mod ending;
 mod gemini;
+mod gemini_embed;
 mod ids;
 mod ollama;
 mod openai_audio;
@@ -52,11 +54,13 @@ pub const DIALECTS: &[&dyn Dialect] = &[
     &openai_embeddings::OpenAiEmbeddings,
     &anthropic::Anthropic,
     &gemini::Gemini,
+    &gemini_embed::GeminiEmbed,
     &ollama::Ollama,
     &openai_responses::OpenAiResponses,
     &openai_images::OpenAiImages,
     &openai_audio::OpenAiAudio,
     &cohere_chat::CohereChat,
+    &cohere_chat_v1::CohereChatV1,
     &cohere_embed::CohereEmbed,
     &rerank::Rerank,
     &bedrock_converse::BedrockConverse,
@@ -322,6 +326,22 @@ mod tests {
             ("/api/chat", "ollama"),
             ("/responses", "openai.responses"),
             ("/v2/chat", "cohere.chat"),
+            ("/v1/chat", "cohere.chat_v1"),
+            ("/v1beta/models/m:embedContent", "gemini.embed"),
+            ("/v1beta/models/m:batchEmbedContents", "gemini.embed"),
+            (
+                "/v1/projects/p/locations/l/publishers/google/models/text-embedding-005:predict",
+                "gemini.embed",
+            ),
+            ("/v1/projects/p/locations/l/endpoints/7:predict", "http"),
+            (
+                "/v1/projects/p/locations/l/publishers/mistralai/models/m@1:streamRawPredict",
+                "openai.chat",
+            ),
+            (
+                "/v1/projects/p/locations/l/publishers/mistralai/models/mistral-ocr-2505:rawPredict",
+                "http",
+            ),
             ("/v2/embed", "cohere.embed"),
             ("/v1/rerank", "rerank"),
             ("/images/generations", "openai.images"),

@@ -121,7 +121,17 @@ impl Dialect for OpenAiChat {
     }
 
     fn paths(&self) -> &'static [&'static str] {
-        &["/chat/completions"]
+        &[
+            "/chat/completions",
+            // Mistral's models on Vertex (the SDK, mistralai_gcp).
+            "/publishers/mistralai/models/*:rawPredict",
+            "/publishers/mistralai/models/*:streamRawPredict",
+        ]
+    }
+
+    fn is_streamed(&self, path: &str, body: &Map<String, Value>) -> bool {
+        path.ends_with(":streamRawPredict")
+            || body.get("stream").and_then(Value::as_bool).unwrap_or(false)
     }
 
     /// The first list of our own studies, so that both have the same prompt hash.

@@ -46,9 +46,13 @@ impl Dialect for Other {
         None
     }
 
-    /// All; and one that looks like a request of Anthropic's on Vertex, and only counts tokens.
+    /// All; and those that look like requests for texts on Vertex, but count tokens (Anthropic) or read documents (Mistral).
     fn paths(&self) -> &'static [&'static str] {
-        &["", "/publishers/anthropic/models/count-tokens:rawPredict"]
+        &[
+            "",
+            "/publishers/anthropic/models/count-tokens:rawPredict",
+            "/publishers/mistralai/models/mistral-ocr*:rawPredict",
+        ]
     }
 
     fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {
