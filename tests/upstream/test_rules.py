@@ -45,7 +45,10 @@ RIGHT = [
     ("/model/m/invoke", BEARER, {"anthropic_version": "bedrock-2023-05-31", "max_tokens": 9, "messages": SAID}),
     ("/api/chat", {}, {"model": "m", "messages": SAID}),
     ("/api/generate", {}, {"model": "m", "prompt": "Hi", "stream": False}),
+    ("/api/embed", {}, {"model": "m"}),
     (MISTRAL, BEARER, {"model": "m", "messages": SAID}),
+    ("/v1/projects/p/locations/l/publishers/mistralai/models/m:rawPredict", BEARER, {"model": "m", "messages": SAID}),
+    ("/v1/chat", BEARER, {"model": "m", "message": "Hi"}),
 ]
 
 WRONG = [
@@ -93,6 +96,9 @@ WRONG = [
     (MISTRAL, {}, {"model": "m", "messages": SAID}, 401, "Unauthorized"),
     (MISTRAL, BEARER, {"messages": SAID}, 422, "Field required"),
     (MISTRAL, BEARER, {"model": "m", "messages": SAID, "seed": 1}, 422, "extra_forbidden"),
+    (MISTRAL, BEARER, {"model": "m", "messages": [*SAID, {"role": "tool", "content": "x"}]}, 400, "'tool' after role 'user'"),
+    ("/v1/chat", BEARER, {"model": "m", "messages": SAID}, 400, "message is required"),
+    ("/api/embed", {}, {"model": "m", "input": 7}, 400, "invalid input type"),
     ("/v1/unknown", BEARER, {}, 404, "no API of ours"),
 ]
 

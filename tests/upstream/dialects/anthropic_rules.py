@@ -84,8 +84,9 @@ def check(request: Request, version: str | None) -> None:
             refuse("thinking.enabled.budget_tokens: Input should be greater than or equal to 1024")
         if thinking["budget_tokens"] >= limit and not counts_only:
             refuse("`max_tokens` must be greater than `thinking.budget_tokens`")
+    # Words: microsoft/autogen, `_anthropic_client.py`.
     if body.get("tool_choice") is not None and not body.get("tools"):
-        refuse("tool_choice: tool_choice may only be specified while providing tools")
+        refuse("tool_choice may only be specified while providing tools")
     if wrong := wrong_message(body["messages"]):
         refuse(wrong)
 
@@ -96,7 +97,11 @@ def results(message: dict[str, Any]) -> list[str]:
 
 
 def wrong_message(messages: Any) -> str | None:
-    """What is wrong with the messages: the roles, or tools and their results, which follow at once."""
+    """What is wrong with the messages: the roles, or tools and their results, which follow at once.
+
+    Words of users' issues: ianarawjo/ChainForge#271 (`system`), anthropics/claude-code#6774 (empty content), #18947 (a
+    result without a call), #7929 (a call without a result).
+    """
     if not isinstance(messages, list):
         return "messages: Input should be a valid list"
     if not messages:

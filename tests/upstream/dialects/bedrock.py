@@ -1,8 +1,9 @@
 """Amazon Bedrock: converse and invoke, whole and streamed.
 
 Sources: the Amazon Bedrock API reference, "Converse", "ConverseStream", "InvokeModel", "InvokeModelWithResponseStream" and
-"Common errors"; the service model of botocore (`bedrock-runtime`), which has what is required; the errors that users of
-frameworks quote in their issues. What invoke answers depends on the model: here it is Claude.
+"Common errors"; the service model of botocore (`bedrock-runtime`), which has what is required; the errors that users
+quote in issues, which each rule names by repository and number. What invoke answers depends on the model: here it is
+Claude.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def check(request: Request) -> None:
     if not isinstance(body, dict):
         refuse("The request body is not valid JSON")
     messages = body.get("messages")
-    # Reference, "Converse": a conversation begins with a user.
+    # Words: elastic/kibana#246393.
     if not messages:
         again = "Try again with a conversation that starts with a user message."
         refuse(f"A conversation must start with a user message. {again}")
@@ -101,16 +102,20 @@ def check(request: Request) -> None:
             where = f"Value '{message.get('role')}' at 'messages.{place + 1}.member.role'"
             rule = "failed to satisfy constraint: Member must satisfy enum value set: [user, assistant]"
             refuse(f"1 validation error detected: {where} {rule}")
+        # Words: earendil-works/pi#3443, archestra-ai/archestra#4220.
         if not message.get("content"):
             empty = f"The content field in the Message object at messages.{place} is empty."
             refuse(f"{empty} Add a ContentBlock object to the content field and try again.")
         answered = [part["toolResult"]["toolUseId"] for part in message["content"] if "toolResult" in part]
+        # Words: OpenHands/OpenHands#4912, pydantic/pydantic-ai#2327.
         if len(answered) > len(calls):
             found = f"The number of toolResult blocks at messages.{place}.content"
             refuse(f"{found} exceeds the number of toolUse blocks of previous turn.")
+        # Words: agno-agi/agno#6698, camel-ai/camel#3954.
         if missing := [call for call in calls if call not in answered]:
             refuse(f"Expected toolResult blocks at messages.{place}.content for the following Ids: {', '.join(missing)}")
         calls = [part["toolUse"]["toolUseId"] for part in message["content"] if "toolUse" in part]
+        # Words: onyx-dot-app/onyx#7842, langgenius/dify#17545.
         if (calls or answered) and not has_tools:
             refuse("The toolConfig field must be defined when using toolUse and toolResult content blocks.")
 

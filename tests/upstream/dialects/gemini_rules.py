@@ -74,14 +74,17 @@ def check_contents(contents: Any) -> None:
         refuse("Invalid value at 'contents' (type.googleapis.com/google.ai.generativelanguage.v1beta.Content)")
     calls: list[str] = []
     for place, content in enumerate(contents):
-        # Reference, `Content.role`: "Must be either 'user' or 'model'"; it can be left out.
+        # Reference, `Content.role`: "Must be either 'user' or 'model'"; it can be left out. Words:
+        # the-open-agent/openagent#1666.
         if content.get("role", "user") not in ("user", "model"):
             refuse("Please use a valid role: user, model.")
+        # Words: coze-dev/coze-studio#46.
         if not content.get("parts"):
             said = "contents.parts must not be empty."
             refuse(f"* GenerateContentRequest.contents[{place}].parts: {said}\n")
         answered = [part["functionResponse"]["name"] for part in content["parts"] if "functionResponse" in part]
-        # Guide "Function calling": the turn after calls has a response for each of them.
+        # Guide "Function calling": the turn after calls has a response for each of them. Words:
+        # langchain-ai/langchain#27799, google-gemini/gemini-cli#3814.
         if answered and not calls:
             refuse("Please ensure that function response turn comes immediately after a function call turn.")
         if len(answered) != len(calls):

@@ -1,8 +1,8 @@
 """Mistral's chat completions and embeddings: the form of OpenAI's, with other fields and other errors.
 
 Sources: Mistral's API reference, "Chat" and "Embeddings", and its published OpenAPI description (`HTTPValidationError`,
-`ChatCompletionRequest`, which forbids other fields); the errors that users of its SDK quote in their issues. Its paths are
-OpenAI's, so this server has them after `/mistral`.
+`ChatCompletionRequest`, which forbids other fields); the errors that users quote in issues, which each rule names by
+repository and number. Its paths are OpenAI's, so this server has them after `/mistral`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,19 @@ FIELDS = {
     *("response_format", "tools", "tool_choice", "presence_penalty", "frequency_penalty", "prediction", "safe_prompt"),
     *("parallel_tool_calls", "prompt_mode", "guardrails", "reasoning_effort", "prompt_cache_key"),
 }
-ROLES = ("system", "user", "assistant", "tool")
+VERTEX = "/publishers/mistralai/models/"
+"""Vertex AI serves the same chat at `:rawPredict` and `:streamRawPredict` (the SDK, mistralai_gcp)."""
+AFTER = {
+    "system": ("system", "user", "assistant"),
+    "user": ("system", "user", "assistant"),
+    "assistant": ("user", "assistant", "tool"),
+    "tool": ("assistant", "tool"),
+}
+"""The roles that may follow one: the library mistral-common, `MistralRequestValidator`."""
 
 
 def takes(path: str) -> bool:
-    return path in ("/mistral/v1/chat/completions", "/mistral/v1/embeddings")
+    return path in ("/mistral/v1/chat/completions", "/mistral/v1/embeddings") or VERTEX in path
 
 
 def failure(status: int, message: str, request: Request) -> Whole:
@@ -38,7 +46,8 @@ def answer(request: Request) -> Whole | Stream:
         vectors.body |= {"id": f"emb-{request.number}"}
         vectors.body["usage"] |= {"completion_tokens": 0}
         return vectors
-    said = openai_chat.reply(request.body, request)
+    body = request.body | ({"stream": True} if request.path.endswith(":streamRawPredict") else {})
+    said = openai_chat.reply(body, request)
     if isinstance(said, Stream):
         said.error = b'data: {"object":"error","message":"made-up failure","type":"internal_server_error","code":"3000"}\n\n'
     return said
@@ -58,7 +67,7 @@ def check(request: Request) -> None:
         raise Refused(Whole({"detail": "Unauthorized"}, 401))
     if not isinstance(body, dict):
         invalid("json_invalid", [0], "JSON decode error")
-    is_chat = request.path.endswith("/chat/completions")
+    is_chat = not request.path.endswith("/embeddings")
     for field in ("model", "messages" if is_chat else "input"):
         if body.get(field) is None:
             invalid("missing", [field], "Field required")
@@ -70,17 +79,23 @@ def check(request: Request) -> None:
     # OpenAPI description: `temperature` is 0 to 1.5.
     if (heat := body.get("temperature")) is not None and not 0 <= heat <= 1.5:
         invalid("less_than_equal", ["temperature"], "Input should be less than or equal to 1.5")
-    calls: set[str] = set()
-    last = None
+    calls, last = 0, None
     for place, message in enumerate(body["messages"]):
-        if message.get("role") not in ROLES:
-            known = ", ".join(f"'{role}'" for role in ROLES)
+        if message.get("role") not in AFTER:
+            known = ", ".join(f"'{role}'" for role in AFTER)
             said = f"Input tag '{message.get('role')}' found using 'role' does not match any of the expected tags: {known}"
             invalid("union_tag_invalid", ["messages", place], said)
-        if message["role"] == "tool" and message.get("tool_call_id") not in calls:
-            refuse("Unexpected tool call id in tool results" if calls else f"Unexpected role 'tool' after role '{last}'")
-        calls |= {call["id"] for call in message.get("tool_calls") or []}
+        # mistral-common, `_validate_message_order`; mistralai/mistral-vibe#1114.
+        if last and message["role"] not in AFTER[last]:
+            refuse(f"Unexpected role '{message['role']}' after role '{last}'")
         last = message["role"]
-    # The API continues conversations of users and tools alone, unless the assistant's last message is a `prefix`.
+        # mistral-common, `_validate_tool_calls_followed_by_tool_messages`.
+        if last == "assistant" and calls:
+            refuse("Not the same number of function calls and responses")
+        calls += len(message.get("tool_calls") or []) - (last == "tool")
+    if calls:
+        refuse("Not the same number of function calls and responses")
+    # The API continues conversations of users and tools alone, unless the assistant's last message is a `prefix`. Words:
+    # 0xPlaygrounds/rig#1130.
     if last == "assistant" and not body["messages"][-1].get("prefix"):
         refuse("Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant")

@@ -1,7 +1,8 @@
 """Ollama's own API.
 
 Sources: Ollama's API reference (`docs/api.md`), "Generate a completion", "Generate a chat completion" and "Generate
-Embeddings"; the messages of its server (`server/routes.go`). It needs no key.
+Embeddings"; the messages of its server (`server/routes.go`), which refuses little: an unknown role or an embedding
+without an input are answered. It needs no key.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from .. import made_up
 from ..exchange import Refused, Request, Stream, Whole, written
 
 PATHS = ("/api/chat", "/api/generate", "/api/embed")
-ROLES = ("user", "assistant", "system", "tool")
 LINES = "application/x-ndjson"
 
 
@@ -29,7 +29,8 @@ def answer(request: Request) -> Whole | Stream:
     number, body = request.number, request.body
     base = {"model": body["model"], "created_at": "2026-01-01T00:00:00Z"}
     if request.path.endswith("/api/embed"):
-        texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
+        given = body.get("input") or []
+        texts = given if isinstance(given, list) else [given]
         vectors = [[number + 0.5, place] for place in range(len(texts))]
         return Whole({"model": body["model"], "embeddings": vectors, "prompt_eval_count": 3})
     is_chat = request.path.endswith("/api/chat")
@@ -55,18 +56,19 @@ def check(request: Request) -> None:
         raise Refused(Whole({"error": message}, status))
 
     body = request.body
-    # `server/routes.go`: an empty body.
+    # `server/routes.go`: an empty body, in every handler.
     if body is None:
         refuse("missing request body")
-    # `server/routes.go`: a request without a model.
+    is_embedding = request.path.endswith("/api/embed")
+    # `server/routes.go`: `scheduleRunner`, and for embeddings `EmbedHandler`.
     if not isinstance(body, dict) or not body.get("model"):
-        refuse("model is required")
-    for message in body.get("messages") or []:
-        # `api/types.go` names the roles of a message.
-        if message.get("role") not in ROLES:
-            refuse(f"invalid role: {message.get('role')}")
-    if request.path.endswith("/api/embed") and "input" not in body:
-        refuse("input is required")
+        refuse(*("model '' not found", 404) if is_embedding else ("model is required",))
+    # `server/routes.go`, `EmbedHandler`: a text or a list of texts.
+    given = body.get("input")
+    is_text = given is None or isinstance(given, str)
+    is_list = isinstance(given, list) and all(isinstance(text, str) for text in given)
+    if is_embedding and not is_text and not is_list:
+        refuse("invalid input type")
 
 
 def called(request: Request) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """OpenAI's chat completions, which Azure and many other providers serve as well.
 
 Sources: OpenAI's API reference, "Create chat completion" and "Streaming"; its published OpenAPI description
-(`CreateChatCompletionRequest`); the errors that users quote in issues of the SDKs and of frameworks on top of them.
+(`CreateChatCompletionRequest`); the errors that users quote in issues, which each rule names by repository and number.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def takes(path: str) -> bool:
 def check(body: dict[str, Any]) -> None:
     want(body, "model", str, is_required=True)
     want(body, "messages", list, is_required=True)
-    # The API's words, as users of other servers' fields quote them.
+    # Words: coroot/coroot#698, sd-webui-decadetw-auto-prompt-llm#29 (xlinx).
     if unknown := sorted(set(body) - FIELDS):
         many = "s" if len(unknown) > 1 else ""
         refuse(f"Unrecognized request argument{many} supplied: {', '.join(unknown)}")
@@ -51,10 +51,10 @@ def check(body: dict[str, Any]) -> None:
     # API reference, `stream_options`: "Only set this when you set `stream: true`".
     if body.get("stream_options") is not None and not body.get("stream"):
         refuse("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options")
-    # API reference, `tool_choice`: choices are among `tools`.
+    # API reference, `tool_choice`: choices are among `tools`. Words: dapr/dapr-agents#248.
     if body.get("tool_choice") is not None and not body.get("tools"):
         refuse("Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.", "tool_choice")
-    # API reference, `response_format`: with `json_object`, a message must ask for JSON.
+    # API reference, `response_format`: with `json_object`, a message must ask for JSON. Words: mem0ai/mem0#3559.
     is_json = (body.get("response_format") or {}).get("type") == "json_object"
     if is_json and "json" not in json.dumps(body["messages"]).lower():
         said = "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."
@@ -63,7 +63,11 @@ def check(body: dict[str, Any]) -> None:
 
 
 def check_messages(messages: list[Any]) -> None:
-    """Roles are known, and results of tools follow the calls that they answer, all of them."""
+    """Roles are known, and results of tools follow the calls that they answer, all of them.
+
+    Words: dimagi/open-chat-studio#1659 and smarter-sh/smarter#264 (a result without a call), microsoft/promptflow#3130
+    (a call without a result).
+    """
     open_calls: list[str] = []
     for place, message in enumerate(messages):
         role = message.get("role") if isinstance(message, dict) else None

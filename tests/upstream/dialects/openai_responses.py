@@ -1,7 +1,7 @@
 """OpenAI's responses.
 
 Sources: OpenAI's API reference, "Create a model response" and "Streaming events"; its published OpenAPI description
-(`CreateResponse`); the errors that users quote in issues of the SDKs.
+(`CreateResponse`); the errors that users quote in issues, which each rule names by repository and number.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def takes(path: str) -> bool:
 def check(body: dict[str, Any]) -> None:
     if body.get("input") is None and not any(body.get(field) for field in BEFORE):
         refuse("One of \"input\" or \"previous_response_id\" or 'prompt' or 'conversation_id' must be provided.")
-    # Guide "Migrate to the Responses API".
+    # Guide "Migrate to the Responses API"; words: cline/cline#5419, egoist/chatwise-releases#1023.
     if "messages" in body:
         moved = "In the Responses API, this parameter has moved to 'input'."
         refuse(f"Unsupported parameter: 'messages'. {moved}", "messages", "unsupported_parameter")
@@ -52,10 +52,12 @@ def check(body: dict[str, Any]) -> None:
             refuse(said, f"input[{place}]", "invalid_value")
         if kind == "function_call":
             calls.add(item["call_id"])
+        # Guide "Function calling": each output names its call. Words: continuedev/continue#10092.
         if kind == "function_call_output":
             answered.add(item["call_id"])
             if item["call_id"] not in calls and not any(body.get(field) for field in BEFORE):
                 refuse(f"No tool call found for function call output with call_id {item['call_id']}.", "input")
+    # Words: bytedance/trae-agent#245, Azure/azure-sdk-for-python#46092.
     for call in sorted(calls - answered):
         refuse(f"No tool output found for function call {call}.", "input")
 
