@@ -53,7 +53,7 @@ impl Experiment for Bargaining {
             // What the prompt was made from, for `retold audit`: the last offer.
             let question = Question::new(call, request, self.0.clone()).because(&offered);
             // An agent that cannot be reached, after all retries, misses a turn.
-            let Ok(answer) = run.ask(question).await? else { continue };
+            let Ok(answer) = run.ask(question.label("agent", by)).await? else { continue };
             let said = Said { by: by.to_owned(), offer: answer.value };
             offered = Some(run.record_ref(said, &[answer.decision])?);
             if answer.value.is_none() {

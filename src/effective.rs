@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::compare::{CallCounts, RunSide, compare, usual_lane};
+use crate::compare::{CallCounts, RunSide, compare};
 use crate::counted::{counted, grouped};
 use crate::event::Event;
 use crate::exchange::{accepted_about, read_decides_about};
@@ -171,7 +171,7 @@ fn replaced(
     let (one, other) =
         (RunSide { reader: one, run: recorded }, RunSide { reader: other, run: accepted });
     // A damaged run is reported by commands that are about it.
-    let Ok(compared) = compare(one, other, &usual_lane) else { return Ok(unknown) };
+    let Ok(compared) = compare(one, other) else { return Ok(unknown) };
     // Each question of the accepted ones has a decision.
     let CallCounts { decided, same_value, other: accepted, .. } = compared.calls;
     let (decisions, flips) = (Some(decided), Some(decided - same_value));

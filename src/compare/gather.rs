@@ -1,11 +1,14 @@
 //! Reads what is compared of a run.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::ByAddress;
 use super::pairs::FactRecord;
 use crate::content::Content;
-use crate::event::{Event, EventError, RunFinished, RunStarted, StoredEvent, details_digest};
+use crate::event::{
+    Event, EventError, RunFinished, RunStarted, StoredEvent, details_digest, named_lane,
+};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader, RunEvents};
 use crate::lookup::LookupMap;
@@ -18,8 +21,18 @@ pub(super) struct ComparedQuestion {
     pub(super) sample: Sample,
     pub(super) request: Seq,
     pub(super) prompt: PromptHash,
+    /// Its lane, if it has labels that name one.
+    lane: Option<Arc<str>>,
     pub(super) end: QuestionEnd,
     pub(super) decision: Option<ComparedDecision>,
+}
+
+impl ComparedQuestion {
+    /// The lane of a call: what it is called in this run, or else in the other one, whose log may be older.
+    pub(super) fn lane<'a>(&'a self, twin: Option<&'a ComparedQuestion>) -> &'a str {
+        let named = self.lane.as_deref().or_else(|| twin.and_then(|twin| twin.lane.as_deref()));
+        named.unwrap_or(self.call.as_str())
+    }
 }
 
 /// How a question ended.
@@ -83,6 +96,7 @@ impl ComparedRun {
             questions: LookupMap::default(),
             answers: LookupMap::default(),
             decisions: LookupMap::default(),
+            lanes: BTreeSet::new(),
         };
         let mut events = RunEvents::new(run);
         while let Some(stored) = events.next(reader)? {
@@ -106,6 +120,8 @@ struct ComparedRunBuilder {
     answers: LookupMap<Seq, usize>,
     /// Decisions by seq: the index of their question.
     decisions: LookupMap<Seq, usize>,
+    /// The names of lanes, each once.
+    lanes: BTreeSet<Arc<str>>,
 }
 
 impl ComparedRunBuilder {
@@ -113,12 +129,13 @@ impl ComparedRunBuilder {
         let seq = stored.seq;
         let question = stored.cause.and_then(|cause| self.questions.get(&cause).copied());
         if let Some((call, sample, prompt)) = stored.asked() {
-            let call = call.clone();
+            let (call, lane) = (call.clone(), self.lane(stored)?);
             let asked = ComparedQuestion {
                 call,
                 sample,
                 request: seq,
                 prompt,
+                lane,
                 end: QuestionEnd::Open,
                 decision: None,
             };
@@ -162,6 +179,16 @@ impl ComparedRunBuilder {
             self.run.finished = Some(finished);
         }
         Ok(())
+    }
+
+    fn lane(&mut self, question: &StoredEvent) -> Result<Option<Arc<str>>, EventError> {
+        let Some(name) = named_lane(&question.labels()?) else { return Ok(None) };
+        let known = self.lanes.get(&*name).cloned();
+        Ok(Some(known.unwrap_or_else(|| {
+            let name: Arc<str> = name.into();
+            self.lanes.insert(name.clone());
+            name
+        })))
     }
 
     /// A question that was asked again after a crash replaces the lost one.

@@ -167,7 +167,7 @@ pub struct CallPlace {
 /// The first call of a lane that differs.
 #[derive(Debug, Clone, Serialize)]
 pub struct LaneDifference {
-    /// The lane: a participant, a dialogue, a puzzle.
+    /// The lane, see [`call_lane`](crate::event::call_lane): a participant, a game, a puzzle, or a call.
     pub lane: String,
     /// The call.
     pub call: CallPath,
@@ -191,21 +191,12 @@ pub fn recorded_facts(reader: &mut dyn Reader, run: RunId) -> Result<Vec<FactRec
     Ok(ComparedRun::read(reader, run)?.facts)
 }
 
-/// The lane of a call, for runs whose experiment is not at hand: the second part of its path.
-pub fn usual_lane(call: &CallPath) -> String {
-    crate::run::second_part(call)
-}
-
-/// Compares two runs. `lane` says which calls belong together.
+/// Compares two runs.
 ///
 /// # Errors
 /// [`LogError`] if a log cannot be read or is damaged.
-pub fn compare(
-    one: RunSide<'_>,
-    other: RunSide<'_>,
-    lane: &dyn Fn(&CallPath) -> String,
-) -> Result<Comparison, LogError> {
-    compare_each(one, other, lane, &mut |_| {})
+pub fn compare(one: RunSide<'_>, other: RunSide<'_>) -> Result<Comparison, LogError> {
+    compare_each(one, other, &mut |_| {})
 }
 
 /// Compares two runs, and calls `each` with every call: those of the first run in their order, then
@@ -216,12 +207,11 @@ pub fn compare(
 pub fn compare_each(
     one: RunSide<'_>,
     other: RunSide<'_>,
-    lane: &dyn Fn(&CallPath) -> String,
     each: &mut dyn FnMut(ComparedCall<'_>),
 ) -> Result<Comparison, LogError> {
     let first = ComparedRun::read(one.reader, one.run)?;
     let second = ComparedRun::read(other.reader, other.run)?;
-    let (calls, lanes, lanes_alike) = calls(&first, &second, lane, each);
+    let (calls, lanes, lanes_alike) = calls(&first, &second, each);
     let digest = |run: &ComparedRun| run.finished.as_ref().and_then(RunFinished::digest);
     // A digest over no entries says nothing.
     let has_entries = |state: &FoldedState| !state.end.is_empty();
@@ -306,7 +296,6 @@ impl LanePositions {
 fn calls(
     first: &ComparedRun,
     second: &ComparedRun,
-    lane: &dyn Fn(&CallPath) -> String,
     each: &mut dyn FnMut(ComparedCall<'_>),
 ) -> (CallCounts, Vec<LaneDifference>, u64) {
     let mut counts = CallCounts {
@@ -316,21 +305,25 @@ fn calls(
     };
     let mut lanes: BTreeMap<String, LaneSoFar> = BTreeMap::new();
     let mut places = LanePositions::default();
-    let mut note = |asked: &ComparedQuestion, what, one, other, lane: String, place: usize| {
+    let mut note = |asked: &ComparedQuestion, what, one, other, lane: &str, place: usize| {
         each(ComparedCall { call: &asked.call, sample: asked.sample, what, one, other });
-        let known = lanes.entry(lane.clone()).or_insert(LaneSoFar { first: None, differing: 0 });
-        let Some(what) = what else { return };
+        if !lanes.contains_key(lane) {
+            lanes.insert(lane.to_owned(), LaneSoFar { first: None, differing: 0 });
+        }
+        let (Some(known), Some(what)) = (lanes.get_mut(lane), what) else { return };
         known.differing += 1;
         if known.first.as_ref().is_none_or(|(earlier, _)| place < *earlier) {
             let (call, sample) = (asked.call.clone(), asked.sample);
+            let lane = lane.to_owned();
             let found = LaneDifference { lane, call, sample, what, one, other, differing: 0 };
             known.first = Some((place, found));
         }
     };
     for asked in &first.asked {
-        let lane = lane(&asked.call);
-        let place = places.next(&lane);
-        let Some(twin) = second.find(&asked.call, asked.sample) else {
+        let twin = second.find(&asked.call, asked.sample);
+        let lane = asked.lane(twin);
+        let place = places.next(lane);
+        let Some(twin) = twin else {
             let what = Some(CallDifference::OnlyInOne);
             note(asked, what, Some(asked.place()), None, lane, place);
             continue;
@@ -340,9 +333,10 @@ fn calls(
     }
     let mut places = LanePositions::default();
     for asked in &second.asked {
-        let lane = lane(&asked.call);
-        let place = places.next(&lane);
-        if first.find(&asked.call, asked.sample).is_none() {
+        let twin = first.find(&asked.call, asked.sample);
+        let lane = asked.lane(twin);
+        let place = places.next(lane);
+        if twin.is_none() {
             let what = Some(CallDifference::OnlyInOther);
             note(asked, what, None, Some(asked.place()), lane, place);
         }

@@ -64,6 +64,15 @@ impl Because {
         }
     }
 
+    /// Whether a canonical body declares exactly these events, whatever else it has. If not, it may still do so in
+    /// another form.
+    pub(crate) fn is_all_of(&self, body: &str) -> bool {
+        let own = self.body();
+        let rest = own.strip_suffix('}').and_then(|own| body.strip_prefix(own));
+        let more = if self.is_empty() { "\"labels\":" } else { ",\"labels\":" };
+        rest.is_some_and(|rest| rest == "}" || rest.starts_with(more))
+    }
+
     /// What the question at a seq declares, given its body.
     ///
     /// # Errors
@@ -109,6 +118,25 @@ mod tests {
         }
         let held = (0..25).map(Seq).filter(|seq| because.contains(*seq));
         assert!(held.eq(because.iter()));
+    }
+
+    #[test]
+    fn a_body_is_recognised_whether_its_call_has_labels_or_not() {
+        let (none, three) = (Because::default(), Because::new([Seq(3)]));
+        let labelled = r#"{"labels":{"because":"no"}}"#;
+        let both = r#"{"because":[3],"labels":{"agent":"7"}}"#;
+        for (of, body, is_all) in [
+            (&none, "{}", true),
+            (&none, labelled, true),
+            (&none, both, false),
+            (&three, r#"{"because":[3]}"#, true),
+            (&three, both, true),
+            (&three, r#"{"because":[3,7]}"#, false),
+            (&three, labelled, false),
+        ] {
+            assert_eq!(of.is_all_of(body), is_all, "{body}");
+            assert_eq!(*of == Because::of_body(body, Seq(9)).unwrap(), is_all, "{body}");
+        }
     }
 
     #[test]

@@ -13,8 +13,9 @@ use super::kind::{
 };
 use super::kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DecisionMade, Event, FactOccurred,
-    ForkedFrom, Labels, RequestSent, ResponseDetails, ResponseReceived, RunStarted,
+    ForkedFrom, RequestSent, ResponseDetails, ResponseReceived, RunStarted,
 };
+use super::labels::Labels;
 use super::outcome::{from_ranges, pairs, ranged, ranges};
 use super::stored::{NewEvent, StoredEvent};
 use crate::content::Content;
@@ -309,7 +310,10 @@ impl StoredEvent {
     }
 
     /// The labels of a `RequestSent`.
-    pub(crate) fn labels(&self) -> Result<Labels, EventError> {
+    ///
+    /// # Errors
+    /// [`EventError`] if its body is not that of one.
+    pub fn labels(&self) -> Result<Labels, EventError> {
         #[derive(Deserialize)]
         struct LabelsBody {
             #[serde(default)]

@@ -1,12 +1,11 @@
 //! The kinds of event, as the program works with them.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::because::Because;
 use super::finished::RunFinished;
+use super::labels::Labels;
 use super::stored::StoredEvent;
 use crate::content::Content;
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, StateDigest};
@@ -137,10 +136,6 @@ pub struct RequestSent {
     /// What the call belongs to.
     pub labels: Labels,
 }
-
-/// What a call belongs to, such as a participant or a condition: values by name, as whoever asks gives them. They
-/// are part of the chain, but not of the prompt: no model sees them.
-pub type Labels = BTreeMap<String, String>;
 
 /// The model answered.
 #[derive(Debug, Clone, PartialEq)]

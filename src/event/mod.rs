@@ -4,7 +4,7 @@
 //!   of later releases, which survive a round trip.
 //! - [`NewEvent`], [`StoredEvent`]: what a log accepts and returns: columns and a JSON body.
 //! - [`chain`]: the canonical bytes of an event and the hash chain over them.
-//! - [`Because`]: what a prompt was made from.
+//! - [`Because`]: what a prompt was made from. [`Labels`]: what a call belongs to.
 //! - [`OutcomeHasher`]: the outcome digest. [`FoldedState`]: digests of the state. [`MerkleTree`]:
 //!   the root of a run's events.
 //!
@@ -18,6 +18,7 @@ mod exchanged;
 mod finished;
 pub(crate) mod kind;
 mod kinds;
+mod labels;
 mod line;
 mod merkle;
 mod outcome;
@@ -34,9 +35,12 @@ pub(crate) use kind::KINDS;
 pub(crate) use kinds::lane_of;
 pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DECISIONS, DecidedBy, DecisionDetails,
-    DecisionMade, EXCHANGES, Event, FactOccurred, ForkedFrom, Labels, MarkRecorded, PROGRAM,
-    REPORTED, RequestSent, ResponseDetails, ResponseReceived, RunResumed, RunStarted,
-    SharedFailure,
+    DecisionMade, EXCHANGES, Event, FactOccurred, ForkedFrom, MarkRecorded, PROGRAM, REPORTED,
+    RequestSent, ResponseDetails, ResponseReceived, RunResumed, RunStarted, SharedFailure,
+};
+pub(crate) use labels::named_lane;
+pub use labels::{
+    CLUSTERS, Labels, PARTICIPANTS, call_kind, call_lane, cluster_of, participant_of,
 };
 pub(crate) use line::EventLine;
 pub use merkle::{MerkleTree, inclusion_paths, root_at_end};

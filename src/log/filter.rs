@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use super::asked::AskedModels;
 use super::backend::Reader;
 use super::error::LogError;
-use crate::event::{Event, StoredEvent};
+use crate::event::{Event, EventError, StoredEvent};
 use crate::id::{CallPath, Seq, Time};
 
 /// Which events of a run to list; an event has to meet all of them.
@@ -19,6 +19,8 @@ pub struct EventFilter {
     pub kinds: Vec<String>,
     /// Only what belongs to calls that have these parts, in any order.
     pub call: Option<CallPath>,
+    /// Only what belongs to calls that have all of these labels: names and values.
+    pub labels: Vec<(String, String)>,
     /// Only decisions that were made by this method.
     pub method: Option<String>,
     /// Only answers of this model: the one that the request names, or the one that the server reported.
@@ -63,9 +65,26 @@ impl EventFilter {
         })
     }
 
+    /// Whether only what belongs to some calls is listed.
+    pub fn chooses_calls(&self) -> bool {
+        self.call.is_some() || !self.labels.is_empty()
+    }
+
+    /// Whether a question is one of a call that is asked for.
+    fn is_asked(&self, call: &CallPath, question: &StoredEvent) -> Result<bool, EventError> {
+        if !self.is_call(call.as_str()) {
+            return Ok(false);
+        }
+        if self.labels.is_empty() {
+            return Ok(true);
+        }
+        let has = question.labels()?;
+        Ok(self.labels.iter().all(|(name, value)| has.get(name) == Some(value)))
+    }
+
     /// Whether an event is listed that belongs to a call that is asked for.
     pub fn lists(&self, event: EventFields<'_>) -> bool {
-        let EventFilter { kinds, call: _, method, model, failed, since } = self;
+        let EventFilter { kinds, call: _, labels: _, method, model, failed, since } = self;
         let is_kind = kinds.is_empty() || kinds.iter().any(|kind| kind == event.kind);
         let is_same = |wanted: &Option<String>, is: Option<&str>| {
             wanted.as_deref().is_none_or(|wanted| is == Some(wanted))
@@ -110,7 +129,7 @@ impl<'a> Filtering<'a> {
             None => None,
         };
         let asked = asked.as_deref();
-        if self.filter.call.is_some() {
+        if self.filter.chooses_calls() {
             if !self.belongs(reader, event)? {
                 return Ok(false);
             }
@@ -136,7 +155,7 @@ impl<'a> Filtering<'a> {
     /// event that belongs.
     fn belongs(&self, reader: &mut dyn Reader, event: &StoredEvent) -> Result<bool, LogError> {
         if let Some(call) = &event.call {
-            return Ok(self.filter.is_call(call.as_str()));
+            return Ok(self.filter.is_asked(call, event)?);
         }
         match event.event() {
             Ok(Event::Occurred(fact)) => {
@@ -165,6 +184,15 @@ impl<'a> Filtering<'a> {
             _ => Ok(false),
         }
     }
+}
+
+/// How a label is written for [`EventFilter::labels`].
+pub const NAME_AND_VALUE: &str = "a label is written as NAME=VALUE, such as participant=p7";
+
+/// A label as a name and a value; `None` if it is not written so: see [`NAME_AND_VALUE`].
+pub fn name_and_value(text: &str) -> Option<(String, String)> {
+    let (name, value) = text.split_once('=')?;
+    (!name.is_empty()).then(|| (name.to_owned(), value.to_owned()))
 }
 
 /// How a time is written for [`EventFilter::since`].

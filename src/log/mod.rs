@@ -54,7 +54,10 @@ pub(crate) use checked::follow;
 pub use deleted::{deleted_latest, deleted_runs};
 pub(crate) use error::RewordedError;
 pub use error::{Cause, LogError, NoRoom};
-pub use filter::{EventFields, EventFilter, Filtering, MOMENTS, method_and_model, moment};
+pub use filter::{
+    EventFields, EventFilter, Filtering, MOMENTS, NAME_AND_VALUE, method_and_model, moment,
+    name_and_value,
+};
 pub use finding::{
     EventFault, Fault, FieldFault, FileFault, Finding, LedgerFault, RowFault, WalCopy, WalFault,
 };

@@ -10,7 +10,7 @@ use super::budget::Budget;
 use super::clock;
 use super::details::{AnswerDetails, Shortcomings};
 use super::divergence::Divergence;
-use super::dry_run::{DryRunSettings, Lane, OtherDecision, Rehearsing};
+use super::dry_run::{DryRunSettings, OtherDecision, Rehearsing};
 use super::follow::{Follower, Update};
 use super::history::{History, RecordedCall, RecordedEnd, Text};
 use super::mode::{AnswerSource, Mode};
@@ -82,7 +82,6 @@ pub(super) struct Core {
     /// Fingerprints of the addresses asked so far: an address has one answer.
     pub(super) asked: RefCell<LookupMap<[u8; 16], ()>>,
     pub(super) shared: AnswerCells,
-    pub(super) lane: Lane,
     pub(super) rehearsal: DryRunSettings,
     pub(super) rehearsing: RefCell<Rehearsing>,
 }
@@ -169,7 +168,7 @@ impl Core {
     ) -> Result<Option<RecordedCall>, Stop> {
         let mut rehearsing = self.rehearsing.borrow_mut();
         if self.model.is_some() {
-            return Ok(rehearsing.ask_model(self.lane, asked, found, &self.rehearsal));
+            return Ok(rehearsing.ask_model(asked, found, &self.rehearsal));
         }
         let because = places(&asked.because)?;
         let is_answered = found.as_ref().is_some_and(|found| found.recorded.result.is_ok());
@@ -177,7 +176,7 @@ impl Core {
             Some(history) if !is_answered => history.stand_in(&asked.call)?,
             _ => None,
         };
-        Ok(rehearsing.ask(self.lane, asked, &because, found, stand_in, &self.rehearsal))
+        Ok(rehearsing.ask(asked, &because, found, stand_in, &self.rehearsal))
     }
 
     /// The decision that a rehearsal makes in the place of the experiment's parser.
@@ -204,7 +203,7 @@ impl Core {
             return Ok(());
         }
         let now = places(&asked.because)?;
-        if now.body() == found.because {
+        if now.is_all_of(&found.because) {
             return Ok(());
         }
         let (run, seq) = (self.run, found.recorded.request);

@@ -3,7 +3,7 @@
 
 use super::core::{Core, Exchanged, UnparsedAnswer, call_failed};
 use super::details::{AnswerDetails, kept, usage};
-use super::dry_run::{DryRunSettings, Instead, Lane, NewCall, Rehearsing, usage_of};
+use super::dry_run::{DryRunSettings, Instead, NewCall, Rehearsing, usage_of};
 use super::history::RecordedCall;
 use super::question::QuestionCore;
 use super::stop::Stop;
@@ -14,7 +14,6 @@ impl Rehearsing {
     /// Counts a question, and returns its recorded answer if a fork would share it.
     pub(super) fn ask_model(
         &mut self,
-        lane: Lane,
         asked: &QuestionCore,
         found: Option<RecordedCall>,
         settings: &DryRunSettings,
@@ -22,7 +21,7 @@ impl Rehearsing {
         // Its prompt is made from the answers that a run would get, so it is the real one.
         let made_from_new = false;
         let address = (asked.call.clone(), asked.sample);
-        let Some(why) = self.note(lane, asked, found.as_ref(), settings, made_from_new) else {
+        let Some(why) = self.note(asked, found.as_ref(), settings, made_from_new) else {
             let recorded = &found.as_ref()?.recorded;
             let (seq, used) = (recorded.seq, usage_of(recorded));
             self.count_use(asked, used.as_ref());

@@ -24,22 +24,12 @@ use serde_json::Value;
 use super::details::usage;
 use super::history::{RecordedCall, RecordedEnd, Text};
 use super::question::QuestionCore;
-use crate::event::Because;
+use crate::event::{Because, call_lane};
 use crate::id::{CallPath, PromptHash, Sample, Seq};
 use crate::log::{LogError, Reader};
 use crate::lookup::LookupMap;
 use crate::model::Usage;
 use crate::prompt::{Difference, Request, first_difference};
-
-/// The lane of a call. Calls of one lane build on each other's answers; different lanes are
-/// independent of each other.
-pub type Lane = fn(&CallPath) -> String;
-
-/// The second part of a path (`p_0007` of `clarification/p_0007/2/moderator`), or the whole path if
-/// it has only one part.
-pub(crate) fn second_part(call: &CallPath) -> String {
-    call.as_str().split('/').nth(1).unwrap_or(call.as_str()).to_owned()
-}
 
 /// What differs in a rehearsal besides the experiment's settings. By default nothing does.
 #[derive(Debug, Clone, Default)]
@@ -110,7 +100,7 @@ pub struct RehearsedFact {
 /// A call that differs from the record.
 #[derive(Debug, Clone)]
 pub struct Departure {
-    /// Its lane.
+    /// Its lane, see [`call_lane`].
     pub lane: String,
     /// The call.
     pub call: CallPath,
@@ -228,7 +218,6 @@ impl Rehearsing {
     /// Counts a question, and says what answers it: what is recorded for it, or a stand-in.
     pub(super) fn ask(
         &mut self,
-        lane: Lane,
         asked: &QuestionCore,
         because: &Because,
         found: Option<RecordedCall>,
@@ -236,7 +225,7 @@ impl Rehearsing {
         settings: &DryRunSettings,
     ) -> Option<RecordedCall> {
         let made_from_new = because.iter().any(|seq| self.tainted.contains(&seq));
-        let why = self.note(lane, asked, found.as_ref(), settings, made_from_new);
+        let why = self.note(asked, found.as_ref(), settings, made_from_new);
         let failed_again =
             |found: &RecordedCall| settings.retry_failed && found.recorded.result.is_err();
         let found = match found {
@@ -289,13 +278,12 @@ impl Rehearsing {
     /// Counts a question as matching, changed or unrecorded; why a model would be asked, if it would.
     pub(super) fn note(
         &mut self,
-        lane: Lane,
         asked: &QuestionCore,
         found: Option<&RecordedCall>,
         settings: &DryRunSettings,
         made_from_new: bool,
     ) -> Option<WhyNew> {
-        let lane = lane(&asked.call);
+        let lane = call_lane(&asked.labels, &asked.call);
         let departed = self.departed.contains(&lane);
         let why = match found {
             Some(found) if found.prompt == asked.prompt() => {

@@ -164,7 +164,6 @@ pub async fn execute(
         follow: RefCell::new(follow),
         asked: RefCell::default(),
         shared: AnswerCells::default(),
-        lane: experiment.lanes(),
         rehearsal,
         rehearsing: RefCell::new(Rehearsing::default()),
         model: model.clone(),

@@ -8,13 +8,12 @@ use serde_json::Value;
 
 use super::because::{DecisionRef, FactRef};
 use super::core::SharedCore;
-use super::dry_run::{Lane, second_part};
 use super::folding::{Folding, StateOf};
 use super::output::{OutputError, OutputFile};
 use super::record::RunRecord;
 use super::rng::rng_for;
 use super::stop::Stop;
-use crate::id::{CallPath, Seq};
+use crate::id::Seq;
 use crate::prompt::canonical;
 
 /// What an experiment reports about its final state.
@@ -61,7 +60,8 @@ pub struct Report {
 ///         for person in 1..=20 {
 ///             let request = ChatRequest::new("gpt-4o", "Tea or coffee?").into_request()?;
 ///             let call = CallPath::new(format!("vote/p_{person:04}"))?;
-///             questions.push(Question::new(call, request, self.0.clone()));
+///             let question = Question::new(call, request, self.0.clone());
+///             questions.push(question.label("participant", person));
 ///         }
 ///         // The answers come in the order of the questions, whichever was faster.
 ///         for answer in run.ask_all(questions).await?.into_iter().flatten() {
@@ -94,13 +94,6 @@ pub trait Experiment {
 
     /// The report about the state, for people and programs.
     fn report(&self, state: &Self::State) -> Report;
-
-    /// The lane of a call, for [`DryRun`](super::DryRun): the same name for all calls that
-    /// build on each other's answers. By default the second part of the path (`p_0007` of
-    /// `clarification/p_0007/2/moderator`).
-    fn lane(call: &CallPath) -> String {
-        second_part(call)
-    }
 
     /// What the state provides to other programs: the files of a folder. By default there are none.
     ///
@@ -225,9 +218,6 @@ pub trait AnyExperiment {
     /// The state before the first fact, to be followed through a recorded run.
     fn folding(&self) -> Box<dyn Folding>;
 
-    /// See [`Experiment::lane`].
-    fn lanes(&self) -> Lane;
-
     /// The output files of a recorded run, folded without running anything.
     ///
     /// # Errors
@@ -284,10 +274,6 @@ impl<E: Experiment + 'static> AnyExperiment for E {
 
     fn folding(&self) -> Box<dyn Folding> {
         Box::new(StateOf::<E>::default())
-    }
-
-    fn lanes(&self) -> Lane {
-        E::lane
     }
 }
 

@@ -13,7 +13,7 @@ use super::question::{CallFailed, QuestionCore, Reuse};
 use super::recorder::{attempt_details, received};
 use super::stop::Stop;
 use crate::event::{
-    AnswerReused, AttemptDetails, AttemptFailed, Event, Labels, RequestSent, SharedFailure,
+    AnswerReused, AttemptDetails, AttemptFailed, Event, RequestSent, SharedFailure,
 };
 use crate::id::{RunId, Seq};
 use crate::log::Durable;
@@ -280,16 +280,10 @@ impl Core {
 
     /// Records that a question is asked.
     fn sent(&self, asked: &QuestionCore) -> Result<Seq, Stop> {
-        let QuestionCore { call, sample, request, reuse: _, because } = asked;
+        let QuestionCore { call, sample, request, reuse: _, because, labels } = asked;
         let (call, sample, prompt) = (call.clone(), *sample, request.hash());
-        let because = places(because)?;
-        let sent = Event::RequestSent(RequestSent {
-            call,
-            sample,
-            prompt,
-            because,
-            labels: Labels::default(),
-        });
+        let (because, labels) = (places(because)?, labels.clone());
+        let sent = Event::RequestSent(RequestSent { call, sample, prompt, because, labels });
         self.submit(&sent, Some(request.clone()))
     }
 

@@ -69,10 +69,9 @@ pub use budget::{Budget, OverBudget};
 pub use details::{AnswerDetails, Shortcomings};
 pub(crate) use details::{kept, response, whole_choice};
 pub use divergence::Divergence;
-pub(crate) use dry_run::second_part;
 pub use dry_run::{
-    Departure, DryRun, DryRunSettings, Instead, KindUse, Lane, NewCall, OtherDecision,
-    RehearsedFact, WhyNew,
+    Departure, DryRun, DryRunSettings, Instead, KindUse, NewCall, OtherDecision, RehearsedFact,
+    WhyNew,
 };
 pub use execute::{ExecutionResult, Finish, execute};
 pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run, folded};

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::because::{DecisionRef, Source};
 use super::details::usage;
 use crate::content::Content;
-use crate::event::ResponseDetails;
+use crate::event::{Labels, ResponseDetails};
 use crate::id::{CallPath, PromptHash, Sample, Seq};
 use crate::model::{Failure, Usage};
 use crate::parse::WholeAnswer;
@@ -58,6 +58,8 @@ pub(super) struct QuestionCore {
     pub(super) reuse: Reuse,
     /// What the prompt was made from.
     pub(super) because: Vec<Source>,
+    /// What the call belongs to.
+    pub(super) labels: Labels,
 }
 
 impl QuestionCore {
@@ -69,8 +71,11 @@ impl QuestionCore {
 impl<P> Question<P> {
     /// Sample 0 of a call.
     pub fn new(call: CallPath, request: Request, parser: Arc<P>) -> Self {
-        let (reuse, because) = (Reuse::Exact, Vec::new());
-        Question { asked: QuestionCore { call, sample: 0, request, reuse, because }, parser }
+        let (reuse, because, labels) = (Reuse::Exact, Vec::new(), Labels::default());
+        Question {
+            asked: QuestionCore { call, sample: 0, request, reuse, because, labels },
+            parser,
+        }
     }
 
     /// The request.
@@ -104,6 +109,30 @@ impl<P> Question<P> {
     #[must_use]
     pub fn because(mut self, sources: impl IntoIterator<Item = impl Into<Source>>) -> Self {
         self.asked.because.extend(sources.into_iter().map(Into::into));
+        self
+    }
+
+    /// Says what the call belongs to: a participant, a condition, a round. Lists, filters, tables and intervals follow
+    /// from labels, see [`CLUSTERS`](crate::event::CLUSTERS) and [`PARTICIPANTS`](crate::event::PARTICIPANTS); without them,
+    /// each call stands alone. They are recorded with the question, but are not part of the prompt, and a replay does not
+    /// compare them: an experiment may give its calls further labels, and its earlier runs replay as before.
+    ///
+    /// ```
+    /// # use retold::parse::Parser;
+    /// # use retold::run::Question;
+    /// # fn turn<P: Parser>(next: Question<P>, game: u32, round: u32) -> Question<P> {
+    /// next.label("game", game).label("round", round)
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn label(self, name: impl Into<String>, value: impl ToString) -> Self {
+        self.labels([(name.into(), value.to_string())])
+    }
+
+    /// Several [labels](Self::label), beside those that it has.
+    #[must_use]
+    pub fn labels(mut self, labels: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.asked.labels.extend(labels);
         self
     }
 

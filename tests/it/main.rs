@@ -32,6 +32,7 @@ mod growth;
 mod index;
 mod json_repair_parser;
 mod jsonl;
+mod labels;
 mod layers;
 mod leases;
 mod ledger;

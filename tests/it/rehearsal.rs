@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use retold::id::CallPath;
 use retold::run::{DryRun, Experiment, Finish, Mode, Report, Run, Stop, Talk};
 use serde_json::json;
 
@@ -38,7 +37,8 @@ impl Experiment for Dialogues {
                 let changed = self.changed.contains(&person);
                 let word = self.words.get(turn as usize).filter(|_| changed).unwrap_or(&"Say");
                 let request = chat(format!("{word} a number.\nPerson {person}, turn {turn}."));
-                match talk.ask(number(&format!("talk/{person}/{turn}"), request)).await? {
+                let question = number(&format!("talk/{person}/{turn}"), request);
+                match talk.ask(question.label("dialogue", person)).await? {
                     Ok(answer) => {
                         talk.record(
                             fact(&format!("said {word}"), answer.value),
@@ -93,7 +93,7 @@ async fn a_change_departs_only_its_lane_and_the_rest_is_counted() {
     let second = Dialogues { words: ["Say", "Tell", "Say"], changed: &[1, 3], ..AS_RECORDED };
     let found = rehearsed(&trial, &second).await;
     assert_eq!((counts(&found), found.is_identical()), ([10, 2, 2, 0, 0], false));
-    assert_eq!(calls(&found), [("1", "talk/1/1"), ("3", "talk/3/1")]);
+    assert_eq!(calls(&found), [("dialogue 1", "talk/1/1"), ("dialogue 3", "talk/3/1")]);
     let diff = found.departures[0].difference.as_ref().unwrap().diff();
     insta::assert_snapshot!(diff);
 
@@ -101,7 +101,7 @@ async fn a_change_departs_only_its_lane_and_the_rest_is_counted() {
     let both = Dialogues { words: ["Say", "Tell", "Tell"], changed: &[2], ..AS_RECORDED };
     let found = rehearsed(&trial, &both).await;
     assert_eq!(counts(&found), [10, 0, 2, 0, 0]);
-    assert_eq!(calls(&found), [("2", "talk/2/1")]);
+    assert_eq!(calls(&found), [("dialogue 2", "talk/2/1")]);
 }
 
 #[tokio::test]
@@ -111,7 +111,7 @@ async fn a_call_that_was_never_recorded_fails_alone() {
     let more = Dialogues { one_more: Some(1), ..AS_RECORDED };
     let found = rehearsed(&trial, &more).await;
     assert_eq!((counts(&found), found.is_identical()), ([12, 0, 0, 1, 0], false));
-    assert_eq!(calls(&found), [("1", "talk/1/3")]);
+    assert_eq!(calls(&found), [("dialogue 1", "talk/1/3")]);
     assert!(found.departures[0].recorded.is_none() && found.departures[0].difference.is_none());
     let fewer = Dialogues { turns: 2, ..AS_RECORDED };
     let found = rehearsed(&trial, &fewer).await;
@@ -135,14 +135,6 @@ async fn calls_that_an_unfinished_run_never_reached_are_not_differences() {
         assert_eq!(changed.changed > 0, !changed.is_identical(), "{most}");
         assert_eq!(changed.departures.len() as u64, changed.changed, "{most}: one a lane");
     }
-}
-
-#[test]
-fn the_lane_of_a_call_is_the_second_part_of_its_path() {
-    let lane = |path| Dialogues::lane(&CallPath::new(path).unwrap());
-    assert_eq!(lane("clarification/p_0007/2/moderator"), "p_0007");
-    assert_eq!(lane("solve/12"), "12");
-    assert_eq!(lane("opening"), "opening");
 }
 
 fn template(experiment: &str, name: &str) -> String {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retold::event::Event;
+use retold::event::{Event, Labels};
 use retold::id::{EventHash, RunId, Seq, Time};
 use retold::log::{AskedModels, EventFields, EventFilter, LogError, method_and_model};
 
@@ -68,6 +68,8 @@ pub(crate) struct EventColumns {
     pub(crate) counts: EventCounts,
     /// The numbers of calls, in the order in which they were first asked, with their questions.
     calls: BTreeMap<u32, Vec<u32>>,
+    /// The questions with each label, by the numbers of its name and its value.
+    labels: BTreeMap<(u32, u32), Vec<u32>>,
     /// Whether its last event is the end of the run.
     pub(crate) is_finished: bool,
 }
@@ -92,6 +94,8 @@ struct ColumnEntry {
     /// For an answer: the model that the request names.
     asked: Option<String>,
     causes: Vec<u32>,
+    /// Of a question.
+    labels: Labels,
     /// Tokens in and out, where they were counted.
     tokens: (Option<u64>, Option<u64>),
 }
@@ -133,6 +137,26 @@ impl EventColumns {
     /// All calls that were asked, by their names, each with its questions.
     pub(crate) fn calls(&self) -> impl Iterator<Item = (&str, &[u32])> {
         self.calls.iter().filter_map(|(call, asked)| Some((self.texts.text(*call)?, &**asked)))
+    }
+
+    /// All labels, each with the questions that have it: name, value, questions.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = (&str, &str, &[u32])> {
+        self.labels.iter().filter_map(|((name, value), asked)| {
+            Some((self.texts.text(*name)?, self.texts.text(*value)?, &**asked))
+        })
+    }
+
+    /// The questions with a label.
+    pub(crate) fn labelled(&self, name: &str, value: &str) -> &[u32] {
+        let number = |text| self.texts.numbers.get(text).copied();
+        let label = number(name).zip(number(value));
+        label.and_then(|label| self.labels.get(&label)).map_or(&[], Vec::as_slice)
+    }
+
+    /// How many calls these questions are of.
+    pub(crate) fn calls_of(&self, questions: &[u32]) -> usize {
+        let names = questions.iter().filter_map(|seq| Some(self.row((*seq).into())?.name));
+        names.collect::<BTreeSet<u32>>().len()
     }
 
     /// The events that a filter lists whatever its calls are, in order. `from` and `to` bound the seqs (`from` excluded,
@@ -205,8 +229,11 @@ impl EventColumns {
     /// The events that belong to the calls of a filter: questions, and what follows from them.
     pub(crate) fn belonging(&self, filter: &EventFilter) -> BTreeSet<Seq> {
         let asked = self.calls().filter(|(call, _)| filter.is_call(call));
-        let mut found: BTreeSet<Seq> =
-            asked.flat_map(|(_, asked)| asked.iter().map(|seq| Seq((*seq).into()))).collect();
+        let labelled: Vec<&[u32]> =
+            filter.labels.iter().map(|(name, value)| self.labelled(name, value)).collect();
+        let has_all = |seq: &&u32| labelled.iter().all(|with| with.binary_search(seq).is_ok());
+        let asked = asked.flat_map(|(_, asked)| asked.iter().filter(has_all));
+        let mut found: BTreeSet<Seq> = asked.map(|seq| Seq((*seq).into())).collect();
         let Some(first) = found.first() else { return found };
         let mut belongs = vec![false; self.rows.len()];
         for seq in &found {
@@ -266,6 +293,7 @@ impl EventColumns {
                     name: None,
                     asked: None,
                     causes,
+                    labels: Labels::default(),
                     tokens: (None, None),
                 });
             }
@@ -286,13 +314,18 @@ impl EventColumns {
                 }
                 None => stored.call.as_ref().map(|call| call.as_str().to_owned()),
             };
+            let mut labels = Labels::default();
             let causes = match read {
                 Some(Event::Occurred(fact)) => fact.causes,
+                Some(Event::RequestSent(sent)) => {
+                    labels = sent.labels;
+                    Vec::new()
+                }
                 _ => stored.cause.into_iter().collect(),
             };
             let causes = causes.into_iter().filter_map(|cause| u32::try_from(cause.0).ok());
             let (kind, time, causes) = (stored.kind.into_owned(), stored.time, causes.collect());
-            rows.push(ColumnEntry { kind, time, name, asked, causes, tokens });
+            rows.push(ColumnEntry { kind, time, name, asked, causes, labels, tokens });
         }
         Ok(ColumnBatch { rows, damage, head, is_last })
     }
@@ -304,7 +337,7 @@ impl EventColumns {
         self.damage = self.damage.take().or(damage);
         self.head = head.or(self.head);
         self.is_finished = is_last || self.is_finished && is_end;
-        for ColumnEntry { kind, time, name, asked, causes, tokens } in rows {
+        for ColumnEntry { kind, time, name, asked, causes, labels, tokens } in rows {
             *self.counts.kinds.entry(kind.clone()).or_default() += 1;
             let is_answer = matches!(&*kind, "ResponseReceived" | "AnswerReused");
             match &name {
@@ -339,6 +372,10 @@ impl EventColumns {
             }
             if is_question && name != NONE {
                 self.calls.entry(name).or_default().push(seq);
+            }
+            for (name, value) in labels {
+                let label = (self.texts.number(&name), self.texts.number(&value));
+                self.labels.entry(label).or_default().push(seq);
             }
         }
         is_end

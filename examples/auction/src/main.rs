@@ -84,6 +84,7 @@ impl Experiment for Auction {
                 let request = ChatRequest::new("gpt-4o", prompt).into_request()?;
                 let call = CallPath::new(format!("round/{round}/{by}"))?;
                 let question = Question::new(call, request, self.parser.clone());
+                let question = question.label("agent", by).label("round", round);
                 let Ok(answer) = run.ask(question).await? else { continue };
                 run.record(Bid { by: by.clone(), coins: answer.value }, &[answer.decision])?;
             }

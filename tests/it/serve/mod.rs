@@ -81,7 +81,7 @@ impl Served {
         ))
     }
 
-    pub(super) fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         self.ask("GET", path, "")
     }
 

@@ -9,7 +9,6 @@ use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::runs::figures::figures_of;
-use crate::runs::settings::settings_of;
 use crate::select::{self, RunSelection};
 use crate::views::alike::{alike, and_others, shortened};
 use crate::views::differing::where_they_differ;
@@ -17,13 +16,12 @@ use crate::views::facts::{EXCERPT, facts_text, more};
 use crate::views::figures::{methods, paired_table};
 use retold::compare::{
     CallDifference, CallPlace, Comparison, LaneDifference, RunSide, SettingDifference, compare,
-    usual_lane,
 };
 use retold::escaping::printable;
 use retold::event::{Event, ForkedFrom, RunStarted};
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
-use retold::run::{Lane, StateDifference};
+use retold::run::StateDifference;
 use retold_study::figures::{PairedFigure, other_seed, paired};
 use retold_study::studies::Studies;
 
@@ -87,11 +85,9 @@ fn compared<'a>(
 ) -> Result<ComparedRuns<'a>, CliError> {
     let (mut first, mut second) = (one.checked()?, other.checked()?);
     let started = [select::started(&mut first, one.run)?, select::started(&mut second, other.run)?];
-    let lane = lanes_of(studies, &started);
     let comparison = compare(
         RunSide { reader: &mut first, run: one.run },
         RunSide { reader: &mut second, run: other.run },
-        &|call| lane.map_or_else(|| usual_lane(call), |lane| lane(call)),
     )?;
     let mut lanes = Vec::new();
     for (place, lane) in comparison.lanes.iter().enumerate() {
@@ -108,13 +104,6 @@ fn compared<'a>(
         (Vec::new(), Some("runs of different experiments have no headline figures in common"))
     };
     Ok(ComparedRuns { comparison, lanes, figures, no_figures, started })
-}
-
-/// How an experiment names its lanes, if both runs are of one that this program has.
-fn lanes_of(studies: &Studies, [one, other]: &[RunStarted; 2]) -> Option<Lane> {
-    let settings = settings_of(studies, one).ok()?;
-    let built = studies.build(&one.experiment, &settings.experiment).ok()?;
-    (one.experiment == other.experiment).then(|| built.lanes())
 }
 
 /// How a call differs: the diff of its prompts, or both answers, or both decisions.

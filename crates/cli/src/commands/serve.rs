@@ -20,7 +20,7 @@ use retold_serve::{Reach, Site, SiteServer, SiteSource};
 /// Other machines cannot reach it unless --allow-others is given.
 ///
 /// It has all runs; a run's events, with the filters of `retold log`; each exchange, with the part of
-/// the answer that the parser took; the run in numbers, as `retold stats` prints them; a participant's story; why a decision came about; the state after
+/// the answer that the parser took; the run in numbers, as `retold stats` prints them; the calls by label; a participant's story; why a decision came about; the state after
 /// any event; two parser versions or two runs side by side; and a run while it is recorded.
 ///
 /// The page is read-only: nothing is written to the log or its WAL. The only file that is made is the

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use retold::compare::{
     CallDifference, CallPlace, ComparedCall, Comparison, RunSide, SameOutcome, compare_each,
-    usual_lane,
 };
 use retold::escaping::printable;
 use retold::event::Event;
@@ -309,7 +308,7 @@ fn compared(
         RunSide { reader: one.as_mut(), run: first },
         RunSide { reader: other.as_mut(), run: second },
     );
-    let comparison = compare_each(sides.0, sides.1, &usual_lane, &mut |compared| {
+    let comparison = compare_each(sides.0, sides.1, &mut |compared| {
         let ComparedCall { call, sample, what, one, other } = compared;
         *counts.entry(named(what).0).or_default() += 1;
         calls.push(CallPair { call: call.clone(), sample, what, places: [one, other] });

@@ -6,6 +6,7 @@ pub(crate) mod compare;
 mod event;
 mod exchange;
 mod live;
+mod participant;
 mod participants;
 mod provenance;
 mod row;
@@ -151,7 +152,7 @@ impl PageRequest<'_> {
                     ["participants"] => participants::list(of),
                     ["participant", name @ ..] if !name.is_empty() => {
                         let name = name.join("/");
-                        self.before_damage(of, &*name, Seq(1), participants::page)
+                        self.before_damage(of, &*name, Seq(1), participant::page)
                     }
                     ["state"] => state::page(of),
                     ["check"] => check::page(of),
@@ -324,10 +325,14 @@ fn seq_of(text: &str) -> Result<Seq, PageError> {
     })
 }
 
-/// The address of a participant's page.
-fn participant_href(run: &str, name: &str) -> String {
+/// The address of the story of a label's value, or of a call.
+fn participant_href(run: &str, by: Option<&str>, name: &str) -> String {
     let parts: Vec<String> = name.split('/').map(part).collect();
-    format!("/run/{run}/participant/{}", parts.join("/"))
+    let by = by.map(|by| format!("?by={}", part(by))).unwrap_or_default();
+    if name.is_empty() {
+        return format!("/run/{run}/participants{by}");
+    }
+    format!("/run/{run}/participant/{}{by}", parts.join("/"))
 }
 
 /// A text on one line, cut.

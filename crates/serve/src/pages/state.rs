@@ -3,6 +3,7 @@
 use retold::id::{RunId, Seq};
 use retold::log::{EndedReader, LogError, Reader};
 use retold::run::Folding;
+use retold_study::settings::ExperimentSettings;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -37,6 +38,15 @@ struct State {
     /// How many facts have been folded so far.
     folded: usize,
     to_fold: usize,
+}
+
+impl RunPageRequest<'_> {
+    /// The experiment's part of the run's settings.
+    fn settings(&self) -> Option<ExperimentSettings> {
+        let mut reader = self.asked.site.reader().ok()?;
+        let mut started = retold::run::started(reader.as_mut(), self.head.run).ok()?;
+        Some(ExperimentSettings::Recorded(started.settings["experiment"].take()))
+    }
 }
 
 pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {

@@ -6,7 +6,7 @@ use retold::content::Content;
 use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::{CallPath, Seq};
-use retold::log::{EventFilter, MOMENTS, each_event_at, moment};
+use retold::log::{EventFilter, MOMENTS, NAME_AND_VALUE, each_event_at, moment, name_and_value};
 use serde::Serialize;
 
 use super::row::{ListedEvent, label, row};
@@ -54,6 +54,7 @@ struct Timeline {
 struct GivenFilter {
     kinds: Vec<String>,
     call: Option<String>,
+    labels: Vec<String>,
     method: Option<String>,
     model: Option<String>,
     failed: bool,
@@ -81,7 +82,6 @@ struct Totals {
     answers: u64,
     decisions: u64,
     facts: u64,
-    participants: Option<u64>,
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     milliseconds: Option<i64>,
@@ -99,7 +99,13 @@ pub(super) fn filter(query: &Query) -> Result<EventFilter, PageError> {
         let wrong = || PageError::BadRequest(format!("since={}: {MOMENTS}", printable(&since, 60)));
         moment(&since).ok_or_else(wrong)
     });
+    let labels = query.all("label").into_iter().map(|label| {
+        let wrong =
+            || PageError::BadRequest(format!("label={}: {NAME_AND_VALUE}", printable(&label, 60)));
+        name_and_value(label.trim()).ok_or_else(wrong)
+    });
     Ok(EventFilter {
+        labels: labels.collect::<Result<_, _>>()?,
         kinds: query.all("kind"),
         call: call.transpose()?,
         method: query.text("method")?,
@@ -125,7 +131,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let slot = of.asked.site.roll(&of.head);
     let is_read = slot.is_read(&of.head);
     let roll = slot.roll();
-    let belonging = filter.call.is_some().then(|| roll.belonging(&filter));
+    let belonging = filter.chooses_calls().then(|| roll.belonging(&filter));
     let both = match (&belonging, &hits) {
         (Some(belonging), Some(hits)) => Some(belonging & &**hits),
         _ => None,
@@ -232,7 +238,6 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
             answers: count("ResponseReceived") + count("AnswerReused"),
             decisions: count("DecisionMade"),
             facts: count("Occurred"),
-            participants: None,
             prompt_tokens: counts.tokens_in,
             completion_tokens: counts.tokens_out,
             milliseconds: times.map(|(first, last)| last.0 - first.0),
@@ -242,6 +247,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
         filter: GivenFilter {
             kinds: filter.kinds,
             call: filter.call.map(|call| call.to_string()),
+            labels: query.all("label"),
             method: filter.method,
             model: filter.model,
             failed: filter.failed,

@@ -10,6 +10,8 @@ use retold::run::{Experiment, Question, RetriedAnswer, Run, Source, Stop};
 /// A question of one game.
 pub(super) struct GameQuestion<P> {
     pub(super) game: u32,
+    /// `None` before the first.
+    pub(super) turn: Option<u32>,
     pub(super) call: CallPath,
     pub(super) request: Request,
     pub(super) parser: Arc<P>,
@@ -28,8 +30,12 @@ pub(super) async fn ask_until_usable<E: Experiment, P: Parser>(
 ) -> Result<Vec<(u32, RetriedAnswer<P::Value>)>, Stop> {
     let games: Vec<u32> = queries.iter().map(|query| query.game).collect();
     let questions = queries.into_iter().map(|query| {
-        let GameQuestion { game: _, call, request, parser, because } = query;
-        Question::new(call, request, parser).because(because)
+        let GameQuestion { game, turn, call, request, parser, because } = query;
+        let question = Question::new(call, request, parser).because(because).label("game", game);
+        match turn {
+            Some(turn) => question.label("turn", turn),
+            None => question,
+        }
     });
     let most = retries.map_or(u32::MAX, |retries| retries.saturating_add(1));
     let tried = run.ask_all_until(questions, most, |answer| usable(&answer.value)).await?;

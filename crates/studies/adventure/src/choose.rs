@@ -32,7 +32,7 @@ impl Adventure {
             let parser = Arc::new(vote::parser(vote::VoteParams { options })?);
             let request = self.player_request(game, turn, player)?;
             let because = origins.story(number);
-            asked.push(self.query(number, &format!("{turn}/player"), request, &parser, because)?);
+            asked.push(self.query((number, Some(turn)), "player", request, &parser, because)?);
         }
         // A person is asked until there is an answer.
         let retries = Some(self.config.max_parse_retries).filter(|_| player != Policy::Human);

@@ -54,14 +54,18 @@ impl Adventure {
 
     pub(super) fn query<P: Parser>(
         &self,
-        game: u32,
-        part: &str,
+        (game, turn): (u32, Option<u32>),
+        who: &str,
         request: Request,
         parser: &Arc<P>,
         because: Vec<Source>,
     ) -> Result<GameQuestion<P>, Stop> {
-        let call = CallPath::new(format!("game/{game}/{part}"))?;
-        Ok(GameQuestion { game, call, request, parser: parser.clone(), because })
+        let call = match turn {
+            Some(turn) => format!("game/{game}/{turn}/{who}"),
+            None => format!("game/{game}/{who}"),
+        };
+        let (call, parser) = (CallPath::new(call)?, parser.clone());
+        Ok(GameQuestion { game, turn, call, request, parser, because })
     }
 
     /// The character that the parser makes up if an answer has none.
@@ -72,8 +76,9 @@ impl Adventure {
     /// Creates the hero of every game, and begins it.
     async fn begin(&self, run: &mut Run<Self>, origins: &mut GameOrigins) -> Result<(), Stop> {
         let request = self.character_request(&self.config.hero)?;
-        let heroes = (1..=self.config.games)
-            .map(|game| self.query(game, "hero", request.clone(), &self.character, Vec::new()));
+        let heroes = (1..=self.config.games).map(|game| {
+            self.query((game, None), "hero", request.clone(), &self.character, Vec::new())
+        });
         let heroes = at_once(heroes, |query| &query.request)?;
         for tried in self.characters(run, heroes).await? {
             let (game, hero, causes) = tried;
@@ -114,7 +119,7 @@ impl Adventure {
         let queries = open_games(run.state()).map(|(number, game)| {
             let request = self.master_request(game, turn)?;
             let because = origins.story(number);
-            self.query(number, &format!("{turn}/master"), request, &self.narrative, because)
+            self.query((number, Some(turn)), "master", request, &self.narrative, because)
         });
         let queries = at_once(queries, |query| &query.request)?;
         let retries = Some(self.config.max_parse_retries);
@@ -154,9 +159,8 @@ impl Adventure {
             let Some(name) = game.opponent.as_ref().filter(unknown) else { continue };
             let who = format!("{name}, whom {} fights. Place: {}", game.name(), game.location);
             let request = self.character_request(&who)?;
-            let part = format!("{turn}/opponent");
-            let because = origins.opponent(number);
-            queries.push(self.query(number, &part, request, &self.character, because)?);
+            let (of, because) = ((number, Some(turn)), origins.opponent(number));
+            queries.push(self.query(of, "opponent", request, &self.character, because)?);
             names.push(name.clone());
         }
         for (name, made) in names.into_iter().zip(self.characters(run, queries).await?) {

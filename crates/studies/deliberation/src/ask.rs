@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::calls::LabelledCall;
 use super::experiment::Deliberation;
 use super::facts::Fact;
 use retold::id::CallPath;
@@ -41,7 +42,7 @@ impl Deliberation {
     pub(super) async fn ask_until_usable<P: Parser, T>(
         &self,
         talk: &mut Talk<Self>,
-        call: String,
+        call: LabelledCall,
         request: Request,
         because: &[Source],
         parser: &Arc<P>,
@@ -50,8 +51,9 @@ impl Deliberation {
     where
         P::Value: Clone,
     {
-        let path = CallPath::new(call.clone())?;
-        let question = Question::new(path, request, parser.clone()).because(because);
+        let LabelledCall { call, labels } = call;
+        let question = Question::new(CallPath::new(&call)?, request, parser.clone());
+        let question = question.because(because).labels(labels);
         let most = self.config.max_parse_retries.saturating_add(1);
         let usable = |answer: &Answer<P::Value>| accept(answer.value.clone()).is_some();
         let RetriedAnswer { answer, sample, refused, .. } =

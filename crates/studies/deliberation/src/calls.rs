@@ -1,8 +1,50 @@
 //! The names of all calls, in one place, so that the code that asks and the code that looks up
 //! answers agree on them.
 
+use super::conditions::Condition;
 use super::state::Cluster;
 use super::transcript::Speaker;
+use retold::event::Labels;
+
+/// A call to be asked, and what it belongs to.
+#[derive(Debug, Clone)]
+pub(super) struct LabelledCall {
+    pub(super) call: String,
+    pub(super) labels: Labels,
+}
+
+impl LabelledCall {
+    fn new(call: String, labels: &[(&str, &str)]) -> Self {
+        // The names begin with what is asked for.
+        let phase = ("phase", call.split('/').next().unwrap_or(&call));
+        let labels = labels.iter().chain([&phase]);
+        let labels = labels.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        LabelledCall { labels: labels.collect(), call }
+    }
+
+    /// A call about a participant; somebody who is only made for the pool has no condition.
+    pub(super) fn of(participant_id: &str, condition: Option<Condition>, call: String) -> Self {
+        match condition {
+            Some(condition) => {
+                let whose = [("participant", participant_id), ("condition", condition.as_str())];
+                LabelledCall::new(call, &whose)
+            }
+            None => LabelledCall::new(call, &[("participant", participant_id)]),
+        }
+    }
+
+    /// A call about a cluster.
+    pub(super) fn of_cluster(cluster_id: &str, call: String) -> Self {
+        LabelledCall::new(call, &[("cluster", cluster_id)])
+    }
+
+    /// A turn of the dialogue that this is the prefix of; exchanges count from 1.
+    pub(super) fn turn(&self, exchange: usize, speaker: Speaker) -> Self {
+        let mut turn = LabelledCall { call: turn(&self.call, exchange, speaker), ..self.clone() };
+        turn.labels.insert("exchange".to_owned(), exchange.to_string());
+        turn
+    }
+}
 
 /// The call for the demographics of a persona.
 pub(super) fn demographics(participant_id: &str) -> String {

@@ -1,7 +1,7 @@
 //! A dialogue between a moderator and a participant.
 
 use super::ask::{QuestionFailure, filled};
-use super::calls;
+use super::calls::{self, LabelledCall};
 use super::experiment::Deliberation;
 use super::transcript::{DialogueTurn, Speaker, Transcript};
 use retold::parse::text::moderator;
@@ -10,8 +10,8 @@ use retold::run::{DecisionRef, SoFar, Source, Stop, Talk};
 
 /// The parts of a dialogue that differ between clarification and challenge.
 pub(super) struct Dialogue {
-    /// `clarification/p_0007`: the prefix for its call paths.
-    pub(super) call: String,
+    /// `clarification/p_0007`: the prefix for its calls.
+    pub(super) call: LabelledCall,
     /// The moderator's instructions.
     pub(super) moderator: String,
     /// The sources of these instructions.
@@ -41,7 +41,7 @@ impl Deliberation {
         let mut answers: SoFar = dialogue.participant_from.iter().collect();
         for exchange in 1..=*most as usize {
             let request = self.turn(moderator, &transcript, Speaker::Moderator)?;
-            let path = calls::turn(call, exchange, Speaker::Moderator);
+            let path = call.turn(exchange, Speaker::Moderator);
             let usable = |turn| (turn != moderator::ModeratorTurn::Nothing).then_some(turn);
             let parser = &self.parsers.moderator;
             let asked =
@@ -59,7 +59,7 @@ impl Deliberation {
                         }
                         moderator::ModeratorTurn::Satisfied | moderator::ModeratorTurn::Nothing => {
                             if transcript.is_empty() && self.needs_input() {
-                                return Ok(Err(no_question(call)));
+                                return Ok(Err(no_question(&call.call)));
                             }
                             break;
                         }
@@ -68,7 +68,7 @@ impl Deliberation {
             };
             transcript.push(DialogueTurn { role: Speaker::Moderator, content: question });
             let request = self.turn(participant, &transcript, Speaker::Participant)?;
-            let path = calls::turn(call, exchange, Speaker::Participant);
+            let path = call.turn(exchange, Speaker::Participant);
             let parser = &self.parsers.text;
             match self
                 .ask_until_usable(talk, path, request, answers.sources(), parser, filled)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::calls::LabelledCall;
 use super::conditions::Condition;
 use super::facts::Fact;
 use super::transcript::Transcript;
@@ -229,6 +230,11 @@ impl DeliberationState {
 }
 
 impl Participant {
+    /// A call about the participant.
+    pub(super) fn asked(&self, call: fn(&str) -> String) -> LabelledCall {
+        LabelledCall::of(&self.participant_id, Some(self.condition), call(&self.participant_id))
+    }
+
     fn new(id: &str, condition: Condition, base_persona: String) -> Self {
         Participant {
             participant_id: id.to_owned(),

@@ -110,6 +110,7 @@ fn in_template(error: TemplateError) -> StudyError {
 
 /// What all questions about one puzzle have in common.
 struct PuzzleQuestions {
+    row: u64,
     call: CallPath,
     request: Request,
     parser: Arc<game24::Game24Parser>,
@@ -118,7 +119,7 @@ struct PuzzleQuestions {
 impl Game24 {
     fn prepare(&self, puzzle: &Puzzle) -> Result<PuzzleQuestions, Stop> {
         let (request, parser) = (self.request(puzzle)?, Arc::new(self.parser(puzzle)?));
-        Ok(PuzzleQuestions { call: Game24::call(puzzle)?, request, parser })
+        Ok(PuzzleQuestions { row: puzzle.row, call: Game24::call(puzzle)?, request, parser })
     }
 
     pub(super) fn call(puzzle: &Puzzle) -> Result<CallPath, IdError> {
@@ -141,8 +142,10 @@ impl Experiment for Game24 {
         // stops the run before its first question.
         let prepared = puzzles.iter().map(|p| self.prepare(p)).collect::<Result<Vec<_>, Stop>>()?;
         let questions = prepared.iter().enumerate().flat_map(|(place, p)| {
-            let question =
-                |n| Question::new(p.call.clone(), p.request.clone(), p.parser.clone()).sample(n);
+            let question = move |n| {
+                let question = Question::new(p.call.clone(), p.request.clone(), p.parser.clone());
+                question.sample(n).label("puzzle", p.row)
+            };
             (0..samples.at(place)).map(question)
         });
         let mut places = puzzles.iter().zip(&prepared).enumerate();

@@ -7,7 +7,6 @@ use super::experiment::PublicGoods;
 use super::facts::{DecidingAnswer, Fact, PlayerTurn};
 use super::stage::Stage;
 use retold::content::Content;
-use retold::id::CallPath;
 use retold::parse::Parser;
 use retold::prompt::Request;
 use retold::run::{Answer, CallFailed, DecisionRef, Question, RetriedAnswer, Run, Source, Stop};
@@ -93,9 +92,8 @@ impl PublicGoods {
 
 impl<P> PlayerQuestion<P> {
     fn question(&self) -> Result<Question<P>, Stop> {
-        let call = CallPath::new(self.stage.call(self.turn))?;
-        let question = Question::new(call, self.request.clone(), self.parser.clone());
-        Ok(question.because(&self.because))
+        let (request, parser) = (self.request.clone(), self.parser.clone());
+        Ok(self.stage.question(self.turn, request, parser)?.because(&self.because))
     }
 
     fn unusable(&self, warnings: &[String], sample: u32) -> PlayerFailure {

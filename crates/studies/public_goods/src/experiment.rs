@@ -17,7 +17,6 @@ use crate::parse::{
     ChatParams, ChatParser, ContributionParams, ContributionParser, RedistributionParams,
     chat_parser, contribution_parser, redistribution_parser,
 };
-use retold::id::CallPath;
 use retold::parse::MakeError;
 use retold::parse::text::vector;
 use retold::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, Stop};
@@ -134,11 +133,6 @@ impl Experiment for PublicGoods {
 
     fn apply(state: &mut PlayedGames, fact: &Fact) {
         state.apply(fact);
-    }
-
-    /// The players of a game react to each other, so the whole game is one lane.
-    fn lane(call: &CallPath) -> String {
-        call.as_str().split('/').next().unwrap_or(call.as_str()).to_owned()
     }
 
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {

@@ -115,6 +115,7 @@ impl Society {
             let call = CallPath::new(format!("day/{}/agent/{id}", world.day))?;
             let request = request.chat(messages).into_request()?;
             let question = Question::new(call, request, self.parser.clone());
+            let question = question.label("day", world.day).label("agent", id);
             Ok((id, question.because(seen.by(id))))
         });
         at_once(questions, |(_, question)| question.request())

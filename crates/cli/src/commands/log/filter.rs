@@ -1,7 +1,7 @@
 //! Which events are listed.
 
 use retold::id::{CallPath, Time};
-use retold::log::{EventFilter, MOMENTS, moment};
+use retold::log::{EventFilter, MOMENTS, NAME_AND_VALUE, moment, name_and_value};
 
 /// Which events of a run to list; an event has to meet all of them.
 #[derive(Debug, Clone, clap::Args)]
@@ -9,10 +9,12 @@ pub(crate) struct ListingFilter {
     /// Only events of this kind, such as DecisionMade. Can be repeated.
     #[arg(long = "kind", value_name = "KIND", requires = "run")]
     kinds: Vec<String>,
-    /// Only what belongs to calls that have these parts, in any order: `p_0012` for everything that
-    /// a participant was asked, answered and decided, `final_vote/p_0012` for one call.
+    /// Only what belongs to calls whose names have these parts, in any order: `final_vote/p_0012`.
     #[arg(long, value_name = "CALL", requires = "run")]
     call: Option<CallPath>,
+    /// Only what belongs to calls with this label, as in participant=p7. Can be repeated: a call must have all.
+    #[arg(long = "label", value_name = "NAME=VALUE", requires = "run", value_parser = label)]
+    labels: Vec<(String, String)>,
     /// Only decisions that were made by this method.
     #[arg(long, value_name = "METHOD", requires = "run")]
     method: Option<String>,
@@ -32,9 +34,14 @@ fn since(text: &str) -> Result<Time, &'static str> {
     moment(text).ok_or(MOMENTS)
 }
 
+/// As clap wants it.
+fn label(text: &str) -> Result<(String, String), &'static str> {
+    name_and_value(text).ok_or(NAME_AND_VALUE)
+}
+
 impl From<&ListingFilter> for EventFilter {
     fn from(given: &ListingFilter) -> Self {
-        let ListingFilter { kinds, call, method, model, failed, since } = given.clone();
-        EventFilter { kinds, call, method, model, failed, since }
+        let ListingFilter { kinds, call, labels, method, model, failed, since } = given.clone();
+        EventFilter { kinds, call, labels, method, model, failed, since }
     }
 }

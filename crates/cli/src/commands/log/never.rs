@@ -1,4 +1,4 @@
-//! What a filter names that a run never has: a misspelt kind, call, method or model.
+//! What a filter names that a run never has: a misspelt kind, call, label, method or model.
 
 use std::collections::BTreeSet;
 
@@ -30,11 +30,12 @@ pub(super) fn never(
     run: RunId,
     filter: &EventFilter,
 ) -> Result<Vec<Never>, LogError> {
-    let EventFilter { kinds, call, method, model, .. } = filter;
+    let EventFilter { kinds, call, labels, method, model, .. } = filter;
     let mut found: [BTreeSet<String>; 3] = Default::default();
     let mut asked = AskedModels::default();
     // The parts of calls, and whether a call has all that are asked for.
     let (mut parts, mut has_call) = (BTreeSet::new(), false);
+    let mut known_labels = BTreeSet::new();
     let mut after = Seq(0);
     loop {
         let events = reader.events(run, after, super::BATCH)?;
@@ -52,6 +53,10 @@ pub(super) fn never(
                 let each = name.as_str().split('/').filter(|part| !parts.contains(*part));
                 let new: Vec<String> = each.map(str::to_owned).collect();
                 parts.extend(new);
+            }
+            if !labels.is_empty() && stored.is_question() {
+                let each = stored.labels().map_err(LogError::from)?;
+                known_labels.extend(each.iter().map(written));
             }
             if method.is_none() && model.is_none() {
                 continue;
@@ -73,6 +78,11 @@ pub(super) fn never(
     let options = [
         ("--kind", kinds.clone(), all_kinds),
         ("--call", unknown_parts(call.as_ref().filter(|_| !has_call), &parts), parts),
+        (
+            "--label",
+            labels.iter().map(|(name, value)| written((name, value))).collect(),
+            known_labels,
+        ),
         ("--method", one(method), methods),
         ("--model", one(model), models),
     ];
@@ -90,6 +100,11 @@ pub(super) fn never(
         (!given.is_empty()).then_some(Never { option, given, has, more })
     });
     Ok(never.collect())
+}
+
+/// A label as the option has it.
+fn written((name, value): (&String, &String)) -> String {
+    format!("{name}={value}")
 }
 
 /// The parts of a call that no call of the run has; if each is there, but not together, all of them.

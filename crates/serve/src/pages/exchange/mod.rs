@@ -15,7 +15,6 @@ use self::shown::{
     AnswerView, AttemptView, DecisionView, PromptView, answer_of, attempt_of, decision_of,
     prompt_of,
 };
-use super::participants::lane_of;
 use super::row::{ListedEvent, row};
 use super::{PageReply, RunPageRequest, participant_href};
 use crate::error::PageError;
@@ -31,11 +30,10 @@ struct ExchangePage {
     asked_at: String,
     /// Other samples of the same call.
     samples: Vec<OtherSample>,
-    participant: Option<(String, String)>,
     prompt: PromptView,
     attempts: Vec<AttemptView>,
     /// What the call belongs to.
-    labels: Labels,
+    labels: Vec<CallLabel>,
     /// That the client hung up, if it did.
     left: Option<ListedEvent>,
     answer: Option<AnswerView>,
@@ -55,6 +53,14 @@ struct ExchangePage {
     end: Option<u64>,
 }
 
+/// A label, and the address of the story of all calls that have it.
+#[derive(Serialize)]
+struct CallLabel {
+    name: String,
+    value: String,
+    href: String,
+}
+
 #[derive(Serialize)]
 struct OtherSample {
     sample: u32,
@@ -72,9 +78,13 @@ pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, Pa
     let call = question.call.clone();
     let call_text = call.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string);
     let sample = question.sample.unwrap_or(0);
-    let participant = call.as_ref().map(|call| lane_of(&of, call)).map(|name| {
-        let href = participant_href(&of.info.run, &name);
-        (name, href)
+    let labels = match question.event() {
+        Ok(Event::RequestSent(sent)) => sent.labels,
+        _ => Labels::default(),
+    };
+    let labels = labels.into_iter().map(|(name, value)| {
+        let href = participant_href(&of.info.run, Some(&name), &value);
+        CallLabel { name, value, href }
     });
     let mut samples = Vec::new();
     if let Some(call) = &call {
@@ -109,10 +119,6 @@ pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, Pa
     let decision_shown =
         decision.map(|(stored, made)| decision_of(&of, &stored, made, answer.as_ref(), &taken));
     let check = decision_shown.as_ref().filter(|decision| !decision.reported);
-    let labels = match question.event() {
-        Ok(Event::RequestSent(sent)) => sent.labels,
-        _ => Labels::default(),
-    };
     let data = ExchangePage {
         chain: of.href(&format!("/chain/{}", question.seq)),
         check: check.map(|decision| {
@@ -125,10 +131,9 @@ pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, Pa
         question: question.seq.0,
         asked_at: question.time.to_string(),
         samples,
-        participant,
         prompt: prompt_of(&request),
         attempts: attempts.iter().filter_map(attempt_of).collect(),
-        labels,
+        labels: labels.collect(),
         left: left.map(|left| row(run, &left, untrusted)),
         answer: answer_shown,
         decision: decision_shown,

@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::ask::{QuestionFailure, filled};
-use crate::calls;
+use crate::calls::{self, LabelledCall};
+use crate::conditions::Condition;
 use crate::experiment::Deliberation;
 use crate::facts::Fact;
 use crate::origins::{FactOrigins, OriginKey};
@@ -16,14 +17,19 @@ struct BasePersona {
     /// `p_0001`, or `spare_0001` for a persona that is only made for the pool.
     id: String,
     base_persona: String,
-    takes_part: bool,
+    /// `None` for a persona that takes no part.
+    condition: Option<Condition>,
 }
 
 impl BasePersona {
+    fn asked(&self, call: fn(&str) -> String) -> LabelledCall {
+        LabelledCall::of(&self.id, self.condition, call(&self.id))
+    }
+
     /// The result of both answers.
     fn enriched(self, demographics: Demographics, enriched_persona: String) -> Fact {
-        let BasePersona { id: participant_id, base_persona, takes_part } = self;
-        if takes_part {
+        let BasePersona { id: participant_id, base_persona, condition } = self;
+        if condition.is_some() {
             Fact::PersonaEnriched { participant_id, demographics, enriched_persona }
         } else {
             Fact::SparePersonaMade { base_persona, demographics, enriched_persona }
@@ -32,7 +38,7 @@ impl BasePersona {
 
     /// The result of a failure: a spare persona is simply dropped.
     fn failed(self, failed: QuestionFailure) -> Option<Fact> {
-        self.takes_part.then(|| failed.fact(&self.id))
+        self.condition.is_some().then(|| failed.fact(&self.id))
     }
 }
 
@@ -48,12 +54,12 @@ impl Deliberation {
         let participants = plain.map(|p| BasePersona {
             id: p.participant_id.clone(),
             base_persona: p.base_persona.clone(),
-            takes_part: true,
+            condition: Some(p.condition),
         });
         let spare = (1..).zip(&self.pool.spare).map(|(number, base_persona)| BasePersona {
             id: format!("spare_{number:04}"),
             base_persona: base_persona.clone(),
-            takes_part: false,
+            condition: None,
         });
         let bases: Vec<BasePersona> = participants.chain(spare).collect();
         let enrich =
@@ -70,7 +76,7 @@ impl Deliberation {
         // A spare persona is only in the settings.
         let mut because = origins.sources([OriginKey::BasePersona(base.id.clone())]);
         let prompt = self.prompt("demographics", json!({"base_persona": base.base_persona}))?;
-        let (request, call) = (self.single(prompt)?, calls::demographics(&base.id));
+        let (request, call) = (self.single(prompt)?, base.asked(calls::demographics));
         let parser = &self.parsers.demographics;
         let asked = self.ask_until_usable(talk, call, request, &because, parser, |d| d).await?;
         let (demographics, first) = match asked {
@@ -81,7 +87,7 @@ impl Deliberation {
             }
         };
         let prompt = self.prompt("enrich_persona", values(&base.base_persona, &demographics))?;
-        let (request, call) = (self.single(prompt)?, calls::description(&base.id));
+        let (request, call) = (self.single(prompt)?, base.asked(calls::description));
         because.push((&first).into());
         match self
             .ask_until_usable(talk, call, request, &because, &self.parsers.text, filled)

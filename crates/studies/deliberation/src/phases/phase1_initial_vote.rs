@@ -19,8 +19,8 @@ impl Deliberation {
             let system = self.instructions(&who, None)?;
             let user = self.prompt("initial_vote", self.about(&who))?;
             let request = self.instructed(system, user)?;
+            let call = who.asked(calls::initial_vote);
             let participant_id = who.participant_id;
-            let call = calls::initial_vote(&participant_id);
             let from = self.made_from(origins, &participant_id, &["base_system", "initial_vote"]);
             match self
                 .ask_until_usable(talk, call, request, &from, &self.parsers.vote, |vote| vote)

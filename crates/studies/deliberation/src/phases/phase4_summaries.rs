@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::ask::{QuestionFailure, filled};
-use crate::calls;
+use crate::calls::{self, LabelledCall};
 use crate::conditions::Condition;
 use crate::experiment::Deliberation;
 use crate::facts::Fact;
@@ -76,8 +76,8 @@ impl Deliberation {
             let turns = who.clarification_transcript.as_deref().unwrap_or(&[]);
             values["dialogue"] = json!(said(turns, "Participant"));
             let request = self.single(self.prompt("individual_summary", values)?)?;
+            let call = who.asked(calls::summary);
             let participant_id = who.participant_id;
-            let call = calls::summary(&participant_id);
             let mut from = self.made_from(origins, &participant_id, &["individual_summary"]);
             from.extend(origins.sources([OriginKey::Clarification(participant_id.clone())]));
             match self
@@ -100,16 +100,19 @@ impl Deliberation {
         run: &mut Run<Self>,
         origins: &FactOrigins,
     ) -> Result<(), Stop> {
-        let summarised = run
-            .state()
-            .active()
-            .filter_map(|p| Some((p.participant_id.clone(), p.individual_summary.clone()?)));
-        let summaries: Vec<(String, String)> = summarised.collect();
-        let calls = summaries.iter().map(|(id, text)| {
-            (calls::embedding(id), text.as_str(), origins.sources([OriginKey::Summary(id.clone())]))
+        let summarised = run.state().active().filter_map(|p| {
+            Some((
+                p.asked(calls::embedding),
+                p.participant_id.clone(),
+                p.individual_summary.clone()?,
+            ))
+        });
+        let summaries: Vec<(LabelledCall, String, String)> = summarised.collect();
+        let calls = summaries.iter().map(|(call, id, text)| {
+            (call.clone(), text.as_str(), origins.sources([OriginKey::Summary(id.clone())]))
         });
         let vectors = self.embed(run, calls).await?;
-        for ((participant_id, _), vector) in summaries.into_iter().zip(vectors) {
+        for ((_, participant_id, _), vector) in summaries.into_iter().zip(vectors) {
             match vector {
                 Ok((floats, cause)) => {
                     let (dimensions, vector, floats) = of_fact(floats);
@@ -127,13 +130,14 @@ impl Deliberation {
     async fn embed<'a>(
         &self,
         run: &mut Run<Self>,
-        texts: impl Iterator<Item = (String, &'a str, Vec<Source>)>,
+        texts: impl Iterator<Item = (LabelledCall, &'a str, Vec<Source>)>,
     ) -> Result<Vec<Embedded>, Stop> {
         let (mut questions, mut calls) = (Vec::new(), Vec::new());
         for (call, text, from) in texts {
+            let LabelledCall { call, labels } = call;
             let (call, request) = (CallPath::new(call)?, self.config.embedding(text)?);
             let question = Question::new(call.clone(), request, self.parsers.vector.clone());
-            questions.push(question.because(from).reuse(Reuse::Shared));
+            questions.push(question.because(from).labels(labels).reuse(Reuse::Shared));
             calls.push(call);
         }
         let answers = run.ask_all(questions).await?;
@@ -187,6 +191,7 @@ impl Deliberation {
             let values = json!({"option": cluster.option, "individual_summaries": summaries});
             let request = self.single(self.prompt("cluster_description", values)?)?;
             let call = calls::cluster_description(&cluster.call);
+            let call = LabelledCall::of_cluster(&cluster.cluster_id, call);
             let known = cluster.member_ids.iter().cloned().map(OriginKey::Summary);
             let from =
                 origins.sources(known.chain([OriginKey::Cluster(cluster.cluster_id.clone())]));
@@ -195,7 +200,9 @@ impl Deliberation {
         let described = run.converse_all(formed, describe).await?;
         let calls = formed.iter().zip(&described).filter_map(|(cluster, described)| {
             let (text, cause) = described.as_ref().ok()?;
-            Some((calls::cluster_embedding(&cluster.call), text.as_str(), vec![cause.into()]))
+            let call = calls::cluster_embedding(&cluster.call);
+            let call = LabelledCall::of_cluster(&cluster.cluster_id, call);
+            Some((call, text.as_str(), vec![cause.into()]))
         });
         let mut vectors = self.embed(run, calls).await?.into_iter();
         let mut first = None;

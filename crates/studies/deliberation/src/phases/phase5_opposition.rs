@@ -95,7 +95,7 @@ impl Deliberation {
             .collect();
         let request = self.single(self.prompt("llm_judge", values)?)?;
         let participant_id = who.participant_id.clone();
-        let call = calls::opposition(&participant_id);
+        let call = who.asked(calls::opposition);
         let other = |vote: Option<String>| vote.filter(|v| Some(v) != who.initial_choice.as_ref());
         let mut from = self.made_from(origins, &participant_id, &["llm_judge"]);
         from.extend(origins.sources(others.iter().flat_map(|other| {

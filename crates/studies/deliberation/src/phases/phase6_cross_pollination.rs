@@ -41,7 +41,7 @@ impl Deliberation {
             let request = self.instructed(system, self.prompt("vote_after_summary", values)?)?;
             let templates = ["base_system", "vote_after_summary_system", "vote_after_summary"];
             let from = self.made_from(origins, &who.participant_id, &templates);
-            self.final_vote(talk, who.participant_id, request, &from).await
+            self.final_vote(talk, &who, request, &from).await
         };
         run.converse_all(participants, vote).await?;
         let readers = run.state().active().filter(|p| p.condition == Condition::Acp);
@@ -80,11 +80,11 @@ impl Deliberation {
     pub(super) async fn final_vote(
         &self,
         talk: &mut Talk<Self>,
-        participant_id: String,
+        who: &Participant,
         request: Request,
         because: &[Source],
     ) -> Result<(), Stop> {
-        let call = calls::final_vote(&participant_id);
+        let (call, participant_id) = (who.asked(calls::final_vote), who.participant_id.clone());
         match self
             .ask_until_usable(talk, call, request, because, &self.parsers.vote, |vote| vote)
             .await?

@@ -29,7 +29,7 @@ impl Deliberation {
             let dialogue = Dialogue {
                 moderator_from: from(&["adversarial_moderator"]),
                 participant_from: from(&["base_system", "adversarial_participant"]),
-                call: calls::adversarial(&who.participant_id),
+                call: who.asked(calls::adversarial),
                 moderator: self.prompt("adversarial_moderator", values)?,
                 participant: self.instructions(&who, Some("adversarial_participant"))?,
                 most: self.config.max_socratic_exchanges,
@@ -53,7 +53,7 @@ impl Deliberation {
                 Fact::Challenged { participant_id: participant_id.clone(), transcript },
                 &causes,
             );
-            self.final_vote(talk, participant_id, request, &from).await
+            self.final_vote(talk, &who, request, &from).await
         };
         run.converse_all(participants, challenge).await?;
         run.record(Fact::PhaseCompleted { phase: 7 }, &[])

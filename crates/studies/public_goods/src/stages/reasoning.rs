@@ -8,8 +8,7 @@ use crate::groups::mean;
 use crate::origins::PlayerOrigins;
 use crate::stage::Stage;
 use retold::content::Content;
-use retold::id::CallPath;
-use retold::run::{DecisionRef, Question, Reuse, Run, Stop};
+use retold::run::{DecisionRef, Reuse, Run, Stop};
 use retold_stats::{Point, best_clustering, point};
 use retold_study::floats::Floats;
 
@@ -29,8 +28,8 @@ impl PublicGoods {
             let Some(request) = self.config.embedding(text) else {
                 return Ok(());
             };
-            let call = CallPath::new(Stage::Embedding.call(*turn))?;
-            let question = Question::new(call, request?, self.parsers.vector.clone());
+            let vector = self.parsers.vector.clone();
+            let question = Stage::Embedding.question(*turn, request?, vector)?;
             let because = origins.of_reasons(*turn);
             questions.push(question.because(because).reuse(Reuse::Shared));
             turns.push(*turn);

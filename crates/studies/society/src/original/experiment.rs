@@ -51,7 +51,10 @@ impl OriginalSociety {
         let model = entry.model.clone();
         let messages = vec![Message::new(Role::User, text)];
         let request = ChatRequest { model, messages, ..ChatRequest::default() }.into_request()?;
-        Ok(Question::new(CallPath::new(entry.call())?, request, self.parser.clone()))
+        let question = Question::new(CallPath::new(entry.call())?, request, self.parser.clone());
+        let question = question.label("run", run).label("epoch", epoch);
+        // Other runs of the log have agents of the same names.
+        Ok(question.label("agent", format!("{run}/{agent_id}")))
     }
 }
 

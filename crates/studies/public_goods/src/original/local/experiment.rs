@@ -15,7 +15,6 @@ use crate::{
     DecidingAnswer, Fact, PlayedGames, Round, Stage, check_counts, output_files, report, settled,
     story,
 };
-use retold::id::CallPath;
 use retold::parse::Parser;
 use retold::run::{
     Answer, CallFailed, Experiment, OutputError, OutputFile, Question, Report, Run, RunRecord, Stop,
@@ -65,8 +64,7 @@ impl OriginalGames {
         let prompts: Vec<&RecordedPrompt> =
             prompts.filter(|a| a.turn.round == round && a.stage == stage).collect();
         let questions = prompts.iter().map(|asked| {
-            let call = CallPath::new(stage.call(asked.turn))?;
-            Ok(Question::new(call, self.settings.request(asked)?, parser.clone()))
+            Ok(stage.question(asked.turn, self.settings.request(asked)?, parser.clone())?)
         });
         let answers = run.ask_all(at_once(questions, Question::request)?).await?;
         Ok(prompts.into_iter().zip(answers).collect())

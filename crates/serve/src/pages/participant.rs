@@ -1,0 +1,174 @@
+//! The story of a participant, or of whatever else calls are labelled with: all its calls, in order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use retold::event::Event;
+use retold::id::{CallPath, Seq};
+use retold::log::{EventFilter, LogError, each_event_at};
+use serde::Serialize;
+
+use super::participants::{timeline, usual_label};
+use super::row::{ListedEvent, row};
+use super::{PageReply, RunPageRequest, excerpt};
+use crate::error::PageError;
+use crate::event_columns::EventColumns;
+
+/// Exchanges of a story on one page.
+const MOST_STEPS: usize = 40;
+
+#[derive(Serialize)]
+struct StoryPage {
+    name: String,
+    /// The label with this value; `None` if it is a call, or a part of some.
+    by: Option<String>,
+    steps: Vec<StoryStep>,
+    questions: usize,
+    timeline: String,
+    next: Option<String>,
+    first: Option<String>,
+}
+
+/// A question of a story, and what came of it.
+#[derive(Serialize)]
+struct StoryStep {
+    call: String,
+    sample: u32,
+    seq: u64,
+    time: String,
+    href: String,
+    chain: String,
+    /// The last message of the prompt.
+    asked: String,
+    role: String,
+    answer: Option<String>,
+    answer_cut: bool,
+    failed: Vec<String>,
+    method: Option<String>,
+    value: Option<String>,
+    /// Whether the decision is the answer as it is.
+    verbatim: bool,
+    facts: Vec<ListedEvent>,
+}
+
+/// The label that has this value, and its questions. A call is found by its name, or by parts of it.
+fn story(roll: &EventColumns, by: Option<String>, name: &str) -> (Option<String>, Vec<u32>) {
+    let by = by.or_else(|| {
+        let has = |by: &String| !roll.labelled(by, name).is_empty();
+        let other =
+            || roll.labels().find(|(_, value, _)| *value == name).map(|(by, ..)| by.to_owned());
+        usual_label(roll).filter(has).or_else(other)
+    });
+    if let Some(by) = by {
+        let asked = roll.labelled(&by, name).to_vec();
+        return (Some(by), asked);
+    }
+    let parts = EventFilter { call: CallPath::new(name).ok(), ..EventFilter::default() };
+    let calls = roll.calls().filter(|(call, _)| parts.call.is_some() && parts.is_call(call));
+    let mut asked: Vec<u32> = calls.flat_map(|(_, seqs)| seqs.iter().copied()).collect();
+    asked.sort_unstable();
+    (None, asked)
+}
+
+pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, PageError> {
+    let run = of.head.run;
+    let after = of.asked.query.parsed::<u64>("after")?.unwrap_or(0);
+    let untrusted = of.asked.site.untrusted(&of.head);
+    let slot = of.asked.site.roll(&of.head);
+    let unfinished = !slot.is_read(&of.head);
+    let roll = slot.roll();
+    let (by, mut asked) = story(&roll, of.asked.query.text("by")?, name);
+    asked.retain(|seq| of.end.is_none_or(|end| u64::from(*seq) < end.0));
+    let questions = asked.len();
+    if questions == 0 && !unfinished {
+        let instead = format!("{} lists them", of.href("/participants"));
+        let place = format!("run {}", of.info.short);
+        return Err(PageError::missing(
+            &place,
+            by.as_deref().unwrap_or("participant or call"),
+            name,
+            &instead,
+        ));
+    }
+    let from = asked.partition_point(|seq| u64::from(*seq) <= after);
+    let page: BTreeSet<Seq> =
+        asked.iter().skip(from).take(MOST_STEPS).map(|seq| Seq((*seq).into())).collect();
+    let belonging = roll.following(&page);
+    let has_more = from + page.len() < questions;
+    drop(roll);
+    let mut steps: Vec<StoryStep> = Vec::new();
+    let mut places: BTreeMap<u64, usize> = BTreeMap::new();
+    let all: Vec<Seq> =
+        page.iter().copied().chain(belonging).collect::<BTreeSet<_>>().into_iter().collect();
+    let mut events = Vec::new();
+    each_event_at::<LogError>(of.reader.as_mut(), run, &all, |stored| {
+        events.push(stored);
+        Ok(())
+    })?;
+    for stored in events {
+        let seq = stored.seq.0;
+        let read = stored.event();
+        if let Ok(Event::RequestSent(sent)) = &read {
+            let request = of.reader.request(sent.prompt)?;
+            let (role, asked) = request
+                .and_then(|request| request.messages().pop())
+                .unwrap_or_else(|| ("?".to_owned(), "the prompt is missing".to_owned()));
+            places.insert(seq, steps.len());
+            steps.push(StoryStep {
+                call: sent.call.to_string(),
+                sample: sent.sample,
+                seq,
+                time: stored.time.to_string(),
+                href: of.href(&format!("/exchange/{seq}")),
+                chain: of.href(&format!("/chain/{seq}")),
+                asked: excerpt(&asked.chars().take(4_000).collect::<String>(), 600),
+                role,
+                answer: None,
+                answer_cut: false,
+                failed: Vec::new(),
+                method: None,
+                value: None,
+                verbatim: false,
+                facts: Vec::new(),
+            });
+            continue;
+        }
+        let causes = match &read {
+            Ok(Event::Occurred(fact)) => fact.causes.clone(),
+            _ => stored.cause.into_iter().collect(),
+        };
+        let step = causes.iter().find_map(|cause| places.get(&cause.0).copied());
+        let Some((at, step)) = step.and_then(|at| Some((at, steps.get_mut(at)?))) else { continue };
+        match &read {
+            Ok(Event::ResponseReceived(_) | Event::AnswerReused(_)) => {
+                let text = stored.content.as_ref().map_or("", |content| content.text());
+                step.answer_cut = text.chars().nth(1_200).is_some();
+                let text: String = text.chars().take(1_200).collect();
+                step.answer = Some(retold::escaping::inert_lines(&text));
+            }
+            Ok(Event::AttemptFailed(failed)) => {
+                step.failed.push(excerpt(&failed.details.error, 160));
+            }
+            Ok(Event::DecisionMade(made)) => {
+                step.method = Some(made.by.method.clone());
+                let answer = step.answer.as_deref().map(str::trim);
+                step.verbatim = made.details.value.as_str().map(str::trim) == answer;
+                step.value = Some(excerpt(&made.details.value.to_string(), 300));
+            }
+            Ok(Event::Occurred(_)) => step.facts.push(row(run, &stored, untrusted)),
+            _ => continue,
+        }
+        places.insert(seq, at);
+    }
+    let query = &of.asked.query;
+    let last = steps.last().map(|step| step.seq.to_string());
+    let data = StoryPage {
+        timeline: timeline(&of, by.as_deref(), name),
+        next: last.filter(|_| has_more).map(|last| query.with(&[("after", Some(&last))])),
+        first: (after > 0).then(|| query.with(&[("after", None)])),
+        by,
+        name: name.to_owned(),
+        steps,
+        questions,
+    };
+    of.page("participant", name.to_owned(), unfinished, data)
+}
