@@ -5,7 +5,8 @@
 //! - [`Target`]: which decision is meant.
 //! - [`audit`]: the provenance of a decision.
 //! - [`DeclaredSources`]: what prompts were made from, as the experiment declared it.
-//! - [`independence`]: which decisions rest on the same recorded answer.
+//! - [`independence`]: which decisions are draws, which rest on the same recorded answer, and over what they are
+//!   independent.
 //! - [`Match`]: independently of that, texts of the run that occur in the prompt.
 
 mod declared_sources;
@@ -20,7 +21,7 @@ mod target;
 
 pub use declared_sources::{DeclaredSources, MadeFrom, PromptRelation};
 pub use error::AuditError;
-pub use independence::{Independence, SharedAnswer, Sizes, independence};
+pub use independence::{Clusters, Independence, SharedAnswer, Sizes, independence};
 pub use link::Link;
 pub use matches::Match;
 pub use origin::Origin;

@@ -15,8 +15,14 @@ use crate::parse::Parsers;
 pub(super) struct Decisions {
     /// The parser as it was recorded first.
     parser: Value,
-    methods: BTreeMap<String, u64>,
+    methods: BTreeMap<String, MethodCounts>,
     warned: u64,
+}
+
+/// The decisions of one method.
+#[derive(Debug, Clone, Copy, Default)]
+struct MethodCounts {
+    decisions: u64,
     null: u64,
 }
 
@@ -33,7 +39,7 @@ pub struct ParserFigures {
     pub null: u64,
     /// Those with warnings.
     pub with_warnings: u64,
-    /// The share that a strategy found: all but the last resort. `None` if it is not known which
+    /// The share with a value that a strategy found: all but the last resort, and but null. `None` if it is not known which
     /// method that is.
     pub found: Option<f64>,
     /// By method, the most frequent first.
@@ -47,6 +53,8 @@ pub struct MethodFigures {
     pub method: String,
     /// How many.
     pub decisions: u64,
+    /// Those whose value is null.
+    pub null: u64,
     /// Their share of the parser's decisions.
     pub share: f64,
     /// Whether it is the parser's last resort: nothing was found in the answer.
@@ -62,12 +70,12 @@ impl ByParser {
             (true, _) => format!("reported by the program: {}", made.by.decides()),
             (false, None) => made.by.decides().to_owned(),
         };
-        let new =
-            || Decisions { parser: parser.clone(), methods: BTreeMap::new(), warned: 0, null: 0 };
+        let new = || Decisions { parser: parser.clone(), methods: BTreeMap::new(), warned: 0 };
         let of = entry(&mut self.0, &name, new);
         of.warned += u64::from(!made.details.warnings.is_empty());
-        of.null += u64::from(made.details.value.is_null());
-        *entry(&mut of.methods, &made.by.method, u64::default) += 1;
+        let method = entry(&mut of.methods, &made.by.method, MethodCounts::default);
+        method.decisions += 1;
+        method.null += u64::from(made.details.value.is_null());
     }
 
     /// What is shown. `parsers` know which methods are last resorts.
@@ -80,19 +88,22 @@ impl ByParser {
 impl Decisions {
     fn figures(&self, parsers: &Parsers) -> ParserFigures {
         let last_resort = last_resort(&self.parser, parsers);
-        let decisions: u64 = self.methods.values().sum();
+        let decisions: u64 = self.methods.values().map(|method| method.decisions).sum();
+        let null = self.methods.values().map(|method| method.null).sum();
         let share = |count: u64| if decisions == 0 { 0.0 } else { count as f64 / decisions as f64 };
-        let method = |(method, count): (&String, &u64)| MethodFigures {
+        let method = |(method, count): (&String, &MethodCounts)| MethodFigures {
             method: method.clone(),
-            decisions: *count,
-            share: share(*count),
+            decisions: count.decisions,
+            null: count.null,
+            share: share(count.decisions),
             is_last_resort: last_resort == Some(method),
         };
         let mut methods: Vec<MethodFigures> = self.methods.iter().map(method).collect();
         methods.sort_by_key(|method| std::cmp::Reverse(method.decisions));
         let found = methods.iter().filter(|method| !method.is_last_resort);
-        let found = last_resort.map(|_| share(found.map(|method| method.decisions).sum()));
-        let (null, with_warnings) = (self.null, self.warned);
+        let found =
+            last_resort.map(|_| share(found.map(|method| method.decisions - method.null).sum()));
+        let with_warnings = self.warned;
         ParserFigures { decisions, null, with_warnings, found, methods }
     }
 }

@@ -75,7 +75,13 @@ const LAYERS: &[(&str, &[&str])] = &[
             "run",
         ],
     ),
-    ("audit", &["event", "id", "escaping", "log", "lookup", "parse", "prompt", "run"]),
+    (
+        "audit",
+        &[
+            "counted", "decide", "event", "id", "escaping", "log", "lookup", "parse", "prompt",
+            "run",
+        ],
+    ),
     ("effective", &["compare", "counted", "event", "exchange", "id", "log", "run"]),
     ("proof", &["audit", "content", "event", "id", "log", "prompt"]),
     (

@@ -29,6 +29,7 @@ mod fuzz_smoke;
 mod fuzz_targets;
 mod game24_parsers;
 mod growth;
+mod independence;
 mod index;
 mod json_repair_parser;
 mod jsonl;

@@ -104,6 +104,8 @@ impl ReportPage {
             }
             let _ = writeln!(page, "<h2>How decisions were found{of}</h2>");
             by_method(&part.summary, &mut page);
+            let _ = writeln!(page, "<h2>Draws, shared answers, independence{of}</h2>");
+            independence(&part.summary, &mut page);
             let _ = writeln!(page, "<h2>Calls, tokens, latency{of}</h2>");
             calls(&part.summary, &mut page);
             if !part.text.is_empty() {
@@ -204,7 +206,7 @@ impl ReportPage {
 
 /// What was run.
 fn about(part: &RunPart, page: &mut String) {
-    let RunSummary { run, started, outcome, figures } = &part.summary;
+    let RunSummary { run, started, outcome, figures, .. } = &part.summary;
     let _ = writeln!(page, "<section>");
     if started.is_simulated() {
         page.push_str(
@@ -320,6 +322,15 @@ fn by_method(summary: &RunSummary, page: &mut String) {
         }
     }
     page.push_str("</table>\n</div>\n");
+}
+
+/// What decisions rest on: the sentences of `retold audit --independence`.
+fn independence(summary: &RunSummary, page: &mut String) {
+    page.push_str("<ul>\n");
+    for sentence in summary.independence.sentences() {
+        let _ = writeln!(page, "<li>{}</li>", escaped(&sentence, 600));
+    }
+    page.push_str("</ul>\n");
 }
 
 fn calls(summary: &RunSummary, page: &mut String) {

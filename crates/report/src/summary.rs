@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use retold::audit::{AuditError, Independence, independence};
 use retold::counted::counted;
 use retold::event::{Event, RunStarted};
 use retold::id::{RunId, Seq};
@@ -24,25 +25,34 @@ pub struct RunSummary {
     pub outcome: Option<String>,
     /// Its numbers.
     pub figures: Figures,
+    /// What its decisions rest on.
+    pub independence: Independence,
 }
 
 impl RunSummary {
-    /// Reads a run once.
+    /// Reads a run. `clusters` is the label over which its study says that draws are independent.
     ///
     /// # Errors
-    /// [`LogError`] if it cannot be read or is damaged.
-    pub fn read(reader: &mut dyn Reader, run: RunId, parsers: &Parsers) -> Result<Self, LogError> {
+    /// [`AuditError`] if it cannot be read or is damaged.
+    pub fn read(
+        reader: &mut dyn Reader,
+        run: RunId,
+        parsers: &Parsers,
+        clusters: Option<&str>,
+    ) -> Result<Self, AuditError> {
         let started = retold::run::started(reader, run)?;
         let totals = Totals::read(reader, run)?;
         let before = Seq(totals.end().0.saturating_sub(1));
-        let last = reader.events(run, before, 1)?.pop().map(|last| last.event()).transpose()?;
+        let last = reader.events(run, before, 1)?.pop().map(|last| last.event()).transpose();
+        let last = last.map_err(LogError::from)?;
         let outcome = match last {
             Some(Event::RunFinished(finished)) => Some(finished.outcome.as_str().to_owned()),
             _ => None,
         };
         // Nothing of what a report shows depends on prices.
         let figures = totals.figures(&Prices::default(), parsers);
-        Ok(RunSummary { run, started, outcome, figures })
+        let independence = independence(reader, run, parsers, clusters)?;
+        Ok(RunSummary { run, started, outcome, figures, independence })
     }
 
     /// The calls of each model: the one that was asked for, or else the one that answered.
@@ -57,14 +67,16 @@ impl RunSummary {
         for parser in self.figures.all.counts.parsers.values() {
             found.decisions += parser.decisions;
             found.null += parser.null;
-            let last = parser.methods.iter().filter(|method| method.is_last_resort);
-            let last: u64 = last.map(|method| method.decisions).sum();
-            match parser.found {
-                Some(_) => {
-                    found.last_resort += last;
-                    found.in_answer += parser.decisions - last;
+            if parser.found.is_none() {
+                found.unknown += parser.decisions;
+                continue;
+            }
+            for method in &parser.methods {
+                if method.is_last_resort {
+                    found.last_resort += method.decisions;
+                } else {
+                    found.in_answer += method.decisions - method.null;
                 }
-                None => found.unknown += parser.decisions,
             }
         }
         found
@@ -76,7 +88,7 @@ impl RunSummary {
 pub struct DecisionCounts {
     /// All of them.
     pub decisions: u64,
-    /// A strategy of their parser found something in the answer.
+    /// A strategy of their parser found a value in the answer, other than null.
     pub in_answer: u64,
     /// Nothing was found in the answer: their parser's last resort.
     pub last_resort: u64,

@@ -128,6 +128,13 @@ pub trait Registration: Sync {
         Ok(StoreResult::Nothing)
     }
 
+    /// The label over which its draws are independent, where it is none of
+    /// [`CLUSTERS`](retold::event::CLUSTERS): whatever its prompts were made from, what happens to one value of the label
+    /// says nothing about another.
+    fn independent_by(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The figures that its report leads with, of a run with these recorded facts. By default there
     /// are none, and commands that compare runs say so.
     ///

@@ -244,10 +244,10 @@ fn decisions_that_share_an_answer_are_not_independent() {
     assert_eq!(vectors.unwrap()["effective_sample_size"], 144.0 / squares as f64);
 }
 
-/// Players who react to each other are not independent draws, whatever the number of recorded answers; puzzles are.
+/// An effective sample size is stated over what a label or the study declares to be independent, and nowhere else.
 #[test]
-fn only_calls_that_react_to_nothing_have_an_effective_sample_size() {
-    let kinds = |config: &str| {
+fn only_declared_clusters_have_an_effective_sample_size() {
+    let of = |config: &str| {
         let place = Place::new();
         let config = format!("{}/config/{config}.yaml", env!("RETOLD_ROOT"));
         place.ok(&format!("run {config} --no-outputs --quiet"));
@@ -255,14 +255,21 @@ fn only_calls_that_react_to_nothing_have_an_effective_sample_size() {
         let said = place.ok("audit latest --independence");
         (found["kinds"].as_array().unwrap().clone(), said)
     };
-    let (players, said) = kinds("public_goods_small");
-    assert!(players.iter().any(|kind| kind["effective_sample_size"].is_null()), "{players:?}");
-    assert!(said.contains("no effective sample size"), "{said}");
-    let (puzzles, said) = kinds("game24");
-    for kind in &puzzles {
-        assert_eq!(kind["effective_sample_size"], kind["answers"].as_f64().unwrap(), "{kind}");
+    // The players of a game react to each other, and the answers to a puzzle are those to one prompt.
+    for (config, cluster) in [("public_goods_small", "game"), ("game24", "puzzle")] {
+        let (kinds, said) = of(config);
+        for kind in &kinds {
+            assert_eq!(kind["clusters"]["of"], cluster, "{kind}");
+            let count = kind["clusters"]["count"].as_f64().unwrap();
+            assert!(kind["effective_sample_size"].as_f64().unwrap() <= count, "{kind}");
+            assert!(count < kind["draws"].as_f64().unwrap(), "{kind}");
+        }
+        assert!(!said.contains("no effective sample size"), "{said}");
     }
-    assert!(!said.contains("no effective sample size"), "{said}");
+    // All agents of a society react to each other.
+    let (agents, said) = of("society_small");
+    assert!(agents.iter().all(|kind| kind["effective_sample_size"].is_null()), "{agents:?}");
+    assert!(said.contains("no effective sample size"), "{said}");
 }
 
 #[test]

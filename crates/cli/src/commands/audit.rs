@@ -32,9 +32,10 @@ pub(crate) struct Args {
     /// The decision: its call (with the parts in any order), CALL#SAMPLE, or its seq.
     #[arg(required_unless_present = "independence")]
     decision: Option<Target>,
-    /// Instead, list the decisions that rest on one recorded answer: they are not independent. A kind of
-    /// call whose prompts were not made from earlier answers or facts also has an effective sample
-    /// size.
+    /// Instead, say what the decisions rest on: how many are draws (where a call was asked again, its last answer
+    /// is one), how many answers are not shared, and the effective sample size over what a label (game, pair,
+    /// dialogue, group, puzzle, cluster) or the study says to be independent. Decisions that rest on one recorded
+    /// answer are listed.
     #[arg(long, conflicts_with_all = ["decision", "proof"])]
     independence: bool,
     /// Also write a proof that the decision, its answer and its prompt are in the run: a file for
@@ -56,7 +57,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 fn show(view: &RunView, args: &Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     // Without a decision, it was asked for the independence of all.
     let Some(decision) = &args.decision else {
-        return views::independence::show(&RunSelection::up_to_damage(view), output);
+        return views::independence::show(
+            &RunSelection::up_to_damage(view),
+            global.studies,
+            output,
+        );
     };
     let selected = RunSelection::before_damage(view);
     let end = view.damage().map(|damage| damage.seq);

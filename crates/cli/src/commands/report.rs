@@ -13,7 +13,7 @@ use crate::runs::effective;
 use crate::runs::figures::figures_of;
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, RunSelection};
-use crate::views::program;
+use crate::views::{self, program};
 use retold::draft::Draft;
 use retold::escaping::printable;
 use retold::run::RunRecord;
@@ -157,7 +157,8 @@ fn part(selected: &RunSelection, global: &Global) -> Result<(RunPart, Vec<Figure
     let studies = global.studies;
     let mut reader = selected.checked()?;
     let in_force = effective::text(&effective::of(selected)?);
-    let summary = RunSummary::read(&mut reader, selected.run, studies.parsers())?;
+    let clusters = views::independence::declared_clusters(studies, &mut reader, selected.run)?;
+    let summary = RunSummary::read(&mut reader, selected.run, studies.parsers(), clusters)?;
     let started = summary.started.clone();
     let Some(study) = studies.find(&started.experiment) else {
         let report = if started.experiment == PROGRAM {

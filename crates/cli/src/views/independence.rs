@@ -1,4 +1,4 @@
-//! Prints which decisions of a run share a recorded answer.
+//! Prints what the decisions of a run rest on: draws, shared answers, and over what they are independent.
 
 use std::fmt::Write;
 
@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 use crate::error::{CliError, Status};
 use crate::output::{Output, counted};
 use crate::select::{self, RunSelection};
-use retold::audit::{Independence, SharedAnswer, independence};
+use retold::audit::{Clusters, Independence, SharedAnswer, Sizes, independence};
 use retold::escaping::printable;
+use retold::id::RunId;
+use retold::log::Reader;
+use retold_study::studies::Studies;
 
 /// How many shared answers are listed for people, and how many calls of each.
 const SHOWN: usize = 20;
@@ -17,15 +20,26 @@ const CALLS_SHOWN: usize = 8;
 /// How much of the name of what is decided is shown.
 const DECIDES_SHOWN: usize = 60;
 
-/// What `-` means.
-const NOT_KNOWN: &str = "-: no effective sample size. Prompts were made from earlier answers or facts, or the run does \
-    not say from what, so these decisions may depend on each other\n";
+/// The label over which the study of a run says that its draws are independent, if it names one.
+pub(crate) fn declared_clusters(
+    studies: &Studies,
+    reader: &mut dyn Reader,
+    run: RunId,
+) -> Result<Option<&'static str>, CliError> {
+    let started = select::started(reader, run)?;
+    Ok(studies.find(&started.experiment).and_then(|study| study.independent_by()))
+}
 
-/// Prints which decisions of a run share a recorded answer, and the effective sample sizes.
-pub(crate) fn show(selected: &RunSelection, output: &Output) -> Result<Status, CliError> {
+/// Prints what the decisions of a run rest on.
+pub(crate) fn show(
+    selected: &RunSelection,
+    studies: &Studies,
+    output: &Output,
+) -> Result<Status, CliError> {
     let mut reader = selected.checked()?;
     let simulated = select::started(&mut reader, selected.run)?.is_simulated();
-    let found = independence(&mut reader, selected.run)?;
+    let label = declared_clusters(studies, &mut reader, selected.run)?;
+    let found = independence(&mut reader, selected.run, studies.parsers(), label)?;
     if output.is_json() {
         let mut object = object(&found);
         object["run"] = json!(selected.run);
@@ -40,9 +54,15 @@ pub(crate) fn show(selected: &RunSelection, output: &Output) -> Result<Status, C
 }
 
 fn object(found: &Independence) -> Value {
-    let kind = |((kind, decides), sizes): (&(String, String), &retold::audit::Sizes)| {
-        json!({"kind": kind, "decides": decides, "decisions": sizes.decisions, "answers": sizes.answers,
-            "effective_sample_size": sizes.effective})
+    let kind = |((kind, decides), sizes): (&(String, String), &Sizes)| {
+        let Sizes { decisions, draws, draws_without_value, answers, answers_not_shared, clusters } =
+            sizes;
+        let of =
+            clusters.as_ref().map(|Clusters { of, count, .. }| json!({"of": of, "count": count}));
+        json!({"kind": kind, "decides": decides, "decisions": decisions, "draws": draws,
+            "draws_without_value": draws_without_value,
+            "answers": answers, "answers_not_shared": answers_not_shared, "clusters": of,
+            "effective_sample_size": clusters.as_ref().map(|clusters| clusters.effective)})
     };
     let shared = |SharedAnswer { run, seq, decides, decisions }: &SharedAnswer| {
         let decisions = decisions.iter();
@@ -57,30 +77,12 @@ fn object(found: &Independence) -> Value {
 }
 
 fn text(found: &Independence) -> String {
-    let mut out =
-        String::from("decisions  answers  effective  kind of call, and what was decided\n");
-    for ((kind, decides), sizes) in &found.kinds {
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            out,
-            "{:>9}  {:>7}  {:>9}  {kind}: {}",
-            sizes.decisions,
-            sizes.answers,
-            sizes.effective.map_or_else(|| "-".to_owned(), |effective| format!("{effective:.1}")),
-            printable(decides, DECIDES_SHOWN)
-        );
-    }
-    match (found.kinds.is_empty(), found.shared.is_empty()) {
-        (true, _) => out = "the run has no decisions\n".to_owned(),
-        (false, true) => {
-            out.push_str("no two decisions of the same thing rest on one recorded answer\n")
-        }
-        (false, false) => {}
-    }
+    let mut out: String = found.sentences().iter().map(|said| format!("{said}\n")).collect();
     for SharedAnswer { run, seq, decides, decisions } in found.shared.iter().take(SHOWN) {
         let calls = decisions.iter().take(CALLS_SHOWN);
         let calls: Vec<_> = calls.map(|(_, call, sample)| format!("{call}#{sample}")).collect();
         let more = if decisions.len() > CALLS_SHOWN { ", .." } else { "" };
+        // Writing to a string cannot fail, here and below.
         let _ = writeln!(
             out,
             "{} of {} on the answer at seq {seq} of run {}: {}{more}",
@@ -89,9 +91,6 @@ fn text(found: &Independence) -> String {
             run.short(8),
             calls.join(", ")
         );
-    }
-    if found.kinds.values().any(|sizes| sizes.effective.is_none()) {
-        out.push_str(NOT_KNOWN);
     }
     if found.shared.len() > SHOWN {
         let _ =

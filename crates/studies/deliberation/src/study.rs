@@ -98,6 +98,11 @@ impl Registration for DeliberationStudy {
         charts(facts)
     }
 
+    /// What others are asked changes what a participant reads, but each draws an answer of their own: see [`figures`].
+    fn independent_by(&self) -> Option<&'static str> {
+        Some("participant")
+    }
+
     fn figures(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
         figures(facts)
     }
