@@ -33,7 +33,7 @@ pub struct Figures {
     pub replay: SavedPart,
     /// The same by model: the name in the request, or else the one that the server reported.
     pub models: BTreeMap<String, PartFigures>,
-    /// Calls by kind: the first part of the call.
+    /// Calls by kind, see [`call_kind`](crate::event::call_kind).
     pub kinds: BTreeMap<String, Counts>,
     /// Decisions that were accepted about the answers since, in runs of their own.
     pub accepted: Vec<AcceptedFigures>,
@@ -209,7 +209,7 @@ impl Totals {
         for question in self.open.values() {
             let model = question.model.as_deref().unwrap_or(UNNAMED).to_owned();
             of_model.entry(model).or_default().add(question);
-            of_kind.entry(question.call.kind()).or_default().add(question);
+            of_kind.entry(question.kind.clone()).or_default().add(question);
             of_all.add(question);
         }
         let (mut all, mut costs) = (Part::default(), PricedTotals::default());
@@ -284,8 +284,7 @@ fn counts(
 ) -> Counts {
     let failed = last.values().sum();
     let used = part.received;
-    let answered =
-        used.answers + part.within.answers + part.from_parent.answers + part.from_others.answers;
+    let answered = part.answers();
     let reason = |(reason, of): (&FailureReason, &FailureCount)| {
         let FailureCount { attempts, example, has_others } = of.clone();
         let gave_up = last.get(reason).copied().unwrap_or_default();

@@ -78,6 +78,21 @@ impl ByParser {
         method.null += u64::from(made.details.value.is_null());
     }
 
+    /// Adds the decisions about other answers.
+    pub(super) fn merge(&mut self, other: &ByParser) {
+        for (name, more) in &other.0 {
+            let Decisions { parser, methods, warned } = more;
+            let new = || Decisions { parser: parser.clone(), methods: BTreeMap::new(), warned: 0 };
+            let of = entry(&mut self.0, name, new);
+            of.warned += warned;
+            for (method, more) in methods {
+                let of = entry(&mut of.methods, method, MethodCounts::default);
+                of.decisions += more.decisions;
+                of.null += more.null;
+            }
+        }
+    }
+
     /// What is shown. `parsers` know which methods are last resorts.
     pub(super) fn figures(&self, parsers: &Parsers) -> BTreeMap<String, ParserFigures> {
         let each = self.0.iter().map(|(name, of)| (name.clone(), of.figures(parsers)));

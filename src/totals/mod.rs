@@ -5,6 +5,7 @@
 //! what is shown of it, with prices: in the terminal, on the page, and as JSON.
 
 mod figures;
+mod leading;
 mod methods;
 mod part;
 mod saved;
@@ -16,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::methods::{ByParser, entry};
 use self::part::{FailureReason, Part};
 use crate::content::Content;
-use crate::event::{AttemptDetails, Event, ResponseDetails};
+use crate::event::{AttemptDetails, Event, ResponseDetails, call_kind};
 use crate::exchange::{DECISIONS, accepted_about};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{AskedModels, LogError, Reader};
@@ -80,6 +81,7 @@ struct Of {
 #[derive(Debug, Clone)]
 struct Open {
     call: CallPath,
+    kind: String,
     sample: Sample,
     prompt: PromptHash,
     /// The model that is asked, if the request names one.
@@ -175,6 +177,7 @@ impl Totals {
             Event::RunResumed(_) => self.resume(),
             Event::RequestSent(sent) => {
                 let model = self.models.of_prompt(reader, sent.prompt)?;
+                let kind = call_kind(&sent.labels, &sent.call);
                 let (call, sample, prompt) = (sent.call, sent.sample, sent.prompt);
                 let key = (call, sample, prompt);
                 let is_again = self.cut_off.remove(&key);
@@ -187,9 +190,17 @@ impl Totals {
                     // The same call is not counted twice.
                     self.open.retain(|_, open| !is_it(open));
                 }
-                let (failure, gave_up, was_sent, is_cut_off) = (None, false, false, false);
-                let open =
-                    Open { call, sample, prompt, model, failure, gave_up, was_sent, is_cut_off };
+                let open = Open {
+                    call,
+                    kind,
+                    sample,
+                    prompt,
+                    model,
+                    failure: None,
+                    gave_up: false,
+                    was_sent: false,
+                    is_cut_off: false,
+                };
                 self.open.insert(seq, open);
             }
             Event::ResponseReceived(received) => {
@@ -301,13 +312,14 @@ impl Totals {
             return Ok(None);
         };
         let asked = self.models.of_prompt(reader, sent.prompt)?;
-        Ok(Some(Of { kind: sent.call.kind(), model: name_of(asked, details) }))
+        let kind = call_kind(&sent.labels, &sent.call);
+        Ok(Some(Of { kind, model: name_of(asked, details) }))
     }
 }
 
 /// What the answer to a question counts for.
 fn of(open: Open, details: &ResponseDetails) -> Of {
-    Of { kind: open.call.kind(), model: name_of(open.model, details) }
+    Of { kind: open.kind, model: name_of(open.model, details) }
 }
 
 /// An embedding has no tokens of its own, whoever counts.

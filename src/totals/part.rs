@@ -116,6 +116,12 @@ pub(super) struct Part {
 }
 
 impl Part {
+    /// Answers, asked for or used again.
+    pub(super) fn answers(&self) -> u64 {
+        let answered = [self.received, self.within, self.from_parent, self.from_others];
+        answered.iter().map(|of| of.answers).sum()
+    }
+
     pub(super) fn received(&mut self, details: &ResponseDetails) {
         self.received.add(details);
         self.cached_answers += u64::from(details.cached_tokens.is_some_and(|cached| cached > 0));

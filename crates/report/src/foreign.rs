@@ -8,7 +8,7 @@ use retold_study::charts::{Chart, ChartData};
 use retold::percentile::nearest_rank;
 use retold::totals::Counts;
 
-use crate::summary::{RunSummary, methods};
+use crate::summary::{MOST_GROUPS, RunSummary, methods};
 
 /// The percentiles that are plotted.
 const PERCENTILES: [u32; 10] = [1, 5, 10, 25, 50, 75, 90, 95, 99, 100];
@@ -99,7 +99,16 @@ fn decisions(numbers: &BTreeMap<String, Counts>, by: &str, what: &str) -> Option
             (format!("{name}: {method}{last}"), decisions as f64)
         })
     });
-    let bars: Vec<(String, f64)> = bars.collect();
+    let mut bars: Vec<(String, f64)> = bars.collect();
+    if bars.len() > MOST_GROUPS {
+        // Those with the most decisions stay, in their order.
+        let mut by_size = bars.clone();
+        by_size.sort_by(|one, other| other.1.total_cmp(&one.1));
+        let others = by_size.split_off(MOST_GROUPS - 1);
+        bars.retain(|bar| !others.contains(bar));
+        let sum = others.iter().map(|(_, decisions)| decisions).sum();
+        bars.push((format!("({} others)", others.len()), sum));
+    }
     (!bars.is_empty()).then(|| Chart {
         name: format!("methods{by}"),
         title: format!("Decisions by {what} and method"),

@@ -14,6 +14,9 @@ use retold::totals::{Counts, Figures, ParserFigures, Totals};
 /// Decisions by method, and whether it is the parser's last resort: nothing was found in the answer.
 pub type Methods = BTreeMap<(String, bool), u64>;
 
+/// The most groups of a table or a plot; the others are summed up.
+pub(crate) const MOST_GROUPS: usize = 30;
+
 /// A run, summed up.
 #[derive(Debug, Clone)]
 pub struct RunSummary {
@@ -23,7 +26,7 @@ pub struct RunSummary {
     pub started: RunStarted,
     /// The word for how it ended; `None` if it is unfinished.
     pub outcome: Option<String>,
-    /// Its numbers.
+    /// Its numbers, by the kinds of call and the models with the most calls.
     pub figures: Figures,
     /// What its decisions rest on.
     pub independence: Independence,
@@ -41,7 +44,8 @@ impl RunSummary {
         clusters: Option<&str>,
     ) -> Result<Self, AuditError> {
         let started = retold::run::started(reader, run)?;
-        let totals = Totals::read(reader, run)?;
+        let mut totals = Totals::read(reader, run)?;
+        totals.sum_up(MOST_GROUPS);
         let before = Seq(totals.end().0.saturating_sub(1));
         let last = reader.events(run, before, 1)?.pop().map(|last| last.event()).transpose();
         let last = last.map_err(LogError::from)?;

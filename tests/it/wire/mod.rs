@@ -22,6 +22,7 @@ mod invented;
 mod kept_alive;
 mod keys;
 mod killed;
+mod label_columns;
 mod labels;
 mod led;
 mod libraries;
