@@ -21,7 +21,7 @@ mod target;
 
 pub use declared_sources::{DeclaredSources, MadeFrom, PromptRelation};
 pub use error::AuditError;
-pub use independence::{Clusters, Independence, SharedAnswer, Sizes, independence};
+pub use independence::{Clusters, Independence, MadeFor, SharedAnswer, Sizes, independence};
 pub use link::Link;
 pub use matches::Match;
 pub use origin::Origin;

@@ -66,8 +66,11 @@ pub struct SharedAnswer {
     /// What they decide.
     pub decides: String,
     /// The decisions, with the calls that they were made for.
-    pub decisions: Vec<(Seq, CallPath, Sample)>,
+    pub decisions: Vec<MadeFor>,
 }
+
+/// A decision, with the call and the sample that it was made for.
+pub type MadeFor = (Seq, CallPath, Sample);
 
 /// Finds out what the decisions of a run rest on. `parsers` know which methods are last resorts. `label` is the one over which its study says that draws are
 /// independent; if it names none, the labels of [`CLUSTERS`](crate::event::CLUSTERS) count. A question of a
@@ -85,7 +88,7 @@ pub fn independence(
     label: Option<&str>,
 ) -> Result<Independence, AuditError> {
     let mut kinds: BTreeMap<(String, String), Vec<Decided>> = BTreeMap::new();
-    let mut resting: BTreeMap<(DrawOrigin, String), Vec<(Seq, CallPath, Sample)>> = BTreeMap::new();
+    let mut resting: BTreeMap<(DrawOrigin, String), Vec<MadeFor>> = BTreeMap::new();
     for (decides, decided) in draws::read(reader, run, parsers, label)? {
         let of = (decided.seq, decided.call.clone(), decided.sample);
         resting.entry((decided.origin, decides.clone())).or_default().push(of);
@@ -106,7 +109,7 @@ pub fn independence(
 impl SharedAnswer {
     /// Whether the decisions are about several questions: one that was decided about twice shares nothing.
     fn has_several(&self) -> bool {
-        let question = |(_, call, sample): &(Seq, CallPath, Sample)| (call.clone(), *sample);
+        let question = |(_, call, sample): &MadeFor| (call.clone(), *sample);
         let first = self.decisions.first().map(question);
         self.decisions.iter().any(|decision| Some(question(decision)) != first)
     }
