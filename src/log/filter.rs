@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use super::asked::AskedModels;
 use super::backend::Reader;
 use super::error::LogError;
-use crate::event::{Event, EventError, StoredEvent};
+use crate::event::{Event, StoredEvent};
 use crate::id::{CallPath, Seq, Time};
 
 /// Which events of a run to list; an event has to meet all of them.
@@ -70,16 +70,13 @@ impl EventFilter {
         self.call.is_some() || !self.labels.is_empty()
     }
 
-    /// Whether a question is one of a call that is asked for.
-    fn is_asked(&self, call: &CallPath, question: &StoredEvent) -> Result<bool, EventError> {
-        if !self.is_call(call.as_str()) {
-            return Ok(false);
-        }
-        if self.labels.is_empty() {
-            return Ok(true);
-        }
-        let has = question.labels()?;
-        Ok(self.labels.iter().all(|(name, value)| has.get(name) == Some(value)))
+    /// Whether a question is one of a call that is asked for. One that cannot be read has no labels.
+    fn is_asked(&self, call: &CallPath, question: &StoredEvent) -> bool {
+        let has_labels = || {
+            let has = question.labels().unwrap_or_default();
+            self.labels.iter().all(|(name, value)| has.get(name) == Some(value))
+        };
+        self.is_call(call.as_str()) && (self.labels.is_empty() || has_labels())
     }
 
     /// Whether an event is listed that belongs to a call that is asked for.
@@ -155,7 +152,7 @@ impl<'a> Filtering<'a> {
     /// event that belongs.
     fn belongs(&self, reader: &mut dyn Reader, event: &StoredEvent) -> Result<bool, LogError> {
         if let Some(call) = &event.call {
-            return Ok(self.filter.is_asked(call, event)?);
+            return Ok(self.filter.is_asked(call, event));
         }
         match event.event() {
             Ok(Event::Occurred(fact)) => {

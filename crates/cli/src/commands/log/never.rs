@@ -55,7 +55,7 @@ pub(super) fn never(
                 parts.extend(new);
             }
             if !labels.is_empty() && stored.is_question() {
-                let each = stored.labels().map_err(LogError::from)?;
+                let each = stored.labels().unwrap_or_default();
                 known_labels.extend(each.iter().map(written));
             }
             if method.is_none() && model.is_none() {
