@@ -517,7 +517,7 @@ fn what_is_not_there_is_said() {
         ("/run/latest/state?at=99999", 404, "has no event 99999: its last one is"),
         ("/run/latest/event/x", 404, "x is not the number of an event"),
         ("/run/latest/exchange/1", 404, "does not belong to a question"),
-        ("/run/latest/participant/nobody", 404, "has no participant nobody: "),
+        ("/run/latest/participant/nobody", 404, "has no participant or call nobody: "),
         (
             "/run/latest/state?pointer=/none",
             404,
