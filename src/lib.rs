@@ -72,6 +72,7 @@
 //!   own, or a program
 //! - [`compare`]: two runs, call by call and fact by fact
 //! - [`totals`]: what a run used: calls, tokens, cost, latency, and what was saved
+//! - [`decided`]: the decisions of a run with their questions, and whether they are in force
 //! - [`effective`]: which decisions about a run's answers were accepted since
 //! - [`audit`]: from a decision back to everything that its prompt was made from
 //! - [`exchange`], [`jsonl`]: runs and bare exchanges as files
@@ -95,6 +96,7 @@ pub mod compare;
 pub mod content;
 pub mod counted;
 pub mod decide;
+pub mod decided;
 pub mod draft;
 pub mod effective;
 pub mod encoding;

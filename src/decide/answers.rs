@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{ChoiceNumber, UndecidedAnswer};
 use crate::content::Content;
-use crate::event::{AnswerReused, DecisionMade, Event, ResponseReceived, kind};
+use crate::event::{AnswerReused, DecisionMade, Event, Labels, ResponseReceived, kind};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{EventFault, Index, LogError, Reader, RunEvents};
 use crate::lookup::LookupMap;
@@ -26,6 +26,8 @@ pub struct RecordedAnswer {
     pub sample: Sample,
     /// What was asked.
     pub prompt: PromptHash,
+    /// What the call belongs to.
+    pub labels: Labels,
     /// The answer: the text of its first choice.
     pub content: Content,
     /// Everything besides its text.
@@ -88,7 +90,8 @@ pub fn each_answer<E: From<LogError>>(
 ) -> Result<(), E> {
     let index = Index::open(reader, run)?;
     let decided = index.census(reader)?.events.contains_key(kind::DECISION_MADE);
-    let mut questions: LookupMap<Seq, (CallPath, Sample, PromptHash)> = LookupMap::default();
+    let mut questions: LookupMap<Seq, (CallPath, Sample, PromptHash, Labels)> =
+        LookupMap::default();
     let mut waiting: BTreeMap<(Seq, u32), RecordedAnswer> = BTreeMap::new();
     let mut reported: BTreeSet<Seq> = BTreeSet::new();
     let mut events = RunEvents::new(run);
@@ -97,7 +100,7 @@ pub fn each_answer<E: From<LogError>>(
         let corrupt = |fault: EventFault| LogError::corrupt(run, seq, fault);
         let (request, content, beside) = match stored.event().map_err(LogError::from)? {
             Event::RequestSent(sent) => {
-                questions.insert(seq, (sent.call, sent.sample, sent.prompt));
+                questions.insert(seq, (sent.call, sent.sample, sent.prompt, sent.labels));
                 continue;
             }
             Event::ResponseReceived(ResponseReceived { request, content, details }) => {
@@ -128,10 +131,10 @@ pub fn each_answer<E: From<LogError>>(
             _ => continue,
         };
         let missing = || corrupt(EventFault::NoQuestion);
-        let (call, sample, prompt) = questions.remove(&request).ok_or_else(missing)?;
+        let (call, sample, prompt, labels) = questions.remove(&request).ok_or_else(missing)?;
         let (choice, other, decision) = (ChoiceNumber::ONLY, None, None);
         let answer =
-            RecordedAnswer { seq, call, sample, prompt, content, beside, choice, other, decision };
+            RecordedAnswer { seq, call, sample, prompt, labels, content, beside, choice, other, decision };
         for answer in answer.each_choice() {
             match decided {
                 true => drop(waiting.insert((seq, answer.choice.at), answer)),

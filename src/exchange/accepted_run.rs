@@ -61,6 +61,8 @@ pub struct AcceptedDecision {
     pub call: CallPath,
     /// Its sample.
     pub sample: Sample,
+    /// What the call belongs to.
+    pub labels: Labels,
     /// The answer.
     pub content: Content,
     /// Its seq in the original run.
@@ -132,7 +134,7 @@ impl AcceptedRun {
         accepted: AcceptedDecision,
         request: Request,
     ) -> Result<(), LogError> {
-        let AcceptedDecision { call, sample, content, seq: from_seq, beside, by, details } =
+        let AcceptedDecision { call, sample, labels, content, seq: from_seq, beside, by, details } =
             accepted;
         let response = match self.answers.get(&from_seq) {
             Some(response) => *response,
@@ -142,7 +144,7 @@ impl AcceptedRun {
                     sample,
                     prompt: request.hash(),
                     because: Because::default(),
-                    labels: Labels::default(),
+                    labels,
                 };
                 let request = self.event(&Event::RequestSent(sent), Some(request))?;
                 let from_run = self.of;

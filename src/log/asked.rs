@@ -2,6 +2,7 @@
 
 use super::backend::Reader;
 use super::error::LogError;
+use super::run_events::event_at;
 use crate::event::StoredEvent;
 use crate::id::{PromptHash, RunId, Seq};
 use crate::lookup::Recent;
@@ -61,7 +62,6 @@ fn prompt_of(
     run: RunId,
     question: Seq,
 ) -> Result<Option<PromptHash>, LogError> {
-    let before = Seq(question.0.saturating_sub(1));
-    let found = reader.events(run, before, 1)?.into_iter().find(|found| found.seq == question);
+    let found = event_at(reader, run, question)?;
     Ok(found.filter(StoredEvent::is_question).and_then(|found| found.prompt))
 }

@@ -43,3 +43,13 @@ impl RunEvents {
         Ok(next)
     }
 }
+
+/// The event of a run at a seq, if there is one.
+pub(crate) fn event_at(
+    reader: &mut dyn Reader,
+    run: RunId,
+    seq: Seq,
+) -> Result<Option<StoredEvent>, LogError> {
+    let found = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?.pop();
+    Ok(found.filter(|found| found.seq == seq))
+}

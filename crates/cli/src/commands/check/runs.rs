@@ -217,6 +217,7 @@ fn accept(
     let decision = AcceptedDecision {
         call: answer.call.clone(),
         sample: answer.sample,
+        labels: answer.labels.clone(),
         content: answer.content.clone(),
         seq: answer.seq,
         beside: answer.beside.clone(),
