@@ -38,7 +38,6 @@ impl SeqSet {
 /// Its block, the word in the block, and the bit in the word.
 fn place(Seq(seq): Seq) -> (u64, usize, u64) {
     let within = seq % BLOCK;
-    #[expect(clippy::cast_possible_truncation, reason = "it is below WORDS")]
     let word = (within / BITS) as usize;
     (seq / BLOCK, word, 1 << (within % BITS))
 }

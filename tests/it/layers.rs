@@ -48,7 +48,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "model", "parse", "prompt", "run", "unique",
         ],
     ),
-    ("decided", &["event", "exchange", "id", "log", "lookup"]),
+    ("decided", &["decide", "event", "exchange", "id", "log", "lookup", "prompt", "run"]),
     ("compare", &["content", "event", "id", "log", "lookup", "prompt", "run"]),
     ("check", &["decide", "event", "id", "log", "model", "parse", "prompt"]),
     (
