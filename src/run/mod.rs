@@ -85,7 +85,7 @@ pub use output_digests::{OutputDifference, REPORT, compare_outputs, output_diges
 pub use question::{Answer, CallFailed, Question, Reuse};
 pub use record::{EventPlace, ExchangePlace, RunRecord, started};
 pub use recorder::{Recorder, RecorderError};
-pub use rng::rng_for;
+pub use rng::{below, rng_for, shuffle};
 pub use setup::Setup;
 pub use signal::Signal;
 pub use spool::Spool;

@@ -18,8 +18,8 @@ use std::fmt::Write;
 use retold::counted::counted;
 use retold::escaping::printable;
 use retold::totals::{Calls, Counts, Latency, Tokens};
+use retold_figures::{ComparedFigure, Estimate, Pairing, other_seed};
 use retold_study::charts::Chart;
-use retold_study::figures::{Estimate, PairedFigure, other_seed};
 
 pub use foreign::charts;
 pub use summary::{Methods, RunSummary, methods};
@@ -44,8 +44,8 @@ pub struct RunPart {
 pub struct ReportPage {
     /// The runs.
     pub runs: Vec<RunPart>,
-    /// With two runs: their figures, paired.
-    pub paired: Vec<PairedFigure>,
+    /// With two runs: their figures side by side.
+    pub compared: Vec<ComparedFigure>,
 }
 
 /// The style of the page.
@@ -123,7 +123,7 @@ impl ReportPage {
     fn figures(&self, page: &mut String) {
         page.push_str("<h2>Headline figures</h2>\n");
         let [one] = self.runs.as_slice() else {
-            return self.paired(page);
+            return self.compared(page);
         };
         if one.figures.is_empty() {
             page.push_str("<p>This kind of run has no headline figures.</p>\n");
@@ -153,17 +153,20 @@ impl ReportPage {
         found(&one.summary, page);
     }
 
-    fn paired(&self, page: &mut String) {
-        if self.paired.is_empty() {
+    fn compared(&self, page: &mut String) {
+        if self.compared.is_empty() {
             page.push_str("<p>These runs have no headline figures in common.</p>\n");
         } else {
-            page.push_str(
-                "<div class=wide tabindex=0>\n<table>\n<tr><th>figure</th><th>first run</th><th>second run</th><th>difference, paired</th>\
+            let pairing = self.compared.first().map(|figure| figure.pairing);
+            let difference = pairing.map_or("difference", Pairing::difference);
+            let _ = write!(
+                page,
+                "<div class=wide tabindex=0>\n<table>\n<tr><th>figure</th><th>first run</th><th>second run</th><th>{difference}</th>\
                  <th>95 % interval</th><th>lanes in both</th><th>changed</th></tr>\n",
             );
         }
-        for figure in &self.paired {
-            let PairedFigure { one, other, lanes, lanes_changed, .. } = figure;
+        for figure in &self.compared {
+            let ComparedFigure { one, other, lanes, lanes_changed, .. } = figure;
             let interval = match figure.no_interval() {
                 Some(reason) => reason.to_owned(),
                 None => figure.interval_text(),
@@ -178,9 +181,9 @@ impl ReportPage {
                 figure.difference_text().unwrap_or_else(|| "-".to_owned()),
             );
         }
-        if !self.paired.is_empty() {
+        if !self.compared.is_empty() {
             page.push_str("</table>\n</div>\n<ul class=sampled>\n");
-            for PairedFigure { one, other, .. } in &self.paired {
+            for ComparedFigure { one, other, .. } in &self.compared {
                 let (name, how) = (escaped(&one.name, 100), sampled(one));
                 let then = other.as_ref().map(sampled).filter(|then| *then != how);
                 let how = escaped(&how, 200);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use retold::compare::{CallDifference, CallPlace, Comparison};
 use retold::id::{CallPath, Sample};
 use retold::totals::Totals;
-use retold_study::figures::PairedFigure;
+use retold_figures::ComparedFigure;
 
 /// A call of two runs.
 pub(crate) struct CallPair {
@@ -21,7 +21,7 @@ pub(crate) struct RunComparison {
     pub(crate) counts: BTreeMap<&'static str, u64>,
     pub(crate) comparison: Comparison,
     /// The headline figures, or why there are none.
-    pub(crate) figures: Result<Vec<PairedFigure>, String>,
+    pub(crate) figures: Result<Vec<ComparedFigure>, String>,
 }
 
 /// The numbers of a run, as far as it can be read, and why no further.

@@ -13,20 +13,16 @@
 //! - [`floats`]: vectors in facts and states
 //!   alone.
 //! - [`charts`]: the numbers of a report's plots.
-//! - [`figures`]: headline figures, their intervals, and their differences between two runs.
 //! - [`parser_file`]: parsers that are written down in YAML.
-//! - [`at_once`], [`random`], [`word_vector`]: questions in bounds, draws that never change,
-//!   vectors of made-up texts.
+//! - [`at_once`], [`word_vector`]: questions in bounds, vectors of made-up texts.
 
 pub mod at_once;
 pub mod charts;
 pub mod config;
 pub mod error;
-pub mod figures;
 pub mod floats;
 pub mod original;
 pub mod parser_file;
-pub mod random;
 pub mod registration;
 pub mod settings;
 pub mod story;

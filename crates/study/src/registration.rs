@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::charts::Chart;
 use crate::config::{ConfigError, ConfigFile, ModelKind, Runtime};
 use crate::error::{BoxError, StudyError};
-use crate::figures::Figure;
 use crate::original::ReadOriginal;
 use crate::settings::ExperimentSettings;
 use crate::study::{SettingsOf, StoreResult, Study};
+use retold_figures::Figure;
 
 /// A study as a program offers it: everything that commands need to know about it.
 pub trait Registration: Sync {

@@ -13,7 +13,7 @@ use crate::select::{self, RunSelection};
 use crate::views::alike::{alike, and_others, shortened};
 use crate::views::differing::where_they_differ;
 use crate::views::facts::{EXCERPT, facts_text, more};
-use crate::views::figures::{methods, paired_table};
+use crate::views::figures::{compared_table, methods};
 use retold::compare::{
     CallDifference, CallPlace, Comparison, LaneDifference, RunSide, SettingDifference, compare,
 };
@@ -22,7 +22,7 @@ use retold::event::{Event, ForkedFrom, RunStarted};
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
 use retold::run::StateDifference;
-use retold_study::figures::{PairedFigure, other_seed, paired};
+use retold_figures::{ComparedFigure, Pairing, compared_figures, other_seed};
 use retold_study::studies::Studies;
 
 /// Compare two runs: prompts, answers, decisions, facts and state.
@@ -32,9 +32,10 @@ use retold_study::studies::Studies;
 /// program. Unnamed calls of programs are named after their prompts.
 ///
 /// Shows the first difference of each lane (a participant, a dialogue, a puzzle), with the diff of
-/// the prompts, and the headline figures of both runs with 95 % intervals and their paired
-/// difference: over the lanes that both runs have. Exit code 1 if anything differs but settings and
-/// versions.
+/// the prompts, and the headline figures of both runs with 95 % intervals and their difference. It is
+/// over the lanes that both runs have if the runs have the same seed. With other seeds, lanes of the
+/// same name may be different people, and the difference is unpaired: of all draws of each run. Exit
+/// code 1 if anything differs but settings and versions.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The first run (first digits of its id, or `latest`) or a recording's file.
@@ -51,7 +52,7 @@ struct ComparedRuns<'a> {
     comparison: Comparison,
     /// Of each lane: how the prompts differ, or what else does.
     lanes: Vec<LaneDiff>,
-    figures: Vec<PairedFigure>,
+    figures: Vec<ComparedFigure>,
     /// Why there are no figures, if there are none.
     no_figures: Option<&'a str>,
     started: [RunStarted; 2],
@@ -97,7 +98,10 @@ fn compared<'a>(
     let of = |reader: &mut CheckedReader, run| figures_of(studies, reader, run);
     let (figures, no_figures) = if started[0].experiment == started[1].experiment {
         match (of(&mut first, one.run)?, of(&mut second, other.run)?) {
-            (Some(one), Some(other)) if !one.is_empty() => (paired(&one, &other), None),
+            (Some(one), Some(other)) if !one.is_empty() => {
+                let pairing = Pairing::of_seeds(started[0].seed, started[1].seed);
+                (compared_figures(&one, &other, pairing), None)
+            }
             _ => (Vec::new(), Some("this kind of run has no headline figures")),
         }
     } else {
@@ -232,7 +236,7 @@ impl ComparedRuns<'_> {
                 let _ = writeln!(text, "  {reason}");
             }
             None => {
-                text.push_str(&paired_table(&self.figures));
+                text.push_str(&compared_table(&self.figures));
                 if let Some(caution) = self.other_seed() {
                     let _ = writeln!(text, "  note: {caution}");
                 }

@@ -17,8 +17,8 @@ use crate::views::{self, program};
 use retold::draft::Draft;
 use retold::escaping::printable;
 use retold::run::RunRecord;
+use retold_figures::{Figure, Pairing, compared_figures};
 use retold_report::{ReportPage, RunPart, RunSummary};
-use retold_study::figures::{Figure, paired};
 use retold_wire::PROGRAM;
 
 /// Write a run, or two side by side, as one self-contained page.
@@ -27,8 +27,8 @@ use retold_wire::PROGRAM;
 /// which methods its decisions were found.
 ///
 /// With two runs, the page compares them: both sets of figures and plots, and the difference of
-/// each figure over the lanes (participants, puzzles) that both runs have. The page needs no network
-/// and has no script.
+/// each figure: over the lanes (participants, puzzles) that both runs have if they have the same seed,
+/// otherwise unpaired. The page needs no network and has no script.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run (first digits of its id, or `latest`) or a recording's file; a second one to compare
@@ -74,12 +74,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         parts.push(part);
         figures.push(of);
     }
-    let paired = match figures.as_slice() {
-        [one, other] => paired(one, other),
+    let seeds: Vec<u64> = parts.iter().map(|part| part.summary.started.seed).collect();
+    let compared = match (figures.as_slice(), seeds.as_slice()) {
+        ([one, other], [first, second]) => {
+            compared_figures(one, other, Pairing::of_seeds(*first, *second))
+        }
         _ => Vec::new(),
     };
     let simulated = parts.iter().any(|part| part.summary.started.is_simulated());
-    let page = ReportPage { runs: parts, paired };
+    let page = ReportPage { runs: parts, compared };
     let html = page.html().map_err(|e| CliError::usage(format!("a plot cannot be drawn: {e}")))?;
     if is_stdout {
         output.raw(html.as_bytes())?;

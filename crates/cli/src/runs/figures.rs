@@ -6,7 +6,7 @@ use crate::select;
 use retold::id::RunId;
 use retold::log::Reader;
 use retold::run::RunRecord;
-use retold_study::figures::Figure;
+use retold_figures::Figure;
 use retold_study::studies::Studies;
 use serde_json::Value;
 

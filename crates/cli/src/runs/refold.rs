@@ -14,13 +14,13 @@ use crate::runs::settings::settings_of;
 use crate::select::{self, RunSource};
 use crate::views::departures::{departures_json, departures_text};
 use crate::views::facts::facts_text;
-use crate::views::figures::{methods, paired_table};
+use crate::views::figures::{compared_table, methods};
 use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
 use retold::compare::{FactChanges, FactRecord, fact_changes, recorded_facts};
 use retold::id::{CallPath, Sample};
 use retold::model::Prices;
 use retold::run::{DryRun, DryRunSettings, Finish, Forecast, Mode, OtherDecision};
-use retold_study::figures::{PairedFigure, paired};
+use retold_figures::{ComparedFigure, Pairing, compared_figures};
 use retold_wire::PROGRAM;
 
 /// What other decisions change in a run.
@@ -30,7 +30,7 @@ pub(crate) struct RefoldResult {
     facts: FactChanges,
     rehearsal: DryRun,
     forecast: Forecast,
-    figures: Vec<PairedFigure>,
+    figures: Vec<ComparedFigure>,
 }
 
 /// Refuses a run that only its program can execute again.
@@ -85,7 +85,7 @@ pub(crate) fn refold(
         let facts = facts.map_err(|e| CliError::usage(format!("a fact of the run: {e}")))?;
         figures_from(global.studies, &experiment, &of, &facts)
     };
-    let figures = paired(&figures(&recorded)?, &figures(&now)?);
+    let figures = compared_figures(&figures(&recorded)?, &figures(&now)?, Pairing::Lanes);
     let forecast = rehearsal.forecast(prices);
     let facts = fact_changes(recorded, now);
     Ok(RefoldResult { decisions: count, facts, rehearsal, forecast, figures })
@@ -140,7 +140,7 @@ impl RefoldResult {
         text.push_str(&departures_text(departures));
         if !figures.is_empty() {
             text.push_str("\nheadline figures, recorded -> with these decisions\n");
-            text.push_str(&paired_table(figures));
+            text.push_str(&compared_table(figures));
             text.push_str(&methods(figures));
             if !new.is_empty() {
                 text.push_str(

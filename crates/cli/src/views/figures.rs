@@ -3,30 +3,37 @@
 use std::fmt::Write;
 
 use crate::output::counted;
-use retold_study::figures::{Estimate, PairedFigure};
+use retold_figures::{ComparedFigure, Estimate, Pairing};
 
-/// A table of figures in two runs, and of their differences over the lanes that both have.
-pub(crate) fn paired_table(figures: &[PairedFigure]) -> String {
+/// A table of figures in two runs, and of their differences.
+pub(crate) fn compared_table(figures: &[ComparedFigure]) -> String {
     let mut text = String::new();
     let width = figures.iter().map(|f| f.one.name.chars().count()).max().unwrap_or(0);
     for figure in figures {
-        let PairedFigure { one, other, lanes, lanes_changed, .. } = figure;
+        let ComparedFigure { one, other, pairing, lanes, lanes_changed, .. } = figure;
         let now = other.as_ref().map_or_else(|| "not in the second run".to_owned(), Estimate::text);
         // Writing to a string cannot fail, here and below.
         let _ = write!(text, "  {:<width$}  {} -> {now}", one.name, one.text());
         if let Some(difference) = figure.difference_text() {
             let interval = figure.interval_text();
             let space = if interval.is_empty() { "" } else { " " };
-            let _ = write!(
-                text,
-                "; difference {difference}{space}{interval} over {} in both, of which {lanes_changed} changed",
-                counted(*lanes, "lane")
-            );
+            let _ = write!(text, "; difference {difference}{space}{interval}");
+            let _ = match pairing {
+                Pairing::Lanes => write!(
+                    text,
+                    " over {} in both, of which {lanes_changed} changed",
+                    counted(*lanes, "lane")
+                ),
+                Pairing::Strangers => write!(text, ", unpaired"),
+            };
             if let Some(reason) = figure.no_interval() {
                 let _ = write!(text, " ({reason})");
             }
         } else if other.is_some() {
-            text.push_str("; no lane is in both");
+            text.push_str(match pairing {
+                Pairing::Lanes => "; no lane is in both",
+                Pairing::Strangers => "; no draws in one of the runs",
+            });
         }
         text.push('\n');
     }
@@ -34,7 +41,7 @@ pub(crate) fn paired_table(figures: &[PairedFigure]) -> String {
 }
 
 /// How the intervals of a table were computed, as a line; empty without intervals.
-pub(crate) fn methods(figures: &[PairedFigure]) -> String {
+pub(crate) fn methods(figures: &[ComparedFigure]) -> String {
     let intervals = figures.iter().flat_map(|figure| {
         let other = figure.other.as_ref().and_then(|other| other.interval);
         [figure.one.interval, other, figure.interval].into_iter().flatten()

@@ -9,7 +9,7 @@ use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
 use retold::log::{LogError, Reader};
-use retold_study::figures::{Estimate, PairedFigure, other_seed};
+use retold_figures::{ComparedFigure, Estimate, other_seed};
 use retold_study::studies::Studies;
 use serde::Serialize;
 use serde_json::Value;
@@ -90,7 +90,7 @@ struct ComparePage {
 #[derive(Serialize)]
 struct Headline {
     #[serde(flatten)]
-    figure: PairedFigure,
+    figure: ComparedFigure,
     shown: HeadlineText,
 }
 
@@ -260,7 +260,7 @@ fn fill(
 }
 
 /// A figure, with how people read it.
-fn headline(figure: PairedFigure) -> Headline {
+fn headline(figure: ComparedFigure) -> Headline {
     let missing = || "not in the second run".to_owned();
     let shown = HeadlineText {
         first: figure.one.text(),

@@ -6,9 +6,9 @@ use super::experiment::Adventure;
 use super::figures::figures;
 use super::state::{AdventureGame, Games, JournalEntry};
 use retold::run::folded;
+use retold_figures::FigureKind;
 use retold_study::charts::{Chart, ChartData, EstimateRow};
 use retold_study::error::BoxError;
-use retold_study::figures::FigureKind;
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -4,8 +4,8 @@ use super::experiment::Adventure;
 use super::facts::GameEnding;
 use super::state::{AdventureGame, Games, JournalEntry};
 use retold::run::folded;
+use retold_figures::{Draws, Figure, FigureKind};
 use retold_study::error::BoxError;
-use retold_study::figures::{Draws, Figure, FigureKind};
 use serde_json::Value;
 
 /// How many games were told to their end; and of their turns, the share with a decision point, with

@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha12Rng;
 use serde::{Deserialize, Serialize};
 
-use retold_study::random::shuffle;
+use retold::run::shuffle;
 
 /// What a participant goes through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -4,8 +4,8 @@ use super::conditions::Condition;
 use super::experiment::Deliberation;
 use super::state::{DeliberationState, Participant, ParticipantStatus};
 use retold::run::folded;
+use retold_figures::{Draws, Figure, FigureKind};
 use retold_study::error::BoxError;
-use retold_study::figures::{Draws, Figure, FigureKind};
 use serde_json::Value;
 
 /// For each condition with a second vote: the share of those who voted twice and changed their

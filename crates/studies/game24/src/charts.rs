@@ -4,9 +4,9 @@ use super::experiment::Game24;
 use super::figures::figures;
 use super::state::Tally;
 use retold::run::folded;
+use retold_figures::wilson;
 use retold_study::charts::{Chart, ChartData, EstimateRow};
 use retold_study::error::BoxError;
-use retold_study::figures::wilson;
 use serde_json::Value;
 
 /// The solve rate by puzzle, and overall; what the answers were found by, and the verdicts on them.

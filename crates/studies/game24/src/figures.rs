@@ -3,8 +3,8 @@
 use super::experiment::Game24;
 use super::state::Tally;
 use retold::run::folded;
+use retold_figures::{Draws, Figure, FigureKind};
 use retold_study::error::BoxError;
-use retold_study::figures::{Draws, Figure, FigureKind};
 use serde_json::Value;
 
 /// The share of correct answers. The samples of one puzzle are a cluster: some puzzles are harder

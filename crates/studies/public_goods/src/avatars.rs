@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha12Rng;
 
-use retold_study::random::shuffle;
+use retold::run::shuffle;
 
 /// All avatars: the names that players use for each other in the original answers.
 pub const AVATARS: [&str; 20] = [

@@ -8,8 +8,8 @@ use super::report::rounds_shown;
 use super::rules::GameRules;
 use super::state::PlayedGames;
 use retold::run::folded;
+use retold_figures::{Draws, Figure, FigureKind};
 use retold_study::error::BoxError;
-use retold_study::figures::{Draws, Figure, FigureKind};
 use serde_json::Value;
 
 /// What is resampled.

@@ -21,13 +21,13 @@ use retold::id::CallPath;
 use retold::parse::Parser;
 use retold::parse::registry::RegistryError;
 use retold::prompt::{Message, Role};
+use retold::run::shuffle;
 use retold::run::{
     Answer, CallFailed, Experiment, OutputError, OutputFile, Question, Report, Run, RunRecord, Stop,
 };
 use retold_study::at_once::at_once;
 use retold_study::config::RequestConfig;
 use retold_study::error::StudyError;
-use retold_study::random::shuffle;
 use retold_study::template::TemplateError;
 
 /// Agents who live together for some days.

@@ -1,7 +1,7 @@
 //! The figures that the report leads with.
 
 use super::world::{TurnCounts, World};
-use retold_study::figures::{Draws, Figure, FigureKind};
+use retold_figures::{Draws, Figure, FigureKind};
 
 /// Inequality and activity on the last day, and the share of answers without a legible action.
 ///

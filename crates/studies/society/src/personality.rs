@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha12Rng;
 use serde::{Deserialize, Serialize};
 
-use retold_study::random::shuffle;
+use retold::run::shuffle;
 
 /// An agent's values: the document's five.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

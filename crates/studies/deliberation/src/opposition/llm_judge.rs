@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha12Rng;
 
 use super::{Method, OpposingView, Position, Scene};
-use retold_study::random::shuffle;
+use retold::run::shuffle;
 
 /// The most positions shown to the judge.
 const SHOWN: usize = 10;

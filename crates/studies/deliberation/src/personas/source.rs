@@ -10,8 +10,8 @@ use super::grammar::built_in;
 use super::language::is_english;
 use retold::encoding::read_text;
 use retold::run::rng_for;
+use retold::run::shuffle;
 use retold_study::REMARKS;
-use retold_study::random::shuffle;
 
 /// Why there are no personas.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

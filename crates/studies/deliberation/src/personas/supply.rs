@@ -11,10 +11,10 @@ use super::fetch::FetchLimits;
 use super::pool::{self, EnrichedPersona, Pool};
 use super::source::{Collection, PersonaError};
 use crate::{Config, Fact, Settings};
+use retold::run::shuffle;
 use retold::run::{RunRecord, rng_for};
 use retold_study::config::{ConfigError, ConfigFile, ModelKind, relative_to};
 use retold_study::error::BoxError;
-use retold_study::random::shuffle;
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::{SettingsOf, StoreResult, Study};
 

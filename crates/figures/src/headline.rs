@@ -13,19 +13,13 @@
 //!
 //! All intervals are for 95 %.
 
-#[cfg(test)]
-mod exact;
-mod interval;
-mod words;
-
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use interval::{Interval, IntervalMethod, RESAMPLES, Z, wilson};
-pub use words::other_seed;
-
-use interval::bootstrap;
+use crate::difference::{clustered, interval_between};
+use crate::draws::{ClusteredDraws, Sums};
+use crate::interval::{Interval, bootstrap, wilson};
 
 /// How a figure is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -91,45 +85,68 @@ pub struct Estimate {
     pub interval: Option<Interval>,
 }
 
-/// A figure in two runs, and its difference in the lanes that both have.
+/// Whether lanes with the same name are the same thing in two runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pairing {
+    /// They are, as in runs with one seed, or in a run whose answers were parsed again.
+    Lanes,
+    /// They are strangers: the draws of the two runs are independent.
+    Strangers,
+}
+
+impl Pairing {
+    /// That of two runs of an experiment with these seeds: others were drawn with another seed.
+    pub fn of_seeds(one: u64, other: u64) -> Self {
+        if one == other { Pairing::Lanes } else { Pairing::Strangers }
+    }
+
+    /// The heading of differences.
+    pub fn difference(self) -> &'static str {
+        match self {
+            Pairing::Lanes => "difference, paired",
+            Pairing::Strangers => "difference, unpaired",
+        }
+    }
+}
+
+/// A figure in two runs, and its difference: in the lanes that both have if these are pairs, otherwise of all draws.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PairedFigure {
+pub struct ComparedFigure {
     /// The figure in the first run.
     pub one: Estimate,
     /// The figure in the second run; `None` if the second run has no such figure.
     pub other: Option<Estimate>,
-    /// Lanes that have draws in both runs.
+    /// Whether lanes with the same name are paired.
+    pub pairing: Pairing,
+    /// Paired lanes that have draws in both runs.
     pub lanes: u64,
     /// In how many of these the two differ.
     pub lanes_changed: u64,
-    /// The clusters of these lanes.
+    /// The clusters of these lanes; without pairs, the smaller number of clusters of the two runs.
     pub clusters: u64,
-    /// The second figure minus the first one, over these lanes.
+    /// The second figure minus the first one, over these lanes; without pairs, over all draws.
     pub difference: Option<f64>,
-    /// The 95 % interval of the difference, if one can be given: not if nothing varies. Lanes are kept together with their
-    /// counterparts, so what both runs share cancels out.
+    /// The 95 % interval of the difference, if one can be given: not if nothing varies. Paired lanes are kept together with
+    /// their counterparts, so what both runs share cancels out.
     pub interval: Option<Interval>,
 }
 
-/// The sums of one cluster: of the draws, and of their number; twice for pairs.
-type Sums<const N: usize> = [f64; N];
-
 impl Figure {
+    /// Its draws by cluster.
+    fn clustered(&self) -> ClusteredDraws {
+        let drawn = self.draws.iter().filter(|draws| draws.count > 0);
+        clustered(drawn.map(|draws| (&*draws.cluster, draws.sum, f64::from(draws.count))))
+    }
+
     /// Its value and interval.
     pub fn estimate(&self) -> Estimate {
-        let mut clusters: BTreeMap<&str, Sums<2>> = BTreeMap::new();
         let drawn = self.draws.iter().filter(|draws| draws.count > 0);
-        for Draws { cluster, sum, count, .. } in drawn.clone() {
-            let [all, n] = clusters.entry(cluster).or_default();
-            *all += sum;
-            *n += f64::from(*count);
-        }
-        let sums: Vec<Sums<2>> = clusters.into_values().collect();
-        let (sum, count) = total(&sums);
-        let single = sums.iter().all(|[_, n]| *n <= 1.0);
-        let interval = match (self.kind, single) {
+        let clusters = self.clustered();
+        let (sum, count) = clusters.total();
+        let interval = match (self.kind, clusters.are_independent()) {
             (FigureKind::Share, true) => wilson(sum, count),
-            _ => bootstrap(&self.name, &sums, |[sum, n]| (n > 0.0).then(|| sum / n)),
+            _ => clusters.bootstrap(&self.name),
         };
         let lanes: u64 = drawn.clone().count() as u64;
         Estimate {
@@ -137,30 +154,46 @@ impl Figure {
             pointer: self.pointer.clone(),
             kind: self.kind,
             unit: self.unit,
-            value: (count > 0.0).then(|| sum / count),
+            value: clusters.mean(),
             draws: drawn.map(|draws| u64::from(draws.count)).sum(),
             lanes,
-            clusters: sums.len() as u64,
+            clusters: clusters.clusters(),
             interval,
         }
     }
 
     /// Its difference from the same figure in another run.
-    fn paired(&self, other: Option<&Figure>) -> PairedFigure {
-        let one = self.estimate();
-        let Some(other) = other else {
-            let (lanes, lanes_changed, clusters) = (0, 0, 0);
-            let (other, difference, interval) = (None, None, None);
-            return PairedFigure {
-                one,
-                other,
-                lanes,
-                lanes_changed,
-                clusters,
-                difference,
-                interval,
-            };
+    fn compared(&self, other: Option<&Figure>, pairing: Pairing) -> ComparedFigure {
+        let nothing = ComparedFigure {
+            one: self.estimate(),
+            other: other.map(Figure::estimate),
+            pairing,
+            lanes: 0,
+            lanes_changed: 0,
+            clusters: 0,
+            difference: None,
+            interval: None,
         };
+        match (other, pairing) {
+            (None, _) => nothing,
+            (Some(other), Pairing::Lanes) => self.paired(other, nothing),
+            (Some(other), Pairing::Strangers) => self.unpaired(other, nothing),
+        }
+    }
+
+    /// The difference between strangers.
+    fn unpaired(&self, other: &Figure, found: ComparedFigure) -> ComparedFigure {
+        let (one, other) = (self.clustered(), other.clustered());
+        ComparedFigure {
+            clusters: one.clusters().min(other.clusters()),
+            difference: other.mean().zip(one.mean()).map(|(other, one)| other - one),
+            interval: interval_between(self.kind, &self.name, &one, &other),
+            ..found
+        }
+    }
+
+    /// The difference over the lanes that both runs have.
+    fn paired(&self, other: &Figure, found: ComparedFigure) -> ComparedFigure {
         let lane = |draws: &Draws| (draws.count > 0).then(|| (draws.lane.clone(), draws.clone()));
         let theirs: BTreeMap<String, Draws> = other.draws.iter().filter_map(lane).collect();
         let mut clusters: BTreeMap<&str, Sums<4>> = BTreeMap::new();
@@ -182,26 +215,29 @@ impl Figure {
             all.iter_mut().zip(sums).for_each(|(all, more)| *all += more);
         }
         let interval = bootstrap(&self.name, &sums, difference);
-        let (other, difference) = (Some(other.estimate()), difference(all));
         let clusters = sums.len() as u64;
-        PairedFigure { one, other, lanes, lanes_changed, clusters, difference, interval }
+        ComparedFigure {
+            lanes,
+            lanes_changed,
+            clusters,
+            difference: difference(all),
+            interval,
+            ..found
+        }
     }
-}
-
-fn total(sums: &[Sums<2>]) -> (f64, f64) {
-    sums.iter().fold((0.0, 0.0), |(sum, count), [s, n]| (sum + s, count + n))
 }
 
 /// The figures of two runs side by side, in the order of the first run; figures that only the
 /// second run has are left out.
-pub fn paired(one: &[Figure], other: &[Figure]) -> Vec<PairedFigure> {
+pub fn compared_figures(one: &[Figure], other: &[Figure], pairing: Pairing) -> Vec<ComparedFigure> {
     let twin = |figure: &Figure| other.iter().find(|other| other.name == figure.name);
-    one.iter().map(|figure| figure.paired(twin(figure))).collect()
+    one.iter().map(|figure| figure.compared(twin(figure), pairing)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::IntervalMethod;
 
     fn figure(kind: FigureKind, draws: &[(&str, &str, f64, u32)]) -> Figure {
         let draws = draws.iter().map(|(lane, cluster, sum, count)| Draws {
@@ -232,6 +268,31 @@ mod tests {
         assert_eq!(figure(FigureKind::Mean, &[]).estimate().value, None);
     }
 
+    fn pairs(one: &[Figure], other: &[Figure]) -> Vec<ComparedFigure> {
+        compared_figures(one, other, Pairing::Lanes)
+    }
+
+    #[test]
+    fn lanes_of_strangers_are_not_paired() {
+        assert_eq!(Pairing::of_seeds(7, 7), Pairing::Lanes);
+        let one = figure(FigureKind::Share, &[("a", "a", 0.0, 1), ("b", "b", 1.0, 1)]);
+        let other = figure(FigureKind::Share, &[("a", "a", 1.0, 1), ("b", "b", 1.0, 1)]);
+        let pairing = Pairing::of_seeds(7, 8);
+        let found = compared_figures(std::slice::from_ref(&one), &[other], pairing).remove(0);
+        assert_eq!((found.pairing, found.lanes, found.lanes_changed), (Pairing::Strangers, 0, 0));
+        assert_eq!((found.difference, found.clusters), (Some(0.5), 2));
+        let interval = found.interval.unwrap();
+        assert_eq!(interval.method, IntervalMethod::Newcombe);
+        assert!(interval.low < 0.0, "two draws each say little: {interval:?}");
+        let society = |value| figure(FigureKind::Mean, &[("a", "all", value, 1)]);
+        let found = compared_figures(&[society(1.0)], &[society(2.0)], pairing).remove(0);
+        assert_eq!((found.difference, found.interval), (Some(1.0), None));
+        assert_eq!(found.no_interval(), Some("no interval with a single cluster"));
+        let alike = |value| figure(FigureKind::Mean, &[("a", "a", value, 1), ("b", "b", value, 1)]);
+        let found = compared_figures(&[alike(1.0)], &[alike(2.0)], pairing).remove(0);
+        assert_eq!(found.no_interval(), Some("no interval: nothing varies within the runs"));
+    }
+
     #[test]
     fn lanes_that_both_runs_have_are_paired() {
         let one = figure(
@@ -242,11 +303,11 @@ mod tests {
             FigureKind::Share,
             &[("a", "a", 1.0, 1), ("b", "b", 1.0, 1), ("d", "d", 1.0, 1)],
         );
-        let found = &paired(std::slice::from_ref(&one), &[other])[0];
+        let found = &pairs(std::slice::from_ref(&one), &[other])[0];
         assert_eq!((found.lanes, found.lanes_changed, found.difference), (2, 1, Some(0.5)));
         let interval = found.interval.unwrap();
         assert_eq!((interval.low, interval.high), (0.0, 1.0));
-        let same = &paired(std::slice::from_ref(&one), std::slice::from_ref(&one))[0];
+        let same = &pairs(std::slice::from_ref(&one), std::slice::from_ref(&one))[0];
         assert_eq!((same.difference, same.interval), (Some(0.0), None), "nothing varies");
         assert_eq!(same.no_interval(), Some("no interval: nothing varies between the runs"));
         assert_eq!(found.no_interval(), None);
@@ -255,13 +316,13 @@ mod tests {
             let draws: Vec<_> = ["a", "b", "c"].map(|lane| (lane, lane, value, 1)).into();
             figure(FigureKind::Mean, &draws)
         };
-        let found = &paired(&[all(1.0)], &[all(1.1)])[0];
+        let found = &pairs(&[all(1.0)], &[all(1.1)])[0];
         assert_eq!((found.lanes_changed, found.clusters, found.interval), (3, 3, None));
         assert_eq!(found.no_interval(), Some("no interval: the difference is the same everywhere"));
         let one = figure(FigureKind::Mean, &[("a", "a", 1.0, 1)]);
         let other = figure(FigureKind::Mean, &[("a", "a", 2.0, 1)]);
-        let found = &paired(std::slice::from_ref(&one), &[other])[0];
+        let found = &pairs(std::slice::from_ref(&one), &[other])[0];
         assert_eq!(found.no_interval(), Some("no interval with a single cluster"));
-        assert_eq!(paired(&[one], &[])[0].other, None);
+        assert_eq!(pairs(&[one], &[])[0].other, None);
     }
 }

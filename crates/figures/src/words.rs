@@ -1,9 +1,9 @@
 //! Figures as people read them, in the terminal, on the page and in reports.
 
-use super::{Estimate, FigureKind, Interval, PairedFigure};
+use crate::{ComparedFigure, Estimate, FigureKind, Interval, Pairing};
 
 /// A value: `40.00 %`, `1.250`.
-fn number(kind: FigureKind, value: f64) -> String {
+pub(crate) fn number(kind: FigureKind, value: f64) -> String {
     match kind {
         FigureKind::Share | FigureKind::Proportion => format!("{:.2} %", 100.0 * value),
         FigureKind::Mean => format!("{value:.3}"),
@@ -11,7 +11,7 @@ fn number(kind: FigureKind, value: f64) -> String {
 }
 
 /// The ends of an interval: `[31.00, 49.00]`; of a difference, with their signs.
-fn ends(kind: FigureKind, Interval { low, high, .. }: Interval, signed: bool) -> String {
+pub(crate) fn ends(kind: FigureKind, Interval { low, high, .. }: Interval, signed: bool) -> String {
     let end = |value: f64| match (kind, signed) {
         (FigureKind::Mean, false) => format!("{value:.3}"),
         (FigureKind::Mean, true) => format!("{value:+.3}"),
@@ -21,13 +21,22 @@ fn ends(kind: FigureKind, Interval { low, high, .. }: Interval, signed: bool) ->
     format!("[{}, {}]", end(low), end(high))
 }
 
-/// What to know before two runs with different seeds are compared lane by lane; `None` if they have
-/// the same seed.
+/// A difference: `+3.00 percentage points`, `-0.250`.
+pub(crate) fn points(kind: FigureKind, difference: f64) -> String {
+    match kind {
+        FigureKind::Share | FigureKind::Proportion => {
+            format!("{:+.2} percentage points", 100.0 * difference)
+        }
+        FigureKind::Mean => format!("{difference:+.3}"),
+    }
+}
+
+/// What to know about the differences between two runs with different seeds; `None` if they have the same seed.
 pub fn other_seed(one: u64, other: u64) -> Option<String> {
     (one != other).then(|| {
         format!(
             "the seeds differ ({one} and {other}), so lanes with the same name may be different people: \
-             then a paired difference compares strangers"
+             the differences are unpaired, of all draws of each run"
         )
     })
 }
@@ -49,15 +58,10 @@ impl Estimate {
     }
 }
 
-impl PairedFigure {
+impl ComparedFigure {
     /// The difference: `+3.00 percentage points`; `None` without one.
     pub fn difference_text(&self) -> Option<String> {
-        self.difference.map(|difference| match self.one.kind {
-            FigureKind::Share | FigureKind::Proportion => {
-                format!("{:+.2} percentage points", 100.0 * difference)
-            }
-            FigureKind::Mean => format!("{difference:+.3}"),
-        })
+        self.difference.map(|difference| points(self.one.kind, difference))
     }
 
     /// The interval of the difference: `[-1.00, +7.00]`; empty without one.
@@ -69,6 +73,12 @@ impl PairedFigure {
     pub fn no_interval(&self) -> Option<&'static str> {
         match (self.difference, self.interval) {
             (None, _) | (_, Some(_)) => None,
+            _ if self.pairing == Pairing::Strangers && self.clusters < 2 => {
+                Some("no interval with a single cluster")
+            }
+            _ if self.pairing == Pairing::Strangers => {
+                Some("no interval: nothing varies within the runs")
+            }
             _ if self.lanes_changed == 0 => Some("no interval: nothing varies between the runs"),
             _ if self.clusters < 2 => Some("no interval with a single cluster"),
             _ => Some("no interval: the difference is the same everywhere"),

@@ -1,9 +1,8 @@
 //! Intervals.
 
-use retold::run::rng_for;
+use rand_chacha::ChaCha12Rng;
+use retold::run::{below, rng_for};
 use serde::Serialize;
-
-use crate::random::below;
 
 /// The quantile of the normal distribution for an interval of 95 %.
 pub const Z: f64 = 1.959_963_984_540_054;
@@ -20,8 +19,14 @@ const SEED: u64 = 0;
 pub enum IntervalMethod {
     /// Wilson's score interval.
     Wilson,
+    /// The exact interval of Clopper and Pearson.
+    ClopperPearson,
+    /// Newcombe's interval of a difference, from two of Wilson's.
+    Newcombe,
     /// Percentiles of a cluster bootstrap.
     ClusterBootstrap,
+    /// A normal distribution, which a coefficient of a large sample approaches.
+    LargeSample,
 }
 
 impl IntervalMethod {
@@ -29,7 +34,10 @@ impl IntervalMethod {
     pub fn as_str(self) -> &'static str {
         match self {
             IntervalMethod::Wilson => "Wilson",
+            IntervalMethod::ClopperPearson => "Clopper-Pearson",
+            IntervalMethod::Newcombe => "Newcombe",
             IntervalMethod::ClusterBootstrap => "cluster bootstrap",
+            IntervalMethod::LargeSample => "large sample",
         }
     }
 }
@@ -68,7 +76,7 @@ const NARROWEST: f64 = 1e-12;
 /// The percentile interval of a figure when whole clusters are drawn with replacement; `None` with
 /// fewer than two clusters, and if the figure is the same however they are drawn: clusters that are
 /// all alike say nothing about others. Resampled runs without a value are left out.
-pub(super) fn bootstrap<const N: usize>(
+pub(crate) fn bootstrap<const N: usize>(
     name: &str,
     clusters: &[[f64; N]],
     figure: impl Fn([f64; N]) -> Option<f64>,
@@ -77,16 +85,55 @@ pub(super) fn bootstrap<const N: usize>(
         return None;
     }
     let mut rng = rng_for(SEED, &format!("bootstrap/{name}"));
-    let mut values: Vec<f64> = (0..RESAMPLES)
-        .filter_map(|_| {
-            let mut all = [0.0; N];
-            for _ in clusters {
-                let drawn = &clusters[below(clusters.len(), &mut rng)];
-                all.iter_mut().zip(drawn).for_each(|(all, more)| *all += more);
-            }
-            figure(all)
-        })
-        .collect();
+    percentiles(|| figure(resampled(clusters, &mut rng)))
+}
+
+/// The same of the difference between two groups, of each of which clusters are drawn.
+pub(crate) fn bootstrap_between(
+    name: &str,
+    one: &[[f64; 2]],
+    other: &[[f64; 2]],
+) -> Option<Interval> {
+    if one.len() < 2 || other.len() < 2 {
+        return None;
+    }
+    let mut rng = rng_for(SEED, &format!("bootstrap/{name}"));
+    percentiles(|| {
+        let [sum, n] = resampled(one, &mut rng);
+        let [other, m] = resampled(other, &mut rng);
+        (n > 0.0 && m > 0.0).then(|| other / m - sum / n)
+    })
+}
+
+/// The same of a figure that is not made of sums.
+pub(crate) fn bootstrap_units<T: Copy>(
+    name: &str,
+    units: &[T],
+    figure: impl Fn(&[T]) -> Option<f64>,
+) -> Option<Interval> {
+    if units.len() < 2 {
+        return None;
+    }
+    let mut rng = rng_for(SEED, &format!("bootstrap/{name}"));
+    percentiles(|| {
+        let drawn: Vec<T> = units.iter().map(|_| units[below(units.len(), &mut rng)]).collect();
+        figure(&drawn)
+    })
+}
+
+/// The sums of as many clusters as there are, drawn with replacement.
+fn resampled<const N: usize>(clusters: &[[f64; N]], rng: &mut ChaCha12Rng) -> [f64; N] {
+    let mut all = [0.0; N];
+    for _ in clusters {
+        let drawn = &clusters[below(clusters.len(), rng)];
+        all.iter_mut().zip(drawn).for_each(|(all, more)| *all += more);
+    }
+    all
+}
+
+/// The interval between the percentiles of resampled figures.
+fn percentiles(mut resampled: impl FnMut() -> Option<f64>) -> Option<Interval> {
+    let mut values: Vec<f64> = (0..RESAMPLES).filter_map(|_| resampled()).collect();
     values.sort_by(f64::total_cmp);
     let (low, high) = (quantile(&values, 0.025)?, quantile(&values, 0.975)?);
     let is_wide = high - low > NARROWEST * low.abs().max(high.abs()).max(1.0);

@@ -1,7 +1,7 @@
 //! The bootstrap against an independent computation: for few clusters, every resample is
 //! enumerated, and the interval must be where the exact distribution has its percentiles.
 
-use super::{Draws, Figure, FigureKind, IntervalMethod, RESAMPLES, paired};
+use crate::{Draws, Figure, FigureKind, IntervalMethod, Pairing, RESAMPLES, compared_figures};
 
 /// Sum and number of the draws of some clusters, and the same in a second run.
 type Cluster = [f64; 4];
@@ -106,7 +106,8 @@ fn differences_have_the_percentiles_of_all_paired_resamples() {
             let name = format!("{count} pairs, {seed}");
             let exact = every_resample(&clusters, |[sum, n, other, m]| other / m - sum / n);
             let (one, other) = (figure(&name, &clusters, false), figure(&name, &clusters, true));
-            let found = paired(&[one], &[other]).remove(0).interval.unwrap();
+            let found =
+                compared_figures(&[one], &[other], Pairing::Lanes).remove(0).interval.unwrap();
             assert_percentile(&exact, found.low, 0.025, &name);
             assert_percentile(&exact, found.high, 0.975, &name);
         }
