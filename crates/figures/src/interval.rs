@@ -4,6 +4,8 @@ use rand_chacha::ChaCha12Rng;
 use retold::run::{below, rng_for};
 use serde::Serialize;
 
+use crate::merged::{merged, set_size};
+
 /// The quantile of the normal distribution for an interval of 95 %.
 pub const Z: f64 = 1.959_963_984_540_054;
 
@@ -84,8 +86,9 @@ pub(crate) fn bootstrap<const N: usize>(
     if clusters.len() < 2 {
         return None;
     }
+    let clusters = merged(clusters, set_size(clusters.len()));
     let mut rng = rng_for(SEED, &format!("bootstrap/{name}"));
-    percentiles(|| figure(resampled(clusters, &mut rng)))
+    percentiles(|| figure(resampled(&clusters, &mut rng)))
 }
 
 /// The same of the difference between two groups, of each of which clusters are drawn.
@@ -97,10 +100,11 @@ pub(crate) fn bootstrap_between(
     if one.len() < 2 || other.len() < 2 {
         return None;
     }
+    let [one, other] = [one, other].map(|clusters| merged(clusters, set_size(clusters.len())));
     let mut rng = rng_for(SEED, &format!("bootstrap/{name}"));
     percentiles(|| {
-        let [sum, n] = resampled(one, &mut rng);
-        let [other, m] = resampled(other, &mut rng);
+        let [sum, n] = resampled(&one, &mut rng);
+        let [other, m] = resampled(&other, &mut rng);
         (n > 0.0 && m > 0.0).then(|| other / m - sum / n)
     })
 }

@@ -1,5 +1,6 @@
 //! Figures of recorded runs: what is counted, its intervals, its differences, and how well judges agree.
 //!
+//! - [`FigureDefinition`]: a figure of any run, as people write it down; [`FigureTable`]: what it is in recorded runs.
 //! - [`Figure`], [`Estimate`], [`ComparedFigure`]: the figures that a study leads with.
 //! - [`ClusteredDraws`], [`difference()`]: any draws by cluster: their mean, and the difference between two groups.
 //! - [`Interval`]: 95 % intervals: [`wilson`], [`clopper_pearson`], [`newcombe`], and bootstraps of clusters.
@@ -10,16 +11,21 @@
 //! the same intervals everywhere. `scripts/figures-check` compares all of it with scipy, statsmodels and krippendorff.
 
 pub mod agreement;
+pub mod definition;
 mod difference;
 mod draws;
 mod exact;
 mod headline;
 mod interval;
+mod merged;
 mod permutation;
+pub mod recorded;
 #[cfg(test)]
 mod resamples;
+mod table;
 mod words;
 
+pub use definition::{DefinitionError, FigureDefinition, FiguresFile};
 pub use difference::{GroupDifference, GroupPairing, difference, newcombe};
 pub use draws::ClusteredDraws;
 pub use exact::{EXACT_DRAWS, clopper_pearson};
@@ -27,5 +33,10 @@ pub use headline::{
     ComparedFigure, Draws, Estimate, Figure, FigureKind, Pairing, compared_figures,
 };
 pub use interval::{Interval, IntervalMethod, RESAMPLES, Z, wilson};
+pub use merged::MOST_CLUSTERS;
 pub use permutation::{DRAWN_ASSIGNMENTS, EXACT_ASSIGNMENTS, PermutationTest};
+pub use table::{
+    ClusteringUsed, ComparedGroups, FigureGroup, FigureRun, FigureTable, FiguresError, census_of,
+    figure_tables, suggested_figures,
+};
 pub use words::other_seed;

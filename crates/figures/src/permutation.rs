@@ -6,6 +6,7 @@ use retold::run::{below, rng_for};
 use serde::Serialize;
 
 use crate::draws::Sums;
+use crate::merged::{merged, set_size};
 
 /// The most assignments that are all tried.
 pub const EXACT_ASSIGNMENTS: u64 = 20_000;
@@ -38,9 +39,12 @@ pub(crate) fn between(name: &str, one: &[Sums<2>], other: &[Sums<2>]) -> Option<
     if one.is_empty() || other.is_empty() {
         return None;
     }
-    let mut all: Vec<Sums<2>> = one.iter().chain(other).copied().collect();
+    // Sets that may be in either group must be of one size.
+    let together = set_size(one.len() + other.len());
+    let [one, other] = [one, other].map(|clusters| merged(clusters, together));
+    let mut all: Vec<Sums<2>> = one.iter().chain(other.iter()).copied().collect();
     let total = total(&all);
-    let observed = apart(total, self::total(one))?;
+    let observed = apart(total, self::total(&one))?;
     let size = one.len();
     if ways(all.len(), size).is_some_and(|ways| ways <= EXACT_ASSIGNMENTS) {
         let mut counts = AssignmentCounts::new(observed);
@@ -65,6 +69,7 @@ pub(crate) fn between(name: &str, one: &[Sums<2>], other: &[Sums<2>]) -> Option<
 /// Tests the difference between two groups that have the same clusters: in each cluster, the groups may be exchanged.
 /// `None` without clusters.
 pub(crate) fn within(name: &str, pairs: &[Sums<4>]) -> Option<PermutationTest> {
+    let pairs = merged(pairs, set_size(pairs.len()));
     let difference = |sums: Sums<4>| {
         let [one, n, other, m] = sums;
         (n > 0.0 && m > 0.0).then(|| (other / m - one / n).abs())

@@ -9,6 +9,7 @@
 //! - [`ReportPage`]: the page of one run, or of two.
 //! - [`plot`]: the plots.
 
+mod figure_table;
 mod foreign;
 pub mod plot;
 mod summary;
@@ -18,7 +19,7 @@ use std::fmt::Write;
 use retold::counted::counted;
 use retold::escaping::printable;
 use retold::totals::{Calls, Counts, Latency, Tokens};
-use retold_figures::{ComparedFigure, Estimate, Pairing, other_seed};
+use retold_figures::{ComparedFigure, Estimate, FigureTable, Pairing, other_seed};
 use retold_study::charts::Chart;
 
 pub use foreign::charts;
@@ -44,6 +45,8 @@ pub struct RunPart {
 pub struct ReportPage {
     /// The runs.
     pub runs: Vec<RunPart>,
+    /// Figures of any run, which come first.
+    pub tables: Vec<FigureTable>,
     /// With two runs: their figures side by side.
     pub compared: Vec<ComparedFigure>,
 }
@@ -92,6 +95,7 @@ impl ReportPage {
         for part in &self.runs {
             about(part, &mut page);
         }
+        self.tables.iter().for_each(|table| figure_table::html(table, &mut page));
         self.figures(&mut page);
         for (at, part) in self.runs.iter().enumerate() {
             let of =
@@ -121,6 +125,10 @@ impl ReportPage {
     }
 
     fn figures(&self, page: &mut String) {
+        // Figures of any run are what came out of a run that no study made.
+        if self.has_only_tables() {
+            return self.runs.iter().for_each(|part| found(&part.summary, page));
+        }
         page.push_str("<h2>Headline figures</h2>\n");
         let [one] = self.runs.as_slice() else {
             return self.compared(page);
@@ -151,6 +159,10 @@ impl ReportPage {
         }
         page.push_str("</table>\n</div>\n");
         found(&one.summary, page);
+    }
+
+    fn has_only_tables(&self) -> bool {
+        !self.tables.is_empty() && self.runs.iter().all(|part| part.figures.is_empty())
     }
 
     fn compared(&self, page: &mut String) {

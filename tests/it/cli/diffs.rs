@@ -155,6 +155,10 @@ fn runs_that_have_little_in_common() {
     assert!(caution.starts_with("the seeds differ (") && caution.contains(" and 9)"), "{caution}");
     let said = place.run(&format!("diff {goods} latest")).out;
     assert!(said.contains(&format!("  note: {caution}\n")), "{said}");
+    // Players of the same name are strangers.
+    let figures = found["figures"].as_array().unwrap();
+    assert!(figures.iter().all(|figure| figure["pairing"] == "strangers"), "{said}");
+    assert!(said.contains(", unpaired") && !said.contains(" in both, of which "), "{said}");
     place.ok(&format!("report {goods} latest -o page.html"));
     assert!(place.read("page.html").contains(caution));
     assert_eq!(place.json("diff latest latest").0["other_seed"], Value::Null);

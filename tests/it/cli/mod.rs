@@ -52,6 +52,7 @@ mod recordings;
 mod refolds;
 mod reports;
 mod resuming;
+mod run_figures;
 mod servers;
 mod settings;
 mod snapshotting;

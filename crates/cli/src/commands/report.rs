@@ -11,6 +11,7 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::runs::effective;
 use crate::runs::figures::figures_of;
+use crate::runs::run_figures::FiguresArgs;
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, RunSelection};
 use crate::views::{self, program};
@@ -29,12 +30,17 @@ use retold_wire::PROGRAM;
 /// With two runs, the page compares them: both sets of figures and plots, and the difference of
 /// each figure: over the lanes (participants, puzzles) that both runs have if they have the same seed,
 /// otherwise unpaired. The page needs no network and has no script.
+///
+/// Figures of --figure and --figures come first, as `stats` shows them; without these options, a run
+/// that no study made has those that its decisions suggest.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run (first digits of its id, or `latest`) or a recording's file; a second one to compare
     /// it with.
     #[arg(required = true, num_args = 1..=2, value_name = "RUN")]
     runs: Vec<String>,
+    #[command(flatten)]
+    figures: FiguresArgs,
     /// The file, or `-` for stdout.
     #[arg(short, long, value_name = "FILE.html")]
     output: PathBuf,
@@ -44,7 +50,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { runs, output: file, force } = args;
+    let Args { runs, figures: of_any, output: file, force } = args;
     let is_stdout = file == Path::new("-");
     if is_stdout && output.is_json() {
         return Err(CliError::usage("--json and -o - both write to stdout")
@@ -67,6 +73,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         gate::sound(log, *run, "no report was written", output)?;
     }
     of_one_experiment(&selected)?;
+    let tables = of_any.tables(&selected, global)?;
     let mut parts = Vec::new();
     let mut figures: Vec<Vec<Figure>> = Vec::new();
     for selected in &selected {
@@ -82,7 +89,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         _ => Vec::new(),
     };
     let simulated = parts.iter().any(|part| part.summary.started.is_simulated());
-    let page = ReportPage { runs: parts, compared };
+    let page = ReportPage { runs: parts, tables, compared };
     let html = page.html().map_err(|e| CliError::usage(format!("a plot cannot be drawn: {e}")))?;
     if is_stdout {
         output.raw(html.as_bytes())?;

@@ -3,22 +3,26 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
+use serde_json::json;
 
 use crate::error::{CliError, Status};
-use crate::gate::{self, UnverifiedArg};
+use crate::gate;
 use crate::global::Global;
 use crate::limits::prices;
 use crate::output::Output;
+use crate::runs::run_figures::FiguresArgs;
 use crate::select::{self, RunSelection, RunSource};
+use crate::views::run_figures;
 use crate::views::stats::text;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
 use retold::model::Prices;
 use retold::totals::{Figures, Totals};
-use retold_archive::RunView;
+use retold_archive::{RunView, VerifyDepth};
+use retold_figures::FigureTable;
 
-/// Show a run in numbers: calls, tokens, cost, latency, methods.
+/// Show runs in numbers: what came out, calls, tokens, cost, latency, methods.
 ///
 /// Failed attempts are counted by reason. Tokens and cost are those of the answers that were asked
 /// for in this run; cost is at the list prices of config/prices.yaml, and a model without a price is
@@ -29,48 +33,94 @@ use retold_archive::RunView;
 /// parent, that a resumed run already had, and tokens in the provider's cache. A replay leaves no
 /// events: what one replay saves is shown, not how many there were.
 ///
+/// Figures come first: those of --figure and --figures, or, of a run that no study made, the means or
+/// commonest values of its decisions, by label. Each group has its 95 % interval, and what is missing
+/// or a parser's last resort is counted beside it. Groups, and runs where several are given, are
+/// compared by differences with intervals and permutation tests.
+///
 /// Of a damaged run, the events before the damage are counted (exit code 1).
 ///
-/// With --json, the object is the one that the page of `retold serve` has under /run/RUN/stats as
-/// `stats`, with `experiment`, `outcome` and `simulated`.
+/// With --json, the object of one run is the one that the page of `retold serve` has under
+/// /run/RUN/stats as `stats`, with `experiment`, `outcome`, `simulated` and `figures`. Several runs
+/// are `runs`, beside `figures`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A run (first digits of its id, its name, or `latest`), a recording's file or a file of
-    /// exchanges.
-    run: String,
+    /// exchanges; several to compare them.
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<String>,
+    #[command(flatten)]
+    figures: FiguresArgs,
     /// The prices: a file like config/prices.yaml, used instead of the built-in prices.
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
 }
 
-/// What is printed with --json.
+/// What is printed with --json of one run.
 #[derive(Serialize)]
-struct StatsObject<'a> {
-    experiment: &'a str,
+struct StatsObject {
+    experiment: String,
     /// How the run ended; `None` if it did not.
     outcome: Option<String>,
     simulated: bool,
     #[serde(flatten)]
-    figures: &'a Figures,
+    totals: Figures,
+}
+
+/// The same with its figures.
+#[derive(Serialize)]
+struct RunStats<'a> {
+    #[serde(flatten)]
+    run: &'a StatsObject,
+    figures: &'a [FigureTable],
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let prices = prices(args.prices.as_deref())?;
-    let source = select::source_to_read(global, &args.run)?;
-    let selected = RunSelection { log: source.log.clone(), run: source.run };
-    gate::show_run(&selected, UnverifiedArg::default(), output, |view| {
-        show(&source, view, &prices, global, output)
+    let Args { runs, figures, prices: file } = args;
+    let prices = prices(file.as_deref())?;
+    let sources = runs.iter().map(|name| select::source_to_read(global, name));
+    let sources = sources.collect::<Result<Vec<RunSource>, CliError>>()?;
+    let views = sources.iter().map(|of| gate::view(&of.log, of.run, VerifyDepth::Whole, output));
+    let views = views.collect::<Result<Vec<RunView>, CliError>>()?;
+    gate::through(&views, output, || {
+        let before_damage: Vec<RunSelection> =
+            views.iter().map(RunSelection::before_damage).collect();
+        let tables = figures.tables(&before_damage, global)?;
+        let mut all = Vec::new();
+        for (source, view) in sources.iter().zip(&views) {
+            all.push(stats_of(source, view, &prices, global)?);
+        }
+        if output.is_json() {
+            match all.as_slice() {
+                [run] => output.object(&RunStats { run, figures: &tables })?,
+                all => output.object(&json!({"runs": all, "figures": tables}))?,
+            }
+            return Ok(Status::Fine);
+        }
+        let mut shown = String::new();
+        for ((source, view), stats) in sources.iter().zip(&views).zip(&all) {
+            shown.push_str(&heading(source, view, stats));
+            if let [_] = all.as_slice() {
+                shown.push_str(&run_figures::tables(&tables));
+            }
+            shown.push_str(&text(&stats.totals));
+            shown.push_str(if all.len() > 1 { "\n" } else { "" });
+        }
+        if all.len() > 1 {
+            shown = format!("{}{shown}", run_figures::tables(&tables));
+        }
+        output.text(&shown)?;
+        Ok(Status::Fine)
     })
 }
 
-/// Shows the figures of a run; only what is before its damage is counted.
-fn show(
+/// The numbers of a run; only what is before its damage is counted.
+fn stats_of(
     source: &RunSource,
     view: &RunView,
     prices: &Prices,
     global: &Global,
-    output: &Output,
-) -> Result<Status, CliError> {
+) -> Result<StatsObject, CliError> {
     let (log, run) = (view.before_damage(), view.run());
     let mut reader = CheckedReader::new(log.reader()?);
     let started = select::started(&mut reader, run)?;
@@ -79,25 +129,24 @@ fn show(
     if view.damage().is_none() {
         totals.read_accepted(&mut CheckedReader::new(log.reader()?))?;
     }
-    let figures = totals.figures(prices, global.studies.parsers());
+    let (experiment, simulated) = (started.experiment, source.simulated);
     let outcome = outcome(&mut reader, run, totals.end())?;
-    if output.is_json() {
-        let (experiment, simulated) = (started.experiment.as_str(), source.simulated);
-        output.object(&StatsObject { experiment, outcome, simulated, figures: &figures })?;
-        return Ok(Status::Fine);
-    }
+    let totals = totals.figures(prices, global.studies.parsers());
+    Ok(StatsObject { experiment, outcome, simulated, totals })
+}
+
+/// What is said of a run before its numbers.
+fn heading(source: &RunSource, view: &RunView, stats: &StatsObject) -> String {
     let mut shown = match view.damage() {
         Some(_) => "only the events before it are counted\n".to_owned(),
         None => String::new(),
     };
-    let ended = outcome.as_deref().unwrap_or("unfinished");
-    shown.push_str(&format!("{}: {}, {ended}\n", source.name(), started.experiment));
+    let ended = stats.outcome.as_deref().unwrap_or("unfinished");
+    shown.push_str(&format!("{}: {}, {ended}\n", source.name(), stats.experiment));
     if source.simulated {
         shown.push_str(select::SIMULATED);
     }
-    shown.push_str(&text(&figures));
-    output.text(&shown)?;
-    Ok(Status::Fine)
+    shown
 }
 
 /// How a run ended, as its last event says.

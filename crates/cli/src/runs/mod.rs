@@ -15,6 +15,7 @@ pub(crate) mod program;
 pub(crate) mod record;
 pub(crate) mod refold;
 pub(crate) mod resume;
+pub(crate) mod run_figures;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod templates;

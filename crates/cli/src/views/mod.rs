@@ -13,6 +13,7 @@ pub(crate) mod independence;
 pub(crate) mod left;
 pub(crate) mod program;
 pub(crate) mod readable_rest;
+pub(crate) mod run_figures;
 pub(crate) mod state;
 pub(crate) mod stats;
 pub(crate) mod traffic;

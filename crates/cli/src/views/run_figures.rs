@@ -1,0 +1,42 @@
+//! Figures of any runs, as tables.
+
+use std::fmt::Write;
+
+use retold_figures::FigureTable;
+
+/// Tables of figures, each with the differences between its groups. What comes from the log is inert in them.
+pub(crate) fn tables(tables: &[FigureTable]) -> String {
+    let mut text = String::new();
+    for table in tables {
+        let rows: Vec<Vec<String>> = std::iter::once(table.headings())
+            .chain(table.groups.iter().map(|group| table.cells(group)))
+            .collect();
+        let width = |column: usize| {
+            let cells = rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(text, "{}", table.title());
+        for row in &rows {
+            let mut line = String::new();
+            for (column, cell) in row.iter().enumerate() {
+                let width = width(column);
+                let is_number = column >= table.labels.len() && column + 1 < row.len();
+                let _ = match is_number {
+                    true => write!(line, "  {cell:>width$}"),
+                    false => write!(line, "  {cell:<width$}"),
+                };
+            }
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        for compared in &table.differences {
+            let _ = writeln!(text, "  {}", table.difference(compared));
+        }
+        let _ = writeln!(text, "  {}", table.independence());
+        if let Some(caution) = table.caution() {
+            let _ = writeln!(text, "  {caution}");
+        }
+        text.push('\n');
+    }
+    text
+}

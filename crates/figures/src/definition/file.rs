@@ -1,0 +1,58 @@
+//! Figures in a file.
+
+use serde::Deserialize;
+
+use super::{Clustering, DefinitionError, FigureDefinition};
+
+/// A file of figures.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FiguresFile {
+    /// The figures, each as it is written on the command line.
+    pub figures: Vec<String>,
+    /// The label by which draws are clustered where a figure does not say.
+    #[serde(default)]
+    pub clustered_by: Option<String>,
+}
+
+impl FiguresFile {
+    /// The figures.
+    ///
+    /// # Errors
+    /// [`DefinitionError`] of the first that cannot be read.
+    pub fn definitions(&self) -> Result<Vec<FigureDefinition>, DefinitionError> {
+        let read = |figure: &String| {
+            let figure: FigureDefinition = figure.parse()?;
+            let otherwise = || self.clustered_by.clone().map(Clustering::By);
+            Ok(FigureDefinition { clustering: figure.clustering.or_else(otherwise), ..figure })
+        };
+        self.figures.iter().map(read).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_a_file_have_its_clusters_unless_they_say_otherwise() {
+        let file = FiguresFile {
+            figures: ["mean of sum", "mean of sum independent", "mean of sum clustered by pair"]
+                .map(str::to_owned)
+                .into(),
+            clustered_by: Some("game".to_owned()),
+        };
+        let read: Vec<String> =
+            file.definitions().unwrap().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            read,
+            [
+                "mean of sum clustered by game",
+                "mean of sum independent",
+                "mean of sum clustered by pair"
+            ]
+        );
+        let wrong = FiguresFile { figures: vec!["sum".to_owned()], clustered_by: None };
+        assert!(wrong.definitions().is_err());
+    }
+}

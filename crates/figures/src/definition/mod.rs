@@ -1,0 +1,200 @@
+//! What a figure of any run is, as people write it down:
+//!
+//! ```text
+//! share of vote = yes by condition
+//! mean of contribution by round, condition clustered by game
+//! changed(before.vote, after.vote) by condition
+//! ```
+//!
+//! A name is that of a decision, or a fact, or a field of either. A figure is computed for each group of calls with the
+//! same labels, and compared along the label that is named last.
+
+mod file;
+mod parse;
+
+use std::fmt;
+
+use serde_json::Value;
+
+pub use file::FiguresFile;
+pub use parse::DefinitionError;
+
+use crate::FigureKind;
+
+/// A figure, as it was written down.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FigureDefinition {
+    /// What is measured.
+    pub measure: Measure,
+    /// The labels whose values are the groups.
+    pub by: Vec<String>,
+    /// Which draws are independent; `None` if the figure does not say.
+    pub clustering: Option<Clustering>,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Measure {
+    /// How many of the values are like this.
+    Share {
+        /// The name of the values.
+        of: String,
+        /// How they are compared.
+        comparison: ValueComparison,
+        /// With what.
+        value: String,
+    },
+    /// The mean of numbers.
+    Mean {
+        /// The name of the numbers.
+        of: String,
+    },
+    /// How many participants have another value after than before.
+    Changed {
+        /// The name of the values before.
+        before: String,
+        /// The name of the values after.
+        after: String,
+    },
+}
+
+/// How a value is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueComparison {
+    /// It is the same.
+    Equal,
+    /// It is another.
+    Unequal,
+    /// It is a lesser number.
+    Less,
+    /// It is no greater number.
+    AtMost,
+    /// It is a greater number.
+    Greater,
+    /// It is no lesser number.
+    AtLeast,
+}
+
+/// Which draws are independent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Clustering {
+    /// Those of calls with different values of a label.
+    By(String),
+    /// All of them.
+    Independent,
+}
+
+/// The label by which draws are clustered, and values compared, if a figure does not say.
+pub const PARTICIPANT: &str = "participant";
+
+impl Measure {
+    /// How the figure is read.
+    pub fn kind(&self) -> FigureKind {
+        match self {
+            Measure::Share { .. } | Measure::Changed { .. } => FigureKind::Share,
+            Measure::Mean { .. } => FigureKind::Mean,
+        }
+    }
+
+    /// The names of its values.
+    pub fn names(&self) -> Vec<&str> {
+        match self {
+            Measure::Share { of, .. } | Measure::Mean { of } => vec![of],
+            Measure::Changed { before, after } => vec![before, after],
+        }
+    }
+}
+
+impl ValueComparison {
+    const ALL: [(ValueComparison, &str); 6] = [
+        (ValueComparison::Equal, "="),
+        (ValueComparison::Unequal, "!="),
+        (ValueComparison::Less, "<"),
+        (ValueComparison::AtMost, "<="),
+        (ValueComparison::Greater, ">"),
+        (ValueComparison::AtLeast, ">="),
+    ];
+
+    fn as_str(self) -> &'static str {
+        ValueComparison::ALL.iter().find(|(it, _)| *it == self).map_or("=", |(_, text)| text)
+    }
+
+    /// Whether a recorded value compares like this with one that was written down; `None` if they cannot be compared:
+    /// only numbers are less or greater.
+    pub fn holds(self, recorded: &Value, written: &str) -> Option<bool> {
+        let number = written.parse::<f64>().ok();
+        if let ValueComparison::Equal | ValueComparison::Unequal = self {
+            let same = match recorded {
+                Value::Null => return None,
+                Value::String(text) => text == written,
+                Value::Number(recorded) => recorded.as_f64() == number && number.is_some(),
+                Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+                    let text = recorded.to_string();
+                    text == written
+                }
+            };
+            return Some(same == (self == ValueComparison::Equal));
+        }
+        let (recorded, number) = (recorded.as_f64()?, number?);
+        Some(match self {
+            ValueComparison::Less => recorded < number,
+            ValueComparison::AtMost => recorded <= number,
+            ValueComparison::Greater => recorded > number,
+            _ => recorded >= number,
+        })
+    }
+}
+
+impl fmt::Display for FigureDefinition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |name: &str| parse::quoted(name);
+        match &self.measure {
+            Measure::Share { of, comparison, value } => {
+                write!(f, "share of {} {} {}", name(of), comparison.as_str(), name(value))?;
+            }
+            Measure::Mean { of } => write!(f, "mean of {}", name(of))?,
+            Measure::Changed { before, after } => {
+                write!(f, "changed({}, {})", name(before), name(after))?;
+            }
+        }
+        if !self.by.is_empty() {
+            let by: Vec<String> = self.by.iter().map(|label| name(label)).collect();
+            write!(f, " by {}", by.join(", "))?;
+        }
+        match &self.clustering {
+            None => Ok(()),
+            Some(Clustering::By(label)) => write!(f, " clustered by {}", name(label)),
+            Some(Clustering::Independent) => write!(f, " independent"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_are_compared_as_what_they_are() {
+        use ValueComparison::*;
+        for (recorded, comparison, written, holds) in [
+            (json!("yes"), Equal, "yes", Some(true)),
+            (json!("yes"), Unequal, "no", Some(true)),
+            (json!(10), Equal, "10.0", Some(true)),
+            (json!(10), Equal, "ten", Some(false)),
+            (json!("10"), Equal, "10", Some(true)),
+            (json!(true), Equal, "true", Some(true)),
+            (json!(["a"]), Equal, "[\"a\"]", Some(true)),
+            (json!(null), Equal, "null", None),
+            (json!(3), AtLeast, "3", Some(true)),
+            (json!(3), Less, "3", Some(false)),
+            (json!(3), Greater, "2", Some(true)),
+            (json!(3), AtMost, "2", Some(false)),
+            (json!("3"), AtMost, "2", None),
+            (json!(3), AtMost, "two", None),
+        ] {
+            assert_eq!(comparison.holds(&recorded, written), holds, "{recorded} {written}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The names that a run has: decisions, facts, fields and labels.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use retold::event::Labels;
+use serde_json::Value;
+
+use super::fact::RecordedFact;
+use super::observations::Observation;
+
+/// The most names, values of one label, and different values of one decision that are kept: a foreign log may have any
+/// number.
+const MOST: usize = 10_000;
+
+/// The most different values that are counted one by one.
+const MOST_VALUES: usize = 50;
+
+/// The longest value that is counted as one of few.
+const LONGEST: usize = 60;
+
+/// What figures can be made of.
+#[derive(Debug, Clone, Default)]
+pub struct RunCensus {
+    /// Decisions by name.
+    pub decisions: BTreeMap<String, ValueCensus>,
+    /// The fields of facts, by the facts' names.
+    pub facts: BTreeMap<String, BTreeSet<String>>,
+    /// The values of labels.
+    pub labels: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// What the decisions of a name are.
+#[derive(Debug, Clone, Default)]
+pub struct ValueCensus {
+    /// How many there are.
+    pub decisions: u64,
+    /// Their fields, if they are objects.
+    pub fields: BTreeSet<String>,
+    /// The first parts of their calls.
+    pub(crate) stems: BTreeSet<String>,
+    numbers: u64,
+    others: u64,
+    /// How often each value occurs; `None` if there are too many.
+    values: Option<BTreeMap<String, u64>>,
+}
+
+/// How decisions of a name can be summed up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ValueShape {
+    /// All are numbers.
+    Numbers,
+    /// They are few names; the commonest first.
+    Names(Vec<String>),
+    /// Neither.
+    Other,
+}
+
+impl RunCensus {
+    /// Counts something that a run recorded.
+    pub fn add(&mut self, observation: Observation<'_>) {
+        match observation {
+            Observation::Decision { name, question, value, is_fallback } => {
+                self.labels(&question.labels);
+                if let Some(of_name) = entry(&mut self.decisions, name) {
+                    of_name.add(value, is_fallback);
+                    if of_name.stems.len() < MOST {
+                        of_name.stems.insert(stem(question.call.as_str()).to_owned());
+                    }
+                }
+            }
+            Observation::Unanswered { question } => self.labels(&question.labels),
+            Observation::Fact { fact } => {
+                let fact = RecordedFact::new(fact);
+                if let (Some(fields), Some(names)) =
+                    (entry(&mut self.facts, &fact.name()), fact.fields())
+                {
+                    extend(fields, names.keys());
+                }
+            }
+        }
+    }
+
+    fn labels(&mut self, labels: &Labels) {
+        for (name, value) in labels {
+            if let Some(values) = entry(&mut self.labels, name) {
+                extend(values, [value]);
+            }
+        }
+    }
+
+    /// Whether a question without an answer would have had a decision of this name: because no others were made, or because
+    /// calls that begin like it have one.
+    pub(crate) fn expects(&self, name: &str, call: &str) -> bool {
+        let is_only = self.decisions.len() == 1 && self.decisions.contains_key(name);
+        is_only || self.decisions.get(name).is_some_and(|found| found.stems.contains(stem(call)))
+    }
+}
+
+impl ValueCensus {
+    fn add(&mut self, value: &Value, is_fallback: bool) {
+        self.decisions += 1;
+        if let Value::Object(fields) = value {
+            extend(&mut self.fields, fields.keys());
+        }
+        // What is only a last resort does not say what the values are.
+        if is_fallback || value.is_null() {
+            return;
+        }
+        let name = match value {
+            Value::Number(_) => {
+                self.numbers += 1;
+                return;
+            }
+            Value::String(text) => text.clone(),
+            Value::Bool(value) => value.to_string(),
+            _ => String::new(),
+        };
+        self.others += 1;
+        let is_first = self.others == 1;
+        if is_first {
+            self.values = Some(BTreeMap::new());
+        }
+        let is_name = !name.is_empty() && name.chars().count() <= LONGEST;
+        if let Some(values) = &mut self.values {
+            let has_room = values.len() < MOST_VALUES;
+            match values.get_mut(&name) {
+                Some(count) => *count += 1,
+                None if is_name && has_room => drop(values.insert(name, 1)),
+                None => self.values = None,
+            }
+        }
+    }
+
+    /// How they can be summed up.
+    pub(crate) fn shape(&self) -> ValueShape {
+        match (self.numbers, self.others, &self.values) {
+            (1.., 0, _) => ValueShape::Numbers,
+            (0, 1.., Some(values)) => {
+                let mut names: Vec<(&String, &u64)> = values.iter().collect();
+                names.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+                ValueShape::Names(names.into_iter().map(|(name, _)| name.clone()).collect())
+            }
+            _ => ValueShape::Other,
+        }
+    }
+}
+
+/// The first part of a call.
+fn stem(call: &str) -> &str {
+    call.split('/').next().unwrap_or(call)
+}
+
+/// The entry of a name, unless there are too many.
+fn entry<'a, T: Default>(all: &'a mut BTreeMap<String, T>, name: &str) -> Option<&'a mut T> {
+    if !all.contains_key(name) {
+        if all.len() >= MOST {
+            return None;
+        }
+        all.insert(name.to_owned(), T::default());
+    }
+    all.get_mut(name)
+}
+
+/// Adds names, as long as there are not too many.
+fn extend<'a>(names: &mut BTreeSet<String>, more: impl IntoIterator<Item = &'a String>) {
+    for name in more {
+        if names.len() < MOST && !names.contains(name) {
+            names.insert(name.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn shape(values: &[Value]) -> ValueShape {
+        let mut census = ValueCensus::default();
+        values.iter().for_each(|value| census.add(value, false));
+        census.shape()
+    }
+
+    #[test]
+    fn values_are_numbers_or_few_names_or_neither() {
+        assert_eq!(shape(&[json!(1), json!(2.5), json!(null)]), ValueShape::Numbers);
+        let votes = shape(&[json!("yes"), json!("no"), json!("no"), json!(true)]);
+        assert_eq!(votes, ValueShape::Names(["no", "true", "yes"].map(str::to_owned).into()));
+        assert_eq!(shape(&[json!(1), json!("ten")]), ValueShape::Other);
+        assert_eq!(shape(&[json!({"a": 1})]), ValueShape::Other);
+        assert_eq!(shape(&[json!("x".repeat(LONGEST + 1))]), ValueShape::Other);
+        let many: Vec<Value> = (0..=MOST_VALUES).map(|n| json!(format!("v{n}"))).collect();
+        assert_eq!(shape(&many), ValueShape::Other);
+        assert_eq!(shape(&[]), ValueShape::Other);
+    }
+}

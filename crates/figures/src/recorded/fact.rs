@@ -1,0 +1,61 @@
+//! Facts, whether a study recorded them or a program reported them.
+
+use retold::compare::kind_of_fact;
+use serde_json::{Map, Value};
+
+/// A fact with its name and its fields.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RecordedFact<'a> {
+    fact: &'a Value,
+}
+
+impl<'a> RecordedFact<'a> {
+    pub(crate) fn new(fact: &'a Value) -> Self {
+        RecordedFact { fact }
+    }
+
+    /// What a program reported it as, or else its kind.
+    pub(crate) fn name(&self) -> String {
+        match (&self.fact["name"], self.fact.get("value")) {
+            (Value::String(name), Some(_)) => name.clone(),
+            _ => kind_of_fact(&self.fact.to_string()),
+        }
+    }
+
+    /// Its fields: those of the only one, if that is an object with fields of its own.
+    pub(crate) fn fields(&self) -> Option<&'a Map<String, Value>> {
+        let fields = self.fact.as_object()?;
+        let mut values = fields.values();
+        match (values.next(), values.next()) {
+            (Some(Value::Object(inner)), None) => Some(inner),
+            _ => Some(fields),
+        }
+    }
+
+    /// A field.
+    pub(crate) fn field(&self, name: &str) -> Option<&'a Value> {
+        self.fields()?.get(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_fact_has_a_name_and_fields_however_it_is_written() {
+        for (fact, name, field) in [
+            (json!({"name": "score", "value": 3, "lane": "p1"}), "score", "value"),
+            (json!({"fact": "voted", "choice": "tea"}), "voted", "choice"),
+            (json!({"VoteCast": {"choice": "tea"}}), "VoteCast", "choice"),
+            (json!({"name": "ada", "age": 3}), "fact", "age"),
+        ] {
+            let fact = RecordedFact::new(&fact);
+            assert_eq!(fact.name(), name);
+            assert!(fact.field(field).is_some(), "{name}");
+        }
+        assert!(RecordedFact::new(&json!("text")).fields().is_none());
+    }
+}

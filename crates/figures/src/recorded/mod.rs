@@ -1,0 +1,13 @@
+//! What recorded runs have to offer figures.
+
+mod census;
+mod fact;
+mod observations;
+mod source;
+
+pub(crate) use census::ValueShape;
+pub use census::{RunCensus, ValueCensus};
+pub(crate) use fact::RecordedFact;
+pub use observations::{Observation, each_observation};
+pub(crate) use source::FoundValue;
+pub use source::{SourceError, ValueSource};

@@ -1,0 +1,225 @@
+//! What a run recorded, as figures count it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use retold::decide::{NOTHING_FOUND, last_resort};
+use retold::decided::{DecidedQuestion, DecisionJoin, JoinedDecision};
+use retold::event::{DecisionMade, Event, RequestSent};
+use retold::exchange::accepted_about;
+use retold::id::{CallPath, RunId, Sample, Seq};
+use retold::log::{LogError, Reader, RunEvents};
+use retold::parse::Parsers;
+use retold::run::started;
+use serde_json::Value;
+
+/// Something that a figure may count.
+#[derive(Debug, Clone, Copy)]
+pub enum Observation<'a> {
+    /// A decision that is in force.
+    Decision {
+        /// What was decided.
+        name: &'a str,
+        /// The question that it belongs to.
+        question: &'a DecidedQuestion,
+        /// The value.
+        value: &'a Value,
+        /// Whether the parser found nothing, so that the value is its last resort.
+        is_fallback: bool,
+    },
+    /// A question that has no answer: it failed, or the run ended first.
+    Unanswered {
+        /// The question.
+        question: &'a DecidedQuestion,
+    },
+    /// A fact.
+    Fact {
+        /// The fact.
+        fact: &'a Value,
+    },
+}
+
+/// Receives what a run recorded.
+type Receive<'a> = dyn FnMut(&mut dyn Reader, Observation<'_>) -> Result<(), LogError> + 'a;
+
+/// Passes on what a run recorded: facts and decisions as they come, then decisions that were accepted since, then questions
+/// without an answer. Decisions that are not in force are left out, and so are those after which a study asked again: the
+/// answer had no usable value, and the next sample of the same call stands for both.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read or is damaged, or any error of `each`.
+pub fn each_observation(
+    reader: &mut dyn Reader,
+    run: RunId,
+    parsers: &Parsers,
+    each: &mut Receive<'_>,
+) -> Result<(), LogError> {
+    let mut observing = Observing {
+        parsers,
+        is_study: started(reader, run)?.is_of_experiment(),
+        last_resort: None,
+        open: OpenQuestions::default(),
+        unusable: BTreeMap::new(),
+        asked_again: BTreeSet::new(),
+    };
+    observing.recorded(reader, run, each)?;
+    let mut accepted = accepted_about(reader, run)?;
+    let mut at = 0;
+    // Decisions may be accepted about answers in a run of accepted decisions, too.
+    while let Some(about) = accepted.get(at).copied() {
+        observing.accepted(reader, about, each)?;
+        let more = accepted_about(reader, about)?;
+        let more = more.into_iter().filter(|more| !accepted.contains(more));
+        accepted.extend(more.collect::<Vec<_>>());
+        at += 1;
+    }
+    for question in observing.open.questions.into_values() {
+        each(reader, Observation::Unanswered { question: &question })?;
+    }
+    Ok(())
+}
+
+/// A decision, and whether the parser found nothing.
+struct ObservedDecision {
+    joined: JoinedDecision,
+    is_fallback: bool,
+}
+
+impl ObservedDecision {
+    fn address(&self) -> (CallPath, Sample) {
+        (self.joined.question.call.clone(), self.joined.question.sample)
+    }
+
+    fn is_usable(&self) -> bool {
+        !self.is_fallback && !self.joined.made.details.value.is_null()
+    }
+
+    /// Passes it on if it is in force.
+    fn pass_on(&self, reader: &mut dyn Reader, each: &mut Receive<'_>) -> Result<(), LogError> {
+        let ObservedDecision { joined, is_fallback } = self;
+        let JoinedDecision { made, question, in_force, .. } = joined;
+        if !in_force {
+            return Ok(());
+        }
+        let (name, value) = (made.by.decides(), &made.details.value);
+        let is_fallback = *is_fallback;
+        each(reader, Observation::Decision { name, question, value, is_fallback })
+    }
+}
+
+/// Questions without an answer so far. One that was asked again after a crash replaces the lost one.
+#[derive(Default)]
+struct OpenQuestions {
+    questions: BTreeMap<Seq, DecidedQuestion>,
+    by_address: BTreeMap<(CallPath, Sample), Seq>,
+}
+
+impl OpenQuestions {
+    fn asked(&mut self, seq: Seq, sent: RequestSent) {
+        let RequestSent { call, sample, prompt, labels, because: _ } = sent;
+        if let Some(lost) = self.by_address.insert((call.clone(), sample), seq) {
+            self.questions.remove(&lost);
+        }
+        self.questions.insert(seq, DecidedQuestion { seq, call, sample, prompt, labels });
+    }
+
+    fn answered(&mut self, seq: Seq) {
+        if let Some(question) = self.questions.remove(&seq) {
+            self.by_address.remove(&(question.call, question.sample));
+        }
+    }
+}
+
+struct Observing<'a> {
+    parsers: &'a Parsers,
+    is_study: bool,
+    /// The parser of the last decision, and its last resort: mostly the same as that of the next.
+    last_resort: Option<(Value, Option<&'static str>)>,
+    open: OpenQuestions,
+    /// In a study: decisions without a usable value, until it is known whether it asks again.
+    unusable: BTreeMap<(CallPath, Sample), Vec<ObservedDecision>>,
+    /// Answers after which it did.
+    asked_again: BTreeSet<(CallPath, Sample)>,
+}
+
+impl Observing<'_> {
+    /// Passes on what the run itself recorded.
+    fn recorded(
+        &mut self,
+        reader: &mut dyn Reader,
+        run: RunId,
+        each: &mut Receive<'_>,
+    ) -> Result<(), LogError> {
+        let mut join = DecisionJoin::new(reader, run)?;
+        let mut events = RunEvents::new(run);
+        while let Some(stored) = events.next(reader)? {
+            if let Some(joined) = join.decision(reader, &stored)? {
+                let decided = self.observed(joined);
+                match self.is_study && !decided.is_usable() {
+                    true => self.unusable.entry(decided.address()).or_default().push(decided),
+                    false => decided.pass_on(reader, each)?,
+                }
+                continue;
+            }
+            match stored.event().map_err(LogError::from)? {
+                Event::RequestSent(sent) => {
+                    if let Some(before) = sent.sample.checked_sub(1) {
+                        let address = (sent.call.clone(), before);
+                        if self.unusable.remove(&address).is_some() {
+                            self.asked_again.insert(address);
+                        }
+                    }
+                    self.open.asked(stored.seq, sent);
+                }
+                Event::ResponseReceived(received) => self.open.answered(received.request),
+                Event::AnswerReused(reused) => self.open.answered(reused.request),
+                Event::Occurred(occurred) => {
+                    each(reader, Observation::Fact { fact: &occurred.fact })?;
+                }
+                _ => {}
+            }
+        }
+        let unusable = std::mem::take(&mut self.unusable);
+        unusable.values().flatten().try_for_each(|decided| decided.pass_on(reader, each))
+    }
+
+    /// Passes on decisions that were accepted about its answers.
+    fn accepted(
+        &mut self,
+        reader: &mut dyn Reader,
+        run: RunId,
+        each: &mut Receive<'_>,
+    ) -> Result<(), LogError> {
+        let mut join = DecisionJoin::new(reader, run)?;
+        let mut events = RunEvents::new(run);
+        while let Some(stored) = events.next(reader)? {
+            let Some(joined) = join.decision(reader, &stored)? else { continue };
+            let decided = self.observed(joined);
+            if !self.asked_again.contains(&decided.address()) {
+                decided.pass_on(reader, each)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn observed(&mut self, joined: JoinedDecision) -> ObservedDecision {
+        let is_fallback = self.is_fallback(&joined.made);
+        ObservedDecision { joined, is_fallback }
+    }
+
+    /// Whether the parser found nothing.
+    fn is_fallback(&mut self, made: &DecisionMade) -> bool {
+        let parser = &made.by.parser;
+        if made.by.is_reported() {
+            return made.by.method == NOTHING_FOUND;
+        }
+        let known = self.last_resort.as_ref().filter(|(known, _)| known == parser);
+        let last_resort = match known {
+            Some((_, last_resort)) => *last_resort,
+            None => last_resort(parser, self.parsers),
+        };
+        if known.is_none() {
+            self.last_resort = Some((parser.clone(), last_resort));
+        }
+        last_resort == Some(made.by.method.as_str())
+    }
+}

@@ -1,0 +1,286 @@
+//! Gathers the draws of a figure.
+
+use std::collections::BTreeMap;
+
+use retold::escaping::printable;
+use retold::log::{AskedModels, LogError, Reader};
+use serde_json::Value;
+
+use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable};
+use crate::definition::{Clustering, FigureDefinition, Measure, PARTICIPANT};
+use crate::recorded::{FoundValue, Observation, RecordedFact, RunCensus, SourceError, ValueSource};
+use crate::{ClusteredDraws, difference};
+
+/// The label that stands for the model that a question asks for, unless calls have one of this name.
+const MODEL: &str = "model";
+
+/// The last column of a table of several runs.
+const RUN: &str = "run";
+
+/// The group of calls that lack a label.
+const NONE: &str = "(none)";
+
+/// The most groups along one label of which all are compared with each other; of more, each is compared with the first.
+const ALL_PAIRS: usize = 4;
+
+/// The draws of one group.
+#[derive(Debug, Default)]
+struct GroupDraws {
+    draws: ClusteredDraws,
+    missing: u64,
+    fallback: u64,
+}
+
+/// The two values of a participant.
+#[derive(Debug, Default)]
+struct ParticipantValues {
+    cluster: String,
+    before: Option<Counted<Value>>,
+    after: Option<Counted<Value>>,
+}
+
+/// What a group counts: a value, nothing, or a last resort.
+#[derive(Debug, Clone, PartialEq)]
+enum Counted<T> {
+    Value(T),
+    Missing,
+    Fallback,
+}
+
+/// A figure while its draws are gathered.
+pub(super) struct FigureGathering<'a> {
+    definition: &'a FigureDefinition,
+    census: &'a RunCensus,
+    sources: Vec<ValueSource>,
+    clusters: ClusteringUsed,
+    is_several: bool,
+    /// Whether clusters of the same name are the same in all runs.
+    is_paired: bool,
+    groups: BTreeMap<Vec<String>, GroupDraws>,
+    /// For `changed`: by group and participant.
+    participants: BTreeMap<(Vec<String>, String), ParticipantValues>,
+    models: AskedModels,
+    /// Values so far, which number those that are independent.
+    count: u64,
+}
+
+impl<'a> FigureGathering<'a> {
+    pub(super) fn new(
+        definition: &'a FigureDefinition,
+        census: &'a RunCensus,
+        is_several: bool,
+        is_paired: bool,
+    ) -> Result<Self, SourceError> {
+        let figure = || printable(&definition.to_string(), 300);
+        let mut sources = Vec::new();
+        for name in definition.measure.names() {
+            sources.push(census.source(name).ok_or_else(|| SourceError::Name {
+                figure: figure(),
+                name: printable(name, 100),
+                there: census.names(),
+            })?);
+        }
+        let is_fact = sources.iter().any(|source| matches!(source, ValueSource::Fact { .. }));
+        let is_there = |label: &str| {
+            let is_field = || census.facts.values().any(|fields| fields.contains(label));
+            census.labels.contains_key(label) || label == MODEL || is_fact && is_field()
+        };
+        let clustered = match &definition.clustering {
+            Some(Clustering::By(label)) => Some(label),
+            Some(Clustering::Independent) | None => None,
+        };
+        if let Some(label) = definition.by.iter().chain(clustered).find(|label| !is_there(label)) {
+            let (label, there) = (printable(label, 100), census.label_names());
+            return Err(SourceError::Label { figure: figure(), label, there });
+        }
+        let is_changed = matches!(definition.measure, Measure::Changed { .. });
+        let (has_participants, there) = (is_there(PARTICIPANT), census.label_names());
+        if is_changed && !has_participants {
+            return Err(SourceError::Participant { figure: figure(), there });
+        }
+        let clusters = match &definition.clustering {
+            Some(Clustering::By(label)) => ClusteringUsed::By(label.clone()),
+            Some(Clustering::Independent) => ClusteringUsed::Independent,
+            None if has_participants => ClusteringUsed::By(PARTICIPANT.to_owned()),
+            None => ClusteringUsed::Unknown,
+        };
+        Ok(FigureGathering {
+            definition,
+            census,
+            sources,
+            clusters,
+            is_several,
+            is_paired,
+            groups: BTreeMap::new(),
+            participants: BTreeMap::new(),
+            models: AskedModels::default(),
+            count: 0,
+        })
+    }
+
+    /// Adds what a run recorded, if the figure counts it.
+    pub(super) fn add(
+        &mut self,
+        run: &str,
+        reader: &mut dyn Reader,
+        observation: Observation<'_>,
+    ) -> Result<(), LogError> {
+        for at in 0..self.sources.len() {
+            let Some(found) = self.sources[at].find(observation, self.census) else { continue };
+            let mut group = Vec::new();
+            for label in &self.definition.by {
+                let value = label_of(observation, label, &mut self.models, reader)?;
+                group.push(value.unwrap_or_else(|| NONE.to_owned()));
+            }
+            group.extend(self.is_several.then(|| run.to_owned()));
+            self.count += 1;
+            let cluster = match &self.clusters {
+                ClusteringUsed::By(label) => {
+                    let value = label_of(observation, label, &mut self.models, reader)?;
+                    value.unwrap_or_else(|| NONE.to_owned())
+                }
+                ClusteringUsed::Independent => self.count.to_string(),
+                ClusteringUsed::Unknown => String::new(),
+            };
+            let is_named = matches!(self.clusters, ClusteringUsed::By(_));
+            let cluster = match self.is_several && !(is_named && self.is_paired) {
+                true => format!("{run}/{cluster}"),
+                false => cluster,
+            };
+            if let Measure::Changed { .. } = self.definition.measure {
+                let participant = label_of(observation, PARTICIPANT, &mut self.models, reader)?;
+                let participant = participant.unwrap_or_else(|| NONE.to_owned());
+                let values = self.participants.entry((group, participant)).or_default();
+                values.cluster = cluster;
+                let end = if at == 0 { &mut values.before } else { &mut values.after };
+                *end = Some(match found {
+                    FoundValue::Value(value) => Counted::Value(value.clone()),
+                    FoundValue::Missing => Counted::Missing,
+                    FoundValue::Fallback => Counted::Fallback,
+                });
+            } else {
+                let draw = match found {
+                    FoundValue::Value(value) => self.draw(value),
+                    FoundValue::Missing => Counted::Missing,
+                    FoundValue::Fallback => Counted::Fallback,
+                };
+                self.groups.entry(group).or_default().add(&cluster, draw);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a value counts. One of another type than the figure needs is missing.
+    fn draw(&self, value: &Value) -> Counted<f64> {
+        let draw = match &self.definition.measure {
+            Measure::Share { comparison, value: written, .. } => {
+                comparison.holds(value, written).map(share)
+            }
+            Measure::Mean { .. } | Measure::Changed { .. } => value.as_f64(),
+        };
+        draw.map_or(Counted::Missing, Counted::Value)
+    }
+
+    /// What was gathered.
+    pub(super) fn table(mut self) -> FigureTable {
+        for ((group, _), values) in std::mem::take(&mut self.participants) {
+            let draw = match (&values.before, &values.after) {
+                (Some(Counted::Value(before)), Some(Counted::Value(after))) => {
+                    Counted::Value(share(before != after))
+                }
+                (Some(Counted::Fallback), _) | (_, Some(Counted::Fallback)) => Counted::Fallback,
+                _ => Counted::Missing,
+            };
+            self.groups.entry(group).or_default().add(&values.cluster, draw);
+        }
+        let figure = self.definition.to_string();
+        let kind = self.definition.measure.kind();
+        let is_known = self.clusters != ClusteringUsed::Unknown;
+        let named = |group: &[String]| format!("{figure}/{}", group.join("/"));
+        let of_group = |(group, found): (&Vec<String>, &GroupDraws)| {
+            let GroupDraws { draws, missing, fallback } = found;
+            let interval = is_known.then(|| draws.interval(kind, &named(group))).flatten();
+            FigureGroup {
+                group: group.clone(),
+                draws: draws.count(),
+                clusters: if is_known { draws.clusters() } else { 0 },
+                missing: *missing,
+                fallback: *fallback,
+                value: draws.mean(),
+                interval,
+            }
+        };
+        let groups = self.groups.iter().map(of_group).collect();
+        let differences = self.compared().into_iter().map(|(one, other)| {
+            let (first, second) = (&self.groups[&one].draws, &self.groups[&other].draws);
+            let name = named(&[one.clone(), other.clone()].concat());
+            let found = difference(kind, &name, first, second, is_known);
+            ComparedGroups { one, other, found }
+        });
+        let differences = differences.collect();
+        let run = self.is_several.then(|| RUN.to_owned());
+        let labels = self.definition.by.iter().cloned().chain(run).collect();
+        FigureTable { figure, kind, clusters: self.clusters, labels, groups, differences }
+    }
+
+    /// Which groups are compared.
+    fn compared(&self) -> Vec<(Vec<String>, Vec<String>)> {
+        let labels = self.definition.by.len();
+        let along = labels.checked_sub(1).into_iter().chain(self.is_several.then_some(labels));
+        let mut pairs = Vec::new();
+        for along in along {
+            let mut alike: BTreeMap<Vec<&String>, Vec<&Vec<String>>> = BTreeMap::new();
+            for group in self.groups.keys() {
+                let others = group.iter().enumerate().filter(|(at, _)| *at != along);
+                alike.entry(others.map(|(_, value)| value).collect()).or_default().push(group);
+            }
+            for groups in alike.values() {
+                let firsts = if groups.len() <= ALL_PAIRS { groups.len() } else { 1 };
+                for first in 0..firsts {
+                    for other in &groups[first + 1..] {
+                        pairs.push((groups[first].clone(), (*other).clone()));
+                    }
+                }
+            }
+        }
+        pairs
+    }
+}
+
+impl GroupDraws {
+    fn add(&mut self, cluster: &str, draw: Counted<f64>) {
+        match draw {
+            Counted::Value(value) => self.draws.add(cluster, value),
+            Counted::Missing => self.missing += 1,
+            Counted::Fallback => self.fallback += 1,
+        }
+    }
+}
+
+/// What something that holds or not counts in a share.
+fn share(holds: bool) -> f64 {
+    f64::from(u8::from(holds))
+}
+
+/// The value of a label: of the question, or else the field of a fact, or the model that the question asks for.
+fn label_of(
+    observation: Observation<'_>,
+    label: &str,
+    models: &mut AskedModels,
+    reader: &mut dyn Reader,
+) -> Result<Option<String>, LogError> {
+    match observation {
+        Observation::Decision { question, .. } | Observation::Unanswered { question } => {
+            match question.labels.get(label) {
+                Some(value) => Ok(Some(value.clone())),
+                None if label == MODEL => models.of_prompt(reader, question.prompt),
+                None => Ok(None),
+            }
+        }
+        Observation::Fact { fact } => Ok(match RecordedFact::new(fact).field(label) {
+            Some(Value::String(text)) => Some(text.clone()),
+            Some(value @ (Value::Number(_) | Value::Bool(_))) => Some(value.to_string()),
+            _ => None,
+        }),
+    }
+}

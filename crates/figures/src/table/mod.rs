@@ -1,0 +1,153 @@
+//! A figure of recorded runs: its value in each group of calls, and the differences between groups.
+
+mod gather;
+mod suggested;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use retold::event::RunStarted;
+use retold::id::RunId;
+use retold::log::{LogError, Reader};
+use retold::parse::Parsers;
+use retold::run::started;
+use serde::Serialize;
+
+pub use suggested::suggested_figures;
+
+use crate::definition::FigureDefinition;
+use crate::recorded::{RunCensus, SourceError, each_observation};
+use crate::{FigureKind, GroupDifference, Interval};
+use gather::FigureGathering;
+
+/// Figures that could not be computed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FiguresError {
+    /// The log could not be read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// Nothing was recorded under a name of the figure.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+}
+
+/// A run that figures are of.
+pub struct FigureRun<'a> {
+    /// What it is called in tables.
+    pub name: String,
+    /// The run.
+    pub run: RunId,
+    /// Reads its log.
+    pub reader: &'a mut dyn Reader,
+}
+
+/// Which draws are taken as independent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClusteringUsed {
+    /// Those with different values of this label.
+    By(String),
+    /// All, as the figure says.
+    Independent,
+    /// It is not known, so that there are no intervals and no tests.
+    Unknown,
+}
+
+/// A figure of one or several runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FigureTable {
+    /// The figure, as it is written down.
+    pub figure: String,
+    /// How it is read.
+    pub kind: FigureKind,
+    /// Which draws are taken as independent.
+    pub clusters: ClusteringUsed,
+    /// What groups are named by: labels, and `run` where there are several.
+    pub labels: Vec<String>,
+    /// The groups, sorted by these.
+    pub groups: Vec<FigureGroup>,
+    /// The differences between groups that differ in the last label alone, or in the run alone.
+    pub differences: Vec<ComparedGroups>,
+}
+
+/// A figure in one group.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FigureGroup {
+    /// The values of the labels.
+    pub group: Vec<String>,
+    /// Values that count.
+    pub draws: u64,
+    /// Their clusters.
+    pub clusters: u64,
+    /// Values that are missing, which do not count: not answered, null, or of another type.
+    pub missing: u64,
+    /// Values that are a parser's last resort, which do not count.
+    pub fallback: u64,
+    /// The share or mean; `None` without draws.
+    pub value: Option<f64>,
+    /// Its 95 % interval, if one can be given.
+    pub interval: Option<Interval>,
+}
+
+/// The difference between two groups.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ComparedGroups {
+    /// The first group.
+    pub one: Vec<String>,
+    /// The second group.
+    pub other: Vec<String>,
+    /// The second minus the first.
+    #[serde(flatten)]
+    pub found: GroupDifference,
+}
+
+/// The names that runs have.
+///
+/// # Errors
+/// [`LogError`] if a log cannot be read or is damaged.
+pub fn census_of(runs: &mut [FigureRun<'_>], parsers: &Parsers) -> Result<RunCensus, LogError> {
+    let mut census = RunCensus::default();
+    for FigureRun { run, reader, .. } in runs {
+        each_observation(*reader, *run, parsers, &mut |_, observation| {
+            census.add(observation);
+            Ok(())
+        })?;
+    }
+    Ok(census)
+}
+
+/// The figures of runs. `census` has the names of the same runs.
+///
+/// # Errors
+/// [`FiguresError::Source`] if the runs have nothing of a name, [`FiguresError::Log`] if they cannot be read.
+pub fn figure_tables(
+    runs: &mut [FigureRun<'_>],
+    census: &RunCensus,
+    definitions: &[FigureDefinition],
+    parsers: &Parsers,
+) -> Result<Vec<FigureTable>, FiguresError> {
+    let mut beginnings = Vec::new();
+    for FigureRun { run, reader, .. } in runs.iter_mut() {
+        beginnings.push(started(*reader, *run)?);
+    }
+    let is_paired = are_pairs(&beginnings);
+    let is_several = runs.len() > 1;
+    let new = |definition| FigureGathering::new(definition, census, is_several, is_paired);
+    let mut gathering =
+        definitions.iter().map(new).collect::<Result<Vec<FigureGathering<'_>>, SourceError>>()?;
+    for FigureRun { name, run, reader } in runs {
+        each_observation(*reader, *run, parsers, &mut |reader, observation| {
+            gathering.iter_mut().try_for_each(|figure| figure.add(name, reader, observation))
+        })?;
+    }
+    Ok(gathering.into_iter().map(FigureGathering::table).collect())
+}
+
+/// Whether participants of the same name are the same in all runs: in runs of one experiment with one seed, and in programs'
+/// runs, which draw nobody.
+fn are_pairs(runs: &[RunStarted]) -> bool {
+    runs.windows(2).all(|pair| {
+        pair[0].experiment == pair[1].experiment && pair[0].drawn_from() == pair[1].drawn_from()
+    })
+}

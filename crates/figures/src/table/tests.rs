@@ -1,0 +1,341 @@
+use std::fmt::Write;
+
+use proptest::prelude::*;
+use retold::event::{
+    AttemptDetails, AttemptFailed, Because, DecidedBy, DecisionDetails, DecisionMade, Event,
+    FactOccurred, Labels, NewEvent, PROGRAM, RequestSent, ResponseDetails, ResponseReceived,
+};
+use retold::id::{CallPath, Sample, Seq, Time};
+use retold::log::{Append, Head, Log};
+use retold::prompt::Request;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{GroupPairing, IntervalMethod};
+
+const RUNS: [RunId; 2] = [RunId([1; 8]), RunId([2; 8])];
+
+/// A run while it is written down.
+struct Written(Vec<NewEvent>);
+
+impl Written {
+    fn of(experiment: &str, seed: u64) -> Self {
+        let (settings, model) = (json!({}), json!({}));
+        let (experiment, program, forked_from) = (experiment.to_owned(), "test".to_owned(), None);
+        let started = RunStarted { experiment, seed, settings, model, program, forked_from };
+        let mut written = Written(Vec::new());
+        written.add(&Event::RunStarted(started), None);
+        written
+    }
+
+    fn program() -> Self {
+        Written::of(PROGRAM, 0)
+    }
+
+    fn add(&mut self, event: &Event, request: Option<Request>) -> Seq {
+        self.0.push(NewEvent::from_event(event, Time(0), request).unwrap());
+        Seq(self.0.len() as u64)
+    }
+
+    fn asked(&mut self, call: &str, sample: Sample, labels: &[(&str, &str)]) -> Seq {
+        let request = Request::from_body(json!({"model": "m-1", "messages": []})).unwrap();
+        let (call, prompt) = (CallPath::new(call).unwrap(), request.hash());
+        let labels = labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let (because, labels) = (Because::default(), labels.collect::<Labels>());
+        let sent = RequestSent { call, sample, prompt, because, labels };
+        self.add(&Event::RequestSent(sent), Some(request))
+    }
+
+    fn answered(&mut self, request: Seq) -> Seq {
+        let (content, details) = ("text".into(), ResponseDetails::default());
+        self.add(&Event::ResponseReceived(ResponseReceived { request, content, details }), None)
+    }
+
+    fn decided(&mut self, response: Seq, name: &str, method: &str, value: Value) {
+        let parser = json!({"name": "program", "params": {"name": name}, "version": 1});
+        let by = DecidedBy { method: method.to_owned(), parser };
+        let details = DecisionDetails { reasoning: None, value, warnings: Vec::new() };
+        self.add(&Event::DecisionMade(DecisionMade { response, by, details }), None);
+    }
+
+    /// A call with an answer and a decision.
+    fn decision(&mut self, call: &str, labels: &[(&str, &str)], name: &str, value: Value) {
+        let asked = self.asked(call, 0, labels);
+        let answer = self.answered(asked);
+        self.decided(answer, name, "reported", value);
+    }
+
+    fn failed(&mut self, call: &str, labels: &[(&str, &str)]) {
+        let request = self.asked(call, 0, labels);
+        let details = AttemptDetails {
+            attempt: 0,
+            error: "no".to_owned(),
+            gave_up: true,
+            failure: "server".to_owned(),
+            from: None,
+            http: None,
+            retry_after_ms: None,
+            status: Some(500),
+        };
+        self.add(&Event::AttemptFailed(AttemptFailed { request, details }), None);
+    }
+
+    fn fact(&mut self, fact: Value) {
+        self.add(&Event::Occurred(FactOccurred { causes: Vec::new(), fact }), None);
+    }
+}
+
+/// The figures of runs, or the error; the suggested ones if none are named.
+fn tables(runs: Vec<Written>, figures: &[&str]) -> Result<Vec<FigureTable>, FiguresError> {
+    let (log, parsers) = (Log::in_memory(), Parsers::default());
+    let names: Vec<RunId> = RUNS.into_iter().take(runs.len()).collect();
+    for (run, written) in names.iter().zip(runs) {
+        let append = Append::new(*run, Head::START, written.0);
+        log.backend().committer().unwrap().commit(&[append]).unwrap();
+    }
+    let mut readers: Vec<_> = names.iter().map(|_| log.reader().unwrap()).collect();
+    let mut of: Vec<FigureRun<'_>> = readers
+        .iter_mut()
+        .zip(&names)
+        .map(|(reader, run)| FigureRun { name: run.short(2), run: *run, reader: reader.as_mut() })
+        .collect();
+    let census = census_of(&mut of, &parsers)?;
+    let definitions = match figures {
+        [] => suggested_figures(&census),
+        figures => figures.iter().map(|figure| figure.parse().unwrap()).collect(),
+    };
+    figure_tables(&mut of, &census, &definitions, &parsers)
+}
+
+/// Tables as people read them.
+fn shown(tables: &[FigureTable]) -> String {
+    let mut text = String::new();
+    for table in tables {
+        writeln!(text, "{}\n  {}", table.figure, table.headings().join(" | ")).unwrap();
+        for group in &table.groups {
+            writeln!(text, "  {}", table.cells(group).join(" | ")).unwrap();
+        }
+        for compared in &table.differences {
+            writeln!(text, "  {}", table.difference(compared)).unwrap();
+        }
+        writeln!(text, "  {}", table.independence()).unwrap();
+        table.caution().into_iter().for_each(|caution| writeln!(text, "  {caution}").unwrap());
+    }
+    text
+}
+
+/// Votes of so many participants in two conditions, of whom these say yes.
+fn votes(of: usize, yes: [usize; 2]) -> Written {
+    let mut run = Written::program();
+    for (condition, yes) in ["acp", "ctl"].into_iter().zip(yes) {
+        for n in 0..of {
+            let participant = format!("{condition}-{n}");
+            let labels = [("condition", condition), ("participant", participant.as_str())];
+            let vote = if n < yes { "yes" } else { "no" };
+            run.decision(&format!("vote/{participant}"), &labels, "vote", json!(vote));
+        }
+    }
+    run
+}
+
+#[test]
+fn a_share_by_condition_has_intervals_a_difference_and_a_test() {
+    let found = tables(vec![votes(5, [4, 1])], &["share of vote = yes by condition"]).unwrap();
+    let groups = &found[0].groups;
+    assert_eq!((groups[0].value, groups[1].value), (Some(0.8), Some(0.2)));
+    assert_eq!(groups[0].interval.unwrap().method, IntervalMethod::ClopperPearson);
+    let difference = &found[0].differences[0].found;
+    assert_eq!(difference.pairing, GroupPairing::Unpaired);
+    // By Fisher's exact test, which asks the same of two shares: 52 of 252 assignments.
+    let test = difference.test.unwrap();
+    assert_eq!((test.assignments, test.exact), (252, true));
+    assert!((test.p - 52.0 / 252.0).abs() < 1e-12, "{test:?}");
+    insta::assert_snapshot!(shown(&found));
+}
+
+#[test]
+fn what_is_missing_and_what_is_a_last_resort_is_counted_beside() {
+    let mut run = votes(3, [3, 0]);
+    let labels = [("condition", "acp"), ("participant", "acp-9")];
+    run.failed("vote/acp-9", &labels);
+    run.decision("vote/acp-8", &labels, "vote", json!(null));
+    let asked = run.asked("vote/acp-7", 0, &labels);
+    let answer = run.answered(asked);
+    run.decided(answer, "vote", "default", json!("no"));
+    // The same call again after a crash is one question, and a call of another kind is no vote.
+    run.asked("vote/acp-6", 0, &labels);
+    run.asked("vote/acp-6", 0, &labels);
+    run.failed("chat/acp-6", &labels);
+    run.decision("talk/acp-6", &labels, "mood", json!("calm"));
+    let found = tables(vec![run], &["share of vote = yes by condition"]).unwrap();
+    let acp = &found[0].groups[0];
+    assert_eq!((acp.draws, acp.missing, acp.fallback, acp.value), (3, 3, 1, Some(1.0)));
+}
+
+#[test]
+fn a_study_that_asked_again_has_one_value() {
+    let mut run = Written::of("deliberation", 1);
+    for (call, values) in [("a/1", [json!(null), json!(4)]), ("a/2", [json!(null), json!(null)])] {
+        for (sample, value) in (0..).zip(values) {
+            let asked = run.asked(call, sample, &[("participant", call)]);
+            let answer = run.answered(asked);
+            run.decided(answer, "sum", "reported", value);
+        }
+    }
+    // Samples that were asked for together are as many draws.
+    let labels = [("participant", "b")];
+    let asked = [0, 1].map(|sample| run.asked("b/1", sample, &labels));
+    for (asked, value) in asked.into_iter().zip([json!(null), json!(6)]) {
+        let answer = run.answered(asked);
+        run.decided(answer, "sum", "reported", value);
+    }
+    let found = tables(vec![run], &["mean of sum"]).unwrap();
+    let all = &found[0].groups[0];
+    assert_eq!((all.draws, all.missing, all.value), (2, 2, Some(5.0)));
+}
+
+#[test]
+fn participants_of_both_conditions_are_paired() {
+    let mut run = Written::program();
+    for n in 0..4 {
+        let participant = n.to_string();
+        for (condition, coins) in [("a", n), ("b", n + 2)] {
+            let labels = [("condition", condition), ("participant", participant.as_str())];
+            let call = format!("give/{n}/{condition}");
+            run.decision(&call, &labels, "contribution", json!(coins));
+        }
+    }
+    let found = tables(vec![run], &["mean of contribution by condition"]).unwrap();
+    let difference = &found[0].differences[0].found;
+    assert_eq!((difference.pairing, difference.clusters_in_both), (GroupPairing::Paired, 4));
+    assert_eq!((difference.difference, difference.interval), (Some(2.0), None));
+    assert_eq!(difference.test.unwrap().p, 2.0 / 16.0);
+    insta::assert_snapshot!(shown(&found));
+}
+
+#[test]
+fn a_change_is_between_two_values_of_one_participant() {
+    let mut run = Written::program();
+    for (n, after) in ["yes", "no", "no"].into_iter().enumerate() {
+        let participant = n.to_string();
+        for (phase, vote) in [("before", "yes"), ("after", after)] {
+            let labels = [("phase", phase), ("participant", participant.as_str())];
+            run.decision(&format!("{phase}/{n}"), &labels, "vote", json!(vote));
+        }
+    }
+    let labels = [("phase", "before"), ("participant", "9")];
+    run.decision("before/9", &labels, "vote", json!("yes"));
+    let found = tables(vec![run], &["changed(before.vote, after.vote)"]).unwrap();
+    let all = &found[0].groups[0];
+    assert_eq!((all.draws, all.missing, all.value), (3, 1, Some(2.0 / 3.0)));
+}
+
+#[test]
+fn runs_are_paired_by_participants_if_nobody_is_drawn_anew() {
+    let figure = ["share of vote = yes by condition"];
+    let found = tables(vec![votes(3, [3, 0]), votes(3, [2, 2])], &figure).unwrap();
+    insta::assert_snapshot!(shown(&found));
+    let study = |seed| {
+        let mut run = Written::of("study", seed);
+        for n in 0..3 {
+            let participant = n.to_string();
+            let call = format!("vote/{n}");
+            run.decision(&call, &[("participant", participant.as_str())], "vote", json!(n > 0));
+        }
+        run
+    };
+    let pairing = |seeds: [u64; 2]| {
+        let found = tables(seeds.map(study).into(), &["share of vote = true"]).unwrap();
+        found[0].differences[0].found.pairing
+    };
+    assert_eq!(pairing([1, 1]), GroupPairing::Paired);
+    assert_eq!(pairing([1, 2]), GroupPairing::Unpaired);
+}
+
+#[test]
+fn without_a_word_on_independence_nothing_is_said_of_chance() {
+    let run = || {
+        let mut run = Written::program();
+        for n in 0..4 {
+            run.decision(&format!("q/{n}"), &[("condition", "a")], "sum", json!(n));
+            run.decision(&format!("r/{n}"), &[("condition", "b")], "sum", json!(n + 1));
+        }
+        run
+    };
+    let figures = [
+        "mean of sum by condition",
+        "mean of sum by condition independent",
+        "mean of sum by model",
+    ];
+    let found = tables(vec![run()], &figures).unwrap();
+    insta::assert_snapshot!(shown(&found));
+}
+
+#[test]
+fn facts_have_figures_too() {
+    let mut run = Written::program();
+    for (round, value) in [(1, 3), (1, 5), (2, 7)] {
+        run.fact(json!({"name": "score", "value": value, "round": round}));
+        run.fact(json!({"name": "noise", "value": "loud"}));
+    }
+    run.fact(json!({"name": "score", "value": null, "round": 2}));
+    let found = tables(vec![run], &["mean of score by round independent"]).unwrap();
+    let counts = found[0].groups.iter().map(|of| (of.group[0].as_str(), of.value, of.missing));
+    assert_eq!(counts.collect::<Vec<_>>(), [("1", Some(4.0), 0), ("2", Some(7.0), 1)]);
+}
+
+#[test]
+fn figures_are_suggested_from_what_there_is() {
+    let mut run = votes(2, [1, 0]);
+    run.decision("give/1", &[("condition", "acp")], "coins", json!(3));
+    run.decision("say/1", &[("condition", "acp")], "text", json!("x".repeat(100)));
+    let figures = tables(vec![run], &[]).unwrap();
+    let figures: Vec<&str> = figures.iter().map(|table| table.figure.as_str()).collect();
+    assert_eq!(figures, ["mean of coins by condition", "share of vote = no by condition",]);
+}
+
+#[test]
+fn what_is_not_there_is_named_with_what_there_is() {
+    let wrong = [
+        "share of votes = yes",
+        "share of vote = yes by conditions",
+        "mean of vote clustered by game",
+        "mean of \"a\u{1b}[31m\"",
+    ];
+    let mut errors: Vec<String> = wrong
+        .iter()
+        .map(|figure| tables(vec![votes(1, [1, 0])], &[figure]).unwrap_err().to_string())
+        .collect();
+    let mut run = Written::program();
+    run.decision("q/1", &[], "vote", json!("yes"));
+    errors.push(tables(vec![run], &["changed(vote, vote)"]).unwrap_err().to_string());
+    errors.push(tables(vec![Written::program()], &["mean of sum"]).unwrap_err().to_string());
+    insta::assert_snapshot!(errors.join("\n"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// The groups of a figure have together what the figure without groups has.
+    #[test]
+    fn groups_add_up_to_the_whole(
+        values in prop::collection::vec((0_u8..3, prop::option::of(0_i64..9)), 0..20),
+    ) {
+        let mut run = Written::program();
+        run.decision("q/x", &[("condition", "0")], "sum", json!(5));
+        for (n, (condition, value)) in values.iter().enumerate() {
+            let (call, condition) = (format!("q/{n}"), condition.to_string());
+            run.decision(&call, &[("condition", &condition)], "sum", json!(value));
+        }
+        let figures = ["mean of sum independent", "mean of sum by condition independent"];
+        let found = tables(vec![run], &figures).unwrap();
+        let all = &found[0].groups[0];
+        let groups = &found[1].groups;
+        prop_assert_eq!(all.draws, groups.iter().map(|group| group.draws).sum::<u64>());
+        prop_assert_eq!(all.missing, groups.iter().map(|group| group.missing).sum::<u64>());
+        prop_assert_eq!(all.draws + all.missing, values.len() as u64 + 1);
+        let sum: f64 =
+            groups.iter().filter_map(|group| Some(group.value? * group.draws as f64)).sum();
+        prop_assert!((all.value.unwrap() * all.draws as f64 - sum).abs() < 1e-9);
+    }
+}

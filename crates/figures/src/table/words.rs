@@ -1,0 +1,132 @@
+//! Figures of runs, as people read them in the terminal and in reports.
+
+use retold::counted::{counted, grouped};
+use retold::escaping::printable;
+
+use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable};
+use crate::words::{ends, number, points};
+use crate::{FigureKind, GroupPairing, PermutationTest};
+
+/// The longest name of a label, and value of one, that is shown.
+const LONGEST: usize = 60;
+
+/// The values of labels, which come from the log, and are shown inert.
+fn inert(group: &[String]) -> impl Iterator<Item = String> {
+    group.iter().map(|value| printable(value, LONGEST))
+}
+
+impl FigureTable {
+    /// The figure, as it is written down.
+    pub fn title(&self) -> String {
+        printable(&self.figure, 300)
+    }
+
+    /// What the clusters are, in the singular.
+    fn cluster(&self) -> String {
+        match &self.clusters {
+            ClusteringUsed::By(label) => printable(label, LONGEST),
+            ClusteringUsed::Independent => "value".to_owned(),
+            ClusteringUsed::Unknown => "cluster".to_owned(),
+        }
+    }
+
+    /// Which draws are taken as independent, and what follows.
+    pub fn independence(&self) -> String {
+        match &self.clusters {
+            ClusteringUsed::By(_) => format!(
+                "values are taken as independent of each other if their labels `{}` differ",
+                self.cluster()
+            ),
+            ClusteringUsed::Independent => {
+                "all values are taken as independent of each other, as the figure says".to_owned()
+            }
+            ClusteringUsed::Unknown => {
+                "no intervals and no tests, because nothing says which values are independent: \
+                 add `clustered by LABEL` or `independent` to the figure"
+                    .to_owned()
+            }
+        }
+    }
+
+    /// The headings of the columns.
+    pub fn headings(&self) -> Vec<String> {
+        let value = match self.kind {
+            FigureKind::Share | FigureKind::Proportion => "share",
+            FigureKind::Mean => "mean",
+        };
+        let fixed = ["n", "missing", "fallback", value, "95 % interval"];
+        inert(&self.labels).chain(fixed.map(str::to_owned)).collect()
+    }
+
+    /// The cells of a group.
+    pub fn cells(&self, group: &FigureGroup) -> Vec<String> {
+        let FigureGroup { draws, missing, fallback, value, .. } = group;
+        let value = value.map_or_else(|| "-".to_owned(), |value| number(self.kind, value));
+        let counts = [draws, missing, fallback].map(|count| grouped(*count));
+        inert(&group.group).chain(counts).chain([value, self.interval(group)]).collect()
+    }
+
+    /// The interval of a group, with its method, or why there is none.
+    fn interval(&self, group: &FigureGroup) -> String {
+        match group.interval {
+            Some(interval) => format!(
+                "{} {} over {}",
+                ends(self.kind, interval, false),
+                interval.method.as_str(),
+                counted(group.clusters, &self.cluster())
+            ),
+            None if group.draws == 0 => "none: no values".to_owned(),
+            None if self.clusters == ClusteringUsed::Unknown => "none".to_owned(),
+            None if group.clusters < 2 => format!("none with one {}", self.cluster()),
+            None => "none: nothing varies".to_owned(),
+        }
+    }
+
+    /// The difference between two groups, in a line.
+    pub fn difference(&self, compared: &ComparedGroups) -> String {
+        let ComparedGroups { one, other, found } = compared;
+        let name = |group: &[String]| inert(group).collect::<Vec<_>>().join(", ");
+        let between = format!("{} minus {}", name(other), name(one));
+        let Some(difference) = found.difference else {
+            return format!("{between}: none, because a group has no values");
+        };
+        let mut text = format!("{between}: {}", points(self.kind, difference));
+        if let Some(interval) = found.interval {
+            let method = interval.method.as_str();
+            text.push_str(&format!(" {} {method}", ends(self.kind, interval, true)));
+        }
+        let cluster = self.cluster();
+        let in_both = counted(found.clusters_in_both, &cluster);
+        text.push_str(&match found.pairing {
+            _ if self.clusters == ClusteringUsed::Unknown => String::new(),
+            GroupPairing::Unpaired => format!(", unpaired (no {cluster} is in both)"),
+            GroupPairing::Paired => format!(", paired over {in_both} in both"),
+            GroupPairing::Mixed => format!(
+                "; no interval and no test, because {in_both} of few are in both: the groups are neither pairs nor independent"
+            ),
+        });
+        if let Some(test) = found.test {
+            text.push_str(&format!("; {}", test.text()));
+        }
+        text
+    }
+
+    /// What to know about the tests of all differences; empty if there are fewer than two.
+    pub fn caution(&self) -> Option<String> {
+        let tests = self.differences.iter().filter(|compared| compared.found.test.is_some());
+        let tests = tests.count();
+        (tests > 1).then(|| format!("p is not corrected for the number of tests ({tests})"))
+    }
+}
+
+impl PermutationTest {
+    /// `p = 0.0123 by all 252 permutations`.
+    pub fn text(&self) -> String {
+        let PermutationTest { p, assignments, exact } = *self;
+        let p = if p < 0.0001 { "p < 0.0001".to_owned() } else { format!("p = {p:.4}") };
+        match exact {
+            true => format!("{p} by all {}", counted(assignments, "permutation")),
+            false => format!("{p} by {} drawn at random", counted(assignments, "permutation")),
+        }
+    }
+}
