@@ -190,3 +190,28 @@ fn accepted_decisions_count_instead_of_recorded_ones() {
     assert_eq!((before.iter().sum::<u64>(), after.iter().sum::<u64>()), (40, 40));
     assert_ne!(before, after);
 }
+
+/// The headline figures of a study, computed another way: from its facts.
+#[test]
+fn figures_of_facts_are_those_of_the_study() {
+    let place = Place::new();
+    let recording = concat!(env!("RETOLD_ROOT"), "/recordings/deliberation_small.jsonl.zst");
+    let headline = place.json(&format!("diff {recording} {recording}")).0["figures"].clone();
+    // The study has a figure for each condition.
+    let of = headline.as_array().unwrap().iter().map(|figure| &figure["one"]);
+    let of = of.filter(|figure| figure["name"].as_str().unwrap().starts_with("changed their vote"));
+    let (mut changed_votes, mut votes) = (0.0, 0);
+    for figure in of {
+        let draws = figure["draws"].as_u64().unwrap();
+        changed_votes += figure["value"].as_f64().unwrap_or(0.0) * draws as f64;
+        votes += draws;
+    }
+    let changed =
+        "changed(initial_vote_cast.choice, final_vote_cast.choice) clustered by participant_id";
+    let said = place.args(&["stats", recording, "--figure", changed, "--json"]);
+    let found: Value = serde_json::from_str(&said.out).unwrap();
+    let all = &found["figures"][0]["groups"][0];
+    assert_eq!(all["draws"], votes, "{}", said.err);
+    let value = all["value"].as_f64().unwrap();
+    assert!((value * votes as f64 - changed_votes).abs() < 1e-9, "{found}");
+}

@@ -1,13 +1,15 @@
 //! What recorded runs have to offer figures.
 
 mod census;
+mod error;
 mod fact;
 mod observations;
 mod source;
 
 pub(crate) use census::ValueShape;
 pub use census::{RunCensus, ValueCensus};
+pub use error::SourceError;
 pub(crate) use fact::RecordedFact;
 pub use observations::{Observation, each_observation};
 pub(crate) use source::FoundValue;
-pub use source::{SourceError, ValueSource};
+pub use source::ValueSource;

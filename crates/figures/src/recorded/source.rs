@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use retold::escaping::printable;
+use retold::event::Labels;
 use serde_json::Value;
 
 use super::census::RunCensus;
@@ -30,76 +30,7 @@ pub enum ValueSource {
     },
 }
 
-/// A name for which nothing was recorded.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SourceError {
-    /// There are neither decisions nor facts of this name.
-    #[error("figure \"{figure}\": no decision and no fact is called \"{name}\"; {there}")]
-    Name {
-        /// The figure.
-        figure: String,
-        /// The name.
-        name: String,
-        /// The names that there are.
-        there: String,
-    },
-    /// No call has this label.
-    #[error("figure \"{figure}\": no call has the label \"{label}\"; {there}")]
-    Label {
-        /// The figure.
-        figure: String,
-        /// The label.
-        label: String,
-        /// The labels that there are.
-        there: String,
-    },
-    /// `changed` compares values of one participant, and no call says whose it is.
-    #[error(
-        "figure \"{figure}\": it compares the values of each participant, and no call has the label \"participant\"; {there}"
-    )]
-    Participant {
-        /// The figure.
-        figure: String,
-        /// The labels that there are.
-        there: String,
-    },
-}
-
-/// Names as a message lists them.
-pub(crate) fn listed<'a>(
-    what: &str,
-    names: impl IntoIterator<Item = &'a String>,
-) -> Option<String> {
-    const MOST: usize = 12;
-    let names: Vec<String> = names.into_iter().map(|name| printable(name, 60)).collect();
-    let more = names.len().saturating_sub(MOST);
-    let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
-    match (names.is_empty(), more) {
-        (true, _) => None,
-        (_, 0) => Some(format!("{what}: {shown}")),
-        (_, more) => Some(format!("{what}: {shown} and {more} more")),
-    }
-}
-
 impl RunCensus {
-    /// The names there are, for messages.
-    pub(crate) fn names(&self) -> String {
-        let decisions = listed("known decisions", self.decisions.keys());
-        let facts = listed("known facts", self.facts.keys());
-        let there: Vec<String> = decisions.into_iter().chain(facts).collect();
-        match there.is_empty() {
-            true => "no decisions and no facts were recorded".to_owned(),
-            false => there.join("; "),
-        }
-    }
-
-    /// The labels there are, for messages.
-    pub(crate) fn label_names(&self) -> String {
-        let labels = listed("known labels", self.labels.keys());
-        labels.unwrap_or_else(|| "no call has any".to_owned())
-    }
-
     /// What a name stands for: a decision, a fact or a field of facts; after a point, a decision of calls with a label of
     /// this value, or a field of a decision or of a fact. The first of these that there is.
     pub fn source(&self, name: &str) -> Option<ValueSource> {
@@ -190,7 +121,7 @@ impl ValueSource {
     }
 }
 
-fn is_labelled(value: Option<&String>, labels: &retold::event::Labels) -> bool {
+fn is_labelled(value: Option<&String>, labels: &Labels) -> bool {
     value.is_none_or(|value| labels.values().any(|label| label == value))
 }
 
@@ -234,25 +165,5 @@ mod tests {
         ] {
             assert_eq!(census().source(name), source, "{name}");
         }
-    }
-
-    #[test]
-    fn messages_list_the_names_that_there_are() {
-        let census = census();
-        insta::assert_snapshot!(
-            format!("{}\n{}", census.names(), census.label_names()),
-            @r"
-        known decisions: vote; known facts: paid, score
-        known labels: phase
-        "
-        );
-        let none = RunCensus::default();
-        insta::assert_snapshot!(
-            format!("{}\n{}", none.names(), none.label_names()),
-            @r"
-        no decisions and no facts were recorded
-        no call has any
-        "
-        );
     }
 }

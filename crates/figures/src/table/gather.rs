@@ -6,22 +6,18 @@ use retold::escaping::printable;
 use retold::log::{AskedModels, LogError, Reader};
 use serde_json::Value;
 
+use super::compared::compared_groups;
+use super::label::{MODEL, label_of};
 use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable};
 use crate::definition::{Clustering, FigureDefinition, Measure, PARTICIPANT};
-use crate::recorded::{FoundValue, Observation, RecordedFact, RunCensus, SourceError, ValueSource};
+use crate::recorded::{FoundValue, Observation, RunCensus, SourceError, ValueSource};
 use crate::{ClusteredDraws, difference};
-
-/// The label that stands for the model that a question asks for, unless calls have one of this name.
-const MODEL: &str = "model";
 
 /// The last column of a table of several runs.
 const RUN: &str = "run";
 
 /// The group of calls that lack a label.
 const NONE: &str = "(none)";
-
-/// The most groups along one label of which all are compared with each other; of more, each is compared with the first.
-const ALL_PAIRS: usize = 4;
 
 /// The draws of one group.
 #[derive(Debug, Default)]
@@ -52,6 +48,8 @@ pub(super) struct FigureGathering<'a> {
     definition: &'a FigureDefinition,
     census: &'a RunCensus,
     sources: Vec<ValueSource>,
+    /// The label that says whose a value is, for `changed`.
+    participant: String,
     clusters: ClusteringUsed,
     is_several: bool,
     /// Whether clusters of the same name are the same in all runs.
@@ -77,7 +75,7 @@ impl<'a> FigureGathering<'a> {
             sources.push(census.source(name).ok_or_else(|| SourceError::Name {
                 figure: figure(),
                 name: printable(name, 100),
-                there: census.names(),
+                there: census.names(name),
             })?);
         }
         let is_fact = sources.iter().any(|source| matches!(source, ValueSource::Fact { .. }));
@@ -94,8 +92,13 @@ impl<'a> FigureGathering<'a> {
             return Err(SourceError::Label { figure: figure(), label, there });
         }
         let is_changed = matches!(definition.measure, Measure::Changed { .. });
-        let (has_participants, there) = (is_there(PARTICIPANT), census.label_names());
-        if is_changed && !has_participants {
+        let has_participants = is_there(PARTICIPANT);
+        let participant = match (has_participants, clustered) {
+            (false, Some(label)) => label.clone(),
+            _ => PARTICIPANT.to_owned(),
+        };
+        if is_changed && !has_participants && clustered.is_none() {
+            let there = census.label_names();
             return Err(SourceError::Participant { figure: figure(), there });
         }
         let clusters = match &definition.clustering {
@@ -108,6 +111,7 @@ impl<'a> FigureGathering<'a> {
             definition,
             census,
             sources,
+            participant,
             clusters,
             is_several,
             is_paired,
@@ -148,7 +152,8 @@ impl<'a> FigureGathering<'a> {
                 false => cluster,
             };
             if let Measure::Changed { .. } = self.definition.measure {
-                let participant = label_of(observation, PARTICIPANT, &mut self.models, reader)?;
+                let participant =
+                    label_of(observation, &self.participant, &mut self.models, reader)?;
                 let participant = participant.unwrap_or_else(|| NONE.to_owned());
                 let values = self.participants.entry((group, participant)).or_default();
                 values.cluster = cluster;
@@ -211,39 +216,18 @@ impl<'a> FigureGathering<'a> {
             }
         };
         let groups = self.groups.iter().map(of_group).collect();
-        let differences = self.compared().into_iter().map(|(one, other)| {
-            let (first, second) = (&self.groups[&one].draws, &self.groups[&other].draws);
-            let name = named(&[one.clone(), other.clone()].concat());
-            let found = difference(kind, &name, first, second, is_known);
-            ComparedGroups { one, other, found }
-        });
+        let differences = compared_groups(&self.groups, self.definition.by.len(), self.is_several)
+            .into_iter()
+            .map(|(one, other)| {
+                let (first, second) = (&self.groups[&one].draws, &self.groups[&other].draws);
+                let name = named(&[one.clone(), other.clone()].concat());
+                let found = difference(kind, &name, first, second, is_known);
+                ComparedGroups { one, other, found }
+            });
         let differences = differences.collect();
         let run = self.is_several.then(|| RUN.to_owned());
         let labels = self.definition.by.iter().cloned().chain(run).collect();
         FigureTable { figure, kind, clusters: self.clusters, labels, groups, differences }
-    }
-
-    /// Which groups are compared.
-    fn compared(&self) -> Vec<(Vec<String>, Vec<String>)> {
-        let labels = self.definition.by.len();
-        let along = labels.checked_sub(1).into_iter().chain(self.is_several.then_some(labels));
-        let mut pairs = Vec::new();
-        for along in along {
-            let mut alike: BTreeMap<Vec<&String>, Vec<&Vec<String>>> = BTreeMap::new();
-            for group in self.groups.keys() {
-                let others = group.iter().enumerate().filter(|(at, _)| *at != along);
-                alike.entry(others.map(|(_, value)| value).collect()).or_default().push(group);
-            }
-            for groups in alike.values() {
-                let firsts = if groups.len() <= ALL_PAIRS { groups.len() } else { 1 };
-                for first in 0..firsts {
-                    for other in &groups[first + 1..] {
-                        pairs.push((groups[first].clone(), (*other).clone()));
-                    }
-                }
-            }
-        }
-        pairs
     }
 }
 
@@ -260,27 +244,4 @@ impl GroupDraws {
 /// What something that holds or not counts in a share.
 fn share(holds: bool) -> f64 {
     f64::from(u8::from(holds))
-}
-
-/// The value of a label: of the question, or else the field of a fact, or the model that the question asks for.
-fn label_of(
-    observation: Observation<'_>,
-    label: &str,
-    models: &mut AskedModels,
-    reader: &mut dyn Reader,
-) -> Result<Option<String>, LogError> {
-    match observation {
-        Observation::Decision { question, .. } | Observation::Unanswered { question } => {
-            match question.labels.get(label) {
-                Some(value) => Ok(Some(value.clone())),
-                None if label == MODEL => models.of_prompt(reader, question.prompt),
-                None => Ok(None),
-            }
-        }
-        Observation::Fact { fact } => Ok(match RecordedFact::new(fact).field(label) {
-            Some(Value::String(text)) => Some(text.clone()),
-            Some(value @ (Value::Number(_) | Value::Bool(_))) => Some(value.to_string()),
-            _ => None,
-        }),
-    }
 }

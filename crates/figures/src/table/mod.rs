@@ -1,6 +1,8 @@
 //! A figure of recorded runs: its value in each group of calls, and the differences between groups.
 
+mod compared;
 mod gather;
+mod label;
 mod suggested;
 #[cfg(test)]
 mod tests;

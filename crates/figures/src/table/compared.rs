@@ -1,0 +1,56 @@
+//! Which groups of a figure are compared.
+
+use std::collections::BTreeMap;
+
+/// The most groups along one label of which all are compared with each other; of more, each is compared with the first.
+const ALL_PAIRS: usize = 4;
+
+/// Groups that differ in the last of so many labels alone or, where there are several, in the run alone, which comes
+/// after the labels.
+pub(super) fn compared_groups<T>(
+    groups: &BTreeMap<Vec<String>, T>,
+    labels: usize,
+    is_several: bool,
+) -> Vec<(Vec<String>, Vec<String>)> {
+    let along = labels.checked_sub(1).into_iter().chain(is_several.then_some(labels));
+    let mut pairs = Vec::new();
+    for along in along {
+        let mut alike: BTreeMap<Vec<&String>, Vec<&Vec<String>>> = BTreeMap::new();
+        for group in groups.keys() {
+            let others = group.iter().enumerate().filter(|(at, _)| *at != along);
+            alike.entry(others.map(|(_, value)| value).collect()).or_default().push(group);
+        }
+        for groups in alike.values() {
+            let firsts = if groups.len() <= ALL_PAIRS { groups.len() } else { 1 };
+            for first in 0..firsts {
+                for other in &groups[first + 1..] {
+                    pairs.push((groups[first].clone(), (*other).clone()));
+                }
+            }
+        }
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pairs of groups, each as `one-other`.
+    fn pairs(groups: &[&str], labels: usize, is_several: bool) -> Vec<String> {
+        let group = |text: &&str| (text.split(' ').map(str::to_owned).collect(), ());
+        let groups: BTreeMap<Vec<String>, ()> = groups.iter().map(group).collect();
+        let pairs = compared_groups(&groups, labels, is_several);
+        pairs.iter().map(|(one, other)| format!("{}-{}", one.join(" "), other.join(" "))).collect()
+    }
+
+    #[test]
+    fn groups_are_compared_along_the_last_label_and_the_run() {
+        assert_eq!(pairs(&["a", "b", "c"], 1, false), ["a-b", "a-c", "b-c"]);
+        assert_eq!(pairs(&["1 a", "1 b", "2 a"], 2, false), ["1 a-1 b"]);
+        assert_eq!(pairs(&["a x", "a y", "b x"], 1, true), ["a x-b x", "a x-a y"]);
+        assert_eq!(pairs(&["x", "y"], 0, true), ["x-y"]);
+        assert_eq!(pairs(&["a", "b", "c", "d", "e"], 1, false), ["a-b", "a-c", "a-d", "a-e"]);
+        assert_eq!(pairs(&["a", "b"], 0, false), Vec::<String>::new());
+    }
+}
