@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::compared::compared_groups;
 use super::label::{MODEL, label_of};
-use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable};
+use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable, FiguresError};
 use crate::definition::{Clustering, FigureDefinition, Measure, PARTICIPANT};
 use crate::recorded::{FoundValue, Observation, RunCensus, SourceError, ValueSource};
 use crate::{ClusteredDraws, difference};
@@ -18,6 +18,9 @@ const RUN: &str = "run";
 
 /// The group of calls that lack a label.
 const NONE: &str = "(none)";
+
+/// The most groups that a figure may have.
+const MOST_GROUPS: usize = 1_000;
 
 /// The draws of one group.
 #[derive(Debug, Default)]
@@ -59,7 +62,7 @@ pub(super) struct FigureGathering<'a> {
     participants: BTreeMap<(Vec<String>, String), ParticipantValues>,
     models: AskedModels,
     /// Values so far, which number those that are independent.
-    count: u64,
+    values: u64,
 }
 
 impl<'a> FigureGathering<'a> {
@@ -118,7 +121,7 @@ impl<'a> FigureGathering<'a> {
             groups: BTreeMap::new(),
             participants: BTreeMap::new(),
             models: AskedModels::default(),
-            count: 0,
+            values: 0,
         })
     }
 
@@ -137,13 +140,13 @@ impl<'a> FigureGathering<'a> {
                 group.push(value.unwrap_or_else(|| NONE.to_owned()));
             }
             group.extend(self.is_several.then(|| run.to_owned()));
-            self.count += 1;
+            self.values += 1;
             let cluster = match &self.clusters {
                 ClusteringUsed::By(label) => {
                     let value = label_of(observation, label, &mut self.models, reader)?;
                     value.unwrap_or_else(|| NONE.to_owned())
                 }
-                ClusteringUsed::Independent => self.count.to_string(),
+                ClusteringUsed::Independent => self.values.to_string(),
                 ClusteringUsed::Unknown => String::new(),
             };
             let is_named = matches!(self.clusters, ClusteringUsed::By(_));
@@ -169,10 +172,17 @@ impl<'a> FigureGathering<'a> {
                     FoundValue::Missing => Counted::Missing,
                     FoundValue::Fallback => Counted::Fallback,
                 };
-                self.groups.entry(group).or_default().add(&cluster, draw);
+                self.count(group, &cluster, draw);
             }
         }
         Ok(())
+    }
+
+    /// Counts a draw, unless there are too many groups, of which only the number matters then.
+    fn count(&mut self, group: Vec<String>, cluster: &str, draw: Counted<f64>) {
+        if self.groups.len() <= MOST_GROUPS || self.groups.contains_key(&group) {
+            self.groups.entry(group).or_default().add(cluster, draw);
+        }
     }
 
     /// What a value counts. One of another type than the figure needs is missing.
@@ -187,7 +197,7 @@ impl<'a> FigureGathering<'a> {
     }
 
     /// What was gathered.
-    pub(super) fn table(mut self) -> FigureTable {
+    pub(super) fn table(mut self) -> Result<FigureTable, FiguresError> {
         for ((group, _), values) in std::mem::take(&mut self.participants) {
             let draw = match (&values.before, &values.after) {
                 (Some(Counted::Value(before)), Some(Counted::Value(after))) => {
@@ -196,9 +206,13 @@ impl<'a> FigureGathering<'a> {
                 (Some(Counted::Fallback), _) | (_, Some(Counted::Fallback)) => Counted::Fallback,
                 _ => Counted::Missing,
             };
-            self.groups.entry(group).or_default().add(&values.cluster, draw);
+            self.count(group, &values.cluster, draw);
         }
         let figure = self.definition.to_string();
+        if self.groups.len() > MOST_GROUPS {
+            let (figure, most) = (printable(&figure, 300), MOST_GROUPS);
+            return Err(FiguresError::Groups { figure, most });
+        }
         let kind = self.definition.measure.kind();
         let is_known = self.clusters != ClusteringUsed::Unknown;
         let named = |group: &[String]| format!("{figure}/{}", group.join("/"));
@@ -227,7 +241,8 @@ impl<'a> FigureGathering<'a> {
         let differences = differences.collect();
         let run = self.is_several.then(|| RUN.to_owned());
         let labels = self.definition.by.iter().cloned().chain(run).collect();
-        FigureTable { figure, kind, clusters: self.clusters, labels, groups, differences }
+        let clusters = self.clusters;
+        Ok(FigureTable { figure, kind, clusters, labels, groups, differences })
     }
 }
 

@@ -32,6 +32,16 @@ pub enum FiguresError {
     /// Nothing was recorded under a name of the figure.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// A label has too many values to be a table.
+    #[error(
+        "figure \"{figure}\": it has more than {most} groups: name labels with fewer values after `by`"
+    )]
+    Groups {
+        /// The figure.
+        figure: String,
+        /// How many it may have.
+        most: usize,
+    },
 }
 
 /// A run that figures are of.
@@ -122,7 +132,8 @@ pub fn census_of(runs: &mut [FigureRun<'_>], parsers: &Parsers) -> Result<RunCen
 /// The figures of runs. `census` has the names of the same runs.
 ///
 /// # Errors
-/// [`FiguresError::Source`] if the runs have nothing of a name, [`FiguresError::Log`] if they cannot be read.
+/// [`FiguresError::Source`] if the runs have nothing of a name, [`FiguresError::Groups`] if a figure has too many groups,
+/// [`FiguresError::Log`] if the runs cannot be read.
 pub fn figure_tables(
     runs: &mut [FigureRun<'_>],
     census: &RunCensus,
@@ -143,7 +154,7 @@ pub fn figure_tables(
             gathering.iter_mut().try_for_each(|figure| figure.add(name, reader, observation))
         })?;
     }
-    Ok(gathering.into_iter().map(FigureGathering::table).collect())
+    gathering.into_iter().map(FigureGathering::table).collect()
 }
 
 /// Whether participants of the same name are the same in all runs: in runs of one experiment with one seed, and in programs'

@@ -313,6 +313,17 @@ fn what_is_not_there_is_named_with_what_there_is() {
     insta::assert_snapshot!(errors.join("\n"));
 }
 
+#[test]
+fn a_figure_with_too_many_groups_is_refused() {
+    let mut run = Written::program();
+    for n in 0..1_001 {
+        let participant = n.to_string();
+        run.decision(&format!("q/{n}"), &[("who", participant.as_str())], "sum", json!(n));
+    }
+    let error = tables(vec![run], &["mean of sum by who"]).unwrap_err();
+    insta::assert_snapshot!(error, @r#"figure "mean of sum by who": it has more than 1000 groups: name labels with fewer values after `by`"#);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

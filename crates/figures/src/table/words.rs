@@ -34,7 +34,7 @@ impl FigureTable {
     pub fn independence(&self) -> String {
         match &self.clusters {
             ClusteringUsed::By(_) => format!(
-                "values are taken as independent of each other if their labels `{}` differ",
+                "values are taken as independent of each other if their label {} differs",
                 self.cluster()
             ),
             ClusteringUsed::Independent => {
@@ -42,7 +42,7 @@ impl FigureTable {
             }
             ClusteringUsed::Unknown => {
                 "no intervals and no tests, because nothing says which values are independent: \
-                 add `clustered by LABEL` or `independent` to the figure"
+                 add \"clustered by LABEL\" or \"independent\" to the figure"
                     .to_owned()
             }
         }
