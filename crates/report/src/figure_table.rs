@@ -27,7 +27,7 @@ pub(crate) fn html(table: &FigureTable, page: &mut String) {
     }
     page.push_str("</table>\n</div>\n<ul class=sampled>\n");
     let differences = table.differences.iter().map(|compared| table.difference(compared));
-    for said in differences.chain([table.independence()]).chain(table.caution()) {
+    for said in differences.chain(table.notes()) {
         let _ = writeln!(page, "<li>{}</li>", escaped(&said, 600));
     }
     page.push_str("</ul>\n");

@@ -32,9 +32,8 @@ pub(crate) fn tables(tables: &[FigureTable]) -> String {
         for compared in &table.differences {
             let _ = writeln!(text, "  {}", table.difference(compared));
         }
-        let _ = writeln!(text, "  {}", table.independence());
-        if let Some(caution) = table.caution() {
-            let _ = writeln!(text, "  {caution}");
+        for note in table.notes() {
+            let _ = writeln!(text, "  {note}");
         }
         text.push('\n');
     }

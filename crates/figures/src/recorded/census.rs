@@ -59,7 +59,7 @@ impl RunCensus {
     /// Counts something that a run recorded.
     pub fn add(&mut self, observation: Observation<'_>) {
         match observation {
-            Observation::Decision { name, question, value, is_fallback } => {
+            Observation::Decision { name, question, value, is_fallback, .. } => {
                 self.labels(&question.labels);
                 if let Some(of_name) = entry(&mut self.decisions, name) {
                     of_name.add(value, is_fallback);

@@ -25,6 +25,8 @@ pub enum Observation<'a> {
         value: &'a Value,
         /// Whether the parser found nothing, so that the value is its last resort.
         is_fallback: bool,
+        /// Whether another call of the run was given the answer first.
+        is_shared: bool,
     },
     /// A question that has no answer: it failed, or the run ended first.
     Unanswered {
@@ -60,6 +62,7 @@ pub fn each_observation(
         open: OpenQuestions::default(),
         unusable: BTreeMap::new(),
         asked_again: BTreeSet::new(),
+        shared: BTreeSet::new(),
     };
     observing.recorded(reader, run, each)?;
     let mut accepted = accepted_about(reader, run)?;
@@ -82,6 +85,7 @@ pub fn each_observation(
 struct ObservedDecision {
     joined: JoinedDecision,
     is_fallback: bool,
+    is_shared: bool,
 }
 
 impl ObservedDecision {
@@ -95,14 +99,14 @@ impl ObservedDecision {
 
     /// Passes it on if it is in force.
     fn pass_on(&self, reader: &mut dyn Reader, each: &mut Receive<'_>) -> Result<(), LogError> {
-        let ObservedDecision { joined, is_fallback } = self;
+        let ObservedDecision { joined, is_fallback, is_shared } = self;
         let JoinedDecision { made, question, in_force, .. } = joined;
         if !in_force {
             return Ok(());
         }
         let (name, value) = (made.by.decides(), &made.details.value);
-        let is_fallback = *is_fallback;
-        each(reader, Observation::Decision { name, question, value, is_fallback })
+        let (is_fallback, is_shared) = (*is_fallback, *is_shared);
+        each(reader, Observation::Decision { name, question, value, is_fallback, is_shared })
     }
 }
 
@@ -122,10 +126,12 @@ impl OpenQuestions {
         self.questions.insert(seq, DecidedQuestion { seq, call, sample, prompt, labels });
     }
 
-    fn answered(&mut self, seq: Seq) {
-        if let Some(question) = self.questions.remove(&seq) {
-            self.by_address.remove(&(question.call, question.sample));
-        }
+    /// The address of a question that is answered.
+    fn answered(&mut self, seq: Seq) -> Option<(CallPath, Sample)> {
+        let question = self.questions.remove(&seq)?;
+        let address = (question.call, question.sample);
+        self.by_address.remove(&address);
+        Some(address)
     }
 }
 
@@ -139,6 +145,8 @@ struct Observing<'a> {
     unusable: BTreeMap<(CallPath, Sample), Vec<ObservedDecision>>,
     /// Answers after which it did.
     asked_again: BTreeSet<(CallPath, Sample)>,
+    /// Calls with an answer that another call was given first.
+    shared: BTreeSet<(CallPath, Sample)>,
 }
 
 impl Observing<'_> {
@@ -170,8 +178,11 @@ impl Observing<'_> {
                     }
                     self.open.asked(stored.seq, sent);
                 }
-                Event::ResponseReceived(received) => self.open.answered(received.request),
-                Event::AnswerReused(reused) => self.open.answered(reused.request),
+                Event::ResponseReceived(received) => drop(self.open.answered(received.request)),
+                Event::AnswerReused(reused) => {
+                    let address = self.open.answered(reused.request);
+                    self.shared.extend(address.filter(|_| reused.from_run == run));
+                }
                 Event::Occurred(occurred) => {
                     each(reader, Observation::Fact { fact: &occurred.fact })?;
                 }
@@ -203,7 +214,9 @@ impl Observing<'_> {
 
     fn observed(&mut self, joined: JoinedDecision) -> ObservedDecision {
         let is_fallback = self.is_fallback(&joined.made);
-        ObservedDecision { joined, is_fallback }
+        let address = || (joined.question.call.clone(), joined.question.sample);
+        let is_shared = !self.shared.is_empty() && self.shared.contains(&address());
+        ObservedDecision { joined, is_fallback, is_shared }
     }
 
     /// Whether the parser found nothing.

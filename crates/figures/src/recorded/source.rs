@@ -84,7 +84,7 @@ impl ValueSource {
         match (self, observation) {
             (
                 ValueSource::Decision { name, labelled, field },
-                Observation::Decision { name: decided, question, value, is_fallback },
+                Observation::Decision { name: decided, question, value, is_fallback, .. },
             ) => {
                 let is_it = name == decided && is_labelled(labelled.as_ref(), &question.labels);
                 let value = match field {

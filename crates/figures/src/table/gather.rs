@@ -63,6 +63,8 @@ pub(super) struct FigureGathering<'a> {
     models: AskedModels,
     /// Values so far, which number those that are independent.
     values: u64,
+    /// Those with an answer that another call was given first.
+    shared: u64,
 }
 
 impl<'a> FigureGathering<'a> {
@@ -122,6 +124,7 @@ impl<'a> FigureGathering<'a> {
             participants: BTreeMap::new(),
             models: AskedModels::default(),
             values: 0,
+            shared: 0,
         })
     }
 
@@ -141,6 +144,8 @@ impl<'a> FigureGathering<'a> {
             }
             group.extend(self.is_several.then(|| run.to_owned()));
             self.values += 1;
+            let is_shared = matches!(observation, Observation::Decision { is_shared: true, .. });
+            self.shared += u64::from(is_shared && matches!(found, FoundValue::Value(_)));
             let cluster = match &self.clusters {
                 ClusteringUsed::By(label) => {
                     let value = label_of(observation, label, &mut self.models, reader)?;
@@ -214,7 +219,7 @@ impl<'a> FigureGathering<'a> {
             return Err(FiguresError::Groups { figure, most });
         }
         let kind = self.definition.measure.kind();
-        let is_known = self.clusters != ClusteringUsed::Unknown;
+        let is_known = self.clusters != ClusteringUsed::Unknown && self.shared == 0;
         let named = |group: &[String]| format!("{figure}/{}", group.join("/"));
         let of_group = |(group, found): (&Vec<String>, &GroupDraws)| {
             let GroupDraws { draws, missing, fallback } = found;
@@ -241,8 +246,8 @@ impl<'a> FigureGathering<'a> {
         let differences = differences.collect();
         let run = self.is_several.then(|| RUN.to_owned());
         let labels = self.definition.by.iter().cloned().chain(run).collect();
-        let clusters = self.clusters;
-        Ok(FigureTable { figure, kind, clusters, labels, groups, differences })
+        let (clusters, shared) = (self.clusters, self.shared);
+        Ok(FigureTable { figure, kind, clusters, labels, groups, differences, shared })
     }
 }
 

@@ -81,6 +81,16 @@ pub struct FigureTable {
     pub groups: Vec<FigureGroup>,
     /// The differences between groups that differ in the last label alone, or in the run alone.
     pub differences: Vec<ComparedGroups>,
+    /// Values of all groups whose answers another call was given first. They are not draws of their own, so that there are no
+    /// intervals and no tests.
+    pub shared: u64,
+}
+
+impl FigureTable {
+    /// Whether it is known which draws are independent.
+    fn has_independence(&self) -> bool {
+        self.clusters != ClusteringUsed::Unknown && self.shared == 0
+    }
 }
 
 /// A figure in one group.

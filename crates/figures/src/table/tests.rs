@@ -2,8 +2,8 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 use retold::event::{
-    AttemptDetails, AttemptFailed, Because, DecidedBy, DecisionDetails, DecisionMade, Event,
-    FactOccurred, Labels, NewEvent, PROGRAM, RequestSent, ResponseDetails, ResponseReceived,
+    AnswerReused, AttemptDetails, AttemptFailed, Because, DecidedBy, DecisionDetails, DecisionMade,
+    Event, FactOccurred, Labels, NewEvent, PROGRAM, RequestSent, ResponseDetails, ResponseReceived,
 };
 use retold::id::{CallPath, Sample, Seq, Time};
 use retold::log::{Append, Head, Log};
@@ -118,8 +118,7 @@ fn shown(tables: &[FigureTable]) -> String {
         for compared in &table.differences {
             writeln!(text, "  {}", table.difference(compared)).unwrap();
         }
-        writeln!(text, "  {}", table.independence()).unwrap();
-        table.caution().into_iter().for_each(|caution| writeln!(text, "  {caution}").unwrap());
+        table.notes().iter().for_each(|note| writeln!(text, "  {note}").unwrap());
     }
     text
 }
@@ -311,6 +310,41 @@ fn what_is_not_there_is_named_with_what_there_is() {
     errors.push(tables(vec![run], &["changed(vote, vote)"]).unwrap_err().to_string());
     errors.push(tables(vec![Written::program()], &["mean of sum"]).unwrap_err().to_string());
     insta::assert_snapshot!(errors.join("\n"));
+}
+
+/// Runs of which it is known what can be said: all null, all a last resort, and one answer for all.
+#[test]
+fn nothing_is_said_that_is_not_so() {
+    let labels = |n: usize| format!("p{n}");
+    let mut null = Written::program();
+    let mut fallback = Written::program();
+    for n in 0..3 {
+        let participant = labels(n);
+        let labels = [("participant", participant.as_str())];
+        null.decision(&format!("vote/{n}"), &labels, "vote", json!(null));
+        let asked = fallback.asked(&format!("vote/{n}"), 0, &labels);
+        let answer = fallback.answered(asked);
+        fallback.decided(answer, "vote", "default", json!("yes"));
+    }
+    let mut shared = Written::program();
+    let participant = labels(0);
+    let first = shared.asked("vote/0", 0, &[("participant", participant.as_str())]);
+    let mut answer = shared.answered(first);
+    shared.decided(answer, "vote", "reported", json!("yes"));
+    let from_seq = answer;
+    for n in 1..3 {
+        let participant = labels(n);
+        let labels = [("participant", participant.as_str())];
+        let request = shared.asked(&format!("vote/{n}"), 0, &labels);
+        let (content, from_run, unreadable) = ("text".into(), RUNS[0], None);
+        let details = ResponseDetails::default();
+        let reused = AnswerReused { request, content, from_run, from_seq, unreadable, details };
+        answer = shared.add(&Event::AnswerReused(reused), None);
+        shared.decided(answer, "vote", "reported", json!("yes"));
+    }
+    let shown = [null, fallback, shared]
+        .map(|run| shown(&tables(vec![run], &["share of vote = yes"]).unwrap()));
+    insta::assert_snapshot!(shown.join("\n"));
 }
 
 #[test]

@@ -30,8 +30,21 @@ impl FigureTable {
         }
     }
 
+    /// What to know about the numbers: which values are taken as independent, and what is not taken into account.
+    pub fn notes(&self) -> Vec<String> {
+        let shared = (self.shared > 0).then(|| {
+            let values = counted(self.shared, "value");
+            format!(
+                "no intervals and no tests, because another call was given the answers of {values} first: \
+                 they are not draws of their own"
+            )
+        });
+        let independence = shared.unwrap_or_else(|| self.independence());
+        [Some(independence), self.caution()].into_iter().flatten().collect()
+    }
+
     /// Which draws are taken as independent, and what follows.
-    pub fn independence(&self) -> String {
+    fn independence(&self) -> String {
         match &self.clusters {
             ClusteringUsed::By(_) => format!(
                 "values are taken as independent of each other if their label {} differs",
@@ -76,7 +89,7 @@ impl FigureTable {
                 counted(group.clusters, &self.cluster())
             ),
             None if group.draws == 0 => "none: no values".to_owned(),
-            None if self.clusters == ClusteringUsed::Unknown => "none".to_owned(),
+            None if !self.has_independence() => "none".to_owned(),
             None if group.clusters < 2 => format!("none with one {}", self.cluster()),
             None => "none: nothing varies".to_owned(),
         }
@@ -98,7 +111,7 @@ impl FigureTable {
         let cluster = self.cluster();
         let in_both = counted(found.clusters_in_both, &cluster);
         text.push_str(&match found.pairing {
-            _ if self.clusters == ClusteringUsed::Unknown => String::new(),
+            _ if !self.has_independence() => String::new(),
             GroupPairing::Unpaired => format!(", unpaired (no {cluster} is in both)"),
             GroupPairing::Paired => format!(", paired over {in_both} in both"),
             GroupPairing::Mixed => format!(
@@ -112,7 +125,7 @@ impl FigureTable {
     }
 
     /// What to know about the tests of all differences; empty if there are fewer than two.
-    pub fn caution(&self) -> Option<String> {
+    fn caution(&self) -> Option<String> {
         let tests = self.differences.iter().filter(|compared| compared.found.test.is_some());
         let tests = tests.count();
         (tests > 1).then(|| format!("p is not corrected for the number of tests ({tests})"))
