@@ -133,8 +133,18 @@ pub fn each_answer<E: From<LogError>>(
         let missing = || corrupt(EventFault::NoQuestion);
         let (call, sample, prompt, labels) = questions.remove(&request).ok_or_else(missing)?;
         let (choice, other, decision) = (ChoiceNumber::ONLY, None, None);
-        let answer =
-            RecordedAnswer { seq, call, sample, prompt, labels, content, beside, choice, other, decision };
+        let answer = RecordedAnswer {
+            seq,
+            call,
+            sample,
+            prompt,
+            labels,
+            content,
+            beside,
+            choice,
+            other,
+            decision,
+        };
         for answer in answer.each_choice() {
             match decided {
                 true => drop(waiting.insert((seq, answer.choice.at), answer)),

@@ -163,10 +163,14 @@ impl DecisionJoin {
         Ok(answer)
     }
 
-    fn question(
+    /// The question with a seq, which `event` names.
+    ///
+    /// # Errors
+    /// [`LogError`] if the question cannot be read, or is none.
+    pub fn question(
         &mut self,
         reader: &mut dyn Reader,
-        decision: Seq,
+        event: Seq,
         seq: Seq,
     ) -> Result<Arc<DecidedQuestion>, LogError> {
         if let Some(question) = self.questions.get(&seq) {
@@ -174,7 +178,7 @@ impl DecisionJoin {
         }
         let found = event_at(reader, self.run, seq)?;
         let question = found.map(|found| question_of(&found)).transpose()?.flatten();
-        let missing = || LogError::corrupt(self.run, decision, EventFault::NoQuestion);
+        let missing = || LogError::corrupt(self.run, event, EventFault::NoQuestion);
         let question = Arc::new(question.ok_or_else(missing)?);
         self.questions.insert(seq, question.clone());
         Ok(question)

@@ -1,26 +1,22 @@
 //! Rows of decisions and of facts.
 
+use retold::decided::JoinedDecision;
 use retold::event::{DecidedBy, DecisionDetails, DecisionMade, FactOccurred, RunStarted};
 use retold::id::{Seq, Time};
 use serde_json::Value;
 
 use crate::column::Cell;
 use crate::labels::LabelColumns;
-use crate::questions::Question;
 
 /// The row of a decision.
 pub(crate) fn decision_cells<'a>(
     run: &'a str,
-    (seq, time): (Seq, Time),
-    question: Option<&'a Question>,
     labels: &'a LabelColumns,
-    made: &'a DecisionMade,
+    joined: &'a JoinedDecision,
 ) -> Vec<Cell<'a>> {
+    let JoinedDecision { seq, time, question, made, in_force } = joined;
     let mut cells = vec![run.into(), Cell::count(seq.0), Cell::Time(time.0)];
-    match question {
-        Some(question) => cells.extend(question.cells(labels)),
-        None => cells.extend(std::iter::repeat_n(Cell::Missing, 2 + labels.len())),
-    }
+    cells.extend(labels.cells(question));
     let DecisionMade { response, by, details } = made;
     let DecidedBy { method, parser } = by;
     let DecisionDetails { choice, reasoning, value, warnings } = details;
@@ -38,6 +34,7 @@ pub(crate) fn decision_cells<'a>(
         Cell::maybe(parser["name"].as_str()),
         version(&parser["version"]),
         Cell::count(response.0),
+        Cell::Truth(*in_force),
     ]);
     cells
 }

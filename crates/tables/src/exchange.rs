@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use retold::content::Content;
+use retold::decided::DecidedQuestion;
 use retold::event::{AttemptDetails, ResponseDetails, SharedFailure};
 use retold::id::{EventHash, RunId, Seq, Time};
 use retold::model::HTTP;
@@ -13,7 +14,6 @@ use serde_json::{Map, Value};
 use crate::asked::AskedOf;
 use crate::column::Cell;
 use crate::labels::LabelColumns;
-use crate::questions::Question;
 
 /// How many rows wait at most for one before them that has no answer yet. Then they go first.
 const WAITING: usize = 4096;
@@ -24,7 +24,7 @@ const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 /// A question with what has come of it so far.
 pub(crate) struct Exchange {
     pub(crate) time: Time,
-    pub(crate) question: Arc<Question>,
+    pub(crate) question: Arc<DecidedQuestion>,
     pub(crate) asked: Option<AskedOf>,
     /// The request, if its column is wanted.
     pub(crate) request: Option<Request>,
@@ -44,7 +44,7 @@ pub(crate) struct Answered {
 }
 
 impl Exchange {
-    pub(crate) fn new(time: Time, question: Arc<Question>) -> Self {
+    pub(crate) fn new(time: Time, question: Arc<DecidedQuestion>) -> Self {
         Exchange {
             time,
             question,
@@ -82,7 +82,7 @@ impl Exchange {
             (None, None) => "unanswered",
         };
         let mut cells = vec![run.into(), Cell::count(question.seq.0), Cell::Time(time.0)];
-        cells.extend(question.cells(labels));
+        cells.extend(labels.cells(question));
         cells.extend([
             question.prompt.to_string().into(),
             Cell::maybe(provider),
@@ -188,12 +188,12 @@ impl OpenExchanges {
 pub(crate) fn attempt_cells<'a>(
     run: &'a str,
     (seq, time): (Seq, Time),
-    question: &'a Question,
+    question: &'a DecidedQuestion,
     labels: &'a LabelColumns,
     details: &'a AttemptDetails,
 ) -> Vec<Cell<'a>> {
     let mut cells = vec![run.into(), Cell::count(seq.0), Cell::Time(time.0)];
-    cells.extend(question.cells(labels));
+    cells.extend(labels.cells(question));
     let AttemptDetails { attempt, error, gave_up, failure, from, http: _, retry_after_ms, status } =
         details;
     cells.extend([

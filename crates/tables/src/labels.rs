@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use retold::event::{Event, Labels};
+use retold::decided::DecidedQuestion;
+use retold::event::Event;
 use retold::id::RunId;
 use retold::log::{LogError, Reader, RunEvents};
 
@@ -33,11 +34,6 @@ impl LabelColumns {
         Ok(())
     }
 
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// A column for each; a label with the name of another column has `label_` before it.
     pub(crate) fn columns(&self) -> impl Iterator<Item = Column> {
         self.0.iter().map(|name| Column {
@@ -47,8 +43,10 @@ impl LabelColumns {
         })
     }
 
-    /// What a call has of them, in their order.
-    pub(crate) fn cells<'a>(&'a self, labels: &'a Labels) -> impl Iterator<Item = Cell<'a>> {
-        self.0.iter().map(|name| Cell::maybe(labels.get(name).map(String::as_str)))
+    /// Call, sample and labels of a question.
+    pub(crate) fn cells<'a>(&'a self, of: &'a DecidedQuestion) -> impl Iterator<Item = Cell<'a>> {
+        let named = [of.call.as_str().into(), Cell::count(u64::from(of.sample))];
+        let label = |name: &String| Cell::maybe(of.labels.get(name).map(String::as_str));
+        named.into_iter().chain(self.0.iter().map(label))
     }
 }

@@ -14,7 +14,6 @@ mod decision;
 mod exchange;
 mod labels;
 mod messages;
-mod questions;
 mod run_row;
 mod run_tables;
 mod table;

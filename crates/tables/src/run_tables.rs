@@ -1,9 +1,8 @@
 //! A run, event by event, as batches of rows.
 
-use std::sync::Arc;
-
 use arrow_schema::ArrowError;
-use retold::event::{AttemptFailed, Event, EventError, RequestSent, ResponseReceived, StoredEvent};
+use retold::decided::DecisionJoin;
+use retold::event::{AttemptFailed, Event, EventError, ResponseReceived, StoredEvent};
 use retold::id::{RunId, Seq, Time};
 use retold::log::{LogError, Reader, RunEvents};
 
@@ -13,7 +12,6 @@ use crate::decision::{decision_cells, fact_cells};
 use crate::exchange::{Answered, Exchange, OpenExchanges, attempt_cells};
 use crate::labels::LabelColumns;
 use crate::messages::Conversations;
-use crate::questions::{Question, Questions};
 use crate::run_row::RunRow;
 use crate::table::Table;
 
@@ -44,7 +42,7 @@ pub struct RunTables {
     labels: LabelColumns,
     prompts: bool,
     rows: WantedRows,
-    questions: Questions,
+    join: DecisionJoin,
     open: OpenExchanges,
     conversations: Conversations,
     is_read: bool,
@@ -64,6 +62,7 @@ impl RunTables {
         prompts: bool,
     ) -> Result<Self, TableError> {
         let row = RunRow::read(reader.as_mut(), run)?;
+        let join = DecisionJoin::new(reader.as_mut(), run)?;
         let columns = |table: &Table| (*table, table.columns(&labels, prompts));
         let rows = WantedRows::new(wanted.iter().map(columns));
         Ok(RunTables {
@@ -74,7 +73,7 @@ impl RunTables {
             labels,
             prompts,
             rows,
-            questions: Questions::default(),
+            join,
             open: OpenExchanges::default(),
             conversations: Conversations::default(),
             is_read: false,
@@ -107,10 +106,15 @@ impl RunTables {
     }
 
     fn event(&mut self, stored: StoredEvent) -> Result<(), TableError> {
+        let decision = self.join.decision(self.reader.as_mut(), &stored)?;
+        if let Some(decision) = decision {
+            let cells = decision_cells(self.row.id(), &self.labels, &decision);
+            return Ok(self.rows.add(Table::Decisions, &cells)?);
+        }
         let at = (stored.seq, stored.time);
         let hash = stored.hash;
         match stored.event()? {
-            Event::RequestSent(sent) => self.asked(at, sent)?,
+            Event::RequestSent(_) => self.asked(at)?,
             Event::ResponseReceived(received) => {
                 let ResponseReceived { request, content, details } = received;
                 let answered = Answered { seq: at.0, hash, content, details, reused_from: None };
@@ -125,13 +129,6 @@ impl RunTables {
                 )?;
             }
             Event::AttemptFailed(failed) => self.failed(at, failed)?,
-            Event::DecisionMade(made) if self.rows.any(&[Table::Decisions]) => {
-                let question =
-                    self.questions.of_answer(self.reader.as_mut(), self.run, made.response)?;
-                let cells =
-                    decision_cells(self.row.id(), at, question.as_deref(), &self.labels, &made);
-                self.rows.add(Table::Decisions, &cells)?;
-            }
             Event::Occurred(occurred) if self.rows.any(&[Table::Facts]) => {
                 let cells = fact_cells(self.row.id(), at, &self.row.started, &occurred);
                 self.rows.add(Table::Facts, &cells)?;
@@ -141,12 +138,11 @@ impl RunTables {
         Ok(())
     }
 
-    fn asked(&mut self, (seq, time): (Seq, Time), sent: RequestSent) -> Result<(), TableError> {
-        let question = Arc::new(Question::new(seq, sent));
-        self.questions.add(&question);
+    fn asked(&mut self, (seq, time): (Seq, Time)) -> Result<(), TableError> {
         if !self.rows.any(&[Table::Exchanges, Table::Messages, Table::Contents]) {
             return Ok(());
         }
+        let question = self.join.question(self.reader.as_mut(), seq, seq)?;
         let mut exchange = Exchange::new(time, question);
         if let Some(request) = self.reader.request(exchange.question.prompt)? {
             let listing = self.conversations.list(self.run, &request, &mut self.rows)?;
@@ -162,16 +158,14 @@ impl RunTables {
     }
 
     fn answered(&mut self, question: Seq, answered: Answered) -> Result<(), TableError> {
-        self.questions.answered(answered.seq, question);
         self.open.answered(question, answered);
         self.close(false)
     }
 
     fn failed(&mut self, at: (Seq, Time), failed: AttemptFailed) -> Result<(), TableError> {
         let AttemptFailed { request, details } = failed;
-        if self.rows.any(&[Table::Attempts])
-            && let Some(question) = self.questions.at(self.reader.as_mut(), self.run, request)?
-        {
+        if self.rows.any(&[Table::Attempts]) {
+            let question = self.join.question(self.reader.as_mut(), at.0, request)?;
             let cells = attempt_cells(self.row.id(), at, &question, &self.labels, &details);
             self.rows.add(Table::Attempts, &cells)?;
         }

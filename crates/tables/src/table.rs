@@ -128,6 +128,7 @@ const DECISIONS: &[Listed] = &[
     ("parser", Text, "the parser"),
     ("parser_version", Text, "its version"),
     ("answer_seq", Integer, "the position of the answer's event"),
+    ("in_force", Truth, "whether no decision that was accepted later has taken its place"),
 ];
 
 const FACTS: &[Listed] = &[
