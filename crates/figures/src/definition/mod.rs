@@ -84,9 +84,6 @@ pub enum Clustering {
     Independent,
 }
 
-/// The label by which draws are clustered, and values compared, if a figure does not say.
-pub const PARTICIPANT: &str = "participant";
-
 impl Measure {
     /// How the figure is read.
     pub fn kind(&self) -> FigureKind {

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use retold::escaping::printable;
+use retold::event::{CLUSTERS, PARTICIPANTS};
 use retold::log::{AskedModels, LogError, Reader};
 use serde_json::Value;
 
 use super::compared::compared_groups;
 use super::label::{MODEL, label_of};
 use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable, FiguresError};
-use crate::definition::{Clustering, FigureDefinition, Measure, PARTICIPANT};
+use crate::definition::{Clustering, FigureDefinition, Measure};
 use crate::recorded::{FoundValue, Observation, RunCensus, SourceError, ValueSource};
 use crate::{ClusteredDraws, difference};
 
@@ -97,21 +98,25 @@ impl<'a> FigureGathering<'a> {
             return Err(SourceError::Label { figure: figure(), label, there });
         }
         let is_changed = matches!(definition.measure, Measure::Changed { .. });
-        let has_participants = is_there(PARTICIPANT);
-        let participant = match (has_participants, clustered) {
-            (false, Some(label)) => label.clone(),
-            _ => PARTICIPANT.to_owned(),
+        let named = |names: &[&str]| {
+            // What is compared is no cluster: then each group would be one.
+            let is_by = |name: &str| definition.by.iter().any(|by| by == name);
+            let found = names.iter().find(|name| is_there(name) && !is_by(name));
+            found.map(|name| (*name).to_owned())
         };
-        if is_changed && !has_participants && clustered.is_none() {
+        let asked = named(&PARTICIPANTS);
+        if is_changed && asked.is_none() && clustered.is_none() {
             let there = census.label_names();
             return Err(SourceError::Participant { figure: figure(), there });
         }
         let clusters = match &definition.clustering {
             Some(Clustering::By(label)) => ClusteringUsed::By(label.clone()),
             Some(Clustering::Independent) => ClusteringUsed::Independent,
-            None if has_participants => ClusteringUsed::By(PARTICIPANT.to_owned()),
-            None => ClusteringUsed::Unknown,
+            None => named(&CLUSTERS)
+                .or_else(|| asked.clone())
+                .map_or(ClusteringUsed::Unknown, ClusteringUsed::By),
         };
+        let participant = asked.or_else(|| clustered.cloned()).unwrap_or_default();
         Ok(FigureGathering {
             definition,
             census,

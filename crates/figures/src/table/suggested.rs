@@ -1,6 +1,8 @@
 //! Figures of a run of which nobody named any.
 
-use crate::definition::{FigureDefinition, Measure, PARTICIPANT, ValueComparison};
+use retold::event::PARTICIPANTS;
+
+use crate::definition::{FigureDefinition, Measure, ValueComparison};
 use crate::recorded::{RunCensus, ValueShape};
 
 /// The most values that a label has to be suggested.
@@ -13,11 +15,11 @@ const MOST_VALUES: usize = 3;
 const MOST: usize = 12;
 
 /// Figures that say what came out of runs: for each name of decisions the mean of numbers, or the share of the commonest
-/// values, by each label with two to eight values other than `participant`.
+/// values, by each label with two to eight values other than those that say who is asked.
 pub fn suggested_figures(census: &RunCensus) -> Vec<FigureDefinition> {
     // Participants are what is counted, not what is compared.
     let is_suggested =
-        |label: &str, values: usize| label != PARTICIPANT && (2..=MOST_GROUPS).contains(&values);
+        |label: &str, values: usize| !PARTICIPANTS.contains(&label) && (2..=MOST_GROUPS).contains(&values);
     let labels = census.labels.iter().filter(|(label, values)| is_suggested(label, values.len()));
     let mut by: Vec<Vec<String>> = labels.map(|(label, _)| vec![label.clone()]).collect();
     if by.is_empty() {

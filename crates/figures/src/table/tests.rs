@@ -212,6 +212,22 @@ fn participants_of_both_conditions_are_paired() {
     insta::assert_snapshot!(shown(&found));
 }
 
+/// Players of a game react to each other; but a label that is compared is no cluster.
+#[test]
+fn values_of_one_game_are_one_cluster_unless_games_are_compared() {
+    let mut run = Written::program();
+    for n in 0..8 {
+        let (player, game) = (n.to_string(), (n / 2).to_string());
+        let labels = [("player", player.as_str()), ("game", game.as_str())];
+        run.decision(&format!("give/{n}"), &labels, "coins", json!(n));
+    }
+    let of = ["mean of coins", "mean of coins by game"];
+    let found = tables(vec![run], &of).unwrap();
+    let by = |label: &str| ClusteringUsed::By(label.to_owned());
+    assert_eq!([&found[0].clusters, &found[1].clusters], [&by("game"), &by("player")]);
+    assert_eq!(found[0].groups[0].clusters, 4);
+}
+
 #[test]
 fn a_change_is_between_two_values_of_one_participant() {
     let mut run = Written::program();
