@@ -54,8 +54,9 @@ impl Equivalents {
     ) -> Result<Vec<Key>, LogError> {
         let is_streamed = asked.key.call.as_str().ends_with(STREAM);
         let form = dialect_of(&asked.request);
+        let counted = rules.counted(&asked.request);
         let (own, has_ids) =
-            Equivalence::of(&asked.request, &asked.key.call, form, is_streamed, rules);
+            Equivalence::of(&asked.request, counted, &asked.key.call, form, is_streamed);
         if rules.is_empty() && !has_ids && !self.may_have_another_form(asked, prompts, library)? {
             return Ok(Vec::new());
         }
@@ -104,17 +105,19 @@ impl Equivalents {
                 true => None,
                 false => restored(&request, call).map(Incoming::from),
             };
-            let equal = match again.and_then(|it| it.stored().ok()) {
+            let counted = rules.counted(&request);
+            let prompt = rules.key_of(&request, &counted);
+            let (equal, _) = match again.and_then(|it| it.stored().ok()) {
                 Some(StoredRequest { dialect, request, is_streamed, .. }) => {
-                    Equivalence::of(&request, call, dialect, is_streamed, rules)
+                    let counted = rules.counted(&request);
+                    Equivalence::of(&request, counted, call, dialect, is_streamed)
                 }
                 None => {
                     let is_streamed = call.as_str().ends_with(STREAM);
-                    Equivalence::of(&request, call, dialect_of(&request), is_streamed, rules)
+                    Equivalence::of(&request, counted, call, dialect_of(&request), is_streamed)
                 }
             };
-            let (equal, _) = equal;
-            let key = Key { call: call.clone(), prompt: rules.key(&request) };
+            let key = Key { call: call.clone(), prompt };
             read.entry(equal).or_default().push(key);
         }
         Ok(known.insert(Arc::new(read)).clone())
@@ -134,15 +137,14 @@ fn is_of_today(request: &Request) -> bool {
 const STREAM: &str = "/stream";
 
 impl Equivalence {
-    /// That of a request, and whether it has ids.
+    /// That of a request of which this counts, and whether it has ids.
     fn of(
         request: &Request,
+        mut body: Value,
         call: &CallPath,
         dialect: &dyn Dialect,
         is_streamed: bool,
-        rules: &Rules,
     ) -> (Self, bool) {
-        let mut body = rules.counted(request);
         let ids = number_ids(dialect, &mut body);
         if let Some(Value::Object(address)) = body.get_mut(ADDRESS) {
             // The version says which fields were left out.
@@ -205,7 +207,8 @@ mod tests {
                 {"role": "tool", "tool_call_id": ids[2], "content": "x"}]});
             let request = Request::from_body(body).unwrap();
             let call = CallPath::new("openai.chat/0123456789abcdef").unwrap();
-            Equivalence::of(&request, &call, dialect_of(&request), false, &Rules::default()).0
+            let counted = Rules::default().counted(&request);
+            Equivalence::of(&request, counted, &call, dialect_of(&request), false).0
         };
         assert_eq!(of(["a", "b", "a"]), of(["x", "y", "x"]));
         assert_ne!(of(["a", "b", "a"]), of(["x", "y", "y"]));

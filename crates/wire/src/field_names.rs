@@ -25,13 +25,17 @@ pub(crate) fn dialect_of(request: &Request) -> &'static dyn Dialect {
 }
 
 /// Where a part of a request is stored, and where it is in the body that was sent.
-struct MovedPart {
+pub(crate) struct MovedPart {
     stored: Vec<String>,
     sent: Vec<String>,
 }
 
 /// The parts of a request that are stored elsewhere: the body of a small one of the same form says where they were.
-fn moved(request: &Request) -> Vec<MovedPart> {
+pub(crate) fn moved(request: &Request) -> Vec<MovedPart> {
+    // What a study would ask, too, is stored as it is sent.
+    if request.body()[ADDRESS].is_null() {
+        return Vec::new();
+    }
     let Ok(call) = CallPath::new("any") else { return Vec::new() };
     let marked = json!({MARK: MARK});
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
@@ -83,9 +87,9 @@ fn path_of_mark(value: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// Where a field is stored, if that is elsewhere.
-pub(crate) fn stored_path(request: &Request, path: &[String]) -> Option<Vec<String>> {
-    moved(request).iter().find_map(|it| {
+/// Where a field is stored, if that is in one of the parts that are stored elsewhere.
+pub(crate) fn stored_path(moved: &[MovedPart], path: &[String]) -> Option<Vec<String>> {
+    moved.iter().find_map(|it| {
         let rest = path.strip_prefix(&it.sent[..])?;
         Some([&it.stored[..], rest].concat())
     })

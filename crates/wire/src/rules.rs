@@ -10,7 +10,7 @@ use retold::prompt::{Request, canonical, hash_of};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::field_names::stored_path;
+use crate::field_names::{moved, stored_path};
 use crate::redact::{KnownKeys, Redaction, RedactionKey};
 use crate::rule_error::RuleError;
 
@@ -168,9 +168,10 @@ impl Rules {
     /// What counts of a request's body.
     pub fn counted(&self, request: &Request) -> Value {
         let mut body = request.body().clone();
+        let moved = if self.ignore.is_empty() { Vec::new() } else { moved(request) };
         for path in &self.ignore {
             remove(&mut body, path);
-            if let Some(path) = stored_path(request, path) {
+            if let Some(path) = stored_path(&moved, path) {
                 remove(&mut body, &path);
             }
         }
@@ -182,11 +183,15 @@ impl Rules {
 
     /// The key of a request: its prompt hash, or the hash of what counts of it.
     pub fn key(&self, request: &Request) -> PromptHash {
+        if self.is_empty() { request.hash() } else { self.key_of(request, &self.counted(request)) }
+    }
+
+    /// The key of a request of which this counts.
+    pub(crate) fn key_of(&self, request: &Request, counted: &Value) -> PromptHash {
         if self.is_empty() {
             return request.hash();
         }
-        let counted =
-            json!({"api": request.api(), "body": self.counted(request), "v": request.version()});
+        let counted = json!({"api": request.api(), "body": counted, "v": request.version()});
         // A request has a canonical form, and what is left of it has one, too.
         canonical(&counted).map_or(request.hash(), |text| PromptHash(hash_of(text.as_bytes())))
     }
