@@ -115,6 +115,19 @@ impl Request {
     /// # Errors
     /// [`RequestError`]: not a request, or without canonical form.
     pub fn from_body(body: Value) -> Result<Self, RequestError> {
+        let request = Self::from_record(body)?;
+        match request.body().get("n") {
+            Some(_) => Err(RequestError::ManyChoices),
+            None => Ok(request),
+        }
+    }
+
+    /// A request that has been answered, from its JSON body: as [`from_body`](Self::from_body), but `n` may be more
+    /// than 1, because the whole reply is kept as one answer.
+    ///
+    /// # Errors
+    /// [`RequestError`]: not a request, or without canonical form.
+    pub fn from_record(body: Value) -> Result<Self, RequestError> {
         Self::from_body_under(body, TRANSPORT)
     }
 
@@ -137,10 +150,8 @@ impl Request {
             }
             _ => return Err(RequestError::UnknownApi),
         };
-        match body.get("n").map(|n| n.as_f64() == Some(1.0)) {
-            Some(true) => drop(body.remove("n")),
-            Some(false) => return Err(RequestError::ManyChoices),
-            None => {}
+        if body.get("n").is_some_and(|n| n.as_f64() == Some(1.0)) {
+            body.remove("n");
         }
         Self::build(RequestParts {
             api,

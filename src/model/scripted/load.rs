@@ -143,7 +143,7 @@ impl ScriptedExchange {
         }
         let exchange: ExchangeLine = serde_json::from_str(text).map_err(not_an_exchange)?;
         let ExchangeLine { call, sample, request, response, error, label, simulated } = exchange;
-        let request = Request::from_body(request)?;
+        let request = Request::from_record(request)?;
         label.as_ref().map_or(Ok(()), check_exact).map_err(|error| match error {
             CanonicalError::TooDeep { limit } => {
                 LoadProblem::Label(format!("it is nested more than {limit} levels deep"))

@@ -16,7 +16,8 @@ fn answers() -> String {
     let calls = json!({"index": 2, "finish_reason": "tool_calls",
         "message": {"role": "assistant", "content": null, "tool_calls": [call]}});
     let line = |call: &str, choices: Vec<Value>| {
-        let request = json!({"model": "m", "messages": [{"role": "user", "content": call}]});
+        let request = json!({"model": "m", "n": choices.len(),
+            "messages": [{"role": "user", "content": call}]});
         format!(
             "{}\n",
             json!({"call": call, "request": request,

@@ -179,7 +179,7 @@ fn listed(keys: &[String]) -> String {
 fn object(object: Object) -> Result<AnswerLine, LineError> {
     let Object { text, content, response, params, call, sample, error, request, .. } = object;
     // One that is not a request of ours is left aside: only a parser file asks for it.
-    let request = request.and_then(|body| Request::from_body(body).ok());
+    let request = request.and_then(|body| Request::from_record(body).ok());
     let response = response.map(Response::try_from).transpose()?;
     let answer = match (text, content, response, error) {
         (Some(text), None, None, None) => Some(Response::text(text)),
