@@ -19,6 +19,7 @@ mod run_tables;
 mod table;
 pub mod write;
 
+pub use arrow_array::RecordBatch;
 pub use batches::{TableBatch, schema};
 pub use column::{Column, ColumnKind};
 pub use labels::LabelColumns;

@@ -18,8 +18,9 @@ const MOST: usize = 12;
 /// values, by each label with two to eight values other than those that say who is asked.
 pub fn suggested_figures(census: &RunCensus) -> Vec<FigureDefinition> {
     // Participants are what is counted, not what is compared.
-    let is_suggested =
-        |label: &str, values: usize| !PARTICIPANTS.contains(&label) && (2..=MOST_GROUPS).contains(&values);
+    let is_suggested = |label: &str, values: usize| {
+        !PARTICIPANTS.contains(&label) && (2..=MOST_GROUPS).contains(&values)
+    };
     let labels = census.labels.iter().filter(|(label, values)| is_suggested(label, values.len()));
     let mut by: Vec<Vec<String>> = labels.map(|(label, _)| vec![label.clone()]).collect();
     if by.is_empty() {

@@ -2,15 +2,21 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
+use std::thread;
 
 use retold::draft::Draft;
 use retold_tables::write::{TableFormat, TableWriter, WriteError, writer};
-use retold_tables::{LabelColumns, RunTables, Table, TableError};
+use retold_tables::{LabelColumns, RecordBatch, RunTables, Table, TableBatch, TableError};
 
 use crate::error::{CliError, Status};
 use crate::output::Output;
 use crate::select::RunSelection;
+
+/// How many batches are read before they can be written.
+const AHEAD: usize = 4;
 
 /// The runs that are written, and how.
 pub(super) struct WrittenTables<'a> {
@@ -32,7 +38,7 @@ struct OpenTable {
     table: Table,
     file: PathBuf,
     draft: Draft,
-    writer: Box<dyn TableWriter>,
+    writer: Box<dyn TableWriter + Send>,
     rows: u64,
 }
 
@@ -77,11 +83,7 @@ impl WrittenTables<'_> {
     ) -> Result<TableFile, CliError> {
         let mut open = self.open(table, format, file)?;
         for run in self.runs {
-            let mut tables = self.tables(run, &[table])?;
-            while let Some(next) = tables.next_batch()? {
-                open.rows += next.batch.num_rows() as u64;
-                open.writer.write(&next.batch).map_err(|error| unwritten(file, error))?;
-            }
+            written(self.tables(run, &[table])?, std::slice::from_mut(&mut open))?;
         }
         open.finish()
     }
@@ -102,14 +104,7 @@ impl WrittenTables<'_> {
                 self.open(*table, format, &folder.join(&name))
             };
             let mut open = Table::ALL.iter().map(open).collect::<Result<Vec<_>, CliError>>()?;
-            let mut tables = self.tables(run, &Table::ALL)?;
-            while let Some(next) = tables.next_batch()? {
-                let Some(of) = open.iter_mut().find(|open| open.table == next.table) else {
-                    continue;
-                };
-                of.rows += next.batch.num_rows() as u64;
-                of.writer.write(&next.batch).map_err(|error| unwritten(&of.file, error))?;
-            }
+            written(self.tables(run, &Table::ALL)?, &mut open)?;
             for table in open {
                 files.push(table.finish()?);
             }
@@ -131,7 +126,38 @@ impl WrittenTables<'_> {
     }
 }
 
+/// Writes the rows of a run to its tables.
+fn written(mut tables: RunTables, open: &mut [OpenTable]) -> Result<(), CliError> {
+    let (sender, batches) = sync_channel::<TableBatch>(AHEAD);
+    // Reading a long run takes as long as writing it, and each has a core of its own.
+    thread::scope(|scope| {
+        let writing = scope.spawn(move || {
+            batches.iter().try_for_each(|next| {
+                let of = open.iter_mut().find(|open| open.table == next.table);
+                of.map_or(Ok(()), |of| of.write(&next.batch))
+            })
+        });
+        let read = (|| {
+            while let Some(next) = tables.next_batch()? {
+                // Whoever writes has stopped, and says why.
+                if sender.send(next).is_err() {
+                    break;
+                }
+            }
+            Ok(())
+        })();
+        drop(sender);
+        let written = writing.join().unwrap_or_else(|panic| resume_unwind(panic));
+        read.and(written)
+    })
+}
+
 impl OpenTable {
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), CliError> {
+        self.rows += batch.num_rows() as u64;
+        self.writer.write(batch).map_err(|error| unwritten(&self.file, error))
+    }
+
     /// Moves the complete file into its place.
     fn finish(self) -> Result<TableFile, CliError> {
         let OpenTable { table, file, draft, writer, rows } = self;

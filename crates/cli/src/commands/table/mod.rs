@@ -9,14 +9,14 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use crate::error::{CliError, Status};
-use crate::gate;
+use crate::gate::{self, UnverifiedArg};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::select::{self, RunSelection};
 use destination::Destination;
 use files::{TableFile, WrittenTables};
 use retold::log::Log;
-use retold_archive::{RunView, VerifyDepth};
+use retold_archive::RunView;
 use retold_tables::write::TableFormat;
 use retold_tables::{LabelColumns, Table};
 
@@ -55,6 +55,8 @@ pub(crate) struct Args {
     /// Replace the file if it exists. In a folder, the files of these runs are always replaced.
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    at_once: UnverifiedArg,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -106,7 +108,7 @@ impl From<FormatName> for TableFormat {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { runs, all, table, to, format, prompts, force } = args;
+    let Args { runs, all, table, to, format, prompts, force, at_once } = args;
     let destination = Destination::new(to, format.map(TableFormat::from), output)?;
     destination.refuse_existing(force)?;
     if let Destination::Stdout(_) = destination {
@@ -116,7 +118,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         true => all_runs(select::open_to_read(global)?)?,
         false => runs.iter().map(|run| select::to_read(global, run)).collect::<Result<_, _>>()?,
     };
-    let view = |of: &RunSelection| gate::view(&of.log, of.run, VerifyDepth::Whole, output);
+    let view = |of: &RunSelection| gate::view(&of.log, of.run, at_once.into(), output);
     let views = selected.iter().map(view).collect::<Result<Vec<RunView>, CliError>>()?;
     let runs: Vec<RunSelection> = views.iter().map(RunSelection::before_damage).collect();
     gate::through(&views, output, || {
