@@ -63,7 +63,12 @@ impl Written {
 }
 
 fn details(value: &str) -> DecisionDetails {
-    DecisionDetails { reasoning: None, value: Value::from(value), warnings: Vec::new() }
+    DecisionDetails {
+        choice: None,
+        reasoning: None,
+        value: Value::from(value),
+        warnings: Vec::new(),
+    }
 }
 
 fn parser(name: &str, version: u32) -> DecidedBy {

@@ -59,7 +59,8 @@ fn votes(place: &Place, run: u8, yes: [u32; 2]) {
         let answer = collector.received(asked, response, time, None).unwrap();
         let parser = json!({"name": "program", "params": {"name": "vote"}, "version": 1});
         let by = DecidedBy { method: method.to_owned(), parser };
-        let details = DecisionDetails { reasoning: None, value, warnings: Vec::new() };
+        let details =
+            DecisionDetails { choice: None, reasoning: None, value, warnings: Vec::new() };
         collector.decided(answer, by, details).unwrap();
     };
     for (condition, yes) in ["acp", "ctl"].into_iter().zip(yes) {

@@ -54,7 +54,8 @@ impl Written {
     fn decided(&mut self, response: Seq, name: &str, method: &str, value: Value) {
         let parser = json!({"name": "program", "params": {"name": name}, "version": 1});
         let by = DecidedBy { method: method.to_owned(), parser };
-        let details = DecisionDetails { reasoning: None, value, warnings: Vec::new() };
+        let details =
+            DecisionDetails { choice: None, reasoning: None, value, warnings: Vec::new() };
         self.add(&Event::DecisionMade(DecisionMade { response, by, details }), None);
     }
 
