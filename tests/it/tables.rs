@@ -27,6 +27,22 @@ fn rows(place: &Place, arguments: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// What a model says reaches no terminal as it is.
+#[test]
+fn foreign_text_is_printed_inert() {
+    let place = Place::new();
+    let request = r#"{"model":"m","messages":[{"role":"user","content":"?"}]}"#;
+    let answer = r#"{"content":"\u001b[31mred\u202e","finish_reason":"stop"}"#;
+    let line = format!(r#"{{"call":"q/1","request":{request},"response":{answer}}}"#);
+    place.write("exchanges.jsonl", line);
+    place.ok("import exchanges.jsonl");
+    let out = place.ok("table --as jsonl");
+    assert!(!out.contains(['\u{1b}', '\u{202e}']), "{out}");
+    assert_eq!(rows(&place, "latest")[0]["answer"], "\u{1b}[31mred\u{202e}");
+    assert_eq!(rows(&place, "latest latest").len(), 1, "a run that is named twice is one");
+    assert!(rows(&place, "latest")[0]["latency_ms"].is_null(), "it was not recorded");
+}
+
 /// The JSON in a column.
 fn inner(row: &Value, column: &str) -> Value {
     row[column].as_str().map_or(Value::Null, |json| serde_json::from_str(json).unwrap())
@@ -134,6 +150,9 @@ fn a_folder_has_a_file_for_each_run() {
     for table in Table::ALL {
         assert_eq!(files(&format!("tables/{}", table.name())).len(), 2, "{}", table.name());
     }
+    place.ok("table latest latest --to one --table facts");
+    let only: Vec<_> = std::fs::read_dir(place.path("one")).unwrap().collect();
+    assert_eq!((only.len(), files("one/facts").len()), (1, 1));
     let csv: usize = files("csv/exchanges").iter().map(|file| csv_rows(file)).sum();
     assert_eq!(csv, rows(&place, "--all").len());
 }
@@ -163,7 +182,7 @@ fn what_cannot_be_written_is_said() {
     }
     assert_eq!(place.read("there.csv"), "mine");
     place.ok("table --to there.csv --force");
-    assert!(place.read("there.csv").starts_with("run,seq,time,call,sample,prompt,"));
+    assert!(place.read("there.csv").starts_with("run,seq,time,call,sample,puzzle,prompt,"));
     let said = place.run("table --to small.parquet");
     all.push_str(&place.shown("table --to small.parquet", &said));
     assert_said!("tables_refused", all);
@@ -174,8 +193,8 @@ fn what_cannot_be_written_is_said() {
 #[expect(clippy::disallowed_methods, reason = "writes the page if that is asked for")]
 fn the_documentation_has_every_column() {
     let file = Path::new(env!("RETOLD_ROOT")).join("docs/tables.md");
-    let now = std::fs::read_to_string(&file).unwrap_or_default();
-    let (before, _) = now.split_once("## runs").unwrap_or((&now, ""));
+    let before = std::fs::read_to_string(&file).unwrap();
+    let (before, _) = before.split_once("## runs").unwrap();
     let mut page = before.to_owned();
     for table in Table::ALL {
         let _ = write!(page, "## {}\n\n| column | | |\n|---|---|---|\n", table.name());
@@ -192,6 +211,7 @@ fn the_documentation_has_every_column() {
     if std::env::var_os("UPDATE_TABLES").is_some() {
         std::fs::write(&file, &page).unwrap();
     }
+    let now = std::fs::read_to_string(&file).unwrap();
     assert!(now == page, "UPDATE_TABLES=1 writes it again");
 }
 

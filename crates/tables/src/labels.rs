@@ -34,13 +34,24 @@ impl LabelColumns {
         Ok(())
     }
 
-    /// A column for each; a label with the name of another column has `label_` before it.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = Column> {
-        self.0.iter().map(|name| Column {
-            name: if Table::has(name) { format!("label_{name}") } else { name.clone() }.into(),
-            kind: ColumnKind::Text,
-            about: "a label of the call",
-        })
+    /// A column for each. A label with the name of another column has `label_` before it, as often as is needed: names
+    /// that differ in their case alone are the same for DuckDB and Spark.
+    pub(crate) fn columns(&self) -> Vec<Column> {
+        let is_free = |label: &&String| !Table::has(label);
+        let mut taken: BTreeSet<String> =
+            self.0.iter().filter(is_free).map(|label| label.to_lowercase()).collect();
+        let mut kept: BTreeSet<String> = BTreeSet::new();
+        let column = |label: &String| {
+            let mut name = label.clone();
+            if Table::has(&name) || !kept.insert(name.to_lowercase()) {
+                while Table::has(&name) || taken.contains(&name.to_lowercase()) {
+                    name.insert_str(0, "label_");
+                }
+                taken.insert(name.to_lowercase());
+            }
+            Column { name: name.into(), kind: ColumnKind::Text, about: "a label of the call" }
+        };
+        self.0.iter().map(column).collect()
     }
 
     /// Call, sample and labels of a question.

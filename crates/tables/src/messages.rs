@@ -65,7 +65,7 @@ impl Conversations {
         let Some(values) = request.body()["messages"].as_array() else {
             // An embedding has one text.
             if let Some(input) = request.body()["input"].as_str() {
-                listing.new.push(self.content(input, rows)?);
+                listing.new.push(self.content(run, input, rows)?);
             }
             return Ok(listing);
         };
@@ -96,11 +96,11 @@ impl Conversations {
         let rest =
             || fields.iter().filter(|(name, _)| !["role", "content"].contains(&name.as_str()));
         // The APIs that have no `content` have parts of their own names.
-        let (said, rest) = match fields.get("content") {
+        let (said, rest) = match fields.get("content").filter(|content| !content.is_null()) {
             Some(content) => (text_of(content), rest().map(owned).collect::<Map<_, _>>()),
             None => (Value::Object(rest().map(owned).collect()).to_string(), Map::new()),
         };
-        let content = self.content(&said, rows)?;
+        let content = self.content(run, &said, rows)?;
         let cells = [
             run.to_string().into(),
             name(new.hash).into(),
@@ -117,13 +117,14 @@ impl Conversations {
     /// Lists a content, and returns its hash.
     pub(crate) fn content(
         &mut self,
+        run: RunId,
         text: &str,
         rows: &mut WantedRows,
     ) -> Result<String, ArrowError> {
         let hash = blake3::hash(text.as_bytes());
         let content = hash.to_string();
         if rows.any(&[Table::Contents]) && self.contents.insert(short(hash)) {
-            rows.add(Table::Contents, &[(&*content).into(), text.into()])?;
+            rows.add(Table::Contents, &[run.to_string().into(), (&*content).into(), text.into()])?;
         }
         Ok(content)
     }

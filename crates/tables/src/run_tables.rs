@@ -148,7 +148,7 @@ impl RunTables {
             let listing = self.conversations.list(self.run, &request, &mut self.rows)?;
             let asked = AskedOf::new(&request, listing);
             for text in &asked.long {
-                self.conversations.content(text, &mut self.rows)?;
+                self.conversations.content(self.run, text, &mut self.rows)?;
             }
             exchange.asked = Some(asked);
             exchange.request = self.prompts.then_some(request);

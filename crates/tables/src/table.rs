@@ -49,7 +49,7 @@ const QUESTION: &[Listed] = &[
     ("seq", Integer, "the position of the event in the run"),
     ("time", Time, "when it happened"),
     ("call", Text, "where in the experiment the question was asked"),
-    ("sample", Integer, "the n-th answer of this call to this prompt, from 0"),
+    ("sample", Integer, "the n-th answer of this call, from 0"),
 ];
 
 const EXCHANGES: &[Listed] = &[
@@ -65,7 +65,11 @@ const EXCHANGES: &[Listed] = &[
     ),
     ("status", Text, "`answered`, `failed` or `unanswered`"),
     ("attempts", Integer, "how often it was asked"),
-    ("http_status", Integer, "the last HTTP status, if it was not 200"),
+    (
+        "http_status",
+        Integer,
+        "the HTTP status of the answer, or of the last failure if there is none; missing if it is 200",
+    ),
     ("error", Text, "the last failure"),
     ("latency_ms", Integer, "milliseconds from asking to the last byte"),
     (
@@ -84,6 +88,7 @@ const EXCHANGES: &[Listed] = &[
     ("answer", Text, "the answer"),
     ("reasoning", Text, "the reasoning, where the API keeps it apart"),
     ("tool_calls", Json, "the tools that the model calls"),
+    ("other_choices", Json, "the other choices of the answer, if several were asked for"),
     ("answer_seq", Integer, "the position of the answer's event"),
     ("event_hash", Text, "the hash of the answer's event, which seals all events up to it"),
     (
@@ -113,8 +118,11 @@ const MESSAGES: &[Listed] = &[
     ("fields", Json, "the other fields of the message"),
 ];
 
-const CONTENTS: &[Listed] =
-    &[("content", Text, "the BLAKE3 of the text"), ("text", Text, "the text")];
+const CONTENTS: &[Listed] = &[
+    ("run", Text, "the run's id"),
+    ("content", Text, "the BLAKE3 of the text"),
+    ("text", Text, "the text"),
+];
 
 const DECISIONS: &[Listed] = &[
     ("name", Text, "what was decided: the parser, or the name that a program gave"),
@@ -211,7 +219,7 @@ impl Table {
     /// Whether a column of a table about questions has this name, so that a label cannot have it.
     pub(crate) fn has(name: &str) -> bool {
         let tables = [QUESTION, EXCHANGES, DECISIONS, ATTEMPTS, PROMPT];
-        tables.iter().any(|table| table.iter().any(|column| column.0 == name))
+        tables.iter().any(|table| table.iter().any(|column| column.0.eq_ignore_ascii_case(name)))
     }
 
     /// The columns that only this table has.

@@ -78,13 +78,12 @@ impl Experiment for Auction {
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
         for round in 1..=self.settings.rounds {
             for by in &self.settings.bidders {
-                let highest = run.state().coins;
-                let prompt =
-                    format!("You are {by}. The highest bid is {highest}. What do you bid?");
+                let coins = run.state().coins;
+                let prompt = format!("You are {by}. The highest bid is {coins}. What do you bid?");
                 let request = ChatRequest::new("gpt-4o", prompt).into_request()?;
                 let call = CallPath::new(format!("round/{round}/{by}"))?;
-                let question = Question::new(call, request, self.parser.clone());
-                let question = question.label("agent", by).label("round", round);
+                let asked = Question::new(call, request, self.parser.clone()).label("agent", by);
+                let question = asked.label("round", round);
                 let Ok(answer) = run.ask(question).await? else { continue };
                 run.record(Bid { by: by.clone(), coins: answer.value }, &[answer.decision])?;
             }

@@ -6,11 +6,11 @@ use super::record;
 use super::upstream::{Failing, server};
 use crate::support::cli::Place;
 
-/// Asks once for each of two participants, in conditions whose label has the name of a column.
+/// Asks once for each of two participants, in conditions whose labels have names that are taken.
 const STUDY: &str = r#"
 import json, os, urllib.request
 for participant, status in [("p1", "treated"), ("p2", "untreated")]:
-    labels = {"participant": participant, "status": status}
+    labels = {"participant": participant, "status": status, "Run": "a", "label_run": "b", "run": "c"}
     body = {"model": "m", "messages": [{"role": "user", "content": "Yes or no?"}]}
     headers = {"content-type": "application/json", "x-retold-call": "vote/" + participant, "x-retold-labels": json.dumps(labels)}
     url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
@@ -33,6 +33,10 @@ fn labels_are_columns_of_every_table_about_calls() {
     let expected =
         [["\"p1\"", "\"treated\"", "\"answered\""], ["\"p2\"", "\"untreated\"", "\"answered\""]];
     assert_eq!(found, expected);
+    let row = &table("study")[0];
+    let of_run =
+        ["label_label_Run", "label_run", "label_label_label_run"].map(|name| row[name].clone());
+    assert_eq!(of_run.map(|value| value.to_string()), ["\"a\"", "\"b\"", "\"c\""], "{row}");
     // A run without these labels has the same columns beside one that has them.
     place.ok(&format!("import {}/recordings/game24_small.jsonl", env!("RETOLD_ROOT")));
     let all = table("--all");

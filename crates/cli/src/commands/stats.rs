@@ -1,5 +1,6 @@
 //! `retold stats`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -22,7 +23,7 @@ use retold::totals::{Figures, Totals};
 use retold_archive::{RunView, VerifyDepth};
 use retold_figures::FigureTable;
 
-/// Show runs in numbers: what came out, calls, tokens, cost, latency, methods.
+/// Show runs in numbers: what came out, tokens, cost, latency, methods.
 ///
 /// Failed attempts are counted by reason. Tokens and cost are those of the answers that were asked
 /// for in this run; cost is at the list prices of config/prices.yaml, and a model without a price is
@@ -79,7 +80,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let Args { runs, figures, prices: file } = args;
     let prices = prices(file.as_deref())?;
     let sources = runs.iter().map(|name| select::source_to_read(global, name));
-    let sources = sources.collect::<Result<Vec<RunSource>, CliError>>()?;
+    let mut sources = sources.collect::<Result<Vec<RunSource>, CliError>>()?;
+    // One that is named twice counts once.
+    let mut named = BTreeSet::new();
+    sources.retain(|of| named.insert(of.run));
     let views = sources.iter().map(|of| gate::view(&of.log, of.run, VerifyDepth::Whole, output));
     let views = views.collect::<Result<Vec<RunView>, CliError>>()?;
     gate::through(&views, output, || {

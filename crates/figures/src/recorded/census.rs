@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retold::event::Labels;
+use retold::decided::DecidedQuestion;
+use retold::event::{Labels, call_kind};
 use serde_json::Value;
 
 use super::fact::RecordedFact;
@@ -36,8 +37,10 @@ pub struct ValueCensus {
     pub decisions: u64,
     /// Their fields, if they are objects.
     pub fields: BTreeSet<String>,
-    /// The first parts of their calls.
-    pub(crate) stems: BTreeSet<String>,
+    /// The kinds of their calls.
+    pub(crate) kinds: BTreeSet<String>,
+    /// How many of them have each label.
+    labelled: BTreeMap<String, u64>,
     numbers: u64,
     others: u64,
     /// How often each value occurs; `None` if there are too many.
@@ -63,8 +66,11 @@ impl RunCensus {
                 self.labels(&question.labels);
                 if let Some(of_name) = entry(&mut self.decisions, name) {
                     of_name.add(value, is_fallback);
-                    if of_name.stems.len() < MOST {
-                        of_name.stems.insert(stem(question.call.as_str()).to_owned());
+                    if of_name.kinds.len() < MOST {
+                        of_name.kinds.insert(call_kind(&question.labels, &question.call));
+                    }
+                    for label in question.labels.keys() {
+                        entry(&mut of_name.labelled, label).into_iter().for_each(|n| *n += 1);
                     }
                 }
             }
@@ -89,14 +95,20 @@ impl RunCensus {
     }
 
     /// Whether a question without an answer would have had a decision of this name: because no others were made, or because
-    /// calls that begin like it have one.
-    pub(crate) fn expects(&self, name: &str, call: &str) -> bool {
+    /// calls of its kind have one.
+    pub(crate) fn expects(&self, name: &str, question: &DecidedQuestion) -> bool {
         let is_only = self.decisions.len() == 1 && self.decisions.contains_key(name);
-        is_only || self.decisions.get(name).is_some_and(|found| found.stems.contains(stem(call)))
+        let kind = || call_kind(&question.labels, &question.call);
+        is_only || self.decisions.get(name).is_some_and(|found| found.kinds.contains(&kind()))
     }
 }
 
 impl ValueCensus {
+    /// Whether all of them have a label.
+    pub(crate) fn all_have(&self, label: &str) -> bool {
+        self.labelled.get(label) == Some(&self.decisions)
+    }
+
     fn add(&mut self, value: &Value, is_fallback: bool) {
         self.decisions += 1;
         if let Value::Object(fields) = value {
@@ -143,11 +155,6 @@ impl ValueCensus {
             _ => ValueShape::Other,
         }
     }
-}
-
-/// The first part of a call.
-fn stem(call: &str) -> &str {
-    call.split('/').next().unwrap_or(call)
 }
 
 /// The entry of a name, unless there are too many.

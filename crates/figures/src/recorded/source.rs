@@ -75,6 +75,22 @@ pub(crate) enum FoundValue<'a> {
 }
 
 impl ValueSource {
+    /// Whether all its values have a label, or for facts a field of this name.
+    pub(crate) fn all_have(&self, label: &str, census: &RunCensus) -> bool {
+        match self {
+            ValueSource::Decision { name, .. } => {
+                census.decisions.get(name).is_some_and(|found| found.all_have(label))
+            }
+            ValueSource::Fact { name: Some(name), .. } => {
+                census.facts.get(name).is_some_and(|fields| fields.contains(label))
+            }
+            ValueSource::Fact { name: None, field } => {
+                let mut with_field = census.facts.values().filter(|it| it.contains(field));
+                with_field.all(|fields| fields.contains(label))
+            }
+        }
+    }
+
     /// What something recorded means for the figure; `None` if it is something else.
     pub(crate) fn find<'a>(
         &self,
@@ -101,7 +117,7 @@ impl ValueSource {
                 ValueSource::Decision { name, labelled, .. },
                 Observation::Unanswered { question },
             ) => {
-                let is_it = census.expects(name, question.call.as_str())
+                let is_it = census.expects(name, question)
                     && is_labelled(labelled.as_ref(), &question.labels);
                 is_it.then_some(FoundValue::Missing)
             }

@@ -101,7 +101,8 @@ impl<'a> FigureGathering<'a> {
         let named = |names: &[&str]| {
             // What is compared is no cluster: then each group would be one.
             let is_by = |name: &str| definition.by.iter().any(|by| by == name);
-            let found = names.iter().find(|name| is_there(name) && !is_by(name));
+            let all_have = |name: &str| sources.iter().all(|source| source.all_have(name, census));
+            let found = names.iter().find(|name| all_have(name) && !is_by(name));
             found.map(|name| (*name).to_owned())
         };
         let asked = named(&PARTICIPANTS);
@@ -171,6 +172,10 @@ impl<'a> FigureGathering<'a> {
                 let values = self.participants.entry((group, participant)).or_default();
                 values.cluster = cluster;
                 let end = if at == 0 { &mut values.before } else { &mut values.after };
+                // A call that failed and was made again takes nothing away.
+                if matches!((&found, &end), (FoundValue::Missing, Some(_))) {
+                    continue;
+                }
                 *end = Some(match found {
                     FoundValue::Value(value) => Counted::Value(value.clone()),
                     FoundValue::Missing => Counted::Missing,

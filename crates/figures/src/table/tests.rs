@@ -229,6 +229,38 @@ fn values_of_one_game_are_one_cluster_unless_games_are_compared() {
     assert_eq!(found[0].groups[0].clusters, 4);
 }
 
+/// Labels of other calls say nothing about these.
+#[test]
+fn values_that_lack_a_label_are_not_clustered_by_it() {
+    let mut run = votes(4, [3, 1]);
+    run.decision("give/1", &[("game", "1")], "coins", json!(3));
+    run.decision("mood/1", &[], "mood", json!("good"));
+    let of = ["share of vote = yes", "mean of coins", "share of mood = good"];
+    let found = tables(vec![run], &of).unwrap();
+    let by = |label: &str| ClusteringUsed::By(label.to_owned());
+    let used: Vec<_> = found.iter().map(|found| found.clusters.clone()).collect();
+    assert_eq!(used, [by("participant"), by("game"), ClusteringUsed::Unknown]);
+}
+
+/// Calls of another kind may fail without a vote being missing.
+#[test]
+fn a_failed_call_of_another_kind_takes_no_vote_away() {
+    let mut run = Written::program();
+    for (n, after) in ["yes", "no"].into_iter().enumerate() {
+        let participant = n.to_string();
+        let labels = |phase| [("phase", phase), ("participant", participant.as_str())];
+        run.decision(&format!("before/vote/{n}"), &labels("before"), "vote", json!("yes"));
+        run.failed(&format!("before/reason/{n}"), &labels("before"));
+        run.decision(&format!("after/vote/{n}"), &labels("after"), "vote", json!(after));
+    }
+    run.decision("mood/0", &[("participant", "0")], "mood", json!("good"));
+    let of = ["changed(before.vote, after.vote)", "share of vote = yes by phase"];
+    let found = tables(vec![run], &of).unwrap();
+    let changed = &found[0].groups[0];
+    assert_eq!((changed.draws, changed.missing, changed.value), (2, 0, Some(0.5)));
+    assert!(found[1].groups.iter().all(|group| group.missing == 0), "{:?}", found[1]);
+}
+
 #[test]
 fn a_change_is_between_two_values_of_one_participant() {
     let mut run = Written::program();

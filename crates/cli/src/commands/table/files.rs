@@ -11,6 +11,7 @@ use retold::draft::Draft;
 use retold_tables::write::{TableFormat, TableWriter, WriteError, writer};
 use retold_tables::{LabelColumns, RecordBatch, RunTables, Table, TableBatch, TableError};
 
+use super::printed::Printed;
 use crate::error::{CliError, Status};
 use crate::output::Output;
 use crate::select::RunSelection;
@@ -50,8 +51,9 @@ impl WrittenTables<'_> {
         format: TableFormat,
         output: &Output,
     ) -> Result<(), CliError> {
-        let mut writer = writer(format, &table.columns(self.labels, self.prompts), io::stdout())
-            .map_err(printing)?;
+        let mut writer =
+            writer(format, &table.columns(self.labels, self.prompts), Printed::new(format))
+                .map_err(printing)?;
         for run in self.runs {
             let mut tables = self.tables(run, &[table])?;
             while let Some(next) = tables.next_batch()? {
@@ -88,10 +90,11 @@ impl WrittenTables<'_> {
         open.finish()
     }
 
-    /// Writes all tables of each run to a folder: `TABLE/RUN.parquet`. The files of a run appear when all of them are
+    /// Writes tables of each run to a folder: `TABLE/RUN.parquet`. The files of a run appear when all of them are
     /// complete.
     pub(super) fn folder(
         &self,
+        wanted: &[Table],
         format: TableFormat,
         folder: &Path,
     ) -> Result<Vec<TableFile>, CliError> {
@@ -103,8 +106,8 @@ impl WrittenTables<'_> {
                 fs::create_dir_all(&folder).map_err(|error| unwritten(&folder, error.into()))?;
                 self.open(*table, format, &folder.join(&name))
             };
-            let mut open = Table::ALL.iter().map(open).collect::<Result<Vec<_>, CliError>>()?;
-            written(self.tables(run, &Table::ALL)?, &mut open)?;
+            let mut open = wanted.iter().map(open).collect::<Result<Vec<_>, CliError>>()?;
+            written(self.tables(run, wanted)?, &mut open)?;
             for table in open {
                 files.push(table.finish()?);
             }

@@ -1,8 +1,11 @@
-//! `retold table`: runs as tables. `destination` decides where they go and in which format, `files` writes them.
+//! `retold table`: runs as tables. `destination` decides where they go and in which format, `files` writes them;
+//! `printed` is standard output.
 
 mod destination;
 mod files;
+mod printed;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -40,9 +43,9 @@ pub(crate) struct Args {
     /// All runs of the log.
     #[arg(long, conflicts_with = "runs")]
     all: bool,
-    /// The table that is printed, or written to a file.
-    #[arg(long = "table", value_enum, default_value = "exchanges")]
-    table: TableName,
+    /// The table: exchanges, unless another is named; all of them in a folder.
+    #[arg(long = "table", value_enum)]
+    table: Option<TableName>,
     /// A file or a folder. A name without an ending, or that of a folder that exists, is a folder's.
     #[arg(long, value_name = "PATH")]
     to: Option<PathBuf>,
@@ -114,10 +117,13 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if let Destination::Stdout(_) = destination {
         output.is_a_document();
     }
-    let selected = match all {
+    let mut selected: Vec<RunSelection> = match all {
         true => all_runs(select::open_to_read(global)?)?,
         false => runs.iter().map(|run| select::to_read(global, run)).collect::<Result<_, _>>()?,
     };
+    // One that is named twice is written once.
+    let mut named = BTreeSet::new();
+    selected.retain(|of| named.insert(of.run));
     let view = |of: &RunSelection| gate::view(&of.log, of.run, at_once.into(), output);
     let views = selected.iter().map(view).collect::<Result<Vec<RunView>, CliError>>()?;
     let runs: Vec<RunSelection> = views.iter().map(RunSelection::before_damage).collect();
@@ -127,13 +133,17 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             labels.add(log.reader()?.as_mut(), *run)?;
         }
         let tables = WrittenTables { runs: &runs, labels: &labels, prompts };
+        let one = table.map_or(Table::Exchanges, Table::from);
         let files = match &destination {
             Destination::Stdout(format) => {
-                tables.print(table.into(), *format, output)?;
+                tables.print(one, *format, output)?;
                 return Ok(Status::Fine);
             }
-            Destination::File(file, format) => vec![tables.file(table.into(), *format, file)?],
-            Destination::Folder(folder, format) => tables.folder(*format, folder)?,
+            Destination::File(file, format) => vec![tables.file(one, *format, file)?],
+            Destination::Folder(folder, format) => {
+                let wanted = table.map_or(Table::ALL.to_vec(), |_| vec![one]);
+                tables.folder(&wanted, *format, folder)?
+            }
         };
         say(&destination, &files, &runs, output)
     })
