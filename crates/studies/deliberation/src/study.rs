@@ -98,7 +98,7 @@ impl Registration for DeliberationStudy {
         charts(facts)
     }
 
-    /// What others are asked changes what a participant reads, but each draws an answer of their own: see [`figures`].
+    /// What others are asked changes what a participant reads, but each draws an answer of their own.
     fn independent_by(&self) -> Option<&'static str> {
         Some("participant")
     }
