@@ -171,7 +171,7 @@ impl Output {
         }
     }
 
-    /// Notes that whoever read the output has left, which is not an error: `retold log | head`.
+    /// Notes that nobody reads the output any more, which is not an error: `retold log | head`.
     pub(crate) fn left(&self) {
         self.left.set(true);
     }

@@ -20,7 +20,7 @@ pub enum MeasurementLevel {
 
 /// Krippendorff's alpha. Each unit has the values of its judges, in any order, without those who did not judge it: the judges
 /// need not be the same for each. Names are numbered. The interval is between percentiles of a bootstrap that draws
-/// units. `None` if there is no disagreement to be expected: fewer than two values can be paired, or all are the same.
+/// units. `None` if no disagreement is possible: fewer than two values can be paired, or all are the same.
 pub fn krippendorffs_alpha(
     name: &str,
     units: &[Vec<f64>],

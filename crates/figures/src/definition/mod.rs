@@ -67,11 +67,11 @@ pub enum ValueComparison {
     Unequal,
     /// It is a lesser number.
     Less,
-    /// It is no greater number.
+    /// It is at most that number.
     AtMost,
     /// It is a greater number.
     Greater,
-    /// It is no lesser number.
+    /// It is at least that number.
     AtLeast,
 }
 

@@ -99,7 +99,7 @@ impl<'a> FigureGathering<'a> {
         }
         let is_changed = matches!(definition.measure, Measure::Changed { .. });
         let named = |names: &[&str]| {
-            // What is compared is no cluster: then each group would be one.
+            // A label that is compared cannot be the cluster: each group would be one cluster.
             let is_by = |name: &str| definition.by.iter().any(|by| by == name);
             let all_have = |name: &str| sources.iter().all(|source| source.all_have(name, census));
             let found = names.iter().find(|name| all_have(name) && !is_by(name));

@@ -81,7 +81,7 @@ pub fn writer<'a>(
     format: TableFormat,
     columns: &[Column],
     out: impl Write + Send + 'a,
-) -> Result<Box<dyn TableWriter + Send + 'a>, WriteError> {
+) -> Result<Box<dyn TableWriter + 'a>, WriteError> {
     let schema: SchemaRef = schema(columns);
     Ok(match format {
         TableFormat::Csv => Box::new(csv::CsvTable::new(out, &schema)?),

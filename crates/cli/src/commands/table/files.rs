@@ -1,23 +1,18 @@
 //! Writes tables to files, or prints one.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
-use std::panic::resume_unwind;
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::sync_channel;
-use std::thread;
+use std::sync::atomic::Ordering;
 
 use retold::draft::Draft;
 use retold_tables::write::{TableFormat, TableWriter, WriteError, writer};
-use retold_tables::{LabelColumns, RecordBatch, RunTables, Table, TableBatch, TableError};
+use retold_tables::{LabelColumns, RecordBatch, RunTables, Table, TableError};
 
 use super::printed::Printed;
 use crate::error::{CliError, Status};
 use crate::output::Output;
 use crate::select::RunSelection;
-
-/// How many batches are read before they can be written.
-const AHEAD: usize = 4;
 
 /// The runs that are written, and how.
 pub(super) struct WrittenTables<'a> {
@@ -39,7 +34,7 @@ struct OpenTable {
     table: Table,
     file: PathBuf,
     draft: Draft,
-    writer: Box<dyn TableWriter + Send>,
+    writer: Box<dyn TableWriter>,
     rows: u64,
 }
 
@@ -51,29 +46,25 @@ impl WrittenTables<'_> {
         format: TableFormat,
         output: &Output,
     ) -> Result<(), CliError> {
-        let mut writer =
-            writer(format, &table.columns(self.labels, self.prompts), Printed::new(format))
-                .map_err(printing)?;
+        let (out, left) = Printed::new(format);
+        let printed = self.printed(table, format, out);
+        if left.load(Ordering::Relaxed) {
+            output.left();
+            return Ok(());
+        }
+        printed
+    }
+
+    fn printed(&self, table: Table, format: TableFormat, out: Printed) -> Result<(), CliError> {
+        let columns = table.columns(self.labels, self.prompts);
+        let mut writer = writer(format, &columns, out).map_err(printing)?;
         for run in self.runs {
             let mut tables = self.tables(run, &[table])?;
             while let Some(next) = tables.next_batch()? {
-                match writer.write(&next.batch) {
-                    // `retold table | head` is not an error.
-                    Err(error) if is_left(&error) => {
-                        output.left();
-                        return Ok(());
-                    }
-                    written => written.map_err(printing)?,
-                }
+                writer.write(&next.batch).map_err(printing)?;
             }
         }
-        match writer.finish() {
-            Err(error) if is_left(&error) => {
-                output.left();
-                Ok(())
-            }
-            written => written.map_err(printing),
-        }
+        writer.finish().map_err(printing)
     }
 
     /// Writes one table of all runs to a file.
@@ -131,28 +122,12 @@ impl WrittenTables<'_> {
 
 /// Writes the rows of a run to its tables.
 fn written(mut tables: RunTables, open: &mut [OpenTable]) -> Result<(), CliError> {
-    let (sender, batches) = sync_channel::<TableBatch>(AHEAD);
-    // Reading a long run takes as long as writing it, and each has a core of its own.
-    thread::scope(|scope| {
-        let writing = scope.spawn(move || {
-            batches.iter().try_for_each(|next| {
-                let of = open.iter_mut().find(|open| open.table == next.table);
-                of.map_or(Ok(()), |of| of.write(&next.batch))
-            })
-        });
-        let read = (|| {
-            while let Some(next) = tables.next_batch()? {
-                // Whoever writes has stopped, and says why.
-                if sender.send(next).is_err() {
-                    break;
-                }
-            }
-            Ok(())
-        })();
-        drop(sender);
-        let written = writing.join().unwrap_or_else(|panic| resume_unwind(panic));
-        read.and(written)
-    })
+    while let Some(next) = tables.next_batch()? {
+        if let Some(of) = open.iter_mut().find(|open| open.table == next.table) {
+            of.write(&next.batch)?;
+        }
+    }
+    Ok(())
 }
 
 impl OpenTable {
@@ -170,24 +145,6 @@ impl OpenTable {
         });
         placed.map_err(|error| unwritten(&file, error))?;
         Ok(TableFile { table, file, rows })
-    }
-}
-
-/// Whether whoever reads the output has left.
-fn is_left(error: &WriteError) -> bool {
-    let is_pipe = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-    match error {
-        WriteError::Io(error) => is_pipe(error),
-        other => {
-            let mut cause = std::error::Error::source(other);
-            while let Some(next) = cause {
-                if next.downcast_ref::<io::Error>().is_some_and(is_pipe) {
-                    return true;
-                }
-                cause = next.source();
-            }
-            other.to_string().contains("Broken pipe")
-        }
     }
 }
 
