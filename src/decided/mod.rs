@@ -38,6 +38,8 @@ pub struct DecidedQuestion {
     pub prompt: PromptHash,
     /// What the call belongs to.
     pub labels: Labels,
+    /// Whether the prompt was made from something earlier in the run, as far as the run says so.
+    pub is_dependent: bool,
 }
 
 /// A decision and the question that it belongs to.
@@ -190,7 +192,8 @@ fn question_of(event: &StoredEvent) -> Result<Option<DecidedQuestion>, LogError>
     let Some((call, sample, prompt)) = event.asked() else { return Ok(None) };
     let (seq, call) = (event.seq, call.clone());
     let labels = event.labels().map_err(LogError::from)?;
-    Ok(Some(DecidedQuestion { seq, call, sample, prompt, labels }))
+    let is_dependent = !event.because().map_err(LogError::from)?.is_empty();
+    Ok(Some(DecidedQuestion { seq, call, sample, prompt, labels, is_dependent }))
 }
 
 /// The answer of an event, if it is one.

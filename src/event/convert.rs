@@ -305,7 +305,7 @@ impl StoredEvent {
     }
 
     /// What the prompt of a `RequestSent` was declared to be made from.
-    fn because(&self) -> Result<Because, EventError> {
+    pub(crate) fn because(&self) -> Result<Because, EventError> {
         Because::of_body(&self.body, self.seq).map_err(|e| self.error(e.to_string()))
     }
 

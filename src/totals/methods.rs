@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{MOST, OTHERS};
 use crate::decide::last_resort;
-use crate::event::DecisionMade;
+use crate::event::{DecisionMade, REPORTED};
 use crate::parse::Parsers;
 
 /// The decisions of one parser.
@@ -102,7 +102,10 @@ impl ByParser {
 
 impl Decisions {
     fn figures(&self, parsers: &Parsers) -> ParserFigures {
-        let last_resort = last_resort(&self.parser, parsers);
+        // Most programs do not say that they found nothing.
+        let is_said =
+            |last: &&str| self.parser["name"] != REPORTED || self.methods.contains_key(*last);
+        let last_resort = last_resort(&self.parser, parsers).filter(is_said);
         let decisions: u64 = self.methods.values().map(|method| method.decisions).sum();
         let null = self.methods.values().map(|method| method.null).sum();
         let share = |count: u64| if decisions == 0 { 0.0 } else { count as f64 / decisions as f64 };

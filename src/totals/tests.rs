@@ -315,13 +315,24 @@ fn methods_are_counted_by_parser() {
 
 /// A fallback must not pass as an answer, whoever wrote the parser.
 #[test]
-fn the_default_of_a_parser_file_is_a_last_resort() {
+fn the_default_of_a_parser_file_and_of_a_program_is_a_last_resort() {
+    let of_file = json!({"name": "stance", "version": 7, "params": {"parser_file": {}}});
+    let of_program = json!({"name": "program", "params": {"name": "stance"}, "version": 1});
+    for (parser, name) in [(of_file, "stance@7"), (of_program, "reported by the program: stance")] {
+        let stance = defaults_of(&parser).remove(name).unwrap();
+        assert_eq!(stance.found, Some(0.25));
+        let methods = stance.methods.iter().map(|m| (m.method.as_str(), m.is_last_resort));
+        assert_eq!(methods.collect::<Vec<_>>(), [("default", true), ("stance_tag", false)]);
+    }
+}
+
+/// What is counted of four decisions, three of which a parser or a program made for want of a value.
+fn defaults_of(parser: &Value) -> BTreeMap<String, ParserFigures> {
     let mut run = Written::new();
     for method in ["stance_tag", "default", "default", "default"] {
         let asked = run.asked("q", Some("a"));
         let response = run.answered(asked, ResponseDetails::default());
-        let parser = json!({"name": "stance", "version": 7, "params": {"parser_file": {}}});
-        let by = DecidedBy { method: method.to_owned(), parser };
+        let by = DecidedBy { method: method.to_owned(), parser: parser.clone() };
         let details = DecisionDetails {
             choice: None,
             reasoning: None,
@@ -330,11 +341,7 @@ fn the_default_of_a_parser_file_is_a_last_resort() {
         };
         run.add(&Event::DecisionMade(DecisionMade { response, by, details }), None);
     }
-    let figures = run.figures();
-    let stance = &figures.all.counts.parsers["stance@7"];
-    assert_eq!(stance.found, Some(0.25));
-    let methods = stance.methods.iter().map(|m| (m.method.as_str(), m.is_last_resort));
-    assert_eq!(methods.collect::<Vec<_>>(), [("default", true), ("stance_tag", false)]);
+    run.figures().all.counts.parsers
 }
 
 /// Decisions belong to the kind of call and the model of their answers, however much later they are

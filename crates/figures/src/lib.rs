@@ -36,7 +36,7 @@ pub use interval::{Interval, IntervalMethod, RESAMPLES, Z, wilson};
 pub use merged::MOST_CLUSTERS;
 pub use permutation::{DRAWN_ASSIGNMENTS, EXACT_ASSIGNMENTS, PermutationTest};
 pub use table::{
-    ClusteringUsed, ComparedGroups, FigureGroup, FigureRun, FigureTable, FiguresError, census_of,
-    figure_tables, suggested_figures,
+    ClusteringUsed, ComparedGroups, FigureFinding, FigureGroup, FigureRun, FigureTable,
+    FiguresError, GroupValue, SuggestedFigures, census_of, figure_tables, suggested_figures,
 };
 pub use words::other_seed;

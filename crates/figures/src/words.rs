@@ -6,15 +6,31 @@ use crate::{ComparedFigure, Estimate, FigureKind, Interval, Pairing};
 pub(crate) fn number(kind: FigureKind, value: f64) -> String {
     match kind {
         FigureKind::Share | FigureKind::Proportion => format!("{:.2} %", 100.0 * value),
-        FigureKind::Mean => format!("{value:.3}"),
+        FigureKind::Mean => decimal(value),
     }
+}
+
+/// A number with three decimals: more if it is near zero, and as a power of ten where digits would not be read.
+fn decimal(value: f64) -> String {
+    let size = value.abs();
+    match size {
+        _ if size >= 1e9 || size > 0.0 && size < 1e-6 => format!("{value:.3e}"),
+        _ if size > 0.0 && size < 0.01 => format!("{value:.6}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// The same with its sign.
+fn signed_decimal(value: f64) -> String {
+    let sign = if value >= 0.0 { "+" } else { "" };
+    format!("{sign}{}", decimal(value))
 }
 
 /// The ends of an interval: `[31.00, 49.00]`; of a difference, with their signs.
 pub(crate) fn ends(kind: FigureKind, Interval { low, high, .. }: Interval, signed: bool) -> String {
     let end = |value: f64| match (kind, signed) {
-        (FigureKind::Mean, false) => format!("{value:.3}"),
-        (FigureKind::Mean, true) => format!("{value:+.3}"),
+        (FigureKind::Mean, false) => decimal(value),
+        (FigureKind::Mean, true) => signed_decimal(value),
         (_, false) => format!("{:.2}", 100.0 * value),
         (_, true) => format!("{:+.2}", 100.0 * value),
     };
@@ -27,7 +43,7 @@ pub(crate) fn points(kind: FigureKind, difference: f64) -> String {
         FigureKind::Share | FigureKind::Proportion => {
             format!("{:+.2} percentage points", 100.0 * difference)
         }
-        FigureKind::Mean => format!("{difference:+.3}"),
+        FigureKind::Mean => signed_decimal(difference),
     }
 }
 
@@ -35,8 +51,8 @@ pub(crate) fn points(kind: FigureKind, difference: f64) -> String {
 pub fn other_seed(one: u64, other: u64) -> Option<String> {
     (one != other).then(|| {
         format!(
-            "the seeds differ ({one} and {other}), so lanes with the same name may be different people: \
-             the differences are unpaired, of all draws of each run"
+            "the seeds differ ({one} and {other}), so participants with the same name may be different people: \
+             the differences are unpaired and count all values of each run"
         )
     })
 }
@@ -83,5 +99,17 @@ impl ComparedFigure {
             _ if self.clusters < 2 => Some("no interval with a single cluster"),
             _ => Some("no interval: the difference is the same everywhere"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_any_size_can_be_read() {
+        let shown = [0.0, 1.25, -12.0, 0.004_56, 1.234e-7, 5e9].map(decimal);
+        assert_eq!(shown, ["0.000", "1.250", "-12.000", "0.004560", "1.234e-7", "5.000e9"]);
+        assert_eq!([0.5, -0.5].map(signed_decimal), ["+0.500", "-0.500"]);
     }
 }

@@ -45,8 +45,9 @@ struct Asked {
     kind: String,
     /// What a label says.
     cluster: Option<ClusterKey>,
-    /// What it is a cluster by if its prompt was made from nothing earlier.
-    alone: ClusterKey,
+    /// What it is a cluster by if its prompt was made from nothing earlier: who is asked or, where a study declares what
+    /// prompts are made from, the call.
+    alone: Option<ClusterKey>,
 }
 
 /// The decisions of a run in its order, each with what it decides.
@@ -80,8 +81,9 @@ pub(super) fn read(
                     Some(label) => sent.labels.get(label).map(|value| (label, value.as_str())),
                     None => cluster_of(&sent.labels),
                 };
-                let alone = participant_of(&sent.labels).unwrap_or(("call", sent.call.as_str()));
-                let (cluster, alone) = (declared.map(key), key(alone));
+                let call = || declares.then_some(("call", sent.call.as_str()));
+                let alone = participant_of(&sent.labels).or_else(call);
+                let (cluster, alone) = (declared.map(key), alone.map(key));
                 let (call, sample) = (sent.call, sent.sample);
                 asked.insert(stored.seq, Asked { call, sample, kind, cluster, alone });
             }
@@ -118,14 +120,14 @@ pub(super) fn read(
         let Some(Asked { call, sample, kind, cluster, alone }) = asked.get(question) else {
             continue;
         };
-        let stands_alone = label.is_none() && declares && !dependent.contains(kind);
+        let stands_alone = label.is_none() && !dependent.contains(kind);
         let decided = Decided {
             seq,
             kind: kind.clone(),
             call: call.clone(),
             sample: *sample,
             origin: (origin.0, origin.1, choice),
-            cluster: cluster.clone().or_else(|| stands_alone.then(|| alone.clone())),
+            cluster: cluster.clone().or_else(|| alone.clone().filter(|_| stands_alone)),
             has_value,
             is_draw: false,
         };

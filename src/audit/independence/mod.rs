@@ -73,8 +73,9 @@ pub struct SharedAnswer {
 pub type MadeFor = (Seq, CallPath, Sample);
 
 /// Finds out what the decisions of a run rest on. `parsers` know which methods are last resorts. `label` is the one over which its study says that draws are
-/// independent; if it names none, the labels of [`CLUSTERS`](crate::event::CLUSTERS) count. A question of a
-/// study whose prompt was made from nothing earlier depends on no other.
+/// independent; if it names none, the labels of [`CLUSTERS`](crate::event::CLUSTERS) count, or else, where no prompt of the kind of call
+/// was made from something earlier, who is asked ([`PARTICIPANTS`](crate::event::PARTICIPANTS)). A question of a study that has no
+/// such label either, and whose prompt was made from nothing earlier, depends on no other.
 ///
 /// An answer may be shared within the run, by later calls with the same prompt, or come from another run, of which several
 /// calls of a fork reuse it. Decisions of different things, such as a choice and its reason, are not compared.

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::draws::{ClusterKey, Decided, DrawOrigin};
 use super::{Clusters, Sizes};
-use crate::id::{CallPath, Sample};
+use crate::id::{CallPath, RunId, Sample, Seq};
 
 impl Sizes {
     /// Counts decisions of one kind of call about one thing.
     pub(super) fn of(decided: &[Decided]) -> Self {
-        let mut answers: BTreeMap<DrawOrigin, BTreeSet<(&CallPath, Sample)>> = BTreeMap::new();
-        for Decided { origin, call, sample, .. } in decided {
-            answers.entry(*origin).or_default().insert((call, *sample));
+        let mut answers: BTreeMap<(RunId, Seq), BTreeSet<(&CallPath, Sample)>> = BTreeMap::new();
+        for Decided { origin: (run, seq, _choice), call, sample, .. } in decided {
+            answers.entry((*run, *seq)).or_default().insert((call, *sample));
         }
         let draws: Vec<&Decided> = decided.iter().filter(|decided| decided.is_draw).collect();
         let valued = draws.iter().copied().filter(|draw| draw.has_value);

@@ -288,7 +288,7 @@ fn what_nobody_counted_is_unknown() {
     assert!(html.contains("7, unknown for 2 answers"), "{html}");
     place.write("answers.jsonl", format!("{}\n", lines[0]));
     let text = place.ok("stats answers.jsonl");
-    assert!(text.contains("not asked for, each time: tokens unknown, cost unknown"), "{text}");
+    assert!(text.contains("by each replay: tokens unknown, cost unknown"), "{text}");
 }
 
 /// What models, files and settings say is shown, and does nothing.

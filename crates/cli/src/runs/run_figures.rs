@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::error::CliError;
+use crate::error::{CliError, write_err};
 use crate::global::Global;
 use crate::select::{self, RunSelection};
 use retold::log::CheckedReader;
+use retold_figures::recorded::RunCensus;
 use retold_figures::{
     DefinitionError, FigureDefinition, FigureRun, FigureTable, FiguresError, FiguresFile,
-    census_of, figure_tables, suggested_figures,
+    SuggestedFigures, census_of, figure_tables, suggested_figures,
 };
 use retold_study::config::{load, read_text};
 
@@ -36,10 +37,7 @@ impl FiguresArgs {
             definitions.push(figure.parse().map_err(unreadable).map_err(hinted)?);
         }
         if let Some(path) = &self.figures {
-            let wrong =
-                |error: retold_study::config::ConfigError| CliError::usage(error.to_string());
-            let text = read_text(path).map_err(wrong)?;
-            let file: FiguresFile = load(path, &text).map_err(wrong)?;
+            let file: FiguresFile = load(path, &read_text(path)?)?;
             let of_file = file.definitions().map_err(unreadable);
             let of_file = of_file.map_err(|error| hinted(format!("{}: {error}", path.display())));
             definitions.extend(of_file?);
@@ -76,11 +74,24 @@ impl FiguresArgs {
         };
         let mut runs: Vec<FigureRun<'_>> = runs.iter().zip(&mut readers).map(of).collect();
         let census = census_of(&mut runs, parsers)?;
-        let definitions = if self.is_empty() { suggested_figures(&census) } else { named };
+        let definitions = if self.is_empty() { suggested(&census) } else { named };
         let tables = figure_tables(&mut runs, &census, &definitions, parsers);
         tables.map_err(|error| match error {
             FiguresError::Log(error) => error.into(),
             error => CliError::usage(error.to_string()).hint(DefinitionError::HINT),
         })
     }
+}
+
+/// The figures that decisions suggest. How many are left out is said beside the output.
+fn suggested(census: &RunCensus) -> Vec<FigureDefinition> {
+    let SuggestedFigures { figures, left_out } = suggested_figures(census);
+    if left_out > 0 {
+        write_err(&format!(
+            "note: {} of {} suggested figures are shown: name others with --figure\n",
+            figures.len(),
+            figures.len() + left_out
+        ));
+    }
+    figures
 }

@@ -23,10 +23,10 @@ pub(crate) fn text(figures: &Figures) -> String {
     let parent = forked_from.map_or_else(String::new, |run| format!(" {}", run.short(8)));
     let times = counted(*resumed, "time");
     let lines = [
-        (within_run, "answers used again within the run".to_owned()),
-        (from_parent, format!("answers of the run{parent} that it is a fork of")),
-        (from_other_runs, "answers of other runs".to_owned()),
-        (kept, format!("answers that it had when it was continued ({times})")),
+        (within_run, "used again within the run".to_owned()),
+        (from_parent, format!("of the run{parent} that it is a fork of")),
+        (from_other_runs, "of other runs".to_owned()),
+        (kept, format!("that it had when it was continued ({times})")),
     ];
     for (saved, what) in lines.iter().filter(|(saved, _)| saved.answers > 0) {
         line(&mut text, "saved", &saving(saved, what));
@@ -42,7 +42,7 @@ pub(crate) fn text(figures: &Figures) -> String {
         line(&mut text, "saved", &said);
     }
     if replay.answers > 0 {
-        line(&mut text, "a replay", &saving(replay, "answers not asked for, each time"));
+        line(&mut text, "saved", &saving(replay, "by each replay"));
     }
     for (name, parser) in &all.counts.parsers {
         line(&mut text, "parser", &methods(name, parser));
@@ -218,7 +218,7 @@ fn of_latency(latency: Option<&Latency>) -> String {
 
 fn saving(saved: &SavedPart, what: &str) -> String {
     let SavedPart { answers, prompt_tokens, completion_tokens, uncounted, dollars } = saved;
-    let mut said = format!("{} {what}: ", grouped(*answers));
+    let mut said = format!("{} {what}: ", counted(*answers, "answer"));
     match (prompt_tokens, completion_tokens) {
         (None, None) => said.push_str("tokens unknown"),
         (prompt, completion) => {

@@ -23,7 +23,10 @@ impl FiguresFile {
     pub fn definitions(&self) -> Result<Vec<FigureDefinition>, DefinitionError> {
         let read = |figure: &String| {
             let figure: FigureDefinition = figure.parse()?;
-            let otherwise = || self.clustered_by.clone().map(Clustering::By);
+            // A label that a figure compares cannot be its cluster.
+            let is_by = |label: &String| figure.by.contains(label);
+            let of_file = self.clustered_by.clone().filter(|label| !is_by(label));
+            let otherwise = || of_file.map(Clustering::By);
             Ok(FigureDefinition { clustering: figure.clustering.or_else(otherwise), ..figure })
         };
         self.figures.iter().map(read).collect()
@@ -37,9 +40,14 @@ mod tests {
     #[test]
     fn figures_of_a_file_have_its_clusters_unless_they_say_otherwise() {
         let file = FiguresFile {
-            figures: ["mean of sum", "mean of sum independent", "mean of sum clustered by pair"]
-                .map(str::to_owned)
-                .into(),
+            figures: [
+                "mean of sum",
+                "mean of sum by game",
+                "mean of sum independent",
+                "mean of sum clustered by pair",
+            ]
+            .map(str::to_owned)
+            .into(),
             clustered_by: Some("game".to_owned()),
         };
         let read: Vec<String> =
@@ -48,6 +56,7 @@ mod tests {
             read,
             [
                 "mean of sum clustered by game",
+                "mean of sum by game",
                 "mean of sum independent",
                 "mean of sum clustered by pair"
             ]

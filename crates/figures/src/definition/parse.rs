@@ -33,6 +33,16 @@ pub enum DefinitionError {
         /// The character, from 1.
         at: usize,
     },
+    /// A label is both compared and the cluster, so that each group would be a single cluster.
+    #[error(
+        "figure \"{figure}\": {label} cannot be both after `by` and after `clustered by`: each group would be one cluster"
+    )]
+    Compared {
+        /// The figure.
+        figure: String,
+        /// The label.
+        label: String,
+    },
     /// It is too long to be a figure.
     #[error("a figure has at most {LONGEST} characters, and this one has {length}")]
     Long {
@@ -95,6 +105,12 @@ impl FromStr for FigureDefinition {
                 false => "a comma, `clustered by LABEL`, `independent` or the end",
             };
             return Err(reading.expected(expected));
+        }
+        if let Some(Clustering::By(label)) = &clustering
+            && by.contains(label)
+        {
+            let (figure, label) = (printable(text, 300), printable(label, 60));
+            return Err(DefinitionError::Compared { figure, label });
         }
         Ok(FigureDefinition { measure, by, clustering })
     }
@@ -274,6 +290,7 @@ mod tests {
             "changed(before.vote) by condition",
             "mean of \"contribution",
             "mean of x \u{1b}[31m",
+            "mean of x by day, game clustered by game",
         ];
         let errors: Vec<String> =
             wrong.map(|text| text.parse::<FigureDefinition>().unwrap_err().to_string()).into();
@@ -291,7 +308,7 @@ mod tests {
         ) {
             let of = names[0].clone();
             let comparison = ValueComparison::AtMost;
-            let clustering = cluster.map(Clustering::By);
+            let clustering = cluster.filter(|label| !names[1..].contains(label)).map(Clustering::By);
             let measure = Measure::Share { of, comparison, value };
             let written = FigureDefinition { measure, by: names[1..].to_vec(), clustering };
             prop_assert_eq!(written.to_string().parse::<FigureDefinition>(), Ok(written));

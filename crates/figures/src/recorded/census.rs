@@ -39,12 +39,23 @@ pub struct ValueCensus {
     pub fields: BTreeSet<String>,
     /// The kinds of their calls.
     pub(crate) kinds: BTreeSet<String>,
-    /// How many of them have each label.
-    labelled: BTreeMap<String, u64>,
+    /// The labels of their calls.
+    labelled: BTreeMap<String, LabelCensus>,
+    /// Whether the prompt of any of their calls was made from something earlier.
+    is_dependent: bool,
     numbers: u64,
     others: u64,
     /// How often each value occurs; `None` if there are too many.
     values: Option<BTreeMap<String, u64>>,
+}
+
+/// A label of the calls of decisions.
+#[derive(Debug, Clone, Default)]
+struct LabelCensus {
+    /// How many decisions have it.
+    decisions: u64,
+    /// Its values.
+    values: BTreeSet<String>,
 }
 
 /// How decisions of a name can be summed up.
@@ -66,21 +77,23 @@ impl RunCensus {
                 self.labels(&question.labels);
                 if let Some(of_name) = entry(&mut self.decisions, name) {
                     of_name.add(value, is_fallback);
+                    of_name.is_dependent |= question.is_dependent;
                     if of_name.kinds.len() < MOST {
                         of_name.kinds.insert(call_kind(&question.labels, &question.call));
                     }
-                    for label in question.labels.keys() {
-                        entry(&mut of_name.labelled, label).into_iter().for_each(|n| *n += 1);
+                    for (label, value) in &question.labels {
+                        if let Some(labelled) = entry(&mut of_name.labelled, label) {
+                            labelled.decisions += 1;
+                            extend(&mut labelled.values, [value]);
+                        }
                     }
                 }
             }
             Observation::Unanswered { question } => self.labels(&question.labels),
             Observation::Fact { fact } => {
                 let fact = RecordedFact::new(fact);
-                if let (Some(fields), Some(names)) =
-                    (entry(&mut self.facts, &fact.name()), fact.fields())
-                {
-                    extend(fields, names.keys());
+                if let Some(fields) = entry(&mut self.facts, &fact.name()) {
+                    extend(fields, fact.fields());
                 }
             }
         }
@@ -106,7 +119,19 @@ impl RunCensus {
 impl ValueCensus {
     /// Whether all of them have a label.
     pub(crate) fn all_have(&self, label: &str) -> bool {
-        self.labelled.get(label) == Some(&self.decisions)
+        self.labelled.get(label).is_some_and(|found| found.decisions == self.decisions)
+    }
+
+    /// Whether the values of different participants are independent of each other if no cluster is declared: they are
+    /// not if a prompt was made from what was said before.
+    pub(crate) fn are_alone(&self) -> bool {
+        !self.is_dependent
+    }
+
+    /// The labels that all of them have, each with the number of its values.
+    pub(crate) fn shared_labels(&self) -> impl Iterator<Item = (&str, usize)> {
+        let labels = self.labelled.iter().filter(|(_, found)| found.decisions == self.decisions);
+        labels.map(|(label, found)| (label.as_str(), found.values.len()))
     }
 
     fn add(&mut self, value: &Value, is_fallback: bool) {

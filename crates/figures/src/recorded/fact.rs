@@ -22,19 +22,26 @@ impl<'a> RecordedFact<'a> {
         }
     }
 
-    /// Its fields: those of the only one, if that is an object with fields of its own.
-    pub(crate) fn fields(&self) -> Option<&'a Map<String, Value>> {
-        let fields = self.fact.as_object()?;
-        let mut values = fields.values();
-        match (values.next(), values.next()) {
-            (Some(Value::Object(inner)), None) => Some(inner),
-            _ => Some(fields),
-        }
+    /// The names of its fields.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &'a String> {
+        self.objects().flat_map(Map::keys)
     }
 
     /// A field.
     pub(crate) fn field(&self, name: &str) -> Option<&'a Value> {
-        self.fields()?.get(name)
+        self.objects().find_map(|fields| fields.get(name))
+    }
+
+    /// Where its fields are: in the only one, if that is an object with fields of its own, or else in the fact and in a
+    /// `value` that is an object.
+    fn objects(&self) -> impl Iterator<Item = &'a Map<String, Value>> {
+        let fields = self.fact.as_object();
+        let mut values = fields.into_iter().flat_map(Map::values);
+        let (fields, inner) = match (values.next(), values.next()) {
+            (Some(Value::Object(inner)), None) => (None, Some(inner)),
+            _ => (fields, self.fact["value"].as_object()),
+        };
+        fields.into_iter().chain(inner)
     }
 }
 
@@ -48,6 +55,8 @@ mod tests {
     fn a_fact_has_a_name_and_fields_however_it_is_written() {
         for (fact, name, field) in [
             (json!({"name": "score", "value": 3, "lane": "p1"}), "score", "value"),
+            (json!({"name": "score", "value": {"sum": 3}, "lane": "p1"}), "score", "sum"),
+            (json!({"name": "score", "value": {"sum": 3}, "lane": "p1"}), "score", "lane"),
             (json!({"fact": "voted", "choice": "tea"}), "voted", "choice"),
             (json!({"VoteCast": {"choice": "tea"}}), "VoteCast", "choice"),
             (json!({"name": "ada", "age": 3}), "fact", "age"),
@@ -56,6 +65,6 @@ mod tests {
             assert_eq!(fact.name(), name);
             assert!(fact.field(field).is_some(), "{name}");
         }
-        assert!(RecordedFact::new(&json!("text")).fields().is_none());
+        assert_eq!(RecordedFact::new(&json!("text")).fields().count(), 0);
     }
 }

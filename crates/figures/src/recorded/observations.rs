@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retold::decide::{NOTHING_FOUND, last_resort};
+use retold::decide::last_resort;
 use retold::decided::{DecidedQuestion, DecisionJoin, JoinedDecision};
 use retold::event::{DecisionMade, Event, RequestSent};
 use retold::exchange::accepted_about;
@@ -119,11 +119,13 @@ struct OpenQuestions {
 
 impl OpenQuestions {
     fn asked(&mut self, seq: Seq, sent: RequestSent) {
-        let RequestSent { call, sample, prompt, labels, because: _ } = sent;
+        let RequestSent { call, sample, prompt, labels, because } = sent;
         if let Some(lost) = self.by_address.insert((call.clone(), sample), seq) {
             self.questions.remove(&lost);
         }
-        self.questions.insert(seq, DecidedQuestion { seq, call, sample, prompt, labels });
+        let is_dependent = !because.is_empty();
+        let question = DecidedQuestion { seq, call, sample, prompt, labels, is_dependent };
+        self.questions.insert(seq, question);
     }
 
     /// The address of a question that is answered.
@@ -222,9 +224,6 @@ impl Observing<'_> {
     /// Whether the parser found nothing.
     fn is_fallback(&mut self, made: &DecisionMade) -> bool {
         let parser = &made.by.parser;
-        if made.by.is_reported() {
-            return made.by.method == NOTHING_FOUND;
-        }
         let known = self.last_resort.as_ref().filter(|(known, _)| known == parser);
         let last_resort = match known {
             Some((_, last_resort)) => *last_resort,

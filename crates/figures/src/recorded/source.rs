@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use retold::event::Labels;
 use serde_json::Value;
 
-use super::census::RunCensus;
+use super::census::{RunCensus, ValueCensus};
 use super::fact::RecordedFact;
 use super::observations::Observation;
 
@@ -91,6 +91,17 @@ impl ValueSource {
         }
     }
 
+    /// Whether participants are independent of each other if no cluster is declared, as far as the run says so.
+    pub(crate) fn are_alone(&self, census: &RunCensus) -> bool {
+        match self {
+            ValueSource::Decision { name, .. } => {
+                census.decisions.get(name).is_some_and(ValueCensus::are_alone)
+            }
+            // A fact does not say which prompts it goes back to.
+            ValueSource::Fact { .. } => census.decisions.values().all(ValueCensus::are_alone),
+        }
+    }
+
     /// What something recorded means for the figure; `None` if it is something else.
     pub(crate) fn find<'a>(
         &self,
@@ -144,7 +155,6 @@ fn is_labelled(value: Option<&String>, labels: &Labels) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorded::ValueCensus;
 
     fn census() -> RunCensus {
         let mut census = RunCensus::default();

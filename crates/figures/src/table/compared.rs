@@ -7,15 +7,15 @@ const ALL_PAIRS: usize = 4;
 
 /// Groups that differ in the last of so many labels alone or, where there are several, in the run alone, which comes
 /// after the labels.
-pub(super) fn compared_groups<T>(
-    groups: &BTreeMap<Vec<String>, T>,
+pub(super) fn compared_groups<V: Ord + Clone, T>(
+    groups: &BTreeMap<Vec<V>, T>,
     labels: usize,
     is_several: bool,
-) -> Vec<(Vec<String>, Vec<String>)> {
+) -> Vec<(Vec<V>, Vec<V>)> {
     let along = labels.checked_sub(1).into_iter().chain(is_several.then_some(labels));
     let mut pairs = Vec::new();
     for along in along {
-        let mut alike: BTreeMap<Vec<&String>, Vec<&Vec<String>>> = BTreeMap::new();
+        let mut alike: BTreeMap<Vec<&V>, Vec<&Vec<V>>> = BTreeMap::new();
         for group in groups.keys() {
             let others = group.iter().enumerate().filter(|(at, _)| *at != along);
             alike.entry(others.map(|(_, value)| value).collect()).or_default().push(group);

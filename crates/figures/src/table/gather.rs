@@ -8,6 +8,8 @@ use retold::log::{AskedModels, LogError, Reader};
 use serde_json::Value;
 
 use super::compared::compared_groups;
+use super::finding::SeenValues;
+use super::group::GroupValue;
 use super::label::{MODEL, label_of};
 use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable, FiguresError};
 use crate::definition::{Clustering, FigureDefinition, Measure};
@@ -17,11 +19,11 @@ use crate::{ClusteredDraws, difference};
 /// The last column of a table of several runs.
 const RUN: &str = "run";
 
-/// The group of calls that lack a label.
-const NONE: &str = "(none)";
-
 /// The most groups that a figure may have.
 const MOST_GROUPS: usize = 1_000;
+
+/// The largest number that a mean counts: the squares of larger ones could not be summed up.
+const LARGEST: f64 = 1e100;
 
 /// The draws of one group.
 #[derive(Debug, Default)]
@@ -58,14 +60,15 @@ pub(super) struct FigureGathering<'a> {
     is_several: bool,
     /// Whether clusters of the same name are the same in all runs.
     is_paired: bool,
-    groups: BTreeMap<Vec<String>, GroupDraws>,
+    groups: BTreeMap<Vec<GroupValue>, GroupDraws>,
     /// For `changed`: by group and participant.
-    participants: BTreeMap<(Vec<String>, String), ParticipantValues>,
+    participants: BTreeMap<(Vec<GroupValue>, GroupValue), ParticipantValues>,
     models: AskedModels,
     /// Values so far, which number those that are independent.
     values: u64,
     /// Those with an answer that another call was given first.
     shared: u64,
+    seen: SeenValues,
 }
 
 impl<'a> FigureGathering<'a> {
@@ -106,6 +109,7 @@ impl<'a> FigureGathering<'a> {
             found.map(|name| (*name).to_owned())
         };
         let asked = named(&PARTICIPANTS);
+        let are_alone = sources.iter().all(|source| source.are_alone(census));
         if is_changed && asked.is_none() && clustered.is_none() {
             let there = census.label_names();
             return Err(SourceError::Participant { figure: figure(), there });
@@ -114,7 +118,7 @@ impl<'a> FigureGathering<'a> {
             Some(Clustering::By(label)) => ClusteringUsed::By(label.clone()),
             Some(Clustering::Independent) => ClusteringUsed::Independent,
             None => named(&CLUSTERS)
-                .or_else(|| asked.clone())
+                .or_else(|| asked.clone().filter(|_| are_alone))
                 .map_or(ClusteringUsed::Unknown, ClusteringUsed::By),
         };
         let participant = asked.or_else(|| clustered.cloned()).unwrap_or_default();
@@ -131,13 +135,14 @@ impl<'a> FigureGathering<'a> {
             models: AskedModels::default(),
             values: 0,
             shared: 0,
+            seen: SeenValues::default(),
         })
     }
 
     /// Adds what a run recorded, if the figure counts it.
     pub(super) fn add(
         &mut self,
-        run: &str,
+        run: &GroupValue,
         reader: &mut dyn Reader,
         observation: Observation<'_>,
     ) -> Result<(), LogError> {
@@ -146,16 +151,19 @@ impl<'a> FigureGathering<'a> {
             let mut group = Vec::new();
             for label in &self.definition.by {
                 let value = label_of(observation, label, &mut self.models, reader)?;
-                group.push(value.unwrap_or_else(|| NONE.to_owned()));
+                group.push(GroupValue::of_label(value));
             }
-            group.extend(self.is_several.then(|| run.to_owned()));
+            group.extend(self.is_several.then(|| run.clone()));
             self.values += 1;
             let is_shared = matches!(observation, Observation::Decision { is_shared: true, .. });
             self.shared += u64::from(is_shared && matches!(found, FoundValue::Value(_)));
+            if let FoundValue::Value(value) = found {
+                self.seen.add(&self.definition.measure, value);
+            }
             let cluster = match &self.clusters {
                 ClusteringUsed::By(label) => {
                     let value = label_of(observation, label, &mut self.models, reader)?;
-                    value.unwrap_or_else(|| NONE.to_owned())
+                    GroupValue::of_label(value).to_string()
                 }
                 ClusteringUsed::Independent => self.values.to_string(),
                 ClusteringUsed::Unknown => String::new(),
@@ -168,7 +176,7 @@ impl<'a> FigureGathering<'a> {
             if let Measure::Changed { .. } = self.definition.measure {
                 let participant =
                     label_of(observation, &self.participant, &mut self.models, reader)?;
-                let participant = participant.unwrap_or_else(|| NONE.to_owned());
+                let participant = GroupValue::of_label(participant);
                 let values = self.participants.entry((group, participant)).or_default();
                 values.cluster = cluster;
                 let end = if at == 0 { &mut values.before } else { &mut values.after };
@@ -194,7 +202,7 @@ impl<'a> FigureGathering<'a> {
     }
 
     /// Counts a draw, unless there are too many groups, of which only the number matters then.
-    fn count(&mut self, group: Vec<String>, cluster: &str, draw: Counted<f64>) {
+    fn count(&mut self, group: Vec<GroupValue>, cluster: &str, draw: Counted<f64>) {
         if self.groups.len() <= MOST_GROUPS || self.groups.contains_key(&group) {
             self.groups.entry(group).or_default().add(cluster, draw);
         }
@@ -206,7 +214,9 @@ impl<'a> FigureGathering<'a> {
             Measure::Share { comparison, value: written, .. } => {
                 comparison.holds(value, written).map(share)
             }
-            Measure::Mean { .. } | Measure::Changed { .. } => value.as_f64(),
+            Measure::Mean { .. } | Measure::Changed { .. } => {
+                value.as_f64().filter(|value| value.abs() <= LARGEST)
+            }
         };
         draw.map_or(Counted::Missing, Counted::Value)
     }
@@ -230,8 +240,11 @@ impl<'a> FigureGathering<'a> {
         }
         let kind = self.definition.measure.kind();
         let is_known = self.clusters != ClusteringUsed::Unknown && self.shared == 0;
-        let named = |group: &[String]| format!("{figure}/{}", group.join("/"));
-        let of_group = |(group, found): (&Vec<String>, &GroupDraws)| {
+        let named = |group: &[GroupValue]| {
+            let values: Vec<String> = group.iter().map(ToString::to_string).collect();
+            format!("{figure}/{}", values.join("/"))
+        };
+        let of_group = |(group, found): (&Vec<GroupValue>, &GroupDraws)| {
             let GroupDraws { draws, missing, fallback } = found;
             let interval = is_known.then(|| draws.interval(kind, &named(group))).flatten();
             FigureGroup {
@@ -256,8 +269,19 @@ impl<'a> FigureGathering<'a> {
         let differences = differences.collect();
         let run = self.is_several.then(|| RUN.to_owned());
         let labels = self.definition.by.iter().cloned().chain(run).collect();
-        let (clusters, shared) = (self.clusters, self.shared);
-        Ok(FigureTable { figure, kind, clusters, labels, groups, differences, shared })
+        let finding = self.seen.finding(&self.definition.measure);
+        let (clusters, shared, paired_by_name) = (self.clusters, self.shared, self.is_paired);
+        Ok(FigureTable {
+            figure,
+            kind,
+            clusters,
+            labels,
+            paired_by_name,
+            groups,
+            differences,
+            shared,
+            finding,
+        })
     }
 }
 

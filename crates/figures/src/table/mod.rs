@@ -1,21 +1,28 @@
 //! A figure of recorded runs: its value in each group of calls, and the differences between groups.
 
 mod compared;
+mod finding;
 mod gather;
+mod group;
 mod label;
 mod suggested;
 #[cfg(test)]
 mod tests;
 mod words;
 
+use std::collections::BTreeSet;
+
 use retold::event::RunStarted;
-use retold::id::RunId;
+use retold::exchange::decides_about;
+use retold::id::{RunId, Seq};
 use retold::log::{LogError, Reader};
 use retold::parse::Parsers;
 use retold::run::started;
 use serde::Serialize;
 
-pub use suggested::suggested_figures;
+pub use finding::FigureFinding;
+pub use group::GroupValue;
+pub use suggested::{SuggestedFigures, suggested_figures};
 
 use crate::definition::FigureDefinition;
 use crate::recorded::{RunCensus, SourceError, each_observation};
@@ -77,13 +84,18 @@ pub struct FigureTable {
     pub clusters: ClusteringUsed,
     /// What groups are named by: labels, and `run` where there are several.
     pub labels: Vec<String>,
-    /// The groups, sorted by these.
+    /// Whether clusters with the same name are the same in all runs.
+    pub paired_by_name: bool,
+    /// The groups, sorted by the values of these.
     pub groups: Vec<FigureGroup>,
     /// The differences between groups that differ in the last label alone, or in the run alone.
     pub differences: Vec<ComparedGroups>,
     /// Values of all groups whose answers another call was given first. They are not draws of their own, so that there are no
     /// intervals and no tests.
     pub shared: u64,
+    /// What looks wrong with the figure, given its values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finding: Option<FigureFinding>,
 }
 
 impl FigureTable {
@@ -97,7 +109,7 @@ impl FigureTable {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FigureGroup {
     /// The values of the labels.
-    pub group: Vec<String>,
+    pub group: Vec<GroupValue>,
     /// Values that count.
     pub draws: u64,
     /// Their clusters.
@@ -116,9 +128,9 @@ pub struct FigureGroup {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedGroups {
     /// The first group.
-    pub one: Vec<String>,
+    pub one: Vec<GroupValue>,
     /// The second group.
-    pub other: Vec<String>,
+    pub other: Vec<GroupValue>,
     /// The second minus the first.
     #[serde(flatten)]
     pub found: GroupDifference,
@@ -152,19 +164,33 @@ pub fn figure_tables(
 ) -> Result<Vec<FigureTable>, FiguresError> {
     let mut beginnings = Vec::new();
     for FigureRun { run, reader, .. } in runs.iter_mut() {
-        beginnings.push(started(*reader, *run)?);
+        beginnings.push(root_of(*reader, *run)?);
     }
     let is_paired = are_pairs(&beginnings);
     let is_several = runs.len() > 1;
     let new = |definition| FigureGathering::new(definition, census, is_several, is_paired);
     let mut gathering =
         definitions.iter().map(new).collect::<Result<Vec<FigureGathering<'_>>, SourceError>>()?;
-    for FigureRun { name, run, reader } in runs {
+    for (place, FigureRun { name, run, reader }) in runs.iter_mut().enumerate() {
+        let group = GroupValue::Run { place, name: name.clone() };
         each_observation(*reader, *run, parsers, &mut |reader, observation| {
-            gathering.iter_mut().try_for_each(|figure| figure.add(name, reader, observation))
+            gathering.iter_mut().try_for_each(|figure| figure.add(&group, reader, observation))
         })?;
     }
     gathering.into_iter().map(FigureGathering::table).collect()
+}
+
+/// The beginning of the run whose answers a run is about: of a run of accepted decisions, that of the run whose answers
+/// were decided about, if it is in the same log.
+fn root_of(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, LogError> {
+    let (mut root, mut known) = (started(reader, run)?, BTreeSet::from([run]));
+    while let Some(of) = decides_about(&root).filter(|of| known.insert(*of)) {
+        if reader.events(of, Seq(0), 1)?.is_empty() {
+            break;
+        }
+        root = started(reader, of)?;
+    }
+    Ok(root)
 }
 
 /// Whether participants of the same name are the same in all runs: in runs of one experiment with one seed, and in programs'

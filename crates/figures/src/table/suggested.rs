@@ -11,28 +11,36 @@ const MOST_GROUPS: usize = 8;
 /// The most values of one decision whose shares are suggested.
 const MOST_VALUES: usize = 3;
 
+/// Of two values, the one whose share people ask for.
+const AFFIRMATIVE: [&str; 2] = ["yes", "true"];
+
 /// The most figures that are suggested.
 const MOST: usize = 12;
 
+/// Figures of which nobody named any.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SuggestedFigures {
+    /// The figures, at most twelve.
+    pub figures: Vec<FigureDefinition>,
+    /// How many others there would be.
+    pub left_out: usize,
+}
+
 /// Figures that say what came out of runs: for each name of decisions the mean of numbers, or the share of the commonest
-/// values, by each label with two to eight values other than those that say who is asked.
-pub fn suggested_figures(census: &RunCensus) -> Vec<FigureDefinition> {
-    // Participants are what is counted, not what is compared.
-    let is_suggested = |label: &str, values: usize| {
-        !PARTICIPANTS.contains(&label) && (2..=MOST_GROUPS).contains(&values)
-    };
-    let labels = census.labels.iter().filter(|(label, values)| is_suggested(label, values.len()));
-    let mut by: Vec<Vec<String>> = labels.map(|(label, _)| vec![label.clone()]).collect();
-    if by.is_empty() {
-        by.push(Vec::new());
-    }
+/// values, by each label that all its calls have with two to eight values, other than those that say who is asked.
+pub fn suggested_figures(census: &RunCensus) -> SuggestedFigures {
     let mut figures = Vec::new();
     for (name, values) in &census.decisions {
         let of = name.clone();
         let measures = match values.shape() {
             ValueShape::Numbers => vec![Measure::Mean { of }],
             ValueShape::Names(names) => {
-                // The share of the rarest of two says nothing that the other does not.
+                // The share of one of two says nothing that the other does not.
+                let names = match names.iter().position(|name| AFFIRMATIVE.contains(&name.as_str()))
+                {
+                    Some(at) if names.len() == 2 => vec![names[at].clone()],
+                    _ => names,
+                };
                 let some = names.len().saturating_sub(1).clamp(1, MOST_VALUES);
                 let share = |value: String| {
                     let (of, comparison) = (of.clone(), ValueComparison::Equal);
@@ -42,6 +50,14 @@ pub fn suggested_figures(census: &RunCensus) -> Vec<FigureDefinition> {
             }
             ValueShape::Other => Vec::new(),
         };
+        // Participants are what is counted, not what is compared.
+        let labels = values.shared_labels().filter(|(label, values)| {
+            !PARTICIPANTS.contains(label) && (2..=MOST_GROUPS).contains(values)
+        });
+        let mut by: Vec<Vec<String>> = labels.map(|(label, _)| vec![label.to_owned()]).collect();
+        if by.is_empty() {
+            by.push(Vec::new());
+        }
         for by in &by {
             for measure in &measures {
                 let (measure, by) = (measure.clone(), by.clone());
@@ -49,6 +65,7 @@ pub fn suggested_figures(census: &RunCensus) -> Vec<FigureDefinition> {
             }
         }
     }
+    let left_out = figures.len().saturating_sub(MOST);
     figures.truncate(MOST);
-    figures
+    SuggestedFigures { figures, left_out }
 }

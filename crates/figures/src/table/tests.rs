@@ -102,7 +102,7 @@ fn tables(runs: Vec<Written>, figures: &[&str]) -> Result<Vec<FigureTable>, Figu
         .collect();
     let census = census_of(&mut of, &parsers)?;
     let definitions = match figures {
-        [] => suggested_figures(&census),
+        [] => suggested_figures(&census).figures,
         figures => figures.iter().map(|figure| figure.parse().unwrap()).collect(),
     };
     figure_tables(&mut of, &census, &definitions, &parsers)
@@ -328,8 +328,78 @@ fn facts_have_figures_too() {
     }
     run.fact(json!({"name": "score", "value": null, "round": 2}));
     let found = tables(vec![run], &["mean of score by round independent"]).unwrap();
-    let counts = found[0].groups.iter().map(|of| (of.group[0].as_str(), of.value, of.missing));
-    assert_eq!(counts.collect::<Vec<_>>(), [("1", Some(4.0), 0), ("2", Some(7.0), 1)]);
+    let counts = found[0].groups.iter().map(|of| (of.group[0].to_string(), of.value, of.missing));
+    let expected = [("1".to_owned(), Some(4.0), 0), ("2".to_owned(), Some(7.0), 1)];
+    assert_eq!(counts.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn fields_of_a_facts_value_are_fields() {
+    let mut run = Written::program();
+    for (round, sum) in [(1, 3), (2, 7)] {
+        run.fact(json!({"name": "score", "value": {"sum": sum, "round": round}}));
+    }
+    let found = tables(vec![run], &["mean of score.sum by round independent"]).unwrap();
+    let values: Vec<_> = found[0].groups.iter().map(|group| group.value).collect();
+    assert_eq!(values, [Some(3.0), Some(7.0)]);
+}
+
+#[test]
+fn a_label_that_is_empty_or_reads_none_is_not_a_missing_one() {
+    let mut run = Written::program();
+    run.decision("a", &[("side", "")], "coins", json!(1));
+    run.decision("b", &[("side", "(none)")], "coins", json!(2));
+    run.decision("c", &[], "coins", json!(3));
+    let found = tables(vec![run], &["mean of coins by side"]).unwrap().remove(0);
+    let cells: Vec<String> = found.groups.iter().map(|group| group.group[0].to_string()).collect();
+    assert_eq!(cells, ["\"\"", "\"(none)\"", "(none)"]);
+    assert_eq!(json!(found)["groups"][2]["group"], json!([null]));
+}
+
+#[test]
+fn groups_are_in_the_order_of_people_and_runs_in_the_order_in_which_they_are_named() {
+    let numbered = |days: &[u32]| {
+        let mut run = Written::program();
+        for day in days {
+            let label = day.to_string();
+            run.decision(&format!("day{day}"), &[("day", &label)], "coins", json!(day));
+        }
+        run
+    };
+    let runs = vec![numbered(&[1, 2, 10]), numbered(&[2])];
+    let found = tables(runs, &["mean of coins by day"]).unwrap().remove(0);
+    let groups: Vec<String> =
+        found.groups.iter().map(|of| found.cells(of)[..2].join(" ")).collect();
+    assert_eq!(groups, ["1 01", "2 01", "2 02", "10 01"]);
+}
+
+#[test]
+fn numbers_that_cannot_be_summed_up_are_missing() {
+    let mut run = Written::program();
+    run.decision("a", &[], "coins", json!(1.7e308));
+    run.decision("b", &[], "coins", json!(1.7e308));
+    run.decision("c", &[], "coins", json!(2));
+    let found = tables(vec![run], &["mean of coins independent"]).unwrap().remove(0);
+    assert_eq!((found.groups[0].value, found.groups[0].missing), (Some(2.0), 2));
+}
+
+#[test]
+fn figures_that_are_not_suggested_for_want_of_room_are_counted() {
+    let mut census = RunCensus::default();
+    let mut run = Written::program();
+    for name in 0..14 {
+        run.decision("a", &[], &format!("coins{name}"), json!(1));
+    }
+    let log = Log::in_memory();
+    log.backend().committer().unwrap().commit(&[Append::new(RUNS[0], Head::START, run.0)]).unwrap();
+    let mut reader = log.reader().unwrap();
+    let mut add = |_: &mut dyn Reader, observation: crate::recorded::Observation<'_>| {
+        census.add(observation);
+        Ok(())
+    };
+    each_observation(reader.as_mut(), RUNS[0], &Parsers::default(), &mut add).unwrap();
+    let suggested = suggested_figures(&census);
+    assert_eq!((suggested.figures.len(), suggested.left_out), (12, 2));
 }
 
 #[test]
@@ -339,7 +409,7 @@ fn figures_are_suggested_from_what_there_is() {
     run.decision("say/1", &[("condition", "acp")], "text", json!("x".repeat(100)));
     let figures = tables(vec![run], &[]).unwrap();
     let figures: Vec<&str> = figures.iter().map(|table| table.figure.as_str()).collect();
-    assert_eq!(figures, ["mean of coins by condition", "share of vote = no by condition",]);
+    assert_eq!(figures, ["mean of coins", "share of vote = yes by condition"]);
 }
 
 #[test]
@@ -394,6 +464,66 @@ fn nothing_is_said_that_is_not_so() {
     let shown = [null, fallback, shared]
         .map(|run| shown(&tables(vec![run], &["share of vote = yes"]).unwrap()));
     insta::assert_snapshot!(shown.join("\n"));
+}
+
+/// Participants of the same name are others where everybody was drawn anew.
+#[test]
+fn runs_with_other_seeds_are_unpaired_and_it_is_said_why() {
+    let drawn = |seed: u64| {
+        let mut run = Written::of("poll", seed);
+        for n in 0..3 {
+            let participant = format!("p{n}");
+            let vote = if n < seed { "yes" } else { "no" };
+            let labels = [("participant", participant.as_str())];
+            run.decision(&format!("vote/{n}"), &labels, "vote", json!(vote));
+        }
+        run
+    };
+    let figures = ["share of vote = yes"];
+    let found = shown(&tables(vec![drawn(1), drawn(2)], &figures).unwrap());
+    assert!(found.contains(", unpaired; p = "), "{found}");
+    assert!(
+        found.contains("the runs are of different experiments or have different seeds"),
+        "{found}"
+    );
+    let same = shown(&tables(vec![drawn(1), drawn(1)], &figures).unwrap());
+    assert!(same.contains("paired over 3 participants in both"), "{same}");
+    assert!(!same.contains("different seeds"), "{same}");
+}
+
+/// Participants are not independent of each other if one is told what another has said.
+#[test]
+fn participants_who_hear_each_other_are_no_clusters() {
+    let mut run = Written::of("talk", 1);
+    let mut last = None;
+    for n in 0..4 {
+        let labels = Labels::from([("participant".to_owned(), format!("p{n}"))]);
+        let request = Request::from_body(json!({"model": "m-1", "messages": []})).unwrap();
+        let (call, prompt) = (CallPath::new(format!("say/{n}")).unwrap(), request.hash());
+        let sent = RequestSent { call, sample: 0, prompt, because: Because::new(last), labels };
+        let asked = run.add(&Event::RequestSent(sent), Some(request));
+        last = Some(run.answered(asked));
+        run.decided(Seq(asked.0 + 1), "vote", "reported", json!(if n < 2 { "yes" } else { "no" }));
+    }
+    let found = tables(vec![run], &["share of vote = yes"]).unwrap().remove(0);
+    assert_eq!(found.clusters, ClusteringUsed::Unknown);
+    assert_eq!((found.groups[0].value, found.groups[0].interval), (Some(0.5), None));
+}
+
+/// A misspelt value is not taken for one that nobody chose, nor a text for a missing number.
+#[test]
+fn a_value_that_nothing_has_is_said_and_so_are_texts_in_a_mean() {
+    let said = |figure: &str| {
+        let found = tables(vec![votes(10, [8, 3])], &[figure]).unwrap().remove(0);
+        found.finding.map(|finding| finding.to_string())
+    };
+    insta::assert_snapshot!(said("share of vote = Yes").unwrap(), @r#"no value is "Yes": the values are "no", "yes""#);
+    insta::assert_snapshot!(
+        said("mean of vote").unwrap(),
+        @r#"20 values are not numbers, such as "yes", and count as missing; `share of` counts texts"#
+    );
+    assert_eq!(said("share of vote = yes"), None);
+    assert_eq!(said("share of vote != Yes"), None);
 }
 
 #[test]

@@ -3,17 +3,12 @@
 use retold::counted::{counted, grouped};
 use retold::escaping::printable;
 
-use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable};
+use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable, GroupValue};
 use crate::words::{ends, number, points};
 use crate::{FigureKind, GroupPairing, PermutationTest};
 
-/// The longest name of a label, and value of one, that is shown.
+/// The longest name of a label that is shown.
 const LONGEST: usize = 60;
-
-/// The values of labels, which come from the log, and are shown inert.
-fn inert(group: &[String]) -> impl Iterator<Item = String> {
-    group.iter().map(|value| printable(value, LONGEST))
-}
 
 impl FigureTable {
     /// The figure, as it is written down.
@@ -40,7 +35,32 @@ impl FigureTable {
             )
         });
         let independence = shared.unwrap_or_else(|| self.independence());
-        [Some(independence), self.caution()].into_iter().flatten().collect()
+        let finding = self.finding.as_ref().map(ToString::to_string);
+        let all = [finding, Some(independence), self.strangers(), self.caution()];
+        all.into_iter().flatten().collect()
+    }
+
+    /// Whether the groups are of runs that drew their participants separately.
+    fn draws_anew(&self, compared: &ComparedGroups) -> bool {
+        let run = |group: &[GroupValue]| match group.last() {
+            Some(GroupValue::Run { place, .. }) => Some(*place),
+            _ => None,
+        };
+        !self.paired_by_name && run(&compared.one) != run(&compared.other)
+    }
+
+    /// Why runs are not paired although clusters have the same names; `None` if that does not matter.
+    fn strangers(&self) -> Option<String> {
+        let is_said = self.has_independence()
+            && matches!(self.clusters, ClusteringUsed::By(_))
+            && self.differences.iter().any(|compared| self.draws_anew(compared));
+        is_said.then(|| {
+            format!(
+                "differences between runs are unpaired: the runs are of different experiments or have different seeds, \
+                 so values of {} with the same name may be different ones",
+                self.cluster()
+            )
+        })
     }
 
     /// Which draws are taken as independent, and what follows.
@@ -68,7 +88,8 @@ impl FigureTable {
             FigureKind::Mean => "mean",
         };
         let fixed = ["n", "missing", "fallback", value, "95 % interval"];
-        inert(&self.labels).chain(fixed.map(str::to_owned)).collect()
+        let labels = self.labels.iter().map(|label| printable(label, LONGEST));
+        labels.chain(fixed.map(str::to_owned)).collect()
     }
 
     /// The cells of a group.
@@ -76,7 +97,13 @@ impl FigureTable {
         let FigureGroup { draws, missing, fallback, value, .. } = group;
         let value = value.map_or_else(|| "-".to_owned(), |value| number(self.kind, value));
         let counts = [draws, missing, fallback].map(|count| grouped(*count));
-        inert(&group.group).chain(counts).chain([value, self.interval(group)]).collect()
+        group
+            .group
+            .iter()
+            .map(ToString::to_string)
+            .chain(counts)
+            .chain([value, self.interval(group)])
+            .collect()
     }
 
     /// The interval of a group, with its method, or why there is none.
@@ -98,7 +125,9 @@ impl FigureTable {
     /// The difference between two groups, in a line.
     pub fn difference(&self, compared: &ComparedGroups) -> String {
         let ComparedGroups { one, other, found } = compared;
-        let name = |group: &[String]| inert(group).collect::<Vec<_>>().join(", ");
+        let name = |group: &[GroupValue]| {
+            group.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        };
         let between = format!("{} minus {}", name(other), name(one));
         let Some(difference) = found.difference else {
             return format!("{between}: none, because a group has no values");
@@ -112,6 +141,7 @@ impl FigureTable {
         let in_both = counted(found.clusters_in_both, &cluster);
         text.push_str(&match found.pairing {
             _ if !self.has_independence() => String::new(),
+            GroupPairing::Unpaired if self.draws_anew(compared) => ", unpaired".to_owned(),
             GroupPairing::Unpaired => format!(", unpaired (no {cluster} is in both)"),
             GroupPairing::Paired => format!(", paired over {in_both} in both"),
             GroupPairing::Mixed => format!(

@@ -96,6 +96,7 @@ pub(super) fn never(
                 |value: &str| given.iter().map(|given| likeness(value, given)).fold(0.0, f32::max);
             has.sort_by(|one, other| alike(other).total_cmp(&alike(one)));
             has.truncate(MOST);
+            has.sort();
         }
         (!given.is_empty()).then_some(Never { option, given, has, more })
     });

@@ -1,0 +1,113 @@
+//! What looks wrong with a figure once its values are known.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use retold::counted::counted;
+use retold::escaping::printable;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::definition::{Measure, ValueComparison};
+
+/// How many different values are named, and how much of each.
+const MOST_NAMED: usize = 6;
+const LONGEST: usize = 40;
+
+/// What looks wrong with a figure: a value that nothing has, or a mean of texts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FigureFinding {
+    /// No value is the one whose share is asked for.
+    NoSuchValue {
+        /// The value in the figure.
+        value: String,
+        /// Values that there are, in order.
+        values: Vec<String>,
+        /// Whether there are others.
+        more: bool,
+    },
+    /// A mean leaves out values that are not numbers.
+    NotNumbers {
+        /// How many.
+        values: u64,
+        /// One of them.
+        such_as: String,
+    },
+}
+
+impl fmt::Display for FigureFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted = |value: &str| format!("\"{}\"", printable(value, LONGEST));
+        match self {
+            FigureFinding::NoSuchValue { value, values, more } => {
+                let named: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+                let (are, named) = match (named.as_slice(), more) {
+                    ([only], false) => ("the only value is", only.clone()),
+                    (all, false) => ("the values are", all.join(", ")),
+                    (all, true) => ("values are, for example,", all.join(", ")),
+                };
+                write!(f, "no value is {}: {are} {named}", quoted(value))
+            }
+            FigureFinding::NotNumbers { values, such_as } => {
+                let (count, such_as) = (counted(*values, "value"), quoted(such_as));
+                let are = if *values == 1 { "is not a number" } else { "are not numbers" };
+                write!(
+                    f,
+                    "{count} {are}, such as {such_as}, and count as missing; `share of` counts texts"
+                )
+            }
+        }
+    }
+}
+
+/// The values of a figure, as far as they tell whether it is what was meant.
+#[derive(Debug, Default)]
+pub(super) struct SeenValues {
+    is_matched: bool,
+    texts: BTreeSet<String>,
+    more: bool,
+    not_numbers: u64,
+    example: Option<String>,
+}
+
+impl SeenValues {
+    /// Takes note of a value.
+    pub(super) fn add(&mut self, measure: &Measure, value: &Value) {
+        match measure {
+            Measure::Share { comparison: ValueComparison::Equal, value: written, .. } => {
+                self.is_matched |= ValueComparison::Equal.holds(value, written) == Some(true);
+                if self.is_matched {
+                    return;
+                }
+                let text = text_of(value);
+                let has_room = self.texts.len() < MOST_NAMED || self.texts.contains(&text);
+                match has_room {
+                    true => drop(self.texts.insert(text)),
+                    false => self.more = true,
+                }
+            }
+            Measure::Mean { .. } if !value.is_number() => {
+                self.not_numbers += 1;
+                self.example.get_or_insert_with(|| text_of(value));
+            }
+            Measure::Share { .. } | Measure::Mean { .. } | Measure::Changed { .. } => {}
+        }
+    }
+
+    /// What looks wrong.
+    pub(super) fn finding(self, measure: &Measure) -> Option<FigureFinding> {
+        let SeenValues { is_matched, texts, more, not_numbers, example } = self;
+        match measure {
+            Measure::Share { value, .. } if !is_matched && !texts.is_empty() => {
+                let (value, values) = (value.clone(), texts.into_iter().collect());
+                Some(FigureFinding::NoSuchValue { value, values, more })
+            }
+            _ => example.map(|such_as| FigureFinding::NotNumbers { values: not_numbers, such_as }),
+        }
+    }
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
