@@ -172,6 +172,13 @@ fn answers_lose_keys_and_nothing_else() {
     assert_eq!(response, before);
 }
 
+/// An escaped percent sign at the end of a text that was cut off is not the beginning of an escape.
+#[test]
+fn a_secret_with_a_percent_sign_is_found_at_the_end_of_a_text() {
+    let said = secrets("a!aa!a00aaaa0%0a").strike("wrong key: %30%61%61%61%61%30%25%30");
+    assert_eq!(said, format!("wrong key: {STRUCK}"));
+}
+
 #[test]
 fn a_placeholder_for_a_key_ruins_no_answer() {
     for key in ["test", "none", "ollama", "not-needed", "placeholder", "EMPTY"] {

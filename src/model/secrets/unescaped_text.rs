@@ -161,9 +161,9 @@ impl UnescapedText {
     }
 
     /// Drops an unfinished escape at the end of the text: what precedes it may be the end of a
-    /// secret.
+    /// secret. A percent sign that was itself escaped is a character of the text.
     fn drop_unfinished(&mut self) {
-        let tail = self.bytes.len().saturating_sub(LONGEST_REFERENCE);
+        let tail = self.bytes.len().saturating_sub(LONGEST_REFERENCE).max(self.settled);
         let begun = self.bytes[tail..].iter().rposition(|b| matches!(b, b'\\' | b'%' | b'&'));
         if let Some(at) = begun.map(|at| tail + at)
             && self.bytes[at + 1..].iter().all(|b| b.is_ascii_hexdigit() || b"ux#".contains(b))
