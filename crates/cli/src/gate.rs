@@ -8,7 +8,7 @@ use retold::log::{Log, LogError};
 use retold_archive::{Damage, RunView, Verdict, VerifyDepth, is_long};
 
 use crate::error::{CliError, Status};
-use crate::output::Output;
+use crate::output::{Output, THIS_RUN};
 use crate::progress;
 use crate::search::cache;
 use crate::select::RunSelection;
@@ -96,7 +96,11 @@ fn say(views: &[RunView], output: &Output) -> Result<Option<CliError>, CliError>
     }
     match damaged {
         Some(view) => {
-            output.verdict(view.verdict())?;
+            let subject = match views.len() {
+                1 => THIS_RUN.to_owned(),
+                _ => format!("run {}", view.run().short(8)),
+            };
+            output.verdict(view.verdict(), &subject)?;
             Ok(error(view.run(), view.verdict()))
         }
         None => Ok(None),

@@ -82,9 +82,9 @@ impl Output {
             let from = Some(Damage { seq: *seq, fault: fault.clone() });
             let verdict = Verdict { from, whole: None };
             // If this fails, the error still goes to stderr.
-            let _ = self.verdict(&verdict);
+            let _ = self.verdict(&verdict, THIS_RUN);
             if self.document.get() {
-                write_err(&banner(&verdict));
+                write_err(&banner(&verdict, THIS_RUN));
             }
         }
         if self.json && !self.begun.get() {
@@ -98,7 +98,7 @@ impl Output {
         if let Some(Seq(last)) = self.not_verified.take() {
             let events = counted(last, "event");
             self.write(format!(
-                "NOT VERIFIED: of the {events} of this run, only those that are read for this are checked; without --unverified, all of them are, once until the log changes\n"
+                "NOT VERIFIED: only the events needed for this output were checked. Omit --unverified to verify all {events} first (cached until the log changes).\n"
             ).as_bytes())?;
         }
         self.write(inert_lines(text).as_bytes())
@@ -110,8 +110,8 @@ impl Output {
     }
 
     /// Says before anything else what is wrong with a run: as the first line, or as `damaged` in the object. Only the
-    /// first time is said.
-    pub(crate) fn verdict(&self, verdict: &Verdict) -> Result<(), CliError> {
+    /// first time is said. `subject` is what the run is called there.
+    pub(crate) fn verdict(&self, verdict: &Verdict, subject: &str) -> Result<(), CliError> {
         let (seq, fault) = match (&verdict.from, &verdict.whole) {
             (Some(Damage { seq, fault }), _) => (Some(*seq), fault),
             (None, Some(fault)) => (None, fault),
@@ -124,7 +124,7 @@ impl Output {
         self.not_verified.set(None);
         match self.json || self.document.get() {
             true => Ok(()),
-            false => self.text(&banner(verdict)),
+            false => self.text(&banner(verdict, subject)),
         }
     }
 
@@ -182,8 +182,11 @@ impl Output {
     }
 }
 
-fn banner(Verdict { from, whole }: &Verdict) -> String {
-    let damage = from.as_ref().map(|damage| damage.distrust("this run"));
+/// What a run is called where no other can be meant.
+pub(crate) const THIS_RUN: &str = "this run";
+
+fn banner(Verdict { from, whole }: &Verdict, subject: &str) -> String {
+    let damage = from.as_ref().map(|damage| damage.distrust(subject));
     let what = damage.or_else(|| whole.as_ref().map(Fault::to_string)).unwrap_or_default();
     format!("DAMAGED: {what}\n")
 }

@@ -42,8 +42,9 @@ const LAST: &str = "id >> 32 = (SELECT max(no) FROM run_ids)";
 fn a_run_whose_tail_was_deleted_is_known_by_the_ledger() {
     let (place, intact, _) =
         changed(&format!("DELETE FROM events WHERE {LAST} AND (id & 4294967295) > 20"));
-    let banner = "DAMAGED: from event 21 on, this run cannot be trusted: the run ends before it, but entry 4 \
+    let banner = " cannot be trusted: the run ends before it, but entry 4 \
                   of the ledger (finished) says that it had seq 22";
+    let id = place.json("show latest").0["run"].as_str().unwrap()[..8].to_owned();
     let page = tempfile::tempdir().unwrap();
     let to = page.path().join("x").display().to_string();
     for args in [
@@ -61,7 +62,10 @@ fn a_run_whose_tail_was_deleted_is_known_by_the_ledger() {
         format!("diff {intact} latest"),
     ] {
         let said = looked(&place, &args);
-        assert!(said.out.starts_with(banner), "{args}: {}{}", said.out, said.err);
+        // Of two runs, it is said which one is damaged.
+        let of = if args.starts_with("diff") { format!("run {id}") } else { "this run".to_owned() };
+        let banner = format!("DAMAGED: from event 21 on, {of}{banner}");
+        assert!(said.out.starts_with(&banner), "{args}: {}{}", said.out, said.err);
         assert_eq!(
             (said.code, said.out.matches("DAMAGED").count()),
             (1, 1),

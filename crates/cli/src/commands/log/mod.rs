@@ -14,7 +14,7 @@ use crate::again::typed;
 use crate::error::{CliError, Status, write_err};
 use crate::gate::{self, UnverifiedArg};
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, THIS_RUN, counted};
 use crate::runs::continuation;
 use crate::select::{RunAsOf, RunSelection};
 use crate::views::event::as_json;
@@ -224,7 +224,7 @@ fn follow(
         let (batch, met) = listed.events(run, after, BATCH)?;
         let is_met = met.is_some();
         if let Some(met) = met {
-            output.verdict(&Verdict { from: Some(met.clone()), whole: None })?;
+            output.verdict(&Verdict { from: Some(met.clone()), whole: None }, THIS_RUN)?;
             damage = Damage::first(damage, Some(met));
         }
         let mut text = String::new();
