@@ -21,6 +21,7 @@ mod parts;
 mod prices;
 pub mod providers;
 mod retry;
+mod retry_settings;
 pub mod scripted;
 mod seats;
 #[cfg(feature = "openai")]
@@ -48,7 +49,8 @@ pub use not_read::{NOT_READ, is_not_read};
 pub use openai::OpenAi;
 pub use parts::{ANSWERING_PARTS, HTTP, RESERVED_PARTS, UNENDED};
 pub use prices::{Price, Prices};
-pub use retry::{Retry, RetryPolicy};
+pub use retry::{Retry, RetryPolicy, RetryRule};
+pub use retry_settings::RetrySettings;
 pub use scripted::ScriptedModel;
 pub use seats::Seats;
 #[cfg(feature = "openai")]

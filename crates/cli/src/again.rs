@@ -66,7 +66,7 @@ pub(crate) fn with(options: &[(&str, String)]) -> Option<String> {
 
 fn command(program: &str, args: &[String], options: &[(&str, String)]) -> Option<String> {
     let mut command = program.to_owned();
-    for word in args {
+    for word in &without_key(args) {
         command.push(' ');
         command.push_str(&quoted(word)?);
     }
@@ -91,8 +91,26 @@ pub(crate) fn words(words: &[String]) -> Option<String> {
         true => Some("''".to_owned()),
         false => quoted(word),
     };
-    let quoted: Option<Vec<String>> = words.iter().map(quoted).collect();
+    let quoted: Option<Vec<String>> = without_key(words).iter().map(quoted).collect();
     quoted.map(|words| words.join(" ")).filter(|words| words.chars().count() <= 4 * LONGEST)
+}
+
+/// The option with an API key, which no message repeats.
+const KEY: &str = "--key";
+
+/// Words with `KEY` in place of an API key.
+fn without_key(words: &[String]) -> Vec<String> {
+    let mut is_key = false;
+    let shown = words.iter().map(|word| {
+        let word = match word.split_once('=') {
+            _ if is_key => "KEY".to_owned(),
+            Some((KEY, _)) => format!("{KEY}=KEY"),
+            _ => word.clone(),
+        };
+        is_key = word == KEY;
+        word
+    });
+    shown.collect()
 }
 
 /// A word quoted so that a POSIX shell reads back exactly the same bytes; `None` if it would not be
@@ -122,6 +140,17 @@ mod tests {
             in_place_of_ours(ours, "auction --log 'my bids.db'"),
             "if it did not finish, `auction --log 'my bids.db' run --resume RUN` continues it; retold recorded it"
         );
+    }
+
+    #[test]
+    fn an_api_key_is_not_repeated() {
+        for args in [["run", "--key", "sk-secret"], ["run", "--key=sk-secret", "x.yaml"]] {
+            let args = args.map(str::to_owned);
+            let typed = command("retold", &args, &[("--resume", "latest".to_owned())]).unwrap();
+            assert!(typed.contains("KEY") && !typed.contains("secret"), "{typed}");
+            let typed = super::words(&args).unwrap();
+            assert!(typed.contains("KEY") && !typed.contains("secret"), "{typed}");
+        }
     }
 
     #[test]

@@ -49,6 +49,11 @@ pub trait Registration: Sync {
         "model"
     }
 
+    /// The key in its config for the seed of all random choices.
+    fn seed_key(&self) -> &'static str {
+        "seed"
+    }
+
     /// Sets how fast to ask and when to try again, where that follows from the experiment's settings
     /// and the kind of model. Called when all settings are known, flags included, for new runs and
     /// for recorded ones that continue; `before` is the kind without the flags.

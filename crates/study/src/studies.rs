@@ -74,7 +74,8 @@ impl Studies {
     }
 
     /// Reads a config file. `experiment` overrides the name in it; a file without a name is
-    /// recognised by its keys if it has a document's own format. `overrides` are `KEY=VALUE`.
+    /// recognised by its keys if it has a document's own format. `overrides` are `KEY=VALUE`. `drawn_seed` is the
+    /// seed if neither names one.
     ///
     /// # Errors
     /// [`ConfigError`] with file and line.
@@ -83,6 +84,7 @@ impl Studies {
         path: &Path,
         experiment: Option<&str>,
         overrides: &[String],
+        drawn_seed: u64,
     ) -> Result<Study, ConfigError> {
         let text = read_text(path)?;
         let file = ConfigFile { path, text: &text, overrides };
@@ -110,8 +112,16 @@ impl Studies {
             // The name does not come from the file.
             entry.clone()?;
         }
+        let names_seed = file.names_seed();
+        let mut all = overrides.to_vec();
+        if let (Ok(entry), Ok(false)) = (&entry, &names_seed) {
+            all.push(format!("{}={drawn_seed}", entry.seed_key()));
+        }
+        let overrides = &all[..];
+        let file = ConfigFile { overrides, ..file };
         let checked = entry.and_then(|entry| Ok((entry, checked(entry, &file)?)));
         let (entry, mut study) = checked.map_err(|error| located(error, path, &text, overrides))?;
+        study.seed_is_drawn = !names_seed?;
         let given: Value = with_overrides(load(path, &text)?, overrides)?;
         // Without the line, because the error may be about a key in it.
         let group = entry.model_key();
@@ -316,7 +326,7 @@ fn value_of<'a>(key: &str, settings: &'a Value) -> Option<&'a Value> {
 
 /// Loads a config and checks everything in it.
 fn checked(entry: &dyn Registration, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
-    let study = Study { seed_is_default: !file.names_seed()?, ..entry.load(file)? };
+    let study = entry.load(file)?;
     // Settings that cannot be run are refused before anything is recorded.
     entry.check(&study.settings.experiment).map_err(|e| e.at(file.path))?;
     let runtime = study.settings.runtime.check(entry.model_key());

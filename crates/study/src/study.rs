@@ -14,8 +14,8 @@ pub struct Study {
     pub experiment: String,
     /// The seed of every random choice.
     pub seed: u64,
-    /// Whether nobody chose the seed: the config names none.
-    pub seed_is_default: bool,
+    /// Whether nobody chose the seed: the config names none, so that it was drawn.
+    pub seed_is_drawn: bool,
     /// What is recorded in `RunStarted`.
     pub settings: StudySettings,
 }
@@ -24,7 +24,7 @@ impl Study {
     /// A run of an experiment with these settings.
     pub fn new(name: &str, seed: u64, settings: impl AnySettings, runtime: Runtime) -> Self {
         let settings = StudySettings { experiment: ExperimentSettings::new(settings), runtime };
-        Study { experiment: name.to_owned(), seed, seed_is_default: false, settings }
+        Study { experiment: name.to_owned(), seed, seed_is_drawn: false, settings }
     }
 }
 

@@ -22,23 +22,25 @@ fn place() -> Place {
 const FOLDER: &str = "outputs/budgeting_small";
 
 #[test]
-fn a_folder_that_exists_is_left_alone_and_the_next_is_written() {
+fn a_folder_that_exists_is_left_alone_and_the_next_is_written_on_request() {
     let place = place();
     std::fs::create_dir_all(place.path(FOLDER)).unwrap();
     place.write("outputs/budgeting_small-2", "a file is in the way as well");
-    let said = place.run("run pilot.yaml --quiet");
+    assert_said!("folders_refused", place.session(&["run pilot.yaml --quiet"]));
+    assert!(!place.path("retold.db").exists(), "nothing is recorded, not even an empty log");
+    let said = place.run("run pilot.yaml --quiet --new-folder");
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     assert_said!("folders_exists", said.err);
     assert_eq!(std::fs::read_dir(place.path(FOLDER)).unwrap().count(), 0);
     assert!(place.path("outputs/budgeting_small-3/participants.json").is_file());
 }
 
-/// The same command twice: two runs, two folders, the same answers.
+/// Two runs of one config: two folders, the same answers.
 #[test]
 fn a_second_run_of_a_config_writes_the_next_folder() {
     let place = place();
     let (first, _) = place.json("run pilot.yaml");
-    let (second, code) = place.json("run pilot.yaml");
+    let (second, code) = place.json("run pilot.yaml --new-folder");
     assert_eq!((code, &second["outputs"]), (0, &"outputs/budgeting_small-2".into()), "{second}");
     assert_ne!(first["run"], second["run"]);
     assert_eq!(first["outcome_digest"], second["outcome_digest"]);
@@ -67,13 +69,14 @@ fn a_run_that_was_interrupted_writes_the_folder_it_was_given() {
     place.ok("run pilot.yaml --quiet");
     // Other answers, for which there is not enough room.
     let room = place.path("retold.db").metadata().unwrap().len() + 420_000;
-    let second = format!("run pilot.yaml --quiet --set random_seed=3 --log-limit {room}");
+    let second =
+        format!("run pilot.yaml --quiet --set random_seed=3 --new-folder --log-limit {room}");
     let stopped = place.run(&second);
     assert_eq!(stopped.code, 3, "{}{}", stopped.out, stopped.err);
     let (unfinished, _) = place.json("show latest");
     assert_eq!(unfinished["outcome"], serde_json::Value::Null, "{unfinished}");
     // A run at the same time gets a folder of its own.
-    let beside = place.json("run pilot.yaml --new").0;
+    let beside = place.json("run pilot.yaml --new --new-folder").0;
     assert_eq!(beside["outputs"], "outputs/budgeting_small-3", "{beside}");
     let resumed = place.json(&format!("run --resume {}", unfinished["run"].as_str().unwrap())).0;
     assert_eq!(resumed["outputs"], "outputs/budgeting_small-2", "{resumed}");

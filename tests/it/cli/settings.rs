@@ -243,16 +243,39 @@ fn flags() {
     assert!(!place.path("retold.db").exists(), "nothing is recorded");
 }
 
-/// A run depends on its seed, also on one that nobody chose.
+/// Without a seed in the config, each run draws its own, which is recorded and shown; an unfinished one is found by its config.
 #[test]
-fn a_seed_that_nobody_chose_is_named() {
+fn a_seed_that_nobody_chose_is_drawn_and_shown() {
     let place = Place::new();
     let config =
         "experiment: game24\npuzzles:\n  rows: 900..902\nsamples: 1\nrequest:\n  model: x\n";
     place.write("game.yaml", config);
+    let seed = || place.json("show latest").0["seed"].as_u64().unwrap();
     let said = place.ok("run game.yaml");
-    assert!(said.contains("\nseed 0, the default: the config names no seed\n"), "{said}");
-    assert!(!place.ok("run game.yaml --set seed=0").contains("the default"));
+    let first = seed();
+    let shown = format!("\nseed {first}, drawn at random: the config names none\n");
+    assert!(said.contains(&shown), "{said}");
+    // Two of 2^32 are equal once in four billion runs.
+    place.ok("run game.yaml");
+    assert_ne!(seed(), first);
+    assert!(!place.ok("run game.yaml --set seed=0").contains("drawn"));
     place.write("seeded.yaml", format!("seed: 7\n{config}"));
-    assert!(!place.ok("run seeded.yaml").contains("the default"));
+    assert!(!place.ok("run seeded.yaml").contains("drawn"));
+}
+
+/// The same for a study whose settings have what was drawn: its run is found whatever its seed.
+#[test]
+fn an_unfinished_run_of_a_config_without_a_seed_is_found() {
+    let place = Place::new();
+    let config =
+        "experiment: game24\npuzzles:\n  rows: 900..950\nsamples: 100\nrequest:\n  model: x\n";
+    place.write("game.yaml", config);
+    let stopped = place.run("run game.yaml --log-limit 150000");
+    assert_eq!(stopped.code, 3, "{}{}", stopped.out, stopped.err);
+    let unfinished = place.json("show latest").0;
+    let again = place.run("run game.yaml");
+    assert_eq!(again.code, 2, "{}{}", again.out, again.err);
+    assert!(again.err.contains("the same command with --resume continues it"), "{}", again.err);
+    let resumed = place.json("run game.yaml --resume").0;
+    assert_eq!((&resumed["run"], &resumed["outcome"]), (&unfinished["run"], &"finished".into()));
 }

@@ -189,7 +189,7 @@ fn a_url_and_an_output_folder_go_together() {
     assert!(place.read("outputs/pooled/participants.json").contains("The owner of shop number"));
     assert_eq!(server.received().len(), 1);
     // A second run fetches for itself, and has a folder of its own.
-    let (second, code) = place.json("run d.yaml");
+    let (second, code) = place.json("run d.yaml --new-folder");
     assert_eq!((code, &second["outputs"]), (0, &"outputs/pooled-2".into()), "{second}");
     assert_eq!(server.received().len(), 2);
     let (resumed, code) = place.json("run d.yaml --resume");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use retold::model::{Failure, FailureKind, Model, Response, RetryPolicy};
+use retold::model::{Failure, FailureKind, Model, Response, RetryPolicy, RetryRule};
 
 use super::{ask, chat, openai};
 use crate::support::block_on;
@@ -33,7 +33,13 @@ async fn persist(
 }
 
 fn policy() -> RetryPolicy {
-    RetryPolicy { max_retries: 5, base_seconds: 1.0, max_seconds: 20.0, quota_seconds: 60.0 }
+    RetryPolicy {
+        rule: RetryRule::Exponential,
+        max_retries: 5,
+        base_seconds: 1.0,
+        max_seconds: 20.0,
+        quota_seconds: 60.0,
+    }
 }
 
 #[test]
@@ -84,6 +90,35 @@ fn two_calls_do_not_wait_equally_long() {
     assert!(waits.iter().any(|w| *w != waits[0]), "no jitter: {waits:?}");
 }
 
+/// The rule of the society's document: after a rate limit 2^attempt seconds and up to one more at random, after any other
+/// error one second, even if the same request will have the same error; three attempts in all.
+#[test]
+fn the_fixed_rule_waits_as_the_document_says() {
+    let policy: RetryPolicy =
+        serde_json::from_str(r#"{"rule": "fixed", "max_retries": 4, "base_seconds": 1}"#).unwrap();
+    use FailureKind::{QuotaExhausted, RateLimited, Rejected, Server as ServerFault};
+    let waits = |kinds: &[FailureKind]| -> Vec<f64> {
+        let mut retry = policy.start();
+        let wait = |kind: &FailureKind| retry.after(&Failure::new(*kind, "m"));
+        kinds.iter().map_while(wait).map(|wait| wait.as_secs_f64()).collect()
+    };
+    for (kinds, least) in [
+        ([RateLimited, RateLimited, RateLimited], [1.0, 2.0, 4.0]),
+        ([Rejected, QuotaExhausted, RateLimited], [1.0, 2.0, 4.0]),
+    ] {
+        let waits = waits(&kinds);
+        assert_eq!(waits.len(), 3);
+        for ((kind, wait), least) in kinds.iter().zip(waits).zip(least) {
+            let random = if *kind == Rejected { 0.0 } else { 1.0 };
+            assert!((least..=least + random).contains(&wait), "{kind:?} {wait}");
+        }
+    }
+    assert_eq!(waits(&[ServerFault; 9]), [1.0; 4]);
+    let random: Vec<f64> = (0..20).map(|_| waits(&[RateLimited])[0]).collect();
+    assert!(random.iter().any(|wait| *wait != random[0]), "no jitter: {random:?}");
+    assert_eq!(waits(&[FailureKind::Left, FailureKind::NoAnswer]), Vec::<f64>::new());
+}
+
 #[test]
 fn nonsense_in_a_policy_is_refused() {
     let said = |policy: RetryPolicy| policy.check().unwrap_err().to_string();
@@ -123,7 +158,8 @@ proptest! {
         quota_seconds in 0.0..500.0f64,
         failures in prop::collection::vec((kind(), prop::option::of(0u64..1000)), 0..30),
     ) {
-        let policy = RetryPolicy { max_retries, base_seconds, max_seconds, quota_seconds };
+        let rule = RetryRule::Exponential;
+        let policy = RetryPolicy { rule, max_retries, base_seconds, max_seconds, quota_seconds };
         let mut retry = policy.start();
         let (mut ordinary, mut quota) = (0, 0);
         let longest = Duration::try_from_secs_f64(max_seconds.clamp(0.0, 86_400.0))

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::support::program::study;
-use retold::model::RetryPolicy;
+use retold::model::{RetryPolicy, RetryRule};
 use serde_json::Value;
 
 const GOOD: &str = "\
@@ -56,6 +56,10 @@ fn bad_values_are_named_with_the_file_and_the_line_or_key() {
         with("context: {posts: 100000}"),
         with("prompts: nowhere"),
         with("colour: blue"),
+        with("retry: patient"),
+        with("retry: {max_retry: 3}"),
+        with("retry: {rule: fast}"),
+        with("retry: 3"),
         said(GOOD, &["request.temperature=3"]),
         said(GOOD, &["rules.pool.food=lots"]),
     ];
@@ -84,6 +88,11 @@ fn what_a_config_leaves_out_is_as_in_the_documents_program() {
     assert_eq!(loaded(&text, &["seed=3"]), (Value::Null, 500.into(), retry));
     let expected = (0.7.into(), 9.into(), document);
     assert_eq!(loaded(GOOD, &["request.max_tokens=9"]), expected);
+    // The document's rule by its name alone, with the document's numbers.
+    let fixed = RetryPolicy { rule: RetryRule::Fixed, ..document };
+    assert_eq!(loaded(&format!("{GOOD}retry: fixed\n"), &[]).2, fixed);
+    assert_eq!(loaded(&format!("{GOOD}retry: {{rule: fixed}}\n"), &[]).2, fixed);
+    assert_eq!(loaded(GOOD, &["retry=fixed"]).2, fixed);
     let own = Path::new(env!("RETOLD_ROOT")).join("config/society.yaml");
     let own = study(&own, None, &[]).unwrap().settings.runtime.retry;
     assert_eq!(own, document);

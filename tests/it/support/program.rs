@@ -26,7 +26,7 @@ pub(crate) fn study(
     experiment: Option<&str>,
     overrides: &[String],
 ) -> Result<Study, ConfigError> {
-    studies().study(path, experiment, overrides)
+    studies().study(path, experiment, overrides, 0)
 }
 
 pub(crate) fn supply(

@@ -172,7 +172,7 @@ fn planned(args: &Args, selected: &RunSelection, global: &Global) -> Result<Call
         studies.pace(&started.experiment, &mut settings, kind);
         return Ok(CallPlan { started, settings, rehearsal });
     };
-    let mut study = studies.study(config, None, &args.settings)?;
+    let mut study = studies.study(config, None, &args.settings, started.seed)?;
     let kind = study.settings.runtime.model.kind;
     studies.pace(&study.experiment, &mut study.settings, kind);
     if study.experiment != started.experiment {

@@ -6,6 +6,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
+use crate::runs::config::NamedConfig;
 use crate::runs::folder::FolderArgs;
 use crate::runs::record::{StudyRecording, record};
 use crate::runs::resume::{same_study, this_run};
@@ -16,8 +17,8 @@ use crate::select::looks_like_a_file;
 /// The model is simulated unless the config or a flag says otherwise.
 ///
 /// If the config names its outputs (deliberation: pilot_id), the run writes the folder outputs/NAME
-/// when it has finished, or the next free one (outputs/NAME-2, and so on) if that already exists or
-/// belongs to another unfinished run. If the folder cannot be written, nothing is lost:
+/// when it has finished. If the folder exists, nothing is recorded: --new-folder writes the next
+/// free one (outputs/NAME-2, and so on). If the folder cannot be written, nothing is lost:
 /// `retold export RUN --as outputs` makes it from the log at any time. While a deliberation is
 /// running, outputs/NAME.log reports its progress.
 ///
@@ -33,8 +34,11 @@ use crate::select::looks_like_a_file;
 pub(crate) struct Args {
     /// The config file (YAML). With --resume, a run (first digits of its id, or `latest`) can be
     /// named instead; if left out, it is the last unfinished run in the log.
-    #[arg(value_name = "CONFIG|RUN", required_unless_present = "resume")]
+    #[arg(value_name = "CONFIG|RUN", required_unless_present_any = ["resume", "config_file"])]
     config: Option<PathBuf>,
+    /// The config file, as the program of the deliberation's document names it.
+    #[arg(long = "config", value_name = "CONFIG", conflicts_with = "config", hide = true)]
+    config_file: Option<PathBuf>,
     /// The experiment, if the config does not name it.
     #[arg(long, value_name = "NAME")]
     experiment: Option<String>,
@@ -59,8 +63,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { config, experiment, settings, model, log_limit, resume, new, folder } = args;
-    let config = match config {
+    let Args { config, config_file, experiment, settings, model, log_limit, resume, new, folder } =
+        args;
+    let config = match config.or(config_file) {
         Some(config) if !resume || looks_like_a_file(&config.to_string_lossy()) => config,
         run => {
             if experiment.is_some() || !settings.is_empty() {
@@ -73,12 +78,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             return this_run(run.as_deref(), model, folder, global, output);
         }
     };
-    let mut study = global.studies.study(&config, experiment.as_deref(), &settings)?;
+    let config = NamedConfig { path: config, experiment, settings };
+    let study = config.study(global.studies)?;
     if resume {
-        model.apply(global.studies, &study.experiment, &mut study.settings)?;
-        return same_study(study, model, folder, global, output);
+        return same_study(&config, &study, model, folder, global, output);
     }
     let seat = None;
-    let recording = StudyRecording { config, settings, study, model, log_limit, new, folder, seat };
+    let recording = StudyRecording { config, study, model, log_limit, new, folder, seat };
     record(recording, global, output)
 }

@@ -1,6 +1,7 @@
 //! The flags that choose a model.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -15,6 +16,7 @@ use retold_study::config::{
 };
 use retold_study::studies::Studies;
 use retold_study::study::StudySettings;
+use secrecy::SecretString;
 
 /// Which model answers. Each flag overrides the config.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -45,9 +47,18 @@ pub(crate) struct ModelArgs {
     /// Read the API key from this file instead of OPENAI_API_KEY (ANTHROPIC_API_KEY, GEMINI_API_KEY).
     #[arg(long, value_name = "FILE")]
     pub(super) key_file: Option<PathBuf>,
+    /// The API key itself. It is never recorded, but other users of this machine can see it in the
+    /// list of processes, and your shell keeps it: prefer the variable or --key-file.
+    #[arg(long, conflicts_with = "key_file", value_parser = secret)]
+    pub(super) key: Option<SecretString>,
     // Last, because clap puts everything that follows under its heading.
     #[command(flatten)]
     limits: LimitArgs,
+}
+
+/// As clap wants it.
+fn secret(text: &str) -> Result<SecretString, Infallible> {
+    Ok(SecretString::from(text))
 }
 
 /// The kinds of model, by their names.
@@ -82,6 +93,7 @@ impl ModelArgs {
             endpoints,
             endpoint_keys,
             key_file: _,
+            key: _,
             limits: _,
         } = self;
         let ModelConfig { kind, base_url: url, answers: file, .. } = &mut runtime.model;

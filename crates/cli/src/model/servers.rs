@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
 use super::ModelArgs;
 use super::addresses::{environment, environment_key, named, own_url};
@@ -128,9 +128,11 @@ impl ModelArgs {
         }
     }
 
-    /// The key for a server named by the user, from the file or the environment. Never shown.
+    /// The key for a server named by the user, from the flag, the file or the environment. Never shown.
     fn key(&self, _server: &NamedUrl, api: ApiKind) -> Result<Option<SecretString>, CliError> {
+        let given = self.key.as_ref().map(|key| key.expose_secret().to_owned());
         let text = match &self.key_file {
+            _ if given.is_some() => given,
             Some(path) => Some(read_by_hand(path).map_err(|e| {
                 let message = format!("cannot read the key file {}: {e}", path.display());
                 CliError::new(Status::Io, message)

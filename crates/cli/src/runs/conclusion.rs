@@ -32,7 +32,7 @@ pub(crate) struct RunConclusion<'a> {
     /// Where its settings came from.
     pub(crate) settings_of: SettingsOf,
     /// Its seed, if nobody chose it.
-    pub(crate) default_seed: Option<u64>,
+    pub(crate) drawn_seed: Option<u64>,
     /// What a command that asks the model again has to name: see [`named_again`](crate::model::named_again).
     pub(crate) servers: String,
 }
@@ -53,7 +53,7 @@ pub(crate) fn conclude(
         folder,
         max_failed,
         settings_of,
-        default_seed,
+        drawn_seed,
         servers,
     } = conclusion;
     ended = begun(ended, log, run)?;
@@ -88,7 +88,7 @@ pub(crate) fn conclude(
         simulated,
         written,
         error,
-        default_seed,
+        drawn_seed,
     };
     say(&ended, told, output)?;
     let others = [some_unreadable(&ended, &name), some_unfinished(&ended, &name)];
@@ -243,11 +243,11 @@ struct Remarks<'a> {
     written: Option<&'a WrittenFolder>,
     /// Why a finished run has no usable result.
     error: Option<&'a CliError>,
-    default_seed: Option<u64>,
+    drawn_seed: Option<u64>,
 }
 
 fn say(ended: &ExecutionResult, told: Remarks<'_>, output: &Output) -> Result<(), CliError> {
-    let Remarks { run, name, go_on, experiment, simulated, written, error, default_seed } = told;
+    let Remarks { run, name, go_on, experiment, simulated, written, error, drawn_seed } = told;
     let ExecutionResult { finish, progress, outcome_digest, report, took, .. } = ended;
     let (outcome, stop) = match finish {
         Finish::Finished => ("finished", None),
@@ -293,8 +293,8 @@ fn say(ended: &ExecutionResult, told: Remarks<'_>, output: &Output) -> Result<()
         if is_finished {
             text.push_str(&format!("outcome digest {outcome_digest}\n"));
         }
-        if let Some(seed) = default_seed {
-            text.push_str(&format!("seed {seed}, the default: the config names no seed\n"));
+        if let Some(seed) = drawn_seed {
+            text.push_str(&format!("seed {seed}, drawn at random: the config names none\n"));
         }
         text.push('\n');
         if !is_finished && !report.text.is_empty() {

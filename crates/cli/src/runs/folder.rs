@@ -36,6 +36,10 @@ pub(crate) struct FolderArgs {
     /// --resume, the flag applies only this time.
     #[arg(long)]
     no_outputs: bool,
+    /// If the output folder exists, write the next free one (outputs/NAME-2, and so on) instead of
+    /// refusing to start.
+    #[arg(long, conflicts_with_all = ["no_outputs", "resume"])]
+    new_folder: bool,
     /// With --resume: write the output folder, even if the run was started with --no-outputs.
     #[arg(long, requires = "resume", conflicts_with = "no_outputs")]
     outputs: bool,
@@ -61,6 +65,23 @@ impl FolderArgs {
         if let Some(number) = self.number.filter(|number| *number > 1) {
             settings.insert(NUMBER.to_owned(), number.into());
         }
+    }
+
+    /// Refuses to start a run whose folder exists, before anything is paid for, unless the next free one may be written.
+    ///
+    /// # Errors
+    /// If the folder exists.
+    pub(crate) fn accepts(self, folder: &OutputFolder) -> Result<(), CliError> {
+        if self.new_folder {
+            return Ok(());
+        }
+        let next = named(&folder.name, 2)
+            .map_or_else(|_| "another folder".to_owned(), |next| next.display().to_string());
+        refuse_existing(&folder.path).map_err(|e| {
+            CliError::usage(format!("{}: it has the outputs of another run", e.message)).hint(format!(
+                "nothing was recorded: move the folder away, or add --new-folder to write {next} (or the next free one), or --no-outputs"
+            ))
+        })
     }
 
     /// Chooses one of the folders with the name.

@@ -101,7 +101,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         folder,
         max_failed,
         settings_of,
-        default_seed: None,
+        drawn_seed: None,
         servers,
     };
     conclude(conclusion, global, output)

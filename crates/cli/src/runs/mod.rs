@@ -3,6 +3,7 @@
 pub(crate) mod answers;
 pub(crate) mod changes;
 pub(crate) mod conclusion;
+pub(crate) mod config;
 pub(crate) mod continuation;
 pub(crate) mod effective;
 pub(crate) mod figures;

@@ -1,6 +1,5 @@
 //! Records a run from a config.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::{CliError, Status, write_err};
@@ -10,6 +9,7 @@ use crate::output::Output;
 use crate::run_id::new_run_id;
 use crate::runs::answers;
 use crate::runs::conclusion::{RunConclusion, conclude};
+use crate::runs::config::NamedConfig;
 use crate::runs::folder::{FolderArgs, OutputFolder};
 use crate::runs::person::with_person;
 use crate::runs::session::{self, StudyExecution};
@@ -23,10 +23,7 @@ use retold_study::study::{SettingsOf, Study};
 
 /// A run to be recorded.
 pub(crate) struct StudyRecording {
-    /// The config file.
-    pub(crate) config: PathBuf,
-    /// The changes from flags.
-    pub(crate) settings: Vec<String>,
+    pub(crate) config: NamedConfig,
     pub(crate) study: Study,
     pub(crate) model: ModelArgs,
     pub(crate) log_limit: Option<u64>,
@@ -43,8 +40,7 @@ pub(crate) fn record(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let StudyRecording { config, settings, mut study, model, log_limit, new, folder, seat } =
-        recording;
+    let StudyRecording { config, mut study, model, log_limit, new, folder, seat } = recording;
     model.apply(global.studies, &study.experiment, &mut study.settings)?;
     let runtime = study.settings.runtime.clone();
     // All errors are found before the log is changed.
@@ -66,11 +62,14 @@ pub(crate) fn record(
     let flags = folder;
     let folder =
         OutputFolder::new(global.studies, &study.experiment, &study.settings.experiment, folder)?;
-    folder.as_ref().map_or(Ok(()), OutputFolder::can_be_made)?;
+    if let Some(folder) = &folder {
+        flags.accepts(folder)?;
+        folder.can_be_made()?;
+    }
     let simulated = answerer.info().simulated;
     // A person may be asked first.
     let scripted = scripted.filter(|_| seat_is_free);
-    global.studies.supply(&config, &mut study, &settings)?;
+    global.studies.supply(&config.path, &mut study, &config.settings)?;
     let mut started = started(&study, answerer.as_ref())?;
     if let Some(scripted) = &scripted {
         answers::begin_a_run(scripted, &started, &study.settings, global)?;
@@ -81,7 +80,7 @@ pub(crate) fn record(
     let _claim = if new {
         None
     } else {
-        Some(unfinished::none_of(global.studies, &study, &started.model, &log)?)
+        Some(unfinished::none_of(global.studies, &config, &study, &started.model, &log)?)
     };
     let (folder, _folder_claim, flags) = match folder {
         Some(folder) => chosen(folder, &study, &log, new, flags, global)?,
@@ -126,7 +125,7 @@ pub(crate) fn record(
         folder,
         max_failed,
         settings_of: SettingsOf::Config,
-        default_seed: study.seed_is_default.then_some(study.seed),
+        drawn_seed: study.seed_is_drawn.then_some(study.seed),
         servers,
     };
     conclude(conclusion, global, output)

@@ -5,13 +5,14 @@ use crate::global::Global;
 use crate::model::{ModelArgs, named_again};
 use crate::output::Output;
 use crate::runs::conclusion::{RunConclusion, conclude};
+use crate::runs::config::{NamedConfig, is_of};
 use crate::runs::continuation;
 use crate::runs::folder::{FolderArgs, OutputFolder};
 use crate::runs::original;
 use crate::runs::person::{is_played, with_person};
 use crate::runs::program::needs_command;
 use crate::runs::session::{self, StudyExecution};
-use crate::runs::settings::{as_json, as_recorded, differing, is_of, one_kind, settings_of};
+use crate::runs::settings::{as_json, as_recorded, differing, one_kind, settings_of};
 use crate::select::{self, RunSelection};
 use retold::event::{RunOutcome, RunStarted};
 use retold::log::Log;
@@ -89,7 +90,8 @@ fn last_unfinished(log: Log, global: &Global) -> Result<RunSelection, CliError> 
 /// Continues the last unfinished run of a study, or else the last one, which must have been
 /// recorded with the same settings.
 pub(crate) fn same_study(
-    mut study: Study,
+    config: &NamedConfig,
+    study: &Study,
     model: ModelArgs,
     folder: FolderArgs,
     global: &Global,
@@ -112,7 +114,9 @@ pub(crate) fn same_study(
                 let settings = settings.clone().into();
                 output_name(global.studies, &started.experiment, &settings) == name
             }
-            None => is_of(global.studies, &study, &started)?,
+            None => {
+                is_of(global.studies, &config.as_of(global.studies, study, &started)?, &started)?
+            }
         };
         if started.experiment != study.experiment || !same {
             continue;
@@ -131,6 +135,8 @@ pub(crate) fn same_study(
     };
     let recorded = as_json(&settings_of(global.studies, &started)?.experiment)?;
     // What it drew at its start is not drawn again.
+    let mut study = config.as_of(global.studies, study, &started)?;
+    model.apply(global.studies, &study.experiment, &mut study.settings)?;
     let mut now = as_json(&study.settings.experiment)?;
     global.studies.take_over(&study.experiment, &mut now, &recorded);
     let now = as_recorded(&now);
@@ -222,7 +228,7 @@ fn go_on(
         folder,
         max_failed,
         settings_of,
-        default_seed: None,
+        drawn_seed: None,
         servers,
     };
     conclude(conclusion, global, output)

@@ -13,7 +13,7 @@ use retold::prompt::canonical;
 use retold::run::{AnyExperiment, RunRecord};
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
-use retold_study::study::{Study, StudySettings};
+use retold_study::study::StudySettings;
 use retold_wire::PROGRAM;
 
 /// Simulated and real answers are never mixed in one run.
@@ -84,18 +84,6 @@ pub(crate) fn as_recorded(settings: &Value) -> Value {
     let read = text.and_then(|text| serde_json::from_str(&text).ok());
     // What has no canonical form was never recorded, and is compared as it is.
     read.unwrap_or_else(|| settings.clone())
-}
-
-/// Whether a run was started by a study.
-pub(crate) fn is_of(
-    studies: &Studies,
-    study: &Study,
-    started: &RunStarted,
-) -> Result<bool, CliError> {
-    let recorded = &started.settings["experiment"];
-    let mut now = as_json(&study.settings.experiment)?;
-    studies.take_over(&study.experiment, &mut now, recorded);
-    Ok(*recorded == as_recorded(&now) && started.seed == study.seed)
 }
 
 /// The settings of an experiment as they are recorded.

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use crate::error::CliError;
 use crate::output::counted;
+use crate::runs::config::{NamedConfig, is_of};
 use crate::runs::folder;
 use crate::runs::original;
-use crate::runs::settings::{as_json, is_of, settings_of};
+use crate::runs::settings::{as_json, settings_of};
 use crate::select;
 use retold::event::{Event, RunStarted, StoredEvent};
 use retold::id::{RunId, Seq};
@@ -33,6 +34,7 @@ pub(crate) struct StudyLease(#[expect(dead_code, reason = "held for its drop")] 
 /// If there is such a run, or another process has just started one.
 pub(crate) fn none_of(
     studies: &Studies,
+    config: &NamedConfig,
     study: &Study,
     model: &Value,
     log: &Log,
@@ -62,7 +64,8 @@ pub(crate) fn none_of(
         if !is_by_config(studies, study, &started) {
             continue;
         }
-        let has_same_settings = is_of(studies, study, &started)?;
+        let as_of_run = config.as_of(studies, study, &started)?;
+        let has_same_settings = is_of(studies, &as_of_run, &started)?;
         let is_same = match &name {
             Some(_) => studies.output_name(&started.experiment, &settings).ok().flatten() == name,
             None => has_same_settings && started.model == *model,
@@ -153,7 +156,9 @@ fn place(study: &Study, folder: &str) -> String {
 /// such a name.
 fn nameless(study: &Study, model: &Value) -> Result<String, CliError> {
     let experiment = as_json(&study.settings.experiment)?;
-    let same = json!({"experiment": experiment, "seed": study.seed, "model": model});
+    // Runs of a config without a seed are the same whatever seed was drawn.
+    let seed = (!study.seed_is_drawn).then_some(study.seed);
+    let same = json!({"experiment": experiment, "seed": seed, "model": model});
     let same = canonical(&same).map_err(|e| CliError::usage(format!("settings: {e}")))?;
     Ok(format!("settings/{same}"))
 }

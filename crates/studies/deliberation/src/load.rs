@@ -20,7 +20,6 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
     // Checked before the given number of personas is drawn.
     check(&config).map_err(|wrong| wrong.at(file.path))?;
     warn_of_legacy(&config);
-    // Without a seed, 0 is recorded and reported.
     let seed = config.random_seed.unwrap_or(0);
     let prompts = file.prompts(config.prompts.as_deref(), built_in())?;
     // Fetching comes later: reading a config does not open connections.
@@ -42,9 +41,6 @@ fn warn_of_legacy(config: &Config) {
             target: REMARKS,
             "arguments_per_option is legacy and has no effect: summaries are made of clusters"
         );
-    }
-    if config.random_seed.is_none() {
-        tracing::info!(target: REMARKS, "random_seed is not given: it is 0");
     }
 }
 

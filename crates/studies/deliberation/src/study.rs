@@ -74,6 +74,10 @@ impl Registration for DeliberationStudy {
         PARSERS
     }
 
+    fn seed_key(&self) -> &'static str {
+        "random_seed"
+    }
+
     fn model_key(&self) -> &'static str {
         "provider"
     }

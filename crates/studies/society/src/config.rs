@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::personality::Personality;
 use super::rules::SocietyRules;
-use retold::model::{Limits, RetryPolicy};
+use retold::model::{Limits, RetryPolicy, RetrySettings};
 use retold_study::config::{ModelConfig, RequestConfig};
 
 /// The config file. Everything that the document does not specify has a default.
@@ -62,7 +62,7 @@ pub struct Config {
     pub limits: Limits,
     /// When to try again; the defaults are three attempts and a first wait of one second, as in the
     /// document's program.
-    #[serde(default = "defaults::retry", with = "RetryOfDocument")]
+    #[serde(default = "defaults::retry", deserialize_with = "retry_of_document")]
     pub retry: RetryPolicy,
 }
 
@@ -82,17 +82,9 @@ struct RequestOfDocument {
 }
 
 /// [`RetryPolicy`] with the defaults of the document's program.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, remote = "RetryPolicy")]
-struct RetryOfDocument {
-    #[serde(default = "defaults::max_retries")]
-    max_retries: usize,
-    #[serde(default = "defaults::base_seconds")]
-    base_seconds: f64,
-    #[serde(default = "defaults::max_seconds")]
-    max_seconds: f64,
-    #[serde(default = "defaults::quota_seconds")]
-    quota_seconds: f64,
+fn retry_of_document<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RetryPolicy, D::Error> {
+    let settings = RetrySettings::deserialize(deserializer)?;
+    Ok(settings.with_defaults(defaults::retry()))
 }
 
 /// A model and its share of the agents.
@@ -134,26 +126,9 @@ mod defaults {
     pub(super) fn max_tokens() -> Option<u32> {
         Some(500)
     }
-    /// The number of attempts after the first; three in all.
-    pub(super) fn max_retries() -> usize {
-        2
-    }
-    pub(super) fn base_seconds() -> f64 {
-        1.0
-    }
-    pub(super) fn max_seconds() -> f64 {
-        RetryPolicy::default().max_seconds
-    }
-    pub(super) fn quota_seconds() -> f64 {
-        RetryPolicy::default().quota_seconds
-    }
+    /// Three attempts in all, and a first wait of one second.
     pub(super) fn retry() -> RetryPolicy {
-        RetryPolicy {
-            max_retries: max_retries(),
-            base_seconds: base_seconds(),
-            max_seconds: max_seconds(),
-            quota_seconds: quota_seconds(),
-        }
+        RetryPolicy { max_retries: 2, base_seconds: 1.0, ..RetryPolicy::default() }
     }
 
     pub(super) fn agents() -> u32 {

@@ -13,6 +13,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
+use crate::runs::config::NamedConfig;
 use crate::runs::folder::FolderArgs;
 use crate::runs::fork::{self, Forking};
 use crate::runs::record::{self, StudyRecording};
@@ -97,13 +98,14 @@ fn run(
             // Last, so that neither the config nor a flag can take the person's place.
             let person = play.settings().iter().map(|setting| (*setting).to_owned());
             let settings: Vec<String> = settings.into_iter().chain(person).collect();
-            let study = global.studies.study(&config, Some(study), &settings)?;
+            let experiment = Some(study.to_owned());
+            let config = NamedConfig { path: config, experiment, settings };
+            let study = config.study(global.studies)?;
             let seat = seat_at(&terminal, play, &study.settings.experiment);
             let folder = FolderArgs::default();
             // An unfinished game does not prevent a new one.
             let (log_limit, new) = (None, true);
-            let recording =
-                StudyRecording { config, settings, study, model, log_limit, new, folder, seat };
+            let recording = StudyRecording { config, study, model, log_limit, new, folder, seat };
             record::record(recording, global, output)
         }
         (_, Some(run), _) => {

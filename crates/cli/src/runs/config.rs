@@ -1,0 +1,61 @@
+//! A config as the command line names it, and the seed of a run whose config names none.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::error::CliError;
+use crate::run_id::random_seed;
+use crate::runs::settings::{as_json, as_recorded};
+use retold::event::RunStarted;
+use retold_study::studies::Studies;
+use retold_study::study::Study;
+
+/// A config as the command line names it.
+#[derive(Debug, Clone)]
+pub(crate) struct NamedConfig {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// The experiment, if the file does not name it.
+    pub(crate) experiment: Option<String>,
+    /// The changes from flags: `KEY=VALUE`.
+    pub(crate) settings: Vec<String>,
+}
+
+impl NamedConfig {
+    /// What it is loaded into. If it names no seed, one is drawn.
+    pub(crate) fn study(&self, studies: &Studies) -> Result<Study, CliError> {
+        self.with_seed(studies, random_seed()?)
+    }
+
+    /// The same with this seed if it names none.
+    pub(crate) fn with_seed(&self, studies: &Studies, seed: u64) -> Result<Study, CliError> {
+        let NamedConfig { path, experiment, settings } = self;
+        Ok(studies.study(path, experiment.as_deref(), settings, seed)?)
+    }
+
+    /// The study with the seed of a run, unless the config names another: it may be that of the run.
+    pub(crate) fn as_of(
+        &self,
+        studies: &Studies,
+        study: &Study,
+        started: &RunStarted,
+    ) -> Result<Study, CliError> {
+        match study.seed_is_drawn && started.experiment == study.experiment {
+            true => self.with_seed(studies, started.seed),
+            false => Ok(study.clone()),
+        }
+    }
+}
+
+/// Whether a run was started by a study.
+pub(crate) fn is_of(
+    studies: &Studies,
+    study: &Study,
+    started: &RunStarted,
+) -> Result<bool, CliError> {
+    let recorded = &started.settings["experiment"];
+    let mut now: Value = as_json(&study.settings.experiment)?;
+    studies.take_over(&study.experiment, &mut now, recorded);
+    Ok(*recorded == as_recorded(&now) && started.seed == study.seed)
+}
