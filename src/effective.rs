@@ -1,15 +1,15 @@
 //! Which decisions are in force: those recorded in a run, and those that were accepted about its
 //! answers, as runs of their own. Recorded decisions are never replaced in the run itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::Value;
 
-use crate::compare::{CallCounts, RunSide, compare};
 use crate::counted::{counted, grouped};
-use crate::event::Event;
-use crate::exchange::{accepted_about, read_decides_about};
-use crate::id::{CallPath, RunId, Sample};
+use crate::decided::{DecisionJoin, JoinedDecision};
+use crate::exchange::{AcceptedChain, accepted_about};
+use crate::id::{RunId, Seq};
 use crate::log::{LogError, Reader, RunEvents};
 
 /// The longest run whose accepted decisions are compared with its own, in events.
@@ -23,11 +23,12 @@ pub struct DecisionReplacement {
     /// The accepted decisions; `None` if they were not compared.
     #[serde(skip)]
     pub accepted: Option<u64>,
-    /// Decisions that both have; `None` if they were not compared.
+    /// How many accepted decisions are in place of a recorded one: they have the same name and are about the same choice of
+    /// the same answer. `None` if they were not compared.
     pub decisions: Option<u64>,
     /// How many of these have another value.
     pub flips: Option<u64>,
-    /// How many of the accepted decisions are in force: no later run decides about their answers.
+    /// How many of the accepted decisions are in force: nothing that was accepted later replaces them.
     /// `None` if they were not compared.
     pub in_force: Option<u64>,
 }
@@ -57,125 +58,94 @@ pub fn effective_decisions(
     run: RunId,
 ) -> Result<EffectiveDecisions, LogError> {
     let mut found = EffectiveDecisions::default();
-    if let Some(of) = read_decides_about(reader, run)? {
+    if let Some(AcceptedChain { of, .. }) = AcceptedChain::from(reader, run)? {
         found.is_elsewhere = !reader.runs()?.iter().any(|head| head.run == of);
         let accepted = accepted_about(others, of)?;
-        let mut counts = counts_in_force(others, &accepted)?.into_iter();
         let at = accepted.iter().position(|accepted| *accepted == run);
         found.later = at.map_or(Vec::new(), |at| accepted[at + 1..].to_vec());
-        let replaced = match found.is_elsewhere {
-            true => DecisionReplacement {
-                accepted: None,
-                run: of,
-                decisions: None,
-                flips: None,
-                in_force: None,
-            },
-            false => replaced(others, reader, of, run, of)?,
-        };
-        let in_force = at.and_then(|at| counts.nth(at)?);
-        found.decides_about = Some(DecisionReplacement { in_force, ..replaced });
+        let replaced = replaced(reader, others, of, run)?;
+        found.decides_about = Some(DecisionReplacement { run: of, ..replaced });
         return Ok(found);
     }
-    let accepted = accepted_about(others, run)?;
-    let counts = counts_in_force(others, &accepted)?;
-    for (accepted, in_force) in accepted.into_iter().zip(counts) {
-        let replaced = replaced(reader, others, run, accepted, accepted)?;
-        found.accepted.push(DecisionReplacement { in_force, ..replaced });
+    for accepted in accepted_about(others, run)? {
+        found.accepted.push(replaced(others, reader, run, accepted)?);
     }
     Ok(found)
 }
 
-/// How many of the decisions of each of these runs are in force: no later one has a decision about the
-/// same answer. `None` if that is not known, because it or a later one is too long.
-fn counts_in_force(
-    reader: &mut dyn Reader,
-    accepted: &[RunId],
-) -> Result<Vec<Option<u64>>, LogError> {
-    let (mut decided, mut is_known) = (BTreeSet::new(), true);
-    let mut counts = Vec::new();
-    for run in accepted.iter().rev() {
-        is_known = is_known && !is_long(reader, *run)?;
-        let mut count = None;
-        if is_known {
-            let theirs = decided_about(reader, *run)?;
-            count = Some(theirs.difference(&decided).count() as u64);
-            decided.extend(theirs);
-        }
-        counts.push(count);
-    }
-    counts.reverse();
-    Ok(counts)
-}
-
-/// The choices of answers that a run of accepted decisions is about: the decisions about an answer come after it, and
-/// its question, in which its call is, before it.
-fn decided_about(
-    reader: &mut dyn Reader,
-    run: RunId,
-) -> Result<BTreeSet<(CallPath, Sample, u32)>, LogError> {
-    let (mut events, mut found) = (RunEvents::new(run), BTreeSet::new());
-    let (mut questions, mut answers) = (BTreeMap::new(), BTreeMap::new());
-    // A damaged run is reported by commands that are about it.
-    while let Ok(Some(stored)) = events.next(reader) {
-        match stored.event() {
-            Ok(Event::RequestSent(sent)) => {
-                questions.insert(stored.seq, (sent.call, sent.sample));
-            }
-            Ok(Event::AnswerReused(reused)) => {
-                answers.extend(questions.remove(&reused.request).map(|of| (stored.seq, of)));
-            }
-            Ok(Event::DecisionMade(made)) => {
-                let choice = made.details.choice.unwrap_or(0);
-                let of = answers.get(&made.response).cloned();
-                found.extend(of.map(|(call, sample)| (call, sample, choice)));
-            }
-            _ => {}
-        }
-    }
-    Ok(found)
-}
-
-/// Whether a run of accepted decisions is about several choices of one answer, or about others than the first.
-fn is_about_choices(reader: &mut dyn Reader, run: RunId) -> Result<bool, LogError> {
-    Ok(decided_about(reader, run)?.iter().any(|(.., choice)| *choice > 0))
-}
+/// An answer of a run with the choice and the name of a decision about it.
+type DecidedAnswer = (Seq, u32, String);
 
 fn is_long(reader: &mut dyn Reader, run: RunId) -> Result<bool, LogError> {
     let head = reader.runs()?.into_iter().find(|head| head.run == run);
     Ok(head.is_none_or(|head| head.head.seq.0 > MOST_COMPARED))
 }
 
-/// Compares recorded decisions with accepted ones; `shown` is the one that is named.
+/// Compares accepted decisions with the recorded ones in whose place they are: those with the same name about the same
+/// choice of the same answer.
 fn replaced(
-    one: &mut dyn Reader,
-    other: &mut dyn Reader,
+    reader: &mut dyn Reader,
+    others: &mut dyn Reader,
     recorded: RunId,
     accepted: RunId,
-    shown: RunId,
 ) -> Result<DecisionReplacement, LogError> {
     let unknown = DecisionReplacement {
-        run: shown,
+        run: accepted,
         accepted: None,
         decisions: None,
         flips: None,
         in_force: None,
     };
-    if is_long(one, recorded)? || is_long(other, accepted)? {
+    if is_long(reader, accepted)? {
         return Ok(unknown);
     }
-    // The comparison takes all decisions about an answer together.
-    if is_about_choices(other, accepted)? {
-        return Ok(unknown);
-    }
-    let (one, other) =
-        (RunSide { reader: one, run: recorded }, RunSide { reader: other, run: accepted });
+    let (mut new, mut in_force) = (BTreeMap::<DecidedAnswer, Value>::new(), 0);
     // A damaged run is reported by commands that are about it.
-    let Ok(compared) = compare(one, other) else { return Ok(unknown) };
-    // Each question of the accepted ones has a decision.
-    let CallCounts { decided, same_value, other: accepted, .. } = compared.calls;
-    let (decisions, flips) = (Some(decided), Some(decided - same_value));
-    Ok(DecisionReplacement { accepted: Some(accepted), decisions, flips, ..unknown })
+    let read = each_decision(reader, accepted, |answer, joined| {
+        in_force += u64::from(joined.in_force);
+        new.insert(answer, joined.made.details.value);
+    });
+    if read.is_err() {
+        return Ok(unknown);
+    }
+    let counted = DecisionReplacement {
+        accepted: Some(new.len() as u64),
+        in_force: Some(in_force),
+        ..unknown
+    };
+    if is_long(others, recorded)? {
+        return Ok(counted);
+    }
+    let (mut decisions, mut flips) = (0, 0);
+    let read = each_decision(others, recorded, |answer, joined| {
+        // A program may report the same once more.
+        if let Some(value) = new.remove(&answer) {
+            decisions += 1;
+            flips += u64::from(value != joined.made.details.value);
+        }
+    });
+    let known = read.is_ok();
+    let count = |count: u64| known.then_some(count);
+    Ok(DecisionReplacement { decisions: count(decisions), flips: count(flips), ..counted })
+}
+
+/// Passes on the decisions of a run, each with the answer that it is about: for a run of accepted decisions, the one in the
+/// run that they are about.
+fn each_decision(
+    reader: &mut dyn Reader,
+    run: RunId,
+    mut each: impl FnMut(DecidedAnswer, JoinedDecision),
+) -> Result<(), LogError> {
+    let (mut join, mut events) = (DecisionJoin::new(reader, run)?, RunEvents::new(run));
+    while let Some(event) = events.next(reader)? {
+        if let Some(joined) = join.decision(reader, &event)?
+            && let Some(answer) = joined.accepted_as
+        {
+            let choice = joined.made.details.choice.unwrap_or(0);
+            each((answer, choice, joined.made.by.decides().to_owned()), joined);
+        }
+    }
+    Ok(())
 }
 
 impl EffectiveDecisions {
@@ -204,7 +174,7 @@ impl EffectiveDecisions {
             }
             several => {
                 let mut lines = vec![format!(
-                    "decisions about these answers were accepted {}; of each answer, the one that was accepted last is in force",
+                    "decisions about these answers were accepted {}; of those with one name about one answer, the last is in force",
                     counted(several.len() as u64, "time")
                 )];
                 lines.extend(several.iter().map(|accepted| {
@@ -231,6 +201,7 @@ impl EffectiveDecisions {
         let stand = match of.in_force {
             _ if self.later.is_empty() && of.decisions == Some(0) => "they are in force".to_owned(),
             _ if self.later.is_empty() => "they replace the ones recorded there".to_owned(),
+            Some(all) if of.accepted == Some(all) => "they are in force".to_owned(),
             Some(0) => format!("none of them is in force any more: later ones are in run {later}"),
             Some(some) => format!(
                 "{} of them in force, the others are replaced by later ones, in run {later}",
@@ -255,10 +226,10 @@ impl DecisionReplacement {
         };
         let all = counted(accepted, "decision");
         match both {
-            0 => format!(": {all}, all about answers without a recorded decision"),
+            0 => format!(": {all}, none in place of a recorded one"),
             both if both == accepted => format!(": {all}, {} with another value", grouped(flips)),
             both => format!(
-                ": {all}, {} about answers with a recorded decision, {} of these with another value",
+                ": {all}, {} in place of a recorded one, {} of these with another value",
                 grouped(both),
                 grouped(flips)
             ),

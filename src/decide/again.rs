@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::answers::{RecordedAnswer, each_answer};
+use super::answers::{RecordedAnswer, each_answer_decided};
 use super::{
     AnswerDecision, Choices, DecideError, Decider, ParserParams, REPORTED, RegisteredParser,
     SkippedChoices, UndecidedAnswer, filter,
@@ -151,7 +151,9 @@ pub fn each_decision<E: From<AgainError>>(
         left: SkippedAnswers::default(),
         each,
     };
-    let read = each_answer(reader, run, |reader, answer| match only {
+    // A program has no name for what it decides.
+    let name = Some(pending.name.clone()).filter(|name| !["", filter::NAME].contains(&&**name));
+    let read = each_answer_decided(reader, run, name.as_deref(), |reader, answer| match only {
         Some(only) if !is_under(&answer.call, only) => Ok(()),
         _ => pending.add(reader, answer).map_err(LogCallbackError::Here),
     });

@@ -86,12 +86,29 @@ impl RecordedAnswer {
 pub fn each_answer<E: From<LogError>>(
     reader: &mut dyn Reader,
     run: RunId,
+    each: impl FnMut(&mut dyn Reader, RecordedAnswer) -> Result<(), E>,
+) -> Result<(), E> {
+    each_answer_decided(reader, run, None, each)
+}
+
+/// The same, but a choice comes with the decision that has a name, if there is one about it.
+///
+/// # Errors
+/// As for [`each_answer`].
+pub(crate) fn each_answer_decided<E: From<LogError>>(
+    reader: &mut dyn Reader,
+    run: RunId,
+    name: Option<&str>,
     mut each: impl FnMut(&mut dyn Reader, RecordedAnswer) -> Result<(), E>,
 ) -> Result<(), E> {
     let index = Index::open(reader, run)?;
     let decided = index.census(reader)?.events.contains_key(kind::DECISION_MADE);
     let mut questions: LookupMap<Seq, (CallPath, Sample, PromptHash, Labels)> =
         LookupMap::default();
+    let named = match name {
+        Some(name) if decided => reported_as(reader, run, name)?,
+        _ => BTreeSet::new(),
+    };
     let mut waiting: BTreeMap<(Seq, u32), RecordedAnswer> = BTreeMap::new();
     let mut reported: BTreeSet<Seq> = BTreeSet::new();
     let mut events = RunEvents::new(run);
@@ -114,6 +131,10 @@ pub fn each_answer<E: From<LogError>>(
             }
             Event::DecisionMade(made) => {
                 let choice = made.details.choice.unwrap_or(0);
+                let is_other = name.is_some_and(|name| name != made.by.decides());
+                if is_other && named.contains(&(made.response, choice)) {
+                    continue;
+                }
                 let Some(answer) = waiting.remove(&(made.response, choice)) else {
                     // Programs may report several decisions about one answer, and about choices that it does not have.
                     let is_again = choice > 0 || reported.contains(&made.response);
@@ -153,4 +174,25 @@ pub fn each_answer<E: From<LogError>>(
         }
     }
     waiting.into_values().try_for_each(|answer| each(reader, answer))
+}
+
+/// The choices of answers about which a decision with a name was reported.
+fn reported_as(
+    reader: &mut dyn Reader,
+    run: RunId,
+    name: &str,
+) -> Result<BTreeSet<(Seq, u32)>, LogError> {
+    let (mut events, mut found) = (RunEvents::new(run), BTreeSet::new());
+    while let Some(stored) = events.next(reader)? {
+        if stored.decided_by().is_none() {
+            continue;
+        }
+        if let Event::DecisionMade(made) = stored.event().map_err(LogError::from)?
+            && made.by.is_reported()
+            && made.by.decides() == name
+        {
+            found.insert((made.response, made.details.choice.unwrap_or(0)));
+        }
+    }
+    Ok(found)
 }

@@ -6,9 +6,12 @@
 //! Which decisions are in force follows from the runs of accepted decisions about the same answers
 //! ([`accepted_about`]):
 //!
-//! - an accepted decision replaces what a parser decided about the same answer before, in the recorded
-//!   run or in an earlier run of accepted decisions;
-//! - a program may report several decisions about one answer; the one with the same name is replaced.
+//! - an accepted decision replaces the decisions with the same name ([`DecidedBy::decides`]) about the same choice of
+//!   the same answer, in the recorded run and in earlier runs of accepted decisions. What takes the place of a decision with
+//!   another name goes by that name;
+//! - whatever parser was accepted last, it replaces what other parsers decided about the answer, because a run has one
+//!   decision of a parser for each answer. What programs report, and what functions, persons and judges decide, stands
+//!   beside it.
 
 mod seqs;
 #[cfg(test)]
@@ -17,8 +20,8 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::event::{AnswerReused, DecisionMade, Event, Labels, StoredEvent};
-use crate::exchange::{accepted_about, read_decides_about};
+use crate::event::{AnswerReused, DecidedBy, DecisionMade, Event, Labels, StoredEvent};
+use crate::exchange::{AcceptedChain, accepted_about};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::log::{EventFault, LogError, Reader, RunEvents, event_at};
 use crate::lookup::Recent;
@@ -55,14 +58,17 @@ pub struct JoinedDecision {
     pub made: DecisionMade,
     /// Whether no accepted decision has replaced it.
     pub in_force: bool,
+    /// The answer that it is about: for a run of accepted decisions, the one in the run that they are about in the end, or
+    /// `None` if that is not known.
+    pub accepted_as: Option<Seq>,
 }
 
 /// An answer on the way to its decisions.
 #[derive(Debug, Clone, Copy)]
 struct JoinedAnswer {
     question: Seq,
-    /// In a run of accepted decisions: the answer in the run that they are about.
-    from: Option<Seq>,
+    /// The same answer in the run that decisions are accepted about: for a run of accepted decisions, another one.
+    accepted_as: Option<Seq>,
 }
 
 /// Joins the decisions of a run with their questions, in memory that hardly grows with the run: one bit for each
@@ -90,10 +96,10 @@ pub struct DecisionJoin {
     run: RunId,
     questions: Recent<Seq, Arc<DecidedQuestion>>,
     answers: Recent<Seq, JoinedAnswer>,
-    /// By answers of this run.
+    /// For a run of accepted decisions: the way to the run whose answers they are about.
+    chain: Option<AcceptedChain>,
+    /// By the answers of that run.
     replaced: ReplacedDecisions,
-    /// For a run of accepted decisions: by answers of the run that they are about.
-    replaced_since: ReplacedDecisions,
 }
 
 impl DecisionJoin {
@@ -102,17 +108,12 @@ impl DecisionJoin {
     /// # Errors
     /// [`LogError`] if the runs of the log cannot be listed, or the beginning of this run cannot be read.
     pub fn new(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
-        let accepted = accepted_about(reader, run)?;
-        let replaced = ReplacedDecisions::by(reader, &accepted);
-        let mut replaced_since = ReplacedDecisions::default();
-        if let Some(of) = read_decides_about(reader, run)? {
-            let siblings = accepted_about(reader, of)?;
-            let later = siblings.iter().position(|sibling| *sibling == run);
-            let later = later.map_or(&[][..], |at| &siblings[at + 1..]);
-            replaced_since = ReplacedDecisions::by(reader, later);
-        }
+        let chain = AcceptedChain::from(reader, run)?;
+        let accepted = accepted_about(reader, chain.as_ref().map_or(run, |chain| chain.of))?;
+        let later = accepted.iter().position(|accepted| *accepted == run).map_or(0, |at| at + 1);
+        let replaced = ReplacedDecisions::by(reader, &accepted[later..]);
         let (questions, answers) = (Recent::default(), Recent::default());
-        Ok(DecisionJoin { run, questions, answers, replaced, replaced_since })
+        Ok(DecisionJoin { run, questions, answers, chain, replaced })
     }
 
     /// The decision of an event of the run, with its question; `None` if the event is something else. Reading less
@@ -131,7 +132,7 @@ impl DecisionJoin {
             }
             return Ok(None);
         }
-        if let Some(answer) = answer_of(event)? {
+        if let Some(answer) = self.answer_of(reader, event)? {
             self.answers.insert(event.seq, answer);
             return Ok(None);
         }
@@ -143,9 +144,10 @@ impl DecisionJoin {
         };
         let answer = self.answer(reader, event.seq, made.response)?;
         let question = self.question(reader, event.seq, answer.question)?;
-        let since = answer.from.is_some_and(|from| self.replaced_since.has(from, &made));
-        let in_force = !since && !self.replaced.has(made.response, &made);
-        Ok(Some(JoinedDecision { seq: event.seq, time: event.time, question, made, in_force }))
+        let in_force = !answer.accepted_as.is_some_and(|answer| self.replaced.has(answer, &made));
+        let JoinedAnswer { accepted_as, .. } = answer;
+        let (seq, time) = (event.seq, event.time);
+        Ok(Some(JoinedDecision { seq, time, question, made, in_force, accepted_as }))
     }
 
     fn answer(
@@ -158,11 +160,30 @@ impl DecisionJoin {
             return Ok(*answer);
         }
         let found = event_at(reader, self.run, seq)?;
-        let answer = found.map(|found| answer_of(&found)).transpose()?.flatten();
+        let answer = found.map(|found| self.answer_of(reader, &found)).transpose()?.flatten();
         let missing = || LogError::corrupt(self.run, decision, EventFault::NoAnswer);
         let answer = answer.ok_or_else(missing)?;
         self.answers.insert(seq, answer);
         Ok(answer)
+    }
+
+    /// The answer of an event, if it is one.
+    fn answer_of(
+        &self,
+        reader: &mut dyn Reader,
+        event: &StoredEvent,
+    ) -> Result<Option<JoinedAnswer>, LogError> {
+        let Some(question) = event.cause.filter(|_| event.is_answer()) else { return Ok(None) };
+        let Some(chain) = &self.chain else {
+            return Ok(Some(JoinedAnswer { question, accepted_as: Some(event.seq) }));
+        };
+        match event.event().map_err(LogError::from)? {
+            Event::AnswerReused(AnswerReused { from_seq, .. }) => {
+                let accepted_as = chain.answer(reader, from_seq)?;
+                Ok(Some(JoinedAnswer { question, accepted_as }))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// The question with a seq, which `event` names.
@@ -196,75 +217,51 @@ fn question_of(event: &StoredEvent) -> Result<Option<DecidedQuestion>, LogError>
     Ok(Some(DecidedQuestion { seq, call, sample, prompt, labels, is_dependent }))
 }
 
-/// The answer of an event, if it is one.
-fn answer_of(event: &StoredEvent) -> Result<Option<JoinedAnswer>, LogError> {
-    let Some(question) = event.cause.filter(|_| event.is_answer()) else { return Ok(None) };
-    if event.is_received() {
-        return Ok(Some(JoinedAnswer { question, from: None }));
-    }
-    match event.event().map_err(LogError::from)? {
-        Event::AnswerReused(AnswerReused { from_seq, .. }) => {
-            Ok(Some(JoinedAnswer { question, from: Some(from_seq) }))
-        }
-        _ => Ok(None),
-    }
-}
-
-/// The answers of a run about which decisions were accepted, by the choice that they are about and by the name of the
-/// decision that was accepted last.
+/// The answers of a run about which decisions were accepted, by the choice that they are about.
 #[derive(Debug, Clone, Default)]
 struct ReplacedDecisions {
-    all: BTreeMap<u32, SeqSet>,
+    /// Those that a parser decided about.
+    by_parsers: BTreeMap<u32, SeqSet>,
+    /// Those about which a decision with a name was accepted.
     by_name: BTreeMap<(String, u32), SeqSet>,
 }
 
 impl ReplacedDecisions {
-    /// Those that runs of accepted decisions about one run replace, in the order in which they were accepted.
+    /// Those that runs of accepted decisions about one run replace.
     fn by(reader: &mut dyn Reader, accepted: &[RunId]) -> Self {
         let mut replaced = ReplacedDecisions::default();
-        for run in accepted.iter().rev() {
-            let (mut events, mut answer) = (RunEvents::new(*run), None);
-            let mut replaces = ReplacedDecisions::default();
+        for run in accepted {
             // A damaged run is reported by commands that are about it.
+            let Ok(Some(chain)) = AcceptedChain::from(reader, *run) else { continue };
+            let (mut events, mut answer) = (RunEvents::new(*run), None);
             while let Ok(Some(event)) = events.next(reader) {
                 match event.event() {
-                    Ok(Event::AnswerReused(reused)) => answer = Some(reused.from_seq),
+                    Ok(Event::AnswerReused(reused)) => {
+                        answer = chain.answer(reader, reused.from_seq).ok().flatten();
+                    }
                     Ok(Event::DecisionMade(made)) => {
-                        let Some(answer) = answer else { continue };
                         let choice = made.details.choice.unwrap_or(0);
-                        if !replaced.all.get(&choice).is_some_and(|all| all.contains(answer)) {
-                            replaces.add(answer, choice, made.by.decides());
-                        }
+                        answer.iter().for_each(|answer| replaced.add(*answer, choice, &made.by));
                     }
                     _ => {}
                 }
             }
-            replaced.merge(replaces);
         }
         replaced
     }
 
-    fn add(&mut self, answer: Seq, choice: u32, name: &str) {
-        self.all.entry(choice).or_default().insert(answer);
-        self.by_name.entry((name.to_owned(), choice)).or_default().insert(answer);
-    }
-
-    fn merge(&mut self, more: ReplacedDecisions) {
-        for (choice, seqs) in more.all {
-            self.all.entry(choice).or_default().merge(seqs);
+    fn add(&mut self, answer: Seq, choice: u32, by: &DecidedBy) {
+        if !by.is_reported() {
+            self.by_parsers.entry(choice).or_default().insert(answer);
         }
-        for (name, seqs) in more.by_name {
-            self.by_name.entry(name).or_default().merge(seqs);
-        }
+        self.by_name.entry((by.decides().to_owned(), choice)).or_default().insert(answer);
     }
 
     /// Whether a decision about this answer is replaced.
     fn has(&self, answer: Seq, made: &DecisionMade) -> bool {
         let choice = made.details.choice.unwrap_or(0);
-        let replaced = match made.by.is_reported() {
-            true => self.by_name.get(&(made.by.decides().to_owned(), choice)),
-            false => self.all.get(&choice),
-        };
-        replaced.is_some_and(|answers| answers.contains(answer))
+        let named = self.by_name.get(&(made.by.decides().to_owned(), choice));
+        let by_parsers = self.by_parsers.get(&choice).filter(|_| !made.by.is_reported());
+        [named, by_parsers].into_iter().flatten().any(|answers| answers.contains(answer))
     }
 }

@@ -73,21 +73,26 @@ fn details(value: &str) -> DecisionDetails {
 
 fn parser(name: &str, version: u32) -> DecidedBy {
     let parser = json!({"name": name, "params": null, "version": version});
-    DecidedBy { method: "tag".to_owned(), parser }
+    DecidedBy { in_place_of: None, method: "tag".to_owned(), parser }
 }
 
 fn reported(name: &str) -> DecidedBy {
     let parser = json!({"name": "program", "params": {"name": name}, "version": 1});
-    DecidedBy { method: "reported".to_owned(), parser }
+    DecidedBy { in_place_of: None, method: "reported".to_owned(), parser }
 }
 
-/// Accepts decisions about the answers of a run whose calls are among these.
+/// Accepts decisions about the answers of the run whose calls are among these.
 fn accept(log: &Log, run: u8, by: &DecidedBy, calls: &[&str]) -> RunId {
+    accept_about(log, RUN, run, by, calls)
+}
+
+/// The same about the answers of any run.
+fn accept_about(log: &Log, of: RunId, run: u8, by: &DecidedBy, calls: &[&str]) -> RunId {
     let mut reader = log.reader().unwrap();
     let id = RunId([run; 8]);
-    let started = crate::run::started(reader.as_mut(), RUN).unwrap();
-    let mut accepted = AcceptedRun::begin(id, RUN, Head::START, &started, Time(9)).unwrap();
-    each_answer::<LogError>(reader.as_mut(), RUN, |reader, answer| {
+    let started = crate::run::started(reader.as_mut(), of).unwrap();
+    let mut accepted = AcceptedRun::begin(id, of, Head::START, &started, Time(9)).unwrap();
+    each_answer::<LogError>(reader.as_mut(), of, |reader, answer| {
         if calls.contains(&answer.call.as_str()) {
             let request = reader.request(answer.prompt)?.unwrap();
             let decision = AcceptedDecision {
@@ -186,6 +191,61 @@ fn of_several_reported_decisions_the_one_with_the_accepted_name_is_replaced() {
     assert_eq!(shown(&log, RUN), ["vote/p1 vote a", "vote/p1 mood a"]);
     accept(&log, 2, &parser("vote", 1), &["vote/p1"]);
     assert_eq!(shown(&log, RUN), ["vote/p1 vote a -", "vote/p1 mood a"]);
+}
+
+/// As `check --accept` records it, where the parser has another name than the decision that it was compared with.
+#[test]
+fn what_is_accepted_in_place_of_a_decision_goes_by_its_name() {
+    let mut run = Written::new();
+    let asked = run.asked("vote/p1", "a");
+    let answer = run.answered(asked);
+    run.decided(answer, reported("vote"), "yes");
+    run.decided(answer, reported("mood"), "calm");
+    let log = run.log();
+    let filter = DecidedBy { in_place_of: Some("vote".to_owned()), ..parser("filter", 1) };
+    let accepted = accept(&log, 2, &filter, &["vote/p1"]);
+    assert_eq!(shown(&log, RUN), ["vote/p1 vote a -", "vote/p1 mood a"]);
+    assert_eq!(shown(&log, accepted), ["vote/p1 vote a"]);
+}
+
+#[test]
+fn a_scorer_replaces_the_decisions_with_its_name_and_stands_beside_others() {
+    let mut run = Written::new();
+    let asked = run.asked("vote/p1", "a");
+    let answer = run.answered(asked);
+    run.decided(answer, parser("vote", 3), "yes");
+    let log = run.log();
+    let scorer = |kind: &str, name: &str| {
+        let parser = json!({"name": kind, "params": {"name": name}, "version": 4});
+        DecidedBy { in_place_of: None, method: kind.to_owned(), parser }
+    };
+    let polite = accept(&log, 2, &scorer("person", "polite"), &["vote/p1"]);
+    assert_eq!(shown(&log, RUN), ["vote/p1 vote a"]);
+    let vote = accept(&log, 3, &scorer("function", "vote"), &["vote/p1"]);
+    assert_eq!(shown(&log, RUN), ["vote/p1 vote a -"]);
+    let parsed = accept(&log, 4, &parser("vote", 5), &["vote/p1"]);
+    assert_eq!(shown(&log, vote), ["vote/p1 vote a -"]);
+    assert_eq!(shown(&log, polite), ["vote/p1 polite a"]);
+    assert_eq!(shown(&log, parsed), ["vote/p1 vote a"]);
+}
+
+/// Accepted about a run of accepted decisions, whose answers have other seqs, and about one of those.
+#[test]
+fn a_chain_of_acceptances_is_followed_to_its_end() {
+    let mut run = Written::new();
+    for call in ["vote/p1", "vote/p2", "vote/p3"] {
+        let asked = run.asked(call, "a");
+        let answer = run.answered(asked);
+        run.decided(answer, parser("vote", 1), "yes");
+    }
+    let log = run.log();
+    let first = accept(&log, 2, &parser("vote", 2), &["vote/p2", "vote/p3"]);
+    let second = accept_about(&log, first, 3, &parser("vote", 3), &["vote/p3"]);
+    let third = accept_about(&log, second, 4, &parser("vote", 4), &["vote/p3"]);
+    assert_eq!(shown(&log, RUN), ["vote/p1 vote a", "vote/p2 vote a -", "vote/p3 vote a -"]);
+    assert_eq!(shown(&log, first), ["vote/p2 vote a", "vote/p3 vote a -"]);
+    assert_eq!(shown(&log, second), ["vote/p3 vote a -"]);
+    assert_eq!(shown(&log, third), ["vote/p3 vote a"]);
 }
 
 #[test]

@@ -294,6 +294,10 @@ pub struct DecisionMade {
 /// What made a decision. Kept as a content, since thousands of decisions share it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DecidedBy {
+    /// For an accepted decision that goes by the name of another: the name of the decision that it was compared with,
+    /// in whose place it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_place_of: Option<String>,
     /// The strategy that yielded the value.
     pub method: String,
     /// The parser: its name, version and settings.
@@ -304,20 +308,56 @@ pub struct DecidedBy {
 /// name.
 pub const REPORTED: &str = "program";
 
+/// The parser of decisions that a function of the user's made about recorded answers; its settings have their name.
+pub const FUNCTION: &str = "function";
+
+/// The parser of decisions that a person made about recorded answers; its settings have their name.
+pub const PERSON: &str = "person";
+
+/// The parser of decisions that a model made about recorded answers; its settings have their name.
+pub const JUDGE: &str = "judge";
+
 impl DecidedBy {
-    /// What was decided, where one answer may have several decisions: the name under which a program
-    /// reported it, or else the parser's.
+    /// What was decided, where one answer may have several decisions: the name of the decision that it was accepted
+    /// in place of, or the name that it was given, or else the parser's.
     pub fn decides(&self) -> &str {
+        if let Some(name) = &self.in_place_of {
+            return name;
+        }
         let reported = &self.parser["params"]["name"];
         let name = if self.is_reported() { reported } else { &self.parser["name"] };
         name.as_str().unwrap_or("?")
+    }
+
+    /// Whether it replaces an earlier decision about the same choice of the same answer, once it is accepted: one with the
+    /// same name, or if parsers made both.
+    pub fn replaces(&self, earlier: &DecidedBy) -> bool {
+        self.decides() == earlier.decides() || !self.is_reported() && !earlier.is_reported()
+    }
+
+    /// Who made it, for people: the parser with its version, or the program, the function, the person or the judge, with
+    /// the name of what was decided.
+    pub fn made_by(&self) -> String {
+        let Self { parser, .. } = self;
+        let own = |value: &Value| value.as_str().unwrap_or("?").to_owned();
+        let (name, settings) = (own(&parser["name"]), &parser["params"]);
+        let decides = own(&settings["name"]);
+        match (name.as_str(), parser["version"].as_u64()) {
+            (REPORTED, _) if self.is_imported() => format!("imported: {decides}"),
+            (REPORTED, _) => format!("reported by the program: {decides}"),
+            (FUNCTION, Some(version)) => format!("a function: {decides}@{version}"),
+            (PERSON, _) => format!("a person, {}: {decides}", own(&settings["person"])),
+            (JUDGE, _) => format!("a judge: {decides}"),
+            (_, Some(version)) => format!("{name}@{version}"),
+            (_, None) => name,
+        }
     }
 
     /// What decided in a file of another tool: its name there, and the format of the file.
     pub fn imported(name: &str, format: &str) -> Self {
         let params = serde_json::json!({"imported": format, "name": name});
         let parser = serde_json::json!({"name": REPORTED, "params": params, "version": 1});
-        DecidedBy { method: "imported".to_owned(), parser }
+        DecidedBy { in_place_of: None, method: "imported".to_owned(), parser }
     }
 
     /// Whether it was in a file of another tool: a program that is replayed does not report it.
@@ -325,9 +365,10 @@ impl DecidedBy {
         self.is_reported() && self.parser["params"]["imported"].is_string()
     }
 
-    /// Whether a program reported it, and no parser made it.
+    /// Whether a program reported it, or a scorer gave it, under a name of its own: no parser made it, so nobody here
+    /// can make it again.
     pub fn is_reported(&self) -> bool {
-        self.parser["name"] == REPORTED
+        [REPORTED, FUNCTION, PERSON, JUDGE].iter().any(|by| self.parser["name"] == *by)
     }
 }
 

@@ -35,8 +35,9 @@ pub(crate) use kind::KINDS;
 pub(crate) use kinds::lane_of;
 pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DECISIONS, DecidedBy, DecisionDetails,
-    DecisionMade, EXCHANGES, Event, FactOccurred, ForkedFrom, MarkRecorded, PROGRAM, REPORTED,
-    RequestSent, ResponseDetails, ResponseReceived, RunResumed, RunStarted, SharedFailure,
+    DecisionMade, EXCHANGES, Event, FUNCTION, FactOccurred, ForkedFrom, JUDGE, MarkRecorded,
+    PERSON, PROGRAM, REPORTED, RequestSent, ResponseDetails, ResponseReceived, RunResumed,
+    RunStarted, SharedFailure,
 };
 pub(crate) use labels::named_lane;
 pub use labels::{

@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::accepted_chain::decides_about;
 use super::import::append;
 use crate::content::Content;
 pub use crate::event::DECISIONS;
@@ -20,39 +21,6 @@ use crate::id::{CallPath, RunId, Sample, Seq, Time};
 use crate::log::{Backend, Head, LogError, Reader, Scratch};
 use crate::prompt::{CanonicalError, Request, canonical};
 use crate::run::{AnswerDetails, started};
-
-/// The run whose answers a run of accepted decisions is about; `None` for any other run.
-pub fn decides_about(started: &RunStarted) -> Option<RunId> {
-    let of = started.settings["of"]["run"].as_str()?;
-    of.parse().ok().filter(|_| started.experiment == DECISIONS)
-}
-
-/// The same of a run in a log. The settings of other runs, which may be long, are not parsed.
-///
-/// # Errors
-/// [`LogError`] if the run's first event cannot be read.
-pub(crate) fn read_decides_about(
-    reader: &mut dyn Reader,
-    run: RunId,
-) -> Result<Option<RunId>, LogError> {
-    let first = reader.events(run, Seq(0), 1)?.pop();
-    let body = first.and_then(|first| serde_json::from_str::<Value>(&first.body).ok());
-    match body {
-        Some(body) if body["experiment"] != DECISIONS => Ok(None),
-        _ => Ok(decides_about(&started(reader, run)?)),
-    }
-}
-
-/// The runs of accepted decisions about the answers of a run, in the order in which they were accepted.
-///
-/// # Errors
-/// [`LogError`] if the runs of the log cannot be listed.
-pub fn accepted_about(reader: &mut dyn Reader, of: RunId) -> Result<Vec<RunId>, LogError> {
-    // A damaged run is reported by commands that are about it.
-    let heads = reader.runs()?;
-    let mut is_about = |run: RunId| read_decides_about(reader, run).ok().flatten();
-    Ok(heads.iter().map(|head| head.run).filter(|run| is_about(*run) == Some(of)).collect())
-}
 
 /// A recorded answer and the decision that is accepted.
 #[derive(Debug, Clone, PartialEq)]

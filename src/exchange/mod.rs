@@ -7,6 +7,7 @@
 //! - [`export_exchanges`], [`read_exchanges`]: requests and answers alone, one per line.
 //! - [`Collector`]: a run that is put together from a file of any format.
 
+mod accepted_chain;
 mod accepted_run;
 mod collected_run;
 mod error;
@@ -17,8 +18,9 @@ mod recording;
 mod requests;
 mod stash;
 
-pub(crate) use accepted_run::read_decides_about;
-pub use accepted_run::{AcceptedDecision, AcceptedRun, DECISIONS, accepted_about, decides_about};
+pub(crate) use accepted_chain::AcceptedChain;
+pub use accepted_chain::{accepted_about, decides_about};
+pub use accepted_run::{AcceptedDecision, AcceptedRun, DECISIONS};
 pub use collected_run::{CollectedRun, Collector};
 pub use error::ImportError;
 pub use exchanges::{EXCHANGES, Exchanges, ExportedExchanges, export_exchanges, read_exchanges};

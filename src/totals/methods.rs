@@ -64,12 +64,7 @@ pub struct MethodFigures {
 impl ByParser {
     pub(super) fn add(&mut self, made: &DecisionMade) {
         let parser = &made.by.parser;
-        let name = match (made.by.is_reported(), parser["version"].as_u64()) {
-            (true, _) if made.by.is_imported() => format!("imported: {}", made.by.decides()),
-            (false, Some(version)) => format!("{}@{version}", made.by.decides()),
-            (true, _) => format!("reported by the program: {}", made.by.decides()),
-            (false, None) => made.by.decides().to_owned(),
-        };
+        let name = made.by.made_by();
         let new = || Decisions { parser: parser.clone(), methods: BTreeMap::new(), warned: 0 };
         let of = entry(&mut self.0, &name, new);
         of.warned += u64::from(!made.details.warnings.is_empty());

@@ -83,7 +83,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "run",
         ],
     ),
-    ("effective", &["compare", "counted", "event", "exchange", "id", "log", "run"]),
+    ("effective", &["counted", "decided", "exchange", "id", "log"]),
     ("proof", &["audit", "content", "event", "id", "log", "prompt"]),
     (
         "exchange",

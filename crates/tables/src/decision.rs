@@ -14,11 +14,11 @@ pub(crate) fn decision_cells<'a>(
     labels: &'a LabelColumns,
     joined: &'a JoinedDecision,
 ) -> Vec<Cell<'a>> {
-    let JoinedDecision { seq, time, question, made, in_force } = joined;
+    let JoinedDecision { seq, time, question, made, in_force, accepted_as: _ } = joined;
     let mut cells = vec![run.into(), Cell::count(seq.0), Cell::Time(time.0)];
     cells.extend(labels.cells(question));
     let DecisionMade { response, by, details } = made;
-    let DecidedBy { method, parser } = by;
+    let DecidedBy { in_place_of: _, method, parser } = by;
     let DecisionDetails { choice, reasoning, value, warnings } = details;
     cells.push(by.decides().into());
     cells.push(Cell::count(choice.map(u64::from)));

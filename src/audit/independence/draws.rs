@@ -100,7 +100,7 @@ pub(super) fn read(
             Event::DecisionMade(decision) => {
                 let DecisionMade { response, by, details } = decision;
                 let decides = by.decides().to_owned();
-                let parser = (decides.clone(), by.parser["version"].as_u64());
+                let parser = (by.parser["name"].to_string(), by.parser["version"].as_u64());
                 let of = last_resorts.entry(parser);
                 let last = *of.or_insert_with(|| last_resort(&by.parser, parsers));
                 let has_value = !details.value.is_null() && last != Some(by.method.as_str());

@@ -58,7 +58,7 @@ fn votes(place: &Place, run: u8, yes: [u32; 2]) {
         let (response, time) = (Response::text("I vote"), Duration::from_millis(5));
         let answer = collector.received(asked, response, time, None).unwrap();
         let parser = json!({"name": "program", "params": {"name": "vote"}, "version": 1});
-        let by = DecidedBy { method: method.to_owned(), parser };
+        let by = DecidedBy { in_place_of: None, method: method.to_owned(), parser };
         let details =
             DecisionDetails { choice: None, reasoning: None, value, warnings: Vec::new() };
         collector.decided(answer, by, details).unwrap();

@@ -1,6 +1,6 @@
 //! What is said of a program's run is what retold knows of it.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::record_with;
 use crate::support::cli::Place;
@@ -201,9 +201,7 @@ fn accepted_decisions_are_counted_where_they_are() {
             said.contains("0 decisions of its own") || said.contains("no decisions of its own"),
             "{said}"
         );
-        let named = format!(
-            "in run {accepted}: 3 decisions, all about answers without a recorded decision"
-        );
+        let named = format!("in run {accepted}: 3 decisions, none in place of a recorded one");
         assert!(said.contains(&named), "{said}");
     }
     let stats = place.ok("stats asked");
@@ -221,4 +219,67 @@ fn tokens_that_were_not_read_are_not_called_uncounted() {
     let stats = place.ok("stats latest");
     assert!(stats.contains("no counts were read in the answers"), "{stats}");
     assert!(!stats.contains("by the server"), "{stats}");
+}
+
+/// A program of the user's is compared with a reported decision, and what it decides takes the place of that: for
+/// figures, tables, the audit and `show` alike, also where decisions are accepted about accepted ones.
+#[test]
+fn what_a_parser_program_decides_takes_the_place_of_what_was_reported() {
+    let (place, upstream) = (Place::new(), server("yes", 0));
+    let ask = "
+for n in 1 2 3; do
+  curl -sS $OPENAI_BASE_URL/chat/completions -H \"x-retold-call: q/$n\" -H 'content-type: application/json' \
+    -d '{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"'$n'\"}]}' >/dev/null
+  for what in vote mood; do
+    curl -sS $RETOLD_URL/_retold/decisions -d '{\"name\":\"'$what'\",\"value\":\"no\",\"response\":\"q/'$n'\"}' >/dev/null
+  done
+done";
+    let said = record_with(&place, "--name asked", &upstream.base_url(), &["sh", "-c", ask], &[]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    place.write(
+        "first.py",
+        "import json, sys\nfor line in sys.stdin: print(json.dumps({'value': 'yes'}))\n",
+    );
+    place.write(
+        "later.py",
+        "import json, sys\nfor line in sys.stdin: print(json.dumps({'value': 'maybe'}))\n",
+    );
+    let accept = |run: &str, program: &str| {
+        let command = format!("python3 {program}");
+        let said = place.with_path(&["check", run, "--parser-cmd", &command, "--accept", "--json"]);
+        let checked: Value = serde_json::from_str(&said.out).unwrap();
+        checked["accepted"].as_str().unwrap().to_owned()
+    };
+    let share = |value: &str| {
+        let figure = format!("share of vote = {value} independent");
+        let said = place.args(&["stats", "asked", "--figure", &figure, "--json"]);
+        let said: Value = serde_json::from_str(&said.out).unwrap();
+        said["figures"][0]["groups"][0]["value"].clone()
+    };
+    assert_eq!(share("no"), 1.0);
+    let first = accept("asked", "first.py");
+    assert_eq!(share("yes"), 1.0);
+    let second = accept(&first, "later.py");
+    assert_eq!(share("maybe"), 1.0);
+    let in_force = |run: &str| {
+        let table = place.ok(&format!("table {run} --table decisions --as jsonl"));
+        let rows = table.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
+        let rows = rows.filter(|row| row["call"] == "q/1");
+        rows.map(|row| (row["name"].clone(), row["in_force"].clone())).collect::<Vec<_>>()
+    };
+    let row = |name: &str, in_force: bool| (json!(name), json!(in_force));
+    assert_eq!(in_force("asked"), [row("vote", false), row("mood", true)]);
+    assert_eq!(in_force(&first), [row("vote", false)]);
+    assert_eq!(in_force(&second), [row("vote", true)]);
+    let (log, _) = place.json("log asked --kind DecisionMade");
+    for (event, replaced) in log["events"].as_array().unwrap().iter().zip([true, false]) {
+        let (audit, _) = place.json(&format!("audit asked {}", event["seq"]));
+        let due = if replaced { json!(second) } else { Value::Null };
+        assert_eq!(audit["accepted_since"]["run"], due, "{audit}");
+    }
+    let said = place.ok(&format!("show {second}"));
+    let named =
+        format!("accepted decisions about the answers of run {}", log["run"].as_str().unwrap());
+    let replaced = "3 decisions, 3 with another value; they replace the ones recorded there";
+    assert!(said.contains(&named) && said.contains(replaced), "{said}");
 }

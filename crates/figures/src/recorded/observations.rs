@@ -65,15 +65,8 @@ pub fn each_observation(
         shared: BTreeSet::new(),
     };
     observing.recorded(reader, run, each)?;
-    let mut accepted = accepted_about(reader, run)?;
-    let mut at = 0;
-    // Decisions may be accepted about answers in a run of accepted decisions, too.
-    while let Some(about) = accepted.get(at).copied() {
-        observing.accepted(reader, about, each)?;
-        let more = accepted_about(reader, about)?;
-        let more = more.into_iter().filter(|more| !accepted.contains(more));
-        accepted.extend(more.collect::<Vec<_>>());
-        at += 1;
+    for accepted in accepted_about(reader, run)? {
+        observing.accepted(reader, accepted, each)?;
     }
     for question in observing.open.questions.into_values() {
         each(reader, Observation::Unanswered { question: &question })?;

@@ -214,6 +214,8 @@ fn accept(
     let AnswerDecision { method, value, reasoning, warnings, .. } = now.clone();
     let parser = serde_json::to_value(by)
         .map_err(|e| CliError::usage(format!("the parser cannot be written as JSON: {e}")))?;
+    let recorded = answer.decision.as_ref().map(|(_, made)| made.by.decides());
+    let in_place_of = recorded.filter(|name| *name != by.name).map(str::to_owned);
     let decision = AcceptedDecision {
         call: answer.call.clone(),
         sample: answer.sample,
@@ -221,7 +223,7 @@ fn accept(
         content: answer.content.clone(),
         seq: answer.seq,
         beside: answer.beside.clone(),
-        by: DecidedBy { method, parser },
+        by: DecidedBy { in_place_of, method, parser },
         details: DecisionDetails {
             choice: answer.choice.among_several(),
             reasoning,

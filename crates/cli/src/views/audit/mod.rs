@@ -82,7 +82,7 @@ pub(crate) fn read(
     })
 }
 
-/// The decision about the same choice of the same answer that was accepted last.
+/// The decision that was accepted last of those that replace the audited one, or of all about its answer if it has none.
 fn since(
     reader: &mut dyn Reader,
     of: &Audit,
@@ -96,7 +96,11 @@ fn since(
         // Otherwise that run is about other answers, or damaged, which commands about it report.
         let found = audit(reader, accepted.run, &target, parsers);
         let Ok(Audit { decision: Some(decision), others, .. }) = found else { continue };
-        let is_same = |made: &Link<DecisionMade>| choice_of(&made.event) == choice;
+        let is_same = |made: &Link<DecisionMade>| {
+            let audited = of.decision.as_ref().map(|decision| &decision.event.by);
+            let replaces = audited.is_none_or(|audited| made.event.by.replaces(audited));
+            replaces && choice_of(&made.event) == choice
+        };
         if let Some(made) = std::iter::once(decision).chain(others).find(is_same) {
             return Ok(Some((accepted.run, made)));
         }
