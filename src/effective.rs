@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::counted::{counted, grouped};
-use crate::decided::{DecisionJoin, JoinedDecision};
+use crate::decided::{JoinedDecision, decisions_of};
 use crate::exchange::{AcceptedChain, accepted_about};
 use crate::id::{RunId, Seq};
-use crate::log::{LogError, Reader, RunEvents};
+use crate::log::{LogError, Reader};
 
 /// The longest run whose accepted decisions are compared with its own, in events.
 const MOST_COMPARED: u64 = 100_000;
@@ -101,9 +101,10 @@ fn replaced(
     }
     let (mut new, mut in_force) = (BTreeMap::<DecidedAnswer, Value>::new(), 0);
     // A damaged run is reported by commands that are about it.
-    let read = each_decision(reader, accepted, |answer, joined| {
+    let read = decisions_of(reader, accepted, |joined| {
         in_force += u64::from(joined.in_force);
-        new.insert(answer, joined.made.details.value);
+        let answer = decided_answer(&joined);
+        new.extend(answer.map(|answer| (answer, joined.made.details.value)));
     });
     if read.is_err() {
         return Ok(unknown);
@@ -117,9 +118,9 @@ fn replaced(
         return Ok(counted);
     }
     let (mut decisions, mut flips) = (0, 0);
-    let read = each_decision(others, recorded, |answer, joined| {
+    let read = decisions_of(others, recorded, |joined| {
         // A program may report the same once more.
-        if let Some(value) = new.remove(&answer) {
+        if let Some(value) = decided_answer(&joined).and_then(|answer| new.remove(&answer)) {
             decisions += 1;
             flips += u64::from(value != joined.made.details.value);
         }
@@ -129,23 +130,10 @@ fn replaced(
     Ok(DecisionReplacement { decisions: count(decisions), flips: count(flips), ..counted })
 }
 
-/// Passes on the decisions of a run, each with the answer that it is about: for a run of accepted decisions, the one in the
-/// run that they are about.
-fn each_decision(
-    reader: &mut dyn Reader,
-    run: RunId,
-    mut each: impl FnMut(DecidedAnswer, JoinedDecision),
-) -> Result<(), LogError> {
-    let (mut join, mut events) = (DecisionJoin::new(reader, run)?, RunEvents::new(run));
-    while let Some(event) = events.next(reader)? {
-        if let Some(joined) = join.decision(reader, &event)?
-            && let Some(answer) = joined.accepted_as
-        {
-            let choice = joined.made.details.choice.unwrap_or(0);
-            each((answer, choice, joined.made.by.decides().to_owned()), joined);
-        }
-    }
-    Ok(())
+/// The answer of a decision with its choice and its name; `None` if the answer is not known.
+fn decided_answer(joined: &JoinedDecision) -> Option<DecidedAnswer> {
+    let choice = joined.made.details.choice.unwrap_or(0);
+    Some((joined.accepted_as?, choice, joined.made.by.decides().to_owned()))
 }
 
 impl EffectiveDecisions {

@@ -229,6 +229,12 @@ impl CallPath {
         &self.0
     }
 
+    /// Whether this call is the other one, or below it.
+    pub fn is_under(&self, other: &CallPath) -> bool {
+        let rest = self.0.strip_prefix(&*other.0);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
     /// The kind of a call: its path without the parts that have digits in them, such as the names
     /// of participants and the numbers of rounds; the whole path if nothing else is left.
     pub fn kind(&self) -> String {

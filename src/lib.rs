@@ -115,6 +115,7 @@ pub mod percentile;
 pub mod prompt;
 pub mod proof;
 pub mod run;
+pub mod scores;
 pub mod sidecar;
 pub mod snapshot;
 pub mod text_diff;

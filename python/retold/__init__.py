@@ -13,11 +13,14 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ._answer import Answer
 from ._block import Block
 from ._cassette import Cassette
+from ._check import Checked, Decision, Failure, Flip
 from ._context import Call
 from ._errors import (
     BlockError,
+    CheckError,
     NotCaught,
     OverBudget,
     ProgramNotFound,
@@ -28,7 +31,7 @@ from ._errors import (
     StartFailed,
     UnusedAnswers,
 )
-from ._log import Log, Parsed, Table, open, parse, run_named
+from ._log import Log, Parsed, RecordedRun, Table, open, parse, run_named
 from ._rules import Replacements, rules
 from ._run import Run
 from ._version import VERSION
@@ -36,15 +39,22 @@ from ._version import VERSION
 __version__ = VERSION
 
 __all__ = [
+    "Answer",
     "Block",
     "BlockError",
     "Call",
     "Cassette",
+    "CheckError",
+    "Checked",
+    "Decision",
+    "Failure",
+    "Flip",
     "Log",
     "NotCaught",
     "OverBudget",
     "Parsed",
     "ProgramNotFound",
+    "RecordedRun",
     "ReplayMismatch",
     "ReportError",
     "RetoldError",

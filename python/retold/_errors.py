@@ -25,6 +25,10 @@ class ReportError(RetoldError):
     """A decision, a fact or a mark was refused, or differs from what is recorded."""
 
 
+class CheckError(RetoldError):
+    """Decisions of a function could not be compared or accepted: a run that does not exist, a name without a version."""
+
+
 class NotCaught(RetoldError, ConnectionError):
     """A connection that a replay does not allow, because nothing of its host is recorded."""
 

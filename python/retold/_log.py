@@ -8,8 +8,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from typing import Any, NamedTuple, overload
+
+from ._answer import Answer
+from ._check import Checked, check
 
 Row = dict[str, Any]
 
@@ -102,8 +106,56 @@ class Log:
         """The texts of these messages, by their hashes."""
         return Table(self.path, "contents", run)
 
+    def run(self, run: str = "latest") -> RecordedRun:
+        """A recorded run, to decide about its answers."""
+        return RecordedRun(self, run)
+
     def __repr__(self) -> str:
         return f"<retold.Log {self.path}>"
+
+
+class RecordedRun:
+    """A run in a log."""
+
+    def __init__(self, log: Log, name: str) -> None:
+        from . import _retold
+
+        self.log = log
+        #: Its id.
+        (self.id,) = _retold.run_ids(log.path, [name])
+
+    def answers(self) -> list[Answer]:
+        """The answers of the run, in the order in which they were asked for."""
+        rows = (row for row in self.log.exchanges(self.id) if row["status"] == "answered")
+        return [Answer._of(row, _labels(row)) for row in rows]
+
+    def check(
+        self, function: Callable[[Answer], Any], *, name: str, call: str | None = None, executor: Executor | None = None
+    ) -> Checked:
+        """Decides about each answer with a function, and compares with the decisions of the same name that are in force.
+
+        ``name`` is what is decided, with the version of the function: ``vote@4``. The function gets the answer, a ``str`` with
+        the call, its labels and more, and returns a value that JSON can hold, or a `Decision`; ``None`` means that it
+        found nothing. If it raises an exception, that is a failure of this answer: see ``failures`` of the result.
+
+        Several answers are decided about at once, in threads, or in what ``executor`` offers: a ``ProcessPoolExecutor`` uses all
+        cores and needs a function that can be pickled. ``call`` limits it to the answers of this call and of calls below it.
+        Nothing is recorded before ``accept`` of the result is called.
+        """
+        answers = self.answers()
+        if call is not None:
+            answers = [answer for answer in answers if answer.call == call or answer.call.startswith(f"{call}/")]
+        return check(self.log.path, self.id, answers, function, name, executor)
+
+    def __repr__(self) -> str:
+        return f"<retold.RecordedRun {self.id} of {self.log.path}>"
+
+
+def _labels(row: Row) -> Row:
+    """The labels of a call: they are the columns between its sample and the hash of its prompt."""
+    columns = list(row)
+    labels = columns[columns.index("sample") + 1 : columns.index("prompt")]
+    return {label: row[label] for label in labels if row[label] is not None}
 
 
 def open(log: str | os.PathLike[str]) -> Log:

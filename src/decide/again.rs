@@ -154,7 +154,7 @@ pub fn each_decision<E: From<AgainError>>(
     // A program has no name for what it decides.
     let name = Some(pending.name.clone()).filter(|name| !["", filter::NAME].contains(&&**name));
     let read = each_answer_decided(reader, run, name.as_deref(), |reader, answer| match only {
-        Some(only) if !is_under(&answer.call, only) => Ok(()),
+        Some(only) if !answer.call.is_under(only) => Ok(()),
         _ => pending.add(reader, answer).map_err(LogCallbackError::Here),
     });
     read.map_err(|raised| match raised {
@@ -175,12 +175,6 @@ impl<E> From<LogError> for LogCallbackError<E> {
     fn from(error: LogError) -> Self {
         LogCallbackError::Log(error)
     }
-}
-
-/// Whether a call equals another, or is under it.
-fn is_under(call: &CallPath, group: &CallPath) -> bool {
-    let rest = call.as_str().strip_prefix(group.as_str());
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 struct Pending<'a, F> {

@@ -208,6 +208,44 @@ impl DecisionJoin {
     }
 }
 
+/// Passes on the decisions of a run, then those that were accepted about its answers since, each with its run.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read, or the run is damaged. One of accepted decisions that is damaged counts as far as
+/// it can be read; commands that are about it report the damage.
+pub fn decisions_about(
+    reader: &mut dyn Reader,
+    run: RunId,
+    mut each: impl FnMut(RunId, JoinedDecision),
+) -> Result<(), LogError> {
+    decisions_of(reader, run, |joined| each(run, joined))?;
+    for accepted in accepted_about(reader, run)? {
+        match decisions_of(reader, accepted, |joined| each(accepted, joined)) {
+            Err(LogError::Corrupt { .. }) | Ok(()) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Passes on the decisions of one run.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read, or the run is damaged.
+pub fn decisions_of(
+    reader: &mut dyn Reader,
+    run: RunId,
+    mut each: impl FnMut(JoinedDecision),
+) -> Result<(), LogError> {
+    let (mut join, mut events) = (DecisionJoin::new(reader, run)?, RunEvents::new(run));
+    while let Some(event) = events.next(reader)? {
+        if let Some(joined) = join.decision(reader, &event)? {
+            each(joined);
+        }
+    }
+    Ok(())
+}
+
 /// The question of an event, if it is one.
 fn question_of(event: &StoredEvent) -> Result<Option<DecidedQuestion>, LogError> {
     let Some((call, sample, prompt)) = event.asked() else { return Ok(None) };

@@ -84,6 +84,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("effective", &["counted", "decided", "exchange", "id", "log"]),
+    ("scores", &["decide", "decided", "event", "exchange", "id", "log", "prompt"]),
     ("proof", &["audit", "content", "event", "id", "log", "prompt"]),
     (
         "exchange",

@@ -26,9 +26,11 @@ mod progress;
 mod redaction;
 mod run_id;
 mod runs;
+mod score_rows;
 mod search;
 mod select;
 mod signal;
+mod typed_lines;
 mod views;
 
 use std::io::IsTerminal;

@@ -28,6 +28,7 @@ mod interrupted;
 mod json;
 mod killed;
 mod kills;
+mod labels;
 mod limits;
 mod listing;
 mod live;

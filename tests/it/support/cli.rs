@@ -201,7 +201,7 @@ macro_rules! assert_said {
                 (r#""(head|hash)":"[0-9a-f]{64}""#, "\"$1\":\"[hash]\""),
                 (r"\b[0-9a-f]{16}\b", "[run]"),
                 (r"checked: [\d,]+ events? read", "checked: [n] events read"),
-                (r"(replay|check|show|verify|export|resume|log|outputs|fork|abandon) [0-9a-f]{4,8}\b(?:  )?", "$1 [run]"),
+                (r"(replay|check|show|verify|export|resume|log|outputs|fork|abandon|label) [0-9a-f]{4,8}\b(?:  )?", "$1 [run]"),
                 (r"127\.0\.0\.1:\d+", "127.0.0.1:[port]"),
             ],
             omit_expression => true,

@@ -4,6 +4,7 @@
 //! executes, `views` prints.
 
 mod abandon;
+mod agreement;
 mod audit;
 mod backup;
 mod cassette;
@@ -13,6 +14,7 @@ mod drift;
 mod export;
 mod fork;
 mod import;
+mod label;
 mod log;
 mod plan;
 mod proxy;
@@ -43,6 +45,8 @@ pub(crate) enum Command {
     Replay(replay::Args),
     Proxy(proxy::Args),
     Check(check::Args),
+    Label(label::Args),
+    Agreement(agreement::Args),
     Diff(diff::Args),
     Audit(audit::Args),
     Log(log::Args),
@@ -74,6 +78,8 @@ pub(crate) fn run(
         Command::Proxy(args) => proxy::run(args, global, output),
         Command::Replay(args) => replay::run(args, global, output),
         Command::Check(args) => check::run(args, global, output),
+        Command::Label(args) => label::run(args, global, output),
+        Command::Agreement(args) => agreement::run(args, global, output),
         Command::Diff(args) => diff::run(args, global, output),
         Command::Audit(args) => audit::run(args, global, output),
         Command::Log(args) => log::run(args, global, output),

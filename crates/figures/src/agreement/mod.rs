@@ -2,6 +2,7 @@
 
 mod kappa;
 mod krippendorff;
+mod rated;
 
 use serde::Serialize;
 
@@ -9,6 +10,7 @@ use crate::interval::Interval;
 
 pub use kappa::cohens_kappa;
 pub use krippendorff::{MeasurementLevel, krippendorffs_alpha};
+pub use rated::{Disagreement, PairedRaters, RatedAnswers, Rater, RaterError, RaterPair};
 
 /// A coefficient of agreement: 1 if judges agree throughout, 0 if they agree as often as by chance.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -2,6 +2,7 @@
 //! changes; `snapshots` keeps the decisions about one run as files; `text` decides about answers
 //! that are in no run.
 
+mod made_elsewhere;
 mod results;
 mod runs;
 mod snapshots;
@@ -19,8 +20,18 @@ use retold::decide::Choices;
 use retold::id::CallPath;
 
 /// The options that only make sense for runs.
-const FOR_RUNS: [&str; 9] =
-    ["params_from", "call", "choice", "accept", "refold", "prices", "fail_on", "most", "snapshots"];
+const FOR_RUNS: [&str; 10] = [
+    "params_from",
+    "call",
+    "choice",
+    "accept",
+    "refold",
+    "prices",
+    "fail_on",
+    "most",
+    "snapshots",
+    "decisions",
+];
 
 /// Parse recorded answers again and show which decisions change.
 ///
@@ -77,6 +88,20 @@ pub(crate) struct Args {
     /// does not exist.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["accept", "refold", "fail_on"])]
     snapshots: Option<PathBuf>,
+    /// Compare decisions that were made elsewhere, by a function in Python for example, with those of the same name that are
+    /// in force; with --accept, they are recorded. The file has one JSON object per line (`-` for standard input):
+    /// {"answer_seq","choice","value","method","reasoning","warnings"}, of which the value and the seq of the answer
+    /// are required; "call" and "sample" can name the answer instead.
+    #[arg(long, value_name = "FILE", requires = "name")]
+    #[arg(conflicts_with_all = ["parser", "parser_cmd", "parsers", "params", "params_from", "call", "choice", "refold",
+        "fail_on", "snapshots"])]
+    decisions: Option<PathBuf>,
+    /// With --decisions: what was decided, with its version, such as vote@4.
+    #[arg(long, value_name = "NAME", requires = "decisions")]
+    name: Option<String>,
+    /// With --decisions: what decided, such as the function `votes.last_word`. It is recorded with them.
+    #[arg(long, value_name = "WHAT", requires = "decisions")]
+    function: Option<String>,
     /// Parse the text in this file as one answer (`-` for standard input): show the value, the method
     /// that found it, the reasoning and the warnings.
     #[arg(long, value_name = "FILE", conflicts_with_all = FOR_RUNS)]
@@ -113,6 +138,9 @@ enum FailOn {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let parsers = global.studies.parsers();
+    if let Some(file) = &args.decisions {
+        return made_elsewhere::run(file, &args, global, output);
+    }
     match (&args.text, &args.jsonl, &args.snapshots) {
         (Some(file), ..) => text::whole(file, &args.parser, parsers, output),
         (None, Some(file), _) => text::lines(file, &args.parser, args.jobs, parsers, output),

@@ -14,7 +14,7 @@ use crate::global::Global;
 use crate::limits::prices;
 use crate::output::{Output, counted};
 use crate::parser::ParserChoice;
-use crate::run_id::new_run_id;
+use crate::runs::accepting;
 use crate::runs::refold::{refold, refoldable};
 use crate::select::{self, RunSource};
 use crate::views::left::nothing;
@@ -24,7 +24,7 @@ use retold::event::{DecidedBy, DecisionDetails};
 use retold::exchange::{AcceptedDecision, AcceptedRun, accepted_about};
 use retold::id::{CallPath, RunId, Sample};
 use retold::log::{Backend, EventFault, LogError, Reader, SqliteBackend};
-use retold::run::{OtherDecision, clock};
+use retold::run::OtherDecision;
 use retold_archive::{RunView, VerifyDepth};
 
 /// What one run was checked with, and what came of it.
@@ -71,7 +71,7 @@ fn check_all(
     let parsers = global.studies.parsers();
     let mut all = Vec::new();
     for source in sources {
-        let accepted = args.accept.then(|| accepting(&source)).transpose()?;
+        let accepted = args.accept.then(|| accepting::begin(&source)).transpose()?;
         let (by, only) = (choice.again(), args.call.as_ref());
         let selection = Selection { by, params, only, choices: args.choice, parsers };
         let done = one(&source, selection, accepted, args.refold)?;
@@ -99,11 +99,8 @@ fn check_all(
         let (mut stored, mut known, mut earlier) = (None, None, Vec::new());
         if let Some(accepted) = accepted {
             let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
-            known = accepted.known(backend.reader()?.as_mut())?;
             earlier = accepted_about(backend.reader()?.as_mut(), source.run)?;
-            if known.is_none() {
-                stored = Some(accepted.store(&backend)?);
-            }
+            (stored, known) = accepting::store(accepted, &backend)?;
         }
         Ok(CheckResults {
             source,
@@ -140,22 +137,6 @@ fn check_all(
     }
     let fails = found.iter().any(|found| found.fails(args));
     Ok(if fails { Status::Difference } else { Status::Fine })
-}
-
-/// Starts a run for the decisions about another, which must be sound, because a run cannot be
-/// deleted later.
-fn accepting(source: &RunSource) -> Result<AcceptedRun, CliError> {
-    if source.file.is_some() {
-        return Err(CliError::usage(format!(
-            "{}: --accept needs a run, and this is a file of exchanges",
-            source.name()
-        ))
-        .hint("import it first, with `retold import FILE`"));
-    }
-    let mut reader = source.log.reader()?;
-    let verified = select::sound(reader.as_mut(), source.run, "nothing was accepted")?;
-    let started = select::started(reader.as_mut(), source.run)?;
-    Ok(AcceptedRun::begin(new_run_id()?, source.run, verified.head, &started, clock::now())?)
 }
 
 /// Checks one run. What is accepted is dropped if it is what the run has already, by the same

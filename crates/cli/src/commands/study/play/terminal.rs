@@ -1,19 +1,17 @@
 //! A person at the terminal, acting as a model.
 
-use std::io::{BufRead, Read, Write};
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::sync::Mutex;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::signal::interrupted;
+use crate::typed_lines::read_lines;
 use retold::escaping::inert_lines;
 use retold::model::{Ask, Failure, FailureKind, Model, ModelInfo, Response};
-
-/// The longest line that is read, in bytes; the rest becomes the next line.
-const LONGEST: u64 = 10_000;
 
 /// Shows questions and reads answers, one per line. An empty line is not an answer; `q`, the end of
 /// the input and Ctrl-C leave the game.
@@ -85,24 +83,4 @@ impl Model for Terminal {
     fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
         self.ask(ask).boxed()
     }
-}
-
-/// Reads standard input on a thread of its own, which ends with the program: a pending read must
-/// not keep the program from exiting.
-fn read_lines() -> UnboundedReceiver<String> {
-    let (sender, lines) = unbounded_channel();
-    std::thread::spawn(move || {
-        let mut input = std::io::stdin().lock();
-        loop {
-            let mut line = Vec::new();
-            match input.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
-                Ok(0) | Err(_) => return,
-                Ok(_) => {}
-            }
-            if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
-                return;
-            }
-        }
-    });
-    lines
 }

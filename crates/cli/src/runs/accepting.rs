@@ -1,0 +1,38 @@
+//! Records decisions about the answers of a run as a run of their own.
+
+use crate::error::CliError;
+use crate::run_id::new_run_id;
+use crate::select::{self, RunSource};
+use retold::exchange::AcceptedRun;
+use retold::id::RunId;
+use retold::log::{Backend, SqliteBackend};
+use retold::run::clock;
+
+/// Starts a run for the decisions about another, which must be sound, because a run cannot be
+/// deleted later.
+pub(crate) fn begin(source: &RunSource) -> Result<AcceptedRun, CliError> {
+    if source.file.is_some() {
+        return Err(CliError::usage(format!(
+            "{}: --accept needs a run, and this is a file of exchanges",
+            source.name()
+        ))
+        .hint("import it first, with `retold import FILE`"));
+    }
+    let mut reader = source.log.reader()?;
+    let verified = select::sound(reader.as_mut(), source.run, "nothing was accepted")?;
+    let started = select::started(reader.as_mut(), source.run)?;
+    Ok(AcceptedRun::begin(new_run_id()?, source.run, verified.head, &started, clock::now())?)
+}
+
+/// Records accepted decisions, unless the same ones were the last to be accepted: returns the run that has them now, and
+/// the run that had them before.
+pub(crate) fn store(
+    accepted: AcceptedRun,
+    backend: &SqliteBackend,
+) -> Result<(Option<RunId>, Option<RunId>), CliError> {
+    let known = accepted.known(backend.reader()?.as_mut())?;
+    match known {
+        Some(_) => Ok((None, known)),
+        None => Ok((Some(accepted.store(backend)?), None)),
+    }
+}
