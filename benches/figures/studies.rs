@@ -20,7 +20,7 @@ pub(crate) fn study(
     experiment: Option<&str>,
     overrides: &[String],
 ) -> Result<Study, ConfigError> {
-    CATALOGUE.studies().study(path, experiment, overrides)
+    CATALOGUE.studies().study(path, experiment, overrides, 0)
 }
 
 pub(crate) fn build(

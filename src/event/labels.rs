@@ -24,6 +24,11 @@ fn first<'a>(labels: &'a Labels, names: &[&str]) -> Option<(&'a str, &'a str)> {
     found.map(|(name, value)| (name.as_str(), value.as_str()))
 }
 
+/// What is asked for: the label `phase` or `stage` of a call.
+pub fn asked_for(labels: &Labels) -> Option<(&str, &str)> {
+    first(labels, &ASKED_FOR)
+}
+
 /// The declared cluster of a call: its label with one of the names of [`CLUSTERS`].
 pub fn cluster_of(labels: &Labels) -> Option<(&str, &str)> {
     first(labels, &CLUSTERS)

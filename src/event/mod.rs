@@ -41,7 +41,7 @@ pub use kinds::{
 };
 pub(crate) use labels::named_lane;
 pub use labels::{
-    CLUSTERS, Labels, PARTICIPANTS, call_kind, call_lane, cluster_of, participant_of,
+    CLUSTERS, Labels, PARTICIPANTS, asked_for, call_kind, call_lane, cluster_of, participant_of,
 };
 pub(crate) use line::EventLine;
 pub use merkle::{MerkleTree, inclusion_paths, root_at_end};

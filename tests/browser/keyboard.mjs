@@ -50,7 +50,7 @@ await browse({}, async (page, base) => {
   await page.waitForURL(/failed=1/);
   await settled(page);
   await press("ArrowDown");
-  check(/failed attempt/.test(await focused()), `a failed attempt has the focus: ${await focused()}`);
+  check(/^solve/.test(await focused()), `a call with a failed attempt has the focus: ${await focused()}`);
   const ring = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
   check(ring === "solid", "the focus is visible");
   await press("Enter");

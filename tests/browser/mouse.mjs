@@ -13,7 +13,7 @@ await browse({}, async (page, base) => {
   await settled(page);
   const failed = page.locator("tr.r-AttemptFailed");
   check((await failed.count()) > 0, "there are failed attempts");
-  check((await page.locator("tbody tr").count()) === (await failed.count()), "only failed attempts are listed");
+  check((await page.locator(".timeline tbody tr").count()) === (await failed.count()), "only failed attempts are listed");
 
   await failed.first().getByRole("link").click();
   await page.getByRole("heading", { name: "Failed attempts" }).waitFor();

@@ -37,6 +37,7 @@ pub use merged::MOST_CLUSTERS;
 pub use permutation::{DRAWN_ASSIGNMENTS, EXACT_ASSIGNMENTS, PermutationTest};
 pub use table::{
     ClusteringUsed, ComparedGroups, FigureFinding, FigureGroup, FigureRun, FigureTable,
-    FiguresError, GroupValue, SuggestedFigures, census_of, figure_tables, suggested_figures,
+    FiguresError, GroupValue, SuggestedFigures, SuggestedTables, census_of, figure_tables,
+    suggested_figures, suggested_tables,
 };
 pub use words::other_seed;

@@ -68,6 +68,16 @@ impl Estimate {
         self.interval.map_or_else(String::new, |interval| ends(self.kind, interval, false))
     }
 
+    /// How the interval was computed, and over which clusters; or why there is none.
+    pub fn sampling_text(&self) -> String {
+        match self.interval {
+            Some(interval) => format!("{} over {}", interval.method.as_str(), self.unit),
+            None if self.draws == 0 => "none: there are no draws".to_owned(),
+            None if self.clusters > 1 => "none: all clusters have the same value".to_owned(),
+            None => format!("none with fewer than two {}", self.unit),
+        }
+    }
+
     /// Both: `40.00 % [31.00, 49.00]`.
     pub fn text(&self) -> String {
         format!("{} {}", self.value_text(), self.interval_text()).trim_end().to_owned()

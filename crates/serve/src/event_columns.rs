@@ -4,40 +4,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retold::event::{Event, Labels};
+use retold::event::Event;
 use retold::id::{EventHash, RunId, Seq, Time};
 use retold::log::{AskedModels, EventFields, EventFilter, LogError, method_and_model};
 
 use retold_archive::{Damage, TolerantReader};
 
+use crate::outcome::QuestionPlaces;
+use crate::question_columns::{
+    AnswerNews, QuestionColumns, QuestionNews, QuestionRow, QuestionStatus,
+};
+use crate::texts::{NONE, Texts};
+
 /// Events in one read.
 const BATCH: usize = 2048;
-
-/// No text.
-const NONE: u32 = u32::MAX;
-
-/// Texts that many events share, each once.
-#[derive(Debug, Default)]
-pub(crate) struct Texts {
-    all: Vec<String>,
-    numbers: BTreeMap<String, u32>,
-}
-
-impl Texts {
-    fn number(&mut self, text: &str) -> u32 {
-        if let Some(number) = self.numbers.get(text) {
-            return *number;
-        }
-        let number = u32::try_from(self.all.len()).unwrap_or(NONE);
-        self.all.push(text.to_owned());
-        self.numbers.insert(text.to_owned(), number);
-        number
-    }
-
-    pub(crate) fn text(&self, number: u32) -> Option<&str> {
-        self.all.get(usize::try_from(number).ok()?).map(String::as_str)
-    }
-}
 
 /// What is known about an event.
 #[derive(Debug, Clone, Copy)]
@@ -70,6 +50,8 @@ pub(crate) struct EventColumns {
     calls: BTreeMap<u32, Vec<u32>>,
     /// The questions with each label, by the numbers of its name and its value.
     labels: BTreeMap<(u32, u32), Vec<u32>>,
+    /// What tables need of each question.
+    pub(crate) questions: QuestionColumns,
     /// Whether its last event is the end of the run.
     pub(crate) is_finished: bool,
 }
@@ -94,10 +76,8 @@ struct ColumnEntry {
     /// For an answer: the model that the request names.
     asked: Option<String>,
     causes: Vec<u32>,
-    /// Of a question.
-    labels: Labels,
-    /// Tokens in and out, where they were counted.
-    tokens: (Option<u64>, Option<u64>),
+    /// What it says about a question.
+    news: Option<QuestionNews>,
 }
 
 /// A batch of events for a roll.
@@ -134,6 +114,24 @@ impl EventColumns {
         first.into_iter().chain(more.into_iter().flatten().copied())
     }
 
+    /// Where the question of each call and sample is, and what it asks for. One that was asked again after a crash
+    /// replaces the lost one.
+    pub(crate) fn question_places(&self) -> QuestionPlaces {
+        let rows = self.questions.rows().iter().enumerate();
+        rows.map(|(at, row)| ((self.text(row.call).to_owned(), row.sample), (at, row.asked_for)))
+            .collect()
+    }
+
+    /// A text of the columns; empty if there is none with the number.
+    pub(crate) fn text(&self, number: u32) -> &str {
+        self.texts.text(number).unwrap_or("")
+    }
+
+    /// The number of a text of the columns.
+    pub(crate) fn text_number(&self, text: &str) -> Option<u32> {
+        self.texts.find(text)
+    }
+
     /// All calls that were asked, by their names, each with its questions.
     pub(crate) fn calls(&self) -> impl Iterator<Item = (&str, &[u32])> {
         self.calls.iter().filter_map(|(call, asked)| Some((self.texts.text(*call)?, &**asked)))
@@ -148,7 +146,7 @@ impl EventColumns {
 
     /// The questions with a label.
     pub(crate) fn labelled(&self, name: &str, value: &str) -> &[u32] {
-        let number = |text| self.texts.numbers.get(text).copied();
+        let number = |text| self.texts.find(text);
         let label = number(name).zip(number(value));
         label.and_then(|label| self.labels.get(&label)).map_or(&[], Vec::as_slice)
     }
@@ -226,14 +224,24 @@ impl EventColumns {
         found
     }
 
-    /// The events that belong to the calls of a filter: questions, and what follows from them.
-    pub(crate) fn belonging(&self, filter: &EventFilter) -> BTreeSet<Seq> {
-        let asked = self.calls().filter(|(call, _)| filter.is_call(call));
-        let labelled: Vec<&[u32]> =
-            filter.labels.iter().map(|(name, value)| self.labelled(name, value)).collect();
-        let has_all = |seq: &&u32| labelled.iter().all(|with| with.binary_search(seq).is_ok());
-        let asked = asked.flat_map(|(_, asked)| asked.iter().filter(has_all));
-        let mut found: BTreeSet<Seq> = asked.map(|seq| Seq((*seq).into())).collect();
+    /// The events that belong to the questions of a filter, of which this has come: questions, and what follows from them.
+    pub(crate) fn belonging(
+        &self,
+        filter: &EventFilter,
+        status: Option<QuestionStatus>,
+    ) -> BTreeSet<Seq> {
+        let number = |text: &str| self.texts.find(text).unwrap_or(NONE);
+        let labels = filter.labels.iter().map(|(name, value)| (number(name), number(value)));
+        let labels: Vec<(u32, u32)> = labels.collect();
+        let is_chosen = |(at, question): &(u32, &QuestionRow)| {
+            let has = |(name, value): &(u32, u32)| self.questions.label(*name, *at) == Some(*value);
+            status.is_none_or(|status| question.status == status)
+                && labels.iter().all(has)
+                && (filter.call.is_none() || filter.is_call(self.text(question.call)))
+        };
+        let asked = (0..).zip(self.questions.rows()).filter(is_chosen);
+        let mut found: BTreeSet<Seq> =
+            asked.map(|(_, question)| Seq(question.seq.into())).collect();
         let Some(first) = found.first() else { return found };
         let mut belongs = vec![false; self.rows.len()];
         for seq in &found {
@@ -241,7 +249,7 @@ impl EventColumns {
                 *place = true;
             }
         }
-        let facts = self.texts.numbers.get("Occurred").copied();
+        let facts = self.texts.find("Occurred");
         for seq in first.0 + 1..=self.rows.len() as u64 {
             let Some(row) = self.row(seq) else { break };
             // A cause comes before its consequence, unless the log is damaged.
@@ -287,45 +295,35 @@ impl EventColumns {
             for _ in next..stored.seq.0 {
                 let (kind, time) = ("?".to_owned(), stored.time);
                 let causes = Vec::new();
-                rows.push(ColumnEntry {
-                    kind,
-                    time,
-                    name: None,
-                    asked: None,
-                    causes,
-                    labels: Labels::default(),
-                    tokens: (None, None),
-                });
+                rows.push(ColumnEntry { kind, time, name: None, asked: None, causes, news: None });
             }
             next = stored.seq.0 + 1;
             let read = stored.event().ok();
             // A question that cannot be read names no model; it is reported as damage.
             let asked = models.asked_by(reader.unchecked(), &stored).ok().flatten();
-            let mut tokens = (None, None);
             let name = match &read {
                 Some(event) => {
-                    if let Event::ResponseReceived(received) = event {
-                        let details = &received.details;
-                        tokens = (details.prompt_tokens, details.completion_tokens);
-                    }
                     let (method, model) = method_and_model(event);
                     let call = stored.call.as_ref().map(|call| call.as_str());
                     call.or(method).or(model).map(str::to_owned)
                 }
                 None => stored.call.as_ref().map(|call| call.as_str().to_owned()),
             };
-            let mut labels = Labels::default();
+            let news = match &read {
+                Some(Event::RequestSent(sent)) => {
+                    let model = models.of_prompt(reader.unchecked(), sent.prompt).ok().flatten();
+                    Some(QuestionNews::asked(sent, model))
+                }
+                Some(event) => QuestionNews::of(event),
+                None => None,
+            };
             let causes = match read {
                 Some(Event::Occurred(fact)) => fact.causes,
-                Some(Event::RequestSent(sent)) => {
-                    labels = sent.labels;
-                    Vec::new()
-                }
                 _ => stored.cause.into_iter().collect(),
             };
             let causes = causes.into_iter().filter_map(|cause| u32::try_from(cause.0).ok());
             let (kind, time, causes) = (stored.kind.into_owned(), stored.time, causes.collect());
-            rows.push(ColumnEntry { kind, time, name, asked, causes, labels, tokens });
+            rows.push(ColumnEntry { kind, time, name, asked, causes, news });
         }
         Ok(ColumnBatch { rows, damage, head, is_last })
     }
@@ -337,7 +335,7 @@ impl EventColumns {
         self.damage = self.damage.take().or(damage);
         self.head = head.or(self.head);
         self.is_finished = is_last || self.is_finished && is_end;
-        for ColumnEntry { kind, time, name, asked, causes, labels, tokens } in rows {
+        for ColumnEntry { kind, time, name, asked, causes, news } in rows {
             *self.counts.kinds.entry(kind.clone()).or_default() += 1;
             let is_answer = matches!(&*kind, "ResponseReceived" | "AnswerReused");
             match &name {
@@ -353,10 +351,14 @@ impl EventColumns {
                 }
                 _ => {}
             }
-            for (sum, more) in
-                [(&mut self.counts.tokens_in, tokens.0), (&mut self.counts.tokens_out, tokens.1)]
-            {
-                *sum = more.map(|more| sum.unwrap_or(0).saturating_add(more)).or(*sum);
+            if let Some(QuestionNews::Answered(AnswerNews { usage: Some(usage), .. })) = &news {
+                let counts = &mut self.counts;
+                for (sum, more) in [
+                    (&mut counts.tokens_in, usage.prompt_tokens),
+                    (&mut counts.tokens_out, usage.completion_tokens),
+                ] {
+                    *sum = more.map(|more| sum.unwrap_or(0).saturating_add(more)).or(*sum);
+                }
             }
             let is_question = kind == "RequestSent";
             let kind = self.texts.number(&kind);
@@ -373,10 +375,20 @@ impl EventColumns {
             if is_question && name != NONE {
                 self.calls.entry(name).or_default().push(seq);
             }
-            for (name, value) in labels {
-                let label = (self.texts.number(&name), self.texts.number(&value));
-                self.labels.entry(label).or_default().push(seq);
+            let Some(news) = news else { continue };
+            if let QuestionNews::Asked { labels, .. } = &news {
+                for (name, value) in labels {
+                    let label = (self.texts.number(name), self.texts.number(value));
+                    self.labels.entry(label).or_default().push(seq);
+                }
             }
+            // A decision names an answer, which names its question.
+            let question = match &news {
+                QuestionNews::Asked { .. } => seq,
+                QuestionNews::Decided(_) => self.row(cause.into()).map_or(NONE, |row| row.cause),
+                _ => cause,
+            };
+            self.questions.add(seq, question, time, news, &mut self.texts);
         }
         is_end
     }

@@ -1,11 +1,43 @@
-//! The headline figures of recorded runs.
+//! What came out of recorded runs: their figures.
 
 use retold::id::RunId;
 use retold::log::Reader;
-use retold::run::{RunRecord, started};
-use retold_figures::{ComparedFigure, Figure, Pairing, compared_figures};
-use retold_study::settings::ExperimentSettings;
+use retold::run::started;
+use retold_figures::{
+    ComparedFigure, Estimate, Figure, FigureRun, FigureTable, Pairing, compared_figures,
+    suggested_tables,
+};
+use retold_study::headline::headline_figures;
 use retold_study::studies::Studies;
+use serde::Serialize;
+
+const NONE: &str = "This kind of run has no headline figures.";
+
+/// The figures of a run, the same as `retold stats` prints: a study's headline figures, or what the decisions of any other
+/// run suggest.
+#[derive(Debug, Default)]
+pub(crate) struct RunFigures {
+    pub(crate) headline: Vec<Estimate>,
+    pub(crate) tables: Vec<FigureTable>,
+}
+
+/// The figures of a run, or why there are none.
+pub(crate) fn run_figures(
+    studies: &Studies,
+    reader: &mut dyn Reader,
+    run: RunId,
+) -> Result<RunFigures, String> {
+    let said = |error: retold::log::LogError| error.to_string();
+    if started(reader, run).map_err(said)?.is_of_experiment() {
+        let headline = headline_figures(studies, reader, run).map_err(|error| error.to_string())?;
+        let headline = headline.iter().map(Figure::estimate).collect();
+        return Ok(RunFigures { headline, tables: Vec::new() });
+    }
+    let mut runs = [FigureRun { name: run.short(8), run, reader }];
+    let tables =
+        suggested_tables(&mut runs, studies.parsers()).map_err(|error| error.to_string())?.tables;
+    Ok(RunFigures { headline: Vec::new(), tables })
+}
 
 /// The headline figures of two runs and their differences, or why there are none.
 pub(crate) fn figures(
@@ -23,19 +55,96 @@ pub(crate) fn figures(
         return Err(none.to_owned());
     }
     let pairing = Pairing::of_seeds(one_started.seed, other_started.seed);
-    let (one, other) = (of(studies, one, first)?, of(studies, other, second)?);
-    let found = compared_figures(&one, &other, pairing);
+    let of =
+        |reader, run| headline_figures(studies, reader, run).map_err(|error| error.to_string());
+    let found = compared_figures(&of(one, first)?, &of(other, second)?, pairing);
     if found.is_empty() { Err(NONE.to_owned()) } else { Ok(found) }
 }
 
-const NONE: &str = "This kind of run has no headline figures.";
+/// The figures of a run as a page shows them.
+#[derive(Serialize, Default)]
+pub(crate) struct FiguresView {
+    headline: Vec<HeadlineView>,
+    figures: Vec<FigureTableView>,
+    /// Why there are none; `None` while they are computed.
+    no_figures: Option<String>,
+    /// Up to which event they are computed, if that is not the last.
+    figures_end: Option<u64>,
+}
 
-/// The figures of a run, or why there are none.
-fn of(studies: &Studies, reader: &mut dyn Reader, run: RunId) -> Result<Vec<Figure>, String> {
-    let record = RunRecord::read(reader, run).map_err(|error| error.to_string())?;
-    let study = studies.find(&record.started.experiment).ok_or_else(|| NONE.to_owned())?;
-    let settings = ExperimentSettings::from(record.started.settings["experiment"].clone());
-    study
-        .figures(&settings, &record.facts)
-        .map_err(|error| format!("There are no headline figures: {error}"))
+#[derive(Serialize)]
+struct HeadlineView {
+    #[serde(flatten)]
+    figure: Estimate,
+    shown: EstimateText,
+}
+
+/// A figure as people read it.
+#[derive(Serialize)]
+struct EstimateText {
+    value: String,
+    interval: String,
+    sampling: String,
+}
+
+#[derive(Serialize)]
+struct FigureTableView {
+    #[serde(flatten)]
+    table: FigureTable,
+    shown: FigureTableText,
+}
+
+/// A table of a figure as people read it.
+#[derive(Serialize)]
+struct FigureTableText {
+    title: String,
+    headings: Vec<String>,
+    rows: Vec<Vec<String>>,
+    differences: Vec<String>,
+    notes: Vec<String>,
+}
+
+impl FiguresView {
+    pub(crate) fn new(figures: &RunFigures, end: Option<u64>) -> Self {
+        let RunFigures { headline, tables } = figures;
+        let none = headline.is_empty() && tables.is_empty();
+        FiguresView {
+            headline: headline.iter().cloned().map(HeadlineView::new).collect(),
+            figures: tables.iter().cloned().map(FigureTableView::new).collect(),
+            no_figures: none.then(|| {
+                "No figure is suggested: a run needs decisions that are numbers or a few names."
+                    .to_owned()
+            }),
+            figures_end: end,
+        }
+    }
+
+    /// Why there are no figures.
+    pub(crate) fn failed(why: String) -> Self {
+        FiguresView { no_figures: Some(why), ..FiguresView::default() }
+    }
+}
+
+impl HeadlineView {
+    fn new(figure: Estimate) -> Self {
+        let shown = EstimateText {
+            value: figure.value_text(),
+            interval: figure.interval_text(),
+            sampling: figure.sampling_text(),
+        };
+        HeadlineView { figure, shown }
+    }
+}
+
+impl FigureTableView {
+    fn new(table: FigureTable) -> Self {
+        let shown = FigureTableText {
+            title: table.title(),
+            headings: table.headings(),
+            rows: table.groups.iter().map(|group| table.cells(group)).collect(),
+            differences: table.differences.iter().map(|found| table.difference(found)).collect(),
+            notes: table.notes(),
+        };
+        FigureTableView { table, shown }
+    }
 }

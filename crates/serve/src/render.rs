@@ -20,6 +20,8 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("macros.html", include_str!("../templates/macros.html")),
     ("runs.html", include_str!("../templates/runs.html")),
     ("timeline.html", include_str!("../templates/timeline.html")),
+    ("figures.html", include_str!("../templates/figures.html")),
+    ("table.html", include_str!("../templates/table.html")),
     ("rows.html", include_str!("../templates/rows.html")),
     ("event.html", include_str!("../templates/event.html")),
     ("exchange.html", include_str!("../templates/exchange.html")),
@@ -101,7 +103,7 @@ fn escape(out: &mut Output<'_>, text: &str) -> fmt::Result {
 }
 
 /// US dollars; small amounts with more digits.
-fn dollars(amount: Option<f64>) -> String {
+pub(crate) fn dollars(amount: Option<f64>) -> String {
     match amount {
         Some(amount) if amount > 0.0 && amount < 0.01 => format!("${amount:.6}"),
         Some(amount) => format!("${amount:.2}"),
@@ -121,7 +123,7 @@ fn clock(time: &str) -> String {
 }
 
 /// Milliseconds as people read them.
-fn seconds(ms: i64) -> String {
+pub(crate) fn seconds(ms: i64) -> String {
     match ms {
         ..1_000 => format!("{ms} ms"),
         1_000..60_000 => format!("{:.1} s", ms as f64 / 1000.0),

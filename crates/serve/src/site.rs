@@ -21,9 +21,11 @@ use retold_study::studies::Studies;
 use crate::background::{Background, WAIT_TIMEOUT, locked};
 use crate::checks::{CheckState, Checks, Due, FilesNow};
 use crate::computed::{RunComparison, RunTotals};
+use crate::decision_columns::DecisionColumns;
 use crate::error::PageError;
 use crate::event_columns::EventColumns;
 use crate::facts::Fold;
+use crate::figures::RunFigures;
 use crate::job::{JobState, Jobs};
 use crate::render;
 use crate::source::{FRESH, SiteSource};
@@ -48,6 +50,9 @@ pub struct Site {
     accepted: Jobs<(RunId, Seq, usize), EffectiveDecisions>,
     pub(crate) comparisons: Jobs<[(RunId, Seq); 2], RunComparison>,
     pub(crate) counted: Jobs<(RunId, Seq), RunTotals>,
+    /// By run, the event up to which it is read, and the number of runs in the log, as the next.
+    pub(crate) figured: Jobs<(RunId, Seq, usize), RunFigures>,
+    pub(crate) in_force: Jobs<(RunId, Seq, usize), DecisionColumns>,
     indexed: Jobs<(RunId, Seq), ()>,
     search: Mutex<Option<Search>>,
     /// The folder for an index that cannot be beside the log.
@@ -110,6 +115,8 @@ impl Site {
             accepted: Jobs::default(),
             comparisons: Jobs::default(),
             counted: Jobs::default(),
+            figured: Jobs::default(),
+            in_force: Jobs::default(),
             indexed: Jobs::default(),
             search: Mutex::default(),
             cache,

@@ -12,7 +12,7 @@
 //! - [`original`]: original runs of other programs, imported.
 //! - [`floats`]: vectors in facts and states
 //!   alone.
-//! - [`charts`]: the numbers of a report's plots.
+//! - [`charts`]: the numbers of a report's plots; [`headline`]: the figures that a run leads with.
 //! - [`parser_file`]: parsers that are written down in YAML.
 //! - [`at_once`], [`word_vector`]: questions in bounds, vectors of made-up texts.
 
@@ -21,6 +21,7 @@ pub mod charts;
 pub mod config;
 pub mod error;
 pub mod floats;
+pub mod headline;
 pub mod original;
 pub mod parser_file;
 pub mod registration;

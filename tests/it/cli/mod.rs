@@ -53,7 +53,7 @@ mod recordings;
 mod refolds;
 mod reports;
 mod resuming;
-mod run_figures;
+pub(crate) mod run_figures;
 mod servers;
 mod settings;
 mod snapshotting;

@@ -20,7 +20,7 @@ enum Outcome {
 }
 
 /// Stores a program's run: the votes of participants in two conditions.
-fn votes(place: &Place, run: u8, yes: [u32; 2]) {
+pub(crate) fn votes(place: &Place, run: u8, yes: [u32; 2]) {
     let started = RunStarted {
         experiment: PROGRAM.to_owned(),
         seed: 0,

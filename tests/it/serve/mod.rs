@@ -9,6 +9,7 @@ mod guarded;
 mod hostile;
 mod live;
 mod nothing_left;
+mod outcome;
 mod pages;
 mod searched;
 mod states;

@@ -134,7 +134,7 @@ fn the_numbers_are_those_of_the_command() {
             let page = served.json(&format!("/run/{run}/stats"));
             let (mut said, _) = place.json(&format!("--log all.db stats {run} {options}"));
             let said = said.as_object_mut().unwrap();
-            for key in ["experiment", "outcome", "simulated", "figures"] {
+            for key in ["experiment", "outcome", "simulated", "headline", "figures"] {
                 said.remove(key).unwrap();
             }
             assert_eq!(page["stats"], Value::Object(said.clone()), "{run}");

@@ -98,7 +98,7 @@ fn compared<'a>(
     let of = |reader: &mut CheckedReader, run| figures_of(studies, reader, run);
     let (figures, no_figures) = if started[0].experiment == started[1].experiment {
         match (of(&mut first, one.run)?, of(&mut second, other.run)?) {
-            (Some(one), Some(other)) if !one.is_empty() => {
+            (one, other) if !one.is_empty() => {
                 let pairing = Pairing::of_seeds(started[0].seed, started[1].seed);
                 (compared_figures(&one, &other, pairing), None)
             }

@@ -180,7 +180,7 @@ fn part(selected: &RunSelection, global: &Global) -> Result<(RunPart, Vec<Figure
         let part = RunPart { summary, figures: Vec::new(), charts, text: report, in_force };
         return Ok((part, Vec::new()));
     };
-    let figures = figures_of(studies, &mut reader, selected.run)?.unwrap_or_default();
+    let figures = figures_of(studies, &mut reader, selected.run)?;
     let record = RunRecord::read(&mut reader, selected.run)?;
     let settings = settings_of(studies, &started)?;
     let charts = study.charts(&settings.experiment, &record.facts).map_err(|e| {

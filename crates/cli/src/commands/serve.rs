@@ -19,7 +19,8 @@ use retold_serve::{Reach, Site, SiteServer, SiteSource};
 ///
 /// Other machines cannot reach it unless --allow-others is given.
 ///
-/// It has all runs; a run's events, with the filters of `retold log`; each exchange, with the part of
+/// It has all runs; what came out of a run: its figures, and a table of its calls or participants; its
+/// events, with the filters of `retold log`; each exchange, with the part of
 /// the answer that the parser took; the run in numbers, as `retold stats` prints them; the calls by label; a participant's story; why a decision came about; the state after
 /// any event; two parser versions or two runs side by side; and a run while it is recorded.
 ///

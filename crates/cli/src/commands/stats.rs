@@ -11,8 +11,10 @@ use crate::gate;
 use crate::global::Global;
 use crate::limits::prices;
 use crate::output::Output;
+use crate::runs::figures::figures_of;
 use crate::runs::run_figures::FiguresArgs;
 use crate::select::{self, RunSelection, RunSource};
+use crate::views::figures::headline_table;
 use crate::views::run_figures;
 use crate::views::stats::text;
 use retold::event::Event;
@@ -21,7 +23,7 @@ use retold::log::{CheckedReader, Reader};
 use retold::model::Prices;
 use retold::totals::{Figures, Totals};
 use retold_archive::{RunView, VerifyDepth};
-use retold_figures::FigureTable;
+use retold_figures::{Estimate, Figure, FigureTable};
 
 /// Show runs in numbers: what came out, tokens, cost, latency, methods.
 ///
@@ -34,15 +36,15 @@ use retold_figures::FigureTable;
 /// parent, that a resumed run already had, and tokens in the provider's cache. A replay leaves no
 /// events: what one replay saves is shown, not how many there were.
 ///
-/// Figures come first: those of --figure and --figures, or, of a run that no study made, the means or
-/// commonest values of its decisions, by label. Each group has its 95 % interval, and what is missing
+/// Figures come first: those of --figure and --figures, or else a study's headline figures, or, of a run
+/// that no study made, the means or commonest values of its decisions, by label. Each group has its 95 % interval, and what is missing
 /// or a parser's last resort is counted beside it. Groups, and runs where several are given, are
 /// compared by differences with intervals and permutation tests.
 ///
 /// Of a damaged run, the events before the damage are counted (exit code 1).
 ///
 /// With --json, the object of one run is the one that the page of `retold serve` has under
-/// /run/RUN/stats as `stats`, with `experiment`, `outcome`, `simulated` and `figures`. Several runs
+/// /run/RUN/stats as `stats`, with `experiment`, `outcome`, `simulated`, `headline` and `figures`. Several runs
 /// are `runs`, beside `figures`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -64,6 +66,8 @@ struct StatsObject {
     /// How the run ended; `None` if it did not.
     outcome: Option<String>,
     simulated: bool,
+    /// Its headline figures, unless others were named.
+    headline: Vec<Estimate>,
     #[serde(flatten)]
     totals: Figures,
 }
@@ -92,7 +96,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let tables = figures.tables(&before_damage, global)?;
         let mut all = Vec::new();
         for (source, view) in sources.iter().zip(&views) {
-            all.push(stats_of(source, view, &prices, global)?);
+            let headline = match figures.is_empty() {
+                true => headline_of(view, global)?,
+                false => Vec::new(),
+            };
+            all.push(stats_of(source, view, headline, &prices, global)?);
         }
         if output.is_json() {
             match all.as_slice() {
@@ -104,6 +112,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let mut shown = String::new();
         for ((source, view), stats) in sources.iter().zip(&views).zip(&all) {
             shown.push_str(&heading(source, view, stats));
+            if !stats.headline.is_empty() {
+                shown.push_str(&headline_table(&stats.headline));
+                shown.push('\n');
+            }
             if let [_] = all.as_slice() {
                 shown.push_str(&run_figures::tables(&tables));
             }
@@ -118,10 +130,18 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     })
 }
 
+/// The headline figures of a run, from what is before its damage.
+fn headline_of(view: &RunView, global: &Global) -> Result<Vec<Estimate>, CliError> {
+    let mut reader = CheckedReader::new(view.before_damage().reader()?);
+    let figures = figures_of(global.studies, &mut reader, view.run())?;
+    Ok(figures.iter().map(Figure::estimate).collect())
+}
+
 /// The numbers of a run; only what is before its damage is counted.
 fn stats_of(
     source: &RunSource,
     view: &RunView,
+    headline: Vec<Estimate>,
     prices: &Prices,
     global: &Global,
 ) -> Result<StatsObject, CliError> {
@@ -136,7 +156,7 @@ fn stats_of(
     let (experiment, simulated) = (started.experiment, source.simulated);
     let outcome = outcome(&mut reader, run, totals.end())?;
     let totals = totals.figures(prices, global.studies.parsers());
-    Ok(StatsObject { experiment, outcome, simulated, totals })
+    Ok(StatsObject { experiment, outcome, simulated, headline, totals })
 }
 
 /// What is said of a run before its numbers.

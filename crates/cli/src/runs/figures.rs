@@ -1,28 +1,23 @@
 //! The headline figures of recorded runs.
 
 use crate::error::CliError;
-use crate::runs::settings::settings_of;
-use crate::select;
 use retold::id::RunId;
 use retold::log::Reader;
-use retold::run::RunRecord;
 use retold_figures::Figure;
+use retold_study::headline::{HeadlineError, headline_figures};
 use retold_study::studies::Studies;
 use serde_json::Value;
 
-/// The figures of a recorded run; `None` if this program does not have its experiment.
+/// The figures of a recorded run; none if this program does not have its experiment.
 pub(crate) fn figures_of(
     studies: &Studies,
     reader: &mut dyn Reader,
     run: RunId,
-) -> Result<Option<Vec<Figure>>, CliError> {
-    let started = select::started(reader, run)?;
-    if studies.find(&started.experiment).is_none() {
-        return Ok(None);
-    }
-    let record = RunRecord::read(reader, run)?;
-    let settings = settings_of(studies, &started)?;
-    figures_from(studies, &started.experiment, &settings.experiment, &record.facts).map(Some)
+) -> Result<Vec<Figure>, CliError> {
+    headline_figures(studies, reader, run).map_err(|error| match error {
+        HeadlineError::Log(error) => error.into(),
+        error => CliError::usage(error.to_string()),
+    })
 }
 
 /// The figures of an experiment with these settings and facts.

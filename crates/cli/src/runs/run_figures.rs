@@ -6,10 +6,9 @@ use crate::error::{CliError, write_err};
 use crate::global::Global;
 use crate::select::{self, RunSelection};
 use retold::log::CheckedReader;
-use retold_figures::recorded::RunCensus;
 use retold_figures::{
     DefinitionError, FigureDefinition, FigureRun, FigureTable, FiguresError, FiguresFile,
-    SuggestedFigures, census_of, figure_tables, suggested_figures,
+    SuggestedTables, census_of, figure_tables, suggested_tables,
 };
 use retold_study::config::{load, read_text};
 
@@ -45,7 +44,8 @@ impl FiguresArgs {
         Ok(definitions)
     }
 
-    fn is_empty(&self) -> bool {
+    /// Whether none is named.
+    pub(crate) fn is_empty(&self) -> bool {
         self.figure.is_empty() && self.figures.is_none()
     }
 
@@ -73,9 +73,13 @@ impl FiguresArgs {
             FigureRun { name: selected.run.short(8), run: selected.run, reader }
         };
         let mut runs: Vec<FigureRun<'_>> = runs.iter().zip(&mut readers).map(of).collect();
-        let census = census_of(&mut runs, parsers)?;
-        let definitions = if self.is_empty() { suggested(&census) } else { named };
-        let tables = figure_tables(&mut runs, &census, &definitions, parsers);
+        let tables = match self.is_empty() {
+            true => suggested_tables(&mut runs, parsers).map(shown),
+            false => {
+                let census = census_of(&mut runs, parsers)?;
+                figure_tables(&mut runs, &census, &named, parsers)
+            }
+        };
         tables.map_err(|error| match error {
             FiguresError::Log(error) => error.into(),
             error => CliError::usage(error.to_string()).hint(DefinitionError::HINT),
@@ -84,14 +88,14 @@ impl FiguresArgs {
 }
 
 /// The figures that decisions suggest. How many are left out is said beside the output.
-fn suggested(census: &RunCensus) -> Vec<FigureDefinition> {
-    let SuggestedFigures { figures, left_out } = suggested_figures(census);
+fn shown(suggested: SuggestedTables) -> Vec<FigureTable> {
+    let SuggestedTables { tables, left_out } = suggested;
     if left_out > 0 {
         write_err(&format!(
             "note: {} of {} suggested figures are shown: name others with --figure\n",
-            figures.len(),
-            figures.len() + left_out
+            tables.len(),
+            tables.len() + left_out
         ));
     }
-    figures
+    tables
 }

@@ -5,6 +5,22 @@ use std::fmt::Write;
 use crate::output::counted;
 use retold_figures::{ComparedFigure, Estimate, Pairing};
 
+/// The headline figures of a run, each with how its interval was computed.
+pub(crate) fn headline_table(figures: &[Estimate]) -> String {
+    let width = |text: fn(&Estimate) -> String| {
+        figures.iter().map(|figure| text(figure).chars().count()).max().unwrap_or(0)
+    };
+    let (name, value) = (width(|figure| figure.name.clone()), width(Estimate::text));
+    let mut text = String::new();
+    for figure in figures {
+        let (of, sampled) = (counted(figure.draws, "draw"), figure.sampling_text());
+        // Writing to a string cannot fail, here and below.
+        let _ =
+            writeln!(text, "  {:<name$}  {:<value$}  {of}; {sampled}", figure.name, figure.text());
+    }
+    text
+}
+
 /// A table of figures in two runs, and of their differences.
 pub(crate) fn compared_table(figures: &[ComparedFigure]) -> String {
     let mut text = String::new();
@@ -12,7 +28,6 @@ pub(crate) fn compared_table(figures: &[ComparedFigure]) -> String {
     for figure in figures {
         let ComparedFigure { one, other, pairing, lanes, lanes_changed, .. } = figure;
         let now = other.as_ref().map_or_else(|| "not in the second run".to_owned(), Estimate::text);
-        // Writing to a string cannot fail, here and below.
         let _ = write!(text, "  {:<width$}  {} -> {now}", one.name, one.text());
         if let Some(difference) = figure.difference_text() {
             let interval = figure.interval_text();

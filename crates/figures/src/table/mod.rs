@@ -22,7 +22,7 @@ use serde::Serialize;
 
 pub use finding::FigureFinding;
 pub use group::GroupValue;
-pub use suggested::{SuggestedFigures, suggested_figures};
+pub use suggested::{SuggestedFigures, SuggestedTables, suggested_figures, suggested_tables};
 
 use crate::definition::FigureDefinition;
 use crate::recorded::{RunCensus, SourceError, each_observation};

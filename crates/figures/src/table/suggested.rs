@@ -1,7 +1,9 @@
 //! Figures of a run of which nobody named any.
 
 use retold::event::PARTICIPANTS;
+use retold::parse::Parsers;
 
+use super::{FigureRun, FigureTable, FiguresError, census_of, figure_tables};
 use crate::definition::{FigureDefinition, Measure, ValueComparison};
 use crate::recorded::{RunCensus, ValueShape};
 
@@ -24,6 +26,29 @@ pub struct SuggestedFigures {
     pub figures: Vec<FigureDefinition>,
     /// How many others there would be.
     pub left_out: usize,
+}
+
+/// The same as tables.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SuggestedTables {
+    /// The figures, at most twelve.
+    pub tables: Vec<FigureTable>,
+    /// How many others there would be.
+    pub left_out: usize,
+}
+
+/// The figures that runs suggest.
+///
+/// # Errors
+/// [`FiguresError::Log`] if the runs cannot be read.
+pub fn suggested_tables(
+    runs: &mut [FigureRun<'_>],
+    parsers: &Parsers,
+) -> Result<SuggestedTables, FiguresError> {
+    let census = census_of(runs, parsers)?;
+    let SuggestedFigures { figures, left_out } = suggested_figures(&census);
+    let tables = figure_tables(runs, &census, &figures, parsers)?;
+    Ok(SuggestedTables { tables, left_out })
 }
 
 /// Figures that say what came out of runs: for each name of decisions the mean of numbers, or the share of the commonest

@@ -6,6 +6,7 @@ pub(crate) mod compare;
 mod event;
 mod exchange;
 mod live;
+mod outcome;
 mod participant;
 mod participants;
 mod provenance;
@@ -143,6 +144,7 @@ impl PageRequest<'_> {
                 let (head, info) = (of.head.clone(), of.info.clone());
                 let page = match rest {
                     [] => timeline::page(of),
+                    ["table.csv"] => outcome::csv(of),
                     ["live"] => live::page(&of),
                     ["event", seq] => event::page(of, seq_of(seq)?),
                     ["exchange", seq] => before(of, seq, exchange::page),

@@ -7,11 +7,14 @@ use serde::Serialize;
 use super::{PageReply, RunPageRequest};
 use crate::computed::RunTotals;
 use crate::error::PageError;
+use crate::figures::FiguresView;
 use crate::job::JobState;
 use crate::runs::Notice;
 
 #[derive(Serialize)]
 struct Stats {
+    #[serde(flatten)]
+    outcome: FiguresView,
     /// The numbers, as `retold stats --json` has them; `None` while the run is being read.
     stats: Option<Figures>,
     /// How many events were read so far.
@@ -37,7 +40,10 @@ pub(super) fn page(of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let title = "In numbers".to_owned();
     let site = of.asked.site.clone();
     match stand {
-        JobState::Running(read) => of.page("stats", title, true, Stats { stats: None, read }),
+        JobState::Running(read) => {
+            let outcome = FiguresView::default();
+            of.page("stats", title, true, Stats { outcome, stats: None, read })
+        }
         JobState::Failed(why) => Err(PageError::NotFound(why)),
         JobState::Done(counted) => {
             let RunTotals { totals, wrong } = &*counted;
@@ -48,7 +54,9 @@ pub(super) fn page(of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
                 Notice::danger(text)
             });
             let notices = notices.collect();
-            of.page_with("stats", title, false, notices, Stats { stats: Some(figures), read })
+            let (outcome, is_complete) = of.figures();
+            let stats = Stats { outcome, stats: Some(figures), read };
+            of.page_with("stats", title, !is_complete, notices, stats)
         }
     }
 }

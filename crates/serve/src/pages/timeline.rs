@@ -1,5 +1,6 @@
 //! A run's events in order, filtered.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use retold::content::Content;
@@ -9,6 +10,7 @@ use retold::id::{CallPath, Seq};
 use retold::log::{EventFilter, MOMENTS, NAME_AND_VALUE, each_event_at, moment, name_and_value};
 use serde::Serialize;
 
+use super::outcome::{Outcome, status};
 use super::row::{ListedEvent, label, row};
 use super::{PageReply, RunPageRequest, excerpt};
 use crate::error::PageError;
@@ -24,12 +26,18 @@ const MOST_CHOICES: usize = 60;
 
 #[derive(Serialize)]
 struct Timeline {
+    #[serde(flatten)]
+    outcome: Outcome,
     rows: Vec<ListedEvent>,
     /// How many events the filter lists; `None` if the run is still being read.
     matching: Option<u64>,
     /// The filter as it was given.
     filter: GivenFilter,
     is_filtered: bool,
+    /// Labels of the filter that are not among the facets; an empty one if there may be some.
+    other_labels: Vec<String>,
+    /// What the form does not show of the query, and keeps.
+    kept: Vec<(&'static str, String)>,
     /// While the words are being indexed: how many events are.
     indexed: Option<u64>,
     /// The queries for other pages.
@@ -116,22 +124,19 @@ pub(super) fn filter(query: &Query) -> Result<EventFilter, PageError> {
 }
 
 pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
-    let query = &of.asked.query;
+    let query = &of.asked.query.clone();
     let filter = filter(query)?;
     let q = query.text("q")?;
-    let hits = q.as_ref().map(|q| of.asked.site.hits(&of.head, q)).transpose()?;
-    let (hits, indexed) = match hits {
-        None => (None, None),
-        Some(JobState::Done(hits)) => (Some(hits), None),
-        Some(JobState::Running(done)) => (Some(Arc::default()), Some(done)),
-        Some(JobState::Failed(why)) => return Err(PageError::NotFound(why)),
-    };
-    let is_on = filter.is_on() || q.is_some();
+    let WordHits { found: hits, indexed } = of.hits(query)?;
+    let status = status(query)?;
+    let is_on = filter.is_on() || q.is_some() || status.is_some();
     let untrusted = of.asked.site.untrusted(&of.head);
     let slot = of.asked.site.roll(&of.head);
     let is_read = slot.is_read(&of.head);
     let roll = slot.roll();
-    let belonging = filter.chooses_calls().then(|| roll.belonging(&filter));
+    let (outcome, is_complete) = of.outcome(&roll, &filter, hits.as_deref())?;
+    let chooses_calls = filter.chooses_calls() || status.is_some();
+    let belonging = chooses_calls.then(|| roll.belonging(&filter, status));
     let both = match (&belonging, &hits) {
         (Some(belonging), Some(hits)) => Some(belonging & &**hits),
         _ => None,
@@ -221,7 +226,21 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
         let path = of.href("/live");
         format!("{path}{}", to("after", last_shown))
     });
+    let is_facet = |label: &String| {
+        let name = label.split_once('=').map_or("", |(name, _)| name);
+        outcome.facets.iter().any(|facet| facet.key == "label" && facet.name == name)
+    };
+    let mut other_labels = query.all("label");
+    other_labels.retain(|label| !is_facet(label));
+    let is_facet = |name: &str| is_facet(&format!("{name}="));
+    if other_labels.is_empty() && roll.labels().any(|(name, ..)| !is_facet(name)) {
+        other_labels.push(String::new());
+    }
+    let keep = |key: &'static str| query.all(key).into_iter().map(move |value| (key, value));
     let data = Timeline {
+        other_labels,
+        kept: ["kind", "by", "sort"].into_iter().flat_map(keep).collect(),
+        outcome,
         matching: (is_read && indexed.is_none()).then(|| roll.count(&filter, only)),
         is_filtered: is_on,
         indexed,
@@ -258,12 +277,31 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     };
     drop(roll);
     // Without a filter, the rows are complete, but not the counts above them.
-    let unfinished = !is_read || data.indexed.is_some();
+    let unfinished = !is_read || !is_complete || data.indexed.is_some();
     let title = format!("{} {}", of.info.experiment, of.info.short);
     of.page("timeline", title, unfinished, data)
 }
 
+/// The events with the words of a query; while the run is being indexed, how many events are.
+pub(super) struct WordHits {
+    /// `None` without words.
+    pub(super) found: Option<Arc<BTreeSet<Seq>>>,
+    pub(super) indexed: Option<u64>,
+}
+
 impl RunPageRequest<'_> {
+    /// The events with the words of a query.
+    pub(super) fn hits(&self, query: &Query) -> Result<WordHits, PageError> {
+        let Some(q) = query.text("q")? else { return Ok(WordHits { found: None, indexed: None }) };
+        match self.asked.site.hits(&self.head, &q)? {
+            JobState::Done(hits) => Ok(WordHits { found: Some(hits), indexed: None }),
+            JobState::Running(done) => {
+                Ok(WordHits { found: Some(Arc::default()), indexed: Some(done) })
+            }
+            JobState::Failed(why) => Err(PageError::NotFound(why)),
+        }
+    }
+
     /// The text of a question or answer that is searched.
     fn text_of(&mut self, seq: Seq) -> Result<Option<String>, PageError> {
         let stored = self.event(seq)?;

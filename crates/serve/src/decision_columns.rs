@@ -1,0 +1,173 @@
+//! The decisions of a run for tables: short values in memory, and where the others are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use retold::escaping::printable;
+use retold::id::Seq;
+use serde_json::Value;
+
+use crate::texts::{NONE, Texts};
+
+/// The longest value that is kept, in characters.
+const LONGEST: usize = 60;
+
+/// The most places of decisions that are told apart.
+const MOST_KEYS: usize = 64;
+
+/// The most different values of a name that are counted.
+const MOST_VALUES: usize = 50;
+
+/// A decision about the answer to a question.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DecisionEntry {
+    /// Texts of [`DecisionColumns`]: what was decided, the value, and the method.
+    pub(crate) name: u32,
+    value: u32,
+    method: u32,
+    /// Its event, if it is one of the run itself.
+    seq: u32,
+    /// The decision before it about the same answer.
+    previous: u32,
+}
+
+/// What is decided where: what is asked for, and the name of the decision.
+pub(crate) type DecisionKey = (u32, u32);
+
+/// What the values of a name are.
+#[derive(Debug, Default)]
+struct NameValues {
+    count: usize,
+    others: usize,
+    names: BTreeSet<u32>,
+    are_numbers: bool,
+}
+
+/// The decisions of a run.
+#[derive(Debug, Default)]
+pub(crate) struct DecisionColumns {
+    texts: Texts,
+    entries: Vec<DecisionEntry>,
+    by_name: BTreeMap<u32, NameValues>,
+    /// The last decision about the answer to each question.
+    latest: Vec<u32>,
+    /// What is decided where, in the order in which it first was.
+    keys: Vec<DecisionKey>,
+    /// Whether the answer to some question has decisions of several names.
+    pub(crate) has_several: bool,
+}
+
+impl DecisionColumns {
+    /// Adds a decision about the question at a place. Of one of the run itself, `made` is the method and the event, where
+    /// a value that is too long to be kept can be read again.
+    pub(crate) fn add(
+        &mut self,
+        question: usize,
+        asked_for: u32,
+        name: &str,
+        value: &Value,
+        made: Option<(&str, Seq)>,
+    ) {
+        let name = self.texts.number(name);
+        let key = (asked_for, name);
+        if self.keys.len() < MOST_KEYS && !self.keys.contains(&key) {
+            self.keys.push(key);
+        }
+        let of_name = self.by_name.entry(name).or_default();
+        of_name.count += 1;
+        let text = value_text(value);
+        let is_short = text.as_ref().is_some_and(|text| text.chars().count() <= LONGEST);
+        let kept = match &text {
+            Some(text) if is_short => self.texts.number(text),
+            Some(_) if made.is_none() => self.texts.number(&printable(&plain(value), LONGEST)),
+            _ => NONE,
+        };
+        match value {
+            Value::Null => {}
+            Value::Number(_) => of_name.are_numbers = true,
+            _ if is_short && of_name.names.len() <= MOST_VALUES => drop(of_name.names.insert(kept)),
+            _ => of_name.others += 1,
+        }
+        let (method, seq) = match made {
+            Some((method, seq)) => {
+                (self.texts.number(method), u32::try_from(seq.0).unwrap_or(NONE))
+            }
+            None => (NONE, NONE),
+        };
+        if self.latest.len() <= question {
+            self.latest.resize(question + 1, NONE);
+        }
+        let at = u32::try_from(self.entries.len()).unwrap_or(NONE);
+        let previous = std::mem::replace(&mut self.latest[question], at);
+        let before = self.entry(previous);
+        self.has_several |= before.is_some_and(|before| before.name != name);
+        self.entries.push(DecisionEntry { name, value: kept, method, seq, previous });
+    }
+
+    fn entry(&self, at: u32) -> Option<&DecisionEntry> {
+        self.entries.get(usize::try_from(at).ok()?)
+    }
+
+    /// The decisions about the answer to a question, the last first.
+    pub(crate) fn about(&self, question: usize) -> impl Iterator<Item = &DecisionEntry> {
+        let last = self.latest.get(question).and_then(|at| self.entry(*at));
+        std::iter::successors(last, |entry| self.entry(entry.previous))
+    }
+
+    /// What is decided where, in the order in which it first was.
+    pub(crate) fn keys(&self) -> &[DecisionKey] {
+        &self.keys
+    }
+
+    /// What is decided.
+    pub(crate) fn names(&self) -> Vec<u32> {
+        self.by_name.keys().copied().collect()
+    }
+
+    pub(crate) fn text(&self, number: u32) -> &str {
+        self.texts.text(number).unwrap_or("")
+    }
+
+    /// The value of a decision; `None` if it is too long to be kept, or null.
+    pub(crate) fn value(&self, entry: &DecisionEntry) -> Option<&str> {
+        self.texts.text(entry.value)
+    }
+
+    pub(crate) fn method(&self, entry: &DecisionEntry) -> Option<&str> {
+        self.texts.text(entry.method)
+    }
+
+    /// Where a value can be read that is not kept.
+    pub(crate) fn place(&self, entry: &DecisionEntry) -> Option<Seq> {
+        (entry.value == NONE && entry.seq != NONE).then(|| Seq(entry.seq.into()))
+    }
+
+    /// Whether the values of a name are numbers, or few names: what can be compared at a glance.
+    pub(crate) fn is_comparable(&self, name: u32) -> bool {
+        self.by_name.get(&name).is_some_and(|of| {
+            let few = of.names.len() <= MOST_VALUES && 2 * of.names.len() <= of.count + 2;
+            of.others == 0 && (of.are_numbers || few)
+        })
+    }
+
+    /// The number of a name or a method that occurs.
+    pub(crate) fn find(&self, text: &str) -> Option<u32> {
+        self.texts.find(text)
+    }
+
+    pub(crate) fn is_method(&self, entry: &DecisionEntry, method: Option<u32>) -> bool {
+        method.is_some_and(|method| entry.method == method)
+    }
+}
+
+/// A value on one line, if it has one.
+fn value_text(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        value => Some(plain(value)).filter(|text| !text.contains('\n')),
+    }
+}
+
+/// A value as people read it.
+pub(crate) fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

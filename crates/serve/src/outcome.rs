@@ -1,0 +1,123 @@
+//! What is computed in the background about what came out of a run: its figures, and which decisions are in force.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use retold::id::{CallPath, Sample, Seq};
+use retold::log::{CheckedReader, EndedReader, LogError, Reader, RunHead};
+use retold_figures::recorded::{Observation, each_observation};
+
+use crate::decision_columns::DecisionColumns;
+use crate::event_columns::EventColumns;
+use crate::figures::{FiguresView, run_figures};
+use crate::job::JobState;
+use crate::site::Site;
+
+/// A run that is being recorded has new figures with each event up to here, and seldom after it: they are computed from
+/// its beginning.
+const ALWAYS_NEW: u64 = 10_000;
+
+impl Site {
+    /// The figures of a run as far as it can be read, and whether they are complete.
+    pub(crate) fn figures(
+        self: &Arc<Self>,
+        head: &RunHead,
+        runs: usize,
+        is_over: bool,
+    ) -> (FiguresView, bool) {
+        let last = head.head.seq;
+        let end = match self.untrusted(head) {
+            Some(damaged) => Seq(damaged.saturating_sub(1)),
+            None if is_over => last,
+            None => Seq(rounded(last.0)),
+        };
+        let (site, run) = (self.clone(), head.run);
+        let computed = self.figured.stand((run, end, runs), move |_| {
+            let reader = CheckedReader::new(site.reader().map_err(|error| error.to_string())?);
+            // What comes after the end is not read, so it need not be sound.
+            let mut reader: Box<dyn Reader> = Box::new(reader);
+            if end < last {
+                reader = Box::new(EndedReader::as_of(reader, run, end));
+            }
+            run_figures(&site.studies, reader.as_mut(), run)
+        });
+        let end = (end < last).then_some(end.0);
+        match computed {
+            JobState::Done(figures) => (FiguresView::new(&figures, end), true),
+            JobState::Failed(why) => (FiguresView::failed(why), true),
+            JobState::Running(_) => (FiguresView::default(), false),
+        }
+    }
+
+    /// The decisions that are in force, if some were accepted after the run; whether it is known.
+    pub(crate) fn accepted_decisions(
+        self: &Arc<Self>,
+        head: &RunHead,
+        runs: usize,
+        roll: &EventColumns,
+    ) -> (Option<Arc<DecisionColumns>>, bool) {
+        match self.effective_decisions(head, runs) {
+            JobState::Running(_) => return (None, false),
+            JobState::Done(found) if !found.accepted.is_empty() => {}
+            _ => return (None, true),
+        }
+        let (site, run) = (self.clone(), head.run);
+        let places = roll.question_places();
+        let joined = self.in_force.stand((run, head.head.seq, runs), move |_| {
+            let said = |error: LogError| error.to_string();
+            let mut reader = CheckedReader::new(site.reader().map_err(said)?);
+            in_force(&site, &mut reader, run, &places).map_err(said)
+        });
+        match joined {
+            JobState::Done(decisions) => (Some(decisions), true),
+            // The figures say why it cannot be read.
+            JobState::Failed(_) => (None, true),
+            JobState::Running(_) => (None, false),
+        }
+    }
+}
+
+/// Where the question of each call and sample is, and what it asks for.
+pub(crate) type QuestionPlaces = BTreeMap<(String, Sample), (usize, u32)>;
+
+fn in_force(
+    site: &Site,
+    reader: &mut dyn Reader,
+    run: retold::id::RunId,
+    places: &QuestionPlaces,
+) -> Result<DecisionColumns, LogError> {
+    let mut decisions = DecisionColumns::default();
+    let place = |call: &CallPath, sample| places.get(&(call.to_string(), sample)).copied();
+    each_observation(reader, run, site.studies.parsers(), &mut |_, observation| {
+        if let Observation::Decision { name, question, value, .. } = observation
+            && let Some((at, asked_for)) = place(&question.call, question.sample)
+        {
+            decisions.add(at, asked_for, name, value, None);
+        }
+        Ok(())
+    })?;
+    Ok(decisions)
+}
+
+/// A number of events with two digits that count, so that figures of a long run are not computed with each event.
+fn rounded(events: u64) -> u64 {
+    if events <= ALWAYS_NEW {
+        return events;
+    }
+    let unit = 10_u64.pow(events.ilog10() - 1);
+    events / unit * unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_a_long_run_are_not_computed_with_each_event() {
+        assert_eq!([0, 7, 9_999, 10_000].map(rounded), [0, 7, 9_999, 10_000]);
+        assert_eq!(
+            [10_001, 10_999, 11_000, 1_234_567].map(rounded),
+            [10_000, 10_000, 11_000, 1_200_000]
+        );
+    }
+}

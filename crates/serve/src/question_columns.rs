@@ -1,0 +1,269 @@
+//! What tables need of each question of a run, in memory: some 80 bytes each.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use retold::content::Content;
+use retold::event::{
+    AnswerReused, Event, Labels, RequestSent, ResponseDetails, ResponseReceived, asked_for,
+    call_kind,
+};
+use retold::id::{Seq, Time};
+use retold::model::Usage;
+use serde_json::Value;
+
+use crate::decision_columns::DecisionColumns;
+use crate::texts::{NONE, Texts};
+
+/// What has come of a question so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum QuestionStatus {
+    /// Nothing yet.
+    Unanswered,
+    Answered,
+    /// Its last attempt failed.
+    Failed,
+}
+
+impl QuestionStatus {
+    pub(crate) const ALL: [QuestionStatus; 3] =
+        [QuestionStatus::Answered, QuestionStatus::Failed, QuestionStatus::Unanswered];
+
+    /// Its name, the same as in `retold table`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            QuestionStatus::Unanswered => "unanswered",
+            QuestionStatus::Answered => "answered",
+            QuestionStatus::Failed => "failed",
+        }
+    }
+}
+
+/// What is known about a question.
+#[derive(Debug, Clone)]
+pub(crate) struct QuestionRow {
+    pub(crate) seq: u32,
+    pub(crate) sample: u32,
+    /// Texts: the call, what is asked for, the model that the request names, and the one that answered.
+    pub(crate) call: u32,
+    pub(crate) asked_for: u32,
+    pub(crate) model: u32,
+    pub(crate) reported: u32,
+    pub(crate) status: QuestionStatus,
+    /// Attempts that failed.
+    pub(crate) failed: u32,
+    pub(crate) asked_at: Time,
+    /// When its answer came, or when it failed: milliseconds after it was asked, or [`NONE`].
+    lasted_ms: u32,
+    /// Tokens as the provider counted them, each [`NONE`] if it did not: of the request, of these in its cache, of the
+    /// answer.
+    tokens: [u32; 3],
+    latency_ms: u32,
+    pub(crate) is_reused: bool,
+    /// The event of its answer, or [`NONE`].
+    answer: u32,
+    /// Whether the answer is a vector, whose decision says nothing.
+    is_vector: bool,
+}
+
+/// What is known about the questions of a run.
+#[derive(Debug, Default)]
+pub(crate) struct QuestionColumns {
+    rows: Vec<QuestionRow>,
+    /// By the name of a label: its value for each question, up to the last that has one.
+    labels: BTreeMap<u32, Vec<u32>>,
+    models: BTreeSet<u32>,
+    /// The decisions that the run itself recorded.
+    pub(crate) decisions: DecisionColumns,
+}
+
+/// What an answer says.
+#[derive(Debug)]
+pub(crate) struct AnswerNews {
+    model: Option<String>,
+    /// `None` of a reused answer.
+    pub(crate) usage: Option<Usage>,
+    latency_ms: u64,
+    is_vector: bool,
+}
+
+/// What a decision says.
+#[derive(Debug)]
+pub(crate) struct DecisionNews {
+    name: String,
+    value: Value,
+    method: String,
+}
+
+/// What an event says about a question.
+#[derive(Debug)]
+pub(crate) enum QuestionNews {
+    Asked { call: String, sample: u32, asked_for: String, labels: Labels, model: Option<String> },
+    Answered(AnswerNews),
+    Failed,
+    Decided(DecisionNews),
+}
+
+impl QuestionNews {
+    /// A question, with the model that its request names.
+    pub(crate) fn asked(sent: &RequestSent, model: Option<String>) -> Self {
+        let RequestSent { call, sample, labels, .. } = sent;
+        let named = asked_for(labels).map(|(_, value)| value.to_owned());
+        let asked_for = named.unwrap_or_else(|| call_kind(labels, call));
+        let (call, labels) = (call.to_string(), labels.clone());
+        QuestionNews::Asked { call, sample: *sample, asked_for, labels, model }
+    }
+
+    /// What another event says.
+    pub(crate) fn of(event: &Event) -> Option<Self> {
+        let answered = |content: &Content, details: &ResponseDetails, is_reused: bool| {
+            QuestionNews::Answered(AnswerNews {
+                model: details.model.clone(),
+                usage: (!is_reused).then_some(Usage {
+                    prompt_tokens: details.prompt_tokens,
+                    completion_tokens: details.completion_tokens,
+                    cached_tokens: details.cached_tokens,
+                    reasoning_tokens: details.reasoning_tokens,
+                    cost: details.cost,
+                }),
+                latency_ms: details.latency_ms,
+                is_vector: matches!(content, Content::Vector(_)),
+            })
+        };
+        Some(match event {
+            Event::ResponseReceived(ResponseReceived { content, details, .. }) => {
+                answered(content, details, false)
+            }
+            Event::AnswerReused(AnswerReused { content, details, .. }) => {
+                answered(content, details, true)
+            }
+            Event::AttemptFailed(_) => QuestionNews::Failed,
+            Event::DecisionMade(made) => QuestionNews::Decided(DecisionNews {
+                name: made.by.decides().to_owned(),
+                value: made.details.value.clone(),
+                method: made.by.method.clone(),
+            }),
+            _ => return None,
+        })
+    }
+}
+
+impl QuestionRow {
+    fn ends(&mut self, time: Time) {
+        let lasted = (time.0 - self.asked_at.0).max(0);
+        self.lasted_ms = u32::try_from(lasted).unwrap_or(NONE - 1);
+    }
+
+    /// The event of its answer.
+    pub(crate) fn answer(&self) -> Option<Seq> {
+        (self.answer != NONE).then(|| Seq(self.answer.into()))
+    }
+
+    /// The latency of its answer in milliseconds, if it was recorded.
+    pub(crate) fn latency_ms(&self) -> Option<u32> {
+        Some(self.latency_ms).filter(|ms| *ms > 0)
+    }
+
+    /// What the provider counted. A reused answer cost nothing again.
+    pub(crate) fn usage(&self) -> Usage {
+        let [prompt_tokens, cached_tokens, completion_tokens] =
+            self.tokens.map(|n| (n != NONE).then(|| n.into()));
+        Usage { prompt_tokens, cached_tokens, completion_tokens, ..Usage::default() }
+    }
+}
+
+impl QuestionColumns {
+    /// Adds what an event says about the question with a seq.
+    pub(crate) fn add(
+        &mut self,
+        seq: u32,
+        question: u32,
+        time: Time,
+        news: QuestionNews,
+        texts: &mut Texts,
+    ) {
+        if let QuestionNews::Asked { call, sample, asked_for, labels, model } = news {
+            let at = self.rows.len();
+            for (name, value) in &labels {
+                let values = self.labels.entry(texts.number(name)).or_default();
+                values.resize(at, NONE);
+                values.push(texts.number(value));
+            }
+            let model = model.map_or(NONE, |model| texts.number(&model));
+            self.models.extend((model != NONE).then_some(model));
+            self.rows.push(QuestionRow {
+                seq,
+                sample,
+                call: texts.number(&call),
+                asked_for: texts.number(&asked_for),
+                model,
+                reported: NONE,
+                status: QuestionStatus::Unanswered,
+                failed: 0,
+                asked_at: time,
+                lasted_ms: NONE,
+                tokens: [NONE; 3],
+                latency_ms: 0,
+                is_reused: false,
+                answer: NONE,
+                is_vector: false,
+            });
+            return;
+        }
+        let Some(at) = self.find(question) else { return };
+        let Some(row) = self.rows.get_mut(at) else { return };
+        match news {
+            QuestionNews::Answered(AnswerNews { model, usage, latency_ms, is_vector }) => {
+                row.reported = model.map_or(NONE, |model| texts.number(&model));
+                row.status = QuestionStatus::Answered;
+                row.ends(time);
+                row.answer = seq;
+                row.is_reused = usage.is_none();
+                row.is_vector = is_vector;
+                row.latency_ms = u32::try_from(latency_ms).unwrap_or(NONE);
+                if let Some(usage) = usage {
+                    let counted =
+                        [usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens];
+                    row.tokens =
+                        counted.map(|n| n.and_then(|n| u32::try_from(n).ok()).unwrap_or(NONE));
+                }
+            }
+            QuestionNews::Failed => {
+                row.failed += 1;
+                // It may still be asked again, and answered.
+                row.status = QuestionStatus::Failed;
+                row.ends(time);
+            }
+            QuestionNews::Decided(DecisionNews { name, value, method }) if !row.is_vector => {
+                let asked_for = row.asked_for;
+                self.decisions.add(at, asked_for, &name, &value, Some((&*method, Seq(seq.into()))));
+            }
+            QuestionNews::Asked { .. } | QuestionNews::Decided(_) => {}
+        }
+    }
+
+    /// The place of the question with a seq.
+    fn find(&self, seq: u32) -> Option<usize> {
+        self.rows.binary_search_by_key(&seq, |row| row.seq).ok()
+    }
+
+    /// All questions, in the order in which they were asked.
+    pub(crate) fn rows(&self) -> &[QuestionRow] {
+        &self.rows
+    }
+
+    /// The value of a label for a question: the texts of the name and of the value.
+    pub(crate) fn label(&self, name: u32, at: u32) -> Option<u32> {
+        let value = self.labels.get(&name)?.get(usize::try_from(at).ok()?).copied();
+        value.filter(|value| *value != NONE)
+    }
+
+    /// The models that requests name.
+    pub(crate) fn models(&self) -> impl Iterator<Item = u32> + '_ {
+        self.models.iter().copied()
+    }
+
+    /// The names of labels.
+    pub(crate) fn label_names(&self) -> impl Iterator<Item = u32> + '_ {
+        self.labels.keys().copied()
+    }
+}

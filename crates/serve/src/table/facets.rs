@@ -1,0 +1,177 @@
+//! What a table can be narrowed down by, with how many calls each choice would show.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use retold::id::Seq;
+use retold::log::EventFilter;
+use serde::Serialize;
+
+use super::TableSource;
+use super::rows::natural;
+use crate::question_columns::{QuestionRow, QuestionStatus};
+
+/// The most values of a label that are offered.
+const MOST: usize = 40;
+
+/// The calls that are chosen.
+#[derive(Clone, Copy)]
+pub(crate) struct FacetChoices<'a> {
+    pub(crate) filter: &'a EventFilter,
+    pub(crate) status: Option<QuestionStatus>,
+    /// Events with words that are looked for.
+    pub(crate) hits: Option<&'a BTreeSet<Seq>>,
+}
+
+/// Something to narrow down by.
+#[derive(Debug, Serialize)]
+pub(crate) struct Facet {
+    /// The key of the query: `label`, `model` or `status`.
+    pub(crate) key: &'static str,
+    /// What it is, for people.
+    pub(crate) name: String,
+    pub(crate) values: Vec<FacetValue>,
+}
+
+/// A choice.
+#[derive(Debug, Serialize)]
+pub(crate) struct FacetValue {
+    /// The value in the query.
+    pub(crate) value: String,
+    /// The same for people.
+    pub(crate) text: String,
+    /// How many calls it shows.
+    pub(crate) count: u64,
+    pub(crate) chosen: bool,
+}
+
+/// What a facet looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FacetOf {
+    Label(u32),
+    Model,
+    Status,
+}
+
+impl FacetOf {
+    /// The value of a question: a text, or the number of a status.
+    fn value(self, source: &TableSource<'_>, at: u32, question: &QuestionRow) -> Option<u32> {
+        match self {
+            FacetOf::Label(name) => source.roll.questions.label(name, at),
+            FacetOf::Model => Some(question.model).filter(|m| !source.roll.text(*m).is_empty()),
+            FacetOf::Status => Some(question.status as u32),
+        }
+    }
+}
+
+/// The questions that are chosen, and what they can be narrowed down by.
+pub(crate) fn facets(
+    source: &TableSource<'_>,
+    choices: FacetChoices<'_>,
+) -> (Vec<u32>, Vec<Facet>) {
+    let FacetChoices { filter, status, .. } = choices;
+    let number = |text: &str| source.roll.text_number(text).unwrap_or(crate::texts::NONE);
+    let names: Vec<u32> = source.roll.questions.label_names().collect();
+    let mut chosen: Vec<(FacetOf, u32)> = Vec::new();
+    for (name, value) in &filter.labels {
+        chosen.push((FacetOf::Label(number(name)), number(value)));
+    }
+    chosen.extend(filter.model.as_deref().map(|model| (FacetOf::Model, number(model))));
+    chosen.extend(status.map(|status| (FacetOf::Status, status as u32)));
+    let of: Vec<FacetOf> =
+        names.into_iter().map(FacetOf::Label).chain([FacetOf::Model, FacetOf::Status]).collect();
+    let mut counts: Vec<Option<BTreeMap<u32, u64>>> = vec![Some(BTreeMap::new()); of.len()];
+    let mut selected = Vec::new();
+    for (at, question) in source.roll.questions.rows().iter().enumerate() {
+        let Ok(at) = u32::try_from(at) else { break };
+        if !choices.has(source, at, question) {
+            continue;
+        }
+        let mut unmet = chosen.iter().filter(|(of, value)| {
+            let is = |found: u32| found == *value;
+            let is_it = of.value(source, at, question).is_some_and(is);
+            // Either name of a model chooses it.
+            !is_it && !(*of == FacetOf::Model && question.reported == *value)
+        });
+        // A facet counts what it would show if another of its values were chosen.
+        let (first, second) = (unmet.next(), unmet.next());
+        if first.is_none() {
+            selected.push(at);
+        }
+        for (facet, counts) in of.iter().zip(&mut counts) {
+            if second.is_some() || first.is_some_and(|(unmet, _)| unmet != facet) {
+                continue;
+            }
+            let Some(value) = facet.value(source, at, question) else { continue };
+            if let Some(all) = counts {
+                *all.entry(value).or_default() += 1;
+                if all.len() > MOST {
+                    *counts = None;
+                }
+            }
+        }
+    }
+    let shown = of.iter().zip(counts).filter_map(|(of, counts)| {
+        let facet = of.shown(source, counts?, &chosen);
+        let is_useful = facet.values.len() > 1 || facet.values.iter().any(|value| value.chosen);
+        is_useful.then_some(facet)
+    });
+    let shown = shown.collect();
+    (selected, shown)
+}
+
+impl FacetChoices<'_> {
+    /// Whether a question has what is chosen besides the facets.
+    fn has(&self, source: &TableSource<'_>, at: u32, question: &QuestionRow) -> bool {
+        let EventFilter { call, method, failed, since, .. } = self.filter;
+        let is_hit = |hits: &BTreeSet<Seq>| {
+            // The answer to a question comes after it, and may be the event with the words.
+            let seq = Seq(question.seq.into());
+            hits.contains(&seq) || question.answer().is_some_and(|answer| hits.contains(&answer))
+        };
+        let has_method = |method: &String| {
+            let method = source.decisions.find(method);
+            let mut about = source.decisions.about(usize::try_from(at).unwrap_or(usize::MAX));
+            about.any(|entry| source.decisions.is_method(entry, method))
+        };
+        (call.is_none() || self.filter.is_call(source.roll.text(question.call)))
+            && method.as_ref().is_none_or(has_method)
+            && (!failed || question.failed > 0)
+            && since.is_none_or(|since| question.asked_at >= since)
+            && self.hits.is_none_or(is_hit)
+    }
+}
+
+impl FacetOf {
+    fn shown(
+        self,
+        source: &TableSource<'_>,
+        counts: BTreeMap<u32, u64>,
+        chosen: &[(FacetOf, u32)],
+    ) -> Facet {
+        let (key, name) = match self {
+            FacetOf::Label(name) => ("label", source.roll.text(name).to_owned()),
+            FacetOf::Model => ("model", "model".to_owned()),
+            FacetOf::Status => ("status", "status".to_owned()),
+        };
+        let mut values: Vec<FacetValue> = counts
+            .into_iter()
+            .map(|(number, count)| {
+                let text = match self {
+                    FacetOf::Status => {
+                        let is = |status: &&QuestionStatus| **status as u32 == number;
+                        QuestionStatus::ALL.iter().find(is).map_or("", |status| status.name())
+                    }
+                    _ => source.roll.text(number),
+                };
+                let value = match self {
+                    FacetOf::Label(_) => format!("{name}={text}"),
+                    _ => text.to_owned(),
+                };
+                let chosen = chosen.contains(&(self, number));
+                FacetValue { value, text: text.to_owned(), count, chosen }
+            })
+            .collect();
+        values.sort_by_cached_key(|value| natural(&value.text));
+        Facet { key, name, values }
+    }
+}

@@ -1,0 +1,117 @@
+//! A run as a table: its calls one by one, or what calls with the same label have in common, with facets to choose
+//! from. Everything that decides which rows there are, and their order, is in memory; only values that are too long to
+//! be kept are read from the log, for the rows that are shown.
+
+mod cells;
+mod columns;
+mod facets;
+mod rows;
+mod sorting;
+
+use std::collections::BTreeMap;
+
+use retold::id::Seq;
+use retold::model::{Price, Prices};
+use serde::Serialize;
+
+pub(crate) use cells::TableCell;
+pub(crate) use columns::TableColumn;
+pub(crate) use facets::{Facet, FacetChoices, facets};
+use rows::RowMembers;
+
+use crate::decision_columns::DecisionColumns;
+use crate::event_columns::EventColumns;
+use crate::question_columns::{QuestionRow, QuestionStatus};
+
+/// What a table is made from.
+pub(crate) struct TableSource<'a> {
+    roll: &'a EventColumns,
+    /// The decisions that are in force.
+    decisions: &'a DecisionColumns,
+    /// By the text of a model.
+    prices: BTreeMap<u32, Price>,
+}
+
+impl<'a> TableSource<'a> {
+    pub(crate) fn new(
+        roll: &'a EventColumns,
+        decisions: &'a DecisionColumns,
+        prices: &Prices,
+    ) -> Self {
+        let models = roll.questions.models();
+        let prices = models.filter_map(|model| Some((model, prices.price(roll.text(model))?)));
+        TableSource { roll, decisions, prices: prices.collect() }
+    }
+
+    /// The question at a place.
+    fn question(&self, at: u32) -> Option<&'a QuestionRow> {
+        self.roll.questions.rows().get(usize::try_from(at).ok()?)
+    }
+}
+
+/// Which rows of a table are shown.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TableOptions {
+    /// The label that rows are the values of; `None` if they are calls.
+    pub(crate) by: Option<String>,
+    /// The key of the column that rows are sorted by, after `-` if the largest comes first.
+    pub(crate) sort: Option<String>,
+    /// How many rows are left out.
+    pub(crate) from: usize,
+    /// The most rows.
+    pub(crate) most: usize,
+}
+
+/// A row.
+#[derive(Debug, Serialize)]
+pub(crate) struct TableRow {
+    pub(crate) cells: Vec<TableCell>,
+    /// The question of a call; the first question of several calls.
+    pub(crate) seq: u64,
+    /// The value of the label; `None` for a call.
+    pub(crate) value: Option<String>,
+    /// Whether it, or one of its calls, failed.
+    pub(crate) failed: bool,
+}
+
+/// A table.
+#[derive(Debug)]
+pub(crate) struct RunTable {
+    pub(crate) columns: Vec<TableColumn>,
+    pub(crate) rows: Vec<TableRow>,
+    /// How many rows there are in all.
+    pub(crate) all: usize,
+    /// Of which questions they are.
+    pub(crate) questions: usize,
+}
+
+/// The part of a table that is shown, of the questions at some places. `read` reads values that are not in memory.
+///
+/// # Errors
+/// Those of `read`.
+pub(crate) fn table<E>(
+    source: &TableSource<'_>,
+    questions: Vec<u32>,
+    options: &TableOptions,
+    read: &mut dyn FnMut(Seq) -> Result<String, E>,
+) -> Result<RunTable, E> {
+    let by = options.by.as_ref().and_then(|by| source.roll.text_number(by));
+    let count = questions.len();
+    let members = RowMembers::new(source, by, questions);
+    let columns = columns::columns(source, by, &members);
+    let order = sorting::ordered(source, &members, &columns, options);
+    let mut rows = Vec::new();
+    for at in order {
+        let row = members.row(at);
+        let mut cells = Vec::new();
+        for column in &columns {
+            cells.push(column.cell(source, row, read)?);
+        }
+        let mut questions = row.questions.iter().filter_map(|at| source.question(*at));
+        let seq = questions.clone().next().map_or(0, |question| question.seq.into());
+        let failed = questions.any(|question| question.status == QuestionStatus::Failed);
+        let value = row.value.map(|value| source.roll.text(value).to_owned());
+        rows.push(TableRow { cells, seq, value, failed });
+    }
+    Ok(RunTable { columns, rows, all: members.len(), questions: count })
+}

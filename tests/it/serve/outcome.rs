@@ -1,0 +1,173 @@
+//! The page of a run opens on what came out: figures, and a table of its calls or participants.
+
+use serde_json::{Value, json};
+
+use super::{Served, imported, runs};
+use crate::cli::run_figures::votes;
+use crate::support::cli::Place;
+
+/// The texts of the cells of a table.
+fn cells(page: &Value) -> Vec<Vec<&str>> {
+    let rows = page["table"]["rows"].as_array().unwrap().iter();
+    rows.map(|row| {
+        let cells = row["cells"].as_array().unwrap().iter();
+        cells.map(|cell| cell["text"].as_str().unwrap()).collect()
+    })
+    .collect()
+}
+
+fn headings(page: &Value) -> Vec<&str> {
+    let columns = page["table"]["columns"].as_array().unwrap().iter();
+    columns.map(|column| column["heading"].as_str().unwrap()).collect()
+}
+
+/// The page has the figures that the command prints: the difference, the table and the events, in this order.
+#[test]
+fn a_program_s_run_opens_on_the_figures_of_stats() {
+    let place = Place::new();
+    votes(&place, 1, [8, 3]);
+    let served = Served::log(&place, "retold.db");
+    let page = served.json("/run/latest");
+    let (said, _) = place.json("stats latest");
+    for (shown, printed) in
+        page["figures"].as_array().unwrap().iter().zip(said["figures"].as_array().unwrap())
+    {
+        for (key, value) in printed.as_object().unwrap() {
+            assert_eq!(&shown[key], value, "{key}");
+        }
+    }
+    assert_eq!(
+        page["figures"].as_array().unwrap().len(),
+        said["figures"].as_array().unwrap().len()
+    );
+    let differences = page["figures"][0]["shown"]["differences"].as_array().unwrap();
+    let mut differences = differences.iter().map(|difference| difference.as_str().unwrap());
+    let difference = differences.find(|it| it.starts_with("ctl minus acp")).unwrap();
+    assert!(place.ok("stats latest").contains(difference), "{difference}");
+    let html = served.html("/run/latest");
+    let place_of = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text} in {html}"));
+    let order = [difference, "Calls by participant", "<h2 id=\"h-timeline\">"].map(place_of);
+    assert!(order.is_sorted(), "{order:?}");
+    // What a program calls its participants is inert.
+    assert!(!html.contains("<b>red</b>") && !html.contains('\u{1b}'), "{html}");
+    // The page of numbers begins with them, too.
+    assert!(served.html("/run/latest/stats").contains(difference));
+}
+
+#[test]
+fn studies_open_on_their_headline_figures() {
+    let place = imported();
+    let served = Served::log(&place, "all.db");
+    for run in runs(&served) {
+        let page = served.json(&format!("/run/{run}"));
+        let (said, _) = place.json(&format!("--log all.db stats {run}"));
+        let shown = page["headline"].as_array().unwrap();
+        assert!(!shown.is_empty(), "{page}");
+        let text = place.ok(&format!("--log all.db stats {run}"));
+        for (shown, printed) in shown.iter().zip(said["headline"].as_array().unwrap()) {
+            for (key, value) in printed.as_object().unwrap() {
+                assert_eq!(&shown[key], value, "{key}");
+            }
+            let line = text.lines().find(|line| line.contains(shown["name"].as_str().unwrap()));
+            let value = shown["shown"]["value"].as_str().unwrap();
+            assert!(line.unwrap().contains(value), "{text}");
+        }
+        // Recorded before calls had labels: nothing is made of their names.
+        assert_eq!(page["table"]["by"], Value::Null);
+        assert!(served.html(&format!("/run/{run}")).contains("<h2 id=\"h-table\">Calls <"));
+    }
+}
+
+#[test]
+fn participants_stand_with_their_condition_and_what_they_decided() {
+    let place = Place::new();
+    votes(&place, 1, [8, 3]);
+    let served = Served::log(&place, "retold.db");
+    let page = served.json("/run/latest");
+    let named = ["participant", "condition", "vote", "calls", "failed"];
+    assert_eq!(headings(&page)[..5], named);
+    let rows = cells(&page);
+    assert_eq!(rows[0][..5], ["acp_0", "acp", "yes", "1", "0"]);
+    assert_eq!(rows[10][..5], ["acp_10", "acp", "", "1", "1"], "its call failed");
+    assert_eq!(rows[9][0], "acp_9", "by number");
+    // By a label with few values: first and last of what was decided.
+    let conditions = served.json("/run/latest?by=condition");
+    let ctl = cells(&conditions).into_iter().find(|row| row[0] == "ctl").unwrap();
+    assert_eq!(ctl[..4], ["ctl", "yes → no (10)", "11", "0"], "the null vote does not count");
+    let calls = served.json("/run/latest?by=call");
+    assert_eq!(calls["table"]["by"], Value::Null);
+    assert_eq!(cells(&calls)[0][0], "vote/acp_0#0");
+    let wrong = served.get("/run/latest?by=nothing");
+    assert_eq!(wrong.status, 400);
+    assert!(
+        wrong.body.contains("no call has a label nothing: there is condition, participant, call")
+    );
+}
+
+#[test]
+fn what_is_chosen_narrows_the_table_and_the_events_down() {
+    let place = Place::new();
+    votes(&place, 1, [8, 3]);
+    let served = Served::log(&place, "retold.db");
+    let page = served.json("/run/latest?label=condition%3Dacp");
+    assert_eq!((&page["table"]["all"], &page["table"]["calls"]), (&json!(12), &json!(12)));
+    let condition = page["facets"].as_array().unwrap().iter().find(|f| f["name"] == "condition");
+    let count = |text: &str| {
+        let values = condition.unwrap()["values"].as_array().unwrap();
+        values.iter().find(|value| value["text"] == text).unwrap()["count"].clone()
+    };
+    assert_eq!((count("acp"), count("ctl")), (json!(12), json!(11)), "what each would show");
+    let failed = served.json("/run/latest?status=failed");
+    assert_eq!(cells(&failed)[0][0], "acp_10");
+    let kinds: Vec<&Value> =
+        failed["rows"].as_array().unwrap().iter().map(|r| &r["kind"]).collect();
+    assert_eq!(kinds, ["RequestSent", "AttemptFailed"], "the events of that call");
+    let wrong = served.get("/run/latest?status=lost");
+    assert_eq!(wrong.status, 400);
+    assert!(
+        wrong.body.contains("status=lost is not a status: there is answered, failed, unanswered")
+    );
+}
+
+/// The file has the rows of the page, in their order, and all pages of them.
+#[test]
+fn a_table_is_sorted_and_its_file_has_what_is_shown() {
+    let place = Place::new();
+    votes(&place, 1, [8, 3]);
+    let served = Served::log(&place, "retold.db");
+    for sort in ["", "&sort=name", "&sort=-name", "&sort=decision:vote", "&sort=-decision:vote"] {
+        let query = format!("?label=condition%3Dacp{sort}");
+        let page = served.json(&format!("/run/latest{query}"));
+        let csv = served.get(page["table"]["csv"].as_str().unwrap());
+        assert!(csv.head.contains("attachment") && csv.status == 200, "{}", csv.head);
+        let lines: Vec<Vec<&str>> =
+            csv.body.lines().map(|line| line.split(',').collect()).collect();
+        assert_eq!(lines[0], headings(&page));
+        let plain: Vec<Vec<String>> = page["table"]["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| {
+                let cells = row["cells"].as_array().unwrap().iter();
+                let number =
+                    |cell: &Value| cell["number"].as_f64().map(|number| number.to_string());
+                cells
+                    .map(|cell| {
+                        number(cell).unwrap_or_else(|| cell["text"].as_str().unwrap().to_owned())
+                    })
+                    .collect()
+            })
+            .collect();
+        assert_eq!(lines[1..], plain[..], "{sort}");
+    }
+    let votes = |sort: &str| {
+        let page = served.json(&format!("/run/latest?sort={sort}"));
+        cells(&page).iter().map(|row| row[2].to_owned()).collect::<Vec<_>>()
+    };
+    let (up, down) = (votes("decision:vote"), votes("-decision:vote"));
+    assert_eq!((up[0].as_str(), down[0].as_str()), ("no", "yes"));
+    let all = served.json("/run/latest")["table"]["all"].as_u64().unwrap();
+    let last = served.json("/run/latest?sort=-decision:vote&skip=20");
+    assert_eq!(all, 24);
+    assert_eq!(cells(&last).last().unwrap()[2], "", "what is missing comes last");
+}
