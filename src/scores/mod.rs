@@ -51,6 +51,12 @@ impl Scorer {
         Scorer { kind: ScorerKind::Person, name: name.to_owned(), version: 1, about }
     }
 
+    /// A model that decided something in a run.
+    pub fn judge(run: RunId, name: &str) -> Self {
+        let about = Map::from_iter([("run".to_owned(), run.to_string().into())]);
+        Scorer { kind: ScorerKind::Judge, name: name.to_owned(), version: 1, about }
+    }
+
     /// What made a decision, as it is recorded.
     pub fn by(&self, method: &str) -> DecidedBy {
         let kind = match self.kind {

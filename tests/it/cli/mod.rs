@@ -26,6 +26,7 @@ mod frozen;
 mod hostile;
 mod interrupted;
 mod json;
+mod judges;
 mod killed;
 mod kills;
 mod labels;

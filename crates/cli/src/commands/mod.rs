@@ -14,6 +14,7 @@ mod drift;
 mod export;
 mod fork;
 mod import;
+mod judge;
 mod label;
 mod log;
 mod plan;
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Replay(replay::Args),
     Proxy(proxy::Args),
     Check(check::Args),
+    Judge(judge::Args),
     Label(label::Args),
     Agreement(agreement::Args),
     Diff(diff::Args),
@@ -78,6 +80,7 @@ pub(crate) fn run(
         Command::Proxy(args) => proxy::run(args, global, output),
         Command::Replay(args) => replay::run(args, global, output),
         Command::Check(args) => check::run(args, global, output),
+        Command::Judge(args) => judge::run(args, global, output),
         Command::Label(args) => label::run(args, global, output),
         Command::Agreement(args) => agreement::run(args, global, output),
         Command::Diff(args) => diff::run(args, global, output),

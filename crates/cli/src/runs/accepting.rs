@@ -7,20 +7,27 @@ use retold::exchange::AcceptedRun;
 use retold::id::RunId;
 use retold::log::{Backend, SqliteBackend};
 use retold::run::clock;
+use serde_json::Value;
 
 /// Starts a run for the decisions about another, which must be sound, because a run cannot be
 /// deleted later.
 pub(crate) fn begin(source: &RunSource) -> Result<AcceptedRun, CliError> {
+    begin_by(source, None)
+}
+
+/// The same for decisions that a model made, which may be simulated where the answers are not.
+pub(crate) fn begin_by(source: &RunSource, model: Option<Value>) -> Result<AcceptedRun, CliError> {
     if source.file.is_some() {
         return Err(CliError::usage(format!(
-            "{}: --accept needs a run, and this is a file of exchanges",
+            "{}: decisions are recorded about a run, and this is a file of exchanges",
             source.name()
         ))
         .hint("import it first, with `retold import FILE`"));
     }
     let mut reader = source.log.reader()?;
     let verified = select::sound(reader.as_mut(), source.run, "nothing was accepted")?;
-    let started = select::started(reader.as_mut(), source.run)?;
+    let mut started = select::started(reader.as_mut(), source.run)?;
+    started.model = model.unwrap_or(started.model);
     Ok(AcceptedRun::begin(new_run_id()?, source.run, verified.head, &started, clock::now())?)
 }
 

@@ -33,10 +33,10 @@ mod strategy;
 
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::attach::ParserConditions;
-use self::fields::FileFields;
+use self::fields::{FileFields, ParserFields};
 use self::rules::FileRules;
 use crate::config::{ConfigError, ConfigProblem, load, located, read_text};
 use retold::decide::{Chooser, NOTHING_FOUND, PARSER_FILE};
@@ -91,25 +91,7 @@ impl ParserFile {
             }
             fields.check_name(&key)?;
             let attached = ParserConditions::new(&fields.conditions, &format!("{key}.for"))?;
-            let strategies =
-                strategy::all(&fields.strategies, rules, &format!("{key}.strategies"))?;
-            let [a, b, c, d, ..] = *hash;
-            let mut file = json!({
-                "blake3": retold::id::PromptHash(*hash).to_string(),
-                "file": name,
-                "parser": fields,
-            });
-            if let Some(rules) = rules.recorded() {
-                file["rules"] = rules.into();
-            }
-            let spec = ParserSpec {
-                name: fields.name.clone().into(),
-                version: u32::from_be_bytes([a, b, c, d]),
-                params: json!({PARSER_FILE: file}),
-            };
-            let parser =
-                StrategyParser::own(spec, strategies, (NOTHING_FOUND, fields.default.clone()));
-            let parser = parser.map_err(|e| ConfigProblem::new(&key, e.to_string()))?;
+            let parser = parser_of(fields, rules, (name, hash), &key)?;
             all.push((attached, Box::new(parser)));
         }
         Ok(ParserFile { name: name.to_owned(), parsers: all })
@@ -140,6 +122,52 @@ impl ParserFile {
         let found = self.parsers.iter().find(|(_, parser)| parser.spec().name == name);
         found.map(|(_, parser)| &**parser)
     }
+}
+
+/// A parser of a file with this name and this hash; `key` is where the file has it.
+fn parser_of(
+    fields: &ParserFields,
+    rules: FileRules,
+    (name, hash): (&str, &[u8; 32]),
+    key: &str,
+) -> Result<StrategyParser<(), Value>, ConfigProblem> {
+    let strategies = strategy::all(&fields.strategies, rules, &format!("{key}.strategies"))?;
+    let [a, b, c, d, ..] = *hash;
+    let mut file = json!({
+        "blake3": retold::id::PromptHash(*hash).to_string(),
+        "file": name,
+        "parser": fields,
+    });
+    if let Some(rules) = rules.recorded() {
+        file["rules"] = rules.into();
+    }
+    let spec = ParserSpec {
+        name: fields.name.clone().into(),
+        version: u32::from_be_bytes([a, b, c, d]),
+        params: json!({PARSER_FILE: file}),
+    };
+    let parser = StrategyParser::own(spec, strategies, (NOTHING_FOUND, fields.default.clone()));
+    parser.map_err(|e| ConfigProblem::new(key, e.to_string()))
+}
+
+/// A parser that a config writes down as a parser file would: its name and its strategies.
+///
+/// # Errors
+/// The key of the config, `name` or `strategies`, and what is wrong with it.
+pub fn written_parser(
+    name: &str,
+    strategies: &Value,
+) -> Result<StrategyParser<(), Value>, ConfigProblem> {
+    let fields = json!({"name": name, "strategies": strategies});
+    let hash = hash_of(fields.to_string().as_bytes());
+    let fields: ParserFields = serde_json::from_value(fields)
+        .map_err(|error| ConfigProblem::new("strategies", error.to_string()))?;
+    let parser = fields
+        .check_name("")
+        .and_then(|()| parser_of(&fields, FileRules::new(None)?, ("config", &hash), ""));
+    parser.map_err(|ConfigProblem { key, message }| {
+        ConfigProblem::new(key.trim_start_matches('.'), message)
+    })
 }
 
 impl Chooser for ParserFile {

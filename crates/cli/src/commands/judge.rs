@@ -1,0 +1,206 @@
+//! `retold judge`: a model judges the answers of a run, in a run of its own.
+
+use std::path::PathBuf;
+
+use retold::decide::each_answer;
+use retold::escaping::printable;
+use retold::event::Event;
+use retold::id::RunId;
+use retold::log::{EventFault, Log, LogError, Reader, RunEvents, SqliteBackend};
+use retold::run::how_it_ended;
+use retold::scores::{AnswerName, Score, Scorer, Scores};
+use retold_judge::{JudgeSettings, JudgeStudy, Judged, JudgedAnswer, NAME};
+use retold_study::Registration;
+use retold_study::settings::ExperimentSettings;
+use retold_study::study::Study;
+use serde_json::Value;
+
+use crate::error::{CliError, Status, write_err};
+use crate::gate;
+use crate::global::Global;
+use crate::model::ModelArgs;
+use crate::output::{Output, counted};
+use crate::runs::accepting;
+use crate::runs::folder::FolderArgs;
+use crate::runs::record::{StudyRecording, record};
+use crate::runs::resume::same_study;
+use crate::select::{self, RunSource};
+
+/// How much of a name is shown.
+const SHOWN: usize = 60;
+
+/// Let a model judge the recorded answers, in a run of its own.
+///
+/// The config says what the model is asked about each answer, which verdicts it may give, and how often it is asked:
+/// docs/guide/label.md describes it. The model is simulated unless the config or a flag says otherwise.
+///
+/// The judge is an experiment: its run is replayed, continued, forked and verified as any other. When it has finished, its
+/// verdicts are recorded as decisions about the judged answers, in one more run, which names the judge's. They replace
+/// decisions that have the same name, and stand beside all others. Verdicts of a simulated judge are marked as
+/// simulated.
+///
+/// With --resume, an interrupted judge continues; nothing is asked twice. If it had finished, its verdicts are recorded
+/// unless they are already.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The run whose answers are judged: first digits of its id, its name, or `latest`.
+    run: String,
+    /// The config file of the judge (YAML).
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Change a setting of the config, such as samples=3 or request.model=gpt-4o. Can be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    /// Continue the judge that was interrupted.
+    #[arg(long)]
+    resume: bool,
+    /// Judge again, even if the log has an unfinished run of this judge.
+    #[arg(long, conflicts_with = "resume")]
+    new: bool,
+    // Last, because clap puts everything that follows under its heading.
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let Args { run, config, settings, resume, new, model } = args;
+    let source = select::source(global, &run)?;
+    gate::sound(&source.log, source.run, "nothing was judged", output)?;
+    // A run that nothing can be accepted about is refused before anything is asked.
+    accepting::begin(&source)?;
+    let mut study = global.studies.study(&config, Some(NAME), &settings)?;
+    let judge = with_answers(&study, &source)?;
+    let name = judge.name.clone();
+    study.settings.experiment = ExperimentSettings::new(judge);
+    let tried = JudgeStudy.check(&study.settings.experiment);
+    tried.map_err(|error| CliError::from(error.at(&config)).hint("nothing was asked"))?;
+    let wanted = study.settings.experiment.to_json().map_err(|e| CliError::usage(e.to_string()))?;
+    let folder = FolderArgs::default();
+    let status = if resume {
+        model.apply(global.studies, NAME, &mut study.settings)?;
+        same_study(study, model, folder, global, output)?
+    } else {
+        let (log_limit, seat) = (None, None);
+        let recording =
+            StudyRecording { config, settings, study, model, log_limit, new, folder, seat };
+        record(recording, global, output)?
+    };
+    if status != Status::Fine {
+        return Ok(status);
+    }
+    let log = select::open(global)?;
+    let judge = finished(&log, &wanted)?;
+    let model = select::started(log.reader()?.as_mut(), judge)?.model;
+    let scores = verdicts(&log, judge)?;
+    accept(&source, &Scorer::judge(judge, &name), &scores, model, global)?;
+    Ok(status)
+}
+
+/// The settings of a config, with the answers of a run that it selects.
+fn with_answers(study: &Study, source: &RunSource) -> Result<JudgeSettings, CliError> {
+    let settings = study.settings.experiment.typed::<JudgeSettings>();
+    let mut settings = settings.map_err(|e| CliError::usage(e.to_string()))?.into_owned();
+    let mut reader = source.checked()?;
+    let run = source.run;
+    let mut answers = Vec::new();
+    each_answer::<CliError>(&mut reader, run, |reader, answer| {
+        // Other choices and what is not read have no text of their own.
+        let is_text = answer.choice.at == 0 && !answer.whole().text.is_empty();
+        if !is_text || !settings.judges(&answer.call, &answer.labels) {
+            return Ok(());
+        }
+        let request = reader.request(answer.prompt)?;
+        let fault = EventFault::NoRequest { prompt: answer.prompt };
+        let request = request.ok_or_else(|| LogError::corrupt(run, answer.seq, fault))?;
+        let question = request.messages().pop().map(|(_, text)| text).unwrap_or_default();
+        let text = answer.whole().text.to_owned();
+        answers.push(JudgedAnswer {
+            seq: answer.seq,
+            call: answer.call,
+            sample: answer.sample,
+            labels: answer.labels,
+            question,
+            text,
+        });
+        Ok(())
+    })?;
+    answers.sort_by_key(|answer| answer.seq);
+    if answers.is_empty() {
+        return Err(CliError::usage(format!("run {run} has no answers that this judge judges"))
+            .hint("`calls` and `labels` in the config select them; an answer without a text is left out"));
+    }
+    settings.of = Some(run);
+    settings.answers = answers;
+    Ok(settings)
+}
+
+/// The run of this judge that finished last.
+fn finished(log: &Log, wanted: &Value) -> Result<RunId, CliError> {
+    let mut reader = log.reader()?;
+    for head in reader.runs()?.into_iter().rev() {
+        // A damaged run is reported by commands that are about it.
+        let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
+        let is_it = started.experiment == NAME && started.settings["experiment"] == *wanted;
+        if is_it && how_it_ended(reader.as_mut(), head.run)?.is_some() {
+            return Ok(head.run);
+        }
+    }
+    Err(CliError::new(Status::Io, "the run of the judge is not in the log any more"))
+}
+
+/// The verdicts of a judge.
+fn verdicts(log: &Log, judge: RunId) -> Result<Scores, CliError> {
+    let mut reader = log.reader()?;
+    let (mut events, mut scores) = (RunEvents::new(judge), Scores::default());
+    while let Some(stored) = events.next(reader.as_mut())? {
+        let Event::Occurred(fact) = stored.event().map_err(LogError::from)? else { continue };
+        let judged: Judged =
+            serde_json::from_value(fact.fact).map_err(|e| CliError::usage(e.to_string()))?;
+        // Nobody answered: that is no verdict.
+        if judged.samples.is_empty() {
+            continue;
+        }
+        let score = Score {
+            line: stored.seq.0,
+            answer: AnswerName::Seq(judged.answer),
+            choice: 0,
+            value: judged.verdict,
+            method: None,
+            reasoning: None,
+            warnings: Vec::new(),
+        };
+        scores.add(score).map_err(|error| CliError::usage(error.to_string()))?;
+    }
+    Ok(scores)
+}
+
+/// Records verdicts as decisions about the judged answers, made by this model.
+fn accept(
+    source: &RunSource,
+    scorer: &Scorer,
+    scores: &Scores,
+    model: Value,
+    global: &Global,
+) -> Result<(), CliError> {
+    let simulated = model["simulated"].as_bool().unwrap_or(false);
+    let mut accepted = accepting::begin_by(source, Some(model))?;
+    let mut reader = source.checked()?;
+    scores
+        .accept(&mut reader, source.run, scorer, &mut accepted)
+        .map_err(|error| CliError::usage(error.to_string()))?;
+    if accepted.is_empty() {
+        write_err("no verdicts were recorded: the judge gave none\n");
+        return Ok(());
+    }
+    let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
+    let judged = counted(scores.len() as u64, "answer");
+    let said = if simulated { "SIMULATED " } else { "" };
+    let (stored, known) = accepting::store(accepted, &backend)?;
+    let known = known.map(|run| format!("run {run} has these verdicts already\n"));
+    let stored = stored.map(|run| {
+        let name = printable(&scorer.name, SHOWN);
+        format!("run {run}: {said}verdicts about {judged} of run {}, as {name}\n", source.run)
+    });
+    write_err(&stored.or(known).unwrap_or_default());
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! The config file of a judge, and the settings that it resolves to.
+
+use retold::event::Labels;
+use retold::id::{CallPath, RunId, Sample, Seq};
+use retold::model::{Limits, RetryPolicy};
+use retold_study::config::{ConfigError, ConfigFile, ModelConfig, RequestConfig, Runtime};
+use retold_study::study::Study;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::NAME;
+use crate::verdicts::{JudgeScale, Verdicts};
+
+/// The config file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JudgeConfig {
+    /// `judge`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<String>,
+    /// The seed of the simulated model.
+    #[serde(default)]
+    pub seed: u64,
+    /// What is decided, such as `polite`.
+    pub name: String,
+    /// What the judge is asked, with `{answer}` in it; also `{question}`, `{call}` and `{labels.NAME}`. The sentence that asks
+    /// for a verdict is added at the end, unless `{verdict}` says where it belongs.
+    pub template: String,
+    /// The verdicts that the judge may give.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<String>>,
+    /// The verdicts as a scale of whole numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<JudgeScale>,
+    /// How the judge's answers are read, as in a parser file; the verdict's tag, then the last line, if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strategies: Option<Value>,
+    /// How many answers of the judge there are for each judged answer.
+    #[serde(default = "one")]
+    pub samples: u32,
+    /// Only answers to these calls and to calls below them; all if not given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<CallPath>,
+    /// Only answers whose calls have these labels.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
+    /// The parameters of every request.
+    pub request: RequestConfig,
+    /// The model that answers.
+    #[serde(default)]
+    pub model: ModelConfig,
+    /// How fast to ask.
+    #[serde(default)]
+    pub limits: Limits,
+    /// When to try again.
+    #[serde(default)]
+    pub retry: RetryPolicy,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// What is recorded: everything that is needed to run it again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JudgeSettings {
+    /// What is decided.
+    pub name: String,
+    /// What the judge is asked.
+    pub template: String,
+    /// The verdicts.
+    pub verdicts: Verdicts,
+    /// How its answers are read.
+    pub strategies: Value,
+    /// How many answers there are for each judged one.
+    pub samples: u32,
+    /// Only answers to these calls are judged, if there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<CallPath>,
+    /// Only answers with these labels are judged.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
+    /// The parameters of every request.
+    pub request: RequestConfig,
+    /// The run whose answers are judged; `None` until it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<RunId>,
+    /// Its answers.
+    #[serde(default)]
+    pub answers: Vec<JudgedAnswer>,
+}
+
+/// An answer to be judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JudgedAnswer {
+    /// Its seq in the judged run.
+    pub seq: Seq,
+    /// Its call.
+    pub call: CallPath,
+    /// Which answer to that call it is.
+    pub sample: Sample,
+    /// What the call belongs to.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
+    /// The last message of its request.
+    pub question: String,
+    /// The answer.
+    pub text: String,
+}
+
+impl JudgeSettings {
+    /// Whether answers to a call with these labels are judged.
+    pub fn judges(&self, call: &CallPath, labels: &Labels) -> bool {
+        let is_wanted = self.calls.is_empty() || self.calls.iter().any(|of| call.is_under(of));
+        is_wanted && self.labels.iter().all(|(name, value)| labels.get(name) == Some(value))
+    }
+}
+
+/// Reads a config file. The answers come from the run that is judged.
+///
+/// # Errors
+/// [`ConfigError`] with file, line or key.
+pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
+    let config: JudgeConfig = file.read(NAME)?;
+    let JudgeConfig { seed, name, template, values, scale, strategies, samples, .. } = config;
+    let JudgeConfig { calls, labels, request, model, limits, retry, .. } = config;
+    let verdicts = Verdicts::given(values, scale).map_err(|wrong| wrong.at(file.path))?;
+    let strategies = strategies.unwrap_or_else(|| verdicts.strategies());
+    let settings = JudgeSettings {
+        name,
+        template,
+        verdicts,
+        strategies,
+        samples,
+        calls,
+        labels,
+        request,
+        of: None,
+        answers: Vec::new(),
+    };
+    Ok(Study::new(NAME, seed, settings, Runtime { model, limits, retry, ..Runtime::default() }))
+}
