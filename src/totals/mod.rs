@@ -11,6 +11,7 @@ mod part;
 mod saved;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +30,7 @@ pub use self::figures::{
 };
 pub use self::methods::{MethodFigures, ParserFigures};
 pub use self::saved::{SavedPart, Savings};
+pub use self::words::{dollars, token_count};
 
 /// Events in one read.
 const BATCH: usize = 1024;

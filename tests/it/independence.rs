@@ -17,7 +17,7 @@ use crate::support::mixed::chat;
 use crate::support::trial::Trial;
 
 /// What is wrong with a run, if anything.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum MadeUp {
     /// Ten people name two options each.
     AllNull,
@@ -29,6 +29,69 @@ enum MadeUp {
     Reasks,
     /// Ten people in two games, who hear what was said before.
     TwoClusters,
+}
+
+impl MadeUp {
+    /// What a report has to say of it, besides the sentence about independence: its calls; values that count in the share,
+    /// missing ones, fallbacks, share and interval; how decisions were found.
+    fn truth(self) -> [&'static str; 4] {
+        match self {
+            MadeUp::AllNull => [
+                "calls | 10: 10 answered",
+                "attempts | 10, 0 failed",
+                "0 | 10 | 0 | - | none: no values",
+                "Of 10 decisions in run 0101010101010101: 0 (0.00 %) were found in the answer; 0 come from a parser's last resort; 10 have the value null.",
+            ],
+            MadeUp::AllFallback => [
+                "calls | 10: 10 answered",
+                "attempts | 10, 0 failed",
+                "0 | 0 | 10 | - | none: no values",
+                "Of 10 decisions in run 0101010101010101: 0 (0.00 %) were found in the answer; 10 come from a parser's last resort; 10 have the value null.",
+            ],
+            MadeUp::SharedAnswers => [
+                "calls | 12: 12 answered",
+                "attempts | 3, 0 failed",
+                "12 | 0 | 0 | 100.00 % | none",
+                "Of 12 decisions in run 0101010101010101: 12 (100.00 %) were found in the answer; 0 come from a parser's last resort.",
+            ],
+            MadeUp::Reasks => [
+                "calls | 20: 20 answered",
+                "attempts | 20, 0 failed",
+                "10 | 0 | 0 | 100.00 % | [69.15, 100.00] Clopper-Pearson over 10 participants",
+                "Of 20 decisions in run 0101010101010101: 10 (50.00 %) were found in the answer; 10 come from a parser's last resort; 10 have the value null.",
+            ],
+            MadeUp::TwoClusters => [
+                "calls | 10: 10 answered",
+                "attempts | 10, 0 failed",
+                "10 | 0 | 0 | 100.00 % | none: nothing varies",
+                "Of 10 decisions in run 0101010101010101: 10 (100.00 %) were found in the answer; 0 come from a parser's last resort.",
+            ],
+        }
+    }
+}
+
+/// What a report says in words and tables. Of what it says about the run, calls and attempts; times differ each time.
+fn sentences(page: &str) -> Vec<String> {
+    let body = page.split("<h2>Calls, tokens, latency</h2>").next().unwrap();
+    let mut said = Vec::new();
+    for line in body.lines() {
+        let is_said = ["<p>", "<p class=banner>", "<li>", "<tr>", "<tr class=warn>", "<h2>"];
+        if !is_said.iter().any(|begin| line.starts_with(begin)) {
+            continue;
+        }
+        let cells = line.replace("</td><td", "</td> | <td").replace("</th><t", "</th> | <t");
+        let mut text = String::new();
+        let mut rest = cells.as_str();
+        while let Some((before, tag)) = rest.split_once('<') {
+            text.push_str(before);
+            rest = tag.split_once('>').map_or("", |(_, after)| after);
+        }
+        text.push_str(rest);
+        said.push(text.trim().to_owned());
+    }
+    let of_run = ["run | ", "recorded | ", "tokens | ", "recorded by | ", "events | "];
+    said.retain(|text| !of_run.iter().any(|begin| text.starts_with(begin)));
+    said
 }
 
 struct Poll(MadeUp, Arc<VoteParser>);
@@ -106,11 +169,18 @@ fn said_of(made_up: MadeUp) -> String {
     drop(trial);
     let audit = place.ok("audit latest --independence");
     let sentence = audit.lines().find(|line| line.starts_with("vote of poll: ")).unwrap();
-    place.ok("report latest -o report.html");
+    let figure = ["--figure", "share of vote = park"];
+    let report = ["report", "latest", "-o", "report.html", figure[0], figure[1]];
+    let written = place.args(&report);
+    assert_eq!(written.code, 0, "{written:?}");
     let page = place.read("report.html");
     let page = page.replace("&#39;", "'");
     assert!(page.contains(&format!("<li>{sentence}</li>")), "{sentence}\n{page}");
-    let found = page.lines().find(|line| line.starts_with("<p>Of ")).unwrap();
+    let reported = sentences(&page);
+    for truth in made_up.truth() {
+        assert!(reported.iter().any(|said| said == truth), "{truth}\nis not in\n{reported:#?}");
+    }
+    let reported = reported.join("\n");
     let stats = place.ok("stats latest");
     let numbers = stats.lines().find(|line| line.contains("vote@1: ")).unwrap().trim();
     // The page has the same numbers.
@@ -118,7 +188,7 @@ fn said_of(made_up: MadeUp) -> String {
     let shown = served.json("/run/latest/stats");
     let (stats, _) = place.json("stats latest");
     assert_eq!(shown["stats"]["parsers"], stats["parsers"]);
-    format!("{sentence}\n{found}\n{numbers}\n")
+    format!("{sentence}\n{numbers}\nthe report\n{reported}\n")
 }
 
 #[test]

@@ -62,6 +62,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "totals",
         &[
             "content",
+            "counted",
             "decide",
             "event",
             "exchange",

@@ -40,4 +40,4 @@ pub use table::{
     FiguresError, GroupValue, SuggestedFigures, SuggestedTables, census_of, figure_tables,
     suggested_figures, suggested_tables,
 };
-pub use words::other_seed;
+pub use words::{other_seed, other_seeds};

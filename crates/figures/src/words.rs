@@ -1,5 +1,7 @@
 //! Figures as people read them, in the terminal, on the page and in reports.
 
+use retold::counted::counted;
+
 use crate::{ComparedFigure, Estimate, FigureKind, Interval, Pairing};
 
 /// A value: `40.00 %`, `1.250`.
@@ -55,6 +57,20 @@ pub fn other_seed(one: u64, other: u64) -> Option<String> {
              the differences are unpaired and count all values of each run"
         )
     })
+}
+
+/// What to know about the differences of several runs from a first one; `None` if all have its seed.
+pub fn other_seeds(first: u64, others: &[u64]) -> Option<String> {
+    let differing: Vec<u64> = others.iter().copied().filter(|seed| *seed != first).collect();
+    match (differing.as_slice(), others) {
+        ([], _) => None,
+        ([other], [_]) => other_seed(first, *other),
+        (differing, _) => Some(format!(
+            "{} with a seed other than that of the first run ({first}), so lanes with the same name may be different \
+             people: these differences are unpaired, of all draws of each run",
+            counted(differing.len() as u64, "run")
+        )),
+    }
 }
 
 impl Estimate {

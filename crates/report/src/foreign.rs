@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use retold_study::charts::{Chart, ChartData};
+use retold_study::charts::{Chart, ChartAxis, ChartData};
 
 use retold::percentile::nearest_rank;
 use retold::totals::Counts;
 
-use crate::summary::{MOST_GROUPS, RunSummary, methods};
+use crate::summary::{RunSummary, methods};
 
 /// The percentiles that are plotted.
 const PERCENTILES: [u32; 10] = [1, 5, 10, 25, 50, 75, 90, 95, 99, 100];
@@ -83,7 +83,7 @@ fn usage(numbers: &BTreeMap<String, Counts>, by: &str, what: &str) -> Vec<Chart>
             title: format!("Latency by {what}: the time that a share of the answers took at most"),
             data: ChartData::Lines {
                 x: "percentile of the answers".to_owned(),
-                y: "milliseconds".to_owned(),
+                y: ChartAxis::number("milliseconds"),
                 series,
             },
         });
@@ -99,16 +99,7 @@ fn decisions(numbers: &BTreeMap<String, Counts>, by: &str, what: &str) -> Option
             (format!("{name}: {method}{last}"), decisions as f64)
         })
     });
-    let mut bars: Vec<(String, f64)> = bars.collect();
-    if bars.len() > MOST_GROUPS {
-        // Those with the most decisions stay, in their order.
-        let mut by_size = bars.clone();
-        by_size.sort_by(|one, other| other.1.total_cmp(&one.1));
-        let others = by_size.split_off(MOST_GROUPS - 1);
-        bars.retain(|bar| !others.contains(bar));
-        let sum = others.iter().map(|(_, decisions)| decisions).sum();
-        bars.push((format!("({} others)", others.len()), sum));
-    }
+    let bars: Vec<(String, f64)> = bars.collect();
     (!bars.is_empty()).then(|| Chart {
         name: format!("methods{by}"),
         title: format!("Decisions by {what} and method"),

@@ -5,17 +5,16 @@ use std::collections::BTreeMap;
 use retold::audit::{AuditError, Independence, independence};
 use retold::counted::counted;
 use retold::event::{Event, RunStarted};
-use retold::id::{RunId, Seq};
+use retold::id::{RunId, Seq, Time};
 use retold::log::{LogError, Reader};
 use retold::model::Prices;
 use retold::parse::Parsers;
 use retold::totals::{Counts, Figures, ParserFigures, Totals};
 
+use crate::MOST_GROUPS;
+
 /// Decisions by method, and whether it is the parser's last resort: nothing was found in the answer.
 pub type Methods = BTreeMap<(String, bool), u64>;
-
-/// The most groups of a table or a plot; the others are summed up.
-pub(crate) const MOST_GROUPS: usize = 30;
 
 /// A run, summed up.
 #[derive(Debug, Clone)]
@@ -24,6 +23,10 @@ pub struct RunSummary {
     pub run: RunId,
     /// How it began.
     pub started: RunStarted,
+    /// When it began.
+    pub began: Time,
+    /// When its last event was recorded.
+    pub ended: Time,
     /// The word for how it ended; `None` if it is unfinished.
     pub outcome: Option<String>,
     /// Its numbers, by the kinds of call and the models with the most calls.
@@ -41,22 +44,28 @@ impl RunSummary {
         reader: &mut dyn Reader,
         run: RunId,
         parsers: &Parsers,
+        prices: &Prices,
         clusters: Option<&str>,
     ) -> Result<Self, AuditError> {
         let started = retold::run::started(reader, run)?;
         let mut totals = Totals::read(reader, run)?;
-        totals.sum_up(MOST_GROUPS);
         let before = Seq(totals.end().0.saturating_sub(1));
-        let last = reader.events(run, before, 1)?.pop().map(|last| last.event()).transpose();
-        let last = last.map_err(LogError::from)?;
+        let first = reader.events(run, Seq(0), 1)?.pop();
+        let last = reader.events(run, before, 1)?.pop();
+        let [began, ended] =
+            [&first, &last].map(|event| event.as_ref().map_or(Time(0), |event| event.time));
+        let last = last.map(|last| last.event()).transpose().map_err(LogError::from)?;
         let outcome = match last {
             Some(Event::RunFinished(finished)) => Some(finished.outcome.as_str().to_owned()),
             _ => None,
         };
-        // Nothing of what a report shows depends on prices.
-        let figures = totals.figures(&Prices::default(), parsers);
+        // Models that are summed up have no price.
+        let cost = totals.figures(prices, parsers).all.cost;
+        totals.sum_up(MOST_GROUPS);
+        let mut figures = totals.figures(prices, parsers);
+        figures.all.cost = cost;
         let independence = independence(reader, run, parsers, clusters)?;
-        Ok(RunSummary { run, started, outcome, figures, independence })
+        Ok(RunSummary { run, started, began, ended, outcome, figures, independence })
     }
 
     /// The calls of each model: the one that was asked for, or else the one that answered.

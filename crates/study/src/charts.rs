@@ -11,6 +11,27 @@ pub struct Chart {
     pub data: ChartData,
 }
 
+/// What an axis measures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChartAxis {
+    /// Its name, with the unit of numbers that have one.
+    pub name: String,
+    /// Whether the values are shares from 0 to 1, which people read in per cent.
+    pub is_share: bool,
+}
+
+impl ChartAxis {
+    /// An axis of shares, from 0 to 1.
+    pub fn share(name: &str) -> Self {
+        ChartAxis { name: name.to_owned(), is_share: true }
+    }
+
+    /// An axis of any other numbers.
+    pub fn number(name: &str) -> Self {
+        ChartAxis { name: name.to_owned(), is_share: false }
+    }
+}
+
 /// The numbers of a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChartData {
@@ -23,12 +44,10 @@ pub enum ChartData {
         /// The two states, and how many.
         links: Vec<(String, String, u32)>,
     },
-    /// Values with their intervals, from 0 to `most`.
+    /// Values with their intervals.
     Estimates {
         /// What is estimated.
-        axis: String,
-        /// The end of the axis.
-        most: f64,
+        axis: ChartAxis,
         /// Each with its name, value, interval and number of draws.
         rows: Vec<EstimateRow>,
     },
@@ -37,7 +56,7 @@ pub enum ChartData {
         /// What the number is.
         x: String,
         /// What the values are.
-        y: String,
+        y: ChartAxis,
         /// Each line with its name.
         series: Vec<(String, Vec<(f64, f64)>)>,
     },
@@ -58,7 +77,14 @@ pub enum ChartData {
         bars: Vec<(String, Vec<f64>)>,
     },
     /// Points in a plane, in groups.
-    Points(Vec<(String, Vec<[f64; 2]>)>),
+    Points {
+        /// What the first coordinate is.
+        x: String,
+        /// What the second coordinate is.
+        y: String,
+        /// Each group with its name.
+        groups: Vec<(String, Vec<[f64; 2]>)>,
+    },
     /// A value for each pair of names.
     Matrix {
         /// What a row is.
@@ -97,6 +123,19 @@ pub struct EstimateRow {
 }
 
 impl ChartData {
+    /// How many bars, lines, groups, links or names it has.
+    pub fn groups(&self) -> usize {
+        match self {
+            ChartData::Flow { links, .. } => links.len(),
+            ChartData::Estimates { rows, .. } => rows.len(),
+            ChartData::Lines { series, .. } => series.len(),
+            ChartData::Bars { bars, .. } => bars.len(),
+            ChartData::Stacked { bars, .. } => bars.len(),
+            ChartData::Points { groups, .. } => groups.len(),
+            ChartData::Matrix { names, .. } | ChartData::Graph { names, .. } => names.len(),
+        }
+    }
+
     /// The numbers as a table: its columns and its rows.
     pub fn table(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let columns = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -123,7 +162,7 @@ impl ChartData {
                         move |(x, y): &(f64, f64)| vec![name.clone(), x.to_string(), y.to_string()];
                     points.iter().map(row)
                 });
-                (columns(&["series", x, y]), rows.collect())
+                (columns(&["series", x, &y.name]), rows.collect())
             }
             ChartData::Bars { axis, bars } => {
                 let row = |(name, value): &(String, f64)| vec![name.clone(), value.to_string()];
@@ -138,13 +177,13 @@ impl ChartData {
                 });
                 (columns(&["name", "part", axis]), rows.collect())
             }
-            ChartData::Points(groups) => {
+            ChartData::Points { x, y, groups } => {
                 let rows = groups.iter().flat_map(|(name, points)| {
                     let row =
                         move |[x, y]: &[f64; 2]| vec![name.clone(), x.to_string(), y.to_string()];
                     points.iter().map(row)
                 });
-                (columns(&["group", "x", "y"]), rows.collect())
+                (columns(&["group", x, y]), rows.collect())
             }
             ChartData::Matrix { from, to, names, cells }
             | ChartData::Graph { from, to, names, links: cells } => {
@@ -173,8 +212,7 @@ mod tests {
         assert_eq!(matrix.table().1, [["a", "b", "2.5"]]);
         let row =
             EstimateRow { name: "acp".to_owned(), value: Some(0.4), interval: None, draws: 10 };
-        let estimates =
-            ChartData::Estimates { axis: "share".to_owned(), most: 1.0, rows: vec![row] };
+        let estimates = ChartData::Estimates { axis: ChartAxis::share("share"), rows: vec![row] };
         assert_eq!(estimates.table().1, [["acp", "0.4", "", "", "10"]]);
         let stacked = ChartData::Stacked {
             axis: "tokens".to_owned(),

@@ -53,6 +53,8 @@ mod real_answers;
 mod recordings;
 mod refolds;
 mod reports;
+mod reports_as_pdf;
+mod reports_of_several;
 mod resuming;
 pub(crate) mod run_figures;
 mod servers;

@@ -155,13 +155,17 @@ fn two_runs_on_a_page() {
     place.ok("fork latest --set parser=game24@1 -q");
     let page = page(&place, &format!("{run} latest"));
     assert!(
-        page.contains("difference, paired") && page.contains("-16.67 percentage points"),
+        page.contains("<td class=said>paired over 2 lanes")
+            && page.contains("-16.67 percentage points"),
         "{page}"
     );
     assert_eq!(tables(&page).len(), 6, "the plots of both");
     // Both puzzles of the first run have the same share.
-    let reason = "<li>solve rate, first run: none: all clusters have the same value; second run: ";
-    assert!(page.contains(reason), "{page}");
+    let reason = format!(
+        "<li>solve rate: none: all clusters have the same value (run {}); cluster bootstrap over ",
+        &run[..8]
+    );
+    assert!(page.contains(&reason), "{page}");
     place.ok("export latest run.jsonl");
     place.ok("report run.jsonl -o other.html");
     let (said, code) = place.json("report latest -o third.html");
@@ -395,15 +399,16 @@ fn runs_of_other_programs_have_plots() {
 
 /// A page under another name opens as something else, or not at all.
 #[test]
-fn a_report_is_only_written_to_a_file_that_says_that_it_is_html() {
+fn a_report_is_only_written_to_a_file_that_says_what_it_is() {
     let place = Place::new();
     place.ok(&format!("import {ROOT}/recordings/game24_small.jsonl"));
-    for name in ["x.pdf", "x", "x.html.gz", ".html"] {
+    for name in ["x.docx", "x", "x.html.gz", ".html", "x.pdf.txt"] {
         let said = place.run(&format!("report latest -o {name}"));
         assert_eq!(said.code, 2, "{name}: {}{}", said.out, said.err);
-        let named = format!("{name}: a report is an HTML page");
+        let named = format!("{name}: a report is an HTML page or a PDF file");
         assert!(
-            said.err.contains(&named) && said.err.contains("name a file that ends with .html"),
+            said.err.contains(&named)
+                && said.err.contains("name a file that ends with .html, .htm or .pdf"),
             "{}",
             said.err
         );

@@ -4,10 +4,9 @@ use std::fmt::Write;
 
 use crate::output::{counted, grouped};
 use retold::escaping::printable;
-use retold::model::NOT_READ;
 use retold::totals::{
-    Attempts, Calls, Cost, Counts, Figures, Latency, ParserFigures, PartFigures, Reason, SavedPart,
-    Savings, Tokens,
+    Attempts, Counts, Figures, Latency, ParserFigures, PartFigures, Reason, SavedPart, Savings,
+    dollars, token_count,
 };
 
 /// A run in numbers. Names come from the log, so they are shown inert.
@@ -32,12 +31,12 @@ pub(crate) fn text(figures: &Figures) -> String {
         line(&mut text, "saved", &saving(saved, what));
     }
     if provider_cached.answers > 0 {
-        let SavedPart { answers, prompt_tokens, dollars, .. } = provider_cached;
+        let SavedPart { answers, prompt_tokens, dollars: cost, .. } = provider_cached;
         let of = counted(*answers, "answer");
         let said = format!(
             "the provider's cache had {} tokens of {of}, {}",
-            known(*prompt_tokens),
-            money(*dollars)
+            token_count(*prompt_tokens),
+            dollars(*cost)
         );
         line(&mut text, "saved", &said);
     }
@@ -94,7 +93,7 @@ fn part(figures: &PartFigures, indent: &str) -> String {
         text.push_str(indent);
         line(&mut text, name, said);
     };
-    say("calls", &of_calls(calls));
+    say("calls", &calls.text());
     let Attempts { made, failed, reasons } = attempts;
     say("attempts", &format!("{}, {} failed", grouped(*made), grouped(*failed)));
     for reason in reasons {
@@ -102,8 +101,8 @@ fn part(figures: &PartFigures, indent: &str) -> String {
     }
     let has_answers = tokens.counted + tokens.uncounted > 0;
     if has_answers {
-        say("tokens", &of_tokens(tokens));
-        for said in of_cost(cost) {
+        say("tokens", &tokens.text());
+        for said in cost.lines() {
             say("cost", &said);
         }
         say("latency", &of_latency(latency_ms.as_ref()));
@@ -114,30 +113,6 @@ fn part(figures: &PartFigures, indent: &str) -> String {
 fn line(text: &mut String, name: &str, said: &str) {
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(text, "{name:<9} {said}");
-}
-
-fn of_calls(calls: &Calls) -> String {
-    let Calls { asked, answered, failed, open, blank, cut_off, unended, unreadable, not_read } =
-        *calls;
-    let mut said = format!("{}: {} answered", grouped(asked), grouped(answered));
-    let short = [
-        (blank, "blank"),
-        (cut_off, "cut off"),
-        (unended, "without its end"),
-        (unreadable, "unreadable"),
-        (not_read, NOT_READ),
-    ];
-    let short = short.iter().filter(|(n, _)| *n > 0);
-    let short: Vec<String> = short.map(|(n, what)| format!("{} {what}", grouped(*n))).collect();
-    if !short.is_empty() {
-        let _ = write!(said, " (of these {})", short.join(", "));
-    }
-    for (n, what) in [(failed, "failed"), (open, "not answered yet")] {
-        if n > 0 {
-            let _ = write!(said, ", {} {what}", grouped(n));
-        }
-    }
-    said
 }
 
 /// `50 rate_limited (HTTP 429), 10 calls given up: the error`.
@@ -157,54 +132,6 @@ pub(crate) fn of_reason(reason: &Reason) -> String {
     said
 }
 
-fn of_tokens(tokens: &Tokens) -> String {
-    let Tokens { prompt, cached, completion, reasoning, counted: known, uncounted } = *tokens;
-    if known == 0 {
-        return "no counts were read in the answers".to_owned();
-    }
-    let within = |n: Option<u64>, what: &str| match n {
-        None | Some(0) => String::new(),
-        Some(n) => format!(" ({} {what})", grouped(n)),
-    };
-    let mut said = format!(
-        "{} in{}, {} out{}",
-        self::known(prompt),
-        within(cached, "in the provider's cache"),
-        self::known(completion),
-        within(reasoning, "of reasoning")
-    );
-    if uncounted > 0 {
-        let _ = write!(said, "; no counts were read in {}", counted(uncounted, "answer"));
-    }
-    said
-}
-
-fn of_cost(cost: &Cost) -> Vec<String> {
-    let Cost { dollars, without_price, uncounted, reported, reported_answers, .. } = cost;
-    let mut said = match dollars {
-        Some(dollars) => format!("{} at list prices", money(Some(*dollars))),
-        None => "unknown".to_owned(),
-    };
-    if !without_price.is_empty() {
-        let models: Vec<String> = without_price
-            .iter()
-            .map(|(model, n)| format!("{} ({})", printable(model, 60), counted(*n, "answer")))
-            .collect();
-        let _ = write!(said, "; no price for {}: --prices FILE", models.join(", "));
-    }
-    if *uncounted > 0 {
-        let _ =
-            write!(said, "; without {} whose tokens are unknown", counted(*uncounted, "answer"));
-    }
-    let mut lines = vec![said];
-    if let Some(reported) = reported {
-        let answers = counted(*reported_answers, "answer");
-        lines
-            .push(format!("{reported:.6} as the provider reports it, in its own unit ({answers})"));
-    }
-    lines
-}
-
 fn of_latency(latency: Option<&Latency>) -> String {
     let Some(Latency { measured, p50, p90, p99, max }) = latency else {
         return "not recorded, or under 1 ms".to_owned();
@@ -217,32 +144,24 @@ fn of_latency(latency: Option<&Latency>) -> String {
 }
 
 fn saving(saved: &SavedPart, what: &str) -> String {
-    let SavedPart { answers, prompt_tokens, completion_tokens, uncounted, dollars } = saved;
+    let SavedPart { answers, prompt_tokens, completion_tokens, uncounted, dollars: cost } = saved;
     let mut said = format!("{} {what}: ", counted(*answers, "answer"));
     match (prompt_tokens, completion_tokens) {
         (None, None) => said.push_str("tokens unknown"),
         (prompt, completion) => {
-            let _ = write!(said, "{} tokens in, {} out", known(*prompt), known(*completion));
+            let _ = write!(
+                said,
+                "{} tokens in, {} out",
+                token_count(*prompt),
+                token_count(*completion)
+            );
             if *uncounted > 0 {
                 let _ = write!(said, " (unknown for {})", counted(*uncounted, "answer"));
             }
         }
     }
-    let _ = write!(said, ", {}", money(*dollars));
+    let _ = write!(said, ", {}", dollars(*cost));
     said
-}
-
-/// A number of tokens, which is unknown if nobody counted them.
-fn known(tokens: Option<u64>) -> String {
-    tokens.map_or_else(|| "unknown".to_owned(), grouped)
-}
-
-fn money(dollars: Option<f64>) -> String {
-    match dollars {
-        Some(dollars) if dollars > 0.0 && dollars < 0.01 => format!("${dollars:.6}"),
-        Some(dollars) => format!("${dollars:.2}"),
-        None => "cost unknown".to_owned(),
-    }
 }
 
 fn methods(name: &str, parser: &ParserFigures) -> String {

@@ -6,7 +6,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 use retold::escaping::printable;
 
-use super::{Area, Drawn, LEFT, NAME, WIDTH, colour, number, pixel, style, write};
+use super::axis::number;
+use super::{Area, Drawn, LEFT, NAME, WIDTH, colour, pixel, style, write};
 
 /// The most names that are drawn.
 const MOST: usize = 400;

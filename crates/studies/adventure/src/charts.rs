@@ -7,7 +7,7 @@ use super::figures::figures;
 use super::state::{AdventureGame, Games, JournalEntry};
 use retold::run::folded;
 use retold_figures::FigureKind;
-use retold_study::charts::{Chart, ChartData, EstimateRow};
+use retold_study::charts::{Chart, ChartAxis, ChartData, EstimateRow};
 use retold_study::error::BoxError;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
     let mut charts = vec![Chart {
         name: "turns".to_owned(),
         title: "What happens in games and turns, with 95 % intervals".to_owned(),
-        data: ChartData::Estimates { axis: "share".to_owned(), most: 1.0, rows: rows.collect() },
+        data: ChartData::Estimates { axis: ChartAxis::share("share"), rows: rows.collect() },
     }];
     let entries = || games.games.values().flat_map(|game| &game.journal);
     let decisions = entries().filter_map(|entry| entry.offer.decision.as_ref());
@@ -114,6 +114,6 @@ fn inventories(games: &Games) -> Option<Chart> {
     (!is_empty).then(|| Chart {
         name: "inventory_by_turn".to_owned(),
         title: "What players carry, by turn".to_owned(),
-        data: ChartData::Lines { x: "turn".to_owned(), y: "things".to_owned(), series },
+        data: ChartData::Lines { x: "turn".to_owned(), y: ChartAxis::number("things"), series },
     })
 }

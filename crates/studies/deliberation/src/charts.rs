@@ -7,9 +7,10 @@ use super::experiment::Deliberation;
 use super::figures::figures;
 use super::state::{DeliberationState, Participant, ParticipantStatus};
 use super::transcript::Transcript;
+use retold::counted::counted;
 use retold::run::folded;
 use retold_stats::{Point, in_a_plane, point};
-use retold_study::charts::{Chart, ChartData, EstimateRow};
+use retold_study::charts::{Chart, ChartAxis, ChartData, EstimateRow};
 use retold_study::error::BoxError;
 use serde_json::Value;
 
@@ -34,8 +35,7 @@ pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
         name: "change_rate_by_condition".to_owned(),
         title: "Changed their vote, by condition, with 95 % intervals".to_owned(),
         data: ChartData::Estimates {
-            axis: "share of those who voted twice".to_owned(),
-            most: 1.0,
+            axis: ChartAxis::share("share of those who voted twice"),
             rows: rows.collect(),
         },
     }];
@@ -51,7 +51,7 @@ pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
             *lengths.entry(transcript.len()).or_default() += 1;
         }
         if !lengths.is_empty() {
-            let bar = |(turns, n): (usize, u32)| (format!("{turns} turns"), f64::from(n));
+            let bar = |(turns, n): (usize, u32)| (counted(turns as u64, "turn"), f64::from(n));
             let bars = lengths.into_iter().map(bar).collect();
             charts.push(Chart {
                 name: format!("{name}_lengths"),
@@ -77,7 +77,7 @@ fn flow(state: &DeliberationState, condition: Condition) -> Option<Chart> {
     let name = condition.as_str();
     (!links.is_empty()).then(|| Chart {
         name: format!("votes_{name}"),
-        title: format!("Votes from first to final, {name}"),
+        title: format!("Participants by their first and final vote, {name}"),
         data: ChartData::Flow {
             from: "first vote".to_owned(),
             to: "final vote".to_owned(),
@@ -104,8 +104,10 @@ fn clusters(state: &DeliberationState) -> Option<Chart> {
     (!groups.is_empty()).then(|| Chart {
         name: "clusters".to_owned(),
         title: "Reasons in the plane in which they differ most, by cluster".to_owned(),
-        data: ChartData::Points(
-            groups.into_iter().map(|(name, points)| (name.to_owned(), points)).collect(),
-        ),
+        data: ChartData::Points {
+            x: "first principal component".to_owned(),
+            y: "second principal component".to_owned(),
+            groups: groups.into_iter().map(|(name, points)| (name.to_owned(), points)).collect(),
+        },
     })
 }

@@ -5,7 +5,7 @@ use super::figures::figures;
 use super::state::Tally;
 use retold::run::folded;
 use retold_figures::wilson;
-use retold_study::charts::{Chart, ChartData, EstimateRow};
+use retold_study::charts::{Chart, ChartAxis, ChartData, EstimateRow};
 use retold_study::error::BoxError;
 use serde_json::Value;
 
@@ -40,7 +40,10 @@ pub(crate) fn charts(facts: &[Value]) -> Result<Vec<Chart>, BoxError> {
         Chart {
             name: "solve_rate_by_puzzle".to_owned(),
             title: "Solve rate by puzzle, with 95 % intervals".to_owned(),
-            data: ChartData::Estimates { axis: "solved".to_owned(), most: 1.0, rows },
+            data: ChartData::Estimates {
+                axis: ChartAxis::share("answers that solve the puzzle"),
+                rows,
+            },
         },
         Chart {
             name: "answers_by_method".to_owned(),

@@ -8,7 +8,7 @@ use super::report::rounds_shown;
 use super::rules::GameRules;
 use super::state::{Game, PlayedGames};
 use retold::run::folded;
-use retold_study::charts::{Chart, ChartData};
+use retold_study::charts::{Chart, ChartAxis, ChartData};
 use retold_study::error::BoxError;
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub(crate) fn charts(config: &Config, facts: &[Value]) -> Result<Vec<Chart>, Box
         title: format!("Contributions by round, {}", treatment(config)),
         data: ChartData::Lines {
             x: "round".to_owned(),
-            y: "share of the endowment".to_owned(),
+            y: ChartAxis::share("share of the endowment"),
             series,
         },
     }];

@@ -1,7 +1,7 @@
 //! The plots of a report.
 
 use super::world::World;
-use retold_study::charts::{Chart, ChartData};
+use retold_study::charts::{Chart, ChartAxis, ChartData};
 
 /// Resources and inequality by day, and who wrote to whom.
 pub(crate) fn charts(world: &World) -> Vec<Chart> {
@@ -12,7 +12,7 @@ pub(crate) fn charts(world: &World) -> Vec<Chart> {
     let by_day = |name: &str, title: &str, y: &str, series| Chart {
         name: name.to_owned(),
         title: title.to_owned(),
-        data: ChartData::Lines { x: "day".to_owned(), y: y.to_owned(), series },
+        data: ChartData::Lines { x: "day".to_owned(), y: ChartAxis::number(y), series },
     };
     let resources = vec![
         line("food", &|day| day.held.food.number()),

@@ -34,6 +34,11 @@ pub(super) fn start(
     })
 }
 
+/// The first program of a name in PATH.
+pub(crate) fn found_in_path(name: &Path) -> Option<PathBuf> {
+    search_path().map(|folder| folder.join(name)).find(|place| is_program(place))
+}
+
 /// Refuses a program that cannot be started before a run is begun for it.
 pub(super) fn found(command: &[OsString]) -> Result<(), CliError> {
     let Some(program) = command.first() else { return Ok(()) };

@@ -19,6 +19,7 @@ mod said;
 pub(crate) use args::{
     InterceptArgs, MatchingArgs, PaceArg, Playing, PlayingArgs, ProcessArgs, RulesArgs,
 };
+pub(crate) use child::found_in_path;
 pub(crate) use commands::{ProgramRecording, fork, record, replay, resume};
 pub(crate) use destinations::Destinations;
 pub(crate) use next::{command as next_command, import as import_command, needs_command};

@@ -1,0 +1,228 @@
+//! `retold report`.
+
+mod pdf;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::error::{CliError, Status};
+use crate::gate;
+use crate::global::Global;
+use crate::limits::prices;
+use crate::output::Output;
+use crate::runs::effective;
+use crate::runs::figures::figures_of;
+use crate::runs::run_figures::FiguresArgs;
+use crate::runs::settings::{experiment_of, settings_of};
+use crate::select::{self, RunSelection};
+use crate::views::{self, program};
+use retold::draft::Draft;
+use retold::escaping::printable;
+use retold::model::Prices;
+use retold::run::RunRecord;
+use retold_report::{MOST_RUNS, Medium, ReportPage, RunPart, RunSummary};
+use retold_wire::PROGRAM;
+
+/// Write a run, or several side by side, as one self-contained page.
+///
+/// It has what was run, when and at what cost, headline figures with 95 % intervals, plots with their
+/// numbers as CSV, and by which methods its decisions were found. It needs no network and has no script.
+/// A file that ends with .pdf is the same page printed by Chromium, Chrome, Edge or Brave, whichever is installed
+/// (CHROME_PATH names one).
+///
+/// Several runs of one experiment are compared: a table has the settings in which they differ, and
+/// another the figures of all runs and each run's difference from the first one: over the lanes
+/// (participants, puzzles) that both have if their seeds are the same, otherwise unpaired. With more than two runs, what is
+/// about a single run is folded, and its plots are left to its own report.
+///
+/// Figures of --figure and --figures come first, as `stats` shows them; without these options, a run
+/// that no study made has those that its decisions suggest.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The run (first digits of its id, or `latest`) or a recording's file; up to 30 of them, of which
+    /// the others are compared with the first.
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<String>,
+    #[command(flatten)]
+    figures: FiguresArgs,
+    /// The file, which ends with .html or .pdf, or `-` for HTML on stdout.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    force: bool,
+    /// The prices: a file like config/prices.yaml, used instead of the built-in prices.
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let Args { runs, figures: of_any, output: file, force, prices: price_file } = args;
+    let is_stdout = file == Path::new("-");
+    if is_stdout && output.is_json() {
+        return Err(CliError::usage("--json and -o - both write to stdout")
+            .hint("name a file for the page"));
+    }
+    let mut format = ReportFormat::Html;
+    if is_stdout {
+        output.is_a_document();
+    } else {
+        CliError::refuse_log(&file)?;
+        format = ReportFormat::of(&file)?;
+    }
+    if !is_stdout && file.exists() && !force {
+        return Err(CliError::usage(format!("{}: the file exists", file.display()))
+            .hint("--force replaces it"));
+    }
+    if runs.len() > MOST_RUNS {
+        return Err(CliError::usage(format!(
+            "a report has at most {MOST_RUNS} runs, and these are {}",
+            runs.len()
+        ))
+        .hint("`retold stats RUN.. --figure FIGURE` compares any number of runs"));
+    }
+    let prices = prices(price_file.as_deref())?;
+    let selected = runs.iter().map(|name| select::to_read(global, name));
+    let selected = selected.collect::<Result<Vec<_>, CliError>>()?;
+    // A page is passed on without the log, so that it is only made from sound runs.
+    for RunSelection { log, run } in &selected {
+        gate::sound(log, *run, "no report was written", output)?;
+    }
+    of_one_experiment(&selected)?;
+    let tables = of_any.tables(&selected, global)?;
+    let parts = selected.iter().map(|selected| part(selected, &prices, global));
+    let parts = parts.collect::<Result<Vec<_>, CliError>>()?;
+    let simulated = parts.iter().any(|part| part.summary.started.is_simulated());
+    let page = ReportPage { runs: parts, tables };
+    let medium = match format {
+        ReportFormat::Html => Medium::Screen,
+        ReportFormat::Pdf => Medium::Paper,
+    };
+    let html = page.html(medium);
+    let html = html.map_err(|e| CliError::usage(format!("a plot cannot be drawn: {e}")))?;
+    if is_stdout {
+        output.raw(html.as_bytes())?;
+        return Ok(Status::Fine);
+    }
+    let (bytes, browser) = match format {
+        ReportFormat::Html => (html.into_bytes(), None),
+        ReportFormat::Pdf => {
+            let printed = pdf::print(&html, page.ended())?;
+            (printed.bytes, Some(printed.browser.display().to_string()))
+        }
+    };
+    write(&file, &bytes)?;
+    let of: Vec<String> = page.runs.iter().map(|part| part.summary.run.to_string()).collect();
+    if output.is_json() {
+        let plots: usize = page.runs.iter().map(|part| part.charts.len()).sum();
+        output.object(&json!({
+            "runs": of,
+            "file": file.display().to_string(),
+            "bytes": bytes.len(),
+            "printed_by": browser,
+            "plots": plots,
+            "simulated": simulated,
+        }))?;
+    } else {
+        let shown = if simulated { select::SIMULATED } else { "" };
+        let of = match of.as_slice() {
+            [one] => format!("run {one}"),
+            several => format!("runs {}", several.join(", ")),
+        };
+        let by = browser.map_or_else(String::new, |browser| format!(", printed by {browser}"));
+        output.text(&format!("report of {of} written to {}{by}\n{shown}", file.display()))?;
+    }
+    Ok(Status::Fine)
+}
+
+/// What a report is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ReportFormat {
+    Html,
+    Pdf,
+}
+
+impl ReportFormat {
+    /// That which the name of a file says. A device has any name, and gets HTML.
+    ///
+    /// # Errors
+    /// A name that says something else.
+    fn of(file: &Path) -> Result<Self, CliError> {
+        let is = |name: &str| file.extension().is_some_and(|it| it.eq_ignore_ascii_case(name));
+        let is_device = file.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir());
+        if is("html") || is("htm") || is_device {
+            return Ok(ReportFormat::Html);
+        }
+        if is("pdf") {
+            return Ok(ReportFormat::Pdf);
+        }
+        let name = printable(&file.display().to_string(), 300);
+        Err(CliError::usage(format!("{name}: a report is an HTML page or a PDF file"))
+            .hint("name a file that ends with .html, .htm or .pdf, or `-` for HTML on stdout"))
+    }
+}
+
+/// Refuses runs that have nothing in common to compare.
+fn of_one_experiment(selected: &[RunSelection]) -> Result<(), CliError> {
+    let mut experiments = Vec::new();
+    for selected in selected {
+        experiments.push(select::started(&mut selected.checked()?, selected.run)?.experiment);
+    }
+    let first = experiments.first();
+    match experiments.iter().find(|other| Some(*other) != first).zip(first) {
+        Some((other, one)) => Err(CliError::usage(format!(
+            "a report compares runs of one experiment, and these are of {} and {}",
+            printable(one, 60),
+            printable(other, 60)
+        ))
+        .hint("write a report of each experiment")),
+        None => Ok(()),
+    }
+}
+
+/// Writes the page as a whole or not at all, unless the file is a device or a link: these are written to as
+/// they are.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    let write = || -> io::Result<()> {
+        if path.symlink_metadata().is_ok_and(|there| !there.is_file()) {
+            return std::fs::write(path, bytes);
+        }
+        let (draft, mut file) = Draft::file(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(draft.path(), path)
+    };
+    write()
+        .map_err(|e| CliError::new(Status::Io, format!("{}: cannot write it: {e}", path.display())))
+}
+
+/// What is reported about a run.
+fn part(selected: &RunSelection, prices: &Prices, global: &Global) -> Result<RunPart, CliError> {
+    let studies = global.studies;
+    let mut reader = selected.checked()?;
+    let in_force = effective::text(&effective::of(selected)?);
+    let clusters = views::independence::declared_clusters(studies, &mut reader, selected.run)?;
+    let (run, parsers) = (selected.run, studies.parsers());
+    let summary = RunSummary::read(&mut reader, run, parsers, prices, clusters)?;
+    let started = summary.started.clone();
+    let Some(study) = studies.find(&started.experiment) else {
+        let text = match started.experiment == PROGRAM {
+            true => program::report(&started).text,
+            false => String::new(),
+        };
+        let charts = retold_report::charts(&summary);
+        return Ok(RunPart { summary, figures: Vec::new(), charts, text, in_force });
+    };
+    let figures = figures_of(studies, &mut reader, run)?.unwrap_or_default();
+    let record = RunRecord::read(&mut reader, run)?;
+    let settings = settings_of(studies, &started)?;
+    let charts = study.charts(&settings.experiment, &record.facts).map_err(|e| {
+        CliError::usage(format!("the plots of the run: {}", printable(&e.to_string(), 500)))
+    })?;
+    // A study without plots of its own, such as an imported society, has those of any run.
+    let charts = if charts.is_empty() { retold_report::charts(&summary) } else { charts };
+    let text = experiment_of(studies, &record)?.fold(&record.facts)?.text;
+    Ok(RunPart { summary, figures, charts, text, in_force })
+}

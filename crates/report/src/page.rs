@@ -1,0 +1,184 @@
+//! The page as a whole.
+
+use std::fmt::Write;
+
+use retold::counted::counted;
+use retold::escaping::printable;
+use retold::event::PROGRAM;
+use retold::id::Time;
+
+use crate::html::{escaped, escaped_lines};
+use crate::{Medium, ReportPage, RunPart};
+use crate::{about, calls, decisions, figure_table, headline, plotted, runs_table, side_by_side};
+
+/// The style of the page.
+const STYLE: &str = include_str!("style.css");
+
+/// The most runs of which everything is shown at once.
+const MOST_UNFOLDED: usize = 2;
+
+/// The error of a plot that cannot be drawn.
+type DrawError = Box<dyn std::error::Error + Send + Sync>;
+
+impl ReportPage {
+    /// The page.
+    ///
+    /// # Errors
+    /// If a plot cannot be drawn.
+    pub fn html(&self, medium: Medium) -> Result<String, DrawError> {
+        let title = escaped(&self.title(), 200);
+        let class = if self.runs.len() > 1 { " class=several" } else { "" };
+        let mut page = format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n\
+             <title>Report: {title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main{class}>\n"
+        );
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(page, "<h1>{title}</h1>\n<p class=date>{}</p>", self.recorded());
+        match self.runs.as_slice() {
+            [one] => about::html(one, &mut page),
+            runs => runs_table::html(runs, &mut page),
+        }
+        for table in &self.tables {
+            figure_table::html(table, &self.names(), &mut page);
+        }
+        self.figures(&mut page);
+        let are_many = self.runs.len() > MOST_UNFOLDED;
+        if are_many && medium == Medium::Paper {
+            page.push_str(
+                "<p>What is about a single run is in its own report: <code>retold report RUN -o FILE.pdf</code></p>\n",
+            );
+        } else {
+            for (at, part) in self.runs.iter().enumerate() {
+                self.of_run(part, at, are_many, &mut page)?;
+            }
+        }
+        page.push_str("</main>\n</body>\n</html>\n");
+        Ok(page)
+    }
+
+    /// What the page is about: `deliberation, run 7a7a7a7a`, `"pilot" (program), 16 runs`.
+    fn title(&self) -> String {
+        let runs = match self.runs.as_slice() {
+            [one] => format!("run {}", one.summary.run.short(8)),
+            runs => counted(runs.len() as u64, "run"),
+        };
+        let Some(RunPart { summary, .. }) = self.runs.first() else { return runs };
+        let started = &summary.started;
+        let what = match (started.experiment.as_str(), started.settings["name"].as_str()) {
+            (PROGRAM, Some(name)) => format!("\"{}\"", printable(name, 100)),
+            (PROGRAM, None) => "a program".to_owned(),
+            (experiment, _) => printable(experiment, 100),
+        };
+        format!("{what}, {runs}")
+    }
+
+    /// When the runs were recorded.
+    fn recorded(&self) -> String {
+        let began = self.runs.iter().map(|part| part.summary.began).min().unwrap_or_default();
+        format!("recorded {}", between(began, self.ended()))
+    }
+
+    /// When the last event of all runs was recorded.
+    pub fn ended(&self) -> Time {
+        self.runs.iter().map(|part| part.summary.ended).max().unwrap_or_default()
+    }
+
+    /// The runs as they are typed.
+    pub(crate) fn names(&self) -> String {
+        let names: Vec<String> = self.runs.iter().map(|part| part.summary.run.short(8)).collect();
+        names.join(" ")
+    }
+
+    fn figures(&self, page: &mut String) {
+        // Figures of any run are what came out of a run that no study made.
+        let has_figures = self.runs.iter().any(|part| !part.figures.is_empty());
+        if has_figures || self.tables.is_empty() {
+            page.push_str("<h2>Headline figures</h2>\n");
+            match self.runs.as_slice() {
+                [one] => headline::html(one, page),
+                runs => side_by_side::html(runs, page),
+            }
+        }
+        self.runs.iter().for_each(|part| decisions::found(&part.summary, page));
+    }
+
+    /// What is about one run alone. Of many runs, it is folded, and their plots are left out.
+    fn of_run(
+        &self,
+        part: &RunPart,
+        at: usize,
+        is_folded: bool,
+        page: &mut String,
+    ) -> Result<(), DrawError> {
+        let name = part.summary.run.short(8);
+        let of = if self.runs.len() > 1 { format!(", run {name}") } else { String::new() };
+        if is_folded {
+            let _ = writeln!(page, "<details><summary>Run {name}</summary>");
+        }
+        if self.runs.len() > 1 {
+            let _ = writeln!(page, "<h2>What was run{of}</h2>");
+            about::html(part, page);
+        }
+        if is_folded && !part.charts.is_empty() {
+            let _ = writeln!(
+                page,
+                "<p>The plots of this run are in its own report: <code>retold report {name} -o FILE.html</code></p>"
+            );
+        } else if !part.charts.is_empty() {
+            let _ = writeln!(page, "<h2>Plots{of}</h2>");
+            for chart in &part.charts {
+                plotted::html(chart, at, &name, page)?;
+            }
+        }
+        let _ = writeln!(page, "<h2>How decisions were found{of}</h2>");
+        decisions::by_method(&part.summary, page);
+        let _ = writeln!(page, "<h2>Draws, shared answers, independence{of}</h2>");
+        decisions::independence(&part.summary, page);
+        let _ = writeln!(page, "<h2>Calls, tokens, latency{of}</h2>");
+        calls::html(&part.summary, page);
+        if !part.text.is_empty() {
+            let text = escaped_lines(&part.text);
+            let _ = writeln!(
+                page,
+                "<details><summary>The study's own report{of}</summary>\n<pre tabindex=0>{text}</pre></details>"
+            );
+        }
+        if is_folded {
+            page.push_str("</details>\n");
+        }
+        Ok(())
+    }
+}
+
+/// A span of time in UTC, to the second: `2026-03-05 12:00:01 to 12:07:10 UTC`.
+pub(crate) fn between(began: Time, ended: Time) -> String {
+    let [began, ended] = [began, ended].map(|time| time.to_string());
+    match (began.split_once('T'), ended.split_once('T')) {
+        (Some((day, from)), Some((last, to))) => {
+            let [from, to] = [from, to].map(|time| time.get(..8).unwrap_or(time).to_owned());
+            match (day == last, from == to) {
+                (true, true) => format!("{day} {from} UTC"),
+                (true, false) => format!("{day} {from} to {to} UTC"),
+                (false, _) => format!("{day} {from} to {last} {to} UTC"),
+            }
+        }
+        // A time beyond the calendar.
+        _ => format!("{began} to {ended}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_of_time_names_each_day_once() {
+        let at = |ms: i64| Time(1_772_712_001_000 + ms);
+        assert_eq!(between(at(0), at(999)), "2026-03-05 12:00:01 UTC");
+        assert_eq!(between(at(0), at(61_000)), "2026-03-05 12:00:01 to 12:01:02 UTC");
+        let next = between(at(0), at(86_400_000));
+        assert_eq!(next, "2026-03-05 12:00:01 to 2026-03-06 12:00:01 UTC");
+    }
+}

@@ -1,0 +1,37 @@
+//! A plot on the page, with its numbers.
+
+use std::fmt::Write;
+
+use retold_study::charts::Chart;
+
+use crate::html::escaped;
+use crate::plot::{limited, svg};
+
+/// A plot with its title and its numbers as CSV. `at` is the place of the run on the page.
+pub(crate) fn html(
+    chart: &Chart,
+    at: usize,
+    run: &str,
+    page: &mut String,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let (columns, rows) = chart.data.table();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(&columns)?;
+    for row in &rows {
+        writer.write_record(row)?;
+    }
+    let bytes = writer.into_inner().map_err(|e| e.to_string())?;
+    let drawn = limited(chart);
+    let left_out = drawn.left_out(run);
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        page,
+        "<figure role=group aria-label=\"{0}\">\n<figcaption>{0} <a download=\"{1}\" href=\"data:text/csv;base64,{2}\">CSV</a></figcaption>\n<div class=wide tabindex=0>{3}</div>{4}</figure>",
+        escaped(&chart.title, 160),
+        escaped(&format!("{}_{}.csv", chart.name, at + 1), 100),
+        data_encoding::BASE64.encode(&bytes),
+        svg(&drawn.chart)?,
+        left_out.map_or_else(String::new, |said| format!("\n<p>{}</p>", escaped(&said, 300)))
+    );
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! `retold report` with several runs, and with many groups.
+
+use serde_json::Value;
+
+use super::reports::{page, tables};
+use crate::support::cli::Place;
+
+/// The cells of the rows of a page that begin with some text, without tags.
+fn cells(row: &str) -> Vec<String> {
+    let cells = row.split("<td").skip(1).filter_map(|cell| cell.split_once('>'));
+    cells.map(|(_, rest)| rest.split("</td>").next().unwrap().to_owned()).collect()
+}
+
+/// A design of two conditions with four seeds each, as runs of one log; their ids in the order of the list.
+fn design(place: &Place) -> Vec<String> {
+    for seed in 1..=4 {
+        for samples in [3, 6] {
+            place.ok(&format!(
+                "run small.yaml -q --new --no-outputs --set seed={seed} --set samples={samples} --set parser=game24@1"
+            ));
+        }
+    }
+    let runs = place.json("log").0["runs"].clone();
+    runs.as_array().unwrap().iter().map(|run| run["run"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The page has the figures and differences that `diff` has, whose own tests say that they are right.
+#[test]
+fn eight_runs_are_in_one_table() {
+    let place = Place::new();
+    let runs = design(&place);
+    let page = page(&place, &runs.join(" "));
+    assert!(page.contains("<title>Report: game24, 8 runs</title>"), "{}", &page[..500]);
+    let of_runs = page.split("<h2>Runs</h2>").nth(1).unwrap().split("</table>").next().unwrap();
+    assert_eq!(of_runs.matches("samples: 3").count(), 4);
+    assert_eq!(of_runs.matches("samples: 6").count(), 4);
+    assert!(!of_runs.contains("seed:"), "seeds have a column: {of_runs}");
+    let figures = page.split("<h2>Headline figures</h2>").nth(1).unwrap();
+    let figures = figures.split("</table>").next().unwrap();
+    let rows: Vec<Vec<String>> = figures.split("<tr").skip(2).map(cells).collect();
+    assert_eq!(rows.len(), 8, "one figure: {figures}");
+    let (mut paired, mut unpaired) = (0, 0);
+    for (at, row) in rows.iter().enumerate() {
+        assert_eq!(row[0], &runs[at][..8]);
+        let (diff, _) = place.json(&format!("diff {} {}", runs[0], runs[at]));
+        let figure = &diff["figures"][0];
+        let number = |value: &Value| value.as_f64().unwrap();
+        let other = &figure["other"];
+        assert_eq!(row[1], format!("{:.2} %", 100.0 * number(&other["value"])));
+        assert_eq!(row[3], other["draws"].to_string());
+        if at == 0 {
+            assert_eq!(row[5..], ["", "", ""]);
+            continue;
+        }
+        let difference = 100.0 * number(&figure["difference"]);
+        assert_eq!(row[5], format!("{difference:+.2} percentage points"));
+        if figure["pairing"] == "lanes" {
+            let lanes = number(&figure["lanes"]);
+            assert!(row[7].starts_with(&format!("paired over {lanes} lanes")), "{row:?}");
+            paired += 1;
+        } else {
+            assert_eq!(row[7], "unpaired");
+            unpaired += 1;
+        }
+        if let Value::Object(interval) = &figure["interval"] {
+            let [low, high] = ["low", "high"].map(|end| 100.0 * number(&interval[end]));
+            assert_eq!(row[6], format!("[{low:+.2}, {high:+.2}]"));
+        } else {
+            assert!(row[6].starts_with("no interval"), "{row:?}");
+        }
+    }
+    assert_eq!((paired, unpaired), (1, 6), "only one other run has the first one's seed");
+    assert!(page.contains("Note: 6 runs with a seed other than that of the first run"), "{page}");
+    assert_eq!(page.matches("<details><summary>Run ").count(), 8, "each run is folded");
+    assert!(!page.contains("<svg"), "plots are left to the report of a single run");
+    // The same runs give the same page.
+    assert_eq!(page, self::page(&place, &runs.join(" ")));
+    let many = vec!["latest"; 31].join(" ");
+    let said = place.run(&format!("report {many} -o many.html"));
+    assert!(said.code == 2 && said.err.contains("a report has at most 30 runs, and these are 31"));
+    assert!(said.err.contains("`retold stats RUN.. --figure FIGURE`"), "{}", said.err);
+}
+
+/// What a run cost is what `stats` says, and the date is that of the run.
+#[test]
+fn a_report_says_when_by_which_models_and_at_what_cost() {
+    let place = Place::with_run();
+    let page = page(&place, "latest");
+    let stats = place.ok("stats latest");
+    for line in ["calls", "tokens", "cost", "attempts"] {
+        let said =
+            stats.lines().find_map(|said| said.strip_prefix(&format!("{line:<9} "))).unwrap();
+        assert!(
+            page.contains(&format!("<tr><th>{line}</th><td>{said}</td></tr>")),
+            "{line}: {said}"
+        );
+    }
+    assert!(page.contains("<tr><th>models asked</th><td>gpt-4 (6 calls)</td></tr>"), "{page}");
+    let time = place.json("log latest").0["events"][0]["time"].clone();
+    let (day, _) = time.as_str().unwrap().split_once('T').unwrap();
+    assert!(page.contains(&format!("<p class=date>recorded {day} ")), "{time}");
+    place.write("mine.yaml", "models:\n  gpt-4: {prompt: 1000000, completion: 0}\n");
+    place.ok("report latest -o mine.html --prices mine.yaml");
+    let mine = place.read("mine.html");
+    assert!(mine.contains("<tr><th>cost</th><td>$") && mine != page);
+}
+
+/// A plot and a table of a hundred groups would be a page of their own.
+#[test]
+fn at_most_thirty_groups_are_shown_and_the_rest_is_named() {
+    let place = Place::new();
+    place.ok("run small.yaml -q --no-outputs --set puzzles.rows=0..100 --set samples=1");
+    let run = place.json("show latest").0["run"].as_str().unwrap()[..8].to_owned();
+    let page = page(&place, "latest");
+    let plot = page.split("<figure").nth(1).unwrap().split("</figure>").next().unwrap();
+    let said = format!(
+        "The plot shows 30 of 101 values. `retold report {run} -o FILE.html` links to all of them, as CSV."
+    );
+    assert!(plot.contains(&said), "{plot}");
+    assert_eq!(tables(&page)[0].1.lines().count(), 102, "all are in the CSV");
+    let figure = "share of game24 = x by puzzle independent";
+    let said = place.args(&["report", "latest", "-o", "figure.html", "--figure", figure]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let page = place.read("figure.html");
+    let table = page.split("<h2>share of game24").nth(1).unwrap().split("<h2>").next().unwrap();
+    assert_eq!(table.matches("<tr>").count(), 31, "{table}");
+    let listed = table.split("<ul class=sampled>").nth(1).unwrap();
+    assert_eq!(listed.matches(" minus ").count(), 30, "{listed}");
+    let said = format!(
+        "Listed are the first 30 of 100 groups and the first 30 of 99 differences; <code>retold stats {run}</code> with the same figure shows them all."
+    );
+    assert!(table.contains(&said), "{table}");
+}
