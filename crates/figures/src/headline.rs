@@ -134,20 +134,25 @@ pub struct ComparedFigure {
 
 impl Figure {
     /// Its draws by cluster.
-    fn clustered(&self) -> ClusteredDraws {
+    pub(crate) fn clustered(&self) -> ClusteredDraws {
         let drawn = self.draws.iter().filter(|draws| draws.count > 0);
         clustered(drawn.map(|draws| (&*draws.cluster, draws.sum, f64::from(draws.count))))
+    }
+
+    /// The interval of draws of this figure.
+    pub(crate) fn interval_of(&self, draws: &ClusteredDraws) -> Option<Interval> {
+        let (sum, count) = draws.total();
+        match (self.kind, draws.are_independent()) {
+            (FigureKind::Share, true) => wilson(sum, count),
+            _ => draws.bootstrap(&self.name),
+        }
     }
 
     /// Its value and interval.
     pub fn estimate(&self) -> Estimate {
         let drawn = self.draws.iter().filter(|draws| draws.count > 0);
         let clusters = self.clustered();
-        let (sum, count) = clusters.total();
-        let interval = match (self.kind, clusters.are_independent()) {
-            (FigureKind::Share, true) => wilson(sum, count),
-            _ => clusters.bootstrap(&self.name),
-        };
+        let interval = self.interval_of(&clusters);
         let lanes: u64 = drawn.clone().count() as u64;
         Estimate {
             name: self.name.clone(),

@@ -4,6 +4,7 @@
 //! - [`Figure`], [`Estimate`], [`ComparedFigure`]: the figures that a study leads with.
 //! - [`ClusteredDraws`], [`difference()`]: any draws by cluster: their mean, and the difference between two groups.
 //! - [`Interval`]: 95 % intervals: [`wilson`], [`clopper_pearson`], [`newcombe`], and bootstraps of clusters.
+//! - [`ExpectedInterval`]: how wide an interval will be, before anything is paid for.
 //! - [`PermutationTest`]: how often chance alone makes such a difference.
 //! - [`agreement`]: Krippendorff's alpha and Cohen's kappa.
 //!
@@ -15,6 +16,7 @@ pub mod definition;
 mod difference;
 mod draws;
 mod exact;
+mod expected;
 mod headline;
 mod interval;
 mod merged;
@@ -29,6 +31,7 @@ pub use definition::{DefinitionError, FigureDefinition, FiguresFile};
 pub use difference::{GroupDifference, GroupPairing, difference, newcombe};
 pub use draws::ClusteredDraws;
 pub use exact::{EXACT_DRAWS, clopper_pearson};
+pub use expected::{ExpectedInterval, WIDER_DIFFERENCE};
 pub use headline::{
     ComparedFigure, Draws, Estimate, Figure, FigureKind, Pairing, compared_figures,
 };

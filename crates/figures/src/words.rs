@@ -2,7 +2,7 @@
 
 use retold::counted::counted;
 
-use crate::{ComparedFigure, Estimate, FigureKind, Interval, Pairing};
+use crate::{ComparedFigure, Estimate, ExpectedInterval, FigureKind, Interval, Pairing};
 
 /// A value: `40.00 %`, `1.250`.
 pub(crate) fn number(kind: FigureKind, value: f64) -> String {
@@ -97,6 +97,22 @@ impl Estimate {
     /// Both: `40.00 % [31.00, 49.00]`.
     pub fn text(&self) -> String {
         format!("{} {}", self.value_text(), self.interval_text()).trim_end().to_owned()
+    }
+}
+
+impl ExpectedInterval {
+    /// The value in the model run: `40.00 %`; a dash without draws.
+    pub fn value_text(&self) -> String {
+        self.value.map_or_else(|| "-".to_owned(), |value| number(self.kind, value))
+    }
+
+    /// Half a width of its interval: `±25.95 points` (percentage points), `±0.250`; a dash without one.
+    pub fn half_width_text(&self, half_width: Option<f64>) -> String {
+        match (half_width, self.kind) {
+            (None, _) => "-".to_owned(),
+            (Some(half), FigureKind::Mean) => format!("±{half:.3}"),
+            (Some(half), _) => format!("±{:.2} points", 100.0 * half),
+        }
     }
 }
 

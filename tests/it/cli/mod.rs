@@ -48,6 +48,7 @@ mod parser_files;
 mod parsing;
 mod pipes;
 mod plans;
+mod plans_before_a_run;
 mod play;
 mod real_answers;
 mod recordings;

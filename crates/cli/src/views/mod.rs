@@ -6,6 +6,7 @@ pub(crate) mod changed;
 pub(crate) mod departures;
 pub(crate) mod differing;
 pub(crate) mod event;
+pub(crate) mod expected;
 pub(crate) mod facts;
 pub(crate) mod figures;
 pub(crate) mod forecast;

@@ -17,7 +17,7 @@ impl FigureTable {
     }
 
     /// What the clusters are, in the singular.
-    fn cluster(&self) -> String {
+    pub(crate) fn cluster(&self) -> String {
         match &self.clusters {
             ClusteringUsed::By(label) => printable(label, LONGEST),
             ClusteringUsed::Independent => "value".to_owned(),

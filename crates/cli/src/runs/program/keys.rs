@@ -23,7 +23,7 @@ pub(super) fn url_without_keys(url: &NamedUrl) -> String {
 
 /// A command without the values of variables that hold keys, without what follows an option for a
 /// key (`--api-key X`, `--token=X`, `KEY=X`), and without words that begin as providers' keys do.
-pub(super) fn without_keys(command: &[OsString]) -> Vec<String> {
+pub(crate) fn without_keys(command: &[OsString]) -> Vec<String> {
     masked(command.iter().map(|word| word.to_string_lossy().into_owned()), &of_environment())
 }
 

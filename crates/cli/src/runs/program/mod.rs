@@ -22,5 +22,6 @@ pub(crate) use args::{
 pub(crate) use child::found_in_path;
 pub(crate) use commands::{ProgramRecording, fork, record, replay, resume};
 pub(crate) use destinations::Destinations;
+pub(crate) use keys::without_keys;
 pub(crate) use next::{command as next_command, import as import_command, needs_command};
 pub(crate) use proxy::{ProxyMode, Proxying, proxy};

@@ -1,14 +1,12 @@
-//! `retold plan`.
+//! What a run would ask, from a recorded run: that of a config, or a fork.
 
 use std::fmt::Write;
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use super::Args;
 use crate::error::{CliError, Status};
-use crate::gate;
 use crate::global::Global;
-use crate::limits::prices;
 use crate::model::ModelArgs;
 use crate::output::{Output, counted, grouped};
 use crate::runs::changes::{changed, place_of};
@@ -19,54 +17,12 @@ use crate::runs::settings::{as_json, settings_of};
 use crate::select::{self, RunSelection};
 use crate::views::departures::{departures_json, departures_text};
 use crate::views::forecast::{ESTIMATED, forecast_text, new_calls_json};
-use retold::audit::Target;
 use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::model::{Answerer, Prices};
 use retold::run::{DryRun, DryRunSettings, Finish, Forecast, Mode};
 use retold_study::config::ModelKind;
 use retold_study::study::StudySettings;
-
-/// Show what a run would ask and cost before it is paid for.
-///
-/// That is: how many calls are already recorded, what makes the prompts of the others differ, and
-/// their calls, tokens and cost.
-///
-/// The experiment is executed offline against a recorded run. With a config, that is what a run of
-/// it has in common with the record; without one, it is what `retold fork` with the same options
-/// would ask.
-///
-/// A call is known to be new if its prompt differs from the recorded one, if it was never recorded,
-/// or if it comes after --at. Its new answer is not known, so the experiment continues with the
-/// recorded answer, or with one to another call of its kind. Calls whose prompts are made from such
-/// answers are foretold, not known: a dialogue may take more or fewer turns. Tokens are estimated
-/// from recorded answers; a model without a price costs "unknown".
-///
-/// If the recorded run and the planned one are simulated, the simulated model is asked, because it
-/// costs nothing: then every call is known, and the tokens are those that the run will use.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// The config of the planned run. Without it, the plan is for a fork of the recorded run.
-    config: Option<PathBuf>,
-    /// The recorded run (first digits of its id, or `latest`) or a recording's file.
-    #[arg(long, value_name = "RUN")]
-    against: String,
-    /// For a fork: share only the answers before this place, as for `fork`.
-    #[arg(long, value_name = "PLACE", conflicts_with = "config")]
-    at: Option<Target>,
-    /// Change a value of the config, or a recorded setting of the fork. Can be repeated.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    settings: Vec<String>,
-    /// For a fork: take templates from this folder, as for `fork`.
-    #[arg(long, value_name = "DIR", conflicts_with = "config")]
-    prompts: Option<PathBuf>,
-    /// For a fork: ask failed calls again, as for `fork`.
-    #[arg(long, conflicts_with = "config")]
-    retry_failed: bool,
-    /// The prices: a file like config/prices.yaml, used instead of the built-in prices.
-    #[arg(long, value_name = "FILE")]
-    prices: Option<PathBuf>,
-}
 
 /// What is planned.
 struct CallPlan {
@@ -75,14 +31,8 @@ struct CallPlan {
     rehearsal: DryRunSettings,
 }
 
-pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let selected = select::to_read(global, &args.against)?;
-    let prices = prices(args.prices.as_deref())?;
-    gate::show_runs([selected], output, |[selected]| show(selected, &args, &prices, global, output))
-}
-
 /// Shows what a run would ask.
-fn show(
+pub(super) fn show(
     selected: RunSelection,
     args: &Args,
     prices: &Prices,

@@ -1,0 +1,99 @@
+//! What a run of a config would ask, from simulated answers.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Args;
+use super::planned::PlannedRun;
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::model::ModelArgs;
+use crate::output::Output;
+use crate::run_id::new_run_id;
+use crate::runs::person::with_person;
+use crate::runs::record::started;
+use crate::runs::session::{self, StudyExecution};
+use crate::select::{self, RunSelection};
+use retold::log::{Log, MemoryBackend};
+use retold::model::{Limits, Prices};
+use retold::run::{Finish, Mode};
+use retold_study::config::{ModelKind, Rates};
+use retold_study::study::Study;
+
+/// Shows what a run of a config would ask. Nothing is written.
+pub(super) fn show(
+    config: &Path,
+    args: &Args,
+    prices: &Prices,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let study = global.studies.study(config, None, &args.settings)?;
+    let experiment = study.experiment.clone();
+    let selected = simulated(config, study, args, global)?;
+    let planned = PlannedRun::read(&selected, args, prices, global)?;
+    if output.is_json() {
+        let mut object = planned.json();
+        object["config"] = config.display().to_string().into();
+        object["experiment"] = experiment.into();
+        object["simulated"] = true.into();
+        output.object(&object)?;
+    } else {
+        output.text(&format!(
+            "{} ({experiment}), from a run with simulated answers\n{}{}nothing was asked and nothing was written\n",
+            config.display(),
+            select::SIMULATED,
+            planned.text("simulated")
+        ))?;
+    }
+    Ok(Status::Fine)
+}
+
+/// The run of a study with simulated answers, in memory.
+fn simulated(
+    config: &Path,
+    mut study: Study,
+    args: &Args,
+    global: &Global,
+) -> Result<RunSelection, CliError> {
+    let runtime = &mut study.settings.runtime;
+    let before = std::mem::replace(&mut runtime.model.kind, ModelKind::Simulated);
+    // A plan need not take the time that a run takes, and costs nothing.
+    runtime.model.latency_ms = 0.0;
+    let Rates { malformed, malformed_kinds, truncated, .. } =
+        std::mem::take(&mut runtime.model.rates);
+    runtime.model.rates = Rates {
+        malformed,
+        malformed_kinds,
+        truncated,
+        rate_limited: 0.0,
+        server_error: 0.0,
+        failure: 0.0,
+    };
+    let concurrency = runtime.limits.concurrency;
+    runtime.limits = Limits { concurrency, ..Limits::default() };
+    global.studies.pace(&study.experiment, &mut study.settings, before);
+    global.studies.supply(config, &mut study, &args.settings)?;
+    let (experiment, seed) = (study.experiment.clone(), study.seed);
+    let runtime = &study.settings.runtime;
+    let model =
+        ModelArgs::default().make(global.studies, &experiment, seed, runtime, Mode::Record)?;
+    let settings = &study.settings.experiment;
+    let model = with_person(global.studies, model, None, &experiment, settings)?;
+    let log = Log::new(Arc::new(MemoryBackend::named("the plan".to_owned())));
+    let run = new_run_id()?;
+    let session = StudyExecution {
+        log: log.clone(),
+        run,
+        mode: Mode::Record,
+        started: started(&study, model.as_ref())?,
+        settings: study.settings,
+        prices: Prices::default(),
+        model: Some(model),
+        live: None,
+    };
+    match session::go(session, global)?.finish {
+        Finish::Stopped(stop) => Err(stop.into()),
+        _ => Ok(RunSelection { log, run }),
+    }
+}

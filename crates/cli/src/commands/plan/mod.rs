@@ -1,0 +1,88 @@
+//! `retold plan`.
+
+mod against;
+mod alone;
+mod command;
+mod planned;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::error::{CliError, Status};
+use crate::gate;
+use crate::global::Global;
+use crate::limits::prices;
+use crate::output::Output;
+use crate::runs::run_figures::FiguresArgs;
+use crate::select::{self, RunSelection};
+use retold::audit::Target;
+
+/// Show what a run would ask and cost before it is paid for.
+///
+/// That is: its calls, their tokens and cost, and how wide the intervals of its figures will be.
+///
+/// A config alone is executed with simulated answers, which cost nothing. With `-- CMD`, the plan is what
+/// the last recorded run of that command asked. With --against, the experiment is executed offline
+/// against a recorded run: a config shows what a run of it has in common with the record, and without a config, the
+/// plan is what `retold fork` with the same options would ask.
+///
+/// Against a recorded run, a call is known to be new if its prompt differs from the recorded one, if it
+/// was never recorded, or if it comes after --at. Its new answer is not known, so the experiment
+/// continues with the recorded answer, or with one to another call of its kind. Calls whose prompts are
+/// made from such answers are foretold, not known: a dialogue may take more or fewer turns. Tokens are
+/// estimated from recorded answers; a model without a price costs "unknown". If the recorded run and
+/// the planned one are simulated, the simulated model is asked: then every call is known, and
+/// the tokens are those that the run will use.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The config of the planned run. With --against alone, the plan is for a fork of the recorded run.
+    #[arg(required_unless_present_any = ["against", "command"])]
+    config: Option<PathBuf>,
+    /// The recorded run (first digits of its id, or `latest`) or a recording's file.
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["command", "figure", "figures"])]
+    against: Option<String>,
+    /// Where answers will come from, as for `run`; or the model whose price counts for all answers in
+    /// text, such as gpt-4o-mini, in place of the models that requests name.
+    #[arg(long, value_name = "KIND|MODEL", conflicts_with = "against")]
+    model: Option<String>,
+    #[command(flatten)]
+    figures: FiguresArgs,
+    /// For a fork: share only the answers before this place, as for `fork`.
+    #[arg(long, value_name = "PLACE", conflicts_with = "config", requires = "against")]
+    at: Option<Target>,
+    /// Change a value of the config, or a recorded setting of the fork. Can be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE", conflicts_with = "command")]
+    settings: Vec<String>,
+    /// For a fork: take templates from this folder, as for `fork`.
+    #[arg(long, value_name = "DIR", conflicts_with = "config", requires = "against")]
+    prompts: Option<PathBuf>,
+    /// For a fork: ask failed calls again, as for `fork`.
+    #[arg(long, conflicts_with = "config", requires = "against")]
+    retry_failed: bool,
+    /// The prices: a file like config/prices.yaml, used instead of the built-in prices.
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+    /// A command that was recorded with `retold record -- CMD`: the plan is its last run.
+    #[arg(last = true, value_name = "CMD", conflicts_with = "config")]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let prices = prices(args.prices.as_deref())?;
+    if let Some(run) = &args.against {
+        let selected = select::to_read(global, run)?;
+        let show =
+            |[selected]: [RunSelection; 1]| against::show(selected, &args, &prices, global, output);
+        return gate::show_runs([selected], output, show);
+    }
+    match &args.config {
+        Some(config) => alone::show(config, &args, &prices, global, output),
+        None => {
+            let selected = command::last_run(&args.command, global)?;
+            let show = |[selected]: [RunSelection; 1]| {
+                command::show(&selected, &args, &prices, global, output)
+            };
+            gate::show_runs([selected], output, show)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What a run like a recorded or simulated one would ask and cost, and how wide its intervals would be.
+
+use serde_json::{Value, json};
+
+use super::Args;
+use crate::error::CliError;
+use crate::global::Global;
+use crate::output::counted;
+use crate::runs::figures::figures_of;
+use crate::select::RunSelection;
+use crate::views::expected::intervals_text;
+use crate::views::forecast::forecast_text;
+use retold::escaping::printable;
+use retold::model::{Price, Prices};
+use retold::run::{Forecast, ModelForecast};
+use retold::totals::{Figures, PartFigures, Totals};
+use retold_figures::{ExpectedInterval, Figure, FigureTable};
+use retold_study::config::ModelKind;
+
+/// What a run like another one would ask, cost and show.
+pub(super) struct PlannedRun {
+    calls: u64,
+    /// The model whose price counts for all answers in text.
+    priced_as: Option<String>,
+    forecast: Forecast,
+    intervals: Vec<ExpectedInterval>,
+}
+
+/// The price that counts for all answers in text; `None` for a kind of model: then each model that requests name has its own.
+///
+/// # Errors
+/// A name that is neither a kind of model nor a model with a price.
+fn price_of(model: &str, prices: &Prices) -> Result<Option<Price>, CliError> {
+    if ModelKind::named(model).is_some() {
+        return Ok(None);
+    }
+    prices.price(model).map(Some).ok_or_else(|| {
+        let kinds: Vec<&str> = ModelKind::all().iter().map(|kind| kind.as_str()).collect();
+        CliError::usage(format!(
+            "--model {model:?} is neither a kind of model nor a model with a price"
+        ))
+        .hint(format!("the kinds are {}", kinds.join(", ")))
+        .hint("give the prices of other models with --prices FILE")
+    })
+}
+
+impl PlannedRun {
+    /// Reads the run that the plan is made from.
+    pub(super) fn read(
+        selected: &RunSelection,
+        args: &Args,
+        prices: &Prices,
+        global: &Global,
+    ) -> Result<Self, CliError> {
+        let mut reader = selected.checked()?;
+        let totals = Totals::read(&mut reader, selected.run)?;
+        let parsers = global.studies.parsers();
+        let models = totals.figures(prices, parsers).models;
+        let price = args.model.as_deref().map(|model| price_of(model, prices)).transpose()?;
+        let price = price.flatten();
+        let priced_as = args.model.clone().filter(|_| price.is_some());
+        let prices = match price {
+            Some(price) => at_price(prices, price, models.keys()),
+            None => prices.clone(),
+        };
+        let figures = totals.figures(&prices, parsers);
+        let headline = figures_of(global.studies, &mut reader, selected.run)?.unwrap_or_default();
+        let tables = args.figures.tables(std::slice::from_ref(selected), global)?;
+        let intervals = tables.iter().flat_map(FigureTable::expected);
+        let intervals = intervals.chain(headline.iter().map(Figure::expected)).collect();
+        let calls = figures.all.counts.calls.asked;
+        Ok(PlannedRun { calls, priced_as, forecast: forecast(&figures), intervals })
+    }
+
+    /// `answers` are those that the plan is made from.
+    pub(super) fn text(&self, answers: &str) -> String {
+        let calls = counted(self.calls, "call");
+        let priced = self.priced_as.as_deref().map_or_else(String::new, |model| {
+            format!(" (the price is that of {})", printable(model, 60))
+        });
+        let tokens = format!("tokens of the {answers} answers{priced}");
+        let tokens = forecast_text(&self.forecast, &tokens);
+        format!("{calls} to ask\n{tokens}{}", intervals_text(&self.intervals, answers))
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let PlannedRun { calls, priced_as, forecast, intervals } = self;
+        json!({"calls": calls, "priced_as": priced_as, "forecast": forecast, "intervals": intervals})
+    }
+}
+
+/// Prices of which one counts for all models that answer in text. Embeddings keep their own: theirs cost nothing.
+fn at_price<'m>(prices: &Prices, price: Price, models: impl Iterator<Item = &'m String>) -> Prices {
+    let is_text = |model: &&String| prices.price(model).is_none_or(|own| own.completion > 0.0);
+    let models: Vec<&String> = models.filter(is_text).collect();
+    let mut all = prices.clone();
+    all.models.extend(models.into_iter().map(|model| (model.clone(), price)));
+    all
+}
+
+/// What a run used, as a forecast of another one like it.
+fn forecast(figures: &Figures) -> Forecast {
+    let mut all = Forecast { cost: complete(&figures.all), ..Forecast::default() };
+    for (name, of) in &figures.models {
+        let tokens = of.counts.tokens;
+        let model = ModelForecast {
+            calls: of.counts.calls.asked,
+            prompt_tokens: tokens.prompt.unwrap_or(0),
+            completion_tokens: tokens.completion.unwrap_or(0),
+            uncounted: tokens.uncounted,
+            cost: complete(of),
+        };
+        all.prompt_tokens += model.prompt_tokens;
+        all.completion_tokens += model.completion_tokens;
+        all.uncounted += model.uncounted;
+        all.models.insert(name.clone(), model);
+    }
+    all
+}
+
+/// The cost of all answers; `None` if it is not known of some.
+fn complete(part: &PartFigures) -> Option<f64> {
+    part.cost.dollars.filter(|_| part.cost.is_complete)
+}

@@ -1,0 +1,223 @@
+//! How wide the interval of a figure will be, before anything is paid for.
+//!
+//! The width follows from the draws, from their clusters, and from how much the answers vary, which nobody knows before they
+//! are asked for. So there are two widths:
+//!
+//! - **as in the model run**, another run with the same draws and clusters (a simulated one, or an earlier one): the width
+//!   of its interval;
+//! - **at worst**, for a share: half of the clusters answer one way and half the other, and all draws of a cluster are alike.
+//!   A share varies most at 50 % (its variance is p (1 - p)), and draws of clusters most if they are alike (the design
+//!   effect is then the size of a cluster: L. Kish, Survey Sampling, 1965).
+//!
+//! Both intervals are computed as those of recorded runs are, so that they have the same width where the answers vary alike.
+
+use serde::Serialize;
+
+use crate::draws::ClusteredDraws;
+use crate::{Figure, FigureGroup, FigureKind, FigureTable, Interval};
+
+/// How wide the interval of a figure will be.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExpectedInterval {
+    /// The figure.
+    pub name: String,
+    /// How it is read.
+    pub kind: FigureKind,
+    /// Draws.
+    pub draws: u64,
+    /// Clusters.
+    pub clusters: u64,
+    /// What the clusters are.
+    pub unit: String,
+    /// The value in the model run; `None` without draws.
+    pub value: Option<f64>,
+    /// Half the width of the interval in the model run; `None` if it has none.
+    pub half_width: Option<f64>,
+    /// Half the width at worst; `None` for means, whose draws have no greatest value, and with fewer than two clusters.
+    pub half_width_at_worst: Option<f64>,
+}
+
+/// How many times as wide the interval of a difference is as those of two figures that are independent of each other and
+/// have equally wide intervals: their variances add up.
+pub const WIDER_DIFFERENCE: f64 = std::f64::consts::SQRT_2;
+
+fn half_width(interval: Interval) -> f64 {
+    (interval.high - interval.low) / 2.0
+}
+
+/// Draws of a share at worst, in clusters of these sizes: every other cluster, by size, answers the other way.
+fn divided(mut sizes: Vec<f64>) -> ClusteredDraws {
+    sizes.sort_by(f64::total_cmp);
+    let mut draws = ClusteredDraws::default();
+    for (at, size) in sizes.into_iter().enumerate() {
+        let sum = if at % 2 == 0 { 0.0 } else { size };
+        draws.add_all(&at.to_string(), sum, size);
+    }
+    draws
+}
+
+impl Figure {
+    /// How wide its interval will be in a run like this one.
+    pub fn expected(&self) -> ExpectedInterval {
+        let estimate = self.estimate();
+        let at_worst = || {
+            let draws = divided(self.clustered().0.into_values().map(|[_, n]| n).collect());
+            self.interval_of(&draws).map(half_width)
+        };
+        ExpectedInterval {
+            name: estimate.name,
+            kind: self.kind,
+            draws: estimate.draws,
+            clusters: estimate.clusters,
+            unit: self.unit.to_owned(),
+            value: estimate.value,
+            half_width: estimate.interval.map(half_width),
+            half_width_at_worst: (self.kind == FigureKind::Share).then(at_worst).flatten(),
+        }
+    }
+}
+
+impl FigureTable {
+    /// How wide the intervals of its groups will be in runs like these. At worst, the clusters of a group are taken as equally
+    /// large.
+    pub fn expected(&self) -> Vec<ExpectedInterval> {
+        let of = |group: &FigureGroup| {
+            let FigureGroup { draws, clusters, value, interval, .. } = group;
+            let name = std::iter::once(self.title())
+                .chain(self.cells(group).into_iter().take(self.labels.len()));
+            let name = name.collect::<Vec<_>>().join(", ");
+            let at_worst = || {
+                let size = *draws as f64 / *clusters as f64;
+                let sizes = (0..*clusters).map(|_| size).collect();
+                divided(sizes).interval(self.kind, &name).map(half_width)
+            };
+            let is_share = self.kind == FigureKind::Share && *clusters > 0;
+            ExpectedInterval {
+                kind: self.kind,
+                draws: *draws,
+                clusters: *clusters,
+                unit: self.cluster(),
+                value: *value,
+                half_width: interval.map(half_width),
+                half_width_at_worst: is_share.then(at_worst).flatten(),
+                name,
+            }
+        };
+        self.groups.iter().map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_chacha::ChaCha12Rng;
+    use retold::run::{below, rng_for};
+
+    use super::*;
+    use crate::Draws;
+
+    /// What runs are drawn from: so many clusters of so many draws, the true share in per cent, and in per cent how many
+    /// clusters are alike throughout. The intraclass correlation is the latter.
+    #[derive(Debug, Clone, Copy)]
+    struct Population {
+        clusters: usize,
+        size: u32,
+        share: usize,
+        alike: usize,
+    }
+
+    impl Population {
+        fn run(self, rng: &mut ChaCha12Rng) -> Figure {
+            let mut hit = |share| below(100, rng) < share;
+            let draws = (0..self.clusters).map(|cluster| {
+                let sum = match hit(self.alike) {
+                    true => {
+                        if hit(self.share) {
+                            self.size
+                        } else {
+                            0
+                        }
+                    }
+                    false => (0..self.size).map(|_| u32::from(hit(self.share))).sum(),
+                };
+                let cluster = cluster.to_string();
+                Draws { lane: cluster.clone(), cluster, sum: f64::from(sum), count: self.size }
+            });
+            let draws = draws.collect();
+            Figure {
+                name: "share".to_owned(),
+                pointer: None,
+                kind: FigureKind::Share,
+                unit: "games: test",
+                draws,
+            }
+        }
+    }
+
+    /// Runs are drawn; what one run foretells holds for the next: its own interval is as wide, and an interval of the
+    /// foretold width around its share has the true share in it as often as it should.
+    #[test]
+    fn the_width_that_one_run_foretells_is_that_of_the_next() {
+        let populations =
+            [(100, 1, 30, 0), (200, 1, 50, 0), (60, 5, 40, 0), (60, 5, 40, 40), (60, 4, 50, 100)];
+        for (clusters, size, share, alike) in populations {
+            let population = Population { clusters, size, share, alike };
+            let mut rng = rng_for(1, &format!("{population:?}"));
+            let (runs, truth) = (300, share as f64 / 100.0);
+            let (mut foretold, mut found, mut covered, mut covered_at_worst) = (0.0, 0.0, 0, 0);
+            for _ in 0..runs {
+                let expected = population.run(&mut rng).expected();
+                let (half, worst) =
+                    (expected.half_width.unwrap(), expected.half_width_at_worst.unwrap());
+                let next = population.run(&mut rng).estimate();
+                let own = half_width(next.interval.unwrap());
+                // A bootstrap of few values has steps.
+                let step = 1.0 / clusters as f64;
+                assert!(own <= worst + step, "{population:?}: {own} {worst}");
+                foretold += half;
+                found += own;
+                let distance = (next.value.unwrap() - truth).abs();
+                covered += u32::from(distance <= half);
+                covered_at_worst += u32::from(distance <= worst);
+            }
+            let ratio = foretold / found;
+            assert!((ratio - 1.0).abs() < 0.05, "{population:?}: {ratio}");
+            let of = |covered: u32| f64::from(covered) / f64::from(runs);
+            assert!((of(covered) - 0.95).abs() < 0.04, "{population:?}: {}", of(covered));
+            assert!(of(covered_at_worst) > 0.92, "{population:?}: {}", of(covered_at_worst));
+        }
+    }
+
+    /// Where the worst is the truth, it is not too wide either.
+    #[test]
+    fn at_worst_is_no_wider_than_what_can_happen() {
+        let population = Population { clusters: 400, size: 4, share: 50, alike: 100 };
+        let expected = population.run(&mut rng_for(1, "worst")).expected();
+        let (half, worst) = (expected.half_width.unwrap(), expected.half_width_at_worst.unwrap());
+        assert!((half / worst - 1.0).abs() < 0.05, "{expected:?}");
+        // The normal interval of clusters that are alike throughout.
+        let normal = crate::Z * 0.5 / 400.0_f64.sqrt();
+        assert!((worst / normal - 1.0).abs() < 0.05, "{worst} {normal}");
+    }
+
+    /// Wilson's interval at 50 %: half its width is z / (2 sqrt(n + z^2)).
+    #[test]
+    fn at_worst_is_wilsons_interval_of_independent_draws() {
+        let population = Population { clusters: 100, size: 1, share: 10, alike: 0 };
+        let expected = population.run(&mut rng_for(1, "independent")).expected();
+        let z = crate::Z;
+        let half = z / (2.0 * (100.0 + z * z).sqrt());
+        assert!((expected.half_width_at_worst.unwrap() - half).abs() < 1e-12, "{expected:?}");
+        assert!(expected.half_width.unwrap() < half);
+    }
+
+    #[test]
+    fn without_clusters_or_bounds_nothing_is_foretold() {
+        let one = Population { clusters: 1, size: 4, share: 50, alike: 0 };
+        let one = one.run(&mut rng_for(1, "one")).expected();
+        assert_eq!((one.half_width, one.half_width_at_worst), (None, None));
+        let mean =
+            Population { clusters: 9, size: 4, share: 50, alike: 0 }.run(&mut rng_for(1, "mean"));
+        let mean = Figure { kind: FigureKind::Mean, ..mean }.expected();
+        assert!(mean.half_width.is_some() && mean.half_width_at_worst.is_none(), "{mean:?}");
+    }
+}

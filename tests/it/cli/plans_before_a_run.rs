@@ -1,0 +1,151 @@
+//! `retold plan` without a recorded run of the config: from simulated answers, or from a command's last run.
+
+use serde_json::Value;
+
+use crate::support::cli::Place;
+
+const CONFIGS: [&str; 3] = ["small.yaml", "deliberation", "public_goods"];
+
+fn config(name: &str) -> String {
+    match name.ends_with(".yaml") {
+        true => name.to_owned(),
+        false => format!("{}/config/{name}_small.yaml", env!("RETOLD_ROOT")),
+    }
+}
+
+/// The figures of `diff` of a run with itself, by name.
+fn figures(place: &Place) -> Vec<Value> {
+    let (diff, _) = place.json("diff latest latest");
+    diff["figures"].as_array().unwrap().iter().map(|figure| figure["one"].clone()).collect()
+}
+
+/// A simulated run uses what was planned for it, and its intervals are as wide as was said.
+#[test]
+fn a_config_alone_is_planned_as_it_is_then_run() {
+    for name in CONFIGS {
+        let place = Place::new();
+        let config = config(name);
+        let rates = match name {
+            "deliberation" => "--set provider.rates.failure=0 --set provider.rates.rate_limited=0",
+            _ => "--set model.rates.failure=0 --set model.rates.rate_limited=0",
+        };
+        let (plan, code) = place.json(&format!("plan {config} {rates}"));
+        assert_eq!((code, &plan["simulated"]), (0, &true.into()), "{plan}");
+        assert!(!place.path("retold.db").exists(), "{name}: a log was made");
+        place.ok(&format!("run {config} -q --no-outputs {rates}"));
+        let (stats, _) = place.json("stats latest");
+        assert_eq!(plan["calls"], stats["calls"]["asked"], "{name}");
+        assert_eq!(plan["forecast"]["prompt_tokens"], stats["tokens"]["prompt"], "{name}");
+        assert_eq!(plan["forecast"]["completion_tokens"], stats["tokens"]["completion"], "{name}");
+        assert_eq!(plan["forecast"]["cost"], stats["cost"]["dollars"], "{name}");
+        let (planned, found) = (plan["intervals"].as_array().unwrap(), figures(&place));
+        assert_eq!(planned.len(), found.len(), "{name}");
+        for (planned, found) in planned.iter().zip(&found) {
+            for field in ["name", "draws", "clusters", "value"] {
+                assert_eq!(planned[field], found[field], "{name}");
+            }
+            let ends = ["low", "high"].map(|end| found["interval"][end].as_f64());
+            let half = ends[0].zip(ends[1]).map(|(low, high)| (high - low) / 2.0);
+            assert_eq!(planned["half_width"].as_f64(), half, "{planned} {found}");
+            if planned["kind"] == "share" && planned["clusters"].as_u64() > Some(1) {
+                let worst = planned["half_width_at_worst"].as_f64().unwrap();
+                assert!(worst >= half.unwrap_or(0.0) - 1e-9, "{planned}");
+            }
+        }
+    }
+}
+
+/// `--model` is what `run` takes, or a model whose price is meant.
+#[test]
+fn the_price_is_that_of_the_model_that_is_named() {
+    let place = Place::new();
+    let (plain, _) = place.json("plan small.yaml");
+    let (openai, _) = place.json("plan small.yaml --model openai");
+    assert_eq!(plain["forecast"], openai["forecast"], "requests name gpt-4");
+    let (mini, _) = place.json("plan small.yaml --model gpt-4o-mini");
+    let cost = |plan: &Value| plan["forecast"]["cost"].as_f64().unwrap();
+    let tokens = |name: &str| plain["forecast"][name].as_f64().unwrap();
+    // Prices of config/prices.yaml, in dollars per million tokens.
+    let of = |prompt: f64, completion: f64| {
+        (tokens("prompt_tokens") * prompt + tokens("completion_tokens") * completion) / 1e6
+    };
+    assert!((cost(&plain) - of(30.0, 60.0)).abs() < 1e-9, "{plain}");
+    assert!((cost(&mini) - of(0.15, 0.6)).abs() < 1e-9, "{mini}");
+    // Embeddings keep their own price, which has no tokens of answers.
+    let deliberation = config("deliberation");
+    let (plan, _) = place.json(&format!("plan {deliberation} --model gpt-4o-mini"));
+    let (own, _) = place.json(&format!("plan {deliberation}"));
+    let models = |plan: &Value| plan["forecast"]["models"].as_object().unwrap().clone();
+    let embeds = |name: &&String| name.starts_with("text-embedding");
+    let (plan, own) = (models(&plan), models(&own));
+    let embedding = own.keys().find(embeds).unwrap();
+    assert_eq!(plan[embedding], own[embedding]);
+    assert!(plan.keys().filter(|name| !embeds(name)).all(|name| plan[name] != own[name]));
+    let said = place.run("plan small.yaml --model gpt-17");
+    assert_eq!(said.code, 2);
+    assert!(
+        said.err.contains("--model \"gpt-17\" is neither a kind of model nor a model with a price"),
+        "{}",
+        said.err
+    );
+    assert!(said.err.contains("the kinds are simulated, openai, "), "{}", said.err);
+}
+
+#[test]
+fn a_plan_says_what_it_assumes() {
+    let place = Place::new();
+    let text = place.ok("plan small.yaml --set samples=10");
+    for said in [
+        "small.yaml (game24), from a run with simulated answers",
+        "20 calls to ask",
+        "tokens of the simulated answers, and US dollars at list prices",
+        "95 % intervals to expect: half the width of each",
+        "clusters are puzzles: some are harder than others",
+        "as simulated: if answers vary as the simulated ones do",
+        "at worst, for a share: half of the clusters answer one way and half the other, and all draws of a cluster agree (Kish 1965)",
+        "intervals are those of reports: Wilson's (1927) or exact (Clopper and Pearson 1934) for shares of independent draws, otherwise a bootstrap of clusters",
+        "four times as many clusters halve a width; the difference of two such figures has one 1.4 times as wide",
+        "nothing was asked and nothing was written",
+    ] {
+        assert!(text.contains(said), "{said}\nis not in\n{text}");
+    }
+    let said = place.run("plan");
+    assert!(said.code == 2 && said.err.contains("<CONFIG>"), "{}", said.err);
+    let said = place.run("plan --at 3");
+    assert!(said.code == 2 && said.err.contains("--against <RUN>"), "{}", said.err);
+    // A person cannot be simulated.
+    let said = place.run(&format!(
+        "plan {}/config/adventure.yaml --set player=human --set games=1",
+        env!("RETOLD_ROOT")
+    ));
+    assert!(said.code == 2 && said.err.contains("this game has a human player"), "{said:?}");
+}
+
+/// A command is planned from its last run, and from no other.
+#[test]
+fn a_command_is_planned_from_its_last_recorded_run() {
+    let place = Place::new();
+    let log = format!("{}/fixtures/logs/program.db", env!("RETOLD_ROOT"));
+    std::fs::copy(log, place.path("retold.db")).unwrap();
+    let started = place.json("log latest").0["events"][0]["content"].clone();
+    let settings: Value = serde_json::from_str(started.as_str().unwrap()).unwrap();
+    let command: Vec<&str> =
+        settings["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let args = |command: &[&str]| {
+        let words = ["plan", "--json", "--"].iter().chain(command);
+        place.args(&words.copied().collect::<Vec<_>>())
+    };
+    let said = args(&command);
+    assert_eq!(said.code, 0, "{said:?}");
+    let plan: Value = serde_json::from_str(&said.out).unwrap();
+    let (stats, _) = place.json("stats latest");
+    assert_eq!(plan["run"], stats["run"]);
+    assert_eq!(plan["calls"], stats["calls"]["asked"]);
+    assert_eq!(plan["forecast"]["prompt_tokens"], stats["tokens"]["prompt"]);
+    let said = args(&["python", "other.py"]);
+    assert!(
+        said.code == 2 && said.err.contains("no run of this command is in the log"),
+        "{said:?}"
+    );
+    assert!(said.err.contains("`retold record -- CMD` records one"), "{said:?}");
+}
