@@ -37,7 +37,7 @@ pub(crate) fn by_method(summary: &RunSummary, page: &mut String) {
             ));
         }
     }
-    page.push_str(&begin_table(["calls", "method", "decisions", "share", ""]));
+    page.push_str(&begin_table(["calls", "method", "decisions", "share", "note"]));
     for row in rows.iter().take(MOST_GROUPS) {
         let _ = writeln!(page, "{row}");
     }

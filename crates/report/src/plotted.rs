@@ -26,7 +26,7 @@ pub(crate) fn html(
     // Writing to a string cannot fail.
     let _ = writeln!(
         page,
-        "<figure role=group aria-label=\"{0}\">\n<figcaption>{0} <a download=\"{1}\" href=\"data:text/csv;base64,{2}\">CSV</a></figcaption>\n<div class=wide tabindex=0>{3}</div>{4}</figure>",
+        "<figure aria-label=\"{0}\">\n<figcaption>{0} <a download=\"{1}\" href=\"data:text/csv;base64,{2}\">CSV</a></figcaption>\n<div class=wide tabindex=0>{3}</div>{4}</figure>",
         escaped(&chart.title, 160),
         escaped(&format!("{}_{}.csv", chart.name, at + 1), 100),
         data_encoding::BASE64.encode(&bytes),

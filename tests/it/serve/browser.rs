@@ -106,8 +106,10 @@ fn reports_open_from_disk_without_a_network() {
     std::fs::copy(log, place.path("program.db")).unwrap();
     place.ok("--log program.db report latest -o program.html");
     place.ok("run small.yaml --quiet --no-outputs --set samples=9");
+    place.ok("export latest parent.jsonl");
     place.ok("fork latest --set parser=game24@1 --quiet");
     let game = format!("{}/recordings/game24_small.jsonl", env!("RETOLD_ROOT"));
     place.ok(&format!("report latest {game} -o two.html"));
+    place.ok(&format!("report latest parent.jsonl {game} -o several.html"));
     drive_at(&place, &format!("file://{}", place.root().display()), "report.mjs", None);
 }
