@@ -6,7 +6,7 @@ use retold::decide::each_answer;
 use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::RunId;
-use retold::log::{EventFault, Log, LogError, Reader, RunEvents, SqliteBackend};
+use retold::log::{EventFault, Log, LogError, RunEvents, SqliteBackend};
 use retold::run::how_it_ended;
 use retold::scores::{AnswerName, Score, Scorer, Scores};
 use retold_judge::{JudgeSettings, JudgeStudy, Judged, JudgedAnswer, NAME};
@@ -21,6 +21,7 @@ use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::{Output, counted};
 use crate::runs::accepting;
+use crate::runs::config::NamedConfig;
 use crate::runs::folder::FolderArgs;
 use crate::runs::record::{StudyRecording, record};
 use crate::runs::resume::same_study;
@@ -68,21 +69,22 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     gate::sound(&source.log, source.run, "nothing was judged", output)?;
     // A run that nothing can be accepted about is refused before anything is asked.
     accepting::begin(&source)?;
-    let mut study = global.studies.study(&config, Some(NAME), &settings)?;
+    let config = NamedConfig { path: config, experiment: Some(NAME.to_owned()), settings };
+    // Nothing is drawn for a judge but the answers of a simulated one.
+    let mut study = config.with_seed(global.studies, 0)?;
+    study.seed_is_drawn = false;
     let judge = with_answers(&study, &source)?;
     let name = judge.name.clone();
     study.settings.experiment = ExperimentSettings::new(judge);
     let tried = JudgeStudy.check(&study.settings.experiment);
-    tried.map_err(|error| CliError::from(error.at(&config)).hint("nothing was asked"))?;
+    tried.map_err(|error| CliError::from(error.at(&config.path)).hint("nothing was asked"))?;
     let wanted = study.settings.experiment.to_json().map_err(|e| CliError::usage(e.to_string()))?;
     let folder = FolderArgs::default();
     let status = if resume {
-        model.apply(global.studies, NAME, &mut study.settings)?;
-        same_study(study, model, folder, global, output)?
+        same_study(&config, &study, model, folder, global, output)?
     } else {
         let (log_limit, seat) = (None, None);
-        let recording =
-            StudyRecording { config, settings, study, model, log_limit, new, folder, seat };
+        let recording = StudyRecording { config, study, model, log_limit, new, folder, seat };
         record(recording, global, output)?
     };
     if status != Status::Fine {

@@ -6,6 +6,7 @@ use crate::again::{begins, typed};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
+use crate::runs::config;
 use crate::runs::continuation;
 use crate::runs::folder::{OutputFolder, WrittenFolder};
 use crate::runs::live;
@@ -294,7 +295,7 @@ fn say(ended: &ExecutionResult, told: Remarks<'_>, output: &Output) -> Result<()
             text.push_str(&format!("outcome digest {outcome_digest}\n"));
         }
         if let Some(seed) = drawn_seed {
-            text.push_str(&format!("seed {seed}, drawn at random: the config names none\n"));
+            text.push_str(&config::drawn_seed(seed));
         }
         text.push('\n');
         if !is_finished && !report.text.is_empty() {

@@ -48,6 +48,11 @@ impl NamedConfig {
     }
 }
 
+/// What is said of a seed that nobody chose.
+pub(crate) fn drawn_seed(seed: u64) -> String {
+    format!("seed {seed}, drawn at random: the config names none\n")
+}
+
 /// Whether a run was started by a study.
 pub(crate) fn is_of(
     studies: &Studies,

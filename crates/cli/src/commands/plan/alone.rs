@@ -10,6 +10,7 @@ use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::run_id::new_run_id;
+use crate::runs::config::{NamedConfig, drawn_seed};
 use crate::runs::person::with_person;
 use crate::runs::record::started;
 use crate::runs::session::{self, StudyExecution};
@@ -28,19 +29,23 @@ pub(super) fn show(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let study = global.studies.study(config, None, &args.settings)?;
-    let experiment = study.experiment.clone();
+    let (path, settings) = (config.to_owned(), args.settings.clone());
+    let named = NamedConfig { path, experiment: None, settings };
+    let study = named.study(global.studies)?;
+    let (experiment, seed) = (study.experiment.clone(), study.seed);
+    let drawn = study.seed_is_drawn.then(|| drawn_seed(seed)).unwrap_or_default();
     let selected = simulated(config, study, args, global)?;
     let planned = PlannedRun::read(&selected, args, prices, global)?;
     if output.is_json() {
         let mut object = planned.json();
         object["config"] = config.display().to_string().into();
         object["experiment"] = experiment.into();
+        object["seed"] = seed.into();
         object["simulated"] = true.into();
         output.object(&object)?;
     } else {
         output.text(&format!(
-            "{} ({experiment}), from a run with simulated answers\n{}{}nothing was asked and nothing was written\n",
+            "{} ({experiment}), from a run with simulated answers\n{}{drawn}{}nothing was asked and nothing was written\n",
             config.display(),
             select::SIMULATED,
             planned.text("simulated")

@@ -64,7 +64,7 @@ impl PlannedRun {
             None => prices.clone(),
         };
         let figures = totals.figures(&prices, parsers);
-        let headline = figures_of(global.studies, &mut reader, selected.run)?.unwrap_or_default();
+        let headline = figures_of(global.studies, &mut reader, selected.run)?;
         let tables = args.figures.tables(std::slice::from_ref(selected), global)?;
         let intervals = tables.iter().flat_map(FigureTable::expected);
         let intervals = intervals.chain(headline.iter().map(Figure::expected)).collect();

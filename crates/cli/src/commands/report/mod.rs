@@ -215,7 +215,7 @@ fn part(selected: &RunSelection, prices: &Prices, global: &Global) -> Result<Run
         let charts = retold_report::charts(&summary);
         return Ok(RunPart { summary, figures: Vec::new(), charts, text, in_force });
     };
-    let figures = figures_of(studies, &mut reader, run)?.unwrap_or_default();
+    let figures = figures_of(studies, &mut reader, run)?;
     let record = RunRecord::read(&mut reader, run)?;
     let settings = settings_of(studies, &started)?;
     let charts = study.charts(&settings.experiment, &record.facts).map_err(|e| {
