@@ -56,7 +56,7 @@ pub(crate) fn html(part: &RunPart, page: &mut String) {
 }
 
 /// What to know before reading any number of a run.
-pub(crate) fn cautions(summary: &RunSummary, page: &mut String) {
+fn cautions(summary: &RunSummary, page: &mut String) {
     if summary.started.is_simulated() {
         page.push_str(
             "<p class=banner>SIMULATED: a program made these answers up; they are not data</p>\n",

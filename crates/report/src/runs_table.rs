@@ -6,6 +6,7 @@ use std::fmt::Write;
 use retold::compare::setting_differences;
 use retold::counted::{counted, grouped};
 use retold::escaping::printable;
+use retold::event::RunStarted;
 use retold::totals::dollars;
 use serde_json::Value;
 
@@ -45,7 +46,8 @@ pub(crate) fn html(runs: &[RunPart], page: &mut String) {
             }
         );
     }
-    let differing = differing_settings(runs);
+    let started: Vec<&RunStarted> = runs.iter().map(|part| &part.summary.started).collect();
+    let differing = differing_settings(&started);
     page.push_str("<h2>Runs</h2>\n");
     page.push_str(&begin_table([
         "run",
@@ -80,35 +82,88 @@ pub(crate) fn html(runs: &[RunPart], page: &mut String) {
     page.push_str(TABLE_END);
 }
 
+/// A setting in which not all runs agree: its value in the first run, and in those that differ from it, by their places.
+struct DifferingSetting {
+    first: Option<Value>,
+    others: BTreeMap<usize, Option<Value>>,
+}
+
 /// For each run, the settings in which not all runs agree.
-fn differing_settings(runs: &[RunPart]) -> Vec<Vec<String>> {
-    let settings = |part: &RunPart| part.summary.started.settings.clone();
-    let Some(first) = runs.first().map(settings) else { return Vec::new() };
-    // By the path of a setting: its value in the first run, and in those that differ from it.
-    let mut values: BTreeMap<String, (Option<Value>, BTreeMap<usize, Option<Value>>)> =
-        BTreeMap::new();
-    for (at, part) in runs.iter().enumerate().skip(1) {
-        let differences = setting_differences(&first, &settings(part)).into_iter();
+fn differing_settings(runs: &[&RunStarted]) -> Vec<Vec<String>> {
+    let Some((first, others)) = runs.split_first() else { return Vec::new() };
+    let mut found: BTreeMap<String, DifferingSetting> = BTreeMap::new();
+    for (at, other) in (1..).zip(others) {
+        let differences = setting_differences(&first.settings, &other.settings).into_iter();
         // Seeds have a column of their own.
         for difference in differences.filter(|it| it.path.rsplit('.').next() != Some("seed")) {
-            let of = values.entry(difference.path).or_insert((difference.one, BTreeMap::new()));
-            of.1.insert(at, difference.other);
+            let of = found
+                .entry(difference.path)
+                .or_insert(DifferingSetting { first: difference.one, others: BTreeMap::new() });
+            of.others.insert(at, difference.other);
         }
     }
-    let shown = |value: &Option<Value>| match value {
-        None => "not set".to_owned(),
-        Some(Value::String(text)) => printable(text, LONGEST),
-        Some(value) => printable(&value.to_string(), LONGEST),
-    };
     let of_run = |at: usize| {
-        let named = values.iter().take(MOST_SETTINGS).map(|(path, (first, others))| {
+        let named = found.iter().take(MOST_SETTINGS).map(|(path, of)| {
             let name = path.strip_prefix("experiment.").unwrap_or(path);
             let name = name.strip_prefix("config.").unwrap_or(name);
-            format!("{}: {}", printable(name, 80), shown(others.get(&at).unwrap_or(first)))
+            let value = of.others.get(&at).unwrap_or(&of.first);
+            format!("{}: {}", printable(name, 80), shown(value.as_ref()))
         });
-        let more = values.len().saturating_sub(MOST_SETTINGS);
+        let more = found.len().saturating_sub(MOST_SETTINGS);
         let more = (more > 0).then(|| format!("{more} more: retold diff RUN RUN"));
         named.chain(more).collect()
     };
     (0..runs.len()).map(of_run).collect()
+}
+
+fn shown(value: Option<&Value>) -> String {
+    match value {
+        None => "not set".to_owned(),
+        Some(Value::String(text)) => printable(text, LONGEST),
+        Some(value) => printable(&value.to_string(), LONGEST),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn run(settings: Value) -> RunStarted {
+        RunStarted {
+            experiment: "test".to_owned(),
+            seed: 1,
+            settings,
+            model: json!({}),
+            program: "test".to_owned(),
+            forked_from: None,
+        }
+    }
+
+    fn differing(settings: &[Value]) -> Vec<Vec<String>> {
+        let runs: Vec<RunStarted> = settings.iter().cloned().map(run).collect();
+        differing_settings(&runs.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn each_run_has_its_value_of_each_setting_in_which_not_all_agree() {
+        let game = |length: u32, seed: u32| json!({"experiment": {"config": {"length": length, "seed": seed, "size": 4}}});
+        let found = differing(&[game(3, 1), game(3, 2), game(5, 3)]);
+        assert_eq!(found, [["length: 3"], ["length: 3"], ["length: 5"]]);
+        let found = differing(&[json!({"chat": "on\u{1b}"}), json!({})]);
+        assert_eq!(found, [["chat: on\\u{1b}"], ["chat: not set"]]);
+        assert_eq!(differing(&[game(3, 1), game(3, 1)]), [[""; 0], [""; 0]]);
+    }
+
+    #[test]
+    fn of_many_settings_some_are_named() {
+        let many = |value: u32| {
+            let settings = (0..9).map(|at| (format!("setting_{at}"), json!(value)));
+            Value::Object(settings.collect())
+        };
+        let found = differing(&[many(1), many(2)]);
+        assert_eq!(found[1].len(), MOST_SETTINGS + 1);
+        assert_eq!(found[1][5..], ["setting_5: 2", "3 more: retold diff RUN RUN"]);
+    }
 }

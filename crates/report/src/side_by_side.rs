@@ -1,6 +1,7 @@
 //! The headline figures of several runs, and how each run differs from the first.
 
 use std::fmt::Write;
+use std::slice::from_ref;
 
 use retold::counted::counted;
 use retold_figures::{ComparedFigure, Estimate, Figure, Pairing, compared_figures, other_seeds};
@@ -47,7 +48,7 @@ pub(crate) fn html(runs: &[RunPart], page: &mut String) {
             let compared = base.zip(figure).and_then(|(base, figure)| {
                 let [seed, other] = [first, part].map(|part| part.summary.started.seed);
                 let pairing = Pairing::of_seeds(seed, other);
-                compared_figures(&[base.clone()], &[figure.clone()], pairing).pop()
+                compared_figures(from_ref(base), from_ref(figure), pairing).pop()
             });
             let _ = writeln!(
                 page,

@@ -3,12 +3,13 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::error::{CliError, Status};
 use crate::runs::program::found_in_path;
 use retold::escaping::printable;
 use retold::id::Time;
+use retold::run::clock::Stopwatch;
 
 /// The variable that names a browser; other tools that start Chromium read it as well.
 const VARIABLE: &str = "CHROME_PATH";
@@ -137,7 +138,7 @@ fn browser() -> Result<PathBuf, PrintError> {
 fn wait(command: &mut Command, browser: &Path) -> Result<(), PrintError> {
     let not_started = |source| PrintError::NotStarted { browser: browser.to_owned(), source };
     let mut child = command.spawn().map_err(not_started)?;
-    let begin = Instant::now();
+    let begin = Stopwatch::start();
     while child.try_wait()?.is_none() {
         if begin.elapsed() > LONGEST {
             // It may have ended just now.
