@@ -11,7 +11,7 @@ use retold_wire::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use retold_wire::http::{Method, StatusCode};
 use retold_wire::{Elsewhere, Incoming, LoggedOutcome, RestoredBody, Rules, restored};
 
-/// Checks one input of a target: `vcrpy`, `har`, `nock`, `batch`, `inspect`, `parser_file`, `wire_answer`.
+/// Checks one input of a target: `vcrpy`, `har`, `nock`, `batch`, `inspect`, `otlp`, `parser_file`, `wire_answer`.
 ///
 /// # Panics
 /// If a reader does, or if it finds different things in the same bytes.
@@ -21,6 +21,7 @@ pub fn fuzz_file(target: &str, data: &[u8]) {
         "har" => [(); 2].map(|()| imported(Format::Har, data)),
         "nock" => [(); 2].map(|()| imported(Format::Nock, data)),
         "batch" => [(); 2].map(|()| imported(Format::Batch, data)),
+        "otlp" => [(); 2].map(|()| imported(Format::Otlp, data)),
         "inspect" => [(); 2].map(|()| imported(Format::Inspect, data)),
         "parser_file" => [(); 2].map(|()| parsed(data)),
         _ => [(); 2].map(|()| answered(data)),

@@ -13,6 +13,7 @@
 //!   decision of a parser for each answer. What programs report, and what functions, persons and judges decide, stands
 //!   beside it.
 
+mod answers;
 mod seqs;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,8 @@ use crate::log::{EventFault, LogError, Reader, RunEvents, event_at};
 use crate::lookup::Recent;
 
 use seqs::SeqSet;
+
+pub use answers::{AnswerDecision, DecidedAnswers};
 
 /// What was asked of a model, as decisions refer to it.
 #[derive(Debug, Clone, PartialEq, Eq)]

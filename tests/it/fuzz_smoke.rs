@@ -16,8 +16,8 @@ const MUTANTS: u64 = 500;
 const SEED: u64 = 0x7265_746f_6c64;
 
 /// The targets of what others have written.
-const TARGETS: [&str; 7] =
-    ["vcrpy", "har", "nock", "batch", "inspect", "parser_file", "wire_answer"];
+const TARGETS: [&str; 8] =
+    ["vcrpy", "har", "nock", "batch", "inspect", "otlp", "parser_file", "wire_answer"];
 
 /// A number from the environment.
 #[expect(clippy::disallowed_methods, reason = "a longer run is asked for by hand")]
@@ -92,7 +92,7 @@ fn answers(name: &str) -> Vec<Vec<u8>> {
 fn seeds(target: &str) -> Vec<Vec<u8>> {
     let folders = match target {
         "vcrpy" => vec!["fixtures/cassettes".to_owned(), "fixtures/vcr".to_owned()],
-        "har" | "nock" | "batch" | "inspect" => vec![format!("fixtures/{target}")],
+        "har" | "nock" | "batch" | "inspect" | "otlp" => vec![format!("fixtures/{target}")],
         _ => vec![format!("fuzz/seeds/{target}")],
     };
     let root = std::path::Path::new(env!("RETOLD_ROOT"));

@@ -30,6 +30,7 @@ mod score_rows;
 mod search;
 mod select;
 mod signal;
+mod table_draft;
 mod typed_lines;
 mod views;
 

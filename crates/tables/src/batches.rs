@@ -74,7 +74,7 @@ pub fn schema(columns: &[Column]) -> SchemaRef {
 }
 
 /// The rows of one table that are not in a batch yet.
-struct Rows {
+pub(crate) struct Rows {
     schema: SchemaRef,
     columns: Vec<Builder>,
     rows: usize,
@@ -130,13 +130,13 @@ impl Builder {
 }
 
 impl Rows {
-    fn new(columns: &[Column]) -> Self {
+    pub(crate) fn new(columns: &[Column]) -> Self {
         let schema = schema(columns);
         let columns = columns.iter().map(|column| Builder::new(column.kind)).collect();
         Rows { schema, columns, rows: 0, bytes: 0 }
     }
 
-    fn add(&mut self, row: &[Cell<'_>]) {
+    pub(crate) fn add(&mut self, row: &[Cell<'_>]) {
         debug_assert_eq!(row.len(), self.columns.len(), "a value for each column");
         for (column, cell) in self.columns.iter_mut().zip(row) {
             column.add(cell);
@@ -148,12 +148,12 @@ impl Rows {
     }
 
     /// Whether there are enough rows for a batch.
-    fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.rows >= ROWS || self.bytes >= BYTES
     }
 
     /// All rows that were added since the last batch; `None` if there are none.
-    fn take(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+    pub(crate) fn take(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         if self.rows == 0 {
             return Ok(None);
         }

@@ -37,14 +37,19 @@ impl LabelColumns {
     /// A column for each. A label with the name of another column has `label_` before it, as often as is needed: names
     /// that differ in their case alone are the same for DuckDB and Spark.
     pub(crate) fn columns(&self) -> Vec<Column> {
-        let is_free = |label: &&String| !Table::has(label);
+        self.columns_beside(Table::has)
+    }
+
+    /// The same beside columns of other names.
+    pub(crate) fn columns_beside(&self, has: impl Fn(&str) -> bool) -> Vec<Column> {
+        let is_free = |label: &&String| !has(label);
         let mut taken: BTreeSet<String> =
             self.0.iter().filter(is_free).map(|label| label.to_lowercase()).collect();
         let mut kept: BTreeSet<String> = BTreeSet::new();
         let column = |label: &String| {
             let mut name = label.clone();
-            if Table::has(&name) || !kept.insert(name.to_lowercase()) {
-                while Table::has(&name) || taken.contains(&name.to_lowercase()) {
+            if has(&name) || !kept.insert(name.to_lowercase()) {
+                while has(&name) || taken.contains(&name.to_lowercase()) {
                     name.insert_str(0, "label_");
                 }
                 taken.insert(name.to_lowercase());
@@ -52,6 +57,11 @@ impl LabelColumns {
             Column { name: name.into(), kind: ColumnKind::Text, about: "a label of the call" }
         };
         self.0.iter().map(column).collect()
+    }
+
+    /// The labels, in the order of their columns.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
     }
 
     /// Call, sample and labels of a question.

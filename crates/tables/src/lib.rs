@@ -6,6 +6,7 @@
 //!
 //! - [`Table`]: the tables and their columns. All columns are flat; what has a structure is JSON.
 //! - [`LabelColumns`]: each label of a call is a column.
+//! - [`Transcripts`]: the dialogues of a run, as Inspect Scout reads them.
 
 mod asked;
 mod batches;
@@ -17,6 +18,7 @@ mod messages;
 mod run_row;
 mod run_tables;
 mod table;
+mod transcripts;
 pub mod write;
 
 pub use arrow_array::RecordBatch;
@@ -25,3 +27,4 @@ pub use column::{Column, ColumnKind};
 pub use labels::LabelColumns;
 pub use run_tables::{RunTables, TableError};
 pub use table::Table;
+pub use transcripts::{Transcripts, transcript_columns};

@@ -158,7 +158,8 @@ fn name(hash: MessageHash) -> String {
     format!("{beginning:032x}")
 }
 
-fn halves(hash: blake3::Hash) -> [u128; 2] {
+/// Both halves of a hash as numbers.
+pub(crate) fn halves(hash: blake3::Hash) -> [u128; 2] {
     let bytes = hash.as_bytes();
     let half = |at: usize| {
         bytes[at..at + 16].iter().fold(0, |number: u128, byte| number << 8 | u128::from(*byte))

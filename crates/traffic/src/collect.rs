@@ -147,7 +147,7 @@ fn without_headers(rules: Rules, exchanges: &[TrafficExchange], notes: &mut Note
         TrafficQuestion::Http(http) => {
             Some((http.url.clone(), http.headers.keys().any(is_counted)))
         }
-        TrafficQuestion::Kept { .. } | TrafficQuestion::Other(..) => None,
+        TrafficQuestion::Kept { .. } | TrafficQuestion::Other { .. } => None,
     };
     let all: Vec<(String, bool)> =
         exchanges.iter().filter_map(|exchange| http(&exchange)).collect();
@@ -338,12 +338,14 @@ impl RunBuilder {
                     http: Some((*incoming, asked)),
                 })
             }
-            TrafficQuestion::Other(name, request) => {
+            TrafficQuestion::Other { name, request, labels } => {
                 let request = self.rules.redact_request(*request)?;
                 let prompt = self.rules.key(&request);
                 let call = CallPath::new(format!("{name}/{}", prompt.short(16)))?;
                 let key = Key { call, prompt };
-                let labels = Labels::default();
+                let redacted =
+                    |(name, value): (String, String)| (name, self.rules.redacted(&value));
+                let labels = labels.into_iter().map(redacted).collect();
                 Ok(CollectedQuestion { key, request, retry: Some(0), labels, http: None })
             }
         }

@@ -53,7 +53,7 @@ pub(crate) enum TrafficQuestion {
     /// As retold has kept it, with the digits of its hash.
     Kept { incoming: Box<Incoming>, hash: String, labels: Labels },
     /// In another way: stored as it is, under a call that begins with this name.
-    Other(&'static str, Box<Request>),
+    Other { name: &'static str, request: Box<Request>, labels: Labels },
 }
 
 /// A request over HTTP.
@@ -74,6 +74,13 @@ pub(crate) enum TrafficAnswer {
     Read(Box<Response>),
     /// Nothing: the attempt failed.
     Failed(AttemptDetails),
+}
+
+impl TrafficQuestion {
+    /// A question that was not asked over HTTP, without labels.
+    pub(crate) fn other(name: &'static str, request: Request) -> Self {
+        TrafficQuestion::Other { name, request: Box::new(request), labels: Labels::default() }
+    }
 }
 
 impl TrafficExchange {

@@ -122,13 +122,25 @@ pub(crate) fn json_value(text: &str) -> Result<serde_json::Value, (Option<String
 }
 
 fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, (Option<String>, FileProblem)> {
-    if memchr3_iter(b',', b'[', b'{', text.as_bytes()).count() > MOST_VALUES {
-        return Err((None, FileProblem::TooMany(MOST_VALUES)));
+    few_values(text).map_err(|wrong| (None, wrong))?;
+    serde_json::from_str(text).map_err(|error| not_json(&error))
+}
+
+/// Refuses JSON with more values than fit in memory.
+///
+/// # Errors
+/// [`FileProblem::TooMany`].
+pub(crate) fn few_values(text: &str) -> Result<(), FileProblem> {
+    match memchr3_iter(b',', b'[', b'{', text.as_bytes()).count() > MOST_VALUES {
+        true => Err(FileProblem::TooMany(MOST_VALUES)),
+        false => Ok(()),
     }
-    serde_json::from_str(text).map_err(|error| {
-        let (line, column) = (error.line(), error.column());
-        let what = error.to_string();
-        let what = what.split(" at line ").next().unwrap_or(&what).to_owned();
-        (Some(format!("line {line}, column {column}")), FileProblem::Json(what))
-    })
+}
+
+/// Why a text is not JSON, and where.
+pub(crate) fn not_json(error: &serde_json::Error) -> (Option<String>, FileProblem) {
+    let (line, column) = (error.line(), error.column());
+    let what = error.to_string();
+    let what = what.split(" at line ").next().unwrap_or(&what).to_owned();
+    (Some(format!("line {line}, column {column}")), FileProblem::Json(what))
 }

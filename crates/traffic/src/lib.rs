@@ -6,7 +6,7 @@
 //!
 //! - [`Format`]: the formats, and how they are recognised.
 //! - [`import`]: from files to a run, which is stored whole or not at all.
-//! - [`export_vcrpy`], [`export_fine_tuning`]: from a run to files of other tools.
+//! - [`export_vcrpy`], [`export_fine_tuning`], [`export_otlp`]: from a run to files of other tools.
 //! - [`export_cassette`]: to a cassette of retold itself, which is read like the files of other tools.
 
 mod base64;
@@ -20,6 +20,7 @@ mod hosts;
 mod json_style;
 mod node;
 mod notes;
+mod otlp;
 mod yaml;
 mod zip;
 
@@ -33,6 +34,7 @@ use collect::{Plan, collect};
 use exchange::TrafficExchange;
 use file::Document;
 use format::batch::BatchFiles;
+use format::otlp::OtlpFiles;
 use hosts::Hosts;
 use node::LocatedValue;
 use yaml::Schema;
@@ -40,7 +42,8 @@ use yaml::Schema;
 pub use collect::TrafficImport;
 pub use error::{FileProblem, TrafficError, YamlProblem};
 pub use export::{
-    ExportError, VcrpyForm, export_cassette, export_fine_tuning, export_vcrpy, left_out,
+    ExportError, VcrpyForm, export_cassette, export_fine_tuning, export_otlp, export_vcrpy,
+    left_out,
 };
 pub use format::Format;
 pub use notes::{Note, Notes};
@@ -183,7 +186,7 @@ fn exchanges(
     notes: &mut Notes,
 ) -> Result<ReadFiles, TrafficError> {
     let (mut exchanges, mut is_ended) = (Vec::new(), true);
-    let mut batch = BatchFiles::default();
+    let (mut batch, mut traces) = (BatchFiles::default(), OtlpFiles::default());
     for document in documents {
         let document = document?;
         let wrong = |(place, wrong)| document.wrong(place, wrong);
@@ -207,6 +210,10 @@ fn exchanges(
                 exchanges.extend(format::nock::read(&list, notes).map_err(wrong)?);
             }
             Format::Batch => batch.add(&document, notes)?,
+            Format::Otlp => {
+                let found = traces.add(document.text()?, document.name(), notes);
+                is_ended &= found.map_err(wrong)?;
+            }
             Format::Inspect => {
                 let found = match document.bytes().starts_with(b"PK") {
                     true => format::inspect::archive::read(document.bytes(), notes),
@@ -228,5 +235,6 @@ fn exchanges(
         }
     }
     exchanges.extend(batch.exchanges(notes));
+    exchanges.extend(traces.exchanges(notes).map_err(|what| TrafficError::wrong("", None, what))?);
     Ok(ReadFiles { exchanges, is_ended })
 }

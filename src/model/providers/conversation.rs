@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::model::parts::CONTENT_PARTS;
+
 /// A conversation, and the tools that were offered.
 #[derive(Debug, Default, PartialEq)]
 pub struct Conversation {
@@ -11,6 +13,50 @@ pub struct Conversation {
     pub tools: Vec<Value>,
     /// What could not be represented, for people.
     pub lost: Vec<String>,
+}
+
+/// A call of a tool in a message of chat completions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CalledTool<'a> {
+    /// Its id, which its result names.
+    pub id: Option<&'a str>,
+    /// The tool.
+    pub name: &'a str,
+    /// The arguments: what the JSON in them says, or the text itself if it is not JSON.
+    pub arguments: Value,
+}
+
+impl<'a> CalledTool<'a> {
+    /// The calls of a message.
+    pub fn all(message: &'a Value) -> impl Iterator<Item = Self> {
+        message["tool_calls"].as_array().into_iter().flatten().map(Self::new)
+    }
+
+    fn new(call: &'a Value) -> Self {
+        let function = &call["function"];
+        // Logs of Inspect have the name itself.
+        let (name, arguments) = match function.is_string() {
+            true => (function, &call["arguments"]),
+            false => (&function["name"], &function["arguments"]),
+        };
+        let read = arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
+        CalledTool {
+            id: call["id"].as_str(),
+            name: name.as_str().unwrap_or(""),
+            arguments: read.unwrap_or_else(|| arguments.clone()),
+        }
+    }
+}
+
+/// The reasoning in the parts of a message beside its text, where its API has it: a text, or parts of Anthropic's content.
+pub fn reasoning_text(parts: &Map<String, Value>) -> Option<String> {
+    let named = ["reasoning_content", "reasoning", "thinking"];
+    let text = named.iter().find_map(|name| parts.get(*name)?.as_str()).map(str::to_owned);
+    text.or_else(|| {
+        let content = parts.get(CONTENT_PARTS)?.as_array()?.iter();
+        let thinking: Vec<&str> = content.filter_map(|part| part["thinking"].as_str()).collect();
+        (!thinking.is_empty()).then(|| thinking.concat())
+    })
 }
 
 /// The items of a list; none if it is absent.

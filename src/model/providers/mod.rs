@@ -40,7 +40,9 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-pub use conversation::Conversation;
+use crate::prompt::{Api, Request};
+
+pub use conversation::{CalledTool, Conversation, reasoning_text};
 pub use dialect::{Dialect, NotRead, PlainAddress, Problem};
 pub use ending::Ending;
 pub use other::{KEYS, OTHER, Other};
@@ -104,6 +106,19 @@ pub fn conversation(dialect: &str, body: &Map<String, Value>) -> Option<Conversa
     let mut chat = Conversation::default();
     dialect.converse(body, messages, &mut chat);
     (!chat.messages.is_empty()).then_some(chat)
+}
+
+/// The conversation of a stored request, whichever API it was for; `None` if it has none. Imports of other tools write their
+/// messages in the form of chat completions, under names that no API has.
+pub fn conversation_of(request: &Request) -> Option<Conversation> {
+    if request.api() != Api::Chat {
+        return None;
+    }
+    let body = request.body().as_object()?;
+    let chat = openai_chat::OpenAiChat.name();
+    let name = body.get("http").and_then(|address| address["dialect"].as_str()).unwrap_or(chat);
+    let name = name.split('@').next().unwrap_or(name);
+    conversation(if named(name).is_some() { name } else { chat }, body)
 }
 
 /// How studies ask, API by API. The first is the one in whose form they write their requests.

@@ -4,6 +4,7 @@ mod cassettes;
 mod exports;
 mod llm;
 mod others;
+mod otlp;
 mod recorders;
 mod reviews;
 mod text_cassettes;

@@ -3,6 +3,7 @@
 mod block_yaml;
 mod cassette;
 mod fine_tuning;
+mod otlp;
 mod vcrpy;
 mod yaml;
 
@@ -21,6 +22,7 @@ use retold_wire::Transmission;
 pub use cassette::export_cassette;
 pub(crate) use cassette::{CASSETTE, HASH_DIGITS};
 pub use fine_tuning::export_fine_tuning;
+pub use otlp::export_otlp;
 pub use vcrpy::{VcrpyForm, export_vcrpy};
 
 use crate::notes::Notes;

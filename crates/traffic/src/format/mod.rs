@@ -6,6 +6,7 @@ pub(crate) mod har;
 pub(crate) mod inspect;
 pub(crate) mod llm;
 pub(crate) mod nock;
+pub(crate) mod otlp;
 mod recognised;
 pub(crate) mod vcr;
 
@@ -31,6 +32,8 @@ pub enum Format {
     Llm,
     /// Recordings of nock, lists of JSON.
     Nock,
+    /// Traces of OpenTelemetry, in the JSON of OTLP.
+    Otlp,
     /// Cassettes of Ruby's VCR and of Betamax, in YAML or JSON.
     Vcr,
     /// Cassettes of vcrpy, in YAML or JSON.
@@ -39,7 +42,7 @@ pub enum Format {
 
 impl Format {
     /// Each of them, in the order in which they are tried.
-    pub const ALL: [Format; 8] = [
+    pub const ALL: [Format; 9] = [
         Format::Cassette,
         Format::Vcrpy,
         Format::Vcr,
@@ -47,6 +50,7 @@ impl Format {
         Format::Nock,
         Format::Batch,
         Format::Inspect,
+        Format::Otlp,
         Format::Llm,
     ];
 
@@ -59,6 +63,7 @@ impl Format {
             Format::Inspect => "inspect",
             Format::Llm => "llm",
             Format::Nock => "nock",
+            Format::Otlp => "otlp",
             Format::Vcr => "vcr",
             Format::Vcrpy => "vcrpy",
         }

@@ -1,6 +1,7 @@
 //! How the format of a file is recognised, and why it is not one.
 
 use super::Format;
+use super::otlp::TELEMETRY;
 use super::vcr::{OF_LANGCHAIN, OF_VCR, OF_VCRPY};
 
 /// The beginning of a file.
@@ -81,6 +82,10 @@ impl<'a> Beginning<'a> {
             Format::Har => (
                 self.has("log") && (self.mentions("entries") || self.mentions("creator")),
                 "it has no \"log\" with \"entries\"",
+            ),
+            Format::Otlp => (
+                TELEMETRY.iter().any(|name| self.has(name)),
+                "it has no \"resourceSpans\" or \"resourceLogs\"",
             ),
             Format::Nock => (
                 self.text.trim_start().starts_with('[')
@@ -181,6 +186,8 @@ mod tests {
             ),
             (r#"[{"scope": {"method": 1, "path": 2}}]"#, None),
             ("# Recorded\nretold: cassette 1\nexchanges:\n- hash: a", Some(Format::Cassette)),
+            (r#"{"resourceSpans":[{"resource":{"attributes":["#, Some(Format::Otlp)),
+            (r#"[{"resourceLogs": [], "#, Some(Format::Otlp)),
             ("hello", None),
             ("", None),
         ] {

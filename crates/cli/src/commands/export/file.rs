@@ -18,7 +18,8 @@ use retold::exchange::{export_exchanges, export_recording};
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold_archive::VerifyDepth;
 use retold_traffic::{
-    ExportError, Notes, VcrpyForm, export_cassette, export_fine_tuning, export_vcrpy, left_out,
+    ExportError, Notes, VcrpyForm, export_cassette, export_fine_tuning, export_otlp, export_vcrpy,
+    left_out,
 };
 use retold_wire::{ProgramSettings, RecordedRules, RedactionKey, rules_added};
 
@@ -43,13 +44,16 @@ pub(super) enum FileFormat {
     Cassette,
     Vcrpy,
     FineTuning,
+    Otlp,
 }
 
 impl FileFormat {
     fn noun(self) -> &'static str {
         match self {
             FileFormat::Recording => "event",
-            FileFormat::Exchanges | FileFormat::Cassette | FileFormat::Vcrpy => "exchange",
+            FileFormat::Exchanges | FileFormat::Cassette | FileFormat::Vcrpy | FileFormat::Otlp => {
+                "exchange"
+            }
             FileFormat::FineTuning => "conversation",
         }
     }
@@ -57,9 +61,10 @@ impl FileFormat {
     /// The compressed or plain names of files in this format, besides those of JSON Lines.
     fn endings(self) -> &'static [&'static str] {
         match self {
-            FileFormat::Recording | FileFormat::Exchanges | FileFormat::FineTuning => {
-                &["jsonl", "ndjson", "json", "gz", "zst"]
-            }
+            FileFormat::Recording
+            | FileFormat::Exchanges
+            | FileFormat::FineTuning
+            | FileFormat::Otlp => &["jsonl", "ndjson", "json", "gz", "zst"],
             FileFormat::Cassette => &["yaml", "yml"],
             FileFormat::Vcrpy => &["yaml", "yml", "json"],
         }
@@ -68,9 +73,10 @@ impl FileFormat {
     /// What is in the file, and how its name should end.
     fn contents(self) -> (&'static str, &'static str) {
         match self {
-            FileFormat::Recording | FileFormat::Exchanges | FileFormat::FineTuning => {
-                ("JSON Lines", ".jsonl, .jsonl.gz or .jsonl.zst")
-            }
+            FileFormat::Recording
+            | FileFormat::Exchanges
+            | FileFormat::FineTuning
+            | FileFormat::Otlp => ("JSON Lines", ".jsonl, .jsonl.gz or .jsonl.zst"),
             FileFormat::Cassette => ("YAML", ".yaml"),
             FileFormat::Vcrpy => ("YAML or JSON", ".yaml or .json"),
         }
@@ -101,6 +107,7 @@ impl Export<'_> {
                 Ok((exported.written, left_out(exported)))
             }
             FileFormat::FineTuning => export_fine_tuning(reader, *run, line),
+            FileFormat::Otlp => export_otlp(reader, *run, line),
             FileFormat::Cassette => export_cassette(reader, *run, &self.settings()?, line),
             FileFormat::Vcrpy => {
                 let settings = self.settings()?;
@@ -180,7 +187,8 @@ pub(super) fn run(
         FileFormat::Exchanges
         | FileFormat::Cassette
         | FileFormat::Vcrpy
-        | FileFormat::FineTuning => None,
+        | FileFormat::FineTuning
+        | FileFormat::Otlp => None,
     };
     if with_key {
         exported(&key, file.as_deref(), force)?;

@@ -1,8 +1,9 @@
-//! `retold export`: `file` writes a run to one file, `outputs` writes the output files of a study to
-//! a folder.
+//! `retold export`: `file` writes a run to one file of text, `transcripts` to one of Inspect Scout,
+//! and `outputs` writes the output files of a study to a folder.
 
 mod file;
 mod outputs;
+mod transcripts;
 
 use std::path::PathBuf;
 
@@ -59,6 +60,10 @@ enum ExportFormat {
     Vcrpy,
     /// JSON Lines for fine-tuning at OpenAI: each conversation with its answer.
     FineTuning,
+    /// A trace of OpenTelemetry, as the collector's file exporter writes it: a span per exchange.
+    Otlp,
+    /// Transcripts for Inspect Scout, in Parquet: a row per dialogue, with its messages and labels.
+    InspectScout,
     /// A folder with the output files of a study: tables and JSON files.
     Outputs,
 }
@@ -71,6 +76,14 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         ExportFormat::Cassette => file::FileFormat::Cassette,
         ExportFormat::Vcrpy => file::FileFormat::Vcrpy,
         ExportFormat::FineTuning => file::FileFormat::FineTuning,
+        ExportFormat::Otlp => file::FileFormat::Otlp,
+        ExportFormat::InspectScout => {
+            if with_key || !upstreams.is_empty() {
+                let message = "--with-key and --upstream are for files that can be replayed";
+                return Err(CliError::usage(message).hint("leave them out"));
+            }
+            return transcripts::run(&run, to, force, global, output);
+        }
         ExportFormat::Outputs => {
             if force || with_key || !upstreams.is_empty() {
                 return Err(CliError::usage(

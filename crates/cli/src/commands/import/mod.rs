@@ -43,8 +43,8 @@ use unrecognised::unrecognised;
 /// What another tool recorded becomes a run like those of `retold record`, which
 /// `retold replay RUN -- CMD` serves: cassettes of vcrpy, langchain-tests, Ruby's VCR and Betamax, HTTP
 /// Archives (HAR) and the recordings of Polly.js, recordings of nock, the files of OpenAI's and
-/// Anthropic's batches, and logs of Inspect AI and of Simon Willison's llm. What a run cannot represent is
-/// listed. The input, output and error files of a batch are given together, and so are those of a batch
+/// Anthropic's batches, and logs of Inspect AI and of Simon Willison's llm. Traces of OpenTelemetry are shown
+/// and parsed, but not replayed. What a run cannot represent is listed. The input, output and error files of a batch are given together, and so are those of a batch
 /// that continued it.
 ///
 /// `retold import EXPERIMENT FOLDER` runs the experiment with the settings found in the folder, and
@@ -88,6 +88,8 @@ enum FormatArg {
     Batch,
     /// A log of Inspect AI, .eval or .json.
     Inspect,
+    /// Traces of OpenTelemetry in JSON, as the collector's file exporter writes them.
+    Otlp,
     /// The log of Simon Willison's llm, logs.db.
     Llm,
 }
@@ -104,6 +106,7 @@ impl FormatArg {
             FormatArg::Har => Some(Format::Har),
             FormatArg::Batch => Some(Format::Batch),
             FormatArg::Inspect => Some(Format::Inspect),
+            FormatArg::Otlp => Some(Format::Otlp),
             FormatArg::Llm => Some(Format::Llm),
         }
     }

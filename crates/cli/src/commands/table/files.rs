@@ -1,18 +1,17 @@
 //! Writes tables to files, or prints one.
 
-use std::fs::{self, File};
-use std::io::BufWriter;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use retold::draft::Draft;
-use retold_tables::write::{TableFormat, TableWriter, WriteError, writer};
-use retold_tables::{LabelColumns, RecordBatch, RunTables, Table, TableError};
+use retold_tables::write::{TableFormat, WriteError, writer};
+use retold_tables::{LabelColumns, RunTables, Table, TableError};
 
 use super::printed::Printed;
 use crate::error::{CliError, Status};
 use crate::output::Output;
 use crate::select::RunSelection;
+use crate::table_draft::{TableDraft, unwritten};
 
 /// The runs that are written, and how.
 pub(super) struct WrittenTables<'a> {
@@ -32,10 +31,7 @@ pub(super) struct TableFile {
 /// A table on its way into its file.
 struct OpenTable {
     table: Table,
-    file: PathBuf,
-    draft: Draft,
-    writer: Box<dyn TableWriter>,
-    rows: u64,
+    draft: TableDraft,
 }
 
 impl WrittenTables<'_> {
@@ -112,11 +108,8 @@ impl WrittenTables<'_> {
     }
 
     fn open(&self, table: Table, format: TableFormat, file: &Path) -> Result<OpenTable, CliError> {
-        let (draft, out) = Draft::file(file).map_err(|error| unwritten(file, error.into()))?;
         let columns = table.columns(self.labels, self.prompts);
-        let writer = writer(format, &columns, BufWriter::new(out))
-            .map_err(|error| unwritten(file, error))?;
-        Ok(OpenTable { table, file: file.to_owned(), draft, writer, rows: 0 })
+        Ok(OpenTable { table, draft: TableDraft::new(file, format, &columns)? })
     }
 }
 
@@ -124,36 +117,23 @@ impl WrittenTables<'_> {
 fn written(mut tables: RunTables, open: &mut [OpenTable]) -> Result<(), CliError> {
     while let Some(next) = tables.next_batch()? {
         if let Some(of) = open.iter_mut().find(|open| open.table == next.table) {
-            of.write(&next.batch)?;
+            of.draft.write(&next.batch)?;
         }
     }
     Ok(())
 }
 
 impl OpenTable {
-    fn write(&mut self, batch: &RecordBatch) -> Result<(), CliError> {
-        self.rows += batch.num_rows() as u64;
-        self.writer.write(batch).map_err(|error| unwritten(&self.file, error))
-    }
-
     /// Moves the complete file into its place.
     fn finish(self) -> Result<TableFile, CliError> {
-        let OpenTable { table, file, draft, writer, rows } = self;
-        let placed = writer.finish().and_then(|()| {
-            File::open(draft.path())?.sync_all()?;
-            Ok(fs::rename(draft.path(), &file)?)
-        });
-        placed.map_err(|error| unwritten(&file, error))?;
+        let OpenTable { table, draft } = self;
+        let (file, rows) = draft.finish()?;
         Ok(TableFile { table, file, rows })
     }
 }
 
 fn printing(error: WriteError) -> CliError {
     CliError::new(Status::Io, format!("cannot write to stdout: {error}"))
-}
-
-fn unwritten(place: &Path, error: WriteError) -> CliError {
-    CliError::new(Status::Io, format!("{} cannot be written: {error}", place.display()))
 }
 
 impl From<TableError> for CliError {

@@ -170,7 +170,7 @@ fn exchange(
         Some(error) => Some(unanswered(FailureKind::Server, "error", &printable(error, 300))),
         None => output(&event["output"]).map(|answer| TrafficAnswer::Read(Box::new(answer))),
     };
-    Ok((TrafficQuestion::Other("inspect", Box::new(request)), answer))
+    Ok((TrafficQuestion::other("inspect", request), answer))
 }
 
 /// The answer as Inspect reads it.

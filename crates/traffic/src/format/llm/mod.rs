@@ -265,7 +265,7 @@ impl LlmLog {
                 };
                 self.spend(request.canonical().len(), &place)?;
                 notes.lost("that the request of an exchange is not in the file: it is shown and parsed, but not replayed", &place);
-                (TrafficQuestion::Other("llm", Box::new(request)), answer)
+                (TrafficQuestion::other("llm", request), answer)
             }
         };
         Ok(Some(TrafficExchange {

@@ -60,7 +60,7 @@ pub(super) fn call(
     response.extra.insert("reply".to_owned(), answered);
     Ok(TrafficExchange {
         place: place.to_owned(),
-        asked: TrafficQuestion::Other("grpc", Box::new(request)),
+        asked: TrafficQuestion::other("grpc", request),
         answers: vec![TrafficAnswer::Read(Box::new(response))],
         decisions: Vec::new(),
         label: None,
@@ -151,7 +151,7 @@ impl WebSocketSession {
         notes.lost(NOT_HTTP, &place);
         Ok(Some(TrafficExchange {
             place,
-            asked: TrafficQuestion::Other("websocket", Box::new(request)),
+            asked: TrafficQuestion::other("websocket", request),
             answers: if answered { vec![answer] } else { Vec::new() },
             decisions: Vec::new(),
             label: None,
