@@ -14,6 +14,7 @@ use super::throttle::{LONGEST_SECONDS, SettingError, check_range};
 /// When to try again, and how long to wait before. In a config, the name of a rule stands for it with the defaults of the
 /// study: `retry: fixed`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "RetrySettings")]
 pub struct RetryPolicy {
     /// What is tried again, and how waits grow.
@@ -31,6 +32,7 @@ pub struct RetryPolicy {
 
 /// What is tried again, and how waits grow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RetryRule {
     /// What may pass is tried again. Each wait is twice as long as the one before, with jitter, and there is one long

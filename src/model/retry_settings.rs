@@ -14,13 +14,33 @@ pub struct RetrySettings(RetryFields);
 
 /// The keys of the map.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 struct RetryFields {
+    /// What is tried again, and how waits grow.
     rule: Option<RetryRule>,
+    /// The most attempts after the first.
     max_retries: Option<usize>,
+    /// The first wait, in seconds.
     base_seconds: Option<f64>,
+    /// The longest wait between two attempts, in seconds.
     max_seconds: Option<f64>,
+    /// The single wait after the quota is used up, in seconds.
     quota_seconds: Option<f64>,
+}
+
+/// Either the name of a rule or the map.
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for RetrySettings {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "RetrySettings".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let rule = generator.subschema_for::<RetryRule>();
+        let map = generator.subschema_for::<RetryFields>();
+        schemars::json_schema!({"anyOf": [rule, map]})
+    }
 }
 
 impl RetrySettings {

@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep_until};
 
 /// The limits of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// The most attempts under way at the same time. A batch of embeddings counts as one.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::catalogue::Catalogue;
 use retold::log::SqliteOptions;
 use retold_study::studies::Studies;
 
@@ -40,12 +41,14 @@ pub(crate) struct Global<'a> {
     pub(crate) json: bool,
     pub(crate) quiet: bool,
     pub(crate) studies: &'a Studies,
+    /// The whole program.
+    pub(crate) catalogue: &'a Catalogue,
 }
 
 impl<'a> Global<'a> {
-    pub(crate) fn new(args: GlobalArgs, studies: &'a Studies) -> Self {
+    pub(crate) fn new(args: GlobalArgs, catalogue: &'a Catalogue) -> Self {
         let GlobalArgs { log, wait, json, quiet, verbose: _ } = args;
-        Global { log, wait, json, quiet, studies }
+        Global { log, wait, json, quiet, studies: catalogue.studies(), catalogue }
     }
 }
 

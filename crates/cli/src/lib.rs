@@ -78,7 +78,7 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         }
     };
     start_tracing(global.verbose);
-    let global = &Global::new(global, catalogue.studies());
+    let global = &Global::new(global, catalogue);
     let output = Output::new(global);
     let result = match asked {
         Invocation::Own(own, given) => (own.run)(&given, global, &output),

@@ -5,6 +5,7 @@ use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::model::{Limits, RetryPolicy};
 use retold_study::config::{ConfigError, ConfigFile, ModelConfig, RequestConfig, Runtime};
 use retold_study::study::Study;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ use crate::NAME;
 use crate::verdicts::{JudgeScale, Verdicts};
 
 /// The config file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JudgeConfig {
     /// `judge`.
@@ -40,6 +41,7 @@ pub struct JudgeConfig {
     pub samples: u32,
     /// Only answers to these calls and to calls below them; all if not given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
     pub calls: Vec<CallPath>,
     /// Only answers whose calls have these labels.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]

@@ -5,11 +5,14 @@ use retold::parse::ParserFamily;
 use retold::prompt::Request;
 use retold::run::AnyExperiment;
 use retold_study::Registration;
-use retold_study::config::{ConfigError, ConfigFile};
+use retold_study::config::{ConfigError, ConfigFile, schema_of};
 use retold_study::error::StudyError;
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
 
+use serde_json::Value;
+
+use crate::config::JudgeConfig;
 use crate::{Judge, JudgeSettings, NAME, SimulatedJudge, load};
 
 /// A judge of recorded answers. Its parsers are written down in its settings.
@@ -23,6 +26,10 @@ impl Registration for JudgeStudy {
 
     fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
         load(file)
+    }
+
+    fn config_schema(&self) -> Option<Value> {
+        Some(schema_of::<JudgeConfig>("A config of a judge"))
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {

@@ -1,6 +1,7 @@
 //! Which verdicts a judge may give, how it is asked for one, and how its answer is read.
 
 use retold_study::config::ConfigProblem;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ pub enum Verdicts {
 }
 
 /// A scale of whole numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JudgeScale {
     /// The lowest.

@@ -1,5 +1,6 @@
 //! The best number of clusters.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::kmeans::kmeans;
@@ -10,7 +11,7 @@ use super::vectors::Point;
 use super::ward::WardTree;
 
 /// How points are grouped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Algorithm {
     /// [`kmeans`].

@@ -25,6 +25,9 @@ pub trait Registration: Sync {
     /// [`ConfigError`] with file, line or key.
     fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError>;
 
+    /// The JSON Schema of its config file ([`schema_of`](crate::config::schema_of)); `None` if it is not run from one.
+    fn config_schema(&self) -> Option<Value>;
+
     /// The experiment with these settings.
     ///
     /// # Errors

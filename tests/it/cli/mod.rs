@@ -8,6 +8,7 @@ mod budgets;
 mod checks;
 mod choices;
 mod colours;
+mod completions;
 mod crowded;
 mod damaged;
 mod deciding;

@@ -9,6 +9,7 @@ mod audit;
 mod backup;
 mod cassette;
 mod check;
+mod completions;
 mod diff;
 mod drift;
 mod export;
@@ -17,12 +18,14 @@ mod import;
 mod judge;
 mod label;
 mod log;
+mod man;
 mod plan;
 mod proxy;
 mod record;
 mod replay;
 mod report;
 mod run;
+mod schema;
 mod serve;
 mod show;
 mod stats;
@@ -63,6 +66,9 @@ pub(crate) enum Command {
     Import(import::Args),
     Cassette(cassette::Args),
     Drift(drift::Args),
+    Schema(schema::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// Executes a command.
@@ -97,5 +103,8 @@ pub(crate) fn run(
         Command::Import(args) => import::run(args, global, output),
         Command::Cassette(args) => cassette::run(args, global, output),
         Command::Drift(args) => drift::run(args, global),
+        Command::Schema(args) => schema::run(args, global, output),
+        Command::Completions(args) => completions::run(args, global, output),
+        Command::Man(args) => man::run(args, global, output),
     }
 }

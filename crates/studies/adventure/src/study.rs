@@ -8,7 +8,7 @@ use retold::run::AnyExperiment;
 use retold_figures::Figure;
 use retold_study::Registration;
 use retold_study::charts::Chart;
-use retold_study::config::{ConfigError, ConfigFile, RequestConfig};
+use retold_study::config::{ConfigError, ConfigFile, RequestConfig, schema_of};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::registration::{Choice, Play};
 use retold_study::settings::ExperimentSettings;
@@ -34,6 +34,10 @@ impl Registration for AdventureStudy {
 
     fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
         load(file)
+    }
+
+    fn config_schema(&self) -> Option<Value> {
+        Some(schema_of::<Config>("A config of an adventure"))
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {

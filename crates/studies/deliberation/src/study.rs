@@ -9,7 +9,7 @@ use retold::run::{AnyExperiment, Journal, RunRecord};
 use retold_figures::Figure;
 use retold_study::Registration;
 use retold_study::charts::Chart;
-use retold_study::config::{ConfigError, ConfigFile, ModelKind, Runtime};
+use retold_study::config::{ConfigError, ConfigFile, ModelKind, Runtime, schema_of};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::registration::Originals;
 use retold_study::settings::ExperimentSettings;
@@ -17,6 +17,7 @@ use retold_study::study::{SettingsOf, StoreResult, Study};
 use serde_json::Value;
 
 use crate::charts::charts;
+use crate::config::Config;
 use crate::figures::figures;
 use crate::load::pace;
 use crate::parse::DEMOGRAPHICS;
@@ -39,6 +40,10 @@ impl Registration for DeliberationStudy {
 
     fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
         load(file)
+    }
+
+    fn config_schema(&self) -> Option<Value> {
+        Some(schema_of::<Config>("A config of a deliberation"))
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {

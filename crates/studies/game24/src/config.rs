@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::NAME;
@@ -23,7 +24,7 @@ const TEMPLATES: &[(&str, &str)] = &[
 ];
 
 /// The config file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// `game24`.
@@ -58,7 +59,7 @@ pub struct Config {
 }
 
 /// The puzzles to use.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PuzzlesConfig {
     /// A file with one puzzle per line; the built-in list if not given.

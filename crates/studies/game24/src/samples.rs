@@ -1,7 +1,9 @@
 //! The number of independent answers to each puzzle.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -38,6 +40,17 @@ impl Serialize for SampleCounts {
 impl<'de> Deserialize<'de> for SampleCounts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(SamplesReader)
+    }
+}
+
+impl JsonSchema for SampleCounts {
+    fn schema_name() -> Cow<'static, str> {
+        "SampleCounts".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (each, by_puzzle) = (u32::json_schema(generator), Vec::<u32>::json_schema(generator));
+        json_schema!({"anyOf": [each, by_puzzle, {"const": RECORDED}]})
     }
 }
 

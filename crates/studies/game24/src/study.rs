@@ -7,13 +7,14 @@ use retold::run::AnyExperiment;
 use retold_figures::Figure;
 use retold_study::Registration;
 use retold_study::charts::Chart;
-use retold_study::config::{ConfigError, ConfigFile};
+use retold_study::config::{ConfigError, ConfigFile, schema_of};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
 use serde_json::Value;
 
 use crate::charts::charts;
+use crate::config::Config;
 use crate::counted::{draw, take_over};
 use crate::figures::figures;
 use crate::parse::GAME24;
@@ -32,6 +33,10 @@ impl Registration for Game24Study {
 
     fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
         load(file)
+    }
+
+    fn config_schema(&self) -> Option<Value> {
+        Some(schema_of::<Config>("A config of the Game of 24"))
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {

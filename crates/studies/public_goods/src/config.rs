@@ -6,6 +6,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::parse::{ContributionFraming, ContributionType};
@@ -14,7 +15,7 @@ use retold_stats::Algorithm;
 use retold_study::config::ModelConfig;
 
 /// The config file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// `public_goods`; the original files leave it out.
@@ -124,7 +125,7 @@ pub struct Config {
 }
 
 /// Whether players know when the game ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Horizon {
     /// They know the number of rounds.
@@ -134,7 +135,7 @@ pub enum Horizon {
 }
 
 /// What happens to a player whose answers are not usable.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IfUnusable {
     /// The document's default: half the endowment, no units for anyone, no message.
@@ -145,7 +146,7 @@ pub enum IfUnusable {
 }
 
 /// The differences for one player.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlayerConfig {
     /// The model that plays.
@@ -160,7 +161,7 @@ pub struct PlayerConfig {
 }
 
 /// How players are grouped by their reasoning.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReasoningConfig {
     /// The model for vectors of the reasons for contributions; without it, there is no grouping.

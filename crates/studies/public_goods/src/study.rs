@@ -8,7 +8,7 @@ use retold::run::AnyExperiment;
 use retold_figures::Figure;
 use retold_study::Registration;
 use retold_study::charts::Chart;
-use retold_study::config::{ConfigError, ConfigFile};
+use retold_study::config::{ConfigError, ConfigFile, schema_of};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::registration::Originals;
 use retold_study::settings::ExperimentSettings;
@@ -16,6 +16,7 @@ use retold_study::study::Study;
 use serde_json::Value;
 
 use crate::charts::charts;
+use crate::config::Config;
 use crate::figures::figures;
 use crate::original::local::{self, LocalSettings, OriginalGames};
 use crate::parse::{ACTIONS_JSON, CHAT, CONTRIBUTION, CONTRIBUTION_JSON, REDISTRIBUTION};
@@ -38,6 +39,10 @@ impl Registration for PublicGoodsStudy {
 
     fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
         load(file)
+    }
+
+    fn config_schema(&self) -> Option<Value> {
+        Some(schema_of::<Config>("A config of public goods games"))
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
@@ -108,6 +113,10 @@ impl Registration for OriginalGamesStudy {
             "public_goods_log has no configs: `retold import public-goods FOLDER` makes its runs from a folder; a \
              game of your own is experiment public_goods",
         ))
+    }
+
+    fn config_schema(&self) -> Option<Value> {
+        None
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -12,7 +13,7 @@ use retold::model::{Limits, RetryPolicy, RetrySettings};
 use retold_study::config::{ModelConfig, RequestConfig};
 
 /// The config file. Everything that the document does not specify has a default.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// `society`.
@@ -29,6 +30,7 @@ pub struct Config {
     pub days: u32,
     /// The share of each personality: a fifth in the document.
     #[serde(default = "defaults::personalities")]
+    #[schemars(schema_with = "shares")]
     pub personalities: BTreeMap<Personality, f64>,
     /// The models that answer, each for its share of the agents; `request.model` for all if not
     /// given.
@@ -63,11 +65,18 @@ pub struct Config {
     /// When to try again; the defaults are three attempts and a first wait of one second, as in the
     /// document's program.
     #[serde(default = "defaults::retry", deserialize_with = "retry_of_document")]
+    #[schemars(with = "RetrySettings")]
     pub retry: RetryPolicy,
 }
 
+/// The schema of shares by personality.
+fn shares(generator: &mut SchemaGenerator) -> Schema {
+    let names = Personality::json_schema(generator);
+    json_schema!({"type": "object", "propertyNames": names, "additionalProperties": {"type": "number"}})
+}
+
 /// [`RequestConfig`] with the defaults of the document's program.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, remote = "RequestConfig")]
 struct RequestOfDocument {
     model: String,
@@ -88,7 +97,7 @@ fn retry_of_document<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Retry
 }
 
 /// A model and its share of the agents.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelShare {
     /// The model's name, as the provider spells it.
@@ -98,7 +107,7 @@ pub struct ModelShare {
 }
 
 /// What agents are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ContextConfig {
     /// The most posts: 20 in the document.

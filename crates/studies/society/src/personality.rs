@@ -1,12 +1,15 @@
 //! Personalities, and how agents are assigned them.
 
 use rand_chacha::ChaCha12Rng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use retold::run::shuffle;
 
 /// An agent's values: the document's five.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Personality {
     /// Efficiency-focused.

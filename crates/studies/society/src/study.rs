@@ -7,7 +7,7 @@ use retold::run::{AnyExperiment, folded};
 use retold_figures::Figure;
 use retold_study::Registration;
 use retold_study::charts::Chart;
-use retold_study::config::{ConfigError, ConfigFile, RequestConfig};
+use retold_study::config::{ConfigError, ConfigFile, RequestConfig, schema_of};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::registration::Originals;
 use retold_study::settings::ExperimentSettings;
@@ -15,6 +15,7 @@ use retold_study::study::Study;
 use serde_json::Value;
 
 use crate::charts::charts;
+use crate::config::Config;
 use crate::figures::figures;
 use crate::original::{self, OriginalSettings, OriginalSociety};
 use crate::parse::ACTION;
@@ -36,6 +37,10 @@ impl Registration for SocietyStudy {
 
     fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
         load(file)
+    }
+
+    fn config_schema(&self) -> Option<Value> {
+        Some(schema_of::<Config>("A config of a society"))
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
@@ -89,6 +94,10 @@ impl Registration for OriginalSocietiesStudy {
             "society_log has no configs: `retold import society FILE` makes its runs from a log; a society of \
              your own is experiment society",
         ))
+    }
+
+    fn config_schema(&self) -> Option<Value> {
+        None
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {

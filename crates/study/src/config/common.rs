@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -14,7 +15,7 @@ use retold::model::{Limits, NamedUrl, RetryPolicy};
 use retold::prompt::{ChatRequest, Message, Request, Role};
 
 /// How often the simulated model misbehaves: shares from 0 to 1.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rates {
     /// Answers that break the requested format, in any way, each way equally likely.
@@ -53,7 +54,7 @@ fn is_zero(rate: &f64) -> bool {
 }
 
 /// A server that answers the requests of one model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EndpointConfig {
     /// Where the API is.
@@ -68,7 +69,7 @@ pub struct EndpointConfig {
 }
 
 /// The model that answers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelConfig {
     /// The kind of model.
@@ -166,7 +167,7 @@ impl ModelConfig {
 }
 
 /// The parameters of every request of an experiment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestConfig {
     /// The model's name, as the provider spells it.

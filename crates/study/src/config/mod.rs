@@ -6,6 +6,7 @@
 //! - [`ModelConfig`], [`RequestConfig`]: the parts that all experiments have in common.
 //! - [`BaseUrl`], [`AnswersFile`], [`KeyVariable`]: settings that only the user of this invocation
 //!   may choose.
+//! - [`schema_of`]: the JSON Schema of a file.
 //! - [`ConfigProblem`]: an invalid value; [`within`], [`names_folder`]: common checks.
 
 mod common;
@@ -16,6 +17,7 @@ mod mistake;
 mod named;
 mod place;
 mod prompts;
+mod schema;
 mod wrong;
 mod yaml;
 
@@ -25,5 +27,6 @@ pub use file::ConfigFile;
 pub use kinds::{ApiKind, ModelKind};
 pub use named::{AnswersFile, BaseUrl, KeyVariable};
 pub use place::located;
+pub use schema::schema_of;
 pub use wrong::{ConfigProblem, figure, names_folder, within};
 pub use yaml::{ConfigHead, load, read_text, relative_to, with_overrides};

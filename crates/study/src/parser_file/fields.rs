@@ -1,5 +1,6 @@
 //! What a parser file has, as it is written.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,7 +9,7 @@ use crate::config::ConfigProblem;
 /// The longest name of a parser or a method, in characters.
 const LONGEST_NAME: usize = 100;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FileFields {
     /// The number of the rules by which all of them read; the newest if it is not given.
@@ -18,7 +19,7 @@ pub(super) struct FileFields {
 }
 
 /// A parser.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ParserFields {
     pub(super) name: String,
@@ -33,7 +34,7 @@ pub(super) struct ParserFields {
 }
 
 /// All that are given must hold.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ConditionFields {
     /// A call, and the calls below it; `*` stands for any characters.
@@ -49,7 +50,7 @@ pub(super) struct ConditionFields {
 
 /// One way to find a value: in which part of the answer (all of it, if nothing is named), where to look
 /// (the whole text, if nothing is named), and what to look for (the text itself, if nothing is named).
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StrategyFields {
     /// The name under which decisions have it; made from the rest if it is not given.
@@ -91,7 +92,7 @@ pub(super) struct StrategyFields {
 }
 
 /// A name, or several.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "write the name of a tag, or a list of names")]
 pub(super) enum TagNames {
     One(String),
@@ -108,7 +109,7 @@ impl TagNames {
 }
 
 /// A range; without an end, it is open there.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NumberFields {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -121,7 +122,7 @@ pub(super) struct NumberFields {
 }
 
 /// Which of several different values counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Pick {
     /// None: a strategy that finds several has found nothing.

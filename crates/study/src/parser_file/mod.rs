@@ -38,7 +38,7 @@ use serde_json::{Value, json};
 use self::attach::ParserConditions;
 use self::fields::{FileFields, ParserFields};
 use self::rules::FileRules;
-use crate::config::{ConfigError, ConfigProblem, load, located, read_text};
+use crate::config::{ConfigError, ConfigProblem, load, located, read_text, schema_of};
 use retold::decide::{Chooser, NOTHING_FOUND, PARSER_FILE};
 use retold::id::CallPath;
 use retold::parse::{AnyParser, ParserSpec, StrategyParser};
@@ -168,6 +168,11 @@ pub fn written_parser(
     parser.map_err(|ConfigProblem { key, message }| {
         ConfigProblem::new(key.trim_start_matches('.'), message)
     })
+}
+
+/// The JSON Schema of parser files.
+pub fn parser_file_schema() -> serde_json::Value {
+    schema_of::<FileFields>("A file of parsers")
 }
 
 impl Chooser for ParserFile {

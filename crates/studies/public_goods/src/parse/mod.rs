@@ -49,6 +49,7 @@ mod sentence;
 mod turn;
 mod v1;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use retold::parse::{FoundValue, LastResort, MakeError, ParserFamily, StrategyParser};
@@ -56,7 +57,7 @@ use retold::parse::{FoundValue, LastResort, MakeError, ParserFamily, StrategyPar
 pub use json::{ActionsParser, JsonContributionParser, actions_parser, json_contribution_parser};
 
 /// The amounts that the game allows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContributionType {
     /// Any whole number from nothing to the endowment.
@@ -81,7 +82,7 @@ impl ContributionType {
 }
 
 /// The meaning of the number in the tag.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContributionFraming {
     /// Coins put into the pot.

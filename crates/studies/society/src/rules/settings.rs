@@ -1,12 +1,13 @@
 //! The numeric rules of the world.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::parse::{Resource, WorkType};
 use crate::world::{Amount, Stock};
 
 /// The rules. The document only specifies what an agent needs per day; everything else is ours.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SocietyRules {
     /// What each agent has at the beginning.
@@ -30,7 +31,7 @@ pub struct SocietyRules {
 }
 
 /// What an hour of work yields.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Yields {
     /// Food.
@@ -42,7 +43,7 @@ pub struct Yields {
 }
 
 /// Votes on proposals.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProposalRules {
     /// How many days a proposal is open, including the day it is made.
@@ -54,7 +55,7 @@ pub struct ProposalRules {
 }
 
 /// Shared buildings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Infrastructure {
     /// The materials that the pool pays for one.

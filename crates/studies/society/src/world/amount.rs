@@ -1,5 +1,8 @@
 //! Amounts: exact numbers with up to three decimals.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::fmt;
 
 use serde::de::Error as _;
@@ -17,6 +20,16 @@ const MOST: f64 = 1e9;
 /// JSON it is a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Amount(u64);
+
+impl JsonSchema for Amount {
+    fn schema_name() -> Cow<'static, str> {
+        "Amount".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "number", "minimum": 0, "maximum": MOST})
+    }
+}
 
 impl Amount {
     /// Nothing.

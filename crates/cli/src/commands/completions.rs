@@ -1,0 +1,51 @@
+//! `retold completions`: what makes a shell complete commands, options and their values.
+
+use clap::ValueEnum;
+use clap_complete::{Shell, generate};
+
+use crate::again;
+use crate::command_line::command_line;
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::Output;
+
+/// Print what makes bash, zsh or fish complete commands and options.
+///
+/// Each shell reads it from a place of its own:
+///
+/// bash: `retold completions bash > ~/.local/share/bash-completion/completions/retold`
+///
+/// zsh: `retold completions zsh > ~/.zfunc/_retold`, with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc
+///
+/// fish: `retold completions fish > ~/.config/fish/completions/retold.fish`
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The shell.
+    #[arg(value_enum)]
+    shell: ShellName,
+}
+
+/// The shells whose completions are tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ShellName {
+    /// GNU bash, from version 4.4 on.
+    Bash,
+    /// The Z shell.
+    Zsh,
+    /// The friendly interactive shell.
+    Fish,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let shell = match args.shell {
+        ShellName::Bash => Shell::Bash,
+        ShellName::Zsh => Shell::Zsh,
+        ShellName::Fish => Shell::Fish,
+    };
+    let program = again::program();
+    let mut script = Vec::new();
+    generate(shell, &mut command_line(global.catalogue, &program), program.as_str(), &mut script);
+    output.is_a_document();
+    output.raw(&script)?;
+    Ok(Status::Fine)
+}

@@ -1,0 +1,57 @@
+//! `retold man`: the help of all commands as manual pages.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::again;
+use crate::command_line::command_line;
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::{Output, counted};
+
+/// Write the help of all commands as manual pages.
+///
+/// `retold man ~/.local/share/man/man1` puts them where `man retold` and `man retold-run` find them.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The folder. Pages in it that have the same names are replaced.
+    folder: PathBuf,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let Args { folder } = args;
+    let place = folder.display().to_string();
+    let unwritten =
+        |error| CliError::new(Status::Io, format!("{place} cannot be written: {error}"));
+    fs::create_dir_all(&folder).map_err(unwritten)?;
+    let program = again::program();
+    let mut command = command_line(global.catalogue, &program).disable_help_subcommand(true);
+    command.build();
+    let mut pages = pages_of(&command);
+    pages.sort_by(|(one, _), (other, _)| one.cmp(other));
+    for (name, page) in &pages {
+        fs::write(folder.join(name), page).map_err(unwritten)?;
+    }
+    if output.is_json() {
+        output.object(&json!({"folder": place, "pages": pages.len()}))?;
+    } else {
+        let pages = counted(pages.len() as u64, "page");
+        output.text(&format!("{pages} written to {place}\n"))?;
+    }
+    Ok(Status::Fine)
+}
+
+/// The pages of a command and of those below it, by the names of their files. The command is built, so that its commands
+/// know what they are called in full.
+fn pages_of(command: &clap::Command) -> Vec<(String, Vec<u8>)> {
+    let shown = command.get_subcommands().filter(|below| !below.is_hide_set());
+    let mut pages: Vec<(String, Vec<u8>)> = shown.flat_map(pages_of).collect();
+    let mut page = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = clap_mangen::Man::new(command.clone()).render(&mut page);
+    let name = command.get_display_name().unwrap_or(command.get_name());
+    pages.push((format!("{name}.1"), page));
+    pages
+}
