@@ -115,7 +115,7 @@ fn without_key(words: &[String]) -> Vec<String> {
 
 /// A word quoted so that a POSIX shell reads back exactly the same bytes; `None` if it would not be
 /// what it looks like.
-fn quoted(word: &str) -> Option<String> {
+pub(crate) fn quoted(word: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if word.is_empty() || word.chars().count() > LONGEST || printable(word, LONGEST) != word {
         return None;

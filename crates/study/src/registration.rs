@@ -28,6 +28,9 @@ pub trait Registration: Sync {
     /// The JSON Schema of its config file ([`schema_of`](crate::config::schema_of)); `None` if it is not run from one.
     fn config_schema(&self) -> Option<Value>;
 
+    /// A config to begin with, with comments; `None` if there is none.
+    fn example_config(&self) -> Option<&'static str>;
+
     /// The experiment with these settings.
     ///
     /// # Errors

@@ -129,6 +129,10 @@ impl Registration for Registered {
         Some(schema_of::<Settings>("A config of an auction"))
     }
 
+    fn example_config(&self) -> Option<&'static str> {
+        None
+    }
+
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
         let settings = settings.typed::<Settings>()?.into_owned();
         if settings.bidders.is_empty() {

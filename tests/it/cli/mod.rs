@@ -25,6 +25,7 @@ mod forgeries;
 mod forks;
 mod frozen;
 mod hostile;
+mod init;
 mod interrupted;
 mod json;
 mod judges;

@@ -15,6 +15,7 @@ mod drift;
 mod export;
 mod fork;
 mod import;
+mod init;
 mod judge;
 mod label;
 mod log;
@@ -66,6 +67,7 @@ pub(crate) enum Command {
     Import(import::Args),
     Cassette(cassette::Args),
     Drift(drift::Args),
+    Init(init::Args),
     Schema(schema::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -103,6 +105,7 @@ pub(crate) fn run(
         Command::Import(args) => import::run(args, global, output),
         Command::Cassette(args) => cassette::run(args, global, output),
         Command::Drift(args) => drift::run(args, global),
+        Command::Init(args) => init::run(args, global, output),
         Command::Schema(args) => schema::run(args, global, output),
         Command::Completions(args) => completions::run(args, global, output),
         Command::Man(args) => man::run(args, global, output),

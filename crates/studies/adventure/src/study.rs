@@ -40,6 +40,10 @@ impl Registration for AdventureStudy {
         Some(schema_of::<Config>("A config of an adventure"))
     }
 
+    fn example_config(&self) -> Option<&'static str> {
+        Some(include_str!("../../../../config/adventure.yaml"))
+    }
+
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
         Ok(Box::new(Adventure::new(settings.typed::<Settings>()?.into_owned())?))
     }

@@ -46,6 +46,10 @@ impl Registration for DeliberationStudy {
         Some(schema_of::<Config>("A config of a deliberation"))
     }
 
+    fn example_config(&self) -> Option<&'static str> {
+        Some(include_str!("../../../../config/deliberation_small.yaml"))
+    }
+
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
         Ok(Box::new(Deliberation::new(settings.typed::<Settings>()?.into_owned())?))
     }

@@ -39,6 +39,10 @@ impl Registration for Game24Study {
         Some(schema_of::<Config>("A config of the Game of 24"))
     }
 
+    fn example_config(&self) -> Option<&'static str> {
+        Some(include_str!("../../../../config/game24.yaml"))
+    }
+
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
         let settings = settings.typed::<Settings>()?.into_owned();
         Ok(Box::new(Game24::new(settings)?))

@@ -45,6 +45,10 @@ impl Registration for PublicGoodsStudy {
         Some(schema_of::<Config>("A config of public goods games"))
     }
 
+    fn example_config(&self) -> Option<&'static str> {
+        Some(include_str!("../../../../config/public_goods_small.yaml"))
+    }
+
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
         Ok(Box::new(PublicGoods::new(settings.typed::<Settings>()?.into_owned())?))
     }
@@ -116,6 +120,10 @@ impl Registration for OriginalGamesStudy {
     }
 
     fn config_schema(&self) -> Option<Value> {
+        None
+    }
+
+    fn example_config(&self) -> Option<&'static str> {
         None
     }
 

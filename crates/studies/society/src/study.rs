@@ -43,6 +43,10 @@ impl Registration for SocietyStudy {
         Some(schema_of::<Config>("A config of a society"))
     }
 
+    fn example_config(&self) -> Option<&'static str> {
+        Some(include_str!("../../../../config/society_small.yaml"))
+    }
+
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
         Ok(Box::new(Society::new(settings.typed::<Settings>()?.into_owned())?))
     }
@@ -97,6 +101,10 @@ impl Registration for OriginalSocietiesStudy {
     }
 
     fn config_schema(&self) -> Option<Value> {
+        None
+    }
+
+    fn example_config(&self) -> Option<&'static str> {
         None
     }
 
