@@ -1,5 +1,6 @@
 """Functions that decide about recorded answers."""
 
+import subprocess
 from concurrent.futures import ProcessPoolExecutor
 
 import openai
@@ -115,3 +116,20 @@ def test_a_name_without_a_version_is_the_first(study):
         study.run("votes").check(is_yes, name="vote@4", call="nothing").accept()
     with pytest.raises(ValueError, match="nobody"):
         study.run("nobody")
+
+
+def test_a_call_that_was_asked_two_things_does_not_name_an_answer(log, model, tmp_path):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+    with retold.record(log, name="same") as run:
+        for number in range(2):
+            with run.call("same"):
+                client.chat.completions.create(model="m", messages=[{"role": "user", "content": f"question {number}"}])
+    labels = tmp_path / "labels.csv"
+    command = [retold._program.program(), "--log", log, "label", "same", "--by", "ada", "--from", str(labels)]
+    labels.write_text("call,value\nsame,yes\n")
+    said = subprocess.run(command, capture_output=True, text=True)
+    assert said.returncode == 2 and "line 2: same#0 names two answers, seq " in said.stderr
+    seqs = [row["answer_seq"] for row in retold.open(log).exchanges("same")]
+    labels.write_text(f"answer_seq,value\n{seqs[0]},yes\n{seqs[1]},no\n")
+    subprocess.run(command, check=True, capture_output=True)
+    assert [row["value"] for row in retold.open(log).decisions()] == ["yes", "no"]

@@ -7,10 +7,11 @@ use serde_json::Value;
 
 use super::answers::{RecordedAnswer, each_answer_decided};
 use super::{
-    AnswerDecision, Choices, DecideError, Decider, ParserParams, REPORTED, RegisteredParser,
-    SkippedChoices, UndecidedAnswer, filter,
+    AnswerDecision, Choices, DecideError, Decider, ParserParams, RegisteredParser, SkippedChoices,
+    UndecidedAnswer, filter,
 };
 use crate::content::Content;
+use crate::event::is_reported_by;
 use crate::id::{CallPath, RunId};
 use crate::log::{EventFault, LogError, Reader};
 use crate::model::Unreadable;
@@ -314,8 +315,8 @@ impl<F> Pending<'_, F> {
                 let command = filter::command_of(&spec.params);
                 return Err(AgainError::Filter { run: self.run, command });
             }
-            // Only the program can make it again.
-            (Again::Latest, Some(spec)) if spec.name == REPORTED => {
+            // Only who made it can make it again.
+            (Again::Latest, Some(spec)) if is_reported_by(&spec.name, &spec.params) => {
                 self.left.others.insert(spec.to_string());
                 self.left.by_others += 1;
                 false

@@ -341,15 +341,18 @@ impl DecidedBy {
         let Self { parser, .. } = self;
         let own = |value: &Value| value.as_str().unwrap_or("?").to_owned();
         let (name, settings) = (own(&parser["name"]), &parser["params"]);
-        let decides = own(&settings["name"]);
-        match (name.as_str(), parser["version"].as_u64()) {
-            (REPORTED, _) if self.is_imported() => format!("imported: {decides}"),
-            (REPORTED, _) => format!("reported by the program: {decides}"),
-            (FUNCTION, Some(version)) => format!("a function: {decides}@{version}"),
-            (PERSON, _) => format!("a person, {}: {decides}", own(&settings["person"])),
-            (JUDGE, _) => format!("a judge: {decides}"),
-            (_, Some(version)) => format!("{name}@{version}"),
-            (_, None) => name,
+        let (decides, version) = (own(&settings["name"]), parser["version"].as_u64());
+        let versioned = |name: &str| match version {
+            Some(version) => format!("{name}@{version}"),
+            None => name.to_owned(),
+        };
+        match name.as_str() {
+            _ if !self.is_reported() => versioned(&name),
+            REPORTED if self.is_imported() => format!("imported: {decides}"),
+            REPORTED => format!("reported by the program: {decides}"),
+            FUNCTION => format!("a function: {}", versioned(&decides)),
+            PERSON => format!("a person, {}: {decides}", own(&settings["person"])),
+            _ => format!("a judge, {}: {decides}", own(&settings["model"])),
         }
     }
 
@@ -368,8 +371,16 @@ impl DecidedBy {
     /// Whether a program reported it, or a scorer gave it, under a name of its own: no parser made it, so nobody here
     /// can make it again.
     pub fn is_reported(&self) -> bool {
-        [REPORTED, FUNCTION, PERSON, JUDGE].iter().any(|by| self.parser["name"] == *by)
+        let Self { parser, .. } = self;
+        parser["name"].as_str().is_some_and(|name| is_reported_by(name, &parser["params"]))
     }
+}
+
+/// Whether decisions that are recorded with this parser and these settings were reported by a program, or given by a
+/// scorer. A parser file may have a parser called `judge`, whose settings have no name.
+pub fn is_reported_by(parser: &str, settings: &Value) -> bool {
+    let is_scorer = [FUNCTION, PERSON, JUDGE].contains(&parser) && settings["name"].is_string();
+    is_scorer || parser == REPORTED
 }
 
 /// The content of a decision.
@@ -436,5 +447,30 @@ mod tests {
             system_fingerprint: Some("fp".to_owned()),
         };
         assert_eq!(serde_json::to_string(&details).unwrap(), canonical(&details).unwrap());
+    }
+
+    #[test]
+    fn who_made_a_decision_and_what_it_is_called() {
+        let by = |parser: Value| DecidedBy { in_place_of: None, method: "m".to_owned(), parser };
+        let scorer = |kind: &str, settings: Value| {
+            by(serde_json::json!({"name": kind, "params": settings, "version": 4}))
+        };
+        let vote = serde_json::json!({"model": "gpt-4o", "name": "vote", "person": "ada"});
+        for (kind, made_by) in [
+            (REPORTED, "reported by the program: vote"),
+            (FUNCTION, "a function: vote@4"),
+            (PERSON, "a person, ada: vote"),
+            (JUDGE, "a judge, gpt-4o: vote"),
+        ] {
+            let made = scorer(kind, vote.clone());
+            assert_eq!((made.decides(), made.made_by().as_str()), ("vote", made_by));
+            assert!(made.is_reported());
+        }
+        // A parser file may have a parser of this name.
+        let written = scorer(JUDGE, serde_json::json!({"parser_file": {}}));
+        assert_eq!((written.decides(), written.made_by().as_str()), ("judge", "judge@4"));
+        let instead = DecidedBy { in_place_of: Some("vote".to_owned()), ..written.clone() };
+        assert_eq!((instead.decides(), instead.made_by().as_str()), ("vote", "judge@4"));
+        assert!(instead.replaces(&scorer(PERSON, vote)) && !written.is_reported());
     }
 }

@@ -37,7 +37,7 @@ pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DECISIONS, DecidedBy, DecisionDetails,
     DecisionMade, EXCHANGES, Event, FUNCTION, FactOccurred, ForkedFrom, JUDGE, MarkRecorded,
     PERSON, PROGRAM, REPORTED, RequestSent, ResponseDetails, ResponseReceived, RunResumed,
-    RunStarted, SharedFailure,
+    RunStarted, SharedFailure, is_reported_by,
 };
 pub(crate) use labels::named_lane;
 pub use labels::{

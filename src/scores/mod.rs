@@ -51,9 +51,11 @@ impl Scorer {
         Scorer { kind: ScorerKind::Person, name: name.to_owned(), version: 1, about }
     }
 
-    /// A model that decided something in a run.
-    pub fn judge(run: RunId, name: &str) -> Self {
-        let about = Map::from_iter([("run".to_owned(), run.to_string().into())]);
+    /// A model that decided something in a run of its own.
+    pub fn judge(model: &str, run: RunId, name: &str) -> Self {
+        let about =
+            [("model".to_owned(), model.into()), ("run".to_owned(), run.to_string().into())];
+        let about = Map::from_iter(about);
         Scorer { kind: ScorerKind::Judge, name: name.to_owned(), version: 1, about }
     }
 

@@ -125,7 +125,11 @@ const CONTENTS: &[Listed] = &[
 ];
 
 const DECISIONS: &[Listed] = &[
-    ("name", Text, "what was decided: the parser, or the name that a program gave"),
+    (
+        "name",
+        Text,
+        "what was decided: the name that a program or a scorer gave, or the parser; an accepted decision has the name of the one in whose place it is",
+    ),
     ("choice", Integer, "the choice of the answer that it is about, from 0, if it has several"),
     ("value", Json, "the value"),
     ("number", Real, "the value, if it is a number"),

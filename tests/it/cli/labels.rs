@@ -96,6 +96,7 @@ fn labels_are_imported_from_csv() {
     assert_eq!(in_force(&place, "latest"), ["q/0 vote yes", "q/2 vote 3"]);
     let decision = place.json("audit latest q/2").0["decision"].clone();
     assert_eq!(decision["reasoning"], "a doubt, perhaps");
+    assert_said!("labels_checked", place.session(&["check latest"]));
     // The table of a run names the answers.
     let table = place.ok(&format!("table {run} --as csv"));
     let mut lines = table.lines().map(str::to_owned);

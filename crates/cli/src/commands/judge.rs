@@ -74,7 +74,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let mut study = config.with_seed(global.studies, 0)?;
     study.seed_is_drawn = false;
     let judge = with_answers(&study, &source)?;
-    let name = judge.name.clone();
+    let (name, asked) = (judge.name.clone(), judge.request.model.clone());
     study.settings.experiment = ExperimentSettings::new(judge);
     let tried = JudgeStudy.check(&study.settings.experiment);
     tried.map_err(|error| CliError::from(error.at(&config.path)).hint("nothing was asked"))?;
@@ -94,7 +94,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let judge = finished(&log, &wanted)?;
     let model = select::started(log.reader()?.as_mut(), judge)?.model;
     let scores = verdicts(&log, judge)?;
-    accept(&source, &Scorer::judge(judge, &name), &scores, model, global)?;
+    accept(&source, &Scorer::judge(&asked, judge, &name), &scores, model, global)?;
     Ok(status)
 }
 

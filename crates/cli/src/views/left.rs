@@ -10,6 +10,7 @@ use crate::parser::known;
 use crate::runs::program::next_command;
 use crate::select::{self, RunSource};
 use retold::decide::{REPORTED, SkippedAnswers, SkippedChoices};
+use retold::event::{FUNCTION, JUDGE, PERSON};
 use retold::id::CallPath;
 use retold::model::NOT_READ;
 use retold::parse::Parsers;
@@ -44,8 +45,8 @@ pub(crate) fn nothing(
         choices,
         ..
     } = left;
+    let compared = "--parser NAME@VERSION compares them with those of a parser";
     if !others.is_empty() && others.iter().all(|by| by.starts_with(REPORTED)) {
-        let compared = "--parser NAME@VERSION compares them with those of a parser";
         if is_imported(source) {
             let message = format!("{name}: its decisions came with the file that was imported");
             return CliError::usage(message).hint(compared).hint(known(parsers));
@@ -60,6 +61,15 @@ pub(crate) fn nothing(
             .hint(format!("`retold {replay}` makes them again"))
             .hint(compared)
             .hint(known(parsers));
+    }
+    let is_scorer = |by: &String| {
+        let name = by.split_once('@').map_or(by.as_str(), |(name, _)| name);
+        [FUNCTION, PERSON, JUDGE].contains(&name)
+    };
+    if !others.is_empty() && others.iter().all(is_scorer) {
+        let others: Vec<&str> = others.iter().map(String::as_str).collect();
+        let message = format!("{name}: no parser made its decisions, but {}", others.join(", "));
+        return CliError::usage(message).hint(compared).hint(known(parsers));
     }
     if *not_chosen > 0 {
         let answers = counted(*not_chosen, "answer");
