@@ -118,18 +118,21 @@ def test_a_name_without_a_version_is_the_first(study):
         study.run("nobody")
 
 
-def test_a_call_that_was_asked_two_things_does_not_name_an_answer(log, model, tmp_path):
+def test_labels_name_answers_by_their_sample_or_their_seq(log, model, tmp_path):
     client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
     with retold.record(log, name="same") as run:
         for number in range(2):
             with run.call("same"):
                 client.chat.completions.create(model="m", messages=[{"role": "user", "content": f"question {number}"}])
+    answers = retold.open(log).run("same").answers()
+    assert len({(answer.call, answer.sample) for answer in answers}) == 2
     labels = tmp_path / "labels.csv"
     command = [retold._program.program(), "--log", log, "label", "same", "--by", "ada", "--from", str(labels)]
-    labels.write_text("call,value\nsame,yes\n")
-    said = subprocess.run(command, capture_output=True, text=True)
-    assert said.returncode == 2 and "line 2: same#0 names two answers, seq " in said.stderr
-    seqs = [row["answer_seq"] for row in retold.open(log).exchanges("same")]
-    labels.write_text(f"answer_seq,value\n{seqs[0]},yes\n{seqs[1]},no\n")
-    subprocess.run(command, check=True, capture_output=True)
-    assert [row["value"] for row in retold.open(log).decisions()] == ["yes", "no"]
+    for rows in (
+        ["call,sample,value", *(f"{answer.call},{answer.sample},{answer.split()[2]}" for answer in answers)],
+        ["answer_seq,value", *(f"{answer.seq},{int(answer.split()[2]) + 1}" for answer in answers)],
+    ):
+        labels.write_text("\n".join(rows))
+        subprocess.run(command, check=True, capture_output=True)
+    by_run = [[row["value"] for row in retold.open(log).decisions(row["run"])] for row in retold.open(log).runs()][1:]
+    assert by_run == [[0, 1], [1, 2]]
