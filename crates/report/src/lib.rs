@@ -11,6 +11,7 @@
 mod about;
 mod calls;
 mod decisions;
+mod figure_plots;
 mod figure_table;
 mod foreign;
 mod headline;

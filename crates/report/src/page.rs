@@ -18,7 +18,7 @@ const STYLE: &str = include_str!("style.css");
 const MOST_UNFOLDED: usize = 2;
 
 /// The error of a plot that cannot be drawn.
-type DrawError = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type DrawError = Box<dyn std::error::Error + Send + Sync>;
 
 impl ReportPage {
     /// The page.
@@ -43,7 +43,7 @@ impl ReportPage {
         for table in &self.tables {
             figure_table::html(table, &self.names(), &mut page);
         }
-        self.figures(&mut page);
+        self.figures(&mut page)?;
         let are_many = self.runs.len() > MOST_UNFOLDED;
         if are_many && medium == Medium::Paper {
             page.push_str(
@@ -91,17 +91,18 @@ impl ReportPage {
         names.join(" ")
     }
 
-    fn figures(&self, page: &mut String) {
+    fn figures(&self, page: &mut String) -> Result<(), DrawError> {
         // Figures of any run are what came out of a run that no study made.
         let has_figures = self.runs.iter().any(|part| !part.figures.is_empty());
         if has_figures || self.tables.is_empty() {
             page.push_str("<h2>Headline figures</h2>\n");
             match self.runs.as_slice() {
                 [one] => headline::html(one, page),
-                runs => side_by_side::html(runs, page),
+                runs => side_by_side::html(runs, page)?,
             }
         }
         self.runs.iter().for_each(|part| decisions::found(&part.summary, page));
+        Ok(())
     }
 
     /// What is about one run alone. Of many runs, it is folded, and their plots are left out.
@@ -129,7 +130,7 @@ impl ReportPage {
         } else if !part.charts.is_empty() {
             let _ = writeln!(page, "<h2>Plots{of}</h2>");
             for chart in &part.charts {
-                plotted::html(chart, at, &name, page)?;
+                plotted::html(chart, &format!("{}_{}", chart.name, at + 1), &name, page)?;
             }
         }
         let _ = writeln!(page, "<h2>How decisions were found{of}</h2>");

@@ -7,10 +7,10 @@ use retold_study::charts::Chart;
 use crate::html::escaped;
 use crate::plot::{limited, svg};
 
-/// A plot with its title and its numbers as CSV. `at` is the place of the run on the page.
+/// A plot with its title and its numbers as CSV, which are saved as a file of this name. `run` is what is typed for the run.
 pub(crate) fn html(
     chart: &Chart,
-    at: usize,
+    file: &str,
     run: &str,
     page: &mut String,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
@@ -28,7 +28,7 @@ pub(crate) fn html(
         page,
         "<figure aria-label=\"{0}\">\n<figcaption>{0} <a download=\"{1}\" href=\"data:text/csv;base64,{2}\">CSV</a></figcaption>\n<div class=wide tabindex=0>{3}</div>{4}</figure>",
         escaped(&chart.title, 160),
-        escaped(&format!("{}_{}.csv", chart.name, at + 1), 100),
+        escaped(&format!("{file}.csv"), 100),
         data_encoding::BASE64.encode(&bytes),
         svg(&drawn.chart)?,
         left_out.map_or_else(String::new, |said| format!("\n<p>{}</p>", escaped(&said, 300)))

@@ -46,8 +46,7 @@ pub(crate) fn html(runs: &[RunPart], page: &mut String) {
             }
         );
     }
-    let started: Vec<&RunStarted> = runs.iter().map(|part| &part.summary.started).collect();
-    let differing = differing_settings(&started);
+    let differing = differing_settings(runs);
     page.push_str("<h2>Runs</h2>\n");
     page.push_str(&begin_table([
         "run",
@@ -89,7 +88,11 @@ struct DifferingSetting {
 }
 
 /// For each run, the settings in which not all runs agree.
-fn differing_settings(runs: &[&RunStarted]) -> Vec<Vec<String>> {
+pub(crate) fn differing_settings(runs: &[RunPart]) -> Vec<Vec<String>> {
+    differing(&runs.iter().map(|part| &part.summary.started).collect::<Vec<_>>())
+}
+
+fn differing(runs: &[&RunStarted]) -> Vec<Vec<String>> {
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
     let mut found: BTreeMap<String, DifferingSetting> = BTreeMap::new();
     for (at, other) in (1..).zip(others) {
@@ -141,19 +144,19 @@ mod tests {
         }
     }
 
-    fn differing(settings: &[Value]) -> Vec<Vec<String>> {
+    fn found(settings: &[Value]) -> Vec<Vec<String>> {
         let runs: Vec<RunStarted> = settings.iter().cloned().map(run).collect();
-        differing_settings(&runs.iter().collect::<Vec<_>>())
+        differing(&runs.iter().collect::<Vec<_>>())
     }
 
     #[test]
     fn each_run_has_its_value_of_each_setting_in_which_not_all_agree() {
         let game = |length: u32, seed: u32| json!({"experiment": {"config": {"length": length, "seed": seed, "size": 4}}});
-        let found = differing(&[game(3, 1), game(3, 2), game(5, 3)]);
-        assert_eq!(found, [["length: 3"], ["length: 3"], ["length: 5"]]);
-        let found = differing(&[json!({"chat": "on\u{1b}"}), json!({})]);
-        assert_eq!(found, [["chat: on\\u{1b}"], ["chat: not set"]]);
-        assert_eq!(differing(&[game(3, 1), game(3, 1)]), [[""; 0], [""; 0]]);
+        let three = found(&[game(3, 1), game(3, 2), game(5, 3)]);
+        assert_eq!(three, [["length: 3"], ["length: 3"], ["length: 5"]]);
+        let one_without = found(&[json!({"chat": "on\u{1b}"}), json!({})]);
+        assert_eq!(one_without, [["chat: on\\u{1b}"], ["chat: not set"]]);
+        assert_eq!(found(&[game(3, 1), game(3, 1)]), [[""; 0], [""; 0]]);
     }
 
     #[test]
@@ -162,8 +165,8 @@ mod tests {
             let settings = (0..9).map(|at| (format!("setting_{at}"), json!(value)));
             Value::Object(settings.collect())
         };
-        let found = differing(&[many(1), many(2)]);
-        assert_eq!(found[1].len(), MOST_SETTINGS + 1);
-        assert_eq!(found[1][5..], ["setting_5: 2", "3 more: retold diff RUN RUN"]);
+        let two = found(&[many(1), many(2)]);
+        assert_eq!(two[1].len(), MOST_SETTINGS + 1);
+        assert_eq!(two[1][5..], ["setting_5: 2", "3 more: retold diff RUN RUN"]);
     }
 }

@@ -8,16 +8,36 @@ use retold_figures::{ComparedFigure, Estimate, Figure, Pairing, compared_figures
 
 use crate::headline::{more_figures, sampled};
 use crate::html::{TABLE_END, begin_table, escaped};
-use crate::{MOST_GROUPS, RunPart};
+use crate::page::DrawError;
+use crate::runs_table::differing_settings;
+use crate::{MOST_GROUPS, RunPart, figure_plots, plotted};
 
-/// A table with the figures of all runs.
-pub(crate) fn html(runs: &[RunPart], page: &mut String) {
-    let Some((first, others)) = runs.split_first() else { return };
+/// A table with the figures of all runs, and plots of the first figures.
+pub(crate) fn html(runs: &[RunPart], page: &mut String) -> Result<(), DrawError> {
     let names = names(runs);
     if names.is_empty() {
         page.push_str("<p>This kind of run has no headline figures.</p>\n");
-        return;
+        return Ok(());
     }
+    table(runs, &names, page);
+    let charts = figure_plots::charts(runs, &names, &differing_settings(runs));
+    for chart in &charts {
+        plotted::html(chart, &chart.name, "RUN", page)?;
+    }
+    if charts.len() < names.len() {
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(
+            page,
+            "<p>Plotted are {} of {} figures, the first without negative values.</p>",
+            charts.len(),
+            names.len()
+        );
+    }
+    Ok(())
+}
+
+fn table(runs: &[RunPart], names: &[&str], page: &mut String) {
+    let Some((first, others)) = runs.split_first() else { return };
     let run = first.summary.run.short(8);
     let difference_from = format!("difference from {run}");
     page.push_str(&begin_table([
@@ -61,7 +81,7 @@ pub(crate) fn html(runs: &[RunPart], page: &mut String) {
     page.push_str(TABLE_END);
     let second = others.first().map_or_else(|| run.clone(), |other| other.summary.run.short(8));
     more_figures(names.len(), &format!("retold diff {run} {second}"), page);
-    methods(runs, &names, page);
+    methods(runs, names, page);
     let seeds: Vec<u64> = others.iter().map(|other| other.summary.started.seed).collect();
     if let Some(caution) = other_seeds(first.summary.started.seed, &seeds) {
         let _ = writeln!(page, "<p>Note: {}.</p>", escaped(&caution, 300));

@@ -109,6 +109,18 @@ fn a_plan_says_what_it_assumes() {
     ] {
         assert!(text.contains(said), "{said}\nis not in\n{text}");
     }
+    // Named figures come first.
+    let figure = "share of game24 = x independent";
+    let said = place.args(&["plan", "small.yaml", "--json", "--figure", figure]);
+    let plan: Value = serde_json::from_str(&said.out).unwrap();
+    let names: Vec<&str> = plan["intervals"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, [figure, "solve rate"]);
+    assert!(plan["intervals"][0]["half_width_at_worst"].is_f64(), "{plan}");
     let said = place.run("plan");
     assert!(said.code == 2 && said.err.contains("<CONFIG>"), "{}", said.err);
     let said = place.run("plan --at 3");

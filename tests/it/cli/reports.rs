@@ -159,7 +159,7 @@ fn two_runs_on_a_page() {
             && page.contains("-16.67 percentage points"),
         "{page}"
     );
-    assert_eq!(tables(&page).len(), 6, "the plots of both");
+    assert_eq!(tables(&page).len(), 7, "the plots of both, and of the figure in both");
     // Both puzzles of the first run have the same share.
     let reason = format!(
         "<li>solve rate: none: all clusters have the same value (run {}); cluster bootstrap over ",

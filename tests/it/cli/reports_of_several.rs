@@ -72,7 +72,14 @@ fn eight_runs_are_in_one_table() {
     assert_eq!((paired, unpaired), (1, 6), "only one other run has the first one's seed");
     assert!(page.contains("Note: 6 runs with a seed other than that of the first run"), "{page}");
     assert_eq!(page.matches("<details><summary>Run ").count(), 8, "each run is folded");
-    assert!(!page.contains("<svg"), "plots are left to the report of a single run");
+    // Plots of a single run are left to its report; that of the figure has a row for each run.
+    let tables = tables(&page);
+    let [(name, numbers)] = tables.as_slice() else { panic!("{tables:?}") };
+    assert_eq!(name, "figure_by_run_1.csv");
+    for (row, run) in numbers.lines().skip(1).zip(&runs) {
+        let samples = if row.ends_with(",6") { 3 } else { 6 };
+        assert!(row.starts_with(&format!("samples: {samples} ({})", &run[..8])), "{row}");
+    }
     // The same runs give the same page.
     assert_eq!(page, self::page(&place, &runs.join(" ")));
     let many = vec!["latest"; 31].join(" ");
