@@ -162,7 +162,7 @@ mod tests {
         for (clusters, size, share, alike) in populations {
             let population = Population { clusters, size, share, alike };
             let mut rng = rng_for(1, &format!("{population:?}"));
-            let (runs, truth) = (300, share as f64 / 100.0);
+            let (runs, truth) = (150, share as f64 / 100.0);
             let (mut foretold, mut found, mut covered, mut covered_at_worst) = (0.0, 0.0, 0, 0);
             for _ in 0..runs {
                 let expected = population.run(&mut rng).expected();

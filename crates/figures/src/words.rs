@@ -24,8 +24,11 @@ fn decimal(value: f64) -> String {
 
 /// The same with its sign.
 fn signed_decimal(value: f64) -> String {
-    let sign = if value >= 0.0 { "+" } else { "" };
-    format!("{sign}{}", decimal(value))
+    match value.abs() {
+        size if size >= 1e-6 && size < 0.01 => with_sign(value, 6),
+        size if size < 1e9 && (size >= 0.01 || size == 0.0) => with_sign(value, 3),
+        _ => format!("{value:+.3e}"),
+    }
 }
 
 /// The ends of an interval: `[31.00, 49.00]`; of a difference, with their signs.
@@ -34,7 +37,7 @@ pub(crate) fn ends(kind: FigureKind, Interval { low, high, .. }: Interval, signe
         (FigureKind::Mean, false) => decimal(value),
         (FigureKind::Mean, true) => signed_decimal(value),
         (_, false) => format!("{:.2}", 100.0 * value),
-        (_, true) => format!("{:+.2}", 100.0 * value),
+        (_, true) => with_sign(100.0 * value, 2),
     };
     format!("[{}, {}]", end(low), end(high))
 }
@@ -43,9 +46,18 @@ pub(crate) fn ends(kind: FigureKind, Interval { low, high, .. }: Interval, signe
 pub(crate) fn points(kind: FigureKind, difference: f64) -> String {
     match kind {
         FigureKind::Share | FigureKind::Proportion => {
-            format!("{:+.2} percentage points", 100.0 * difference)
+            format!("{} percentage points", with_sign(100.0 * difference, 2))
         }
         FigureKind::Mean => signed_decimal(difference),
+    }
+}
+
+/// A number with its sign. What rounds to nothing is `+0.00`, from whichever side.
+fn with_sign(value: f64, digits: usize) -> String {
+    let text = format!("{value:+.digits$}");
+    match text.strip_prefix('-') {
+        Some(zero) if zero.chars().all(|c| matches!(c, '0' | '.')) => format!("+{zero}"),
+        _ => text,
     }
 }
 
@@ -153,5 +165,24 @@ mod tests {
         let shown = [0.0, 1.25, -12.0, 0.004_56, 1.234e-7, 5e9].map(decimal);
         assert_eq!(shown, ["0.000", "1.250", "-12.000", "0.004560", "1.234e-7", "5.000e9"]);
         assert_eq!([0.5, -0.5].map(signed_decimal), ["+0.500", "-0.500"]);
+    }
+
+    #[test]
+    fn nothing_has_one_sign() {
+        assert_eq!(points(FigureKind::Share, -1e-9), "+0.00 percentage points");
+        assert_eq!(points(FigureKind::Share, -0.0001), "-0.01 percentage points");
+        assert_eq!(points(FigureKind::Mean, -0.0), "+0.000");
+        assert_eq!(points(FigureKind::Mean, -10.0), "-10.000");
+    }
+
+    #[test]
+    fn other_seeds_are_counted() {
+        assert_eq!(other_seeds(1, &[1, 1]), None);
+        assert_eq!(other_seeds(1, &[2]), other_seed(1, 2));
+        let said = other_seeds(1, &[1, 2, 3]).unwrap();
+        assert!(
+            said.starts_with("2 runs with a seed other than that of the first run (1)"),
+            "{said}"
+        );
     }
 }
