@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::again::typed;
+use crate::colours;
 use retold::audit::AuditError;
 use retold::check::CheckError;
 use retold::decide::{AgainError, DecideError, FilterError, ParamsError};
@@ -123,16 +124,21 @@ impl CliError {
     }
 
     pub(crate) fn print(&self) {
+        let has_colours = colours::on_stderr();
         // A name in a foreign file may be as long as the whole file.
         let message = self.message.trim_end();
-        let mut text = match message.char_indices().nth(LONGEST_MESSAGE) {
-            None => format!("error: {message}\n"),
-            Some((at, _)) => format!("error: {}… (cut here)\n", &message[..at]),
+        let (message, cut) = match message.char_indices().nth(LONGEST_MESSAGE) {
+            None => (message, ""),
+            Some((at, _)) => (&message[..at], "… (cut here)"),
         };
+        let error = colours::alarm("error:", has_colours);
+        let mut text = format!("{error} {}{cut}\n", inert_lines(message));
         for hint in &self.hints {
-            text.push_str(&format!("  hint: {hint}\n"));
+            let word = colours::advice("hint:", has_colours);
+            text.push_str(&format!("  {word} {}\n", inert_lines(hint)));
         }
-        write_err(&text);
+        // If stderr is closed, nobody would see it.
+        let _ = std::io::stderr().write_all(text.as_bytes());
     }
 }
 

@@ -8,6 +8,7 @@
 mod again;
 mod arguments;
 mod catalogue;
+mod colours;
 mod command_line;
 mod commands;
 mod error;
@@ -34,7 +35,6 @@ mod table_draft;
 mod typed_lines;
 mod views;
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 pub use crate::catalogue::Catalogue;
@@ -104,18 +104,11 @@ fn start_tracing(verbose: u8) {
     };
     let to_stderr = tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
-        .with_ansi(verbose > 0 && colours())
+        .with_ansi(verbose > 0 && colours::on_stderr())
         .with_writer(std::io::stderr);
     // An already installed logger is kept.
     let _ = match verbose {
         0 => to_stderr.without_time().with_target(false).compact().try_init(),
         _ => to_stderr.try_init(),
     };
-}
-
-/// Whether stderr may have colours: on a terminal, unless <https://no-color.org> is asked for.
-#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
-fn colours() -> bool {
-    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    std::io::stderr().is_terminal() && !refused
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::colours;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use retold::escaping::{inert_json, inert_lines};
@@ -84,7 +85,7 @@ impl Output {
             // If this fails, the error still goes to stderr.
             let _ = self.verdict(&verdict, THIS_RUN);
             if self.document.get() {
-                write_err(&banner(&verdict, THIS_RUN));
+                write_err(&banner(&verdict, THIS_RUN, false));
             }
         }
         if self.json && !self.begun.get() {
@@ -97,8 +98,9 @@ impl Output {
     pub(crate) fn text(&self, text: &str) -> Result<(), CliError> {
         if let Some(Seq(last)) = self.not_verified.take() {
             let events = counted(last, "event");
+            let word = colours::caution("NOT VERIFIED:", colours::on_stdout());
             self.write(format!(
-                "NOT VERIFIED: only the events needed for this output were checked. Omit --unverified to verify all {events} first (cached until the log changes).\n"
+                "{word} only the events needed for this output were checked. Omit --unverified to verify all {events} first (cached until the log changes).\n"
             ).as_bytes())?;
         }
         self.write(inert_lines(text).as_bytes())
@@ -124,7 +126,7 @@ impl Output {
         self.not_verified.set(None);
         match self.json || self.document.get() {
             true => Ok(()),
-            false => self.text(&banner(verdict, subject)),
+            false => self.write(banner(verdict, subject, colours::on_stdout()).as_bytes()),
         }
     }
 
@@ -185,10 +187,10 @@ impl Output {
 /// What a run is called where no other can be meant.
 pub(crate) const THIS_RUN: &str = "this run";
 
-fn banner(Verdict { from, whole }: &Verdict, subject: &str) -> String {
+fn banner(Verdict { from, whole }: &Verdict, subject: &str, has_colours: bool) -> String {
     let damage = from.as_ref().map(|damage| damage.distrust(subject));
     let what = damage.or_else(|| whole.as_ref().map(Fault::to_string)).unwrap_or_default();
-    format!("DAMAGED: {what}\n")
+    format!("{} {}\n", colours::alarm("DAMAGED:", has_colours), inert_lines(&what))
 }
 
 /// With `--json` and an invalid command: prints the error as the single object.

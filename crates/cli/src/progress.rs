@@ -1,10 +1,11 @@
 //! Progress on stderr: a bar with rate and time left on a terminal, plain lines elsewhere.
 
 use std::cell::Cell;
+use std::fmt;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::output::{Output, grouped};
 use retold::run::Progress;
@@ -20,9 +21,14 @@ pub(crate) fn shown(quiet: bool) -> Box<dyn Fn(Progress)> {
     }
     if std::io::stderr().is_terminal() {
         let bar = ProgressBar::new(0);
-        let template = "{bar:30} {human_pos}/{human_len} answers  {per_sec}  {eta} left  {msg}";
+        let template = "{bar:30} {human_pos} of {human_len} answers{pace}  {msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            bar.set_style(style.with_key(
+                "pace",
+                |state: &ProgressState, out: &mut dyn fmt::Write| {
+                    let _ = out.write_str(&pace(state.pos(), state.per_sec(), state.eta()));
+                },
+            ));
         }
         return Box::new(move |progress| on_bar(&bar, progress));
     }
@@ -63,6 +69,17 @@ impl Drop for ProgressGuard {
     }
 }
 
+/// How fast it goes, and how long it still takes. Before the first answer, there is no basis for an estimate.
+fn pace(done: u64, per_second: f64, left: Duration) -> String {
+    match done {
+        0 => String::new(),
+        _ if per_second < 1.0 => {
+            format!("  {:.0}/min  {} left", per_second * 60.0, HumanDuration(left))
+        }
+        _ => format!("  {per_second:.0}/s  {} left", HumanDuration(left)),
+    }
+}
+
 fn on_bar(bar: &ProgressBar, progress: Progress) {
     let done = progress.exchanges + progress.failed;
     if bar.length() != Some(progress.expected.max(done)) {
@@ -97,6 +114,14 @@ fn line(progress: Progress, elapsed: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_pace_has_one_unit_and_comes_with_the_first_answer() {
+        let minute = Duration::from_secs(60);
+        assert_eq!(pace(0, 0.0, minute), "");
+        assert_eq!(pace(120, 42.4, minute), "  42/s  60 seconds left");
+        assert_eq!(pace(3, 0.2, minute), "  12/min  60 seconds left");
+    }
 
     #[test]
     fn the_time_left_is_not_guessed_before_the_first_answer() {

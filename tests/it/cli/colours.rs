@@ -10,12 +10,13 @@ use crate::support::cli::Place;
 
 /// Commands that print something: help, errors, results, progress, and everything that -v to -vvv
 /// add.
-const COMMANDS: [&str; 6] = [
+const COMMANDS: [&str; 7] = [
     "--help",
     "run --no-such-flag",
     "run small.yaml -v --set model.rates.rate_limited=0.5",
     "run small.yaml -vvv --set model.rates.rate_limited=0.5",
     "show latest",
+    "show no-such-run",
     "verify",
 ];
 
@@ -73,6 +74,9 @@ fn terminals_have_them_unless_no_color_is_set() {
     let place = Place::with_run();
     let coloured = on_terminal(&place, COMMANDS[2], &[]);
     assert!(has_colours(&coloured), "the test can tell: {coloured:?}");
+    let wrong = on_terminal(&place, "show no-such-run", &[]);
+    assert!(wrong.starts_with("\u{1b}[1m\u{1b}[31merror:\u{1b}[0m "), "{wrong:?}");
+    assert!(wrong.contains("\u{1b}[36mhint:\u{1b}[0m "), "{wrong:?}");
     for args in COMMANDS {
         let text = on_terminal(&place, args, &[("NO_COLOR", "1")]);
         assert!(!text.is_empty(), "{args}");
