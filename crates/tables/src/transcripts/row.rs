@@ -1,5 +1,7 @@
 //! The row of a dialogue.
 
+use std::time::Duration;
+
 use retold::decided::AnswerDecision;
 use retold::event::{AttemptDetails, Labels, RequestSent, ResponseDetails, participant_of};
 use retold::id::{EventHash, Seq};
@@ -125,9 +127,7 @@ impl<'a> TranscriptRow<'a> {
             score,
             why,
             Cell::count(messages.len() as u64),
-            // Milliseconds are far from the limit of what a float holds.
-            #[allow(clippy::cast_precision_loss)]
-            Cell::Real(dialogue.latency_ms as f64 / 1000.0),
+            Cell::Real(Duration::from_millis(dialogue.latency_ms).as_secs_f64()),
             Cell::count(dialogue.tokens),
             owned(error.as_deref()),
             Value::from(messages).to_string().into(),

@@ -150,13 +150,22 @@ fn first_of_all(
 
 fn text(rows: &[RunRow], problems: &[Finding]) -> String {
     let mut text = format!("{}\n", counted(rows.len() as u64, "run"));
+    // The name of a study outside this repository may be longer than ours.
+    let wide = rows.iter().map(|row| row.experiment.chars().count()).max().unwrap_or(0).max(12);
+    // Writing to a string cannot fail, here and below.
+    if !rows.is_empty() {
+        let _ = writeln!(
+            text,
+            "{:<16}  {:<24}  {:<wide$} {:<10} {:<10} length",
+            "run", "started", "experiment", "outcome", "model"
+        );
+    }
     for RunRow { run, started, experiment, outcome, model, head, name } in rows {
         let name =
             name.as_ref().map(|name| format!("  {}", printable(name, 100))).unwrap_or_default();
-        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "{run}  {started}  {experiment:<12} {outcome:<10} {model:<10} {}{name}",
+            "{run}  {started:<24}  {experiment:<wide$} {outcome:<10} {model:<10} {}{name}",
             counted(head.seq.0, "event")
         );
     }

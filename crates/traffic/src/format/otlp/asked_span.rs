@@ -27,22 +27,19 @@ pub(super) struct AskedSpan {
 }
 
 impl AskedSpan {
-    /// The span, if it asks a model: its operation says so, or it names a model and who was asked.
-    ///
-    /// # Errors
-    /// The span, if it does not.
-    pub(super) fn new(span: FoundSpan) -> Result<Self, FoundSpan> {
-        let operation = span.text(names::OPERATION);
+    /// Whether a span asks a model: its operation says so, or it names a model and who was asked.
+    pub(super) fn is_one(span: &FoundSpan) -> bool {
         let has = |name: &str| span.text(name).is_some();
-        let is_asking = match operation {
+        match span.text(names::OPERATION) {
             Some(operation) => names::ASKING.contains(&operation) || has("retold.call"),
             None => has(names::REQUEST_MODEL) && (has(names::SYSTEM) || has(names::PROVIDER)),
-        };
-        if !is_asking {
-            return Err(span);
         }
+    }
+
+    /// A span that is one.
+    pub(super) fn new(span: FoundSpan) -> Self {
         let captured = Captured::of(&span);
-        Ok(AskedSpan { span, captured })
+        AskedSpan { span, captured }
     }
 
     /// The exchange.

@@ -39,9 +39,8 @@ impl OtlpFiles {
     /// What is wrong, and where.
     pub(crate) fn add(&mut self, text: &str, file: &str, notes: &mut Notes) -> Placed<bool> {
         few_values(text).map_err(|wrong| (None, wrong))?;
-        let mut values = Deserializer::from_str(text).into_iter::<Value>();
-        let mut count = 0_u64;
-        while let Some(value) = values.next() {
+        let values = Deserializer::from_str(text).into_iter::<Value>();
+        for (count, value) in values.enumerate() {
             match value {
                 Ok(value) => self.value(&value, file, notes)?,
                 Err(error) if error.is_eof() && count > 0 => {
@@ -50,7 +49,6 @@ impl OtlpFiles {
                 }
                 Err(error) => return Err(crate::file::not_json(&error)),
             }
-            count += 1;
         }
         Ok(true)
     }
@@ -88,9 +86,9 @@ impl OtlpFiles {
                 continue;
             }
             span.events.extend(events.remove(&span.key).unwrap_or_default());
-            match AskedSpan::new(span) {
-                Ok(asked) => exchanges.push(asked.exchange(notes)?),
-                Err(span) => notes.lost("a span that does not ask a model", &span.place()),
+            match AskedSpan::is_one(&span) {
+                true => exchanges.push(AskedSpan::new(span).exchange(notes)?),
+                false => notes.lost("a span that does not ask a model", &span.place()),
             }
         }
         Ok(exchanges)
