@@ -16,7 +16,7 @@ for (const colorScheme of ["light", "dark"]) {
       const seq = rows.at(-1).seq;
       const { participants } = await whole(`/run/${run}/participants`);
       // What differs from study to study is what it says.
-      const pages = number > 1 ? [`/exchange/${seq}`, "/state"] : ["", "?failed=1", "?kind=Occurred&call=nobody", `/exchange/${seq}`, `/chain/${seq}`, `/event/${seq}`, "/participants", "/state", "/check"];
+      const pages = number > 1 ? [`/exchange/${seq}`, "/state"] : ["", "?failed=1", "?by=call&sort=-cost", "/stats", "?kind=Occurred&call=nobody", `/exchange/${seq}`, `/chain/${seq}`, `/event/${seq}`, "/participants", "/state", "/check"];
       addresses.push(...pages.map((path) => `/run/${run}${path}`), participants[0].href);
     }
     for (const address of addresses) {

@@ -30,6 +30,14 @@ await browse({}, async (page, base) => {
   await downTo(/game24/);
   await press("k", "j", "Enter");
   await title(/game24/);
+  // The time axis: closer, and all of it again.
+  await settled(page);
+  await press("+");
+  await page.waitForURL(/window=/);
+  await settled(page);
+  await press("0");
+  await page.waitForURL((url) => !url.search.includes("window"));
+  await settled(page);
   await press("/");
   check((await page.evaluate(() => document.activeElement.id)) === "call", "/ reaches the filter");
   // A letter in a field is a letter.

@@ -8,6 +8,24 @@ await browse({}, async (page, base) => {
   await page.locator("tr", { hasText: "game24" }).getByRole("link").first().click();
   await page.getByRole("heading", { level: 1, name: /game24/ }).waitFor();
 
+  // What came out: the table, sorted by a heading, narrowed down by a facet, and as a file.
+  await settled(page);
+  const heading = page.getByRole("columnheader", { name: "cost" });
+  await heading.getByRole("link").click();
+  await page.waitForURL(/sort=cost/);
+  await settled(page);
+  check((await heading.getAttribute("aria-sort")) === "ascending", "the table is sorted");
+  await page.getByLabel("puzzle", { exact: true }).selectOption({ index: 1 });
+  await page.waitForURL(/label=puzzle/);
+  await settled(page);
+  check((await heading.getAttribute("aria-sort")) === "ascending", "it stays sorted");
+  const rows = await page.locator("[data-table] tbody tr").count();
+  const file = await page.request.get(base + (await page.locator("[data-csv]").getAttribute("href")));
+  const lines = (await file.text()).trim().split("\n");
+  check(rows > 1 && lines.length === rows + 1, `the file has the ${rows} rows that are shown: ${lines.length - 1}`);
+  await page.getByRole("link", { name: "Clear" }).click();
+  await page.waitForURL((url) => !url.search);
+
   await page.getByRole("checkbox", { name: /failed/ }).check();
   await page.waitForURL(/failed=1/);
   await settled(page);

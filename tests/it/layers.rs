@@ -14,7 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("draft", &["sidecar"]),
     ("open", &[]),
     ("percentile", &[]),
-    ("text_diff", &[]),
+    ("text_diff", &["char_boundary"]),
     ("unique", &[]),
     ("values", &[]),
     ("encoding", &["open"]),

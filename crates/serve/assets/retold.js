@@ -43,6 +43,13 @@
     w: () => follow("[data-key=w]"),
     d: () => follow("[data-key=d]"),
     s: () => follow("[data-key=s]"),
+    // The time axis.
+    "+": () => follow('[data-key="+"]'),
+    "=": () => follow('[data-key="+"]'),
+    "-": () => follow('[data-key="-"]'),
+    0: () => follow('[data-key="0"]'),
+    "[": () => follow('[data-key="["]'),
+    "]": () => follow('[data-key="]"]'),
     f: () => {
       const box = one("[data-failed]");
       if (box) {
@@ -203,9 +210,10 @@
       } catch {
         break; // The stream says that the connection was lost, and what comes after that counts again.
       }
-      for (const part of ["[data-about]", "[data-totals]"]) {
+      for (const part of ["[data-about]", "[data-totals]", ".figures", "[data-table]", ".lanes"]) {
         const [old, fresh] = [one(part), page.querySelector(part)];
-        if (old && fresh) old.replaceWith(document.adoptNode(fresh));
+        // What the keyboard is in stays.
+        if (old && fresh && !old.contains(document.activeElement)) old.replaceWith(document.adoptNode(fresh));
       }
       // On a busy machine, the server may not have read the last events yet.
       if (page.body.hasAttribute("data-unfinished")) stale = true;
@@ -215,6 +223,9 @@
   };
 
   // Events as they are added
+
+  // The most events that a page keeps while it follows a run.
+  const MOST_FOLLOWED = 1000;
 
   let source = null;
 
@@ -240,6 +251,7 @@
         row.classList.add("new");
         body.append(document.adoptNode(row));
       }
+      while (body.rows.length > MOST_FOLLOWED) body.rows[0].remove();
       recount();
       if (atEnd) window.scrollTo({ top: document.body.scrollHeight });
       if (news.finished) {

@@ -7,6 +7,8 @@ use retold::id::{CallPath, Sample};
 use retold::totals::Totals;
 use retold_figures::ComparedFigure;
 
+use crate::figures::FigureTableView;
+
 /// A call of two runs.
 pub(crate) struct CallPair {
     pub(crate) call: CallPath,
@@ -22,6 +24,8 @@ pub(crate) struct RunComparison {
     pub(crate) comparison: Comparison,
     /// The headline figures, or why there are none.
     pub(crate) figures: Result<Vec<ComparedFigure>, String>,
+    /// The figures that runs of programs suggest.
+    pub(crate) tables: Vec<FigureTableView>,
 }
 
 /// The numbers of a run, as far as it can be read, and why no further.

@@ -57,15 +57,16 @@ pub(crate) struct DecisionColumns {
 }
 
 impl DecisionColumns {
-    /// Adds a decision about the question at a place. Of one of the run itself, `made` is the method and the event, where
-    /// a value that is too long to be kept can be read again.
+    /// Adds a decision about the question at a place. `seq` is its event if it is one of the run itself, where a value that
+    /// is too long to be kept can be read again.
     pub(crate) fn add(
         &mut self,
         question: usize,
         asked_for: u32,
         name: &str,
         value: &Value,
-        made: Option<(&str, Seq)>,
+        method: &str,
+        seq: Option<Seq>,
     ) {
         let name = self.texts.number(name);
         let key = (asked_for, name);
@@ -78,7 +79,7 @@ impl DecisionColumns {
         let is_short = text.as_ref().is_some_and(|text| text.chars().count() <= LONGEST);
         let kept = match &text {
             Some(text) if is_short => self.texts.number(text),
-            Some(_) if made.is_none() => self.texts.number(&printable(&plain(value), LONGEST)),
+            Some(_) if seq.is_none() => self.texts.number(&printable(&plain(value), LONGEST)),
             _ => NONE,
         };
         match value {
@@ -87,12 +88,8 @@ impl DecisionColumns {
             _ if is_short && of_name.names.len() <= MOST_VALUES => drop(of_name.names.insert(kept)),
             _ => of_name.others += 1,
         }
-        let (method, seq) = match made {
-            Some((method, seq)) => {
-                (self.texts.number(method), u32::try_from(seq.0).unwrap_or(NONE))
-            }
-            None => (NONE, NONE),
-        };
+        let method = self.texts.number(method);
+        let seq = seq.and_then(|seq| u32::try_from(seq.0).ok()).unwrap_or(NONE);
         if self.latest.len() <= question {
             self.latest.resize(question + 1, NONE);
         }
@@ -170,4 +167,55 @@ fn value_text(value: &Value) -> Option<String> {
 /// A value as people read it.
 pub(crate) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn columns(values: &[Value]) -> DecisionColumns {
+        let mut columns = DecisionColumns::default();
+        for (at, value) in values.iter().enumerate() {
+            columns.add(at, 7, "vote", value, "tag", Some(Seq(at as u64 + 1)));
+        }
+        columns
+    }
+
+    #[test]
+    fn numbers_and_few_names_can_be_compared_at_a_glance() {
+        let is = |values: &[Value]| columns(values).is_comparable(0);
+        assert!(is(&[json!(1), json!(2.5), json!(3), json!(null)]));
+        assert!(is(&[json!("yes"), json!("no"), json!("no"), json!("yes")]));
+        assert!(!is(&["a", "b", "c", "d"].map(Value::from)), "each says something else");
+        assert!(!is(&[json!("yes"), json!("long ".repeat(20))]));
+        assert!(!is(&[json!({"a": 1}), json!("two\nlines")]));
+    }
+
+    #[test]
+    fn a_long_value_is_where_it_was_decided() {
+        let columns = columns(&[json!("short"), json!("long ".repeat(20)), json!(null)]);
+        let of = |at| {
+            let entry = columns.about(at).next().unwrap();
+            (columns.value(entry), columns.place(entry))
+        };
+        assert_eq!(of(0), (Some("short"), None));
+        assert_eq!(of(1), (None, Some(Seq(2))));
+        assert_eq!(columns.keys(), [(7, 0)]);
+    }
+
+    #[test]
+    fn the_last_decision_about_an_answer_comes_first() {
+        let mut columns = columns(&[json!("no")]);
+        assert!(!columns.has_several);
+        columns.add(0, 7, "mood", &json!("good"), "tag", None);
+        columns.add(0, 7, "vote", &json!("yes"), "accepted", None);
+        let about: Vec<_> = columns
+            .about(0)
+            .map(|it| (columns.text(it.name), columns.value(it).unwrap()))
+            .collect();
+        assert_eq!(about, [("vote", "yes"), ("mood", "good"), ("vote", "no")]);
+        assert!(columns.has_several && columns.about(5).next().is_none());
+    }
 }

@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use retold::event::Event;
 use retold::id::{EventHash, RunId, Seq, Time};
 use retold::log::{AskedModels, EventFields, EventFilter, LogError, method_and_model};
+use retold::model::Prices;
 
 use retold_archive::{Damage, TolerantReader};
 
+use crate::event_set::{EventSet, is_marked};
 use crate::outcome::QuestionPlaces;
-use crate::question_columns::{
-    AnswerNews, QuestionColumns, QuestionNews, QuestionRow, QuestionStatus,
-};
+use crate::question_columns::{QuestionColumns, QuestionRow, QuestionStatus};
+use crate::question_news::{AnswerNews, QuestionNews};
 use crate::texts::{NONE, Texts};
 
 /// Events in one read.
@@ -122,6 +123,19 @@ impl EventColumns {
             .collect()
     }
 
+    /// What the run cost at these prices, as far as it is known, and whether it is known of all answers.
+    pub(crate) fn cost(&self, prices: &Prices) -> (Option<f64>, bool) {
+        let (mut sum, mut is_whole) = (None, true);
+        for (model, usage, uncounted) in self.questions.spent() {
+            let price = prices.price(self.text(model));
+            let cost = price.map(|price| price.cost(usage));
+            sum = cost.map(|cost| sum.unwrap_or(0.0) + cost).or(sum);
+            let is_nothing = usage.prompt_tokens == Some(0) && usage.completion_tokens == Some(0);
+            is_whole &= uncounted == 0 && (price.is_some() || is_nothing);
+        }
+        (sum, is_whole)
+    }
+
     /// A text of the columns; empty if there is none with the number.
     pub(crate) fn text(&self, number: u32) -> &str {
         self.texts.text(number).unwrap_or("")
@@ -163,7 +177,7 @@ impl EventColumns {
     pub(crate) fn listed(
         &self,
         filter: &EventFilter,
-        only: Option<&BTreeSet<Seq>>,
+        only: Option<&EventSet<'_>>,
         from: u64,
         to: u64,
         most: usize,
@@ -172,16 +186,13 @@ impl EventColumns {
         let to = to.min(self.rows.len() as u64);
         let is_listed =
             |seq: &u64| self.row(*seq).is_some_and(|row| filter.lists(self.looked(row)));
+        let of_set = |only: &EventSet<'_>| match from_end {
+            true => only.range(from + 1, to).rev().filter(is_listed).take(most).map(Seq).collect(),
+            false => only.range(from + 1, to).filter(is_listed).take(most).map(Seq).collect(),
+        };
         let mut found: Vec<Seq> = match only {
             _ if from >= to => Vec::new(),
-            Some(only) => {
-                let range = only.range(Seq(from + 1)..=Seq(to)).map(|seq| seq.0);
-                if from_end {
-                    range.rev().filter(is_listed).take(most).map(Seq).collect()
-                } else {
-                    range.filter(is_listed).take(most).map(Seq).collect()
-                }
-            }
+            Some(only) => of_set(only),
             None if from_end => {
                 (from + 1..=to).rev().filter(is_listed).take(most).map(Seq).collect()
             }
@@ -194,7 +205,7 @@ impl EventColumns {
     }
 
     /// How many events a filter lists.
-    pub(crate) fn count(&self, filter: &EventFilter, only: Option<&BTreeSet<Seq>>) -> u64 {
+    pub(crate) fn count(&self, filter: &EventFilter, only: Option<&EventSet<'_>>) -> u64 {
         if only.is_some() {
             return self.listed(filter, only, 0, u64::MAX, usize::MAX, false).len() as u64;
         }
@@ -224,12 +235,12 @@ impl EventColumns {
         found
     }
 
-    /// The events that belong to the questions of a filter, of which this has come: questions, and what follows from them.
+    /// For each event, whether it belongs to the questions of a filter of which this has come: questions, and what follows from them.
     pub(crate) fn belonging(
         &self,
         filter: &EventFilter,
         status: Option<QuestionStatus>,
-    ) -> BTreeSet<Seq> {
+    ) -> Vec<bool> {
         let number = |text: &str| self.texts.find(text).unwrap_or(NONE);
         let labels = filter.labels.iter().map(|(name, value)| (number(name), number(value)));
         let labels: Vec<(u32, u32)> = labels.collect();
@@ -240,28 +251,27 @@ impl EventColumns {
                 && (filter.call.is_none() || filter.is_call(self.text(question.call)))
         };
         let asked = (0..).zip(self.questions.rows()).filter(is_chosen);
-        let mut found: BTreeSet<Seq> =
-            asked.map(|(_, question)| Seq(question.seq.into())).collect();
-        let Some(first) = found.first() else { return found };
         let mut belongs = vec![false; self.rows.len()];
-        for seq in &found {
-            if let Some(place) = belongs.get_mut(index(seq.0)) {
+        let mut first = None;
+        for (_, question) in asked {
+            first.get_or_insert(question.seq);
+            if let Some(place) = belongs.get_mut(index(question.seq.into())) {
                 *place = true;
             }
         }
+        let Some(first) = first else { return belongs };
         let facts = self.texts.find("Occurred");
-        for seq in first.0 + 1..=self.rows.len() as u64 {
+        for seq in u64::from(first) + 1..=self.rows.len() as u64 {
             let Some(row) = self.row(seq) else { break };
             // A cause comes before its consequence, unless the log is damaged.
-            let is = |cause: u32| u64::from(cause) < seq && is_set(&belongs, cause.into());
+            let is = |cause: u32| u64::from(cause) < seq && is_marked(&belongs, cause.into());
             let follows = row.cause != NONE
                 && (is(row.cause) || Some(row.kind) == facts && self.causes(seq).any(is));
             if follows && let Some(place) = belongs.get_mut(index(seq)) {
                 *place = true;
-                found.insert(Seq(seq));
             }
         }
-        found
+        belongs
     }
 
     fn looked(&self, row: &EventRow) -> EventFields<'_> {
@@ -396,8 +406,4 @@ impl EventColumns {
 
 fn index(seq: u64) -> usize {
     usize::try_from(seq.saturating_sub(1)).unwrap_or(usize::MAX)
-}
-
-fn is_set(set: &[bool], seq: u64) -> bool {
-    set.get(index(seq)).copied().unwrap_or(false)
 }

@@ -39,6 +39,27 @@ pub(crate) fn run_figures(
     Ok(RunFigures { headline: Vec::new(), tables })
 }
 
+/// The figures that two runs suggest, which no study made, with the differences between the runs.
+pub(crate) fn compared_tables(
+    studies: &Studies,
+    one: &mut dyn Reader,
+    first: RunId,
+    other: &mut dyn Reader,
+    second: RunId,
+) -> Result<Vec<FigureTableView>, String> {
+    let said = |error: retold::log::LogError| error.to_string();
+    let of_study = started(one, first).map_err(said)?.is_of_experiment()
+        || started(other, second).map_err(said)?.is_of_experiment();
+    if of_study || first == second {
+        return Ok(Vec::new());
+    }
+    let run = |run: RunId, reader| FigureRun { name: run.short(8), run, reader };
+    let mut runs = [run(first, one), run(second, other)];
+    let suggested =
+        suggested_tables(&mut runs, studies.parsers()).map_err(|error| error.to_string())?;
+    Ok(suggested.tables.into_iter().map(FigureTableView::new).collect())
+}
+
 /// The headline figures of two runs and their differences, or why there are none.
 pub(crate) fn figures(
     studies: &Studies,
@@ -87,15 +108,16 @@ struct EstimateText {
     sampling: String,
 }
 
-#[derive(Serialize)]
-struct FigureTableView {
+/// A table of a figure, with how people read it.
+#[derive(Clone, Serialize)]
+pub(crate) struct FigureTableView {
     #[serde(flatten)]
     table: FigureTable,
     shown: FigureTableText,
 }
 
 /// A table of a figure as people read it.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct FigureTableText {
     title: String,
     headings: Vec<String>,

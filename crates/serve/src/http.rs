@@ -18,6 +18,7 @@ use retold_wire::{ConnectionSeat, Listening, Reach, RefusedRequest};
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::pages::{self, PageReply};
+use crate::prompt_images::PromptImage;
 use crate::query::Query;
 use crate::site::Site;
 
@@ -197,6 +198,7 @@ fn sent(reply: PageReply) -> Response<HttpBody> {
             response.headers_mut().insert(header::CACHE_CONTROL, kept);
             response
         }
+        PageReply::Image(PromptImage { kind, bytes }) => with(200, kind, bytes.into()),
         PageReply::Elsewhere(to) => {
             let mut response = plain(303, "");
             if let Ok(to) = HeaderValue::from_str(&to) {

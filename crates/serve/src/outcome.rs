@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use retold::id::{CallPath, Sample, Seq};
-use retold::log::{CheckedReader, EndedReader, LogError, Reader, RunHead};
-use retold_figures::recorded::{Observation, each_observation};
+use retold::decided::{DecisionJoin, JoinedDecision};
+use retold::exchange::accepted_about;
+use retold::id::{CallPath, RunId, Sample, Seq};
+use retold::log::{CheckedReader, EndedReader, LogError, Reader, RunEvents, RunHead};
 
 use crate::decision_columns::DecisionColumns;
-use crate::event_columns::EventColumns;
 use crate::figures::{FiguresView, run_figures};
 use crate::job::JobState;
 use crate::site::Site;
@@ -54,7 +54,6 @@ impl Site {
         self: &Arc<Self>,
         head: &RunHead,
         runs: usize,
-        roll: &EventColumns,
     ) -> (Option<Arc<DecisionColumns>>, bool) {
         match self.effective_decisions(head, runs) {
             JobState::Running(_) => return (None, false),
@@ -62,11 +61,12 @@ impl Site {
             _ => return (None, true),
         }
         let (site, run) = (self.clone(), head.run);
-        let places = roll.question_places();
+        let slot = self.roll(head);
         let joined = self.in_force.stand((run, head.head.seq, runs), move |_| {
             let said = |error: LogError| error.to_string();
             let mut reader = CheckedReader::new(site.reader().map_err(said)?);
-            in_force(&site, &mut reader, run, &places).map_err(said)
+            let places = slot.roll().question_places();
+            in_force(&mut reader, run, &places).map_err(said)
         });
         match joined {
             JobState::Done(decisions) => (Some(decisions), true),
@@ -80,22 +80,37 @@ impl Site {
 /// Where the question of each call and sample is, and what it asks for.
 pub(crate) type QuestionPlaces = BTreeMap<(String, Sample), (usize, u32)>;
 
+/// The decisions of a run that are in force, and those that were accepted about its answers.
 fn in_force(
-    site: &Site,
     reader: &mut dyn Reader,
-    run: retold::id::RunId,
+    run: RunId,
     places: &QuestionPlaces,
 ) -> Result<DecisionColumns, LogError> {
     let mut decisions = DecisionColumns::default();
     let place = |call: &CallPath, sample| places.get(&(call.to_string(), sample)).copied();
-    each_observation(reader, run, site.studies.parsers(), &mut |_, observation| {
-        if let Observation::Decision { name, question, value, .. } = observation
-            && let Some((at, asked_for)) = place(&question.call, question.sample)
-        {
-            decisions.add(at, asked_for, name, value, None);
+    let mut runs = vec![run];
+    let mut next = 0;
+    // Decisions may be accepted about answers in a run of accepted decisions, too.
+    while let Some(of) = runs.get(next).copied() {
+        let (mut join, mut events) = (DecisionJoin::new(reader, of)?, RunEvents::new(of));
+        while let Some(stored) = events.next(reader)? {
+            let Some(JoinedDecision { seq, question, made, in_force, .. }) =
+                join.decision(reader, &stored)?
+            else {
+                continue;
+            };
+            if let Some((at, asked_for)) =
+                place(&question.call, question.sample).filter(|_| in_force)
+            {
+                let (name, method) = (made.by.decides(), &made.by.method);
+                let seq = (of == run).then_some(seq);
+                decisions.add(at, asked_for, name, &made.details.value, method, seq);
+            }
         }
-        Ok(())
-    })?;
+        let more = accepted_about(reader, of)?;
+        runs.extend(more.into_iter().filter(|more| !runs.contains(more)).collect::<Vec<_>>());
+        next += 1;
+    }
     Ok(decisions)
 }
 

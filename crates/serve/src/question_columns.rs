@@ -2,16 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retold::content::Content;
-use retold::event::{
-    AnswerReused, Event, Labels, RequestSent, ResponseDetails, ResponseReceived, asked_for,
-    call_kind,
-};
 use retold::id::{Seq, Time};
 use retold::model::Usage;
-use serde_json::Value;
 
 use crate::decision_columns::DecisionColumns;
+use crate::question_news::{AnswerNews, DecisionNews, QuestionNews};
 use crate::texts::{NONE, Texts};
 
 /// What has come of a question so far.
@@ -72,85 +67,21 @@ pub(crate) struct QuestionColumns {
     /// By the name of a label: its value for each question, up to the last that has one.
     labels: BTreeMap<u32, Vec<u32>>,
     models: BTreeSet<u32>,
+    /// Tokens of the answers of each model, and how many answers have no counts.
+    spent: BTreeMap<u32, ([u64; 3], u64)>,
     /// The decisions that the run itself recorded.
     pub(crate) decisions: DecisionColumns,
-}
-
-/// What an answer says.
-#[derive(Debug)]
-pub(crate) struct AnswerNews {
-    model: Option<String>,
-    /// `None` of a reused answer.
-    pub(crate) usage: Option<Usage>,
-    latency_ms: u64,
-    is_vector: bool,
-}
-
-/// What a decision says.
-#[derive(Debug)]
-pub(crate) struct DecisionNews {
-    name: String,
-    value: Value,
-    method: String,
-}
-
-/// What an event says about a question.
-#[derive(Debug)]
-pub(crate) enum QuestionNews {
-    Asked { call: String, sample: u32, asked_for: String, labels: Labels, model: Option<String> },
-    Answered(AnswerNews),
-    Failed,
-    Decided(DecisionNews),
-}
-
-impl QuestionNews {
-    /// A question, with the model that its request names.
-    pub(crate) fn asked(sent: &RequestSent, model: Option<String>) -> Self {
-        let RequestSent { call, sample, labels, .. } = sent;
-        let named = asked_for(labels).map(|(_, value)| value.to_owned());
-        let asked_for = named.unwrap_or_else(|| call_kind(labels, call));
-        let (call, labels) = (call.to_string(), labels.clone());
-        QuestionNews::Asked { call, sample: *sample, asked_for, labels, model }
-    }
-
-    /// What another event says.
-    pub(crate) fn of(event: &Event) -> Option<Self> {
-        let answered = |content: &Content, details: &ResponseDetails, is_reused: bool| {
-            QuestionNews::Answered(AnswerNews {
-                model: details.model.clone(),
-                usage: (!is_reused).then_some(Usage {
-                    prompt_tokens: details.prompt_tokens,
-                    completion_tokens: details.completion_tokens,
-                    cached_tokens: details.cached_tokens,
-                    reasoning_tokens: details.reasoning_tokens,
-                    cost: details.cost,
-                }),
-                latency_ms: details.latency_ms,
-                is_vector: matches!(content, Content::Vector(_)),
-            })
-        };
-        Some(match event {
-            Event::ResponseReceived(ResponseReceived { content, details, .. }) => {
-                answered(content, details, false)
-            }
-            Event::AnswerReused(AnswerReused { content, details, .. }) => {
-                answered(content, details, true)
-            }
-            Event::AttemptFailed(_) => QuestionNews::Failed,
-            Event::DecisionMade(made) => QuestionNews::Decided(DecisionNews {
-                name: made.by.decides().to_owned(),
-                value: made.details.value.clone(),
-                method: made.by.method.clone(),
-            }),
-            _ => return None,
-        })
-    }
 }
 
 impl QuestionRow {
     fn ends(&mut self, time: Time) {
         let lasted = (time.0 - self.asked_at.0).max(0);
         self.lasted_ms = u32::try_from(lasted).unwrap_or(NONE - 1);
+    }
+
+    /// When its answer came, or when it failed.
+    pub(crate) fn ended_at(&self) -> Option<Time> {
+        (self.lasted_ms != NONE).then(|| Time(self.asked_at.0 + i64::from(self.lasted_ms)))
     }
 
     /// The event of its answer.
@@ -220,11 +151,16 @@ impl QuestionColumns {
                 row.is_reused = usage.is_none();
                 row.is_vector = is_vector;
                 row.latency_ms = u32::try_from(latency_ms).unwrap_or(NONE);
+                let spent = self.spent.entry(row.model).or_default();
                 if let Some(usage) = usage {
+                    spent.1 += u64::from(!usage.is_counted());
                     let counted =
                         [usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens];
                     row.tokens =
                         counted.map(|n| n.and_then(|n| u32::try_from(n).ok()).unwrap_or(NONE));
+                    for (sum, more) in spent.0.iter_mut().zip(counted) {
+                        *sum = sum.saturating_add(more.unwrap_or(0));
+                    }
                 }
             }
             QuestionNews::Failed => {
@@ -235,14 +171,14 @@ impl QuestionColumns {
             }
             QuestionNews::Decided(DecisionNews { name, value, method }) if !row.is_vector => {
                 let asked_for = row.asked_for;
-                self.decisions.add(at, asked_for, &name, &value, Some((&*method, Seq(seq.into()))));
+                self.decisions.add(at, asked_for, &name, &value, &method, Some(Seq(seq.into())));
             }
             QuestionNews::Asked { .. } | QuestionNews::Decided(_) => {}
         }
     }
 
     /// The place of the question with a seq.
-    fn find(&self, seq: u32) -> Option<usize> {
+    pub(crate) fn find(&self, seq: u32) -> Option<usize> {
         self.rows.binary_search_by_key(&seq, |row| row.seq).ok()
     }
 
@@ -257,9 +193,31 @@ impl QuestionColumns {
         value.filter(|value| *value != NONE)
     }
 
+    /// The values of a label, question by question, up to the last that has one.
+    pub(crate) fn labels_of(&self, name: u32) -> &[u32] {
+        self.labels.get(&name).map_or(&[], Vec::as_slice)
+    }
+
     /// The models that requests name.
     pub(crate) fn models(&self) -> impl Iterator<Item = u32> + '_ {
         self.models.iter().copied()
+    }
+
+    /// What the answers that were asked for cost, by model, and how many have no token counts.
+    pub(crate) fn spent(&self) -> impl Iterator<Item = (u32, Usage, u64)> + '_ {
+        self.spent.iter().map(|(model, ([prompt, cached, completion], uncounted))| {
+            let (prompt_tokens, completion_tokens) = (Some(*prompt), Some(*completion));
+            let cached_tokens = Some(*cached);
+            let usage =
+                Usage { prompt_tokens, cached_tokens, completion_tokens, ..Usage::default() };
+            (*model, usage, *uncounted)
+        })
+    }
+
+    /// Questions whose last attempt failed.
+    pub(crate) fn failed(&self) -> u64 {
+        let failed = self.rows.iter().filter(|row| row.status == QuestionStatus::Failed);
+        failed.count() as u64
     }
 
     /// The names of labels.

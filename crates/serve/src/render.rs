@@ -22,6 +22,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("timeline.html", include_str!("../templates/timeline.html")),
     ("figures.html", include_str!("../templates/figures.html")),
     ("table.html", include_str!("../templates/table.html")),
+    ("lanes.html", include_str!("../templates/lanes.html")),
     ("rows.html", include_str!("../templates/rows.html")),
     ("event.html", include_str!("../templates/event.html")),
     ("exchange.html", include_str!("../templates/exchange.html")),

@@ -6,7 +6,7 @@ use retold::escaping::printable;
 use retold::event::{Event, RunStarted};
 use retold::exchange::{DECISIONS, EXCHANGES};
 use retold::id::{RunId, Seq, Time};
-use retold::log::{LogError, Reader, RunHead};
+use retold::log::{LogError, Reader, RunHead, is_being_written};
 use retold::run::started;
 use retold_wire::PROGRAM;
 use serde::Serialize;
@@ -36,16 +36,26 @@ pub(crate) struct RunInfo {
     pub(crate) model: String,
     /// Whether a program made its answers up.
     pub(crate) simulated: bool,
-    /// `finished`, `abandoned`, `unfinished` or `damaged`.
+    /// `finished`, `abandoned`, `running`, `unfinished` or `damaged`. A run without an end is running while a process has
+    /// it open to record.
     pub(crate) outcome: String,
     /// The run that it is a fork of, or whose answers it decides about.
     pub(crate) from: Option<String>,
+    /// Which of these, in words that its id follows.
+    pub(crate) came_by: Option<&'static str>,
     /// The program that recorded it.
     pub(crate) program: String,
     /// The seed of its random choices, if there are any.
     pub(crate) seed: Option<u64>,
     /// The hash of its last event.
     pub(crate) head: String,
+}
+
+impl RunInfo {
+    /// Whether more events may come.
+    pub(crate) fn can_grow(&self) -> bool {
+        matches!(&*self.outcome, "unfinished" | "running")
+    }
 }
 
 /// Something that a reader has to know before anything else.
@@ -86,7 +96,7 @@ impl Notice {
 }
 
 /// What is known about a run without reading all of it.
-pub(crate) fn run_info(reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
+pub(crate) fn run_info(site: &Site, reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
     let RunHead { run, started: at, head } = head;
     let first = started(reader, *run);
     let last = reader.events(*run, Seq(head.seq.0.saturating_sub(1)), 1);
@@ -96,6 +106,9 @@ pub(crate) fn run_info(reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
         (_, Some(Event::RunFinished(finished))) => printable(finished.outcome.as_str(), 20),
         // Its end is missing.
         _ if reader.events(*run, head.seq, 1).is_err() => "damaged".to_owned(),
+        _ if site.source.path().is_some_and(|log| is_being_written(log, *run)) => {
+            "running".to_owned()
+        }
         _ => "unfinished".to_owned(),
     };
     let short = run.short(8);
@@ -116,21 +129,21 @@ pub(crate) fn run_info(reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
             simulated: false,
             outcome,
             from: None,
+            came_by: None,
             program: "?".to_owned(),
             seed: None,
             head,
         };
     };
+    let came_by = match (&first.forked_from, experiment_kind(&first)) {
+        (Some(_), _) => Some("a fork of"),
+        (None, "accepted") => Some("accepted decisions about"),
+        _ => None,
+    };
     let parent = first.forked_from.map(|parent| parent.run.to_string());
     let of = first.settings["of"]["run"].as_str().map(|of| printable(of, 40));
     let RunStarted { experiment, settings, model, program, .. } = &first;
-    let kind = match experiment.as_str() {
-        PROGRAM if settings["imported"].is_object() => "imported",
-        PROGRAM => "program",
-        EXCHANGES => "exchanges",
-        DECISIONS => "accepted",
-        _ => "study",
-    };
+    let kind = experiment_kind(&first);
     let name = settings["name"].as_str().filter(|_| experiment == PROGRAM);
     RunInfo {
         run,
@@ -144,9 +157,21 @@ pub(crate) fn run_info(reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
         simulated: first.is_simulated(),
         outcome,
         from: parent.or(of.filter(|_| kind == "accepted")),
+        came_by,
         program: program.clone(),
         seed: first.drawn_from(),
         head,
+    }
+}
+
+/// What recorded a run.
+fn experiment_kind(started: &RunStarted) -> &'static str {
+    match started.experiment.as_str() {
+        PROGRAM if started.settings["imported"].is_object() => "imported",
+        PROGRAM => "program",
+        EXCHANGES => "exchanges",
+        DECISIONS => "accepted",
+        _ => "study",
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 
+use retold::log::{Backend, SqliteBackend};
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -89,6 +90,34 @@ fn events_are_sent_as_they_are_added_and_from_where_a_reader_was() {
     let page = served.json("/run/latest");
     assert_eq!((&page["run"]["outcome"], &page["live"]), (&"finished".into(), &Value::Null));
     assert_eq!(page["run"]["events"], end);
+}
+
+/// A run with more events than a page has opens on the last ones, where it is followed; it is running while somebody has
+/// it open to record.
+#[test]
+fn a_long_run_opens_where_it_is_followed() {
+    let place = Place::new();
+    let log = place.path("retold.db");
+    let mut feeding = Feeding::new("deliberation_small.jsonl.zst", &log);
+    let seen = feeding.feed(150);
+    let served = Served::log(&place, "retold.db");
+    let page = served.json("/run/latest");
+    let last = page["rows"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["seq"], seen);
+    let live = page["live"].as_str().unwrap().to_owned();
+    assert!(live.contains(&format!("after={seen}")), "{live}");
+    let mut stream = Stream::open(&served, &live, "");
+    let next = feeding.feed(30);
+    assert_eq!(stream.until(next), (seen + 1..=next).collect::<Vec<_>>());
+    assert!(served.html("/run/latest").contains("o-unfinished"));
+    let backend = SqliteBackend::open_or_create(&log, Default::default()).unwrap();
+    let lease = backend.lease(feeding.run).unwrap();
+    assert_eq!(served.json("/run/latest")["run"]["outcome"], "running");
+    assert!(served.html("/").contains("o-running"));
+    drop(lease);
+    assert_eq!(served.json("/run/latest")["run"]["outcome"], "unfinished");
+    // From its beginning, if that is asked for.
+    assert_eq!(served.json("/run/latest?after=0")["rows"][0]["seq"], 1);
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod live;
 mod nothing_left;
 mod outcome;
 mod pages;
+mod prompts;
 mod searched;
 mod states;
 mod swept;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Served, imported, runs};
+use super::{Served, imported, run_of, runs};
 use crate::cli::run_figures::votes;
 use crate::support::cli::Place;
 
@@ -170,4 +170,102 @@ fn a_table_is_sorted_and_its_file_has_what_is_shown() {
     let last = served.json("/run/latest?sort=-decision:vote&skip=20");
     assert_eq!(all, 24);
     assert_eq!(cells(&last).last().unwrap()[2], "", "what is missing comes last");
+}
+
+/// Decisions that were accepted later are those of the figures, and so of the table.
+#[test]
+fn the_table_has_the_decisions_in_force() {
+    let place = Place::new();
+    place.ok("run small.yaml --quiet --no-outputs --set parser=game24@1 --set samples=3");
+    place.ok("check latest --accept --parser game24@3");
+    let served = Served::log(&place, "retold.db");
+    let run = run_of(&served, "game24");
+    let page = served.json(&format!("/run/{run}?by=call"));
+    let checked = served.json(&format!("/run/{run}/check?to=game24@3"));
+    let flips: Vec<&Value> =
+        checked["changes"].as_array().unwrap().iter().filter(|c| c["flips"] == true).collect();
+    assert!(!flips.is_empty(), "{checked}");
+    let rows = cells(&page);
+    let at = headings(&page).iter().position(|heading| *heading == "game24").unwrap();
+    for flip in flips {
+        let call = format!("{}#{}", flip["call"].as_str().unwrap(), flip["sample"]);
+        let Some(row) = rows.iter().find(|row| row[0] == call) else { continue };
+        let now = flip["to"]["value"].as_str().unwrap();
+        assert_eq!(row[at], if now == "null" { "" } else { now }, "{call}");
+    }
+}
+
+#[test]
+fn a_story_begins_with_its_first_and_its_last_decision() {
+    let place = Place::new();
+    votes(&place, 1, [8, 3]);
+    let served = Served::log(&place, "retold.db");
+    let story = served.json("/run/latest/participant/ctl?by=condition");
+    let ends = story["ends"].as_array().unwrap();
+    let shown =
+        |end: &Value| ["which", "value", "call"].map(|key| end[key].as_str().unwrap().to_owned());
+    assert_eq!(shown(&ends[0]), ["first", "yes", "vote/ctl_0"]);
+    assert_eq!(shown(&ends[1])[..2], ["last", "no"]);
+    let html = served.html("/run/latest/participant/ctl?by=condition");
+    let why = format!("href=\"{}\"", ends[1]["chain"].as_str().unwrap());
+    assert!(html.find(&why).unwrap() < html.find("<ol class=\"story\">").unwrap(), "{html}");
+    let one = served.json("/run/latest/participant/acp_0");
+    assert_eq!(shown(&one["ends"][0])[..2], ["only", "yes"]);
+    assert_eq!(served.get(ends[0]["chain"].as_str().unwrap()).status, 200);
+}
+
+#[test]
+fn prompts_that_differ_are_compared_by_words_and_runs_say_where_they_came_from() {
+    let place = Place::new();
+    let config = concat!(env!("RETOLD_ROOT"), "/config/deliberation_small.yaml");
+    place.ok(&format!("run {config} -q --no-outputs --set random_seed=5"));
+    place.ok("fork latest --set config.max_socratic_exchanges=1 -q");
+    let served = Served::log(&place, "retold.db");
+    let all = runs(&served);
+    let address = format!("/compare?a={}&b={}&difference=prompt", all[1], all[0]);
+    let page = served.json(&address);
+    let rows = page["rows"].as_array().unwrap();
+    assert!(!rows.is_empty(), "{page}");
+    for row in rows {
+        let pieces = row["words"]["pieces"].as_array().unwrap();
+        assert!(pieces.iter().any(|piece| piece["change"] != "same"), "{row}");
+    }
+    let html = served.html(&address);
+    assert!(html.contains("<ins>") || html.contains("<del>"), "{html}");
+    let link = format!("is a fork of <a href=\"/run/{}\">", all[1]);
+    assert!(html.contains(&link), "{link} in {html}");
+    // Two clicks from the list of runs: the run, and its parent to compare it with.
+    let fork = served.json(&format!("/run/{}", all[0]));
+    assert_eq!(fork["others"][0]["is_parent"], true);
+    let compared = served.html(fork["others"][0]["href"].as_str().unwrap());
+    assert!(compared.contains("percentage points"), "{compared}");
+}
+
+/// Each row of the table has the bars of its calls on one axis, of which another part can be asked for.
+#[test]
+fn the_time_axis_has_the_rows_of_the_table() {
+    let place = Place::new();
+    place.ok("run small.yaml --quiet --no-outputs --set samples=3");
+    let served = Served::log(&place, "retold.db");
+    let page = served.json("/run/latest?by=call");
+    let rows = page["table"]["rows"].as_array().unwrap();
+    let window = &page["table"]["axis"]["window"];
+    let (begin, end) = (window["begin"].as_i64().unwrap(), window["end"].as_i64().unwrap());
+    for row in rows {
+        let bar = &row["bars"][0];
+        assert_eq!((&bar["seq"], &bar["calls"]), (&row["seq"], &json!(1)), "{row}");
+        let right = bar["x"].as_f64().unwrap() + bar["width"].as_f64().unwrap();
+        assert!((0.0..=1000.01).contains(&right), "{bar}");
+        assert!(
+            begin <= bar["when"]["begin"].as_i64().unwrap()
+                && bar["when"]["end"].as_i64().unwrap() <= end
+        );
+    }
+    if let Some(closer) = page["table"]["axis"]["closer"].as_str() {
+        let closer = served.json(&format!("/run/latest{closer}"));
+        assert!(closer["table"]["axis"]["whole"].is_string(), "{closer}");
+    }
+    let wrong = served.get("/run/latest?window=5-5");
+    assert_eq!(wrong.status, 400);
+    assert!(wrong.body.contains("window=5-5 is not a part of the time axis"), "{}", wrong.body);
 }

@@ -234,6 +234,11 @@ fn parsers_are_compared_as_check_compares_them() {
     let first = &page["changes"][0];
     assert_eq!(first["seq"], checked["flipped"][0]["seq"]);
     assert_eq!(first["to"]["method"], checked["flipped"][0]["to"]["method"]);
+    // What both decided about is beside them.
+    let exchange = served.json(first["href"].as_str().unwrap());
+    let pieces = exchange["answer"]["pieces"].as_array().unwrap();
+    let answer: String = pieces.iter().map(|piece| piece["text"].as_str().unwrap()).collect();
+    assert_eq!(first["answer"], answer);
     // Its own version changes nothing.
     let same = served.json("/run/latest/check?to=game24@1");
     assert_eq!((&same["flipped"], &same["altered"]), (&0.into(), &0.into()));

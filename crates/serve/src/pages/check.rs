@@ -1,9 +1,10 @@
 //! Two versions of a parser side by side: the recorded decisions, and those that another version, or
 //! a parser file, makes about the same answers.
 
+use retold::char_boundary::floor;
 use retold::check::{Change, CheckError, DecisionCheck, DecisionPart, DecisionSide, check};
 use retold::decide::{Again, Choices, ParserParams, RegisteredParser, Selection};
-use retold::escaping::printable;
+use retold::escaping::{inert_lines, printable};
 use retold::log::CheckedReader;
 use serde::Serialize;
 use serde_json::Value;
@@ -15,6 +16,9 @@ use crate::runs::Notice;
 
 /// Changes on one page.
 const MOST: usize = 50;
+
+/// The most of an answer that is shown beside a change, in bytes. Its page has all of it.
+const LONGEST_ANSWER: usize = 1_500;
 
 #[derive(Serialize, Default)]
 struct CheckPage {
@@ -65,6 +69,10 @@ struct ChangedDecision {
     href: String,
     flips: bool,
     parts: Vec<&'static str>,
+    /// The text of the answer, cut.
+    answer: String,
+    /// How many bytes of it are not shown.
+    answer_cut: usize,
     from: DecisionPair,
     to: DecisionPair,
 }
@@ -78,8 +86,8 @@ struct DecisionPair {
     verdict: Option<&'static str>,
 }
 
-pub(super) fn page(of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
-    let query = &of.asked.query;
+pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
+    let query = &of.asked.query.clone();
     query.only(&["to", "after"])?;
     let to = query.text("to")?.unwrap_or_else(|| "latest".to_owned());
     let after = query.parsed::<u64>("after")?.unwrap_or(0);
@@ -159,7 +167,9 @@ pub(super) fn page(of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     changes.sort_by_key(|(change, _)| change.seq);
     let from = changes.partition_point(|(change, _)| change.seq.0 <= after);
     let shown = changes.get(from..(from + MOST).min(changes.len())).unwrap_or(&[]);
-    data.changes = shown.iter().map(|(change, flips)| shown_change(&of, change, *flips)).collect();
+    for (change, flips) in shown {
+        data.changes.push(shown_change(&mut of, change, *flips)?);
+    }
     let last = data.changes.last().map(|change| change.seq.to_string());
     let has_more = from + shown.len() < changes.len();
     data.next = last.filter(|_| has_more).map(|last| query.with(&[("after", Some(&last))]));
@@ -196,9 +206,20 @@ fn unknown_file(of: &RunPageRequest<'_>, name: &str) -> String {
     )
 }
 
-fn shown_change(of: &RunPageRequest<'_>, change: &Change, flips: bool) -> ChangedDecision {
+fn shown_change(
+    of: &mut RunPageRequest<'_>,
+    change: &Change,
+    flips: bool,
+) -> Result<ChangedDecision, PageError> {
     let seq = change.seq;
-    ChangedDecision {
+    let answer = of.event(seq)?.cause;
+    let answer = answer.map(|answer| of.event(answer)).transpose()?;
+    let content = answer.and_then(|answer| answer.content);
+    let text = content.as_ref().map_or("", |content| content.text());
+    let end = floor(text, LONGEST_ANSWER);
+    Ok(ChangedDecision {
+        answer: inert_lines(&text[..end]),
+        answer_cut: text.len() - end,
         seq: seq.0,
         call: change.call.to_string(),
         sample: change.sample,
@@ -207,7 +228,7 @@ fn shown_change(of: &RunPageRequest<'_>, change: &Change, flips: bool) -> Change
         parts: change.parts.iter().map(|part: &DecisionPart| part.as_str()).collect(),
         from: decided(&change.from),
         to: decided(&change.to),
-    }
+    })
 }
 
 fn decided(side: &DecisionSide) -> DecisionPair {

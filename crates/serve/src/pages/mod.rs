@@ -27,6 +27,7 @@ use serde_json::json;
 
 use crate::assets::{ASSETS, Asset};
 use crate::error::PageError;
+use crate::prompt_images::PromptImage;
 use crate::query::{Query, part, parts};
 use crate::render::render;
 use crate::runs::{Notice, RunInfo, effective_decisions, notices, run_info};
@@ -50,6 +51,8 @@ pub(crate) enum PageReply {
         text: String,
     },
     Asset(&'static Asset),
+    /// An image of a prompt.
+    Image(PromptImage),
     /// The page is at another address.
     Elsewhere(String),
     Follow(Follow),
@@ -150,6 +153,11 @@ impl PageRequest<'_> {
                     ["exchange", seq] => before(of, seq, exchange::page),
                     ["exchange", seq, "prompt"] => before(of, seq, exchange::prompt),
                     ["exchange", seq, "answer"] => before(of, seq, exchange::answer),
+                    ["exchange", seq, "image", number] => {
+                        let number = number.parse().map_err(|_| none())?;
+                        let seq = seq_of(seq)?;
+                        self.before_damage(of, (seq, number), seq, exchange::image)
+                    }
                     ["chain", seq] => before(of, seq, provenance::page),
                     ["participants"] => participants::list(of),
                     ["participant", name @ ..] if !name.is_empty() => {
@@ -207,7 +215,7 @@ impl PageRequest<'_> {
     fn of_run(&self, name: &str) -> Result<RunPageRequest<'_>, PageError> {
         let mut reader = self.site.reader()?;
         let head = self.site.find(name)?;
-        let info = run_info(reader.as_mut(), &head);
+        let info = run_info(self.site, reader.as_mut(), &head);
         // A list that cannot be read is reported by the page of all runs.
         let runs = reader.runs().map_or(0, |runs| runs.len());
         self.site.check_runs([&head], reader.as_mut());

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::participants::{timeline, usual_label};
 use super::row::{ListedEvent, row};
 use super::{PageReply, RunPageRequest, excerpt};
+use crate::decision_columns::DecisionColumns;
 use crate::error::PageError;
 use crate::event_columns::EventColumns;
 
@@ -21,11 +22,26 @@ struct StoryPage {
     name: String,
     /// The label with this value; `None` if it is a call, or a part of some.
     by: Option<String>,
+    /// The first and the last decision, of those that are numbers or few names if there are some.
+    ends: Vec<EndDecision>,
     steps: Vec<StoryStep>,
     questions: usize,
     timeline: String,
     next: Option<String>,
     first: Option<String>,
+}
+
+/// The first or the last decision of a story.
+#[derive(Serialize)]
+struct EndDecision {
+    /// `first`, `last` or `only`.
+    which: &'static str,
+    call: String,
+    sample: u32,
+    name: String,
+    value: String,
+    href: String,
+    chain: String,
 }
 
 /// A question of a story, and what came of it.
@@ -93,6 +109,9 @@ pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, 
     let page: BTreeSet<Seq> =
         asked.iter().skip(from).take(MOST_STEPS).map(|seq| Seq((*seq).into())).collect();
     let belonging = roll.following(&page);
+    let (accepted, are_joined) = of.asked.site.accepted_decisions(&of.head, of.runs);
+    let ends = of.ends(&roll, accepted.as_deref(), &asked)?;
+    let unfinished = unfinished || !are_joined;
     let has_more = from + page.len() < questions;
     drop(roll);
     let mut steps: Vec<StoryStep> = Vec::new();
@@ -166,9 +185,61 @@ pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, 
         next: last.filter(|_| has_more).map(|last| query.with(&[("after", Some(&last))])),
         first: (after > 0).then(|| query.with(&[("after", None)])),
         by,
+        ends,
         name: name.to_owned(),
         steps,
         questions,
     };
     of.page("participant", name.to_owned(), unfinished, data)
+}
+
+impl RunPageRequest<'_> {
+    /// The first and the last decision about some questions.
+    fn ends(
+        &mut self,
+        roll: &EventColumns,
+        accepted: Option<&DecisionColumns>,
+        asked: &[u32],
+    ) -> Result<Vec<EndDecision>, PageError> {
+        let decisions = accepted.unwrap_or(&roll.questions.decisions);
+        let places: Vec<usize> = asked.iter().filter_map(|seq| roll.questions.find(*seq)).collect();
+        let last_of = |at: &usize, is_any: bool| {
+            let mut about = decisions.about(*at);
+            about.find(|entry| {
+                let has_value = decisions.value(entry).is_some();
+                is_any || decisions.is_comparable(entry.name) && has_value
+            })
+        };
+        let found = |is_any: bool| {
+            let all = places.iter().filter_map(|at| Some((*at, last_of(at, is_any)?)));
+            let mut all = all.collect::<Vec<_>>().into_iter();
+            (all.next(), all.next_back())
+        };
+        let (first, last) = match found(false) {
+            (None, _) => found(true),
+            found => found,
+        };
+        let only = if last.is_some() { "first" } else { "only" };
+        let mut ends = Vec::new();
+        for (which, (at, entry)) in
+            first.map(|first| (only, first)).into_iter().chain(last.map(|last| ("last", last)))
+        {
+            let Some(question) = roll.questions.rows().get(at) else { continue };
+            let value = match (decisions.value(entry), decisions.place(entry)) {
+                (Some(value), _) => excerpt(value, 160),
+                (None, Some(seq)) => self.decided(seq)?,
+                (None, None) => String::new(),
+            };
+            ends.push(EndDecision {
+                which,
+                call: roll.text(question.call).to_owned(),
+                sample: question.sample,
+                name: decisions.text(entry.name).to_owned(),
+                value,
+                href: self.href(&format!("/exchange/{}#decision", question.seq)),
+                chain: self.href(&format!("/chain/{}", question.seq)),
+            });
+        }
+        Ok(ends)
+    }
 }

@@ -45,7 +45,7 @@ pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
         notices.push(Notice { of: Some(of), ..notice });
     }
     let mut runs: Vec<RunInfo> =
-        shown.iter().rev().map(|head| run_info(reader.as_mut(), head)).collect();
+        shown.iter().rev().map(|head| run_info(asked.site, reader.as_mut(), head)).collect();
     for run in &mut runs {
         if dangers.iter().any(|danger| danger.of.as_ref() == Some(&run.run)) {
             run.outcome = "damaged".to_owned();

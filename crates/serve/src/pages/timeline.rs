@@ -14,6 +14,7 @@ use super::outcome::{Outcome, status};
 use super::row::{ListedEvent, label, row};
 use super::{PageReply, RunPageRequest, excerpt};
 use crate::error::PageError;
+use crate::event_set::EventSet;
 use crate::job::JobState;
 use crate::query::Query;
 use retold_archive::search::{around, terms};
@@ -87,6 +88,11 @@ struct FilterChoice {
 #[derive(Serialize)]
 struct Totals {
     questions: u64,
+    /// Questions whose last attempt failed.
+    failed: u64,
+    /// The cost at list prices, as far as it is known, and whether it is known of all answers.
+    dollars: Option<f64>,
+    is_whole_cost: bool,
     answers: u64,
     decisions: u64,
     facts: u64,
@@ -137,14 +143,15 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let (outcome, is_complete) = of.outcome(&roll, &filter, hits.as_deref())?;
     let chooses_calls = filter.chooses_calls() || status.is_some();
     let belonging = chooses_calls.then(|| roll.belonging(&filter, status));
-    let both = match (&belonging, &hits) {
-        (Some(belonging), Some(hits)) => Some(belonging & &**hits),
-        _ => None,
-    };
-    let only = both.as_ref().or(belonging.as_ref()).or(hits.as_deref());
+    let only = EventSet::of(belonging, hits.as_deref());
+    let only = only.as_ref();
     let end = of.head.head.seq.max(roll.end());
     let after = query.parsed::<u64>("after")?;
+    let can_grow = of.asked.site.source.path().is_some() && of.info.can_grow() && q.is_none();
+    // A run that is being recorded opens on its newest events, where it is followed.
+    let is_followed = can_grow && after.is_none() && untrusted.is_none();
     let before = query.parsed::<u64>("before")?;
+    let before = before.or(is_followed.then(|| end.0 + 1));
     // One more than is shown says whether there are more.
     let places = match (after, before) {
         // Without a filter, the places of events are known, however far the run was read.
@@ -218,10 +225,9 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
         choices.truncate(MOST_CHOICES);
         choices
     };
+    let (dollars, is_whole_cost) = roll.cost(&of.asked.site.prices);
     let list = |one: &Option<String>| one.iter().cloned().collect::<Vec<String>>();
     let times = roll.times();
-    let can_grow = of.asked.site.source.path().is_some() && of.info.outcome == "unfinished";
-    let can_grow = can_grow && q.is_none();
     let live = (can_grow && !has_after).then(|| {
         let path = of.href("/live");
         format!("{path}{}", to("after", last_shown))
@@ -254,6 +260,9 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
         failed: count("AttemptFailed"),
         totals: Totals {
             questions: count("RequestSent"),
+            failed: roll.questions.failed(),
+            dollars,
+            is_whole_cost,
             answers: count("ResponseReceived") + count("AnswerReused"),
             decisions: count("DecisionMade"),
             facts: count("Occurred"),

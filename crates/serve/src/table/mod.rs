@@ -5,18 +5,20 @@
 mod cells;
 mod columns;
 mod facets;
+mod lanes;
 mod rows;
 mod sorting;
 
 use std::collections::BTreeMap;
 
-use retold::id::Seq;
+use retold::id::{Seq, Time};
 use retold::model::{Price, Prices};
 use serde::Serialize;
 
 pub(crate) use cells::TableCell;
 pub(crate) use columns::TableColumn;
 pub(crate) use facets::{Facet, FacetChoices, facets};
+pub(crate) use lanes::{LaneBar, TimeWindow};
 use rows::RowMembers;
 
 use crate::decision_columns::DecisionColumns;
@@ -60,6 +62,8 @@ pub(crate) struct TableOptions {
     pub(crate) from: usize,
     /// The most rows.
     pub(crate) most: usize,
+    /// The part of the time axis that is shown; `None` if it is all that the rows take.
+    pub(crate) window: Option<TimeWindow>,
 }
 
 /// A row.
@@ -72,6 +76,8 @@ pub(crate) struct TableRow {
     pub(crate) value: Option<String>,
     /// Whether it, or one of its calls, failed.
     pub(crate) failed: bool,
+    /// When its calls were in flight.
+    pub(crate) bars: Vec<LaneBar>,
 }
 
 /// A table.
@@ -83,6 +89,8 @@ pub(crate) struct RunTable {
     pub(crate) all: usize,
     /// Of which questions they are.
     pub(crate) questions: usize,
+    /// The part of the time axis that is shown, and all that the rows take; `None` without rows.
+    pub(crate) windows: Option<[TimeWindow; 2]>,
 }
 
 /// The part of a table that is shown, of the questions at some places. `read` reads values that are not in memory.
@@ -100,6 +108,10 @@ pub(crate) fn table<E>(
     let members = RowMembers::new(source, by, questions);
     let columns = columns::columns(source, by, &members);
     let order = sorting::ordered(source, &members, &columns, options);
+    let times = source.roll.times().unwrap_or((Time(0), Time(0)));
+    let shown = order.iter().flat_map(|at| members.row(*at).questions.iter().copied());
+    let whole = lanes::span(source, shown, times.0, times.1);
+    let windows = whole.map(|whole| [options.window.unwrap_or(whole), whole]);
     let mut rows = Vec::new();
     for at in order {
         let row = members.row(at);
@@ -111,7 +123,9 @@ pub(crate) fn table<E>(
         let seq = questions.clone().next().map_or(0, |question| question.seq.into());
         let failed = questions.any(|question| question.status == QuestionStatus::Failed);
         let value = row.value.map(|value| source.roll.text(value).to_owned());
-        rows.push(TableRow { cells, seq, value, failed });
+        let bars = windows
+            .map_or_else(Vec::new, |[window, _]| lanes::bars(source, row.questions, window, times));
+        rows.push(TableRow { cells, seq, value, failed, bars });
     }
-    Ok(RunTable { columns, rows, all: members.len(), questions: count })
+    Ok(RunTable { columns, rows, all: members.len(), questions: count, windows })
 }

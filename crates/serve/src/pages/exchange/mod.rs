@@ -13,7 +13,7 @@ use serde::Serialize;
 use self::gather::ExchangeEvents;
 use self::shown::{
     AnswerView, AttemptView, DecisionView, PromptView, answer_of, attempt_of, decision_of,
-    prompt_of,
+    image_of, prompt_of,
 };
 use super::row::{ListedEvent, row};
 use super::{PageReply, RunPageRequest, participant_href};
@@ -131,7 +131,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, Pa
         question: question.seq.0,
         asked_at: question.time.to_string(),
         samples,
-        prompt: prompt_of(&request),
+        prompt: prompt_of(&request, &of.href(&format!("/exchange/{}", question.seq))),
         attempts: attempts.iter().filter_map(attempt_of).collect(),
         labels: labels.collect(),
         left: left.map(|left| row(run, &left, untrusted)),
@@ -153,6 +153,18 @@ pub(super) fn prompt(mut of: RunPageRequest<'_>, seq: Seq) -> Result<PageReply, 
     trusted(&of, gathered.question.seq)?;
     let name = format!("prompt-{}.json", request.hash().short(12));
     Ok(PageReply::Text { name, text: request.canonical().to_owned() })
+}
+
+/// An image of a prompt.
+pub(super) fn image(
+    mut of: RunPageRequest<'_>,
+    (seq, number): (Seq, usize),
+) -> Result<PageReply, PageError> {
+    let gathered = of.gather(seq)?;
+    let request = of.request(&gathered.question)?;
+    trusted(&of, gathered.question.seq)?;
+    let none = || PageError::NotFound(format!("the prompt of event {seq} has no image {number}"));
+    Ok(PageReply::Image(image_of(&request, number).ok_or_else(none)?))
 }
 
 /// A text in a file has no banner: it is refused if it cannot be trusted.

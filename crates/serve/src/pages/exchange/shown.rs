@@ -11,7 +11,8 @@ use retold::run::AnswerDetails;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::super::RunPageRequest;
+use super::super::{RunPageRequest, excerpt};
+use crate::prompt_images::{self, MessagePart, PromptImage};
 use crate::span::{DecisionSpan, taken};
 use retold::char_boundary::floor;
 
@@ -48,7 +49,19 @@ pub(super) struct MessageView {
     text: String,
     /// How many bytes are not shown.
     cut: usize,
+    /// The beginning of a message that is folded, so that the answer is near.
+    folded: Option<String>,
+    images: Vec<ImageView>,
     tool_calls: Vec<ToolCall>,
+}
+
+/// An image in a message.
+#[derive(Serialize)]
+pub(super) struct ImageView {
+    /// Where it is shown from; `None` if it is on another server, or cannot be shown.
+    href: Option<String>,
+    /// What is known about it.
+    text: String,
 }
 
 #[derive(Serialize)]
@@ -140,7 +153,68 @@ fn cut(text: &str, most: usize) -> (String, usize) {
     (inert_lines(&text[..end]), text.len() - end)
 }
 
-pub(super) fn prompt_of(request: &Request) -> PromptView {
+/// The longest message that is not folded, and how much all messages that are not folded may take together, in
+/// characters; a line counts as one of [`LINE`].
+const LONG_MESSAGE: usize = 2_400;
+const MOST_OPEN: usize = 5_000;
+const LINE: usize = 60;
+
+/// The longest beginning of a folded message, in characters.
+const BEGINNING: usize = 200;
+
+/// Folds long messages, and those before the last ones if all together are long.
+fn fold(messages: &mut [MessageView]) {
+    let mut open = 0;
+    for message in messages.iter_mut().rev() {
+        let lines = message.text.lines().count();
+        let takes = message.text.len().max(lines * LINE) + LINE;
+        if takes <= LONG_MESSAGE && open + takes <= MOST_OPEN {
+            open += takes;
+        } else if !message.text.is_empty() {
+            message.folded = Some(excerpt(&message.text, BEGINNING));
+        }
+    }
+}
+
+/// The image with a number among the images of a prompt, counted from 0.
+pub(super) fn image_of(request: &Request, number: usize) -> Option<PromptImage> {
+    let messages = request.body()["messages"].as_array()?.iter();
+    let parts = messages.filter_map(prompt_images::parts).flatten();
+    let mut packed = parts.filter_map(|part| match part {
+        MessagePart::Image(base64) => Some(base64),
+        _ => None,
+    });
+    packed.nth(number).and_then(prompt_images::image)
+}
+
+/// The text and the images of a message; `number` counts the images of the prompt.
+fn parts_of(own: &Value, href: &str, number: &mut usize) -> Option<(String, Vec<ImageView>)> {
+    let (mut texts, mut images) = (Vec::new(), Vec::new());
+    for part in prompt_images::parts(own)? {
+        match part {
+            MessagePart::Text(text) => texts.push(text.to_owned()),
+            MessagePart::Other(other) => texts.push(other.to_string()),
+            MessagePart::Remote(url) => {
+                let text = format!("an image on another server, which is not loaded: {url}");
+                images.push(ImageView { href: None, text });
+            }
+            MessagePart::Image(base64) => {
+                let found = prompt_images::image(base64);
+                let href = found.as_ref().map(|_| format!("{href}/image/{number}"));
+                let text = match found {
+                    Some(image) => format!("{}, {} bytes", image.kind, image.bytes.len()),
+                    None => "an image of a type that is not shown".to_owned(),
+                };
+                images.push(ImageView { href, text });
+                *number += 1;
+            }
+        }
+    }
+    Some((texts.join("\n"), images))
+}
+
+/// A prompt; `href` is the address of its exchange.
+pub(super) fn prompt_of(request: &Request, href: &str) -> PromptView {
     let body = request.body();
     let listed = body["messages"].as_array();
     let all = request.messages();
@@ -148,14 +222,22 @@ pub(super) fn prompt_of(request: &Request) -> PromptView {
     let before = all.len() - listed.map_or(0, Vec::len).min(all.len());
     let left_out = all.len().saturating_sub(FIRST + LAST);
     let is_shown = |at: usize| left_out == 0 || at < FIRST || at >= FIRST + left_out;
-    let messages =
-        all.iter().enumerate().filter(|(at, _)| is_shown(*at)).map(|(at, (role, text))| {
-            let (text, cut) = cut(text, LONGEST_MESSAGE);
-            let own = at.checked_sub(before).and_then(|at| listed?.get(at));
-            let calls = own.and_then(|own| own["tool_calls"].as_array()).into_iter().flatten();
-            let tool_calls = calls.map(tool_call).collect();
-            MessageView { number: at + 1, role: role.clone(), text, cut, tool_calls }
-        });
+    let (mut messages, mut number) = (Vec::new(), 0);
+    for (at, (role, text)) in all.iter().enumerate() {
+        let own = at.checked_sub(before).and_then(|at| listed?.get(at));
+        // Images are counted in all messages, whether these are shown or not.
+        let parts = own.and_then(|own| parts_of(own, href, &mut number));
+        if !is_shown(at) {
+            continue;
+        }
+        let (text, images) = parts.unwrap_or_else(|| (text.clone(), Vec::new()));
+        let (text, cut) = cut(&text, LONGEST_MESSAGE);
+        let calls = own.and_then(|own| own["tool_calls"].as_array()).into_iter().flatten();
+        let tool_calls = calls.map(tool_call).collect();
+        let (number, role) = (at + 1, role.clone());
+        messages.push(MessageView { number, role, text, cut, folded: None, images, tool_calls });
+    }
+    fold(&mut messages);
     let tools = body["tools"].as_array().into_iter().flatten().map(|tool| {
         let named = tool.get("function").unwrap_or(tool);
         let text = |key: &str| named[key].as_str().unwrap_or("").to_owned();
@@ -173,7 +255,7 @@ pub(super) fn prompt_of(request: &Request) -> PromptView {
         hash: request.hash().to_string(),
         model: request.model().map(str::to_owned),
         settings: settings.collect(),
-        messages: messages.collect(),
+        messages,
         left_out,
         tools: tools.collect(),
         canonical: cut(request.canonical(), LONGEST).0,

@@ -1,5 +1,7 @@
 //! Two runs side by side, call by call, as `retold diff` compares them.
 
+mod words;
+
 use std::collections::BTreeMap;
 
 use retold::compare::{
@@ -14,10 +16,11 @@ use retold_study::studies::Studies;
 use serde::Serialize;
 use serde_json::Value;
 
+use self::words::{WordDifference, words};
 use super::{PageReply, PageRequest};
 use crate::computed::{CallPair, RunComparison};
 use crate::error::PageError;
-use crate::figures::figures;
+use crate::figures::{FigureTableView, compared_tables, figures};
 use crate::job::JobState;
 use crate::runs::{Notice, RunInfo, being_checked, dangers, listed, notices, run_info};
 
@@ -78,6 +81,8 @@ struct ComparePage {
     figures: Vec<Headline>,
     /// Why there are none.
     no_figures: Option<String>,
+    /// The figures that runs of programs suggest, with the differences between the runs.
+    tables: Vec<FigureTableView>,
     /// What to know if the seeds differ.
     other_seed: Option<String>,
     settings: Vec<Setting>,
@@ -118,12 +123,15 @@ struct CompareRow {
     sample: u32,
     difference: &'static str,
     label: &'static str,
-    first: Option<ShownFigure>,
-    second: Option<ShownFigure>,
+    first: Option<ComparedSide>,
+    second: Option<ComparedSide>,
+    /// How the prompts or else the answers differ, word by word.
+    words: Option<WordDifference>,
 }
 
+/// A call in one of the runs.
 #[derive(Serialize)]
-struct ShownFigure {
+struct ComparedSide {
     href: String,
     prompt: String,
     method: Option<String>,
@@ -138,7 +146,7 @@ pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
     let mut notices = notices(asked.site, None)?;
     let heads = listed(reader.as_mut(), &mut notices);
     let recent = heads.iter().rev().take(100);
-    data.runs = recent.map(|head| run_info(reader.as_mut(), head)).collect();
+    data.runs = recent.map(|head| run_info(asked.site, reader.as_mut(), head)).collect();
     let (Some(first), Some(second)) = (first, second) else {
         return asked.page(200, "compare", title, None, notices, false, data);
     };
@@ -148,8 +156,8 @@ pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
     notices.extend(dangers(asked.site, [&first, &second]));
     let (is_pending, notice) = being_checked(asked.site, [&first, &second]);
     notices.extend(notice);
-    data.first = Some(run_info(reader.as_mut(), &first));
-    data.second = Some(run_info(reader.as_mut(), &second));
+    data.first = Some(run_info(asked.site, reader.as_mut(), &first));
+    data.second = Some(run_info(asked.site, reader.as_mut(), &second));
     let site = asked.site.clone();
     let runs = [first.run, second.run];
     let key = [(first.run, first.head.seq), (second.run, second.head.seq)];
@@ -209,6 +217,7 @@ fn fill(
         _ => None,
     };
     data.outcome = Some(outcome.says());
+    data.tables.clone_from(&compared.tables);
     match &compared.figures {
         Ok(figures) => data.figures = figures.iter().cloned().map(headline).collect(),
         Err(why) => data.no_figures = Some(why.clone()),
@@ -244,6 +253,7 @@ fn fill(
         let [first, second] = [(0, places[0]), (1, places[1])]
             .map(|(side, place)| place.map(|place| shown(reader, runs[side], place)).transpose());
         let (difference, label) = named(*what);
+        let words = words(reader, runs, *what, *places)?;
         let (call, sample) = (call.to_string(), *sample);
         data.rows.push(CompareRow {
             call,
@@ -252,6 +262,7 @@ fn fill(
             label,
             first: first?,
             second: second?,
+            words,
         });
     }
     data.next = next.map(|at| query.with(&[("from", Some(&at.to_string()))]));
@@ -272,7 +283,7 @@ fn headline(figure: ComparedFigure) -> Headline {
 }
 
 /// One side of a row.
-fn shown(reader: &mut dyn Reader, run: RunId, place: CallPlace) -> Result<ShownFigure, LogError> {
+fn shown(reader: &mut dyn Reader, run: RunId, place: CallPlace) -> Result<ComparedSide, LogError> {
     let decision = place.decision.map(|seq| {
         let found = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?.into_iter().next();
         found.map(|stored| stored.event()).transpose().map_err(LogError::from)
@@ -284,7 +295,7 @@ fn shown(reader: &mut dyn Reader, run: RunId, place: CallPlace) -> Result<ShownF
         _ => (None, None),
     };
     let href = format!("/run/{run}/exchange/{}", place.request);
-    Ok(ShownFigure { href, prompt: place.prompt.short(12), method, value })
+    Ok(ComparedSide { href, prompt: place.prompt.short(12), method, value })
 }
 
 fn setting_text(value: Option<&Value>) -> String {
@@ -314,5 +325,8 @@ fn compared(
         calls.push(CallPair { call: call.clone(), sample, what, places: [one, other] });
     })?;
     let figures = figures(studies, one.as_mut(), first, other.as_mut(), second);
-    Ok(RunComparison { calls, counts, comparison, figures })
+    // What cannot be computed of a run is said on its own page.
+    let tables = compared_tables(studies, one.as_mut(), first, other.as_mut(), second);
+    let tables = tables.unwrap_or_default();
+    Ok(RunComparison { calls, counts, comparison, figures, tables })
 }

@@ -1,0 +1,80 @@
+//! What an event says about a question, for tables.
+
+use retold::content::Content;
+use retold::event::{
+    AnswerReused, Event, Labels, RequestSent, ResponseDetails, ResponseReceived, asked_for,
+    call_kind,
+};
+use retold::model::Usage;
+use serde_json::Value;
+
+/// What an answer says.
+#[derive(Debug)]
+pub(crate) struct AnswerNews {
+    pub(crate) model: Option<String>,
+    /// `None` of a reused answer.
+    pub(crate) usage: Option<Usage>,
+    pub(crate) latency_ms: u64,
+    pub(crate) is_vector: bool,
+}
+
+/// What a decision says.
+#[derive(Debug)]
+pub(crate) struct DecisionNews {
+    pub(crate) name: String,
+    pub(crate) value: Value,
+    pub(crate) method: String,
+}
+
+/// What an event says about a question.
+#[derive(Debug)]
+pub(crate) enum QuestionNews {
+    Asked { call: String, sample: u32, asked_for: String, labels: Labels, model: Option<String> },
+    Answered(AnswerNews),
+    Failed,
+    Decided(DecisionNews),
+}
+
+impl QuestionNews {
+    /// A question, with the model that its request names.
+    pub(crate) fn asked(sent: &RequestSent, model: Option<String>) -> Self {
+        let RequestSent { call, sample, labels, .. } = sent;
+        let named = asked_for(labels).map(|(_, value)| value.to_owned());
+        let asked_for = named.unwrap_or_else(|| call_kind(labels, call));
+        let (call, labels) = (call.to_string(), labels.clone());
+        QuestionNews::Asked { call, sample: *sample, asked_for, labels, model }
+    }
+
+    /// What another event says.
+    pub(crate) fn of(event: &Event) -> Option<Self> {
+        let answered = |content: &Content, details: &ResponseDetails, is_reused: bool| {
+            QuestionNews::Answered(AnswerNews {
+                model: details.model.clone(),
+                usage: (!is_reused).then_some(Usage {
+                    prompt_tokens: details.prompt_tokens,
+                    completion_tokens: details.completion_tokens,
+                    cached_tokens: details.cached_tokens,
+                    reasoning_tokens: details.reasoning_tokens,
+                    cost: details.cost,
+                }),
+                latency_ms: details.latency_ms,
+                is_vector: matches!(content, Content::Vector(_)),
+            })
+        };
+        Some(match event {
+            Event::ResponseReceived(ResponseReceived { content, details, .. }) => {
+                answered(content, details, false)
+            }
+            Event::AnswerReused(AnswerReused { content, details, .. }) => {
+                answered(content, details, true)
+            }
+            Event::AttemptFailed(_) => QuestionNews::Failed,
+            Event::DecisionMade(made) => QuestionNews::Decided(DecisionNews {
+                name: made.by.decides().to_owned(),
+                value: made.details.value.clone(),
+                method: made.by.method.clone(),
+            }),
+            _ => return None,
+        })
+    }
+}
