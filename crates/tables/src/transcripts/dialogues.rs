@@ -32,11 +32,12 @@ pub(super) struct Dialogue {
 /// The dialogues of a run, by the questions with which they end.
 pub(super) struct Dialogues(BTreeMap<Seq, Dialogue>);
 
-/// A question without an answer so far.
+/// A question without an answer so far. One that never gets one continues nothing: it may be asked again after a crash.
 struct AskedTurn {
-    chain: ChainHash,
+    /// The hashes of its messages up to each of them.
+    chain: Vec<ChainHash>,
     lane: ChainHash,
-    dialogue: Dialogue,
+    time: Time,
 }
 
 /// The dialogues that may go on, by what was said in them, each with its lane and its last question.
@@ -55,22 +56,22 @@ impl Dialogues {
                     let request = reader.request(prompt)?;
                     let messages = request.and_then(|request| conversation_of(&request));
                     let messages = messages.map(|chat| chat.messages).unwrap_or_default();
-                    let lane = lane(&labels, &call);
-                    let (chain, before) = continued(&messages, lane, &mut open);
-                    let new = Dialogue { began: time, latency_ms: 0, tokens: None };
-                    let dialogue = before.and_then(|seq| ends.remove(&seq)).unwrap_or(new);
-                    asked.insert(seq, AskedTurn { chain, lane, dialogue });
+                    let (chain, lane) = (chained(&messages), lane(&labels, &call));
+                    asked.insert(seq, AskedTurn { chain, lane, time });
                 }
                 Event::ResponseReceived(ResponseReceived { request, content, details })
                 | Event::AnswerReused(AnswerReused { request, content, details, .. }) => {
                     let Some(turn) = asked.remove(&request) else { continue };
-                    let end = linked(turn.chain, &answer_said(&content, &details));
+                    let dialogue = turn.continued(&mut open, &mut ends).with(&details);
+                    let said = answer_said(&content, &details);
+                    let end = linked(turn.chain.last().copied().unwrap_or(0), &said);
                     open.entry(end).or_default().push((turn.lane, request));
-                    ends.insert(request, turn.dialogue.with(&details));
+                    ends.insert(request, dialogue);
                 }
                 Event::AttemptFailed(failed) if failed.details.gave_up => {
-                    let turn = asked.remove(&failed.request);
-                    ends.extend(turn.map(|turn| (failed.request, turn.dialogue)));
+                    let Some(turn) = asked.remove(&failed.request) else { continue };
+                    let dialogue = turn.continued(&mut open, &mut ends);
+                    ends.insert(failed.request, dialogue);
                 }
                 _ => {}
             }
@@ -96,32 +97,33 @@ impl Dialogue {
     }
 }
 
-/// The hash of all messages, and the last question of the dialogue that they continue: the longest one, of the same lane
-/// if there is one, and otherwise the latest.
-fn continued(
-    messages: &[Value],
-    lane: ChainHash,
-    open: &mut OpenDialogues,
-) -> (ChainHash, Option<Seq>) {
-    let mut chain = 0;
-    let mut hashes = Vec::with_capacity(messages.len());
-    for message in messages {
-        chain = linked(chain, &said(message));
-        hashes.push(chain);
-    }
-    // The last message is the question.
-    hashes.pop();
-    for hash in hashes.iter().rev() {
-        let Some(candidates) = open.get_mut(hash) else { continue };
-        let own = candidates.iter().rposition(|(other, _)| *other == lane);
-        let Some(at) = own.or(candidates.len().checked_sub(1)) else { continue };
-        let (_, seq) = candidates.remove(at);
-        if candidates.is_empty() {
-            open.remove(hash);
+impl AskedTurn {
+    /// The dialogue that it continues, which no longer ends where it did: the longest one, of the same lane if there is one,
+    /// and otherwise the latest. A new one if it continues none.
+    fn continued(&self, open: &mut OpenDialogues, ends: &mut BTreeMap<Seq, Dialogue>) -> Dialogue {
+        let new = Dialogue { began: self.time, latency_ms: 0, tokens: None };
+        // The last message is the question.
+        for hash in self.chain.iter().rev().skip(1) {
+            let Some(candidates) = open.get_mut(hash) else { continue };
+            let own = candidates.iter().rposition(|(other, _)| *other == self.lane);
+            let Some(at) = own.or(candidates.len().checked_sub(1)) else { continue };
+            let (_, seq) = candidates.remove(at);
+            if candidates.is_empty() {
+                open.remove(hash);
+            }
+            return ends.remove(&seq).unwrap_or(new);
         }
-        return (chain, Some(seq));
+        new
     }
-    (chain, None)
+}
+
+/// The hashes of messages up to each of them.
+fn chained(messages: &[Value]) -> Vec<ChainHash> {
+    let link = |chain: &mut ChainHash, message: &Value| {
+        *chain = linked(*chain, &said(message));
+        Some(*chain)
+    };
+    messages.iter().scan(0, link).collect()
 }
 
 /// What an answer says, as a message.
