@@ -16,7 +16,7 @@
 mod answers;
 mod seqs;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

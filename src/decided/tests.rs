@@ -11,13 +11,13 @@ use crate::log::{Append, Head, Log};
 use crate::lookup::REMEMBERED;
 use crate::prompt::Request;
 
-const RUN: RunId = RunId([1; 8]);
+pub(crate) const RUN: RunId = RunId([1; 8]);
 
 /// A run while it is written down.
-struct Written(Vec<NewEvent>);
+pub(crate) struct Written(Vec<NewEvent>);
 
 impl Written {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let started = RunStarted {
             experiment: "test".to_owned(),
             seed: 1,
@@ -36,7 +36,7 @@ impl Written {
         Seq(self.0.len() as u64)
     }
 
-    fn asked(&mut self, call: &str, condition: &str) -> Seq {
+    pub(crate) fn asked(&mut self, call: &str, condition: &str) -> Seq {
         let request = Request::from_body(json!({"model": "m", "messages": []})).unwrap();
         let labels = [("condition".to_owned(), condition.to_owned())].into();
         let (call, prompt) = (CallPath::new(call).unwrap(), request.hash());
@@ -44,7 +44,7 @@ impl Written {
         self.add(&Event::RequestSent(sent), Some(request))
     }
 
-    fn answered(&mut self, request: Seq) -> Seq {
+    pub(crate) fn answered(&mut self, request: Seq) -> Seq {
         let (content, details) = ("yes".into(), ResponseDetails::default());
         self.add(&Event::ResponseReceived(ResponseReceived { request, content, details }), None)
     }
@@ -54,7 +54,7 @@ impl Written {
         self.add(&Event::DecisionMade(DecisionMade { response, by, details }), None)
     }
 
-    fn log(self) -> Log {
+    pub(crate) fn log(self) -> Log {
         let log = Log::in_memory();
         let append = Append::new(RUN, Head::START, self.0);
         log.backend().committer().unwrap().commit(&[append]).unwrap();

@@ -7,6 +7,8 @@
 
 mod compared;
 mod error;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
