@@ -89,6 +89,13 @@ fn a_changed_answer_is_shown_with_a_warning_from_there_on() {
     let untrusted: Vec<bool> =
         rows["rows"].as_array().unwrap().iter().map(|row| row["untrusted"] == true).collect();
     assert_eq!(untrusted[..4], [false, false, true, true]);
+    // The table ends before it, and is not given as a file, which has no banner.
+    let table = served.json("/run/latest?by=call&skip=0")["table"].clone();
+    let seqs = table["rows"].as_array().unwrap().iter().map(|row| row["seq"].as_u64().unwrap());
+    assert!(seqs.max().unwrap() < changed, "{table}");
+    let file = served.get("/run/latest/table.csv");
+    let said = format!("from event {changed} on, the run cannot be trusted");
+    assert!(file.status == 404 && file.body.contains(&said), "{}", file.body);
     drop(served);
     assert_eq!(files(place.root()), before, "the folder was changed");
 }

@@ -89,6 +89,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, 
     let run = of.head.run;
     let after = of.asked.query.parsed::<u64>("after")?.unwrap_or(0);
     let untrusted = of.asked.site.untrusted(&of.head);
+    let (accepted, are_joined) = of.asked.site.accepted_decisions(&of.head, of.runs);
     let slot = of.asked.site.roll(&of.head);
     let unfinished = !slot.is_read(&of.head);
     let roll = slot.roll();
@@ -109,7 +110,6 @@ pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, 
     let page: BTreeSet<Seq> =
         asked.iter().skip(from).take(MOST_STEPS).map(|seq| Seq((*seq).into())).collect();
     let belonging = roll.following(&page);
-    let (accepted, are_joined) = of.asked.site.accepted_decisions(&of.head, of.runs);
     let ends = of.ends(&roll, accepted.as_deref(), &asked)?;
     let unfinished = unfinished || !are_joined;
     let has_more = from + page.len() < questions;

@@ -137,10 +137,12 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let status = status(query)?;
     let is_on = filter.is_on() || q.is_some() || status.is_some();
     let untrusted = of.asked.site.untrusted(&of.head);
+    let jobs = of.outcome_jobs();
+    let is_complete = jobs.is_complete;
     let slot = of.asked.site.roll(&of.head);
     let is_read = slot.is_read(&of.head);
     let roll = slot.roll();
-    let (outcome, is_complete) = of.outcome(&roll, &filter, hits.as_deref())?;
+    let outcome = of.outcome(&roll, &filter, hits.as_deref(), jobs)?;
     let chooses_calls = filter.chooses_calls() || status.is_some();
     let belonging = chooses_calls.then(|| roll.belonging(&filter, status));
     let only = EventSet::of(belonging, hits.as_deref());

@@ -1,6 +1,6 @@
 //! What a table can be narrowed down by, with how many calls each choice would show.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use retold::id::Seq;
 use retold::log::EventFilter;
@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::TableSource;
 use super::rows::natural;
 use crate::question_columns::{QuestionRow, QuestionStatus};
+use crate::texts::NONE;
 
 /// The most values of a label that are offered.
 const MOST: usize = 40;
@@ -18,6 +19,8 @@ const MOST: usize = 40;
 pub(crate) struct FacetChoices<'a> {
     pub(crate) filter: &'a EventFilter,
     pub(crate) status: Option<QuestionStatus>,
+    /// Of a damaged run, the first event that cannot be trusted: calls from there on are left out.
+    pub(crate) end: Option<u64>,
     /// Events with words that are looked for.
     pub(crate) hits: Option<&'a BTreeSet<Seq>>,
 }
@@ -52,13 +55,47 @@ enum FacetOf {
     Status,
 }
 
-impl FacetOf {
+/// The values of a facet, question by question.
+enum FacetValues<'a> {
+    Labels(&'a [u32]),
+    Models,
+    Statuses,
+}
+
+impl FacetValues<'_> {
     /// The value of a question: a text, or the number of a status.
-    fn value(self, source: &TableSource<'_>, at: u32, question: &QuestionRow) -> Option<u32> {
+    fn of(&self, at: usize, question: &QuestionRow) -> Option<u32> {
+        let value = match self {
+            FacetValues::Labels(values) => values.get(at).copied().unwrap_or(NONE),
+            FacetValues::Models => question.model,
+            FacetValues::Statuses => question.status as u32,
+        };
+        (value != NONE).then_some(value)
+    }
+}
+
+/// How many questions have each value; `None` once there are too many values to be offered.
+struct FacetCounts(Option<Vec<(u32, u64)>>);
+
+impl FacetCounts {
+    fn add(&mut self, value: u32) {
+        let Some(counts) = &mut self.0 else { return };
+        if let Some((_, count)) = counts.iter_mut().find(|(known, _)| *known == value) {
+            *count += 1;
+        } else if counts.len() < MOST {
+            counts.push((value, 1));
+        } else {
+            self.0 = None;
+        }
+    }
+}
+
+impl FacetOf {
+    fn values<'a>(self, source: &TableSource<'a>) -> FacetValues<'a> {
         match self {
-            FacetOf::Label(name) => source.roll.questions.label(name, at),
-            FacetOf::Model => Some(question.model).filter(|m| !source.roll.text(*m).is_empty()),
-            FacetOf::Status => Some(question.status as u32),
+            FacetOf::Label(name) => FacetValues::Labels(source.roll.questions.labels_of(name)),
+            FacetOf::Model => FacetValues::Models,
+            FacetOf::Status => FacetValues::Statuses,
         }
     }
 }
@@ -69,7 +106,7 @@ pub(crate) fn facets(
     choices: FacetChoices<'_>,
 ) -> (Vec<u32>, Vec<Facet>) {
     let FacetChoices { filter, status, .. } = choices;
-    let number = |text: &str| source.roll.text_number(text).unwrap_or(crate::texts::NONE);
+    let number = |text: &str| source.roll.text_number(text).unwrap_or(NONE);
     let names: Vec<u32> = source.roll.questions.label_names().collect();
     let mut chosen: Vec<(FacetOf, u32)> = Vec::new();
     for (name, value) in &filter.labels {
@@ -79,39 +116,43 @@ pub(crate) fn facets(
     chosen.extend(status.map(|status| (FacetOf::Status, status as u32)));
     let of: Vec<FacetOf> =
         names.into_iter().map(FacetOf::Label).chain([FacetOf::Model, FacetOf::Status]).collect();
-    let mut counts: Vec<Option<BTreeMap<u32, u64>>> = vec![Some(BTreeMap::new()); of.len()];
+    let mut counts: Vec<FacetCounts> = of.iter().map(|_| FacetCounts(Some(Vec::new()))).collect();
+    let columns: Vec<FacetValues<'_>> = of.iter().map(|of| of.values(source)).collect();
+    let chosen_columns = chosen.iter().map(|(of, value)| (*of, of.values(source), *value));
+    let chosen_columns: Vec<(FacetOf, FacetValues<'_>, u32)> = chosen_columns.collect();
     let mut selected = Vec::new();
-    for (at, question) in source.roll.questions.rows().iter().enumerate() {
-        let Ok(at) = u32::try_from(at) else { break };
+    for (place, question) in source.roll.questions.rows().iter().enumerate() {
+        let Ok(at) = u32::try_from(place) else { break };
+        if choices.end.is_some_and(|end| u64::from(question.seq) >= end) {
+            break;
+        }
         if !choices.has(source, at, question) {
             continue;
         }
-        let mut unmet = chosen.iter().filter(|(of, value)| {
-            let is = |found: u32| found == *value;
-            let is_it = of.value(source, at, question).is_some_and(is);
+        let mut unmet = chosen_columns.iter().filter(|(of, values, value)| {
+            let is_it = values.of(place, question) == Some(*value);
             // Either name of a model chooses it.
-            !is_it && !(*of == FacetOf::Model && question.reported == *value)
+            let is_reported = *of == FacetOf::Model && question.reported == *value;
+            !(is_it || is_reported)
         });
         // A facet counts what it would show if another of its values were chosen.
         let (first, second) = (unmet.next(), unmet.next());
         if first.is_none() {
             selected.push(at);
         }
-        for (facet, counts) in of.iter().zip(&mut counts) {
-            if second.is_some() || first.is_some_and(|(unmet, _)| unmet != facet) {
-                continue;
-            }
-            let Some(value) = facet.value(source, at, question) else { continue };
-            if let Some(all) = counts {
-                *all.entry(value).or_default() += 1;
-                if all.len() > MOST {
-                    *counts = None;
-                }
+        if second.is_some() {
+            continue;
+        }
+        for ((facet, values), counts) in of.iter().zip(&columns).zip(&mut counts) {
+            if first.is_none_or(|(unmet, ..)| unmet == facet)
+                && let Some(value) = values.of(place, question)
+            {
+                counts.add(value);
             }
         }
     }
     let shown = of.iter().zip(counts).filter_map(|(of, counts)| {
-        let facet = of.shown(source, counts?, &chosen);
+        let facet = of.shown(source, counts.0?, &chosen);
         let is_useful = facet.values.len() > 1 || facet.values.iter().any(|value| value.chosen);
         is_useful.then_some(facet)
     });
@@ -145,7 +186,7 @@ impl FacetOf {
     fn shown(
         self,
         source: &TableSource<'_>,
-        counts: BTreeMap<u32, u64>,
+        counts: Vec<(u32, u64)>,
         chosen: &[(FacetOf, u32)],
     ) -> Facet {
         let (key, name) = match self {

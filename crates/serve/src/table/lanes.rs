@@ -125,7 +125,7 @@ pub(super) fn bars(
         }
         let place = |at: i64| ((at - window.begin) as f64 * scale).clamp(0.0, WIDTH);
         let (x, end) = (place(when.begin), place(when.end));
-        let width = (end - x).max(NARROWEST).min(WIDTH);
+        let width = (end - x).clamp(NARROWEST, WIDTH);
         let x = x.min(WIDTH - width);
         let is_one = |last: &&mut LaneBar| {
             let gap = x - (last.x + last.width);

@@ -4,6 +4,7 @@ mod table_query;
 mod table_view;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use retold::event::Event;
 use retold::id::Seq;
@@ -11,7 +12,7 @@ use retold::log::{EventFilter, RunHead};
 use serde::Serialize;
 
 use super::{RunPageRequest, excerpt};
-use crate::decision_columns::plain;
+use crate::decision_columns::{DecisionColumns, plain};
 use crate::error::PageError;
 use crate::event_columns::EventColumns;
 use crate::figures::FiguresView;
@@ -41,6 +42,18 @@ pub(super) struct Outcome {
     others: Vec<OtherRun>,
 }
 
+/// What is computed in the background. It is asked for before the columns of a run are locked: whoever checks the run looks
+/// at them, too.
+pub(super) struct OutcomeJobs {
+    figures: FiguresView,
+    /// The decisions that are in force, if some were accepted after the run.
+    accepted: Option<Arc<DecisionColumns>>,
+    /// Of a damaged run, the first event that cannot be trusted.
+    untrusted: Option<u64>,
+    /// Whether all of it is known.
+    pub(super) is_complete: bool,
+}
+
 /// A run to compare another one with.
 #[derive(Serialize)]
 struct OtherRun {
@@ -58,20 +71,28 @@ impl RunPageRequest<'_> {
         self.asked.site.figures(&self.head, self.runs, !self.info.can_grow())
     }
 
-    /// What came out of the run, and whether all of it is known; and the questions that the filter chooses.
+    /// What is computed in the background.
+    pub(super) fn outcome_jobs(&self) -> OutcomeJobs {
+        let (figures, are_figured) = self.figures();
+        let (accepted, are_joined) = self.asked.site.accepted_decisions(&self.head, self.runs);
+        let untrusted = self.asked.site.untrusted(&self.head);
+        OutcomeJobs { figures, accepted, untrusted, is_complete: are_figured && are_joined }
+    }
+
+    /// What came out of the run, of the calls that the filter chooses.
     pub(super) fn outcome(
         &mut self,
         roll: &EventColumns,
         filter: &EventFilter,
         hits: Option<&BTreeSet<Seq>>,
-    ) -> Result<(Outcome, bool), PageError> {
-        let (figures, are_figured) = self.figures();
+        jobs: OutcomeJobs,
+    ) -> Result<Outcome, PageError> {
         let query = self.asked.query.clone();
         let asked = TableQuery::new(&query, roll, MOST)?;
-        let (found, facets, are_joined) = self.table(roll, filter, hits, &asked)?;
+        let (found, facets) = self.table(roll, filter, hits, &asked, &jobs)?;
         let table = self.table_view(roll, found, asked.options);
-        let others = self.others();
-        Ok((Outcome { figures, table, facets, others }, are_figured && are_joined))
+        let (figures, others) = (jobs.figures, self.others());
+        Ok(Outcome { figures, table, facets, others })
     }
 
     /// The run that it came from, and the last runs of the same experiment.

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use retold::id::Seq;
 use retold::log::EventFilter;
+use retold_archive::Damage;
 use retold_study::table::Table;
 use serde::Serialize;
 
 use super::super::{PageReply, RunPageRequest, participant_href, timeline};
+use super::OutcomeJobs;
 use super::table_query::{CALL, TableQuery};
 use crate::error::PageError;
 use crate::event_columns::EventColumns;
@@ -100,22 +102,22 @@ struct RowView {
 }
 
 impl RunPageRequest<'_> {
-    /// The part of the table that a query asks for, its facets, and whether all of it is known.
+    /// The part of the table that a query asks for, and its facets.
     pub(super) fn table(
         &mut self,
         roll: &EventColumns,
         filter: &EventFilter,
         hits: Option<&BTreeSet<Seq>>,
         asked: &TableQuery,
-    ) -> Result<(RunTable, Vec<Facet>, bool), PageError> {
+        jobs: &OutcomeJobs,
+    ) -> Result<(RunTable, Vec<Facet>), PageError> {
         let site = self.asked.site.clone();
-        let (accepted, are_joined) = site.accepted_decisions(&self.head, self.runs);
-        let decisions = accepted.as_deref().unwrap_or(&roll.questions.decisions);
+        let decisions = jobs.accepted.as_deref().unwrap_or(&roll.questions.decisions);
         let source = TableSource::new(roll, decisions, &site.prices);
-        let choices = FacetChoices { filter, status: asked.status, hits };
+        let choices = FacetChoices { filter, status: asked.status, end: jobs.untrusted, hits };
         let (questions, facets) = facets(&source, choices);
         let mut read = |seq: Seq| self.decided(seq);
-        Ok((table(&source, questions, &asked.options, &mut read)?, facets, are_joined))
+        Ok((table(&source, questions, &asked.options, &mut read)?, facets))
     }
 
     pub(super) fn table_view(
@@ -185,14 +187,23 @@ impl RunPageRequest<'_> {
 
 /// The rows of the table as a file: those of all pages, in the order in which they are shown.
 pub(crate) fn csv(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
+    // A file has no banner.
+    if let Some(Damage { seq: from, fault }) = of.asked.site.checked(&of.head).from {
+        let message = format!(
+            "this table is only shown on the page of its run: from event {from} on, the run cannot be trusted: {fault}"
+        );
+        return Err(PageError::Untrusted { message, last_good: None });
+    }
     let query = of.asked.query.clone();
     let filter = timeline::filter(&query)?;
     let hits = of.hits(&query)?;
+    let jobs = of.outcome_jobs();
     let slot = of.asked.site.roll(&of.head);
+    let is_read = slot.is_read(&of.head);
     let roll = slot.roll();
     let asked = TableQuery::new(&query, &roll, MOST_IN_FILE)?;
-    let (found, _, are_joined) = of.table(&roll, &filter, hits.found.as_deref(), &asked)?;
-    if !slot.is_read(&of.head) || !are_joined || hits.indexed.is_some() {
+    let (found, _) = of.table(&roll, &filter, hits.found.as_deref(), &asked, &jobs)?;
+    if !is_read || !jobs.is_complete || hits.indexed.is_some() {
         return Err(PageError::NotFound(
             "the run is still being read: load the page of the run until it is complete".to_owned(),
         ));
