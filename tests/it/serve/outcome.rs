@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Served, imported, run_of, runs};
 use crate::cli::run_figures::votes;
-use crate::support::cli::Place;
+use crate::support::cli::{Place, assert_said};
 
 /// The texts of the cells of a table.
 fn cells(page: &Value) -> Vec<Vec<&str>> {
@@ -268,4 +268,20 @@ fn the_time_axis_has_the_rows_of_the_table() {
     let wrong = served.get("/run/latest?window=5-5");
     assert_eq!(wrong.status, 400);
     assert!(wrong.body.contains("window=5-5 is not a part of the time axis"), "{}", wrong.body);
+}
+
+/// The part of a page from one text to another.
+fn part<'a>(html: &'a str, from: &str, to: &str) -> &'a str {
+    let begin = html.find(from).unwrap_or_else(|| panic!("{from} in {html}"));
+    let end = html[begin..].find(to).unwrap_or_else(|| panic!("{to} in {html}"));
+    &html[begin..begin + end]
+}
+
+#[test]
+fn a_small_table_looks_like_this() {
+    let place = Place::new();
+    votes(&place, 1, [8, 3]);
+    let served = Served::log(&place, "retold.db");
+    let html = served.html("/run/latest?by=condition&sort=-calls");
+    assert_said!("serve_table", part(&html, "<table class=\"list outcomes\">", "</table>"));
 }
