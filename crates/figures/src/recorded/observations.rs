@@ -45,7 +45,7 @@ type Receive<'a> = dyn FnMut(&mut dyn Reader, Observation<'_>) -> Result<(), Log
 
 /// Passes on what a run recorded: facts and decisions as they come, then decisions that were accepted since, then questions
 /// without an answer. Decisions that are not in force are left out, and so are those after which a study asked again: the
-/// answer had no usable value, and the next sample of the same call stands for both.
+/// answer had no usable value, no fact rests on it, and the next sample of the same call stands for both.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read or is damaged, or any error of `each`.
@@ -62,6 +62,7 @@ pub fn each_observation(
         open: OpenQuestions::default(),
         unusable: BTreeMap::new(),
         asked_again: BTreeSet::new(),
+        cited: BTreeSet::new(),
         shared: BTreeSet::new(),
     };
     observing.recorded(reader, run, each)?;
@@ -84,6 +85,11 @@ struct ObservedDecision {
 impl ObservedDecision {
     fn address(&self) -> (CallPath, Sample) {
         (self.joined.question.call.clone(), self.joined.question.sample)
+    }
+
+    /// Whether it, or its answer, is one of these events.
+    fn is_among(&self, events: &BTreeSet<Seq>) -> bool {
+        events.contains(&self.joined.seq) || events.contains(&self.joined.made.response)
     }
 
     fn is_usable(&self) -> bool {
@@ -136,10 +142,12 @@ struct Observing<'a> {
     /// The parser of the last decision, and its last resort: mostly the same as that of the next.
     last_resort: Option<(Value, Option<&'static str>)>,
     open: OpenQuestions,
-    /// In a study: decisions without a usable value, until it is known whether it asks again.
+    /// In a study: decisions without a usable value, until the end, when it is known whether it asked again.
     unusable: BTreeMap<(CallPath, Sample), Vec<ObservedDecision>>,
     /// Answers after which it did.
     asked_again: BTreeSet<(CallPath, Sample)>,
+    /// What facts rest on, since the first decision without a usable value.
+    cited: BTreeSet<Seq>,
     /// Calls with an answer that another call was given first.
     shared: BTreeSet<(CallPath, Sample)>,
 }
@@ -167,7 +175,7 @@ impl Observing<'_> {
                 Event::RequestSent(sent) => {
                     if let Some(before) = sent.sample.checked_sub(1) {
                         let address = (sent.call.clone(), before);
-                        if self.unusable.remove(&address).is_some() {
+                        if self.unusable.contains_key(&address) {
                             self.asked_again.insert(address);
                         }
                     }
@@ -179,13 +187,24 @@ impl Observing<'_> {
                     self.shared.extend(address.filter(|_| reused.from_run == run));
                 }
                 Event::Occurred(occurred) => {
+                    if !self.unusable.is_empty() {
+                        self.cited.extend(&occurred.causes);
+                    }
                     each(reader, Observation::Fact { fact: &occurred.fact })?;
                 }
                 _ => {}
             }
         }
-        let unusable = std::mem::take(&mut self.unusable);
-        unusable.values().flatten().try_for_each(|decided| decided.pass_on(reader, each))
+        for (address, decided) in std::mem::take(&mut self.unusable) {
+            // Samples on which facts rest are all answers of their own, though others follow.
+            if decided.iter().any(|decided| decided.is_among(&self.cited)) {
+                self.asked_again.remove(&address);
+            }
+            if !self.asked_again.contains(&address) {
+                decided.iter().try_for_each(|decided| decided.pass_on(reader, each))?;
+            }
+        }
+        Ok(())
     }
 
     /// Passes on decisions that were accepted about its answers.

@@ -526,6 +526,27 @@ fn a_value_that_nothing_has_is_said_and_so_are_texts_in_a_mean() {
     assert_eq!(said("share of vote != Yes"), None);
 }
 
+/// A study that asks again has one value for both answers, and one that draws several samples has one for each: the facts tell.
+#[test]
+fn samples_on_which_facts_rest_are_values_of_their_own() {
+    let counted = |cited: &[usize]| {
+        let mut run = Written::of("puzzles", 1);
+        let mut answers = Vec::new();
+        for (sample, value) in (0..).zip([json!(null), json!("x")]) {
+            let asked = run.asked("solve", sample, &[]);
+            answers.push(run.answered(asked));
+            run.decided(answers[answers.len() - 1], "solution", "reported", value);
+        }
+        let causes = cited.iter().map(|at| answers[*at]).collect();
+        let fact = json!({"fact": "solved"});
+        run.add(&Event::Occurred(FactOccurred { causes, fact }), None);
+        let found = tables(vec![run], &["share of solution = x"]).unwrap().remove(0);
+        (found.groups[0].draws, found.groups[0].missing)
+    };
+    assert_eq!(counted(&[1]), (1, 0), "asked again");
+    assert_eq!(counted(&[0, 1]), (1, 1), "two samples");
+}
+
 #[test]
 fn a_figure_with_too_many_groups_is_refused() {
     let mut run = Written::program();
