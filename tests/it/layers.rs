@@ -201,7 +201,11 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ("OPENAI_API_KEY\")", &["crates/cli/src/model/servers.rs"]),
     (
         "SecretString::from",
-        &["crates/cli/src/model/addresses.rs", "crates/cli/src/model/servers.rs"],
+        &[
+            "crates/cli/src/model/addresses.rs",
+            "crates/cli/src/model/args.rs",
+            "crates/cli/src/model/servers.rs",
+        ],
     ),
     // The second one fetches a list of personas, and has no key. The third forwards what a program sends to an upstream
     // that the user named.

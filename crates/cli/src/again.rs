@@ -98,8 +98,14 @@ pub(crate) fn words(words: &[String]) -> Option<String> {
 /// The option with an API key, which no message repeats.
 const KEY: &str = "--key";
 
+/// The command whose option of this name is a file.
+const SEAL: &str = "seal";
+
 /// Words with `KEY` in place of an API key.
 fn without_key(words: &[String]) -> Vec<String> {
+    if words.iter().any(|word| word == SEAL) {
+        return words.to_vec();
+    }
     let mut is_key = false;
     let shown = words.iter().map(|word| {
         let word = match word.split_once('=') {

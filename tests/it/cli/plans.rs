@@ -11,7 +11,7 @@ const DELIBERATION: &str = concat!(env!("RETOLD_ROOT"), "/config/deliberation_sm
 /// The place with a deliberation, its id, and the first call of phase 7.
 fn deliberation(settings: &str) -> (Place, String, String) {
     let place = Place::new();
-    place.ok(&format!("run {DELIBERATION} -q {settings}"));
+    place.ok(&format!("run {DELIBERATION} -q --new-folder {settings}"));
     let run = place.json("show latest").0["run"].as_str().unwrap().to_owned();
     let events = place.json(&format!("log {run} --call adversarial")).0["events"].clone();
     let call = events[0]["call"].as_str().unwrap().to_owned();
@@ -174,7 +174,7 @@ fn dialogues_of_any_length_are_foretold_not_known() {
     place.ok(&format!("export {simulated} answers.jsonl --as exchanges"));
     let lines = std::fs::read_to_string(place.path("answers.jsonl")).unwrap();
     place.write("answers.jsonl", lines.replace(r#","simulated":true"#, ""));
-    place.ok(&format!("run {DELIBERATION} -q --new --answers answers.jsonl"));
+    place.ok(&format!("run {DELIBERATION} -q --new-folder --answers answers.jsonl"));
     let run = place.json("show latest").0;
     assert_eq!(run["simulated"], false, "{run}");
     let events = place.json("log latest --call adversarial").0["events"].clone();
@@ -196,7 +196,7 @@ fn a_config_against_a_run_of_it() {
     let (plan, _) = place.json(&format!("plan {DELIBERATION} --against {parent} {more}"));
     let unrecorded = plan["forecast"]["known"]["unrecorded"].as_u64().unwrap();
     assert!(unrecorded >= 8, "eight more personas: {}", plan["forecast"]);
-    place.ok(&format!("run {DELIBERATION} -q --new {more}"));
+    place.ok(&format!("run {DELIBERATION} -q --new-folder {more}"));
     let made = place.json("show latest").0["exchanges"].as_f64().unwrap();
     let all = plan["calls"].as_f64().unwrap();
     assert!((all - made).abs() < 0.25 * made, "{all} foretold, {made} asked");

@@ -270,7 +270,7 @@ fn an_unfinished_run_of_a_config_without_a_seed_is_found() {
     let config =
         "experiment: game24\npuzzles:\n  rows: 900..950\nsamples: 100\nrequest:\n  model: x\n";
     place.write("game.yaml", config);
-    let stopped = place.run("run game.yaml --log-limit 150000");
+    let stopped = place.run("run game.yaml --log-limit 1000000");
     assert_eq!(stopped.code, 3, "{}{}", stopped.out, stopped.err);
     let unfinished = place.json("show latest").0;
     let again = place.run("run game.yaml");
