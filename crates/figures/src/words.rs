@@ -25,7 +25,7 @@ fn decimal(value: f64) -> String {
 /// The same with its sign.
 fn signed_decimal(value: f64) -> String {
     match value.abs() {
-        size if size >= 1e-6 && size < 0.01 => with_sign(value, 6),
+        size if (1e-6..0.01).contains(&size) => with_sign(value, 6),
         size if size < 1e9 && (size >= 0.01 || size == 0.0) => with_sign(value, 3),
         _ => format!("{value:+.3e}"),
     }

@@ -33,7 +33,7 @@ pub(super) fn show(
     let named = NamedConfig { path, experiment: None, settings };
     let study = named.study(global.studies)?;
     let (experiment, seed) = (study.experiment.clone(), study.seed);
-    let drawn = study.seed_is_drawn.then(|| drawn_seed(seed)).unwrap_or_default();
+    let drawn = if study.seed_is_drawn { drawn_seed(seed) } else { String::new() };
     let selected = simulated(config, study, args, global)?;
     let planned = PlannedRun::read(&selected, args, prices, global)?;
     if output.is_json() {
