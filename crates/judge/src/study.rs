@@ -32,11 +32,6 @@ impl Registration for JudgeStudy {
         Some(schema_of::<JudgeConfig>("A config of a judge"))
     }
 
-    /// What a judge is asked depends on the run that it judges.
-    fn example_config(&self) -> Option<&'static str> {
-        None
-    }
-
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
         Ok(Box::new(Judge::new(settings.typed::<JudgeSettings>()?.into_owned())?))
     }

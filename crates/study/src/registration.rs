@@ -25,11 +25,15 @@ pub trait Registration: Sync {
     /// [`ConfigError`] with file, line or key.
     fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError>;
 
-    /// The JSON Schema of its config file ([`schema_of`](crate::config::schema_of)); `None` if it is not run from one.
-    fn config_schema(&self) -> Option<Value>;
+    /// The JSON Schema of its config file ([`schema_of`](crate::config::schema_of)); `None` if its author wrote none.
+    fn config_schema(&self) -> Option<Value> {
+        None
+    }
 
     /// A config to begin with, with comments; `None` if there is none.
-    fn example_config(&self) -> Option<&'static str>;
+    fn example_config(&self) -> Option<&'static str> {
+        None
+    }
 
     /// The experiment with these settings.
     ///

@@ -12,20 +12,16 @@ use retold::prompt::{CanonicalError, ChatRequest, Request};
 use retold::run::{AnyExperiment, Experiment, Question, Report, Run, Stop};
 use retold_cli::{Catalogue, clap};
 use retold_study::Registration;
-use retold_study::config::{
-    ConfigError, ConfigFile, ConfigProblem, ModelConfig, Runtime, schema_of,
-};
+use retold_study::config::{ConfigError, ConfigFile, ConfigProblem, ModelConfig, Runtime};
 use retold_study::error::{Clash, StudyError};
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 const NAME: &str = "auction";
 
 /// The keys of a config, which are also what is recorded of it.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
     #[serde(default, skip_serializing, rename = "experiment")]
@@ -123,14 +119,6 @@ impl Registration for Registered {
         let settings: Settings = file.read(NAME)?;
         let runtime = Runtime { model: settings.model.clone(), ..Runtime::default() };
         Ok(Study::new(NAME, settings.seed, settings, runtime))
-    }
-
-    fn config_schema(&self) -> Option<Value> {
-        Some(schema_of::<Settings>("A config of an auction"))
-    }
-
-    fn example_config(&self) -> Option<&'static str> {
-        None
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
