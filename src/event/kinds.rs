@@ -352,6 +352,7 @@ impl DecidedBy {
             REPORTED => format!("reported by the program: {decides}"),
             FUNCTION => format!("a function: {}", versioned(&decides)),
             PERSON => format!("a person, {}: {decides}", own(&settings["person"])),
+            _ if settings["simulated"] == true => format!("a simulated judge: {decides}"),
             _ => format!("a judge, {}: {decides}", own(&settings["model"])),
         }
     }

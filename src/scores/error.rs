@@ -33,6 +33,18 @@ pub enum ScoreError {
         /// How the answer is named.
         name: AnswerName,
     },
+    /// The seq of an answer and its call do not fit.
+    #[error("line {line}: the answer at seq {seq} is {is}, not {given}")]
+    OtherCall {
+        /// The line.
+        line: u64,
+        /// The seq.
+        seq: Seq,
+        /// The call in the line.
+        given: AnswerName,
+        /// The call of the answer.
+        is: AnswerName,
+    },
     /// The call was given several answers with this number.
     #[error(
         "line {line}: {name} names two answers, seq {} and seq {}: give the seq of the answer instead, as `answer_seq`",

@@ -61,6 +61,14 @@ impl Scorer {
         Scorer { kind: ScorerKind::Judge, name: name.to_owned(), version: 1, about }
     }
 
+    /// A simulated model that made verdicts up in a run of its own.
+    pub fn simulated_judge(run: RunId, name: &str) -> Self {
+        let about =
+            [("run".to_owned(), run.to_string().into()), ("simulated".to_owned(), true.into())];
+        let about = Map::from_iter(about);
+        Scorer { kind: ScorerKind::Judge, name: name.to_owned(), version: 1, about }
+    }
+
     /// What made a decision, as it is recorded.
     pub fn by(&self, method: &str) -> DecidedBy {
         let kind = match self.kind {
@@ -109,6 +117,8 @@ pub struct Score {
     pub line: u64,
     /// The answer that it is about.
     pub answer: AnswerName,
+    /// The call and the sample of the answer, if they are given beside its seq: they must fit.
+    pub call: Option<(CallPath, Sample)>,
     /// The choice of that answer, from 0.
     pub choice: u32,
     /// The value.
@@ -199,6 +209,16 @@ impl Scores {
             for name in &names {
                 let Some((name, score)) = self.0.get_key_value(name) else { continue };
                 let line = score.line;
+                let is_other = |(call, sample): &(CallPath, Sample)| {
+                    (call, *sample) != (&answer.call, answer.sample)
+                };
+                if let Some((call, sample)) = score.call.clone().filter(is_other) {
+                    let (given, is) = (
+                        AnswerName::Call(call, sample),
+                        AnswerName::Call(answer.call.clone(), answer.sample),
+                    );
+                    return Err(ScoreError::OtherCall { line, seq, given, is });
+                }
                 if let Some(other) = named.insert(name, seq) {
                     let (name, seqs) = (name.0.clone(), [other, seq]);
                     return Err(ScoreError::Ambiguous { line, name, seqs });

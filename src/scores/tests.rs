@@ -5,7 +5,8 @@ use crate::decided::tests::{RUN, Written};
 
 fn score(line: u64, answer: AnswerName, choice: u32) -> Score {
     let (method, reasoning, warnings) = (None, None, Vec::new());
-    Score { line, answer, choice, value: json!("yes"), method, reasoning, warnings }
+    let call = None;
+    Score { line, answer, call, choice, value: json!("yes"), method, reasoning, warnings }
 }
 
 fn by_call(call: &str) -> AnswerName {
@@ -46,6 +47,13 @@ fn each_decision_is_about_one_answer_and_each_answer_has_one() {
         (
             vec![score(9, by_call("vote/p2"), 1)],
             "line 9: run 0101010101010101 has no answer vote/p2#0 with a choice 1",
+        ),
+        (
+            vec![Score {
+                call: Some((CallPath::new("vote/p1").unwrap(), 0)),
+                ..score(5, AnswerName::Seq(Seq(7)), 0)
+            }],
+            "line 5: the answer at seq 7 is vote/p2#0, not vote/p1#0",
         ),
         (
             vec![score(9, AnswerName::Seq(Seq(2)), 0)],

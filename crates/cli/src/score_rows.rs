@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use retold::encoding::decode;
-use retold::id::{CallPath, Sample, Seq};
+use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::jsonl::{JsonlError, JsonlReader, read_whole};
 use retold::scores::{AnswerName, Score, ScoreError, Scores};
 use serde::Deserialize;
@@ -43,6 +43,9 @@ pub(crate) enum ScoreRowError {
     /// A call has a name that is not one.
     #[error("{path}: line {line}: {text:?} cannot be the name of a call")]
     NotACall { path: String, line: u64, text: String },
+    /// A line is about another run.
+    #[error("{path}: line {line}: it is about run {of}, and labels are recorded about run {run}")]
+    OtherRun { path: String, line: u64, of: String, run: RunId },
     /// A value is not one of those that were given.
     #[error("{path}: line {line}: {value} is not one of the values {values}")]
     UnknownValue { path: String, line: u64, value: Value, values: String },
@@ -72,6 +75,8 @@ pub(crate) struct ScoreRows {
 /// How a file is read.
 pub(crate) struct ScoreFile<'a> {
     pub(crate) path: &'a Path,
+    /// The run that its rows must be about, if they name one.
+    pub(crate) run: Option<RunId>,
     /// The column with the values.
     pub(crate) column: &'a str,
     /// The values that may be given; any if there are none.
@@ -151,12 +156,17 @@ impl ScoreFile<'_> {
                 .map_err(|source| ScoreRowError::NotAScore { path: self.name(), line, source })?;
             let ScoreLine { answer_seq, call, sample, choice, value, .. } = row;
             let ScoreLine { method, reasoning, warnings, .. } = row;
+            let named = call.clone().map(|call| (call, sample)).filter(|_| answer_seq.is_some());
             let answer = match (answer_seq, call) {
                 (Some(seq), _) => AnswerName::Seq(Seq(seq)),
                 (None, Some(call)) => AnswerName::Call(call, sample),
                 (None, None) => return Err(ScoreRowError::Nameless { path: self.name(), line }),
             };
-            self.add(rows, Score { line, answer, choice, value, method, reasoning, warnings })?;
+            let call = named;
+            self.add(
+                rows,
+                Score { line, answer, call, choice, value, method, reasoning, warnings },
+            )?;
         }
         Ok(())
     }
@@ -173,7 +183,7 @@ impl ScoreFile<'_> {
             column: self.column.to_owned(),
             has: headers.iter().collect::<Vec<_>>().join(", "),
         })?;
-        let (call_at, seq_at) = (at("call"), at("answer_seq"));
+        let (run_at, call_at, seq_at) = (at("run"), at("call"), at("answer_seq"));
         let (sample_at, choice_at, note_at) = (at("sample"), at("choice"), at("note"));
         for record in reader.records() {
             let record = record.map_err(broken)?;
@@ -193,20 +203,30 @@ impl ScoreFile<'_> {
                 continue;
             };
             let sample = number(sample_at, "sample")?.unwrap_or(0);
-            let answer = match (number(seq_at, "answer_seq")?, cell(call_at)) {
+            if let (Some(of), Some(run)) = (cell(run_at), self.run)
+                && of != run.to_string()
+            {
+                let (path, of) = (self.name(), of.to_owned());
+                return Err(ScoreRowError::OtherRun { path, line, of, run });
+            }
+            let call = cell(call_at).map(|call| {
+                CallPath::new(call).map_err(|_| {
+                    let (path, text) = (self.name(), call.to_owned());
+                    ScoreRowError::NotACall { path, line, text }
+                })
+            });
+            let seq = number(seq_at, "answer_seq")?;
+            let call = call.transpose()?;
+            let named = call.clone().map(|call| (call, sample)).filter(|_| seq.is_some());
+            let answer = match (seq, call) {
                 (Some(seq), _) => AnswerName::Seq(Seq(seq.into())),
-                (None, Some(call)) => {
-                    let call = CallPath::new(call).map_err(|_| {
-                        let (path, text) = (self.name(), call.to_owned());
-                        ScoreRowError::NotACall { path, line, text }
-                    })?;
-                    AnswerName::Call(call, sample)
-                }
+                (None, Some(call)) => AnswerName::Call(call, sample),
                 (None, None) => return Err(ScoreRowError::Nameless { path: self.name(), line }),
             };
             let score = Score {
                 line,
                 answer,
+                call: named,
                 choice: number(choice_at, "choice")?.unwrap_or(0),
                 value: typed_value(value),
                 method: None,

@@ -16,6 +16,7 @@ values: [polite, rude]
 samples: 3
 request:
   model: m
+  temperature: 1.0
 limits:
   concurrency: 1
 retry:
@@ -86,7 +87,10 @@ fn a_simulated_judge_says_so_and_is_an_experiment_like_any_other() {
         decisions(&place, verdicts).into_iter().map(|(call, ..)| call).collect();
     assert_eq!(calls, ["q/0", "q/1", "q/2", "q/3"]);
     let made = place.json(&format!("audit {verdicts} q/0")).0["decision"].clone();
-    assert_eq!(made["parser"]["params"], json!({"model": "m", "name": "polite", "run": judge}));
+    assert_eq!(
+        made["parser"]["params"],
+        json!({"name": "polite", "run": judge, "simulated": true})
+    );
     assert!(place.ok(&format!("show {verdicts}")).contains("SIMULATED"));
     let figure = ["stats", &of, "--figure", "share of polite = polite independent"];
     let said = place.args(&figure);

@@ -113,6 +113,7 @@ fn a_file_of_labels_is_used_as_a_whole_or_not_at_all() {
     let run = first_run(&place);
     for (file, text) in [
         ("stranger.csv", "call,value\nq/0,yes\nq/9,yes\n"),
+        ("run.csv", "run,call,value\n0123456789abcdef,q/0,yes\n"),
         ("sample.csv", "call,sample,value\nq/0,1,yes\n"),
         ("twice.csv", "call,value\nq/0,yes\nq/1,no\nq/0,no\n"),
         ("mixed.csv", "answer_seq,call,value\n3,,yes\n,q/0,no\n"),
@@ -127,6 +128,7 @@ fn a_file_of_labels_is_used_as_a_whole_or_not_at_all() {
     }
     let files = [
         "stranger.csv",
+        "run.csv",
         "sample.csv",
         "twice.csv",
         "mixed.csv",

@@ -17,6 +17,7 @@ use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
+use crate::runs::accepting;
 use crate::select::{self, RunSelection};
 
 /// How much of a name, of a value and of an answer is shown.
@@ -82,6 +83,8 @@ impl From<RaterError> for CliError {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::to_read(global, &args.run)?;
+    let run = accepting::answered_in(&selected.log, selected.run)?;
+    let selected = RunSelection { run, ..selected };
     gate::show_runs([selected], output, |[selected]| show(&selected, &args, global, output))
 }
 

@@ -25,6 +25,7 @@ use crate::runs::config::NamedConfig;
 use crate::runs::folder::FolderArgs;
 use crate::runs::record::{StudyRecording, record};
 use crate::runs::resume::same_study;
+use crate::runs::settings::as_recorded;
 use crate::select::{self, RunSource};
 
 /// How much of a name is shown.
@@ -65,7 +66,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { run, config, settings, resume, new, model } = args;
-    let source = select::source(global, &run)?;
+    let source = accepting::answers_of(select::source(global, &run)?)?;
     gate::sound(&source.log, source.run, "nothing was judged", output)?;
     // A run that nothing can be accepted about is refused before anything is asked.
     accepting::begin(&source)?;
@@ -94,7 +95,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let judge = finished(&log, &wanted)?;
     let model = select::started(log.reader()?.as_mut(), judge)?.model;
     let scores = verdicts(&log, judge)?;
-    accept(&source, &Scorer::judge(&asked, judge, &name), &scores, model, global)?;
+    let scorer = match model["simulated"].as_bool() {
+        Some(true) => Scorer::simulated_judge(judge, &name),
+        _ => Scorer::judge(&asked, judge, &name),
+    };
+    accept(&source, &scorer, &scores, model, global)?;
     Ok(status)
 }
 
@@ -138,11 +143,13 @@ fn with_answers(study: &Study, source: &RunSource) -> Result<JudgeSettings, CliE
 
 /// The run of this judge that finished last.
 fn finished(log: &Log, wanted: &Value) -> Result<RunId, CliError> {
+    // A number such as 1.0 is recorded as 1.
+    let wanted = as_recorded(wanted);
     let mut reader = log.reader()?;
     for head in reader.runs()?.into_iter().rev() {
         // A damaged run is reported by commands that are about it.
         let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
-        let is_it = started.experiment == NAME && started.settings["experiment"] == *wanted;
+        let is_it = started.experiment == NAME && started.settings["experiment"] == wanted;
         if is_it && how_it_ended(reader.as_mut(), head.run)?.is_some() {
             return Ok(head.run);
         }
@@ -165,6 +172,7 @@ fn verdicts(log: &Log, judge: RunId) -> Result<Scores, CliError> {
         let score = Score {
             line: stored.seq.0,
             answer: AnswerName::Seq(judged.answer),
+            call: None,
             choice: 0,
             value: judged.verdict,
             method: None,

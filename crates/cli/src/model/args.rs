@@ -47,7 +47,7 @@ pub(crate) struct ModelArgs {
     /// Read the API key from this file instead of OPENAI_API_KEY (ANTHROPIC_API_KEY, GEMINI_API_KEY).
     #[arg(long, value_name = "FILE")]
     pub(super) key_file: Option<PathBuf>,
-    /// The API key itself. It is never recorded, but other users of this machine can see it in the
+    /// The API key itself; implies --model openai unless the config has another API. It is never recorded, but other users of this machine can see it in the
     /// list of processes, and your shell keeps it: prefer the variable or --key-file.
     #[arg(long, conflicts_with = "key_file", value_parser = secret)]
     pub(super) key: Option<SecretString>,
@@ -93,7 +93,7 @@ impl ModelArgs {
             endpoints,
             endpoint_keys,
             key_file: _,
-            key: _,
+            key,
             limits: _,
         } = self;
         let ModelConfig { kind, base_url: url, answers: file, .. } = &mut runtime.model;
@@ -102,6 +102,10 @@ impl ModelArgs {
         }
         if let Some(base_url) = base_url {
             (*kind, *url) = (at_server(*kind), BaseUrl::Named(NamedUrl::given(base_url)));
+        }
+        // A key is for a server: it would be ignored without a word.
+        if key.is_some() && *kind == ModelKind::Simulated {
+            *kind = at_server(*kind);
         }
         once_each(endpoints, "--endpoint", "MODEL=URL")?;
         once_each(endpoint_keys, "--endpoint-key", "MODEL=VARIABLE")?;

@@ -3,11 +3,33 @@
 use crate::error::CliError;
 use crate::run_id::new_run_id;
 use crate::select::{self, RunSource};
-use retold::exchange::AcceptedRun;
+use retold::exchange::{AcceptedRun, decides_about};
 use retold::id::RunId;
-use retold::log::{Backend, SqliteBackend};
+use retold::log::{Backend, Log, SqliteBackend};
 use retold::run::clock;
 use serde_json::Value;
+
+/// The run whose answers were given: of a run of accepted decisions, the one that they are about, as far as the log has it.
+/// So the same command can be repeated with `latest`.
+pub(crate) fn answers_of(source: RunSource) -> Result<RunSource, CliError> {
+    let run = answered_in(&source.log, source.run)?;
+    Ok(RunSource { run, ..source })
+}
+
+/// The same as its id.
+pub(crate) fn answered_in(log: &Log, run: RunId) -> Result<RunId, CliError> {
+    let mut reader = log.reader()?;
+    let runs = reader.runs()?;
+    let (mut run, mut known) = (run, vec![run]);
+    while let Some(of) = decides_about(&select::started(reader.as_mut(), run)?) {
+        if known.contains(&of) || !runs.iter().any(|head| head.run == of) {
+            break;
+        }
+        run = of;
+        known.push(of);
+    }
+    Ok(run)
+}
 
 /// Starts a run for the decisions about another, which must be sound, because a run cannot be
 /// deleted later.

@@ -29,5 +29,11 @@ pub(crate) fn command(studies: &Studies, started: &RunStarted, name: &str) -> St
     if settings_of(studies, started).is_ok_and(|settings| original::is_one(&settings)) {
         return original::command(studies, experiment, "ORIGINAL", name);
     }
+    // Its verdicts are recorded by its own command.
+    if *experiment == retold_judge::NAME {
+        let of = started.settings["experiment"]["of"].as_str().unwrap_or("RUN");
+        let of = if of.len() == 16 { &of[..8] } else { "RUN" };
+        return format!("judge {of} --config FILE --resume");
+    }
     format!("run --resume {name}")
 }

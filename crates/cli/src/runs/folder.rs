@@ -78,7 +78,7 @@ impl FolderArgs {
         let next = named(&folder.name, 2)
             .map_or_else(|_| "another folder".to_owned(), |next| next.display().to_string());
         refuse_existing(&folder.path).map_err(|e| {
-            CliError::usage(format!("{}: it has the outputs of another run", e.message)).hint(format!(
+            CliError::usage(e.message).hint(format!(
                 "nothing was recorded: move the folder away, or add --new-folder to write {next} (or the next free one), or --no-outputs"
             ))
         })

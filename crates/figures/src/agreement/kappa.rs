@@ -43,7 +43,9 @@ pub fn cohens_kappa<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> 
     let variance = (spread - (value - expected * rest).powi(2)) / (1.0 - expected).powi(2) / all;
     let half = Z * variance.max(0.0).sqrt();
     let method = IntervalMethod::LargeSample;
-    let interval = Interval { low: value - half, high: value + half, method };
+    // The formula knows nothing of the range of kappa.
+    let (low, high) = ((value - half).max(-1.0), (value + half).min(1.0));
+    let interval = Interval { low, high, method };
     Some(Agreement { value, interval: (half > 1e-12).then_some(interval), units })
 }
 

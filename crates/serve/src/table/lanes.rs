@@ -4,7 +4,7 @@ use retold::id::Time;
 use serde::Serialize;
 
 use super::TableSource;
-use crate::question_columns::{QuestionRow, QuestionStatus};
+use crate::question_columns::QuestionRow;
 
 /// How many units wide the axis is.
 const WIDTH: f64 = 1000.0;
@@ -32,7 +32,7 @@ pub(crate) struct LaneBar {
     /// The question, if it is one call.
     pub(crate) seq: Option<u64>,
     pub(crate) calls: u64,
-    /// What has come of it; of several calls, the worst.
+    /// What has come of it, or of all of them: only calls of one status are drawn as one.
     pub(crate) status: &'static str,
     /// When it was in flight.
     pub(crate) when: TimeWindow,
@@ -109,7 +109,7 @@ fn flight(question: &QuestionRow, began: Time, now: Time) -> TimeWindow {
     TimeWindow { begin, end: end.max(begin) }
 }
 
-/// The bars of a row. Calls that would be narrower than can be seen, or lie on each other, are drawn as one.
+/// The bars of a row. Calls of one status that would be narrower than can be seen, or lie on each other, are drawn as one.
 pub(super) fn bars(
     source: &TableSource<'_>,
     questions: &[u32],
@@ -129,16 +129,14 @@ pub(super) fn bars(
         let x = x.min(WIDTH - width);
         let is_one = |last: &&mut LaneBar| {
             let gap = x - (last.x + last.width);
-            gap < -0.01 || gap < 1.0 && last.width.min(width) < ALONE
+            let meet = gap < -0.01 || gap < 1.0 && last.width.min(width) < ALONE;
+            meet && last.status == question.status.name()
         };
         match bars.last_mut().filter(is_one) {
             Some(last) => {
                 last.width = (last.x + last.width).max(x + width) - last.x;
                 (last.seq, last.calls) = (None, last.calls + 1);
                 last.when.end = last.when.end.max(when.end);
-                if question.status != QuestionStatus::Answered && last.status != "failed" {
-                    last.status = question.status.name();
-                }
             }
             None => bars.push(LaneBar {
                 x,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::policy::Policy;
 use retold::model::{Limits, RetryPolicy};
-use retold_study::config::{ModelConfig, RequestConfig};
+use retold_study::config::{ModelConfig, RequestConfig, drawn_if_left_out};
 use retold_study::template::TemplateText;
 
 /// The config file.
@@ -17,7 +17,8 @@ pub struct Config {
     /// `adventure`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<String>,
-    /// The seed of the random player and of the simulated model.
+    /// The seed of the random player and of the simulated model. Drawn at random and recorded if left out.
+    #[schemars(transform = drawn_if_left_out)]
     #[serde(default)]
     pub seed: u64,
     /// The number of simultaneous games, 1 to 1,000; 1 if a person plays.

@@ -11,7 +11,9 @@ use super::samples::SampleCounts;
 use crate::parse::GAME24;
 use retold::model::{Limits, RetryPolicy};
 use retold::parse::registry::RegistryError;
-use retold_study::config::{ConfigError, ConfigFile, ModelConfig, RequestConfig, Runtime};
+use retold_study::config::{
+    ConfigError, ConfigFile, ModelConfig, RequestConfig, Runtime, drawn_if_left_out,
+};
 use retold_study::error::StudyError;
 use retold_study::study::Study;
 use retold_study::template::TemplateText;
@@ -30,7 +32,8 @@ pub struct Config {
     /// `game24`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<String>,
-    /// The seed of the simulated model.
+    /// The seed of the simulated model. Drawn at random and recorded if left out.
+    #[schemars(transform = drawn_if_left_out)]
     #[serde(default)]
     pub seed: u64,
     /// The puzzles to use.

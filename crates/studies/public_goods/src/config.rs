@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::parse::{ContributionFraming, ContributionType};
 use retold::model::{Limits, RetryPolicy};
 use retold_stats::Algorithm;
-use retold_study::config::ModelConfig;
+use retold_study::config::{ModelConfig, drawn_if_left_out};
 
 /// The config file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,7 +23,8 @@ pub struct Config {
     pub experiment: Option<String>,
     /// The name of the runs' output folder, also in every row of its tables.
     pub experiment_id: String,
-    /// The seed of every random choice.
+    /// The seed of every random choice. Drawn at random and recorded if left out.
+    #[schemars(transform = drawn_if_left_out)]
     #[serde(default)]
     pub seed: u64,
     /// The number of independent games with these settings.

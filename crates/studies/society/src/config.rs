@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::personality::Personality;
 use super::rules::SocietyRules;
 use retold::model::{Limits, RetryPolicy, RetrySettings};
-use retold_study::config::{ModelConfig, RequestConfig};
+use retold_study::config::{ModelConfig, RequestConfig, drawn_if_left_out};
 
 /// The config file. Everything that the document does not specify has a default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,7 +19,8 @@ pub struct Config {
     /// `society`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<String>,
-    /// The seed of every random choice.
+    /// The seed of every random choice. Drawn at random and recorded if left out.
+    #[schemars(transform = drawn_if_left_out)]
     #[serde(default)]
     pub seed: u64,
     /// The number of agents: 100 in the document.

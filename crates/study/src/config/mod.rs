@@ -27,6 +27,6 @@ pub use file::ConfigFile;
 pub use kinds::{ApiKind, ModelKind};
 pub use named::{AnswersFile, BaseUrl, KeyVariable};
 pub use place::located;
-pub use schema::schema_of;
+pub use schema::{drawn_if_left_out, schema_of};
 pub use wrong::{ConfigProblem, figure, names_folder, within};
 pub use yaml::{ConfigHead, load, read_text, relative_to, with_overrides};

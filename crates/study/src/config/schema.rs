@@ -19,6 +19,11 @@ pub fn schema_of<T: JsonSchema>(title: &str) -> Value {
     schema.to_value()
 }
 
+/// A seed without the default of the type: a run of a config that names none draws one.
+pub fn drawn_if_left_out(schema: &mut Schema) {
+    schema.remove("default");
+}
+
 /// The schema of names, one of which is given.
 fn names<'a>(all: impl Iterator<Item = &'a str>) -> Schema {
     json_schema!({"type": "string", "enum": all.collect::<Vec<_>>()})

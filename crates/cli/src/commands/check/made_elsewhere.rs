@@ -31,7 +31,7 @@ pub(super) fn run(
         return Err(CliError::usage("--decisions are about one run: name one"));
     };
     let scorer = scorer(args)?;
-    let file = ScoreFile { path: file, column: "value", values: &[] };
+    let file = ScoreFile { path: file, run: None, column: "value", values: &[] };
     let ScoreRows { scores, .. } = file.read()?;
     let mut source = match args.accept {
         true => select::source(global, name)?,

@@ -77,6 +77,7 @@ impl Asking {
             match line.map_or(TypedLine::Quit, |line| self.meant(line.trim())) {
                 TypedLine::Value(value) => {
                     let score = Score {
+                        call: None,
                         line: number,
                         answer: name,
                         choice: 0,

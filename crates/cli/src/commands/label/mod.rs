@@ -13,6 +13,7 @@ use retold::log::SqliteBackend;
 use retold::scores::Scorer;
 use serde_json::{Value, json};
 
+use crate::again::{typed, typed_options};
 use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
@@ -74,14 +75,15 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let scorer = scorer(&args)?;
     let values: Vec<Value> = args.values.iter().map(|text| typed_value(text.trim())).collect();
-    let source = select::source(global, &args.run)?;
+    let source = accepting::answers_of(select::source(global, &args.run)?)?;
     gate::sound(&source.log, source.run, "nothing was labelled", output)?;
     // A run that nothing can be accepted about is refused before anybody labels it.
     let mut accepted = accepting::begin(&source)?;
     let mut reader = source.checked()?;
     let (file, given) = match &args.from {
         Some(path) => {
-            let file = ScoreFile { path, column: &args.column, values: &values };
+            let (run, column) = (Some(source.run), args.column.as_str());
+            let file = ScoreFile { path, run, column, values: &values };
             let ScoreRows { scores, without_value } = file.read()?;
             (Some(file), LabelSession { scores, skipped: without_value, left: None })
         }
@@ -120,16 +122,21 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let _ = writeln!(text, "{} left without a value", counted(skipped, "answer"));
     }
     if let Some(left) = left.filter(|left| *left > 0) {
-        let again = [("name", args.name.clone()), ("values", Some(args.values.join(",")))];
-        let again = again.into_iter().filter_map(|(flag, given)| {
-            let given = given.filter(|given| !given.is_empty())?;
-            Some(format!(" --{flag} {}", printable(&given, SHOWN)))
-        });
-        let again = again.collect::<String>();
+        let again = [
+            ("--by", Some(args.by.clone())),
+            ("--name", args.name.clone()),
+            ("--values", Some(args.values.join(","))),
+        ];
+        let given = |(flag, given): (&'static str, Option<String>)| {
+            Some((flag, given.filter(|given| !given.is_empty())?))
+        };
+        let again: Vec<(&str, String)> = again.into_iter().filter_map(given).collect();
+        let again = typed_options(&again).unwrap_or_default();
         let _ = writeln!(
             text,
-            "{} not labelled by {by} yet: `retold label {run} --by {by}{again}` continues",
-            counted(left, "answer")
+            "{} not labelled by {by} yet: {}",
+            counted(left, "answer"),
+            typed(&format!("`retold label {run}{again}` continues"))
         );
     }
     output.text(&text)?;
@@ -168,6 +175,10 @@ fn by_hand(
         json: output.is_json(),
     };
     let session = asking.all(&mut reader, &answers)?;
-    let left = (all - session.scores.len()) as u64;
-    Ok(LabelSession { left: Some(left), ..session })
+    // With --again, answers may have been labelled before: those are not left.
+    let left = match args.again {
+        true => None,
+        false => Some((all - session.scores.len()) as u64),
+    };
+    Ok(LabelSession { left, ..session })
 }
