@@ -21,6 +21,9 @@ pub(crate) enum PageError {
         /// The last event before the damage; `None` if there is none.
         last_good: Option<Seq>,
     },
+    /// A file of something that is still being read: half of it would pass for the whole.
+    #[error("the run is still being read: try again in a few seconds")]
+    StillRead,
     /// The address has a value that is not one.
     #[error("{0}")]
     BadRequest(String),
@@ -40,6 +43,7 @@ impl PageError {
     pub(crate) fn status(&self) -> u16 {
         match self {
             PageError::NotFound(_) | PageError::Untrusted { .. } => 404,
+            PageError::StillRead => 503,
             PageError::BadRequest(_) => 400,
             PageError::Log(LogError::NoSuchRun { .. }) => 404,
             PageError::Log(_) | PageError::Template(_) | PageError::Json(_) => 500,

@@ -61,6 +61,8 @@ pub(crate) struct Plan {
     pub(crate) time: Time,
     /// Whether what was recorded came to its end.
     pub(crate) is_ended: bool,
+    /// Whether the answers were made up.
+    pub(crate) is_simulated: bool,
 }
 
 /// Makes a run of exchanges.
@@ -72,13 +74,17 @@ pub(crate) fn collect(
     exchanges: Vec<TrafficExchange>,
     mut notes: Notes,
 ) -> Result<TrafficImport, TrafficError> {
-    let Plan { files, format, name, rules, mut hosts, time, is_ended } = plan;
+    let Plan { files, format, name, rules, mut hosts, time, is_ended, is_simulated } = plan;
     let rules = without_headers(rules, &exchanges, &mut notes);
     let mut started = RunStarted {
         experiment: PROGRAM.to_owned(),
         seed: 0,
         settings: json!({}),
-        model: json!(ModelInfo { kind: "upstream".to_owned(), source: None, simulated: false }),
+        model: json!(ModelInfo {
+            kind: "upstream".to_owned(),
+            source: None,
+            simulated: is_simulated
+        }),
         program: retold::PROGRAM.to_owned(),
         forked_from: None,
     };

@@ -131,7 +131,7 @@ fn run(
         let path = paths.first().map_or_else(String::new, |path| path.display().to_string());
         TrafficError::wrong(&path, None, what)
     };
-    let ReadFiles { exchanges, is_ended } = read;
+    let ReadFiles { exchanges, is_ended, is_simulated } = read;
     if exchanges.is_empty() {
         // The results of a batch do not say what was asked.
         let why = match (format, notes.all().next()) {
@@ -147,7 +147,8 @@ fn run(
         path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
     };
     let files = paths.iter().map(file).collect();
-    let plan = Plan { files, format: format.name(), name, rules, hosts, time, is_ended };
+    let format = format.name();
+    let plan = Plan { files, format, name, rules, hosts, time, is_ended, is_simulated };
     let read = collect(plan, exchanges, notes)?;
     if read.questions > 0 {
         return Ok(read);
@@ -162,11 +163,13 @@ struct ReadFiles {
     exchanges: Vec<TrafficExchange>,
     /// Whether what they record came to its end.
     is_ended: bool,
+    /// Whether they say that the answers were made up.
+    is_simulated: bool,
 }
 
 impl ReadFiles {
     fn ended(exchanges: Vec<TrafficExchange>) -> Self {
-        ReadFiles { exchanges, is_ended: true }
+        ReadFiles { exchanges, is_ended: true, is_simulated: false }
     }
 }
 
@@ -235,6 +238,7 @@ fn exchanges(
         }
     }
     exchanges.extend(batch.exchanges(notes));
+    let is_simulated = traces.is_simulated();
     exchanges.extend(traces.exchanges(notes).map_err(|what| TrafficError::wrong("", None, what))?);
-    Ok(ReadFiles { exchanges, is_ended })
+    Ok(ReadFiles { exchanges, is_ended, is_simulated })
 }

@@ -62,6 +62,7 @@ fn a_trace_that_is_exported_and_imported_has_the_same_questions_and_answers() {
     let place = Place::with_run();
     place.ok("export latest run.jsonl --as otlp");
     place.ok("import run.jsonl");
+    assert_eq!(place.json("show latest").0["simulated"], true, "made-up answers stay marked");
     place.ok("export latest again.jsonl --as otlp");
     let said = |file: &str| {
         let mut all: Vec<[String; 3]> = spans(&place, file)

@@ -87,13 +87,15 @@ pub(crate) struct RunTable {
     pub(crate) rows: Vec<TableRow>,
     /// How many rows there are in all.
     pub(crate) all: usize,
-    /// Of which questions they are.
+    /// How many questions are asked for, and how many of them have no row, because they lack the label.
     pub(crate) questions: usize,
+    pub(crate) without: usize,
     /// The part of the time axis that is shown, and all that the rows take; `None` without rows.
     pub(crate) windows: Option<[TimeWindow; 2]>,
 }
 
-/// The part of a table that is shown, of the questions at some places. `read` reads values that are not in memory.
+/// The part of a table that is shown, of the questions at some places. `now` is the time, if the run is being recorded: calls
+/// without an answer are still in flight. `read` reads values that are not in memory.
 ///
 /// # Errors
 /// Those of `read`.
@@ -101,6 +103,7 @@ pub(crate) fn table<E>(
     source: &TableSource<'_>,
     questions: Vec<u32>,
     options: &TableOptions,
+    now: Option<Time>,
     read: &mut dyn FnMut(Seq) -> Result<String, E>,
 ) -> Result<RunTable, E> {
     let by = options.by.as_ref().and_then(|by| source.roll.text_number(by));
@@ -108,7 +111,8 @@ pub(crate) fn table<E>(
     let members = RowMembers::new(source, by, questions);
     let columns = columns::columns(source, by, &members);
     let order = sorting::ordered(source, &members, &columns, options);
-    let times = source.roll.times().unwrap_or((Time(0), Time(0)));
+    let (began, last) = source.roll.times().unwrap_or((Time(0), Time(0)));
+    let times = (began, now.map_or(last, |now| now.max(last)));
     let shown = order.iter().flat_map(|at| members.row(*at).questions.iter().copied());
     let whole = lanes::span(source, shown, times.0, times.1);
     let windows = whole.map(|whole| [options.window.unwrap_or(whole), whole]);
@@ -127,5 +131,6 @@ pub(crate) fn table<E>(
             .map_or_else(Vec::new, |[window, _]| lanes::bars(source, row.questions, window, times));
         rows.push(TableRow { cells, seq, value, failed, bars });
     }
-    Ok(RunTable { columns, rows, all: members.len(), questions: count, windows })
+    let without = count - members.questions();
+    Ok(RunTable { columns, rows, all: members.len(), questions: count, without, windows })
 }

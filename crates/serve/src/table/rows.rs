@@ -46,6 +46,11 @@ impl RowMembers {
         self.groups.as_ref().map_or(self.questions.len(), Vec::len)
     }
 
+    /// How many questions are in a row.
+    pub(super) fn questions(&self) -> usize {
+        self.questions.len()
+    }
+
     /// A row.
     pub(super) fn row(&self, at: usize) -> RowQuestions<'_> {
         let Some(groups) = &self.groups else {

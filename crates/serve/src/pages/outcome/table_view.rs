@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use retold::id::Seq;
 use retold::log::EventFilter;
+use retold::run::clock;
 use retold_archive::Damage;
 use retold_study::table::Table;
 use serde::Serialize;
@@ -34,6 +35,8 @@ pub(super) struct TableView {
     /// How many rows there are in all, and of how many calls.
     all: usize,
     calls: usize,
+    /// How many of the calls are in no row, because they lack the label.
+    without: usize,
     /// From which row on it is shown.
     from: usize,
     first: Option<String>,
@@ -116,8 +119,10 @@ impl RunPageRequest<'_> {
         let source = TableSource::new(roll, decisions, &site.prices);
         let choices = FacetChoices { filter, status: asked.status, end: jobs.untrusted, hits };
         let (questions, facets) = facets(&source, choices);
+        // What is not answered yet is in flight until now.
+        let now = (self.info.outcome == "running").then(clock::now);
         let mut read = |seq: Seq| self.decided(seq);
-        Ok((table(&source, questions, &asked.options, &mut read)?, facets))
+        Ok((table(&source, questions, &asked.options, now, &mut read)?, facets))
     }
 
     pub(super) fn table_view(
@@ -128,7 +133,7 @@ impl RunPageRequest<'_> {
     ) -> TableView {
         let query = &self.asked.query;
         let TableOptions { by, sort, from, most, .. } = options;
-        let RunTable { columns, rows, all, questions, windows } = found;
+        let RunTable { columns, rows, all, questions, without, windows } = found;
         let sort = sort.as_deref().unwrap_or("");
         let columns = columns.into_iter().map(|column| {
             let (is_up, is_down) =
@@ -171,6 +176,7 @@ impl RunPageRequest<'_> {
             rows: rows.collect(),
             all,
             calls: questions,
+            without,
             from,
             first: (from > 0).then(|| query.with(&[("skip", None)])),
             previous: (from > 0).then(|| to(from.saturating_sub(most))),
@@ -204,9 +210,7 @@ pub(crate) fn csv(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let asked = TableQuery::new(&query, &roll, MOST_IN_FILE)?;
     let (found, _) = of.table(&roll, &filter, hits.found.as_deref(), &asked, &jobs)?;
     if !is_read || !jobs.is_complete || hits.indexed.is_some() {
-        return Err(PageError::NotFound(
-            "the run is still being read: load the page of the run until it is complete".to_owned(),
-        ));
+        return Err(PageError::StillRead);
     }
     let headings: Vec<&str> = found.columns.iter().map(|column| &*column.heading).collect();
     let mut table = Table::new("table", &headings);

@@ -5,6 +5,7 @@ use retold::id::{EventHash, RunId, Time};
 use serde_json::{Value, json};
 
 use super::span::{Span, span_id};
+use crate::format::otlp::SIMULATED;
 use crate::otlp::any_value::{attribute, integer, text, truth};
 use crate::otlp::names;
 
@@ -75,7 +76,7 @@ impl RootSpan {
         let mut attributes = vec![
             attribute("retold.experiment", text(&started.experiment)),
             attribute("retold.head", text(&head.to_string())),
-            attribute("retold.simulated", truth(started.is_simulated())),
+            attribute(SIMULATED, truth(started.is_simulated())),
         ];
         attributes.extend(started.drawn_from().map(|seed| attribute("retold.seed", integer(seed))));
         let outcome = outcome.as_deref();

@@ -25,6 +25,9 @@ use spans::{FoundSpan, SpanEvent, SpanKey, log_events, spans};
 /// What a value of OTLP has, one of these.
 pub(crate) const TELEMETRY: [&str; 3] = ["resourceSpans", "resourceLogs", "resourceMetrics"];
 
+/// The attribute of a run whose answers were made up.
+pub(crate) const SIMULATED: &str = "retold.simulated";
+
 /// The spans and log records of some files.
 #[derive(Default)]
 pub(crate) struct OtlpFiles {
@@ -68,6 +71,11 @@ impl OtlpFiles {
             self.events.entry(key).or_default().push(event);
         }
         Ok(())
+    }
+
+    /// Whether a span says that the answers were made up.
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.spans.iter().any(|span| span.attributes.get(SIMULATED) == Some(&Value::Bool(true)))
     }
 
     /// The exchanges of the files, in the order in which they were asked.
