@@ -30,7 +30,7 @@ pub(crate) struct DecisionEntry {
     previous: u32,
 }
 
-/// What is decided where: what is asked for, and the name of the decision.
+/// What is decided where: what is asked for (`NONE` if it does not matter), and the name of the decision.
 pub(crate) type DecisionKey = (u32, u32);
 
 /// What the values of a name are.

@@ -1,5 +1,13 @@
 //! The page of a run opens on what came out: figures, and a table of its calls or participants.
 
+use std::time::Duration;
+
+use retold::event::{DecidedBy, DecisionDetails, PROGRAM, RunStarted};
+use retold::exchange::Collector;
+use retold::id::{CallPath, RunId, Time};
+use retold::log::SqliteBackend;
+use retold::model::Response;
+use retold::prompt::Request;
 use serde_json::{Value, json};
 
 use super::{Served, imported, run_of, runs};
@@ -284,4 +292,47 @@ fn a_small_table_looks_like_this() {
     let served = Served::log(&place, "retold.db");
     let html = served.html("/run/latest?by=condition&sort=-calls");
     assert_said!("serve_table", part(&html, "<table class=\"list outcomes\">", "</table>"));
+}
+
+/// A participant who votes in ten calls of different names, and a call that belongs to nobody.
+fn votes_in_many_places(place: &Place) {
+    let started = RunStarted {
+        experiment: PROGRAM.to_owned(),
+        seed: 0,
+        settings: json!({}),
+        model: json!({}),
+        program: "test".to_owned(),
+        forked_from: None,
+    };
+    let mut collector = Collector::begin("test".to_owned(), started.clone(), Time(0)).unwrap();
+    for n in 0..11 {
+        let request = Request::from_body(json!({"model": "m", "messages": []})).unwrap();
+        let labels = (n < 10).then(|| ("participant".to_owned(), "p".to_owned()));
+        let call = CallPath::new(format!("c{}", char::from(b'a' + n))).unwrap();
+        let asked = collector.sent(call, 0, request, labels.into_iter().collect()).unwrap();
+        let answer = collector.received(asked, Response::text("I vote"), Duration::ZERO, None);
+        let parser = json!({"name": "program", "params": {"name": "vote"}, "version": 1});
+        let by = DecidedBy { in_place_of: None, method: "reported".to_owned(), parser };
+        let value = if n < 9 { json!("yes") } else { json!("no") };
+        let details =
+            DecisionDetails { choice: None, reasoning: None, value, warnings: Vec::new() };
+        collector.decided(answer.unwrap(), by, details).unwrap();
+    }
+    let backend =
+        SqliteBackend::open_or_create(&place.path("retold.db"), Default::default()).unwrap();
+    collector.finish(started, true).unwrap().store(&backend, RunId([3; 8])).unwrap();
+}
+
+#[test]
+fn a_decision_of_many_places_is_one_column_and_calls_in_no_row_are_counted() {
+    let place = Place::new();
+    votes_in_many_places(&place);
+    let served = Served::log(&place, "retold.db");
+    let page = served.json("/run/latest?by=participant");
+    let at = headings(&page).iter().position(|heading| *heading == "vote").unwrap();
+    assert_eq!(cells(&page)[0][at], "yes → no (10)");
+    assert_eq!((&page["table"]["calls"], &page["table"]["without"]), (&json!(11), &json!(1)));
+    let html = served.html("/run/latest?by=participant");
+    assert!(html.contains("1 row of 11 calls"), "{html}");
+    assert!(html.contains("1 call without the label participant is in no row."), "{html}");
 }

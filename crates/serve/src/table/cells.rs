@@ -13,6 +13,7 @@ use super::rows::RowQuestions;
 use crate::decision_columns::{DecisionEntry, DecisionKey};
 use crate::question_columns::{QuestionRow, QuestionStatus};
 use crate::render::{dollars, seconds};
+use crate::texts::NONE;
 
 /// The longest text of a cell, in characters.
 const LONGEST: usize = 160;
@@ -185,7 +186,8 @@ fn first_and_last<'a>(
 ) -> Option<(&'a str, &'a str, usize)> {
     let mut found: Option<(&str, &str, usize)> = None;
     for at in row.questions {
-        if source.question(*at).is_none_or(|question| question.asked_for != asked_for) {
+        let is_there = |question: &QuestionRow| [question.asked_for, NONE].contains(&asked_for);
+        if source.question(*at).is_none_or(|question| !is_there(question)) {
             continue;
         }
         let mut about = source.decisions.about(usize::try_from(*at).ok()?);

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::TableSource;
 use super::rows::{RowMembers, RowQuestions};
 use crate::decision_columns::DecisionKey;
+use crate::texts::NONE;
 
 /// The most columns of labels, and of decisions.
 const MOST: usize = 8;
@@ -125,16 +126,19 @@ fn labels(source: &TableSource<'_>, by: Option<u32>, members: &RowMembers) -> Ve
 }
 
 /// What is decided where, of what can be compared at a glance, with its heading: the name, or like `before.vote` if it is
-/// decided at several places.
+/// decided at several places. A name that is decided at more places than there is room for is one column, whatever the place.
 fn keys(source: &TableSource<'_>) -> Vec<(DecisionKey, String)> {
     let all = source.decisions.keys();
     let comparable = all.iter().filter(|(_, name)| source.decisions.is_comparable(*name));
-    let heading = |(place, name): DecisionKey| {
+    let mut keys: Vec<(DecisionKey, String)> = Vec::new();
+    for &(place, name) in comparable {
         let text = source.decisions.text(name);
         match all.iter().filter(|(_, other)| *other == name).count() {
-            1 => text.to_owned(),
-            _ => format!("{}.{text}", source.roll.text(place)),
+            1 => keys.push(((place, name), text.to_owned())),
+            2..=MOST => keys.push(((place, name), format!("{}.{text}", source.roll.text(place)))),
+            _ if keys.iter().any(|(key, _)| *key == (NONE, name)) => {}
+            _ => keys.push(((NONE, name), text.to_owned())),
         }
-    };
-    comparable.map(|key| (*key, heading(*key))).collect()
+    }
+    keys
 }
