@@ -20,16 +20,9 @@ pub(crate) fn shown(quiet: bool) -> Box<dyn Fn(Progress)> {
         return Box::new(|_| {});
     }
     if std::io::stderr().is_terminal() {
-        let bar = ProgressBar::new(0);
-        let template = "{bar:30} {human_pos} of {human_len} answers{pace}  {msg}";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.with_key(
-                "pace",
-                |state: &ProgressState, out: &mut dyn fmt::Write| {
-                    let _ = out.write_str(&pace(state.pos(), state.per_sec(), state.eta()));
-                },
-            ));
-        }
+        // How many answers there will be is known of few studies before they are asked for.
+        let bar = ProgressBar::no_length();
+        bar.set_style(bar_style("{human_pos} answers{pace}  {msg}"));
         return Box::new(move |progress| on_bar(&bar, progress));
     }
     let watch = Stopwatch::start();
@@ -69,20 +62,36 @@ impl Drop for ProgressGuard {
     }
 }
 
-/// How fast it goes, and how long it still takes. Before the first answer, there is no basis for an estimate.
-fn pace(done: u64, per_second: f64, left: Duration) -> String {
+/// How the bar of a run looks.
+fn bar_style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template);
+    style.unwrap_or_else(|_| ProgressStyle::default_bar()).with_key(
+        "pace",
+        |state: &ProgressState, out: &mut dyn fmt::Write| {
+            let left = state.len().map(|_| state.eta());
+            let _ = out.write_str(&pace(state.pos(), state.per_sec(), left));
+        },
+    )
+}
+
+/// How fast it goes and, if it is known how many answers there will be, how long it still takes. Before the first answer, there
+/// is no basis for an estimate.
+fn pace(done: u64, per_second: f64, left: Option<Duration>) -> String {
+    let left = left.map_or_else(String::new, |left| format!("  {} left", HumanDuration(left)));
     match done {
         0 => String::new(),
-        _ if per_second < 1.0 => {
-            format!("  {:.0}/min  {} left", per_second * 60.0, HumanDuration(left))
-        }
-        _ => format!("  {per_second:.0}/s  {} left", HumanDuration(left)),
+        _ if per_second < 1.0 => format!("  {:.0}/min{left}", per_second * 60.0),
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
+        _ => format!("  {}/s{left}", grouped(per_second.round() as u64)),
     }
 }
 
 fn on_bar(bar: &ProgressBar, progress: Progress) {
     let done = progress.exchanges + progress.failed;
-    if bar.length() != Some(progress.expected.max(done)) {
+    if progress.expected > 0 {
+        if bar.length().is_none() {
+            bar.set_style(bar_style("{bar:30} {human_pos} of {human_len} answers{pace}  {msg}"));
+        }
         bar.set_length(progress.expected.max(done));
     }
     bar.set_position(done);
@@ -118,9 +127,10 @@ mod tests {
     #[test]
     fn the_pace_has_one_unit_and_comes_with_the_first_answer() {
         let minute = Duration::from_secs(60);
-        assert_eq!(pace(0, 0.0, minute), "");
-        assert_eq!(pace(120, 42.4, minute), "  42/s  60 seconds left");
-        assert_eq!(pace(3, 0.2, minute), "  12/min  60 seconds left");
+        assert_eq!(pace(0, 0.0, Some(minute)), "");
+        assert_eq!(pace(120, 1042.4, Some(minute)), "  1,042/s  60 seconds left");
+        assert_eq!(pace(3, 0.2, Some(minute)), "  12/min  60 seconds left");
+        assert_eq!(pace(3, 2.0, None), "  2/s", "nobody knows how many there will be");
     }
 
     #[test]
