@@ -41,6 +41,6 @@ pub use permutation::{DRAWN_ASSIGNMENTS, EXACT_ASSIGNMENTS, PermutationTest};
 pub use table::{
     ClusteringUsed, ComparedGroups, FigureFinding, FigureGroup, FigureRun, FigureTable,
     FiguresError, GroupValue, SuggestedFigures, SuggestedTables, census_of, figure_tables,
-    suggested_figures, suggested_tables,
+    natural_order, suggested_figures, suggested_tables,
 };
 pub use words::{other_seed, other_seeds};

@@ -165,7 +165,7 @@ fn verdicts(log: &Log, judge: RunId) -> Result<Scores, CliError> {
         let Event::Occurred(fact) = stored.event().map_err(LogError::from)? else { continue };
         let judged: Judged =
             serde_json::from_value(fact.fact).map_err(|e| CliError::usage(e.to_string()))?;
-        // Nobody answered: that is no verdict.
+        // Without an answer, there is no verdict to record.
         if judged.samples.is_empty() {
             continue;
         }

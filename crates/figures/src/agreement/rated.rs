@@ -1,8 +1,9 @@
 //! Who decided what about the same answers of a run: parsers of several versions, programs, functions, judges and people.
 //!
-//! A rater is whoever made decisions ([`DecidedBy::made_by`](retold::event::DecidedBy::made_by)), in the run itself or in runs
+//! A rater is the parser, program, function, person or judge that made decisions
+//! ([`DecidedBy::made_by`](retold::event::DecidedBy::made_by)), in the run itself or in runs
 //! of accepted decisions about its answers, whether they are in force or not. A later decision of the same rater about the same
-//! choice of an answer replaces the earlier one. Null values and last resorts are no ratings.
+//! choice of an answer replaces the earlier one. Null values and last resorts do not count as ratings.
 
 use std::collections::{BTreeMap, BTreeSet};
 

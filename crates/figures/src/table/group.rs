@@ -92,7 +92,7 @@ impl Serialize for GroupValue {
 }
 
 /// The order in which numbers within texts count as numbers: `day 2` is before `day 10`.
-fn natural_order(one: &str, other: &str) -> Ordering {
+pub fn natural_order(one: &str, other: &str) -> Ordering {
     let mut parts = parts(one).zip(parts(other));
     let different = parts.find_map(|(one, other)| {
         let order = match (is_number(one), is_number(other)) {

@@ -21,7 +21,7 @@ use retold::run::started;
 use serde::Serialize;
 
 pub use finding::FigureFinding;
-pub use group::GroupValue;
+pub use group::{GroupValue, natural_order};
 pub use suggested::{SuggestedFigures, SuggestedTables, suggested_figures, suggested_tables};
 
 use crate::definition::FigureDefinition;

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use retold::id::Seq;
 use retold::log::EventFilter;
+use retold_figures::natural_order;
 use serde::Serialize;
 
 use super::TableSource;
-use super::rows::natural;
 use crate::question_columns::{QuestionRow, QuestionStatus};
 use crate::texts::NONE;
 
@@ -212,7 +212,7 @@ impl FacetOf {
                 FacetValue { value, text: text.to_owned(), count, chosen }
             })
             .collect();
-        values.sort_by_cached_key(|value| natural(&value.text));
+        values.sort_by(|one, other| natural_order(&one.text, &other.text));
         Facet { key, name, values }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use retold_figures::natural_order;
+
 use super::TableSource;
 use crate::texts::NONE;
 
@@ -32,7 +34,8 @@ impl RowMembers {
             }
         }
         let mut values: Vec<u32> = by_value.keys().copied().collect();
-        values.sort_by_cached_key(|value| natural(source.roll.text(*value)));
+        values
+            .sort_by(|one, other| natural_order(source.roll.text(*one), source.roll.text(*other)));
         let (mut questions, mut groups) = (Vec::new(), Vec::new());
         for value in values {
             questions.append(by_value.get_mut(&value).unwrap_or(&mut Vec::new()));
@@ -67,36 +70,5 @@ impl RowMembers {
     /// Whether each row is one question.
     pub(super) fn are_calls(&self) -> bool {
         self.groups.is_none()
-    }
-}
-
-/// What names are ordered by: `p_2` comes before `p_10`.
-pub(super) fn natural(text: &str) -> Vec<(String, u64)> {
-    let mut parts = Vec::new();
-    let (mut letters, mut digits) = (String::new(), String::new());
-    for c in text.chars() {
-        if c.is_ascii_digit() {
-            digits.push(c);
-            continue;
-        }
-        if !digits.is_empty() {
-            parts.push((std::mem::take(&mut letters), digits.parse().unwrap_or(u64::MAX)));
-            digits.clear();
-        }
-        letters.push(c);
-    }
-    parts.push((letters, digits.parse().unwrap_or(0)));
-    parts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_in_names_are_ordered_by_their_size() {
-        let mut names = ["p_10", "p_2", "p", "10", "2", "p_2b"];
-        names.sort_by_cached_key(|name| natural(name));
-        assert_eq!(names, ["2", "10", "p", "p_2", "p_2b", "p_10"]);
     }
 }

@@ -2,9 +2,11 @@
 
 use std::cmp::Ordering;
 
+use retold_figures::natural_order;
+
 use super::cells::ColumnValue;
 use super::columns::TableColumn;
-use super::rows::{RowMembers, natural};
+use super::rows::RowMembers;
 use super::{TableOptions, TableSource};
 
 /// The places of the rows that are shown, in their order.
@@ -57,7 +59,7 @@ impl ColumnValue<'_> {
         match (self, other) {
             (ColumnValue::Number(one), ColumnValue::Number(other)) => one.total_cmp(other),
             (ColumnValue::Text(one), ColumnValue::Text(other)) if one == other => Ordering::Equal,
-            (ColumnValue::Text(one), ColumnValue::Text(other)) => natural(one).cmp(&natural(other)),
+            (ColumnValue::Text(one), ColumnValue::Text(other)) => natural_order(one, other),
             _ => rank(self).cmp(&rank(other)),
         }
     }
