@@ -65,6 +65,28 @@ impl LinkedEvent {
         &self.event
     }
 
+    /// The event of `run` as a log returns it.
+    pub fn stored(&self, run: RunId) -> StoredEvent {
+        let Head { seq, hash } = self.head;
+        let NewEvent { kind, version, time, call, sample, prompt, cause, content, body } =
+            self.event.clone();
+        let prompt = prompt.map(|prompt| prompt.hash());
+        StoredEvent {
+            run,
+            seq,
+            kind,
+            version,
+            time,
+            call,
+            sample,
+            prompt,
+            cause,
+            content,
+            body,
+            hash,
+        }
+    }
+
     /// The event, without its link.
     pub fn into_event(self) -> NewEvent {
         self.event

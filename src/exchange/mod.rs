@@ -3,6 +3,7 @@
 //! - [`export_recording`], [`read_recording`]: a whole run with its hash chain, as JSON Lines that
 //!   diff well.
 //! - [`import_recording`]: adds a recording to a log, checked link by link, all or nothing.
+//! - [`LineWriter`], [`LineReader`]: the lines of a recording, for whoever keeps them elsewhere.
 //! - [`AcceptedRun`]: decisions that were made again, as a run of their own.
 //! - [`export_exchanges`], [`read_exchanges`]: requests and answers alone, one per line.
 //! - [`Collector`]: a run that is put together from a file of any format.
@@ -14,6 +15,8 @@ mod error;
 mod exchanges;
 mod export;
 mod import;
+mod line_reader;
+mod line_writer;
 mod recording;
 mod requests;
 mod stash;
@@ -26,4 +29,6 @@ pub use error::ImportError;
 pub use exchanges::{EXCHANGES, Exchanges, ExportedExchanges, export_exchanges, read_exchanges};
 pub use export::export_recording;
 pub use import::{ImportResult, import_recording};
+pub use line_reader::{LineProblem, LineReader};
+pub use line_writer::{LineOfEvent, LineWriter};
 pub use recording::{Recording, is_recording, read_recording, read_recording_to_damage};

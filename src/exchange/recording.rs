@@ -17,24 +17,14 @@
 //! first use, so a recording can be read as a stream, and two recordings of one run are the same
 //! bytes.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
-use data_encoding::BASE64;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::error::ImportError;
-use super::requests::RequestCache;
-use super::stash::Stash;
-use crate::content::Content;
-use crate::event::{EventLine, NewEvent};
-use crate::explain::explain;
-use crate::id::{ContentHash, EventHash, PromptHash, RunId, Seq};
+use super::line_reader::{LineProblem, LineReader};
+use crate::id::{EventHash, RunId, Seq};
 use crate::jsonl::{JsonlProblem, JsonlReader};
-use crate::log::lists::{Base, StoredPart, whole};
-use crate::log::{FORMAT, Fault, Finding, Head, LogError, Scratch, SharedBackend, expand};
-use crate::prompt::{Request, RequestError, canonical};
+use crate::log::{FORMAT, Fault, Finding, Head, LogError, Scratch, SharedBackend};
 
 /// A run read from a file, with every hash checked.
 pub struct Recording {
@@ -54,27 +44,6 @@ struct RecordingHeader {
     head: EventHash,
     recording: String,
     run: RunId,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ContentLine {
-    content: ContentHash,
-    #[serde(default)]
-    text: Option<String>,
-    #[serde(default)]
-    vector: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RequestLine {
-    #[serde(default)]
-    base: Option<PromptHash>,
-    prompt: PromptHash,
-    request: Value,
-    #[serde(default)]
-    shared: Option<usize>,
 }
 
 /// Whether a file begins like a recording, also if its first line is missing or damaged. Errors in that
@@ -153,11 +122,9 @@ fn read(mut lines: JsonlReader) -> Result<(RecordingReader, Option<ImportError>)
         return Err(ImportError::NewerFormat { path: name, found, supported: FORMAT });
     }
     let mut reading = RecordingReader {
-        run: header.run,
+        lines: LineReader::new(header.run, Head::START),
         scratch: Scratch::new(header.run),
-        contents: Stash::default(),
-        requests: Stash::default(),
-        known: RequestCache::default(),
+        run: header.run,
     };
     for line in lines {
         let (number, line) = match line {
@@ -168,15 +135,19 @@ fn read(mut lines: JsonlReader) -> Result<(RecordingReader, Option<ImportError>)
             }
             Err(error) => return Ok((reading, Some(error.into()))),
         };
-        let wrong = match reading.add(&line) {
-            Ok(()) => continue,
-            Err(RecordingProblem::Chain(seq)) => {
+        let wrong = match reading.lines.read(&line) {
+            Ok(None) => continue,
+            Ok(Some(event)) => {
+                reading.scratch.add(event)?;
+                continue;
+            }
+            Err(LineProblem::Chain(seq)) => {
                 ImportError::BrokenChain { path: name, line: number, seq }
             }
-            Err(RecordingProblem::Line(what)) => {
-                ImportError::Line { path: name, line: number, what }
+            Err(LineProblem::Line(what)) => ImportError::Line { path: name, line: number, what },
+            Err(LineProblem::Temporary(error)) => {
+                return Err(LogError::failed("a temporary file", error).into());
             }
-            Err(RecordingProblem::Log(error)) => return Err(error.into()),
         };
         return Ok((reading, Some(wrong)));
     }
@@ -194,43 +165,11 @@ fn read(mut lines: JsonlReader) -> Result<(RecordingReader, Option<ImportError>)
     Ok((reading, wrong))
 }
 
-enum RecordingProblem {
-    Line(String),
-    Chain(Seq),
-    Log(LogError),
-}
-
-impl From<LogError> for RecordingProblem {
-    fn from(error: LogError) -> Self {
-        RecordingProblem::Log(error)
-    }
-}
-
-impl From<RequestError> for RecordingProblem {
-    fn from(error: RequestError) -> Self {
-        RecordingProblem::Line(error.to_string())
-    }
-}
-
-/// The temporary file cannot be used.
-impl From<std::io::Error> for RecordingProblem {
-    fn from(error: std::io::Error) -> Self {
-        RecordingProblem::Log(LogError::failed("a temporary file", error))
-    }
-}
-
-/// Kinds of stashed bytes.
-const TEXT: u8 = 0;
-const VECTOR: u8 = 1;
-const UPON_BASE: u8 = 2;
-
+/// A recording of which a part was read.
 struct RecordingReader {
     run: RunId,
+    lines: LineReader,
     scratch: Scratch,
-    contents: Stash,
-    /// Requests as canonical JSON, as given.
-    requests: Stash,
-    known: RequestCache,
 }
 
 impl RecordingReader {
@@ -238,196 +177,4 @@ impl RecordingReader {
         let (run, head) = (self.run, self.scratch.head());
         Ok(Recording { run, log: self.scratch.finish()?, head })
     }
-
-    fn add(&mut self, line: &str) -> Result<(), RecordingProblem> {
-        let wrong = |what: String| RecordingProblem::Line(what);
-        let value: Value = serde_json::from_str(line).map_err(|e| {
-            let text = e.to_string();
-            let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-            wrong(format!("not JSON at column {}: {}", e.column(), explain(reason)))
-        })?;
-        let is = |key: &str| value.get(key).is_some();
-        if is("kind") {
-            let event =
-                EventLine::deserialize(value).map_err(|e| wrong(explain(&e.to_string())))?;
-            return self.event(event);
-        }
-        if is("request") {
-            let request =
-                RequestLine::deserialize(value).map_err(|e| wrong(explain(&e.to_string())))?;
-            return self.request(request);
-        }
-        let content =
-            ContentLine::deserialize(value).map_err(|e| wrong(explain(&e.to_string())))?;
-        self.content(content)
-    }
-
-    fn content(&mut self, line: ContentLine) -> Result<(), RecordingProblem> {
-        let content = match (line.text, line.vector) {
-            (Some(text), None) => Some(Content::from(text)),
-            (None, Some(vector)) => {
-                BASE64.decode(vector.as_bytes()).ok().and_then(|b| Content::vector_from_bytes(&b))
-            }
-            _ => None,
-        };
-        let content = content.filter(|c| c.hash() == line.content).ok_or_else(|| {
-            RecordingProblem::Line(format!("the content does not have the hash {}", line.content))
-        })?;
-        let kind = if matches!(content, Content::Text(_)) { TEXT } else { VECTOR };
-        Ok(self.contents.put(line.content.as_bytes(), kind, &content.bytes())?)
-    }
-
-    fn request(&mut self, line: RequestLine) -> Result<(), RecordingProblem> {
-        let contents = &mut self.contents;
-        let mut text = |id: &str| {
-            let hash: ContentHash = id.parse().ok()?;
-            match content_of(contents, hash).ok()?? {
-                Content::Text(text) => Some(text.to_string()),
-                Content::Vector(_) => Some(String::new()),
-            }
-        };
-        let skeleton =
-            canonical(&line.request).map_err(|e| RecordingProblem::Line(e.to_string()))?;
-        let request = expand(&skeleton, &mut text)?;
-        let base = match (line.base, line.shared) {
-            (None, None) => None,
-            (Some(of), Some(messages)) => Some(Base { of, messages }),
-            _ => {
-                return Err(RecordingProblem::Line(
-                    "\"base\" and \"shared\" belong together".to_owned(),
-                ));
-            }
-        };
-        let part = StoredPart { request, base };
-        let request = self.whole(&part)?;
-        if request.hash() != line.prompt {
-            let what = format!("the request does not have the hash {}", line.prompt);
-            return Err(RecordingProblem::Line(what));
-        }
-        self.stash(line.prompt, &part)?;
-        self.known.put(&request);
-        Ok(())
-    }
-
-    /// Keeps a request as given.
-    fn stash(
-        &mut self,
-        prompt: PromptHash,
-        part: &StoredPart<PromptHash>,
-    ) -> Result<(), RecordingProblem> {
-        let canonical = part.request.canonical().as_bytes();
-        match part.base {
-            None => self.requests.put(prompt.as_bytes(), TEXT, canonical)?,
-            Some(Base { of, messages }) => {
-                let messages = (messages as u64).to_le_bytes();
-                let bytes = [of.as_bytes().as_slice(), &messages, canonical].concat();
-                self.requests.put(prompt.as_bytes(), UPON_BASE, &bytes)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// A request as given.
-    fn part(
-        &mut self,
-        prompt: PromptHash,
-    ) -> Result<Option<StoredPart<PromptHash>>, RecordingProblem> {
-        let Some((kind, bytes)) = self.requests.get(prompt.as_bytes())? else { return Ok(None) };
-        let upon = bytes.split_first_chunk::<32>().filter(|_| kind == UPON_BASE);
-        let upon = upon.and_then(|(of, rest)| Some((of, rest.split_first_chunk::<8>()?)));
-        let (base, canonical) = match upon {
-            None => (None, bytes.as_slice()),
-            Some((of, (messages, canonical))) => {
-                let messages = u64::from_le_bytes(*messages) as usize;
-                (Some(Base { of: PromptHash(*of), messages }), canonical)
-            }
-        };
-        let request = Request::from_canonical(&String::from_utf8_lossy(canonical));
-        Ok(Some(StoredPart {
-            request: request.map_err(|e| RecordingProblem::Line(e.to_string()))?,
-            base,
-        }))
-    }
-
-    /// The whole of a request as given.
-    fn whole(&mut self, part: &StoredPart<PromptHash>) -> Result<Request, RecordingProblem> {
-        // Most dialogues continue from a request that occurred a short time ago.
-        if let Some(Base { of, messages }) = part.base
-            && let Some(base) = self.known.get(of)
-        {
-            return Ok(part.request.after(&[(&base, messages)])?);
-        }
-        whole(part, &mut |of| {
-            let missing = || {
-                RecordingProblem::Line(format!("request {of} has not been given before this line"))
-            };
-            Ok(Arc::new(self.part(of)?.ok_or_else(missing)?))
-        })
-    }
-
-    /// A request that was given earlier.
-    fn request_of(&mut self, prompt: PromptHash) -> Result<Option<Request>, RecordingProblem> {
-        if let Some(request) = self.known.get(prompt) {
-            return Ok(Some(request));
-        }
-        let Some(part) = self.part(prompt)? else { return Ok(None) };
-        let request = self.whole(&part)?;
-        self.known.put(&request);
-        Ok(Some(request))
-    }
-
-    fn event(&mut self, line: EventLine) -> Result<(), RecordingProblem> {
-        let wrong = |what: String| RecordingProblem::Line(what);
-        let EventLine {
-            body,
-            call,
-            cause,
-            content,
-            hash,
-            kind,
-            prompt,
-            run,
-            sample,
-            seq,
-            time,
-            vector,
-            version,
-        } = line;
-        if run != self.run {
-            return Err(wrong(format!("it is an event of another run, {run}")));
-        }
-        let due = self.scratch.head().seq.next();
-        if seq != due {
-            return Err(wrong(format!("seq {seq} where seq {due} is expected")));
-        }
-        let content = match content.or(vector) {
-            None => None,
-            Some(hash) => Some(content_of(&mut self.contents, hash)?.ok_or_else(|| {
-                wrong(format!("content {hash} has not been given before this line"))
-            })?),
-        };
-        let prompt = match prompt {
-            None => None,
-            Some(hash) => Some(self.request_of(hash)?.ok_or_else(|| {
-                wrong(format!("request {hash} has not been given before this line"))
-            })?),
-        };
-        let body = canonical(&body).map_err(|e| wrong(e.to_string()))?;
-        let (kind, body) = (Cow::Owned(kind), Cow::Owned(body));
-        let event = NewEvent { kind, version, time, call, sample, prompt, cause, content, body };
-        let event = self.scratch.link(event);
-        if event.head().hash != hash {
-            return Err(RecordingProblem::Chain(seq));
-        }
-        Ok(self.scratch.add(event)?)
-    }
-}
-
-/// A content that was given earlier.
-fn content_of(contents: &mut Stash, hash: ContentHash) -> std::io::Result<Option<Content>> {
-    let Some((kind, bytes)) = contents.get(hash.as_bytes())? else { return Ok(None) };
-    Ok(match kind {
-        VECTOR => Content::vector_from_bytes(&bytes),
-        _ => String::from_utf8(bytes).ok().map(Content::from),
-    })
 }

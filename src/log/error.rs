@@ -236,7 +236,7 @@ impl LogError {
     }
 
     /// The file or folder at a path cannot be opened or written.
-    pub(crate) fn cannot_open(
+    pub fn cannot_open(
         path: impl Into<String>,
         source: impl Into<Box<dyn Error + Send + Sync>>,
     ) -> Self {
@@ -244,7 +244,7 @@ impl LogError {
     }
 
     /// The system reported a failure at a path.
-    pub(crate) fn failed(
+    pub fn failed(
         path: impl Into<String>,
         source: impl Into<Box<dyn Error + Send + Sync>>,
     ) -> Self {

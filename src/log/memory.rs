@@ -9,8 +9,8 @@ use super::error::LogError;
 use super::finding::{Fault, Finding};
 use super::index::Section;
 use super::ledger::{LedgerChange, LedgerEntry, LedgerHead};
-use crate::event::chain::{Head, LinkedEvent};
-use crate::event::{NewEvent, StoredEvent};
+use crate::event::StoredEvent;
+use crate::event::chain::Head;
 use crate::id::{PromptHash, RunId, Seq};
 use crate::prompt::Request;
 
@@ -123,14 +123,6 @@ impl Store {
     }
 }
 
-fn stored(event: &LinkedEvent, run: RunId) -> StoredEvent {
-    let Head { seq, hash } = event.head();
-    let NewEvent { kind, version, time, call, sample, prompt, cause, content, body } =
-        event.event().clone();
-    let prompt = prompt.map(|p| p.hash());
-    StoredEvent { run, seq, kind, version, time, call, sample, prompt, cause, content, body, hash }
-}
-
 /// What was appended but not flushed.
 #[derive(Debug, Default)]
 struct StagedAppends {
@@ -158,7 +150,7 @@ impl MemoryCommitter {
             self.staged.order.push(*run);
         }
         let staged = self.staged.runs.entry(*run).or_default();
-        staged.extend(events.iter().map(|event| stored(event, *run)));
+        staged.extend(events.iter().map(|event| event.stored(*run)));
         let changes = append.ledger_changes().into_iter();
         self.staged.changes.extend(changes.map(|(change, head)| (change, *run, head)));
         let requests = events.iter().filter_map(|event| event.event().prompt.clone());

@@ -59,7 +59,8 @@ pub use filter::{
     name_and_value,
 };
 pub use finding::{
-    EventFault, Fault, FieldFault, FileFault, Finding, LedgerFault, RowFault, WalCopy, WalFault,
+    EventFault, Fault, FieldFault, FileFault, Finding, LedgerFault, RowFault, SegmentFault,
+    WalCopy, WalFault,
 };
 pub use format::FORMAT;
 pub use high_water_mark::{HighWaterMark, HighWaterMarkFile, damaged_slots, marks};

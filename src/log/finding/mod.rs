@@ -8,11 +8,13 @@
 //! - [`LedgerFault`]: the ledger, or a run that differs from it.
 //! - [`FileFault`]: the file that a store keeps its events in.
 //! - [`RowFault`]: rows of that file that no chain covers.
+//! - [`SegmentFault`]: an object of a log in a bucket or a shared folder.
 
 mod event;
 mod file;
 mod ledger;
 mod row;
+mod segment;
 
 use std::fmt;
 
@@ -22,6 +24,7 @@ pub use event::{EventFault, FieldFault};
 pub use file::{FileFault, WalCopy, WalFault};
 pub use ledger::LedgerFault;
 pub use row::RowFault;
+pub use segment::SegmentFault;
 
 use super::error::LogError;
 use crate::id::{RunId, Seq};
@@ -81,6 +84,9 @@ pub enum Fault {
     /// A row that no chain covers.
     #[error(transparent)]
     Row(#[from] RowFault),
+    /// An object of a log in a bucket or a shared folder.
+    #[error(transparent)]
+    Segment(#[from] SegmentFault),
     /// A part of the file is lost, and this event and those after it with that part.
     #[error("{part}, and this event and what followed are missing")]
     LostWith {

@@ -1,0 +1,171 @@
+//! A log in a bucket or a shared folder.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use object_store::ObjectStore;
+use retold::id::RunId;
+use retold::log::{Backend, Committer, Finding, Lease, LeaseGuard, LogError, Reader};
+
+use crate::bridge::Bridge;
+use crate::committer::BucketCommitter;
+use crate::ledger::NewEntry;
+use crate::marker;
+use crate::names::Names;
+use crate::objects::Objects;
+use crate::reader::BucketReader;
+use crate::segments::Segments;
+use crate::writer::Writer;
+
+/// A log in a bucket or a shared folder. Clones share it.
+#[derive(Debug, Clone)]
+pub struct BucketBackend {
+    shared: Arc<Shared>,
+}
+
+/// What all connections of a process share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) segments: Arc<Segments>,
+    bridge: Bridge,
+    /// The runs that this process writes.
+    leases: Mutex<BTreeSet<RunId>>,
+}
+
+impl Shared {
+    /// Waits for what is done with the segments.
+    pub(crate) fn wait<
+        T: Send + 'static,
+        F: Future<Output = Result<T, LogError>> + Send + 'static,
+    >(
+        &self,
+        work: impl FnOnce(Arc<Segments>) -> F,
+    ) -> Result<T, LogError> {
+        self.bridge.wait(self.segments.objects.name(), work(self.segments.clone()))
+    }
+
+    fn leases(&self) -> MutexGuard<'_, BTreeSet<RunId>> {
+        self.leases.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl BucketBackend {
+    /// A log that exists.
+    ///
+    /// # Errors
+    /// [`LogError::Missing`] if there is none; [`LogError`] if the store cannot be read.
+    pub fn open(
+        store: Arc<dyn ObjectStore>,
+        prefix: object_store::path::Path,
+        name: &str,
+    ) -> Result<Self, LogError> {
+        let backend = Self::unopened(store, prefix, name)?;
+        backend.shared.wait(|segments| async move { marker::find(&segments).await })?;
+        Ok(backend)
+    }
+
+    /// A log, which is created if there is none. A store that does not keep the promise on which everything rests, to
+    /// create an object only once, is refused.
+    ///
+    /// # Errors
+    /// [`LogError::CannotOpen`] for such a store; [`LogError`] if it cannot be written.
+    pub fn open_or_create(
+        store: Arc<dyn ObjectStore>,
+        prefix: object_store::path::Path,
+        name: &str,
+    ) -> Result<Self, LogError> {
+        let backend = Self::unopened(store, prefix, name)?;
+        backend.shared.wait(|segments| async move { marker::create(&segments).await })?;
+        Ok(backend)
+    }
+
+    fn unopened(
+        store: Arc<dyn ObjectStore>,
+        prefix: object_store::path::Path,
+        name: &str,
+    ) -> Result<Self, LogError> {
+        let objects = Objects::new(store, name.into());
+        let segments = Arc::new(Segments::new(objects, Names::new(prefix)));
+        let bridge = Bridge::new(name)?;
+        Ok(BucketBackend {
+            shared: Arc::new(Shared { segments, bridge, leases: Mutex::default() }),
+        })
+    }
+}
+
+/// Decides the last commit of a run, if whoever put its segments died before the ledger had its entries.
+async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
+    let end = segments.end(run).await?;
+    if end.all == end.segments {
+        return Ok(());
+    }
+    let last = segments.segment(run, end.all, end.head.seq.next()).await?;
+    // A commit that goes on was never put as a whole: an import that is to be repeated.
+    if last.footer.more {
+        return Ok(());
+    }
+    let started = segments.started(run).await?;
+    let entries: Vec<NewEntry> = last
+        .footer
+        .entries
+        .iter()
+        .map(|entry| NewEntry {
+            change: entry.what.as_str().into(),
+            run,
+            head: entry.head,
+            started,
+        })
+        .collect();
+    segments.ledger.append(&entries).await?;
+    segments.end(run).await.map(drop)
+}
+
+#[derive(Debug)]
+struct Guard(Arc<Shared>, RunId);
+
+impl LeaseGuard for Guard {}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.leases().remove(&self.1);
+    }
+}
+
+impl Backend for BucketBackend {
+    fn name(&self) -> String {
+        self.shared.segments.objects.name().to_owned()
+    }
+
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Within this process. Between processes, the next segment of the run is the lease: it can be created once.
+    fn lease(&self, run: RunId) -> Result<Lease, LogError> {
+        if !self.shared.leases().insert(run) {
+            return Err(LogError::InUse { run, holder: String::new() });
+        }
+        let lease = Lease::new(Guard(self.shared.clone(), run));
+        self.shared.wait(move |segments| async move { settle(&segments, run).await })?;
+        Ok(lease)
+    }
+
+    fn lost(&self) -> Vec<Finding> {
+        Vec::new()
+    }
+
+    fn damaged(&self) -> Option<Finding> {
+        None
+    }
+
+    fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
+        let writer = Writer::new(self.shared.segments.objects.name())?;
+        Ok(Box::new(BucketCommitter::new(self.shared.clone(), writer)))
+    }
+
+    fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
+        Ok(Box::new(BucketReader::new(self.shared.clone())))
+    }
+}

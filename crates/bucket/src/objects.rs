@@ -1,0 +1,155 @@
+//! Objects that are created once: the only way in which this crate writes.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::{StreamExt, TryStreamExt};
+use object_store::path::Path;
+use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
+use retold::log::LogError;
+
+use crate::redaction::RedactedError;
+
+/// How long a writer or a reader goes on trying when the store does not answer, or answers that it cannot now.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The wait after the first failure; it doubles, up to [`LONGEST_WAIT`].
+const FIRST_WAIT: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 20 });
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+/// How many requests are in flight at once.
+pub(crate) const TOGETHER: usize = 16;
+
+/// The objects of a log.
+#[derive(Debug, Clone)]
+pub(crate) struct Objects {
+    store: Arc<dyn ObjectStore>,
+    /// The log, for messages.
+    name: Arc<str>,
+    patience: Duration,
+}
+
+/// How an attempt to create an object ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Created {
+    /// It has the bytes that were given: from this attempt, or an earlier one whose reply was lost.
+    Here,
+    /// It had been created with these bytes.
+    Other(Bytes),
+}
+
+impl Objects {
+    pub(crate) fn new(store: Arc<dyn ObjectStore>, name: Arc<str>) -> Self {
+        Objects { store, name, patience: PATIENCE }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The bytes of an object; `None` if there is no such object.
+    ///
+    /// # Errors
+    /// [`LogError`] if the store cannot be read.
+    pub(crate) async fn get(&self, path: &Path) -> Result<Option<Bytes>, LogError> {
+        let attempt = async || match self.store.get(path).await {
+            Ok(found) => found.bytes().await.map(Some),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        };
+        self.patiently(attempt).await
+    }
+
+    /// Creates an object, unless there is one of that name.
+    ///
+    /// If the reply to an attempt is lost, it is not known whether the object was created. The next attempt then finds
+    /// out, since it either creates the object or finds it, and what is found is compared with what was to be written.
+    /// An attempt that arrives late does no harm: it finds an object, too.
+    ///
+    /// # Errors
+    /// [`LogError`] if the store cannot be written; it is then not known whether the object exists.
+    pub(crate) async fn create(&self, path: &Path, bytes: &Bytes) -> Result<Created, LogError> {
+        let attempt = async || {
+            let options = PutOptions::from(PutMode::Create);
+            match self.store.put_opts(path, bytes.clone().into(), options).await {
+                Ok(_) => Ok(true),
+                Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(false),
+                Err(error) => Err(error),
+            }
+        };
+        if self.patiently(attempt).await? {
+            return Ok(Created::Here);
+        }
+        let gone = || LogError::failed(self.name(), format!("{path} was there and is gone"));
+        let found = self.get(path).await?.ok_or_else(gone)?;
+        Ok(if found == bytes { Created::Here } else { Created::Other(found) })
+    }
+
+    /// The names of the objects below a folder that come after another name, in order.
+    ///
+    /// # Errors
+    /// [`LogError`] if the store cannot be read.
+    pub(crate) async fn list(
+        &self,
+        folder: &Path,
+        after: Option<&Path>,
+    ) -> Result<Vec<Path>, LogError> {
+        let attempt = async || {
+            let found = match after {
+                Some(after) => self.store.list_with_offset(Some(folder), after),
+                None => self.store.list(Some(folder)),
+            };
+            found.map_ok(|about| about.location).try_collect::<Vec<Path>>().await
+        };
+        let mut found = self.patiently(attempt).await?;
+        // A file system lists in any order.
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// Several objects, in their order.
+    ///
+    /// # Errors
+    /// [`LogError`] if the store cannot be read.
+    pub(crate) async fn get_all(&self, paths: Vec<Path>) -> Result<Vec<Option<Bytes>>, LogError> {
+        let gets = paths.into_iter().map(|path| {
+            let objects = self.clone();
+            async move { objects.get(&path).await }
+        });
+        futures::stream::iter(gets).buffered(TOGETHER).try_collect().await
+    }
+
+    /// Repeats what a store may refuse for the moment.
+    async fn patiently<T, F: Future<Output = Result<T, Error>>>(
+        &self,
+        mut attempt: impl FnMut() -> F,
+    ) -> Result<T, LogError> {
+        let failed = |error| LogError::failed(self.name(), RedactedError::new(error));
+        let mut last = None;
+        let trying = async {
+            let mut wait = FIRST_WAIT;
+            loop {
+                match attempt().await {
+                    Err(error) if may_pass(&error) => last = Some(error),
+                    done => return done,
+                }
+                tokio::time::sleep(wait).await;
+                wait = (wait * 2).min(LONGEST_WAIT);
+            }
+        };
+        match tokio::time::timeout(self.patience, trying).await {
+            Ok(done) => done.map_err(failed),
+            Err(_) => Err(last.map_or_else(
+                || LogError::failed(self.name(), "the store does not answer"),
+                failed,
+            )),
+        }
+    }
+}
+
+/// Whether an error may be gone at the next attempt: no reply, or one that the store cannot answer now.
+fn may_pass(error: &Error) -> bool {
+    matches!(error, Error::Generic { .. } | Error::JoinError { .. })
+}

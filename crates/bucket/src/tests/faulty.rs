@@ -1,0 +1,110 @@
+//! Stores that do what real ones do on a bad day.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures::stream::BoxStream;
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta,
+    ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+};
+
+/// What is wrong with a store.
+#[derive(Debug)]
+enum Trouble {
+    /// It answers every third request with an error, in an order that a seed gives: some before they are carried out,
+    /// some after, so that the reply is lost.
+    Fails(AtomicU64),
+    /// It does not know conditional writes, and writes.
+    Overwrites,
+}
+
+/// A store that has trouble.
+#[derive(Debug)]
+pub(super) struct FaultyStore {
+    inner: Arc<dyn ObjectStore>,
+    trouble: Trouble,
+}
+
+impl FaultyStore {
+    pub(super) fn failing(inner: Arc<dyn ObjectStore>, seed: u64) -> Self {
+        FaultyStore { inner, trouble: Trouble::Fails(AtomicU64::new(seed)) }
+    }
+
+    pub(super) fn overwriting(inner: Arc<dyn ObjectStore>) -> Self {
+        FaultyStore { inner, trouble: Trouble::Overwrites }
+    }
+
+    /// Whether to fail now: by the next number of a sequence (SplitMix64: Steele, Lea and Flood, 2014).
+    fn fails(&self) -> bool {
+        let Trouble::Fails(state) = &self.trouble else { return false };
+        let step = 0x9E37_79B9_7F4A_7C15;
+        let mut z = state.fetch_add(step, Ordering::Relaxed).wrapping_add(step);
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)).is_multiple_of(6)
+    }
+}
+
+fn unavailable() -> Error {
+    Error::Generic { store: "test", source: "503 Slow Down".into() }
+}
+
+impl fmt::Display for FaultyStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a store that has trouble")
+    }
+}
+
+#[async_trait::async_trait]
+impl ObjectStore for FaultyStore {
+    async fn put_opts(
+        &self,
+        location: &Path,
+        payload: PutPayload,
+        options: PutOptions,
+    ) -> Result<PutResult> {
+        if self.fails() {
+            return Err(unavailable());
+        }
+        let mode = match self.trouble {
+            Trouble::Overwrites => PutMode::Overwrite,
+            Trouble::Fails(_) => options.mode.clone(),
+        };
+        let done = self.inner.put_opts(location, payload, PutOptions { mode, ..options }).await;
+        if self.fails() { Err(unavailable()) } else { done }
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        location: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        self.inner.put_multipart_opts(location, options).await
+    }
+
+    async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
+        if self.fails() { Err(unavailable()) } else { self.inner.get_opts(location, options).await }
+    }
+
+    fn delete_stream(
+        &self,
+        locations: BoxStream<'static, Result<Path>>,
+    ) -> BoxStream<'static, Result<Path>> {
+        self.inner.delete_stream(locations)
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        self.inner.list(prefix)
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        self.inner.list_with_delimiter(prefix).await
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        self.inner.copy_opts(from, to, options).await
+    }
+}

@@ -1,0 +1,74 @@
+//! The store against its contract, against stores that fail, and against each other.
+
+mod conformance;
+mod faulty;
+mod races;
+mod settling;
+mod tampering;
+
+use std::sync::Arc;
+
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
+use retold::event::NewEvent;
+use retold::id::{RunId, Seq, Time};
+use retold::log::{Append, Backend, Head};
+
+use crate::BucketBackend;
+
+fn open(store: &Arc<dyn ObjectStore>) -> BucketBackend {
+    BucketBackend::open_or_create(store.clone(), Path::from("lab"), "memory://lab").unwrap()
+}
+
+fn memory() -> Arc<dyn ObjectStore> {
+    Arc::new(InMemory::new())
+}
+
+/// Some events that say a number.
+fn some(kind: &'static str, numbers: std::ops::Range<i64>) -> impl Iterator<Item = NewEvent> {
+    numbers.map(move |n| NewEvent {
+        body: format!("{{\"causes\":[],\"fact\":{n}}}").into(),
+        ..NewEvent::new(kind, Time(1_700_000_000_000 + n))
+    })
+}
+
+fn end(append: &Append) -> Head {
+    append.events.last().unwrap().head()
+}
+
+/// Starts a run with a commit of three events; returns its end.
+fn started(backend: &BucketBackend, run: RunId) -> Head {
+    let append = Append::new(run, Head::START, some("Occurred", 0..3));
+    backend.committer().unwrap().commit(std::slice::from_ref(&append)).unwrap();
+    end(&append)
+}
+
+/// How many events of a run can be read.
+fn length(backend: &BucketBackend, run: RunId) -> usize {
+    backend.reader().unwrap().events(run, Seq(0), usize::MAX).unwrap().len()
+}
+
+/// What a store has, by name.
+fn objects(store: &Arc<dyn ObjectStore>) -> Vec<Path> {
+    use futures::TryStreamExt as _;
+    let list = store.list(None);
+    let all = list.map_ok(|about| about.location).try_collect::<Vec<_>>();
+    let mut all = futures::executor::block_on(all).unwrap();
+    all.sort();
+    all
+}
+
+/// Removes an object, as nobody who uses the program can.
+fn removed(store: &Arc<dyn ObjectStore>, object: &Path) -> Vec<u8> {
+    futures::executor::block_on(async {
+        let bytes = store.get(object).await.unwrap().bytes().await.unwrap();
+        store.delete(object).await.unwrap();
+        bytes.to_vec()
+    })
+}
+
+/// Replaces an object, as nobody who uses the program can.
+fn replaced(store: &Arc<dyn ObjectStore>, object: &Path, bytes: Vec<u8>) {
+    futures::executor::block_on(store.put(object, bytes.into())).unwrap();
+}

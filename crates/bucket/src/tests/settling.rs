@@ -1,0 +1,81 @@
+//! What a process that died leaves behind.
+
+use retold::id::{RunId, Seq};
+use retold::log::ledger::Ledger;
+use retold::log::{Append, Backend, Head, verify_all};
+
+use super::{end, length, memory, objects, open, removed, some, started};
+
+/// The name of the last object of the ledger.
+fn last_of_ledger(
+    store: &std::sync::Arc<dyn object_store::ObjectStore>,
+) -> object_store::path::Path {
+    objects(store).into_iter().rfind(|path| path.as_ref().starts_with("lab/ledger/")).unwrap()
+}
+
+#[test]
+fn a_commit_counts_when_the_ledger_has_its_entries() {
+    let store = memory();
+    let (run, backend) = (RunId([1; 8]), open(&store));
+    let head = started(&backend, run);
+    let last = Append::new(run, head, some("Occurred", 3..5).chain(some("RunFinished", 5..6)));
+    backend.committer().unwrap().commit(std::slice::from_ref(&last)).unwrap();
+    assert_eq!(length(&backend, run), 6);
+    // The process died between the segment and its entry.
+    let entry = last_of_ledger(&store);
+    let before = removed(&store, &entry);
+    let backend = open(&store);
+    assert_eq!(length(&backend, run), 3);
+    assert_eq!(backend.reader().unwrap().runs().unwrap()[0].head, head);
+    let (_, problems) = verify_all(backend.reader().unwrap().as_mut()).unwrap();
+    assert_eq!(problems, [], "it is not damage");
+    // Whoever takes the lease next decides it, and the ledger is as it was to be.
+    drop(backend.lease(run).unwrap());
+    assert_eq!(length(&backend, run), 6);
+    assert_eq!(removed(&store, &entry), before);
+}
+
+#[test]
+fn a_run_whose_first_commit_was_not_decided_has_not_begun() {
+    let store = memory();
+    let (run, backend) = (RunId([2; 8]), open(&store));
+    let head = started(&backend, run);
+    removed(&store, &last_of_ledger(&store));
+    let backend = open(&store);
+    assert!(backend.reader().unwrap().runs().unwrap().is_empty());
+    assert_eq!(length(&backend, run), 0);
+    drop(backend.lease(run).unwrap());
+    assert_eq!(backend.reader().unwrap().runs().unwrap()[0].head, head);
+}
+
+#[test]
+fn an_import_that_was_interrupted_is_continued_by_the_next() {
+    let (run, whole) = (RunId([3; 8]), memory());
+    // More than fits into one segment.
+    let append = Append::new(run, Head::START, some("Occurred", 0..10_000)).imported();
+    open(&whole).committer().unwrap().commit(std::slice::from_ref(&append)).unwrap();
+    let names = objects(&whole);
+    let segments: Vec<_> = names.iter().filter(|name| name.as_ref().contains("/runs/")).collect();
+    assert_eq!(segments.len(), 3, "{names:?}");
+    for left in 0..3 {
+        // Only so many of its segments were put.
+        let store = memory();
+        for segment in &segments[..left] {
+            let bytes = removed(&whole, segment);
+            super::replaced(&whole, segment, bytes.clone());
+            super::replaced(&store, segment, bytes);
+        }
+        let backend = open(&store);
+        assert_eq!(length(&backend, run), 0, "an import is seen as a whole or not at all");
+        drop(backend.lease(run).unwrap());
+        let mut committer = backend.committer().unwrap();
+        committer.commit(std::slice::from_ref(&append)).unwrap();
+        assert_eq!(backend.reader().unwrap().runs().unwrap()[0].head, end(&append));
+        let ledger = Ledger::read(backend.reader().unwrap().as_mut()).unwrap();
+        assert_eq!(ledger.entries_of(run).count(), 1);
+        assert_eq!(
+            backend.reader().unwrap().events(run, Seq(9_999), 1).unwrap()[0].seq,
+            Seq(10_000)
+        );
+    }
+}

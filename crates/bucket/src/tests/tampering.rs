@@ -1,0 +1,131 @@
+//! Objects that somebody changed, removed, exchanged or added.
+
+use std::sync::Arc;
+
+use object_store::ObjectStore;
+use object_store::path::Path;
+use proptest::prelude::*;
+use retold::id::{RunId, Seq};
+use retold::log::{Append, Backend, LogError, verify_all};
+
+use super::{end, memory, objects, open, removed, replaced, some, started};
+use crate::names::Names;
+use crate::segment::decode;
+
+const RUN: RunId = RunId([7; 8]);
+
+/// A log with two runs, of which one has six segments.
+fn sound() -> Arc<dyn ObjectStore> {
+    let store = memory();
+    let backend = open(&store);
+    let mut head = started(&backend, RUN);
+    let mut committer = backend.committer().unwrap();
+    for n in 1..6 {
+        let append = Append::new(RUN, head, some("Occurred", n * 3..n * 3 + 3));
+        head = end(&append);
+        committer.commit(&[append]).unwrap();
+    }
+    started(&backend, RunId([8; 8]));
+    store
+}
+
+fn segment(number: u64) -> Path {
+    Names::new(Path::from("lab")).segment(RUN, number)
+}
+
+/// Everything that verification says about a log.
+fn said(store: &Arc<dyn ObjectStore>) -> String {
+    let backend = open(store);
+    let (runs, problems) = verify_all(backend.reader().unwrap().as_mut()).unwrap();
+    let findings = runs.iter().filter_map(|run| run.finding.as_ref()).chain(&problems);
+    findings.map(|finding| format!("{finding}\n")).collect()
+}
+
+#[test]
+fn what_is_sound_is_not_complained_of() {
+    assert_eq!(said(&sound()), "");
+}
+
+#[test]
+fn a_segment_that_is_missing_is_named() {
+    for number in 1..=5 {
+        let store = sound();
+        removed(&store, &segment(number));
+        let said = said(&store);
+        let first = (number - 1) * 3 + 1;
+        assert!(said.contains(&format!("run {RUN}, seq {first}: the object ")), "{number}: {said}");
+        assert!(said.contains("is missing"), "{said}");
+        // What comes before it can be read.
+        let read = open(&store).reader().unwrap().events(RUN, Seq(0), 100);
+        match number {
+            1 => assert!(matches!(read, Err(LogError::Corrupt { .. }))),
+            _ => assert_eq!(read.unwrap().len() as u64, first - 1),
+        }
+    }
+}
+
+#[test]
+fn segments_that_were_exchanged_are_named() {
+    let store = sound();
+    let (second, fourth) = (removed(&store, &segment(2)), removed(&store, &segment(4)));
+    replaced(&store, &segment(2), fourth);
+    replaced(&store, &segment(4), second);
+    let said = said(&store);
+    assert!(said.contains(&format!("holds segment 4 of run {RUN}")), "{said}");
+}
+
+#[test]
+fn a_segment_that_is_there_twice_is_named() {
+    let store = sound();
+    let last = removed(&store, &segment(6));
+    replaced(&store, &segment(6), last.clone());
+    replaced(&store, &segment(7), last);
+    let said = said(&store);
+    assert!(said.contains(&format!("holds segment 6 of run {RUN}")), "{said}");
+}
+
+#[test]
+fn an_object_of_the_ledger_that_is_missing_or_changed_is_named() {
+    let store = sound();
+    let ledger =
+        objects(&store).into_iter().find(|path| path.as_ref().contains("/ledger/")).unwrap();
+    let bytes = removed(&store, &ledger);
+    assert!(said(&store).contains("is missing"), "{}", said(&store));
+    let mut changed = bytes.clone();
+    let middle = changed.len() / 2;
+    changed[middle] ^= 1;
+    replaced(&store, &ledger, changed);
+    assert!(!said(&store).is_empty());
+    replaced(&store, &ledger, bytes);
+    assert_eq!(said(&store), "");
+}
+
+#[test]
+fn an_object_that_is_not_of_a_log_is_named() {
+    for name in ["lab/runs/notes.txt", "lab/runs/0707070707070707/1.jsonl.zst", "lab/ledger/x"] {
+        let store = sound();
+        replaced(&store, &Path::from(name), b"hello".to_vec());
+        assert_eq!(said(&store), format!("the object {name} is not a part of a log\n"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Whichever byte is changed, and wherever it is cut off.
+    #[test]
+    fn no_change_of_a_segment_is_overlooked(at in any::<prop::sample::Index>(), bit in 0..8_u8, cut in any::<bool>()) {
+        let store = sound();
+        let bytes = removed(&store, &segment(3));
+        prop_assert!(decode("3", (RUN, 3), &bytes).is_ok());
+        let mut changed = bytes;
+        let at = at.index(changed.len());
+        if cut { changed.truncate(at) } else { changed[at] ^= 1_u8 << bit }
+        prop_assert!(decode("3", (RUN, 3), &changed).is_err());
+    }
+
+    #[test]
+    fn decoding_ends_with_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        prop_assert!(decode("3", (RUN, 3), &bytes).is_err());
+    }
+}

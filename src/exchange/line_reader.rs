@@ -1,0 +1,297 @@
+//! The lines of a recording after its first: contents, requests, and the events that refer to them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use data_encoding::BASE64;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::requests::RequestCache;
+use super::stash::Stash;
+use crate::content::Content;
+use crate::event::chain::{Head, LinkedEvent};
+use crate::event::{EventLine, NewEvent};
+use crate::explain::explain;
+use crate::id::{ContentHash, PromptHash, RunId, Seq};
+use crate::log::expand;
+use crate::log::lists::{Base, StoredPart, whole};
+use crate::prompt::{Request, RequestError, canonical};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ContentLine {
+    content: ContentHash,
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    vector: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestLine {
+    #[serde(default)]
+    base: Option<PromptHash>,
+    prompt: PromptHash,
+    request: Value,
+    #[serde(default)]
+    shared: Option<usize>,
+}
+
+/// What is wrong with a line of a recording.
+#[derive(Debug, thiserror::Error)]
+pub enum LineProblem {
+    /// It is not one of the three kinds of lines, or refers to something that was not given before.
+    #[error("{0}")]
+    Line(String),
+    /// The hash of the event does not follow from the line and the event before it.
+    #[error("the hash of seq {0} does not match")]
+    Chain(Seq),
+    /// The temporary file, in which long recordings keep what later lines may refer to, cannot be used.
+    #[error("a temporary file cannot be used: {0}")]
+    Temporary(#[from] std::io::Error),
+}
+
+impl From<RequestError> for LineProblem {
+    fn from(error: RequestError) -> Self {
+        LineProblem::Line(error.to_string())
+    }
+}
+
+/// Kinds of stashed requests.
+const WHOLE: u8 = 0;
+const UPON_BASE: u8 = 1;
+
+/// Reads such lines, and checks every hash and every link of the chain.
+pub struct LineReader {
+    run: RunId,
+    head: Head,
+    /// A text and a vector of the same bytes have the same hash.
+    texts: Stash,
+    vectors: Stash,
+    /// Requests as canonical JSON, as given.
+    requests: Stash,
+    known: RequestCache,
+}
+
+impl LineReader {
+    /// Reads lines whose first event follows `after`.
+    pub fn new(run: RunId, after: Head) -> Self {
+        LineReader {
+            run,
+            head: after,
+            texts: Stash::default(),
+            vectors: Stash::default(),
+            requests: Stash::default(),
+            known: RequestCache::default(),
+        }
+    }
+
+    /// The last event that was read.
+    pub fn head(&self) -> Head {
+        self.head
+    }
+
+    /// Reads one line; returns the event if it is one.
+    ///
+    /// # Errors
+    /// [`LineProblem`]; nothing can be read after it.
+    pub fn read(&mut self, line: &str) -> Result<Option<LinkedEvent>, LineProblem> {
+        let wrong = |what: String| LineProblem::Line(what);
+        let value: Value = serde_json::from_str(line).map_err(|e| {
+            let text = e.to_string();
+            let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+            wrong(format!("not JSON at column {}: {}", e.column(), explain(reason)))
+        })?;
+        let is = |key: &str| value.get(key).is_some();
+        if is("kind") {
+            let event =
+                EventLine::deserialize(value).map_err(|e| wrong(explain(&e.to_string())))?;
+            return self.event(event).map(Some);
+        }
+        if is("request") {
+            let request =
+                RequestLine::deserialize(value).map_err(|e| wrong(explain(&e.to_string())))?;
+            self.request(request)?;
+            return Ok(None);
+        }
+        let content =
+            ContentLine::deserialize(value).map_err(|e| wrong(explain(&e.to_string())))?;
+        self.content(content)?;
+        Ok(None)
+    }
+
+    fn content(&mut self, line: ContentLine) -> Result<(), LineProblem> {
+        let content = match (line.text, line.vector) {
+            (Some(text), None) => Some(Content::from(text)),
+            (None, Some(vector)) => {
+                BASE64.decode(vector.as_bytes()).ok().and_then(|b| Content::vector_from_bytes(&b))
+            }
+            _ => None,
+        };
+        let content = content.filter(|c| c.hash() == line.content).ok_or_else(|| {
+            LineProblem::Line(format!("the content does not have the hash {}", line.content))
+        })?;
+        let contents = match content {
+            Content::Text(_) => &mut self.texts,
+            Content::Vector(_) => &mut self.vectors,
+        };
+        Ok(contents.put(line.content.as_bytes(), WHOLE, &content.bytes())?)
+    }
+
+    fn request(&mut self, line: RequestLine) -> Result<(), LineProblem> {
+        let texts = &mut self.texts;
+        let mut text = |id: &str| {
+            let hash: ContentHash = id.parse().ok()?;
+            Some(text_of(texts, hash).ok()??.text().to_owned())
+        };
+        let skeleton = canonical(&line.request).map_err(|e| LineProblem::Line(e.to_string()))?;
+        let request = expand(&skeleton, &mut text)?;
+        let base = match (line.base, line.shared) {
+            (None, None) => None,
+            (Some(of), Some(messages)) => Some(Base { of, messages }),
+            _ => {
+                return Err(LineProblem::Line(
+                    "\"base\" and \"shared\" belong together".to_owned(),
+                ));
+            }
+        };
+        let part = StoredPart { request, base };
+        let request = self.whole(&part)?;
+        if request.hash() != line.prompt {
+            let what = format!("the request does not have the hash {}", line.prompt);
+            return Err(LineProblem::Line(what));
+        }
+        self.stash(line.prompt, &part)?;
+        self.known.put(&request);
+        Ok(())
+    }
+
+    /// Keeps a request as given.
+    fn stash(
+        &mut self,
+        prompt: PromptHash,
+        part: &StoredPart<PromptHash>,
+    ) -> Result<(), LineProblem> {
+        let canonical = part.request.canonical().as_bytes();
+        match part.base {
+            None => self.requests.put(prompt.as_bytes(), WHOLE, canonical)?,
+            Some(Base { of, messages }) => {
+                let messages = (messages as u64).to_le_bytes();
+                let bytes = [of.as_bytes().as_slice(), &messages, canonical].concat();
+                self.requests.put(prompt.as_bytes(), UPON_BASE, &bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A request as given.
+    fn part(&mut self, prompt: PromptHash) -> Result<Option<StoredPart<PromptHash>>, LineProblem> {
+        let Some((kind, bytes)) = self.requests.get(prompt.as_bytes())? else { return Ok(None) };
+        let upon = bytes.split_first_chunk::<32>().filter(|_| kind == UPON_BASE);
+        let upon = upon.and_then(|(of, rest)| Some((of, rest.split_first_chunk::<8>()?)));
+        let (base, canonical) = match upon {
+            None => (None, bytes.as_slice()),
+            Some((of, (messages, canonical))) => {
+                let messages = u64::from_le_bytes(*messages) as usize;
+                (Some(Base { of: PromptHash(*of), messages }), canonical)
+            }
+        };
+        let request = Request::from_canonical(&String::from_utf8_lossy(canonical));
+        Ok(Some(StoredPart {
+            request: request.map_err(|e| LineProblem::Line(e.to_string()))?,
+            base,
+        }))
+    }
+
+    /// The whole of a request as given.
+    fn whole(&mut self, part: &StoredPart<PromptHash>) -> Result<Request, LineProblem> {
+        // Most dialogues continue from a request that occurred a short time ago.
+        if let Some(Base { of, messages }) = part.base
+            && let Some(base) = self.known.get(of)
+        {
+            return Ok(part.request.after(&[(&base, messages)])?);
+        }
+        whole(part, &mut |of| {
+            let missing =
+                || LineProblem::Line(format!("request {of} has not been given before this line"));
+            Ok(Arc::new(self.part(of)?.ok_or_else(missing)?))
+        })
+    }
+
+    /// A request that was given earlier.
+    fn request_of(&mut self, prompt: PromptHash) -> Result<Option<Request>, LineProblem> {
+        if let Some(request) = self.known.get(prompt) {
+            return Ok(Some(request));
+        }
+        let Some(part) = self.part(prompt)? else { return Ok(None) };
+        let request = self.whole(&part)?;
+        self.known.put(&request);
+        Ok(Some(request))
+    }
+
+    fn event(&mut self, line: EventLine) -> Result<LinkedEvent, LineProblem> {
+        let wrong = |what: String| LineProblem::Line(what);
+        let EventLine {
+            body,
+            call,
+            cause,
+            content,
+            hash,
+            kind,
+            prompt,
+            run,
+            sample,
+            seq,
+            time,
+            vector,
+            version,
+        } = line;
+        if run != self.run {
+            return Err(wrong(format!("it is an event of another run, {run}")));
+        }
+        let due = self.head.seq.next();
+        if seq != due {
+            return Err(wrong(format!("seq {seq} where seq {due} is expected")));
+        }
+        let given = match (content, vector) {
+            (None, None) => None,
+            (Some(hash), _) => Some((hash, text_of(&mut self.texts, hash)?)),
+            (None, Some(hash)) => Some((hash, vector_of(&mut self.vectors, hash)?)),
+        };
+        let content = match given {
+            None => None,
+            Some((hash, content)) => Some(content.ok_or_else(|| {
+                wrong(format!("content {hash} has not been given before this line"))
+            })?),
+        };
+        let prompt = match prompt {
+            None => None,
+            Some(hash) => Some(self.request_of(hash)?.ok_or_else(|| {
+                wrong(format!("request {hash} has not been given before this line"))
+            })?),
+        };
+        let body = canonical(&body).map_err(|e| wrong(e.to_string()))?;
+        let (kind, body) = (Cow::Owned(kind), Cow::Owned(body));
+        let event = NewEvent { kind, version, time, call, sample, prompt, cause, content, body };
+        let event = LinkedEvent::new(event, self.run, self.head);
+        if event.head().hash != hash {
+            return Err(LineProblem::Chain(seq));
+        }
+        self.head = event.head();
+        Ok(event)
+    }
+}
+
+/// A text that was given earlier.
+fn text_of(texts: &mut Stash, hash: ContentHash) -> std::io::Result<Option<Content>> {
+    let found = texts.get(hash.as_bytes())?;
+    Ok(found.and_then(|(_, bytes)| String::from_utf8(bytes).ok()).map(Content::from))
+}
+
+/// A vector that was given earlier.
+fn vector_of(vectors: &mut Stash, hash: ContentHash) -> std::io::Result<Option<Content>> {
+    let found = vectors.get(hash.as_bytes())?;
+    Ok(found.and_then(|(_, bytes)| Content::vector_from_bytes(&bytes)))
+}

@@ -1,0 +1,56 @@
+//! What can be wrong with the objects of a log in a bucket or a shared folder.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::RunId;
+
+/// What is wrong with an object of a log that consists of objects.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SegmentFault {
+    /// It is not there, although later ones are.
+    #[error("the object {object} is missing")]
+    Missing {
+        /// Its name.
+        object: String,
+    },
+    /// Its bytes are not those that were written.
+    #[error("the object {object} was changed: {why}")]
+    Changed {
+        /// Its name.
+        object: String,
+        /// What shows that.
+        why: String,
+    },
+    /// It is the segment of another place.
+    #[error("the object {object} holds segment {segment} of run {run}")]
+    Displaced {
+        /// Its name.
+        object: String,
+        /// The run that it belongs to.
+        run: RunId,
+        /// Its place there, from 1.
+        segment: u64,
+    },
+    /// It does not follow the segment before it.
+    #[error("the object {object} does not follow the one before it")]
+    Unlinked {
+        /// Its name.
+        object: String,
+    },
+    /// A later release wrote it.
+    #[error("the object {object} has format {found}, which a later release of this program reads")]
+    NewerFormat {
+        /// Its name.
+        object: String,
+        /// Its format.
+        found: u32,
+    },
+    /// A log has no object of that name.
+    #[error("the object {object} is not a part of a log")]
+    Foreign {
+        /// Its name.
+        object: String,
+    },
+}
