@@ -15,6 +15,7 @@ use retold::sidecar::{self, canonical};
 
 use crate::file_stamp::id;
 use crate::missing_ends::Ends;
+use crate::place::bucket;
 use crate::private_copy::{PrivateCopy, copied};
 use crate::search::IndexPlace;
 
@@ -67,6 +68,9 @@ impl Archive {
     /// # Errors
     /// [`LogError`] if it cannot be shown at all.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
+        if let Some(url) = bucket(path)? {
+            return Ok(Archive::new(Arc::new(url.open()?)));
+        }
         let _held = SqliteBackend::hold(path);
         let archive = Archive::open_unchanged(path, options.clone())?;
         if archive.is_damaged || archive.note.is_some() || has_wal(path) {
@@ -81,6 +85,10 @@ impl Archive {
     /// # Errors
     /// [`LogError`] if it cannot be shown at all.
     pub fn open_unchanged(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
+        // Reading changes nothing in a bucket, and nothing is beside it.
+        if let Some(url) = bucket(path)? {
+            return Ok(Archive::new(Arc::new(url.open()?)));
+        }
         let stamp = stamp(path);
         let nothing_left = |why: Fault| Ok(Archive::new(nothing_left(path, why, None)));
         let opened = match open_now(path, options, &stamp) {

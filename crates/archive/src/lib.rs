@@ -4,6 +4,7 @@
 //! changed.
 //!
 //! - [`Archive`]: a log or a recording. Each of its runs ends before the first event that is missing.
+//! - [`open_store`], [`open_or_create_store`]: a log to be written, by its path or its URL.
 //! - [`find`]: the run that somebody names by its id, its name, or as the latest.
 //! - [`RunView`]: a run that ends before the first event that cannot be trusted. What shows a run reads it so.
 //! - [`Verdict`]: from which event on a run cannot be trusted, found by reading all of it.
@@ -17,6 +18,7 @@ mod find;
 mod kept_verdicts;
 mod log_findings;
 mod missing_ends;
+mod place;
 mod private_copy;
 mod readable_rest;
 mod run_view;
@@ -30,6 +32,7 @@ pub use find::{FindError, RunMatch, find, find_last_named, short_name};
 pub use kept_verdicts::{Verifying, is_long, recall, recall_all, verdict_as_kept, verdict_of_long};
 pub use log_findings::log_findings;
 pub use missing_ends::{is_finished, up_to};
+pub use place::{bucket, open_or_create_store, open_store};
 pub use readable_rest::{ReadableCount, ReadableRest, readable_rest};
 pub use run_view::{RunView, VerifyDepth};
 pub use tolerant_reader::TolerantReader;

@@ -36,9 +36,11 @@ mod reader;
 mod redaction;
 mod segment;
 mod segments;
+mod url;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
 pub use backend::BucketBackend;
+pub use url::{BucketUrl, BucketUrlError};

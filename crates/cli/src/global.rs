@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::catalogue::Catalogue;
-use retold::log::SqliteOptions;
+use retold::log::{LogError, SharedBackend, SqliteOptions};
+use retold_archive::open_or_create_store;
 use retold_study::studies::Studies;
 
 /// Options of every command.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct GlobalArgs {
-    /// The log file; `run` and `import` create it if it does not exist.
+    /// The log: a file, or a bucket or shared folder (s3://BUCKET/PREFIX, gs://.., az://.., file:///FOLDER). What
+    /// records or imports creates it if it does not exist.
     #[arg(
         long,
         global = true,
@@ -53,7 +55,12 @@ impl<'a> Global<'a> {
 }
 
 impl Global<'_> {
-    /// How the log is opened.
+    /// The log, to be written; it is created if there is none.
+    pub(crate) fn open_or_create(&self) -> Result<SharedBackend, LogError> {
+        open_or_create_store(&self.log, self.sqlite())
+    }
+
+    /// How a log in a file is opened.
     pub(crate) fn sqlite(&self) -> SqliteOptions {
         let busy = Some(Duration::from_secs(self.wait.min(86_400)));
         SqliteOptions { busy, ..SqliteOptions::default() }

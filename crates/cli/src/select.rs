@@ -21,7 +21,9 @@ use retold::log::{
     Verification, verify_run,
 };
 use retold::run::clock;
-use retold_archive::{Archive, Damage, FindError, RunMatch, RunView, first_untrusted, up_to};
+use retold_archive::{
+    Archive, Damage, FindError, RunMatch, RunView, first_untrusted, open_store, up_to,
+};
 use retold_traffic::{BEGINNING, Format, Options};
 
 /// Opens an existing log; lost events and damage to the file are reported on stderr.
@@ -32,8 +34,8 @@ pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
         let empty = MemoryBackend::named(global.log.display().to_string());
         return Ok(Log::new(Arc::new(empty)));
     }
-    let backend = SqliteBackend::open(&global.log, global.sqlite())?;
-    Ok(reported(Log::new(Arc::new(backend))))
+    let backend = open_store(&global.log, global.sqlite())?;
+    Ok(reported(Log::new(backend)))
 }
 
 /// Opens an existing log for a command that only reads it: neither the log nor anything beside it is

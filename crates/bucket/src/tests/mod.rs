@@ -2,6 +2,7 @@
 
 mod conformance;
 mod faulty;
+mod model;
 mod races;
 mod settling;
 mod tampering;

@@ -6,7 +6,7 @@ use retold::decide::each_answer;
 use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::RunId;
-use retold::log::{EventFault, Log, LogError, RunEvents, SqliteBackend};
+use retold::log::{EventFault, Log, LogError, RunEvents};
 use retold::run::how_it_ended;
 use retold::scores::{AnswerName, Score, Scorer, Scores};
 use retold_judge::{JudgeSettings, JudgeStudy, Judged, JudgedAnswer, NAME};
@@ -202,10 +202,10 @@ fn accept(
         write_err("no verdicts were recorded: the judge gave none\n");
         return Ok(());
     }
-    let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
+    let backend = global.open_or_create()?;
     let judged = counted(scores.len() as u64, "answer");
     let said = if simulated { "SIMULATED " } else { "" };
-    let (stored, known) = accepting::store(accepted, &backend)?;
+    let (stored, known) = accepting::store(accepted, backend.as_ref())?;
     let known = known.map(|run| format!("run {run} has these verdicts already\n"));
     let stored = stored.map(|run| {
         let name = printable(&scorer.name, SHOWN);

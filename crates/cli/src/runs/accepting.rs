@@ -5,7 +5,7 @@ use crate::run_id::new_run_id;
 use crate::select::{self, RunSource};
 use retold::exchange::{AcceptedRun, decides_about};
 use retold::id::RunId;
-use retold::log::{Backend, Log, SqliteBackend};
+use retold::log::{Backend, Log};
 use retold::run::clock;
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ pub(crate) fn begin_by(source: &RunSource, model: Option<Value>) -> Result<Accep
 /// the run that had them before.
 pub(crate) fn store(
     accepted: AcceptedRun,
-    backend: &SqliteBackend,
+    backend: &dyn Backend,
 ) -> Result<(Option<RunId>, Option<RunId>), CliError> {
     let known = accepted.known(backend.reader()?.as_mut())?;
     match known {

@@ -1,7 +1,5 @@
 //! Records a run from a config.
 
-use std::sync::Arc;
-
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::model::{ModelArgs, named_again};
@@ -15,9 +13,10 @@ use crate::runs::person::with_person;
 use crate::runs::session::{self, StudyExecution};
 use crate::runs::unfinished::{self, StudyLease};
 use retold::event::RunStarted;
-use retold::log::{Log, SqliteBackend, SqliteOptions};
+use retold::log::{Log, SqliteOptions};
 use retold::model::{Answerer, Model};
 use retold::run::{ExecutionResult, Finish, Mode};
+use retold_archive::open_or_create_store;
 use retold_study::config::ModelKind;
 use retold_study::study::{SettingsOf, Study};
 
@@ -75,7 +74,7 @@ pub(crate) fn record(
         answers::begin_a_run(scripted, &started, &study.settings, global)?;
     }
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
-    let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
+    let log = Log::new(open_or_create_store(&global.log, options)?);
     // Held until the run has ended.
     let _claim = if new {
         None

@@ -4,7 +4,6 @@ use std::fmt::Write;
 use std::path::Path;
 
 use retold::escaping::printable;
-use retold::log::SqliteBackend;
 use retold::scores::{ComparedScores, ScoreFlip, Scorer, ScorerKind};
 use retold_archive::VerifyDepth;
 use serde_json::{Map, json};
@@ -48,8 +47,8 @@ pub(super) fn run(
             let mut accepted = accepting::begin(&source)?;
             let added = scores.accept(&mut reader, source.run, &scorer, &mut accepted);
             added.map_err(|error| file.wrong(error))?;
-            let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
-            (stored, known) = accepting::store(accepted, &backend)?;
+            let backend = global.open_or_create()?;
+            (stored, known) = accepting::store(accepted, backend.as_ref())?;
         }
         let ComparedScores { same, new, flipped } = &compared;
         if output.is_json() {

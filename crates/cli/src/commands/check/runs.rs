@@ -23,7 +23,7 @@ use retold::decide::{AnswerDecision, ParserParams, RevisedDecision, Selection};
 use retold::event::{DecidedBy, DecisionDetails};
 use retold::exchange::{AcceptedDecision, AcceptedRun, accepted_about};
 use retold::id::{CallPath, RunId, Sample};
-use retold::log::{Backend, EventFault, LogError, Reader, SqliteBackend};
+use retold::log::{EventFault, LogError, Reader};
 use retold::run::OtherDecision;
 use retold_archive::{RunView, VerifyDepth};
 
@@ -98,9 +98,9 @@ fn check_all(
         let accepted = accepted.filter(|accepted| !accepted.is_empty());
         let (mut stored, mut known, mut earlier) = (None, None, Vec::new());
         if let Some(accepted) = accepted {
-            let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
+            let backend = global.open_or_create()?;
             earlier = accepted_about(backend.reader()?.as_mut(), source.run)?;
-            (stored, known) = accepting::store(accepted, &backend)?;
+            (stored, known) = accepting::store(accepted, backend.as_ref())?;
         }
         Ok(CheckResults {
             source,

@@ -176,8 +176,8 @@ fn recording(
     // Read whole and checked before the log is touched.
     let recording = read_recording(lines)?;
     sound(&recording, shown)?;
-    let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
-    let ImportResult { added, known } = import_recording(&backend, &recording)?;
+    let backend = global.open_or_create()?;
+    let ImportResult { added, known } = import_recording(backend.as_ref(), &recording)?;
     let run = recording.run;
     let key = key(&recording, file, global)?;
     if output.is_json() {
@@ -236,7 +236,7 @@ fn exchanges(
 ) -> Result<Status, CliError> {
     let (run, count, simulated) = (new_run_id()?, exchanges.count, exchanges.simulated);
     let dropped = exchanges.labels_dropped;
-    exchanges.store(&SqliteBackend::open_or_create(&global.log, global.sqlite())?, run)?;
+    exchanges.store(global.open_or_create()?.as_ref(), run)?;
     if output.is_json() {
         output.object(&json!({
             "run": run, "exchanges": count, "simulated": simulated, "labels_dropped": dropped,

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 use std::path::Path;
-use std::sync::Arc;
 
 use serde_json::json;
 
@@ -19,7 +18,7 @@ use crate::runs::session::{self, StudyExecution};
 use crate::runs::settings::settings_of;
 use crate::select::{self, RunSelection};
 use retold::event::RunStarted;
-use retold::log::{Log, SqliteBackend};
+use retold::log::Log;
 use retold::model::Prices;
 use retold::run::{Finish, Mode, RunRecord, Stop};
 use retold_study::error::ExperimentError;
@@ -52,8 +51,8 @@ pub(crate) fn run(
         }
         None => {
             let started = started(&imported.study, imported.model.as_ref())?;
-            let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
-            let selected = RunSelection { log: Log::new(Arc::new(backend)), run: new_run_id()? };
+            let backend = global.open_or_create()?;
+            let selected = RunSelection { log: Log::new(backend), run: new_run_id()? };
             Execution { selected, started, mode: Mode::Record, imported }
         }
     };

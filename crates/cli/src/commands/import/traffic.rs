@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde_json::json;
 
@@ -16,7 +15,7 @@ use crate::runs::program::next_command;
 use crate::select;
 use crate::views::traffic::{as_json, named, said};
 use retold::escaping::printable;
-use retold::log::{ForeignError, Log, SqliteBackend};
+use retold::log::{ForeignError, Log};
 use retold::model::providers;
 use retold::run::clock;
 use retold_traffic::{Format, Options, TrafficError, TrafficImport, import};
@@ -90,7 +89,7 @@ pub(super) fn run(
         urls,
         notes,
     } = read;
-    let backend = Arc::new(SqliteBackend::open_or_create(&global.log, global.sqlite())?);
+    let backend = global.open_or_create()?;
     let run = new_run_id()?;
     collected.store(backend.as_ref(), run)?;
     if output.is_json() {

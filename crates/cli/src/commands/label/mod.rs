@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use clap::ArgAction;
 use retold::escaping::printable;
 use retold::id::CallPath;
-use retold::log::SqliteBackend;
 use retold::scores::Scorer;
 use serde_json::{Value, json};
 
@@ -98,8 +97,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 None => CliError::usage(error.to_string()),
             },
         )?;
-        let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
-        (stored, known) = accepting::store(accepted, &backend)?;
+        let backend = global.open_or_create()?;
+        (stored, known) = accepting::store(accepted, backend.as_ref())?;
     }
     let labelled = scores.len() as u64;
     if output.is_json() {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::Arc;
 
 use super::args::{
     InterceptArgs, MatchingArgs, Playing, PlayingArgs, ProgramCommand, RulesArgs, flags,
@@ -21,8 +20,9 @@ use crate::run_id::new_run_id;
 use crate::runs::continuation;
 use crate::select::{self, RunSelection};
 use retold::event::ForkedFrom;
-use retold::log::{Log, SqliteBackend, SqliteOptions};
+use retold::log::{Log, SqliteOptions};
 use retold::run::{Budget, Recorder, how_it_ended};
+use retold_archive::open_or_create_store;
 use retold_wire::{FailureReplay, KnownKeys, MASK, Pace, ProgramSettings, Rules, Samples};
 
 /// A program to be recorded.
@@ -43,7 +43,7 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
     let watch = destinations.intercept.watch;
     let ProgramDestinations { upstreams, names, hosts, urls } = destinations.of_new_run()?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
-    let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
+    let log = Log::new(open_or_create_store(&global.log, options)?);
     let (shared, rules) = (rules.shared, rules.rules(&global.log)?);
     nameable(name.as_deref(), &rules)?;
     let run = new_run_id()?;

@@ -26,8 +26,9 @@ use crate::signal::Signals;
 use retold::escaping::printable;
 use retold::event::RunResumed;
 use retold::id::RunId;
-use retold::log::{Log, SqliteBackend, SqliteOptions};
+use retold::log::{Log, SqliteOptions};
 use retold::run::{Budget, Recorder, how_it_ended};
+use retold_archive::open_or_create_store;
 use retold_wire::{
     Bodies, FailureReplay, Front, NoRun, Pace, ProgramSettings, Reach, RecordedRules, Rules, Runs,
     Samples, Server, Session, SessionSetup, SessionSummary, Token, Upstreams,
@@ -85,7 +86,7 @@ pub(crate) fn proxy(
     let log = match mode {
         ProxyMode::Record | ProxyMode::Resume => {
             let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
-            Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?))
+            Log::new(open_or_create_store(&global.log, options)?)
         }
         ProxyMode::Replay => select::open(global)?,
     };

@@ -1,0 +1,199 @@
+//! Where a log in a bucket or a shared folder is, as a URL.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::local::LocalFileSystem;
+use object_store::{ClientOptions, ObjectStore, RetryConfig};
+use retold::log::LogError;
+use url::Url;
+
+use crate::backend::BucketBackend;
+use crate::redaction::RedactedError;
+
+/// How long one request may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long the client of a store tries again by itself. What is repeated after that is repeated here, where a lost
+/// reply is recognised.
+const CLIENT_RETRIES: RetryConfig = RetryConfig {
+    backoff: object_store::BackoffConfig {
+        init_backoff: Duration::from_millis(50),
+        max_backoff: Duration::from_secs(1),
+        base: 2.0,
+    },
+    max_retries: 2,
+    retry_timeout: Duration::from_secs(10),
+};
+
+/// A log in a bucket or a shared folder: `s3://bucket/prefix`, `gs://bucket/prefix`, `az://container/prefix`, or
+/// `file:///folder`.
+///
+/// It has no secrets: those come from where the provider's programs have them (variables of the environment, the
+/// identity of a machine or a job), and a URL that has some is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BucketUrl {
+    url: Url,
+}
+
+/// Why a text is not the URL of a log.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BucketUrlError {
+    /// It does not have the form of a URL.
+    #[error("it is not a URL: {0}")]
+    NotAUrl(String),
+    /// It has a user name or a password.
+    #[error(
+        "it has a name or a password, which would end up in logs and process lists: take it out, and set the \
+         provider's variables, such as AWS_ACCESS_KEY_ID"
+    )]
+    Secret,
+    /// It has a part that a log's URL does not have.
+    #[error("it has a query or a fragment, which the URL of a log does not have")]
+    Query,
+    /// No bucket is named.
+    #[error("it names no bucket: write {0}://BUCKET/PREFIX")]
+    NoBucket(String),
+    /// The folder is not absolute.
+    #[error("a folder is named by its whole path, as file:///shared/folder")]
+    NotAbsolute,
+}
+
+/// The schemes of buckets and folders.
+const SCHEMES: [&str; 4] = ["s3", "gs", "az", "file"];
+
+impl BucketUrl {
+    /// Whether what a user gives as the log is a URL of this kind, and not the path of a file.
+    pub fn is_one(log: &Path) -> bool {
+        let scheme = log.to_str().and_then(|text| text.split_once("://"));
+        scheme.is_some_and(|(scheme, _)| SCHEMES.contains(&scheme))
+    }
+
+    /// Reads one.
+    ///
+    /// # Errors
+    /// [`BucketUrlError`].
+    pub fn parse(text: &str) -> Result<Self, BucketUrlError> {
+        let url = Url::parse(text).map_err(|error| BucketUrlError::NotAUrl(error.to_string()))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(BucketUrlError::Secret);
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(BucketUrlError::Query);
+        }
+        match (url.scheme(), url.host_str()) {
+            ("file", Some(_)) => return Err(BucketUrlError::NotAbsolute),
+            ("file", None) => {}
+            (scheme, None | Some("")) => return Err(BucketUrlError::NoBucket(scheme.to_owned())),
+            _ => {}
+        }
+        Ok(BucketUrl { url })
+    }
+
+    /// Opens a log that exists.
+    ///
+    /// # Errors
+    /// [`LogError`]; see [`BucketBackend::open`].
+    pub fn open(&self) -> Result<BucketBackend, LogError> {
+        if let Some(folder) = self.folder()
+            && !folder.is_dir()
+        {
+            return Err(LogError::Missing { path: self.to_string() });
+        }
+        let (store, prefix) = self.store()?;
+        BucketBackend::open(store, prefix, &self.to_string())
+    }
+
+    /// Opens a log, and creates it if there is none.
+    ///
+    /// # Errors
+    /// [`LogError`]; see [`BucketBackend::open_or_create`].
+    pub fn open_or_create(&self) -> Result<BucketBackend, LogError> {
+        if let Some(folder) = self.folder() {
+            std::fs::create_dir_all(folder).map_err(|error| self.cannot_open(error))?;
+        }
+        let (store, prefix) = self.store()?;
+        BucketBackend::open_or_create(store, prefix, &self.to_string())
+    }
+
+    fn folder(&self) -> Option<std::path::PathBuf> {
+        (self.url.scheme() == "file").then(|| self.url.to_file_path().ok()).flatten()
+    }
+
+    fn cannot_open(&self, error: impl std::error::Error) -> LogError {
+        LogError::cannot_open(self.to_string(), RedactedError::new(error))
+    }
+
+    fn store(&self) -> Result<(Arc<dyn ObjectStore>, object_store::path::Path), LogError> {
+        let failed = |error: object_store::Error| self.cannot_open(error);
+        if let Some(folder) = self.folder() {
+            let store = LocalFileSystem::new_with_prefix(folder).map_err(failed)?;
+            return Ok((Arc::new(store.with_fsync(true)), object_store::path::Path::default()));
+        }
+        // A program has one, which may have been chosen before.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let prefix = object_store::path::Path::from_url_path(self.url.path())
+            .map_err(|error| self.cannot_open(error))?;
+        let options = ClientOptions::new().with_timeout(TIMEOUT);
+        let (url, retries) = (self.url.as_str(), CLIENT_RETRIES);
+        let store: Arc<dyn ObjectStore> = match self.url.scheme() {
+            "gs" => {
+                let builder = GoogleCloudStorageBuilder::from_env().with_url(url);
+                let builder = builder.with_client_options(options).with_retry(retries);
+                Arc::new(builder.build().map_err(failed)?)
+            }
+            "az" => {
+                let builder = MicrosoftAzureBuilder::from_env().with_url(url);
+                let builder = builder.with_client_options(options).with_retry(retries);
+                Arc::new(builder.build().map_err(failed)?)
+            }
+            _ => {
+                let builder = AmazonS3Builder::from_env().with_url(url);
+                let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
+                // Whoever names an endpoint without TLS means it: a store on this machine, or in a cluster.
+                let is_plain = endpoint.is_some_and(|endpoint| endpoint.starts_with("http://"));
+                let options = options.with_allow_http(is_plain);
+                let builder = builder.with_client_options(options).with_retry(retries);
+                Arc::new(builder.build().map_err(failed)?)
+            }
+        };
+        Ok((store, prefix))
+    }
+}
+
+impl fmt::Display for BucketUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.url.as_str().trim_end_matches('/'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_told_from_a_path() {
+        for url in ["s3://b/p", "gs://b", "az://c/p", "file:///shared"] {
+            assert!(BucketUrl::is_one(Path::new(url)), "{url}");
+        }
+        for path in ["retold.db", "s3:/b", "/a/s3://b", "https://b/p", "C://x", ""] {
+            assert!(!BucketUrl::is_one(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_the_url_of_a_log_is_refused_and_secrets_are_not_repeated() {
+        let said = |text: &str| BucketUrl::parse(text).unwrap_err().to_string();
+        assert!(said("s3://AKIA:SECRET@bucket/p").starts_with("it has a name or a password"));
+        assert!(!said("s3://AKIA:SECRET@bucket/p").contains("SECRET"));
+        assert!(said("s3://bucket/p?sig=SECRET").starts_with("it has a query"));
+        assert_eq!(said("s3:///p"), "it names no bucket: write s3://BUCKET/PREFIX");
+        assert!(said("file://shared/folder").starts_with("a folder is named by its whole path"));
+        assert_eq!(BucketUrl::parse("s3://bucket/p/").unwrap().to_string(), "s3://bucket/p");
+    }
+}
