@@ -122,7 +122,7 @@ const COMMITTED: [(&str, &str); 5] = [
     // With an earlier version of the parser, and so has the society.
     (
         "game24_small.jsonl",
-        "config/game24.yaml --set puzzles.rows=0..2 --set samples=3 --set parser=game24@2",
+        "config/game24.yaml --set template=cot --set puzzles.rows=0..2 --set samples=3 --set parser=game24@2",
     ),
     (
         "adventure_small.jsonl",

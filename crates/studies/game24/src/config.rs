@@ -20,9 +20,9 @@ use retold_study::template::TemplateText;
 
 /// The templates that come with the program: `config/prompts/game24/`.
 const TEMPLATES: &[(&str, &str)] = &[
+    ("answer_tag", include_str!("../../../../config/prompts/game24/answer_tag.txt")),
     ("cot", include_str!("../../../../config/prompts/game24/cot.txt")),
     ("standard", include_str!("../../../../config/prompts/game24/standard.txt")),
-    ("answer_tag", include_str!("../../../../config/prompts/game24/answer_tag.txt")),
 ];
 
 /// The config file.
@@ -42,8 +42,8 @@ pub struct Config {
     /// The number of independent answers to each puzzle: a number, a list with one number per
     /// puzzle, or `recorded` for as many as the file of answers has.
     pub samples: SampleCounts,
-    /// A built-in template, or the path of a file with `{input}` in it.
-    #[serde(default = "cot")]
+    /// A built-in template (`answer_tag`, `cot` or `standard`), or the path of a file with `{input}` in it.
+    #[serde(default = "answer_tag")]
     pub template: String,
     /// `game24@VERSION`, or `game24` for the latest.
     #[serde(default = "latest")]
@@ -73,8 +73,9 @@ pub struct PuzzlesConfig {
     pub rows: Option<String>,
 }
 
-fn cot() -> String {
-    "cot".to_owned()
+/// What the specification recommends ("Prompt Recommendation"): the expression in `<answer>` tags.
+fn answer_tag() -> String {
+    "answer_tag".to_owned()
 }
 
 fn latest() -> String {

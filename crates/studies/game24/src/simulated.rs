@@ -17,6 +17,13 @@ impl Player for SimulatedSolver {
             return "I do not see four numbers in this.".to_owned();
         };
         let expression = expression(&numbers, dice);
+        if asks_for_a_tag(request) {
+            let ways = [
+                format!("<answer>{expression} = 24</answer>"),
+                format!("Let me think.\n\n<answer>\n{expression} = 24\n</answer>"),
+            ];
+            return ways.into_iter().nth(dice.below(2)).unwrap_or_default();
+        }
         let latex = expression.replace('*', "\\times").replace('/', "\\div");
         let ways = [
             format!("Answer: {expression} = 24"),
@@ -49,6 +56,11 @@ impl Player for SimulatedSolver {
 
 /// The kinds of malformed answers.
 const KINDS: [&str; 4] = ["gives_up", "open_tag", "no_tag", "empty"];
+
+/// Whether the prompt wants the expression in `<answer>` tags.
+fn asks_for_a_tag(request: &Request) -> bool {
+    request.messages().iter().any(|(_, text)| text.contains("<answer>"))
+}
 
 /// The numbers of the puzzle that a request asks about.
 fn numbers_of(request: &Request) -> Option<Vec<i64>> {
@@ -114,4 +126,32 @@ fn join(terms: Vec<(f64, String)>) -> Option<String> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use retold::model::simulated::{Dice, Player};
+    use retold::parse::Parser;
+    use retold::prompt::Request;
+    use serde_json::json;
+
+    use super::SimulatedSolver;
+    use crate::parse::{PuzzleParams, parser};
+
+    /// Read by the specification's own rule: the tag is its first marker.
+    #[test]
+    fn an_answer_has_the_tag_if_the_prompt_asks_for_it() {
+        let template = include_str!("../../../../config/prompts/game24/answer_tag.txt");
+        let prompt = template.replace("{input}", "4 5 6 10");
+        let body = json!({"model": "gpt-4", "messages": [{"role": "user", "content": prompt}]});
+        let request = Request::from_body(body).unwrap();
+        let numbers = vec![4, 5, 6, 10];
+        let parser = parser(1, PuzzleParams { numbers }).unwrap();
+        for seed in 0..50 {
+            let reply = SimulatedSolver.reply(&request, &mut Dice::new(&seed.to_string()));
+            let parsed = parser.parse(&reply);
+            assert_eq!(parsed.method, "answer_block", "{reply}");
+            assert_ne!(parser.verdict(&parsed.value), Some("wrong_numbers"), "{reply}");
+        }
+    }
 }
