@@ -8,7 +8,8 @@ pub enum RepairEdition {
     /// Every member is kept.
     Second,
     /// A value that is missing is null; before, it was an empty text. A comma between digits
-    /// is part of a number (`{"n": 1,000}`).
+    /// is part of a number (`{"n": 1,000}`). `Infinity` and `1e400` are noted as odd numbers rather than
+    /// as texts without quotes.
     #[default]
     Third,
 }
@@ -26,6 +27,11 @@ impl RepairEdition {
 
     /// Whether digits with commas between them are read as one text.
     pub(super) fn joins_digits(self) -> bool {
+        self == RepairEdition::Third
+    }
+
+    /// Whether a number that JSON cannot represent is noted as one.
+    pub(super) fn knows_infinity(self) -> bool {
         self == RepairEdition::Third
     }
 }

@@ -152,7 +152,8 @@ impl Cursor<'_> {
             self.note(Repair::OddNumber);
             return Value::Number(number);
         }
-        self.note(Repair::BareText);
+        let is_number = self.edition.knows_infinity() && is_unbounded(text);
+        self.note(if is_number { Repair::OddNumber } else { Repair::BareText });
         Value::String(text.to_owned())
     }
 
@@ -184,6 +185,12 @@ pub(super) fn is_literal(text: &str) -> bool {
         || text.eq_ignore_ascii_case("false")
         || text.eq_ignore_ascii_case("null")
         || serde_json::from_str::<Number>(text).is_ok()
+}
+
+/// `Infinity`, `-Infinity`, `NaN` and numbers that no double can hold, as Python reads them. They stay
+/// texts, because a JSON value has no such number.
+fn is_unbounded(text: &str) -> bool {
+    text.parse().is_ok_and(|number: f64| !number.is_finite())
 }
 
 /// `1_000`, `.5`, `5.`, `1e`, `+3`: numbers for people, but not in JSON.

@@ -21,6 +21,11 @@ pub(super) trait FieldReader {
     fn choice<T: Copy>(&mut self, name: &'static str, words: &[(&'static str, T)]) -> Option<T>;
 }
 
+/// The warning about an infinite amount, for which the largest number stands: JSON has none.
+pub(super) fn infinite(name: &str) -> String {
+    format!("{name} is infinite: the largest number stands for it")
+}
+
 /// The result of reading an action's fields.
 pub(super) enum Built {
     /// There is no such action.

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
-use super::fields::FieldReader;
+use super::fields::{FieldReader, infinite};
 use retold::parse::keys::lookup;
 
 /// The fields of one object, the repairs, and the invalid fields.
@@ -130,7 +130,7 @@ impl FieldReader for Forgiving<'_> {
             return Some(number);
         }
         if self.knows_infinity && number > 0.0 {
-            self.warnings.push(format!("{name} is infinite: the largest number stands for it"));
+            self.warnings.push(infinite(name));
             return Some(f64::MAX);
         }
         self.misfit(format!("{name} is {number}, not more than 0"))

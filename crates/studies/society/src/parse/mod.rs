@@ -15,6 +15,7 @@ mod examples;
 mod fields;
 mod forgiving;
 mod pydantic;
+mod python_json;
 mod v1;
 mod v2;
 

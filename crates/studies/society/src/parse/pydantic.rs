@@ -6,27 +6,31 @@
 //! - text: only text, with its length counted in characters; words only in their exact spelling;
 //! - other fields are ignored.
 //!
-//! Differences: infinite and undefined amounts, which Pydantic accepts from `"inf"`, are refused,
-//! because JSON cannot represent them. Integers beyond 64 bits become the nearest that fits. The
-//! messages are Pydantic's without the input's value and the link: `hours: Input should be ..
-//! [type=..]`.
+//! Differences: an infinite amount becomes the largest number, because JSON cannot represent it.
+//! Integers without a limit that are beyond 64 bits become the nearest that fits. The messages are
+//! Pydantic's without the input's value and the link: `hours: Input should be .. [type=..]`.
 
 use std::ops::RangeInclusive;
 
-use serde_json::{Map, Value};
-
-use super::fields::FieldReader;
+use super::fields::{FieldReader, infinite};
+use super::python_json::{PythonObject, PythonValue};
 use retold::parse::python::strip;
 
 /// The fields of one object, and the invalid ones.
 pub(super) struct Pydantic<'m> {
-    fields: &'m Map<String, Value>,
+    fields: &'m PythonObject,
     errors: Vec<String>,
+    warnings: Vec<String>,
 }
 
 impl<'m> Pydantic<'m> {
-    pub(super) fn new(fields: &'m Map<String, Value>) -> Pydantic<'m> {
-        Pydantic { fields, errors: Vec::new() }
+    pub(super) fn new(fields: &'m PythonObject) -> Pydantic<'m> {
+        Pydantic { fields, errors: Vec::new(), warnings: Vec::new() }
+    }
+
+    /// What is not as the document's models have it.
+    pub(super) fn into_warnings(self) -> Vec<String> {
+        self.warnings
     }
 
     /// The invalid fields, in order.
@@ -39,7 +43,7 @@ impl<'m> Pydantic<'m> {
         None
     }
 
-    fn field(&mut self, name: &str) -> Option<&'m Value> {
+    fn field(&mut self, name: &str) -> Option<&'m PythonValue> {
         match self.fields.get(name) {
             Some(value) => Some(value),
             None => self.error(name, "Field required", "missing"),
@@ -49,24 +53,33 @@ impl<'m> Pydantic<'m> {
     fn not_text<T>(&mut self, name: &str) -> Option<T> {
         self.error(name, "Input should be a valid string", "string_type")
     }
+
+    fn half_pair<T>(&mut self, name: &str) -> Option<T> {
+        let message =
+            "Input should be a valid string, unable to parse raw data as a unicode string";
+        self.error(name, message, "string_unicode")
+    }
 }
 
 impl FieldReader for Pydantic<'_> {
     fn text(&mut self, name: &'static str, max: usize) -> Option<String> {
-        let Some(text) = self.field(name)?.as_str() else {
-            return self.not_text(name);
+        let text = match self.field(name)? {
+            PythonValue::Text(text) => text,
+            PythonValue::HalfPair(_) => return self.half_pair(name),
+            _ => return self.not_text(name),
         };
         if text.chars().nth(max).is_some() {
             let message = format!("String should have at most {max} characters");
             return self.error(name, &message, "string_too_long");
         }
-        Some(text.to_owned())
+        Some(text.clone())
     }
 
     fn optional_text(&mut self, name: &'static str) -> Option<Option<String>> {
         match self.fields.get(name) {
-            None | Some(Value::Null) => Some(None),
-            Some(Value::String(text)) => Some(Some(text.clone())),
+            None | Some(PythonValue::None) => Some(None),
+            // Without a limit to its length, Pydantic does not look into the text.
+            Some(PythonValue::Text(text) | PythonValue::HalfPair(text)) => Some(Some(text.clone())),
             Some(_) => self.not_text(name),
         }
     }
@@ -74,25 +87,32 @@ impl FieldReader for Pydantic<'_> {
     fn int(&mut self, name: &'static str, range: Option<RangeInclusive<i64>>) -> Option<i64> {
         const WHAT: &str = "Input should be a valid integer";
         let value = match self.field(name)? {
-            Value::Bool(yes) => i64::from(*yes),
-            Value::Number(number) => match number.as_i64() {
+            PythonValue::Bool(yes) => i64::from(*yes),
+            PythonValue::Int(digits) => saturated(digits),
+            PythonValue::Float(number) if !number.is_finite() => {
+                return self.error(name, "Input should be a finite number", "finite_number");
+            }
+            PythonValue::Float(number) if number.fract() != 0.0 => {
+                let message = format!("{WHAT}, got a number with a fractional part");
+                return self.error(name, &message, "int_from_float");
+            }
+            PythonValue::Float(number) => match whole_float(*number) {
                 Some(whole) => whole,
-                None => match whole_float(number.as_f64()?) {
-                    Some(whole) => whole,
-                    None => {
-                        let message = format!("{WHAT}, got a number with a fractional part");
-                        return self.error(name, &message, "int_from_float");
-                    }
-                },
+                None => {
+                    let message =
+                        "Unable to parse input string as an integer, exceeded maximum size";
+                    return self.error(name, message, "int_parsing_size");
+                }
             },
-            Value::String(text) => match int_text(text) {
+            PythonValue::Text(text) => match int_text(text) {
                 Some(whole) => whole,
                 None => {
                     let message = format!("{WHAT}, unable to parse string as an integer");
                     return self.error(name, &message, "int_parsing");
                 }
             },
-            _ => return self.error(name, WHAT, "int_type"),
+            PythonValue::HalfPair(_) => return self.half_pair(name),
+            PythonValue::None | PythonValue::List(_) => return self.error(name, WHAT, "int_type"),
         };
         let Some(range) = range else {
             return Some(value);
@@ -112,30 +132,41 @@ impl FieldReader for Pydantic<'_> {
     fn amount(&mut self, name: &'static str) -> Option<f64> {
         const WHAT: &str = "Input should be a valid number";
         let value = match self.field(name)? {
-            Value::Bool(yes) => f64::from(u8::from(*yes)),
-            Value::Number(number) => number.as_f64()?,
-            Value::String(text) => match float_text(text) {
+            PythonValue::Bool(yes) => f64::from(u8::from(*yes)),
+            // An integer that no double can hold is no number for Pydantic.
+            PythonValue::Int(digits) => match digits.parse().ok().filter(|n: &f64| n.is_finite()) {
+                Some(value) => value,
+                None => return self.error(name, WHAT, "float_type"),
+            },
+            PythonValue::Float(number) => *number,
+            PythonValue::Text(text) => match float_text(text) {
                 Some(value) => value,
                 None => {
                     let message = format!("{WHAT}, unable to parse string as a number");
                     return self.error(name, &message, "float_parsing");
                 }
             },
-            _ => return self.error(name, WHAT, "float_type"),
+            PythonValue::HalfPair(_) => return self.half_pair(name),
+            PythonValue::None | PythonValue::List(_) => {
+                return self.error(name, WHAT, "float_type");
+            }
         };
-        if !value.is_finite() {
-            return self.error(name, "Input should be a finite number", "finite_number");
-        }
-        if value <= 0.0 {
+        if value.is_nan() || value <= 0.0 {
             return self.error(name, "Input should be greater than 0", "greater_than");
         }
-        Some(value)
+        if value.is_infinite() {
+            self.warnings.push(infinite(name));
+        }
+        Some(value.min(f64::MAX))
     }
 
     fn choice<T: Copy>(&mut self, name: &'static str, words: &[(&'static str, T)]) -> Option<T> {
         let value = self.field(name)?;
-        let found = words.iter().find(|(word, _)| value.as_str() == Some(*word));
-        if let Some((_, choice)) = found {
+        if matches!(value, PythonValue::HalfPair(_)) {
+            return self.half_pair(name);
+        }
+        let is = |word: &str| matches!(value, PythonValue::Text(text) if text == word);
+        if let Some((_, choice)) = words.iter().find(|(word, _)| is(word)) {
             return Some(*choice);
         }
         let quoted: Vec<String> = words.iter().map(|(word, _)| format!("'{word}'")).collect();
@@ -145,11 +176,18 @@ impl FieldReader for Pydantic<'_> {
     }
 }
 
-/// A float without a fraction, as the nearest integer that fits.
+/// An integer, or the nearest that fits.
+fn saturated(digits: &str) -> i64 {
+    let nearest = if digits.starts_with('-') { i64::MIN } else { i64::MAX };
+    digits.parse().unwrap_or(nearest)
+}
+
+/// A float without a fraction as an integer, if it has 64 bits.
 fn whole_float(value: f64) -> Option<i64> {
-    #[expect(clippy::cast_possible_truncation, reason = "whole; saturates where it does not fit")]
+    #[expect(clippy::cast_possible_truncation, reason = "whole, and between the limits")]
     let whole = value as i64;
-    (value.fract() == 0.0).then_some(whole)
+    // Both limits are exact as doubles and excluded, as in pydantic-core.
+    (value.abs() < 9_223_372_036_854_775_808.0).then_some(whole)
 }
 
 /// An integer in a text: surrounding white space, a sign, single underscores between digits, and

@@ -294,7 +294,16 @@ mod tests {
             let earlier = read(3, &text).0;
             assert!(earlier.as_str().unwrap().contains("is not a number"), "{earlier}");
         }
-        assert_eq!(read(4, &trade("Infinity")).1, 2, "the repair, and that it is infinite");
+        let found = parser(4, ActionParams::default()).unwrap();
+        for amount in ["Infinity", "1e400"] {
+            assert_eq!(
+                AnyParser::parse_any(&found, &trade(amount)).0.warnings,
+                [
+                    "JSON: a number was not written as JSON",
+                    "amount is infinite: the largest number stands for it"
+                ]
+            );
+        }
         let cut = "{\"action\": \"work\", \"work_type\": \"farm\", \"hours\":";
         assert_eq!(read(4, cut).0, json!("hours is missing"));
         assert_eq!(read(4, &trade("2")), (read(3, &trade("2")).0, 0));
