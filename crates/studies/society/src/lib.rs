@@ -58,6 +58,7 @@ mod outputs;
 pub mod parse;
 mod personality;
 pub mod prompts;
+mod rejections;
 mod report;
 pub mod rules;
 mod settings;

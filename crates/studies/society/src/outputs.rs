@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::agreement::{agreement, votes};
 use super::context::kind_name;
+use super::rejections::{REJECTION_COLUMNS, rejections};
 use super::world::{RESOURCES, TurnCounts, World, name_of};
 use retold::run::{OutputError, OutputFile, Report};
 use retold_study::table::Table;
@@ -35,7 +36,7 @@ fn turns(mut counts: TurnCounts) -> [String; 11] {
     counts.each().map(|(_, n)| n.to_string())
 }
 
-/// `days.csv`: resources, inequality, dormancy and activities at the end of each day.
+/// `days.csv`: resources, inequality, dormancy and activities at the end of each day, and what was rejected.
 fn days(world: &World) -> Table {
     let own = [
         "day",
@@ -54,7 +55,7 @@ fn days(world: &World) -> Table {
         "laws",
         "buildings",
     ];
-    let mut table = Table::new("days", &[&own[..], &turn_names()].concat());
+    let mut table = Table::new("days", &[&own[..], &turn_names(), &REJECTION_COLUMNS].concat());
     for day in &world.days {
         let mut row = vec![day.day.to_string(), day.active.to_string(), day.dormant.to_string()];
         for stock in [&day.held, &day.pool] {
@@ -64,12 +65,13 @@ fn days(world: &World) -> Table {
         row.extend(gini.map(|g| format!("{g:.6}")));
         row.extend([day.laws, day.buildings].map(|n| n.to_string()));
         row.extend(turns(day.did));
+        row.extend(rejections(world, day.did.idle, |row| row.day == day.day));
         table.row(row);
     }
     table
 }
 
-/// `agents.csv`: each agent at the end, and its total activities.
+/// `agents.csv`: each agent at the end, its total activities, and what was rejected.
 fn agents(world: &World) -> Table {
     let own = [
         "agent_id",
@@ -83,7 +85,7 @@ fn agents(world: &World) -> Table {
         "energy",
         "materials",
     ];
-    let mut table = Table::new("agents", &[&own[..], &turn_names()].concat());
+    let mut table = Table::new("agents", &[&own[..], &turn_names(), &REJECTION_COLUMNS].concat());
     for (id, agent) in &world.agents {
         let stock = world.books.agent(*id);
         let mut row = vec![
@@ -97,6 +99,7 @@ fn agents(world: &World) -> Table {
         ];
         row.extend(RESOURCES.map(|r| stock.amount(r).to_string()));
         row.extend(turns(agent.did));
+        row.extend(rejections(world, agent.did.idle, |row| row.agent_id == *id));
         table.row(row);
     }
     table
