@@ -213,6 +213,11 @@ impl Parsers {
         Ok(self.family(name)?.versions)
     }
 
+    /// The families, in the order in which they were registered.
+    pub fn families(&self) -> impl Iterator<Item = &'static ParserFamily> {
+        self.0.iter().copied()
+    }
+
     /// All `(name, version)` pairs.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, u32)> {
         self.0

@@ -71,6 +71,9 @@ pub trait Parser: Send + Sync + 'static {
     /// once, as the log keeps it.
     fn decided_by(&self, method: &'static str) -> Arc<str>;
 
+    /// The methods that its decisions may have, in the order in which they are tried.
+    fn methods(&self) -> Vec<&'static str>;
+
     /// The decision for a text.
     fn parse(&self, text: &str) -> ParsedAnswer<Self::Value>;
 
@@ -107,6 +110,9 @@ pub trait AnyParser: Send + Sync {
     /// Name, version and settings.
     fn spec(&self) -> &ParserSpec;
 
+    /// The methods that its decisions may have, as [`Parser::methods`] says.
+    fn methods(&self) -> Vec<&'static str>;
+
     /// The method of a decision for which nothing was found, as [`Parser::last_resort`] says.
     fn last_resort(&self) -> Option<&'static str> {
         None
@@ -127,6 +133,10 @@ pub trait AnyParser: Send + Sync {
 impl<P: Parser> AnyParser for P {
     fn spec(&self) -> &ParserSpec {
         Parser::spec(self)
+    }
+
+    fn methods(&self) -> Vec<&'static str> {
+        Parser::methods(self)
     }
 
     fn last_resort(&self) -> Option<&'static str> {
@@ -338,6 +348,10 @@ impl<P: Send + Sync, V: Serialize + DeserializeOwned + Send> Parser for Strategy
     fn decided_by(&self, method: &'static str) -> Arc<str> {
         let known = self.decided_by.iter().find(|(name, _)| *name == method);
         known.map_or_else(|| "{}".into(), |(_, text)| text.clone())
+    }
+
+    fn methods(&self) -> Vec<&'static str> {
+        self.decided_by.iter().map(|(method, _)| *method).collect()
     }
 
     fn parse(&self, text: &str) -> ParsedAnswer<V> {

@@ -44,6 +44,10 @@ impl Parser for Moves {
             .into()
     }
 
+    fn methods(&self) -> Vec<&'static str> {
+        vec!["tool_call", "refusal", "cut_off", "text"]
+    }
+
     fn parse(&self, text: &str) -> ParsedAnswer<String> {
         let FoundValue { value, reasoning, warnings } =
             FoundValue::plain(format!("{} bytes", text.len()));

@@ -49,6 +49,7 @@ mod paid;
 mod parser_files;
 mod parsing;
 mod pipes;
+mod parser_list;
 mod plans;
 mod plans_before_a_run;
 mod play;

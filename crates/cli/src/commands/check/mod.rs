@@ -1,7 +1,8 @@
 //! `retold check`: `runs` decides again about the answers of recorded runs, and `results` shows what
 //! changes; `snapshots` keeps the decisions about one run as files; `text` decides about answers
-//! that are in no run.
+//! that are in no run; `list` says which parsers there are.
 
+mod list;
 mod made_elsewhere;
 mod results;
 mod runs;
@@ -48,9 +49,9 @@ const FOR_RUNS: [&str; 10] = [
 /// `cargo insta review` (from `cargo install cargo-insta`) goes through them one by one.
 ///
 /// With --text or --jsonl, a parser decides about answers that are in no run. Nothing is recorded, and
-/// no log is needed.
+/// no log is needed. --list shows the parsers.
 #[derive(Debug, clap::Args)]
-#[command(group = ArgGroup::new("checked").required(true).args(["runs", "text", "jsonl"]))]
+#[command(group = ArgGroup::new("checked").required(true).args(["runs", "text", "jsonl", "list"]))]
 pub(crate) struct Args {
     /// Runs (first digits of the id, or `latest`) or files (recordings or exchanges).
     runs: Vec<String>,
@@ -125,6 +126,11 @@ pub(crate) struct Args {
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
     #[arg(help_heading = "Answers that are in no run")]
     jobs: Option<u16>,
+    /// List the parsers: their versions, the strategies of each in the order in which they are tried, their settings
+    /// and the studies that use them. With --parser, only that parser.
+    #[arg(long, conflicts_with_all = FOR_RUNS)]
+    #[arg(conflicts_with_all = ["parser_cmd", "parsers", "params"])]
+    list: bool,
 }
 
 /// What makes a check fail.
@@ -140,6 +146,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let parsers = global.studies.parsers();
     if let Some(file) = &args.decisions {
         return made_elsewhere::run(file, &args, global, output);
+    }
+    if args.list {
+        return list::show(args.parser.parser.as_deref(), global, output);
     }
     match (&args.text, &args.jsonl, &args.snapshots) {
         (Some(file), ..) => text::whole(file, &args.parser, parsers, output),
