@@ -66,6 +66,7 @@ mod settings;
 mod snapshotting;
 mod spelling;
 mod states;
+mod situations;
 mod stats;
 mod stories;
 mod strangers;

@@ -38,7 +38,8 @@ const MOST_COUNTED: u64 = 100_000;
 ///
 /// `retold show latest p_0007` prints a participant's whole story, with the exchanges of each step.
 /// In other studies, write `game1/agent_0` (public goods), `agent/12` (society) or `game/1`
-/// (adventure).
+/// (adventure). `game1/r01/contribution` (public goods) prints the reasons of all players in one
+/// situation, one after another.
 ///
 /// A run that is damaged is shown as far as it can be read, with the first event that cannot be
 /// trusted (exit code 1).

@@ -56,6 +56,7 @@ mod report;
 pub mod rules;
 mod settings;
 mod simulated;
+mod situation;
 mod stage;
 mod stages;
 mod state;

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::facts::{DecidingAnswer, Fact, PlayerTurn};
 use super::rules::Units;
+use super::situation::situation;
 use super::stage::Stage;
 use super::state::{Game, PlayedGames, PlayerSeat};
 use super::words::{coins, units};
@@ -16,8 +17,8 @@ use retold_study::story::{Chapter, StoryStatement, indented, is_numbered, no_par
 /// ours.
 pub(crate) type Shown<'a> = &'a dyn Fn(&Game, u32, u32) -> Option<String>;
 
-/// The story of a player: `game1/agent_0`, or `game1/SNAKE`; without the game if there is only one.
-/// `None` if this is not the name of a player.
+/// The story of a player: `game1/agent_0`, or `game1/SNAKE`; without the game if there is only one. Or a
+/// [`situation`]. `None` if this is the name of neither.
 ///
 /// # Errors
 /// [`OutputError`] if there is no such player, or the record lacks something that the story is made
@@ -28,6 +29,9 @@ pub(crate) fn story(
     shown: Shown<'_>,
     record: &mut RunRecord<'_>,
 ) -> Result<Option<Report>, OutputError> {
+    if let Some(told) = situation(state, part, record)? {
+        return Ok(Some(told));
+    }
     let Some((game, seat)) = find(state, part) else {
         if !is_name(part) {
             return Ok(None);
@@ -115,7 +119,7 @@ fn chapter(
         }
         Fact::Spoke { turn, message, by } if is_own(&turn) => {
             let mut lines = heard(game, turn, true);
-            lines.extend(reasoning(record, Stage::Chat, turn, &by)?);
+            lines.extend(thought(record, Stage::Chat, turn, &by)?);
             let said = if message.is_empty() { "(nothing)".to_owned() } else { message };
             lines.push(StoryStatement::new("said", said, Stage::Chat.call(turn)));
             lines.push(StoryStatement::plain("method", by.method));
@@ -123,10 +127,7 @@ fn chapter(
         }
         Fact::Contributed { turn, stated, contribution, by, reasoning: _ } if is_own(&turn) => {
             let mut lines = heard(game, turn, false);
-            let first = DecidingAnswer { sample: 0, ..by.clone() };
-            let decided = asked(record, Stage::Decision, turn)?;
-            let by_reason = if decided { &first } else { &by };
-            lines.extend(reasoning(record, Stage::Contribution, turn, by_reason)?);
+            lines.extend(thought(record, Stage::Contribution, turn, &by)?);
             let call = Stage::Contribution.call(turn);
             lines.push(StoryStatement::new("stated", stated.to_string(), call));
             let amount =
@@ -138,7 +139,7 @@ fn chapter(
         }
         Fact::Redistributed { turn, units, was_scaled, by } if is_own(&turn) => {
             let mut lines: Vec<StoryStatement> =
-                reasoning(record, Stage::Redistribution, turn, &by)?.into_iter().collect();
+                thought(record, Stage::Redistribution, turn, &by)?.into_iter().collect();
             let gave = gave(game, &units);
             lines.push(StoryStatement::new("gave", gave, Stage::Redistribution.call(turn)));
             if was_scaled {
@@ -189,7 +190,7 @@ fn heard(game: &Game, turn: PlayerTurn, before_own: bool) -> Vec<StoryStatement>
         .collect()
 }
 
-fn gave(game: &Game, all: &[Units]) -> String {
+pub(super) fn gave(game: &Game, all: &[Units]) -> String {
     let given = all.iter().filter(|u| u.decided > 0).map(|u| {
         let paid =
             if u.actual == u.decided { String::new() } else { format!(", {} paid for", u.actual) };
@@ -204,15 +205,27 @@ fn asked(record: &mut RunRecord<'_>, stage: Stage, turn: PlayerTurn) -> Result<b
     Ok(record.samples(&call)?.contains_key(&0))
 }
 
-/// The reasoning, as the decision separates it.
-fn reasoning(
+/// The reasoning for what an answer decided, as the decision separates it. Where the amount is asked for after the
+/// reasoning, it is that of the first answer.
+pub(super) fn reasoning(
+    record: &mut RunRecord<'_>,
+    stage: Stage,
+    turn: PlayerTurn,
+    by: &DecidingAnswer,
+) -> Result<Option<String>, OutputError> {
+    let is_apart = stage == Stage::Contribution && asked(record, Stage::Decision, turn)?;
+    let sample = if is_apart { 0 } else { by.sample };
+    let Ok(call) = CallPath::new(stage.call(turn)) else { return Ok(None) };
+    let decision = record.decision(&call, sample)?;
+    Ok(decision.and_then(|decision| decision.details.reasoning))
+}
+
+fn thought(
     record: &mut RunRecord<'_>,
     stage: Stage,
     turn: PlayerTurn,
     by: &DecidingAnswer,
 ) -> Result<Option<StoryStatement>, OutputError> {
-    let Ok(call) = CallPath::new(stage.call(turn)) else { return Ok(None) };
-    let decision = record.decision(&call, by.sample)?;
-    let reasoning = decision.and_then(|decision| decision.details.reasoning);
-    Ok(reasoning.map(|text| StoryStatement::plain("thought", text)))
+    let text = reasoning(record, stage, turn, by)?;
+    Ok(text.map(|text| StoryStatement::plain("thought", text)))
 }

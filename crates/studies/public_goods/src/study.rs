@@ -106,6 +106,10 @@ impl Registration for PublicGoodsStudy {
 #[derive(Debug, Clone, Copy)]
 pub struct OriginalGamesStudy;
 
+    fn may_have_part(&self, name: &str) -> bool {
+        may_have_part(name)
+    }
+
 impl Registration for OriginalGamesStudy {
     fn name(&self) -> &'static str {
         local::NAME
@@ -157,6 +161,10 @@ impl Registration for OriginalGamesStudy {
         Box::new(SimulatedPlayers)
     }
 
+    fn may_have_part(&self, name: &str) -> bool {
+        may_have_part(name)
+    }
+
     fn parsers(&self) -> &'static [&'static ParserFamily] {
         PARSERS
     }
@@ -164,4 +172,9 @@ impl Registration for OriginalGamesStudy {
     fn originals(&self) -> Option<Originals> {
         Some(ORIGINALS)
     }
+}
+
+/// Situations have up to three parts, as `game1/r01/contribution`; calls have more.
+fn may_have_part(name: &str) -> bool {
+    name.matches('/').count() < 3
 }
