@@ -125,6 +125,21 @@ pub trait Experiment {
     ) -> Result<Option<Report>, OutputError> {
         Ok(None)
     }
+
+    /// The names of the decisions that it derived from earlier answers without asking a model, such as
+    /// `p_0001/cluster`.
+    fn derived_names(&self, _state: &Self::State) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// How such a decision came about, computed again from the facts before it; `None` if there is none with
+    /// this name.
+    ///
+    /// # Errors
+    /// [`OutputError::Fact`]: what in the record is not a fact of this experiment.
+    fn derived(&self, _name: &str, _record: &RunRecord<'_>) -> Result<Option<Report>, OutputError> {
+        Ok(None)
+    }
 }
 
 /// What an experiment receives: the only way to ask, and the only way to change its state.
@@ -236,6 +251,22 @@ pub trait AnyExperiment {
         part: &str,
         record: &mut RunRecord<'_>,
     ) -> Result<Option<Report>, OutputError>;
+
+    /// The names of the decisions that it derived from earlier answers without asking a model.
+    ///
+    /// # Errors
+    /// [`OutputError::Fact`]: what in them is not a fact of this experiment.
+    fn derived_names_any(&self, facts: &[Value]) -> Result<Vec<String>, OutputError>;
+
+    /// How such a decision came about; `None` if there is none with this name.
+    ///
+    /// # Errors
+    /// [`OutputError::Fact`]: what in the record is not a fact of this experiment.
+    fn derived_any(
+        &self,
+        name: &str,
+        record: &RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError>;
 }
 
 /// The inside of a run, passed from [`execute`](super::execute()) to the experiment.
@@ -270,6 +301,18 @@ impl<E: Experiment + 'static> AnyExperiment for E {
         record: &mut RunRecord<'_>,
     ) -> Result<Option<Report>, OutputError> {
         self.story(&folded::<E>(&record.facts)?, part, record)
+    }
+
+    fn derived_names_any(&self, facts: &[Value]) -> Result<Vec<String>, OutputError> {
+        Ok(self.derived_names(&folded::<E>(facts)?))
+    }
+
+    fn derived_any(
+        &self,
+        name: &str,
+        record: &RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError> {
+        self.derived(name, record)
     }
 
     fn folding(&self) -> Box<dyn Folding> {

@@ -12,6 +12,7 @@ mod completions;
 mod crowded;
 mod damaged;
 mod deciding;
+mod derived;
 mod diffs;
 mod endpoints;
 mod failures;

@@ -25,12 +25,16 @@ use retold_wire::PROGRAM;
 /// "The same text" is listed separately: answers and facts whose text (32 bytes or more) is in the
 /// prompt word for word, and how rare that text is; a text that is common in the run is left out.
 /// Runs of programs and imports declare nothing.
+///
+/// Decisions that no model made, but the experiment from earlier answers, are computed again and shown with what else was
+/// possible and by how much it was missed: in a deliberation, `p_0001/opposing` (the opposing view) and
+/// `p_0001/cluster`. --list names them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run (first digits of its id, or `latest`), or a recording's file.
     run: String,
     /// The decision: its call (with the parts in any order), CALL#SAMPLE, or its seq.
-    #[arg(required_unless_present = "independence")]
+    #[arg(required_unless_present_any = ["independence", "list"])]
     decision: Option<Target>,
     /// Instead, say what the decisions rest on: how many are draws (where a call was asked again, its last answer
     /// is one), how many answers are not shared, and the effective sample size over what a label (game, pair,
@@ -38,6 +42,9 @@ pub(crate) struct Args {
     /// answer are listed.
     #[arg(long, conflicts_with_all = ["decision", "proof"])]
     independence: bool,
+    /// Instead, list the decisions that the experiment derived from earlier answers without asking a model.
+    #[arg(long, conflicts_with_all = ["decision", "proof", "independence"])]
+    list: bool,
     /// Also write a proof that the decision, its answer and its prompt are in the run: a file for
     /// people who do not have the log. `retold verify proof` checks it.
     #[arg(long, value_name = "FILE")]
@@ -55,6 +62,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 }
 
 fn show(view: &RunView, args: &Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    if args.list {
+        views::derived::list(&RunSelection::before_damage(view), global, output)?;
+        return Ok(Status::Fine);
+    }
     // Without a decision, it was asked for the independence of all.
     let Some(decision) = &args.decision else {
         return views::independence::show(
@@ -65,7 +76,16 @@ fn show(view: &RunView, args: &Args, global: &Global, output: &Output) -> Result
     };
     let selected = RunSelection::before_damage(view);
     let end = view.damage().map(|damage| damage.seq);
-    let mut shown = views::audit::read(&selected, decision, global)?.before(end);
+    let read = views::audit::read(&selected, decision, global);
+    // No answer has such a decision, but the experiment may have derived it.
+    if let (Err(error), Target::Call(name, None)) = (&read, decision)
+        && error.status == Status::Usage
+        && args.proof.is_none()
+        && views::derived::show(&selected, name.as_str(), global, output)?
+    {
+        return Ok(Status::Fine);
+    }
+    let mut shown = read?.before(end);
     if let Some(file) = &args.proof {
         let if_exists = if args.force { IfExists::Replace } else { IfExists::Refuse };
         // Before the run is read: a file that cannot be written is said at once.

@@ -4,6 +4,7 @@ pub(crate) mod alike;
 pub(crate) mod audit;
 pub(crate) mod changed;
 pub(crate) mod departures;
+pub(crate) mod derived;
 pub(crate) mod differing;
 pub(crate) mod event;
 pub(crate) mod expected;

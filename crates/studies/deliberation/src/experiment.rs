@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::check::check_counts;
 use super::conditions::assign;
 use super::config::Config;
+use super::derived;
 use super::facts::Fact;
 use super::grouping::USUAL_SEED;
 use super::opposition::{self, Method};
@@ -220,6 +221,14 @@ impl Experiment for Deliberation {
         record: &mut RunRecord<'_>,
     ) -> Result<Option<Report>, OutputError> {
         self.story_of(state, part, record)
+    }
+
+    fn derived_names(&self, state: &DeliberationState) -> Vec<String> {
+        derived::names(state)
+    }
+
+    fn derived(&self, name: &str, record: &RunRecord<'_>) -> Result<Option<Report>, OutputError> {
+        derived::derived(self, name, record)
     }
 }
 

@@ -27,6 +27,7 @@ mod charts;
 mod check;
 pub mod conditions;
 mod config;
+mod derived;
 mod dialogue;
 mod experiment;
 mod facts;

@@ -2,7 +2,7 @@
 //! the vectors of its groups, weighted by their size; the distance is the cosine distance to the
 //! vector of the participant's summary.
 
-use super::{Compares, Method, OpposingView, Position, Scene, farthest};
+use super::{COSINE, Compares, ConsideredView, Method, OpposingView, Position, Scene, greatest};
 use retold_stats::{cosine_distance, weighted_mean};
 
 /// See the module.
@@ -14,14 +14,23 @@ impl Method for ClusterEmbedding {
     }
 
     fn choose(&self, who: &Position, scene: &Scene) -> Option<OpposingView> {
-        let own = who.embedding.as_ref()?;
+        greatest(self.considered(who, scene)).map(OpposingView::Option)
+    }
+
+    fn considered(&self, who: &Position, scene: &Scene) -> Vec<ConsideredView> {
+        let Some(own) = &who.embedding else { return Vec::new() };
         let others = scene.options.iter().filter(|option| **option != who.choice);
         let distances = others.filter_map(|option| {
             let groups = scene.groups.iter().filter(|group| group.option == *option);
             let place = weighted_mean(groups.map(|g| (g.embedding.as_slice(), g.members as f64)))?;
-            Some((option, cosine_distance(own, &place)?))
+            let value = cosine_distance(own, &place)?;
+            Some(ConsideredView { option: option.clone(), participant: None, value })
         });
-        farthest(distances).cloned().map(OpposingView::Option)
+        distances.collect()
+    }
+
+    fn measure(&self) -> Option<&'static str> {
+        Some(COSINE)
     }
 
     fn compares(&self) -> Compares {

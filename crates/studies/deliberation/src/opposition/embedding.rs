@@ -4,7 +4,7 @@
 //! there would be nothing to oppose. Therefore only participants with a different choice are
 //! considered.
 
-use super::{Compares, Method, OpposingView, Position, Scene, farthest};
+use super::{COSINE, Compares, ConsideredView, Method, OpposingView, Position, Scene, greatest};
 use retold_stats::cosine_distance;
 
 /// See the module.
@@ -16,11 +16,21 @@ impl Method for Embedding {
     }
 
     fn choose(&self, who: &Position, scene: &Scene) -> Option<OpposingView> {
-        let own = who.embedding.as_ref()?;
+        greatest(self.considered(who, scene)).map(OpposingView::Option)
+    }
+
+    fn considered(&self, who: &Position, scene: &Scene) -> Vec<ConsideredView> {
+        let Some(own) = &who.embedding else { return Vec::new() };
         let distances = scene.opponents(who).filter_map(|other| {
-            Some((&other.choice, cosine_distance(own, other.embedding.as_ref()?)?))
+            let value = cosine_distance(own, other.embedding.as_ref()?)?;
+            let participant = Some(other.participant_id.clone());
+            Some(ConsideredView { option: other.choice.clone(), participant, value })
         });
-        farthest(distances).cloned().map(OpposingView::Option)
+        distances.collect()
+    }
+
+    fn measure(&self) -> Option<&'static str> {
+        Some(COSINE)
     }
 
     fn compares(&self) -> Compares {

@@ -18,6 +18,9 @@ pub use llm_judge::sample;
 /// The method that needs a mapping in the config.
 pub const PREDEFINED: &str = "predefined";
 
+/// What the methods that compare vectors measure.
+pub(crate) const COSINE: &str = "cosine distance";
+
 /// All methods.
 pub static METHODS: &[&dyn Method] = &[
     &embedding::Embedding,
@@ -41,10 +44,33 @@ pub trait Method: Send + Sync {
     /// Never the participant's own choice.
     fn choose(&self, who: &Position, scene: &Scene) -> Option<OpposingView>;
 
+    /// The possibilities among which it takes the one with the greatest value, in the order in which it
+    /// looks at them: for audits.
+    fn considered(&self, who: &Position, scene: &Scene) -> Vec<ConsideredView> {
+        let _ = (who, scene);
+        Vec::new()
+    }
+
+    /// What the values of the possibilities are, if it measures any.
+    fn measure(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whose vectors it compares with the participant's: what its choice is based on, for audits.
     fn compares(&self) -> Compares {
         Compares::Nothing
     }
+}
+
+/// A possible opposing view.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConsideredView {
+    /// The option.
+    pub option: String,
+    /// The participant whose summary stands for it, where single summaries are compared.
+    pub participant: Option<String>,
+    /// What is measured: the greatest is chosen, and of equal ones the first.
+    pub value: f64,
 }
 
 /// Whose vectors a method compares with the participant's.
@@ -112,13 +138,13 @@ impl Scene {
     }
 }
 
-/// The farthest of some things with distances; in a tie, the first.
-fn farthest<T>(things: impl Iterator<Item = (T, f64)>) -> Option<T> {
-    let mut best: Option<(T, f64)> = None;
-    for (thing, distance) in things {
-        if best.as_ref().is_none_or(|(_, most)| distance > *most) {
-            best = Some((thing, distance));
+/// The option of the possibility with the greatest value; in a tie, the first.
+fn greatest(considered: Vec<ConsideredView>) -> Option<String> {
+    let mut best: Option<ConsideredView> = None;
+    for view in considered {
+        if best.as_ref().is_none_or(|most| view.value > most.value) {
+            best = Some(view);
         }
     }
-    best.map(|(thing, _)| thing)
+    best.map(|view| view.option)
 }

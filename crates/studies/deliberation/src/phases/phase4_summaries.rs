@@ -12,7 +12,7 @@ use crate::experiment::Deliberation;
 use crate::facts::Fact;
 use crate::grouping::{NewCluster, group};
 use crate::origins::{FactOrigins, OriginKey};
-use crate::state::Participant;
+use crate::state::{DeliberationState, Participant};
 use crate::values::said;
 use retold::content::Content;
 use retold::id::{CallPath, ContentHash};
@@ -144,30 +144,34 @@ impl Deliberation {
         Ok(answers.into_iter().zip(calls).map(|(answer, call)| vector(answer, &call)).collect())
     }
 
+    /// The voters of an option whose summaries have vectors, in the order of their ids, and their clusters.
+    pub(crate) fn clusters_of(
+        &self,
+        state: &DeliberationState,
+        option: &String,
+    ) -> (Vec<(String, Point)>, Vec<NewCluster>) {
+        let voters = state.active().filter(|p| p.initial_choice.as_ref() == Some(option));
+        let members: Vec<(String, Point)> = voters
+            .filter_map(|p| {
+                let id = &p.participant_id;
+                Some((id.clone(), state.summary_point(id)?))
+            })
+            .collect();
+        let number = self.config.topic.options.iter().position(|it| it == option);
+        let formed = number.map_or_else(Vec::new, |number| {
+            group(number, option, &members, &self.config, self.cluster_seed())
+        });
+        (members, formed)
+    }
+
     fn form_clusters(
         &self,
         run: &mut Run<Self>,
         origins: &FactOrigins,
     ) -> Result<Vec<NewCluster>, Stop> {
-        let seed = self.cluster_seed();
-        let formed: Vec<NewCluster> = self
-            .config
-            .topic
-            .options
-            .iter()
-            .enumerate()
-            .flat_map(|(number, option)| {
-                let voters =
-                    run.state().active().filter(|p| p.initial_choice.as_ref() == Some(option));
-                let members: Vec<(String, Point)> = voters
-                    .filter_map(|p| {
-                        let id = &p.participant_id;
-                        Some((id.clone(), run.state().summary_point(id)?))
-                    })
-                    .collect();
-                group(number, option, &members, &self.config, seed)
-            })
-            .collect();
+        let options = self.config.topic.options.iter();
+        let formed: Vec<NewCluster> =
+            options.flat_map(|option| self.clusters_of(run.state(), option).1).collect();
         for NewCluster { cluster_id, option, member_ids, .. } in formed.iter().cloned() {
             let causes = origins.decisions(member_ids.iter().cloned().map(OriginKey::Place));
             let formed = Fact::ClusterFormed { cluster_id, option, member_ids };

@@ -113,7 +113,7 @@ impl Deliberation {
         Ok(())
     }
 
-    pub(in super::super) fn scene(&self, state: &DeliberationState) -> Scene {
+    pub(crate) fn scene(&self, state: &DeliberationState) -> Scene {
         let position = |p: &Participant| {
             Some(Position {
                 participant_id: p.participant_id.clone(),

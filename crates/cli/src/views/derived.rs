@@ -1,0 +1,82 @@
+//! Decisions that an experiment derived from earlier answers without asking a model, as `audit` shows them: computed
+//! again from the facts before them.
+
+use serde_json::json;
+
+use crate::error::CliError;
+use crate::global::Global;
+use crate::output::{Output, counted};
+use crate::runs::settings::experiment_of;
+use crate::select::{self, RunSelection};
+use retold::escaping::printable;
+use retold::run::RunRecord;
+use retold_wire::PROGRAM;
+
+/// Shows how a derived decision came about. False if the run has none with this name.
+///
+/// # Errors
+/// [`CliError`] if the run cannot be read, or was recorded by another release of its experiment.
+pub(crate) fn show(
+    selected: &RunSelection,
+    name: &str,
+    global: &Global,
+    output: &Output,
+) -> Result<bool, CliError> {
+    let mut reader = selected.checked()?;
+    let record = RunRecord::read(&mut reader, selected.run)?;
+    if !record.started.is_of_experiment() || record.started.experiment == PROGRAM {
+        return Ok(false);
+    }
+    let experiment = experiment_of(global.studies, &record)?;
+    let simulated = record.started.is_simulated();
+    let Some(derived) = experiment.derived_any(name, &record)? else { return Ok(false) };
+    let checked = reader.checked();
+    if output.is_json() {
+        let mut object = derived.json;
+        object["run"] = json!(selected.run);
+        object["simulated"] = simulated.into();
+        object["checked_events"] = checked.into();
+        output.object(&object)?;
+    } else {
+        let said = if simulated { select::SIMULATED } else { "" };
+        output.text(&format!(
+            "{said}{}{}",
+            derived.text,
+            select::checked(checked, selected.run)
+        ))?;
+    }
+    Ok(true)
+}
+
+/// Lists the names of a run's derived decisions.
+///
+/// # Errors
+/// [`CliError`] if the run cannot be read, or was recorded by another release of its experiment.
+pub(crate) fn list(
+    selected: &RunSelection,
+    global: &Global,
+    output: &Output,
+) -> Result<(), CliError> {
+    let mut reader = selected.checked()?;
+    let record = RunRecord::read(&mut reader, selected.run)?;
+    let names = match record.started.is_of_experiment() {
+        true => experiment_of(global.studies, &record)?.derived_names_any(&record.facts)?,
+        false => Vec::new(),
+    };
+    let decisions = record.decisions;
+    if output.is_json() {
+        return output.object(&json!({
+            "run": selected.run, "derived": names, "decisions": decisions,
+            "checked_events": reader.checked(),
+        }));
+    }
+    let mut text = format!("{}\n", counted(names.len() as u64, "derived decision"));
+    names.iter().for_each(|name| text.push_str(&format!("  {}\n", printable(name, 100))));
+    let run = selected.run.short(8);
+    text.push_str(&crate::again::typed(&format!(
+        "{} about answers: `retold log {run} --kind DecisionMade` lists them\n",
+        counted(decisions, "decision")
+    )));
+    text.push_str(&select::checked(reader.checked(), selected.run));
+    output.text(&text)
+}
