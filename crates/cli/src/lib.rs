@@ -20,6 +20,7 @@ mod limits;
 mod model;
 mod old_spellings;
 mod output;
+mod pager;
 mod parser;
 #[cfg(feature = "program")]
 pub mod program;
@@ -87,9 +88,12 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
     let status = result.unwrap_or_else(|error| {
         output.error(&error);
         error.print();
+        // The pager has the screen until then.
+        output.end();
         error.status
     });
     ExitCode::from(status.code())
+    output.end();
 }
 
 /// Sends the library's trace messages, but not those of other crates, to stderr.

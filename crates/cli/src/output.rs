@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io::Write as _;
+use std::process::Command;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 use crate::colours;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
+use crate::pager::{Pager, PagerArg};
 use retold::escaping::{inert_json, inert_lines};
 use retold::id::Seq;
 use retold::log::{Fault, Finding};
@@ -35,6 +37,18 @@ pub(crate) struct Output {
     damage: RefCell<Option<Value>>,
     /// The last event of the run that is not verified, if that is to be said.
     not_verified: Cell<Option<Seq>>,
+    /// What stdout goes through.
+    paging: RefCell<Paging>,
+}
+
+/// What stdout goes through.
+enum Paging {
+    /// Nothing.
+    Direct,
+    /// A pager, from the first text on.
+    Wanted(Command),
+    /// A pager that runs.
+    Running(Pager),
 }
 
 impl Output {
@@ -52,6 +66,7 @@ impl Output {
             left: Cell::new(false),
             damage: RefCell::default(),
             not_verified: Cell::default(),
+            paging: RefCell::new(Paging::Direct),
         }
     }
 
@@ -74,6 +89,20 @@ impl Output {
     /// ends with, on stderr.
     pub(crate) fn is_a_document(&self) {
         self.document.set(true);
+    }
+
+    /// What follows goes through a pager, if it is for people.
+    pub(crate) fn paged(&self, pager: PagerArg) {
+        if let Some(command) = pager.command().filter(|_| !self.json) {
+            *self.paging.borrow_mut() = Paging::Wanted(command);
+        }
+    }
+
+    /// Waits until the user has left the pager, if there is one.
+    pub(crate) fn end(&self) {
+        if let Paging::Running(pager) = self.paging.replace(Paging::Direct) {
+            pager.end();
+        }
     }
 
     /// With `--json`: prints an error as the single object, unless something has already been
@@ -161,9 +190,22 @@ impl Output {
 
     fn write(&self, bytes: &[u8]) -> Result<(), CliError> {
         self.begun.set(true);
-        let mut out = std::io::stdout().lock();
-        match out.write_all(bytes).and_then(|()| out.flush()) {
-            // `retold log | head` is not an error.
+        let mut paging = self.paging.borrow_mut();
+        if let Paging::Wanted(_) = &*paging
+            && let Paging::Wanted(command) = std::mem::replace(&mut *paging, Paging::Direct)
+            && let Some(pager) = Pager::start(command)
+        {
+            *paging = Paging::Running(pager);
+        }
+        let written = match &mut *paging {
+            Paging::Running(pager) => pager.write_all(bytes).and_then(|()| pager.flush()),
+            _ => {
+                let mut out = std::io::stdout().lock();
+                out.write_all(bytes).and_then(|()| out.flush())
+            }
+        };
+        match written {
+            // `retold log | head` is not an error, and neither is leaving a pager.
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => {
                 self.left.set(true);
                 Ok(())

@@ -1,12 +1,7 @@
 //! Colours are for terminals only, and not for users who opted out of them.
 
-use std::fs::{File, OpenOptions};
-use std::io::Read;
-use std::process::Stdio;
-
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-
 use crate::support::cli::Place;
+use crate::support::terminal::on_terminal;
 
 /// Commands that print something: help, errors, results, progress, and everything that -v to -vvv
 /// add.
@@ -26,30 +21,6 @@ fn has_colours(text: &str) -> bool {
         let end = code.find(|c: char| c.is_ascii_alphabetic());
         end.is_some_and(|end| code[end..].starts_with('m'))
     })
-}
-
-/// What a command writes to a terminal.
-fn on_terminal(place: &Place, args: &str, environment: &[(&str, &str)]) -> String {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    let name = ptsname(&master, Vec::new()).unwrap();
-    let end = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-    let mut command = place.command();
-    command.args(args.split_whitespace()).env("TERM", "xterm-256color");
-    command.envs(environment.iter().copied());
-    command.stdout(Stdio::from(end.try_clone().unwrap())).stderr(Stdio::from(end));
-    let mut child = command.spawn().unwrap();
-    // From here on only the child has the other end open.
-    drop(command);
-    let reader = std::thread::spawn(move || {
-        let (mut text, mut master) = (Vec::new(), File::from(master));
-        // The read ends with an error when no process has the other end open any more.
-        let _ = master.read_to_end(&mut text);
-        String::from_utf8_lossy(&text).into_owned()
-    });
-    child.wait().unwrap();
-    reader.join().unwrap()
 }
 
 #[test]

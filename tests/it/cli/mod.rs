@@ -46,6 +46,7 @@ mod other_apis;
 mod outages;
 mod outputs;
 mod pace;
+mod pager;
 mod paid;
 mod parser_files;
 mod parsing;

@@ -9,6 +9,7 @@ pub(crate) mod csv;
 pub(crate) mod data;
 pub(crate) mod forge;
 pub(crate) mod server;
+pub(crate) mod terminal;
 pub(crate) mod tls;
 
 /// A file of the data that is kept next to the project and never committed.

@@ -10,6 +10,7 @@ use crate::error::{CliError, Status};
 use crate::gate::{self, UnverifiedArg};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
+use crate::pager::PagerArg;
 use crate::runs::continuation;
 use crate::runs::effective;
 use crate::runs::settings::experiment_of;
@@ -64,16 +65,19 @@ pub(crate) struct Args {
     canonical: bool,
     #[command(flatten)]
     at_once: UnverifiedArg,
+    #[command(flatten)]
+    pager: PagerArg,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { what, part, at, canonical, at_once } = args;
+    let Args { what, part, at, canonical, at_once, pager } = args;
     if canonical {
         let log = select::open_to_read(global)?;
         let request = prompt(log.reader()?.as_mut(), &what, &global.log)?;
         output.raw(request.canonical().as_bytes())?;
         return Ok(Status::Fine);
     }
+    output.paged(pager);
     let selected = match select::to_read(global, &what) {
         Ok(selected) => selected,
         // No run has such an id, but a prompt might.

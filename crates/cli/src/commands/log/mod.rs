@@ -15,6 +15,7 @@ use crate::error::{CliError, Status, write_err};
 use crate::gate::{self, UnverifiedArg};
 use crate::global::Global;
 use crate::output::{Output, THIS_RUN, counted};
+use crate::pager::PagerArg;
 use crate::runs::continuation;
 use crate::select::{RunAsOf, RunSelection};
 use crate::views::event::as_json;
@@ -70,9 +71,14 @@ pub(crate) struct Args {
     follow: bool,
     #[command(flatten)]
     at_once: UnverifiedArg,
+    #[command(flatten)]
+    pager: PagerArg,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    if !args.follow {
+        output.paged(args.pager);
+    }
     match &args.run {
         None => runs::list(&select::open_to_read_silently(global)?, output),
         Some(name) => {
