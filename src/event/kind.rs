@@ -15,8 +15,8 @@ pub(crate) const RUN_FINISHED: &str = "RunFinished";
 /// The version of every kind's body. A kind in another version counts as unknown.
 pub(crate) const VERSION: u32 = 1;
 
-/// All kinds.
-pub(crate) const KINDS: &[&str] = &[
+/// The names of all kinds of event.
+pub const KINDS: &[&str] = &[
     RUN_STARTED,
     RUN_RESUMED,
     REQUEST_SENT,

@@ -30,8 +30,7 @@ pub(crate) use convert::causes_and_fact;
 pub use exchanged::ExchangesHasher;
 pub(crate) use exchanged::details_digest;
 pub use finished::{FoldedState, RunFinished, RunOutcome, StateEntries, StateMark};
-#[cfg(feature = "sqlite")]
-pub(crate) use kind::KINDS;
+pub use kind::KINDS;
 pub(crate) use kinds::lane_of;
 pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DECISIONS, DecidedBy, DecisionDetails,

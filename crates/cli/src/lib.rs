@@ -28,6 +28,7 @@ mod progress;
 mod redaction;
 mod run_id;
 mod runs;
+mod schema_names;
 mod score_rows;
 mod search;
 mod select;
@@ -87,13 +88,13 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
     };
     let status = result.unwrap_or_else(|error| {
         output.error(&error);
-        error.print();
         // The pager has the screen until then.
         output.end();
+        error.print();
         error.status
     });
-    ExitCode::from(status.code())
     output.end();
+    ExitCode::from(status.code())
 }
 
 /// Sends the library's trace messages, but not those of other crates, to stderr.

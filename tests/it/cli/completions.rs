@@ -33,6 +33,10 @@ fn bash_completes_commands_options_and_values() {
     assert_eq!(complete("retold repl"), ["replay"]);
     assert_eq!(complete("retold export x --wi"), ["--with-key"]);
     assert!(complete("retold export --as ''").contains(&"otlp".to_owned()));
+    assert_eq!(complete("retold schema pub"), ["public_goods"]);
+    assert_eq!(complete("retold init soc"), ["society"]);
+    assert_eq!(complete("retold log latest --kind Decision"), ["DecisionMade"]);
+    assert_eq!(complete("retold check --parser contribution@1"), ["contribution@1"]);
 }
 
 #[test]
@@ -45,6 +49,12 @@ fn fish_completes_commands_options_and_values() {
     assert_eq!(complete("retold repl"), ["replay"]);
     assert_eq!(complete("retold export x --wi"), ["--with-key"]);
     assert!(complete("retold export --as ").contains(&"otlp".to_owned()));
+    assert_eq!(complete("retold schema pub"), ["public_goods"]);
+    assert_eq!(complete("retold log latest --kind Decision"), ["DecisionMade"]);
+    assert_eq!(complete("retold check --parser contribution@1"), ["contribution@1"]);
+    assert_eq!(complete("retold study deliberation "), ["personas"]);
+    assert_eq!(complete("retold study deliberation personas "), ["import", "list", "stats"]);
+    assert_eq!(complete("retold study adventure play --choo"), ["--choose"]);
 }
 
 /// zsh completes at a terminal alone: what it adds to the line is printed instead.
@@ -68,6 +78,7 @@ fn zsh_completes_commands_options_and_values() {
     assert_eq!(complete("retold repl"), ["retold replay"]);
     assert_eq!(complete("retold export x --wi"), ["retold export x --with-key"]);
     assert_eq!(complete("retold export --as inspect"), ["retold export --as inspect-scout"]);
+    assert_eq!(complete("retold schema pub"), ["retold schema public_goods"]);
 }
 
 #[test]
@@ -80,6 +91,12 @@ fn each_command_has_a_manual_page() {
     for name in ["retold", "retold-export", "retold-check", "retold-study-deliberation"] {
         assert!(page(name).contains(&format!(".TH {name} 1")), "{name}");
     }
+    let version = env!("CARGO_PKG_VERSION");
+    let head = format!(".TH retold-export 1  \"retold {version}\"");
+    let export = page("retold-export");
+    assert!(export.contains(&head), "{export}");
+    let usage = "\\fBretold export\\fR [OPTIONS] <RUN> [TO]";
+    assert!(export.contains(&format!(".SH SYNOPSIS\n{usage}\n")), "{export}");
     // What clap sees as options is in the page, and a line that began with a dot would be a command of roff.
     let export = page("retold-export").replace("\\-", "-");
     assert!(export.contains("--with-key") && export.contains("inspect-scout"), "{export}");

@@ -29,7 +29,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let program = again::program();
     let mut command = command_line(global.catalogue, &program).disable_help_subcommand(true);
     command.build();
-    let mut pages = pages_of(&command);
+    let release = format!("{program} {}", command.get_version().unwrap_or_default());
+    let mut pages = pages_of(&command, &release);
     pages.sort_by(|(one, _), (other, _)| one.cmp(other));
     for (name, page) in &pages {
         fs::write(folder.join(name), page).map_err(unwritten)?;
@@ -44,14 +45,24 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 }
 
 /// The pages of a command and of those below it, by the names of their files. The command is built, so that its commands
-/// know what they are called in full.
-fn pages_of(command: &clap::Command) -> Vec<(String, Vec<u8>)> {
+/// know what they are called in full. Each says of which `release` it is.
+fn pages_of(command: &clap::Command, release: &str) -> Vec<(String, Vec<u8>)> {
     let shown = command.get_subcommands().filter(|below| !below.is_hide_set());
-    let mut pages: Vec<(String, Vec<u8>)> = shown.flat_map(pages_of).collect();
+    let mut pages: Vec<(String, Vec<u8>)> =
+        shown.flat_map(|below| pages_of(below, release)).collect();
     let mut page = Vec::new();
     // Writing to memory cannot fail.
-    let _ = clap_mangen::Man::new(command.clone()).render(&mut page);
+    let _ = clap_mangen::Man::new(with_usage(command)).source(release).render(&mut page);
     let name = command.get_display_name().unwrap_or(command.get_name());
     pages.push((format!("{name}.1"), page));
     pages
+}
+
+/// The command with the usage line of its help as the synopsis: what is made otherwise lists every option, without
+/// its value.
+fn with_usage(command: &clap::Command) -> clap::Command {
+    let mut command = command.clone();
+    let usage = command.render_usage().to_string();
+    let usage = usage.strip_prefix("Usage: ").unwrap_or(&usage).to_owned();
+    command.override_usage(usage)
 }

@@ -5,10 +5,8 @@ use serde_json::Value;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
+use crate::schema_names::{PARSERS, schema_names};
 use retold_study::parser_file::parser_file_schema;
-
-/// What parser files are called here.
-const PARSERS: &str = "parsers";
 
 /// Print the JSON Schema of configs or of parser files.
 ///
@@ -33,11 +31,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 }
 
 fn of_configs(name: &str, global: &Global) -> Result<Value, CliError> {
-    let studies = || global.studies.iter().filter(|study| study.config_schema().is_some());
-    let found =
-        studies().find(|study| study.name() == name).and_then(|study| study.config_schema());
-    found.ok_or_else(|| {
-        let known: Vec<&str> = studies().map(|study| study.name()).chain([PARSERS]).collect();
+    let found = global.studies.iter().find(|study| study.name() == name);
+    found.and_then(|study| study.config_schema()).ok_or_else(|| {
+        let known: Vec<&str> = schema_names(global).collect();
         CliError::usage(format!("there is no schema of {name:?}"))
             .hint(format!("the schemas are {}", known.join(", ")))
     })

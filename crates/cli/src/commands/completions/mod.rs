@@ -1,5 +1,8 @@
 //! `retold completions`: what makes a shell complete commands, options and their values.
 
+mod fish;
+mod known_values;
+
 use clap::ValueEnum;
 use clap_complete::{Shell, generate};
 
@@ -8,6 +11,7 @@ use crate::command_line::command_line;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
+use known_values::with_known_values;
 
 /// Print what makes bash, zsh or fish complete commands and options.
 ///
@@ -43,8 +47,13 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         ShellName::Fish => Shell::Fish,
     };
     let program = again::program();
+    let mut command = with_known_values(command_line(global.catalogue, &program), global);
     let mut script = Vec::new();
-    generate(shell, &mut command_line(global.catalogue, &program), program.as_str(), &mut script);
+    generate(shell, &mut command, program.as_str(), &mut script);
+    if shell == Shell::Fish {
+        let made = String::from_utf8_lossy(&script);
+        script = fish::completed(&made, &command, &program).into_bytes();
+    }
     output.is_a_document();
     output.raw(&script)?;
     Ok(Status::Fine)
