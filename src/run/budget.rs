@@ -21,13 +21,23 @@ pub struct Budget {
 }
 
 /// What was used so far.
-#[derive(Debug, Default)]
-struct Spending {
-    tokens: u64,
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Spending {
+    /// The tokens of all answers that report them.
+    pub tokens: u64,
     /// In US dollars.
-    cost: f64,
+    pub cost: f64,
     /// Whether an answer came without token counts.
-    is_uncounted: bool,
+    pub is_uncounted: bool,
+    /// Whether a model that answered has no price.
+    pub is_unpriced: bool,
+}
+
+impl Spending {
+    /// Whether the cost is that of all answers.
+    pub fn is_complete(self) -> bool {
+        !self.is_uncounted && !self.is_unpriced
+    }
 }
 
 /// Why nothing more may be asked.
@@ -95,7 +105,7 @@ impl Budget {
         if self.max_cost.is_some() && self.prices.price(model).is_none() {
             return Err(OverBudget::NoPrice { model: model.to_owned() });
         }
-        let Spending { tokens, cost, is_uncounted } = *self.spent();
+        let Spending { tokens, cost, is_uncounted, .. } = *self.spent();
         if is_uncounted {
             return Err(OverBudget::Uncounted);
         }
@@ -106,11 +116,13 @@ impl Budget {
         }
     }
 
+    /// What was used so far: by this execution, and if there are limits, by earlier ones.
+    pub fn spending(&self) -> Spending {
+        *self.spent()
+    }
+
     /// Counts a live answer. One with an unreadable usage is not held against the server.
     pub fn count(&self, request: &Request, usage: Usage, readable: bool) {
-        if self.is_unlimited() {
-            return;
-        }
         self.spent().is_uncounted |= readable && !usage.is_counted();
         self.add(request.model().unwrap_or(""), usage);
     }
@@ -118,10 +130,11 @@ impl Budget {
     fn add(&self, model: &str, usage: Usage) {
         let Usage { prompt_tokens, completion_tokens, .. } = usage;
         let tokens = prompt_tokens.unwrap_or(0).saturating_add(completion_tokens.unwrap_or(0));
-        let cost = self.prices.price(model).map_or(0.0, |price| price.cost(usage));
+        let price = self.prices.price(model);
         let mut spent = self.spent();
+        spent.is_unpriced |= price.is_none();
         spent.tokens = spent.tokens.saturating_add(tokens);
-        spent.cost += cost;
+        spent.cost += price.map_or(0.0, |price| price.cost(usage));
     }
 
     /// Counts what a run has recorded. Answers that it shares with another run were paid for there.

@@ -65,7 +65,7 @@ pub use self::converse::Talk;
 pub use self::core::Progress;
 pub use abandon::{AbandonError, abandon, how_it_ended};
 pub use because::{DecisionRef, FactRef, QuestionRef, SoFar, Source};
-pub use budget::{Budget, OverBudget};
+pub use budget::{Budget, OverBudget, Spending};
 pub use details::{AnswerDetails, Shortcomings};
 pub(crate) use details::{kept, response, whole_choice};
 pub use divergence::Divergence;

@@ -76,7 +76,7 @@ fn bar_style(template: &str) -> ProgressStyle {
 
 /// How fast it goes and, if it is known how many answers there will be, how long it still takes. Before the first answer, there
 /// is no basis for an estimate.
-fn pace(done: u64, per_second: f64, left: Option<Duration>) -> String {
+pub(crate) fn pace(done: u64, per_second: f64, left: Option<Duration>) -> String {
     let left = left.map_or_else(String::new, |left| format!("  {} left", HumanDuration(left)));
     match done {
         0 => String::new(),

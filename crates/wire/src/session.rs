@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use retold::event::RunOutcome;
 use retold::id::{CallPath, RunId, Seq};
 use retold::log::{Log, LogError};
-use retold::run::{Budget, OutcomeLanes, Recorder, RecorderError, how_it_ended};
+use retold::run::{Budget, OutcomeLanes, Recorder, RecorderError, Spending, how_it_ended};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
@@ -428,6 +428,11 @@ impl Session {
         let SessionState { queue, summary, .. } = &*lock(&self.state);
         let (left, calls_left) = (queue.left(), queue.calls_left(CALLS_SHOWN));
         SessionSummary { left, calls_left, ..summary.clone() }
+    }
+
+    /// What the answers have used so far.
+    pub fn spending(&self) -> Spending {
+        self.budget.spending()
     }
 
     /// Ends the session. `finished` says whether the run is complete; otherwise it can be resumed.

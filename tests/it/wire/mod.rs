@@ -30,6 +30,7 @@ mod mishaps;
 mod misses;
 mod node;
 mod past_failures;
+mod progress;
 mod proxies;
 mod python;
 mod random;

@@ -7,8 +7,8 @@ use crate::global::Global;
 use crate::limits::BudgetArgs;
 use crate::runs::continuation;
 use crate::runs::program::{
-    self, Destinations, InterceptArgs, MatchingArgs, ProcessArgs, ProgramRecording, RulesArgs,
-    needs_command,
+    self, Destinations, InterceptArgs, MatchingArgs, ProcessArgs, ProgramCommand, ProgramRecording,
+    RulesArgs, needs_command,
 };
 use crate::select;
 
@@ -58,6 +58,10 @@ pub(crate) struct Args {
     /// The largest size of the log file in bytes; the program then gets errors.
     #[arg(long, value_name = "BYTES")]
     log_limit: Option<u64>,
+    /// Show calls, failures, cost and rate in a line at the bottom of the terminal while the command runs. For
+    /// commands that write nothing to the terminal themselves: the line would be in the middle of their output.
+    #[arg(long, conflicts_with = "stdio")]
+    progress: bool,
     #[command(flatten)]
     process: ProcessArgs,
     #[command(flatten)]
@@ -76,10 +80,15 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
         rules,
         intercept,
         log_limit,
+        progress,
         process,
         budget,
         command,
     } = args;
+    let with_progress = |words| {
+        let has_progress = progress && !global.quiet;
+        ProgramCommand { has_progress, ..process.program(words) }
+    };
     let destinations = Destinations { upstreams, intercept };
     if let Some(run) = resume {
         if command.is_empty() {
@@ -93,11 +102,11 @@ pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
             retry_failed,
             &destinations,
             &budget,
-            process.program(command),
+            with_progress(command),
             global,
         );
     }
-    let command = process.program(command);
+    let command = with_progress(command);
     let recording = ProgramRecording { name, destinations, rules, log_limit, budget, command };
     program::record(recording, global)
 }

@@ -35,6 +35,8 @@ pub(crate) struct ProgramCommand {
     pub(crate) words: Vec<OsString>,
     /// Whose process it is.
     pub(crate) process: ProgramProcess,
+    /// Whether a line on the terminal shows the progress.
+    pub(crate) has_progress: bool,
 }
 
 impl ProgramCommand {
@@ -91,7 +93,7 @@ impl ProcessArgs {
             Some(LibraryVersion) => ProgramProcess::Parent,
             None => ProgramProcess::Child,
         };
-        ProgramCommand { words, process }
+        ProgramCommand { words, process, has_progress: false }
     }
 }
 

@@ -11,13 +11,15 @@ mod keys;
 mod next;
 mod parent;
 mod passing;
+mod progress_line;
 mod proxy;
 mod recorded;
 mod running;
 mod said;
 
 pub(crate) use args::{
-    InterceptArgs, MatchingArgs, PaceArg, Playing, PlayingArgs, ProcessArgs, RulesArgs,
+    InterceptArgs, MatchingArgs, PaceArg, Playing, PlayingArgs, ProcessArgs, ProgramCommand,
+    RulesArgs,
 };
 pub(crate) use child::found_in_path;
 pub(crate) use commands::{ProgramRecording, fork, record, replay, resume};

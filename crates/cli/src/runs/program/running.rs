@@ -11,6 +11,7 @@ use super::authorities::Authorities;
 use super::environment::{self, EnvironmentChanges};
 use super::parent::{self, Parent};
 use super::passing::{self, ProxyUse};
+use super::progress_line::ProgressLine;
 use super::recorded::{model, recorder_error};
 use super::said::{self, EndedProgram, ProgramOutcome};
 use super::{child, descendants, keys};
@@ -177,12 +178,14 @@ impl Program {
         };
         // Only now: it raises our limit on open files, and the program keeps its own.
         let serving = tokio::spawn(server.serve(Arc::new(front)));
+        let progress = command.has_progress.then(|| ProgressLine::show(&session));
         let code = match program {
             RunningProgram::Child(mut child) => {
                 child::exit_code(child::wait(&mut child, signals).await?)
             }
             RunningProgram::Parent(parent) => parent.ended(signals).await,
         };
+        drop(progress);
         if code >= child::FIRST_OF_SIGNALS {
             session.program_died();
         }
