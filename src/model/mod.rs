@@ -12,6 +12,7 @@ mod exchange_line;
 mod exchange_response;
 mod failure;
 mod key_names;
+mod learned_pace;
 mod mend;
 #[cfg(feature = "openai")]
 mod named;

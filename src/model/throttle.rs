@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
+use super::learned_pace::LearnedPace;
+
 /// The limits of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -155,6 +157,8 @@ pub struct Throttle {
     limits: Limits,
     places: Arc<Semaphore>,
     interval: Duration,
+    /// How fast the provider lets us ask.
+    learned: LearnedPace,
     /// When the next attempt may start.
     next: Mutex<Option<Instant>>,
 }
@@ -186,6 +190,7 @@ impl Throttle {
             limits,
             places: Arc::new(Semaphore::new(limits.concurrency)),
             interval: limits.interval(),
+            learned: LearnedPace::default(),
             next: Mutex::new(None),
         }
     }
@@ -195,6 +200,17 @@ impl Throttle {
         &self.limits
     }
 
+    /// Notes that an attempt was answered.
+    pub fn answered(&self) {
+        self.learned.answered(Instant::now());
+    }
+
+    /// Notes that an attempt was refused because too much was asked: the next ones are spaced at the rate at
+    /// which answers came.
+    pub fn refused(&self) {
+        self.learned.refused(Instant::now());
+    }
+
     /// Waits until an attempt may start. Attempts start in the order of their requests.
     pub async fn acquire(&self) -> Permit {
         let permit = match self.places.clone().acquire_owned().await {
@@ -202,13 +218,14 @@ impl Throttle {
             // Only a closed semaphore refuses, and this one is never closed.
             Err(_closed) => std::future::pending().await,
         };
-        if !self.interval.is_zero() {
+        let interval = self.interval.max(self.learned.gap(Instant::now()));
+        if !interval.is_zero() {
             // Held while waiting: the mutex is fair and serves as the queue.
             let mut next = self.next.lock().await;
             if let Some(at) = *next {
                 sleep_until(at).await;
             }
-            *next = Some(Instant::now() + self.interval);
+            *next = Some(Instant::now() + interval);
         }
         Permit(permit)
     }
@@ -239,6 +256,51 @@ mod tests {
         assert!(third.is_err());
         drop(first);
         let _third = throttle.acquire().await;
+    }
+
+    /// A provider that lets 60 attempts through in each second, asked by 64 at once: with retries after two
+    /// seconds and more, no call is refused more than three times.
+    #[tokio::test(start_paused = true)]
+    async fn a_rate_limit_is_learned() {
+        let limits = Limits { concurrency: 64, ..Limits::default() };
+        let throttle = Throttle::new(&limits).unwrap();
+        let start = Instant::now();
+        let served = std::sync::Mutex::new((0, 0));
+        let serve = || {
+            let window = start.elapsed().as_secs();
+            let mut served = served.lock().unwrap();
+            if served.0 != window {
+                *served = (window, 0);
+            }
+            served.1 += 1;
+            served.1 <= 60
+        };
+        let call = async || {
+            for refusals in 0.. {
+                let permit = throttle.acquire().await;
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                if serve() {
+                    throttle.answered();
+                    return refusals;
+                }
+                throttle.refused();
+                drop(permit);
+                tokio::time::sleep(Duration::from_secs(2 << refusals)).await;
+            }
+            0
+        };
+        let refusals = futures::future::join_all((0..6_000).map(|_| call())).await;
+        let count = |most: i32| refusals.iter().filter(|n| **n >= most).count();
+        assert_eq!(
+            count(4),
+            0,
+            "{} were refused, {} twice, {} three times",
+            count(1),
+            count(2),
+            count(3)
+        );
+        let seconds = start.elapsed().as_secs();
+        assert!((100..125).contains(&seconds), "{seconds} s, where 100 are the least");
     }
 
     #[test]

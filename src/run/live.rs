@@ -139,6 +139,7 @@ impl Core {
             let failure = match within(limit, model.answer(ask)).await {
                 Ok(Ok(response)) => {
                     self.got_through();
+                    self.throttle.answered();
                     let usage = response.usage.unwrap_or_default();
                     let readable = !response.extra.contains_key(UNREADABLE);
                     self.budget.count(request, usage, readable);
@@ -152,6 +153,9 @@ impl Core {
             };
             tracing::warn!(%call, sample, attempt, %failure, "attempt failed");
             let stops = failure.kind.stops_the_run();
+            if failure.kind == FailureKind::RateLimited {
+                self.throttle.refused();
+            }
             let verdict = if self.network.concerns(&failure) {
                 self.network.failed(&permit.turn, &mut blamed)
             } else {
