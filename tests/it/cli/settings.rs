@@ -2,6 +2,7 @@
 //! right.
 
 use crate::support::cli::{Place, assert_said};
+use crate::support::server::{Reply, Server};
 
 const REQUEST: &str = "request:\n  model: x\n";
 
@@ -278,4 +279,25 @@ fn an_unfinished_run_of_a_config_without_a_seed_is_found() {
     assert!(again.err.contains("the same command with --resume continues it"), "{}", again.err);
     let resumed = place.json("run game.yaml --resume").0;
     assert_eq!((&resumed["run"], &resumed["outcome"]), (&unfinished["run"], &"finished".into()));
+    let seed = unfinished["seed"].as_u64().unwrap();
+    let said = place.ok("run --resume latest");
+    assert!(said.contains(&format!("\nseed {seed}, drawn at random")), "{said}");
+}
+
+/// A key is never recorded, so the command that continues a run asks for it again.
+#[test]
+fn the_command_that_continues_names_the_key_again() {
+    let place = Place::new();
+    let server = Server::handler(|_| Reply::chat("<answer>1</answer>"));
+    let url = server.base_url();
+    place.write("my.key", "sk-of-a-file\n");
+    for (given, said_again) in
+        [("--key sk-typed", "--key KEY"), ("--key-file my.key", "--key-file my.key")]
+    {
+        let said =
+            place.run(&format!("run small.yaml --new --base-url {url} {given} --max-tokens 1"));
+        let command = format!("--base-url {url} {said_again} --max-tokens N`");
+        assert!(said.err.contains(&command), "{given}: {}", said.err);
+        assert!(!format!("{}{}", said.out, said.err).contains("sk-"), "{}", said.err);
+    }
 }

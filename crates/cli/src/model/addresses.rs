@@ -3,11 +3,8 @@
 
 use secrecy::SecretString;
 
-use crate::again::typed_options;
 use retold::model::NamedUrl;
-use retold_study::config::{
-    AnswersFile, ApiKind, BaseUrl, EndpointConfig, KeyVariable, ModelConfig,
-};
+use retold_study::config::{ApiKind, BaseUrl};
 
 /// The provider's own base URL, which is built into the program.
 pub(super) fn own_url(api: ApiKind) -> NamedUrl {
@@ -33,32 +30,6 @@ pub(super) fn environment_key(api: ApiKind) -> Option<String> {
 pub(super) fn environment_url(api: ApiKind) -> Option<NamedUrl> {
     let url = std::env::var(api.access().provider.variables.first()?).ok()?;
     Some(url.trim()).filter(|url| !url.is_empty()).map(NamedUrl::given)
-}
-
-/// What a later command on the same run has to name, as it is to be typed after the run: servers and files that the
-/// user named, which a recording never decides.
-pub(crate) fn named_again(model: &ModelConfig) -> String {
-    let mut options: Vec<(&str, String)> = Vec::new();
-    let Some(api) = model.kind.api() else {
-        if let Some(AnswersFile::Named(path)) = &model.answers {
-            options.push(("--answers", path.display().to_string()));
-        }
-        return typed_options(&options).unwrap_or_default();
-    };
-    if let BaseUrl::Named(url) = &model.base_url
-        && named(&BaseUrl::Recorded(url.without_secrets()), api).is_err()
-    {
-        options.push(("--base-url", url.without_secrets()));
-    }
-    for (name, EndpointConfig { base_url, kind: _, key }) in &model.endpoints {
-        if let BaseUrl::Named(url) = base_url {
-            options.push(("--endpoint", format!("{name}={}", url.without_secrets())));
-        }
-        if let KeyVariable::Named(variable) = key {
-            options.push(("--endpoint-key", format!("{name}={variable}")));
-        }
-    }
-    typed_options(&options).unwrap_or_default()
 }
 
 /// A URL that only a recording names.

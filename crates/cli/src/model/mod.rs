@@ -3,8 +3,8 @@
 mod addresses;
 mod args;
 mod make;
+mod named_again;
 mod servers;
 mod unnamed;
 
-pub(crate) use addresses::named_again;
 pub(crate) use args::ModelArgs;

@@ -34,7 +34,7 @@ pub(crate) struct RunConclusion<'a> {
     pub(crate) settings_of: SettingsOf,
     /// Its seed, if nobody chose it.
     pub(crate) drawn_seed: Option<u64>,
-    /// What a command that asks the model again has to name: see [`named_again`](crate::model::named_again).
+    /// What a command that asks the model again has to name: see [`ModelArgs::named_again`](crate::model::ModelArgs::named_again).
     pub(crate) servers: String,
 }
 

@@ -48,6 +48,21 @@ impl NamedConfig {
     }
 }
 
+/// The setting of a run whose seed nobody chose.
+const SEED_IS_DRAWN: &str = "seed_is_drawn";
+
+/// Adds to a run's settings that its seed was drawn, if it was: a resume says so again.
+pub(crate) fn remember_drawn_seed(study: &Study, settings: &mut Value) {
+    if let Some(settings) = settings.as_object_mut().filter(|_| study.seed_is_drawn) {
+        settings.insert(SEED_IS_DRAWN.to_owned(), true.into());
+    }
+}
+
+/// The seed of a run, if nobody chose it.
+pub(crate) fn drawn_seed_of(started: &RunStarted) -> Option<u64> {
+    (started.settings[SEED_IS_DRAWN] == true).then_some(started.seed)
+}
+
 /// What is said of a seed that nobody chose.
 pub(crate) fn drawn_seed(seed: u64) -> String {
     format!("seed {seed}, drawn at random: the config names none\n")

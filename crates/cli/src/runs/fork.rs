@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::model::{ModelArgs, named_again};
+use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::run_id::new_run_id;
 use crate::runs::conclusion::{RunConclusion, conclude};
@@ -76,7 +76,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
     };
     let (run, experiment) = (new_run_id()?, started.experiment.clone());
     let prices = model.prices()?;
-    let servers = named_again(&study.runtime.model);
+    let servers = model.named_again(&study.runtime.model);
     let max_failed = study.runtime.limits.max_failed;
     select::sound(log.reader()?.as_mut(), parent, "nothing was started")?;
     let session = StudyExecution {

@@ -2,12 +2,12 @@
 
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
-use crate::model::{ModelArgs, named_again};
+use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::run_id::new_run_id;
 use crate::runs::answers;
 use crate::runs::conclusion::{RunConclusion, conclude};
-use crate::runs::config::NamedConfig;
+use crate::runs::config::{NamedConfig, drawn_seed_of, remember_drawn_seed};
 use crate::runs::folder::{FolderArgs, OutputFolder};
 use crate::runs::person::with_person;
 use crate::runs::session::{self, StudyExecution};
@@ -87,14 +87,16 @@ pub(crate) fn record(
     };
     let run = new_run_id()?;
     flags.remember(&mut started.settings);
+    remember_drawn_seed(&study, &mut started.settings);
     let prices = model.prices()?;
     let live = folder
         .as_ref()
         .map(|folder| folder.live(global.studies, &study.experiment))
         .transpose()?
         .flatten();
-    let servers = named_again(&study.settings.runtime.model);
+    let servers = model.named_again(&study.settings.runtime.model);
     let max_failed = study.settings.runtime.limits.max_failed;
+    let drawn_seed = drawn_seed_of(&started);
     let session = StudyExecution {
         log: log.clone(),
         run,
@@ -124,7 +126,7 @@ pub(crate) fn record(
         folder,
         max_failed,
         settings_of: SettingsOf::Config,
-        drawn_seed: study.seed_is_drawn.then_some(study.seed),
+        drawn_seed,
         servers,
     };
     conclude(conclusion, global, output)

@@ -2,10 +2,10 @@
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::model::{ModelArgs, named_again};
+use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::conclusion::{RunConclusion, conclude};
-use crate::runs::config::{NamedConfig, is_of};
+use crate::runs::config::{NamedConfig, drawn_seed_of, is_of};
 use crate::runs::continuation;
 use crate::runs::folder::{FolderArgs, OutputFolder};
 use crate::runs::original;
@@ -201,8 +201,9 @@ fn go_on(
         (Some(_), Some(_)) | (None, _) => None,
     };
     let prices = model.prices()?;
-    let servers = named_again(&settings.runtime.model);
+    let servers = model.named_again(&settings.runtime.model);
     let max_failed = settings.runtime.limits.max_failed;
+    let drawn_seed = drawn_seed_of(&started);
     // A finished run is only read, and is checked while it is read.
     if ended.is_none() {
         select::sound(selected.log.reader()?.as_mut(), selected.run, "nothing was asked")?;
@@ -228,7 +229,7 @@ fn go_on(
         folder,
         max_failed,
         settings_of,
-        drawn_seed: None,
+        drawn_seed,
         servers,
     };
     conclude(conclusion, global, output)
