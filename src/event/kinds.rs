@@ -100,6 +100,11 @@ impl RunStarted {
         ![PROGRAM, EXCHANGES, DECISIONS].contains(&&*self.experiment)
     }
 
+    /// The name that the run of a program was given.
+    pub fn program_name(&self) -> Option<&str> {
+        self.settings["name"].as_str().filter(|_| self.experiment == PROGRAM)
+    }
+
     /// Whether the answers are made up by a program, which must be stated wherever results are
     /// shown.
     pub fn is_simulated(&self) -> bool {

@@ -1,6 +1,6 @@
-//! The run that somebody names: by the first digits of its id, by the name that a program gave it, or as the latest.
+//! The run that somebody names: by the first digits of its id, by its name, or as the latest.
 
-use retold::event::PROGRAM;
+use retold::event::RunStarted;
 use retold::id::RunId;
 use retold::log::{Backend, Finding, LogError, Reader, RunHead, deleted_latest, deleted_runs};
 
@@ -18,7 +18,7 @@ pub enum FindError {
     #[error(transparent)]
     Log(#[from] LogError),
     /// Neither an id nor the name of a run.
-    #[error("{name:?} is not a run: give the first digits of its id, or `latest`")]
+    #[error("{name:?} is not a run: give the first digits of its id, its name, or `latest`")]
     NotARun {
         /// As it was written.
         name: String,
@@ -79,11 +79,16 @@ pub struct RunMatch {
     pub may_be_earlier: bool,
 }
 
-/// Finds a run by the shortest unique beginning of its id, by its name, or as `latest`.
+/// The name of the run that begins so, if it has one. Runs of studies are named by their settings, which only the studies
+/// can read.
+pub type NameOfRun<'a> = &'a dyn Fn(&RunStarted) -> Option<String>;
+
+/// Finds a run by the shortest unique beginning of its id, by its name, or as `latest`. Of several runs with the name, it is
+/// the last.
 ///
 /// # Errors
 /// [`FindError`].
-pub fn find(log: &dyn Backend, name: &str) -> Result<RunMatch, FindError> {
+pub fn find(log: &dyn Backend, name: &str, name_of: NameOfRun<'_>) -> Result<RunMatch, FindError> {
     let mut reader = log.reader()?;
     let reader = reader.as_mut();
     let gone = |finding| FindError::Gone { log: log.name(), finding: Box::new(finding) };
@@ -107,14 +112,14 @@ pub fn find(log: &dyn Backend, name: &str) -> Result<RunMatch, FindError> {
     let found = |head| RunMatch { head, may_be_earlier: false };
     let prefix = name.to_ascii_lowercase();
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_hexdigit()) {
-        let named = find_last_named(reader, &runs, name);
+        let named = find_last_named(reader, &runs, name, name_of);
         return named.map(found).ok_or_else(|| FindError::NotARun { name: name.to_owned() });
     }
     let begins: Vec<&RunHead> =
         runs.iter().filter(|head| head.run.to_string().starts_with(&prefix)).collect();
     // Names are not looked for where runs are shown with so many digits: that would read the beginning of each run.
     let named = match begins.is_empty() || prefix.len() < SHOWN_DIGITS {
-        true => find_last_named(reader, &runs, name),
+        true => find_last_named(reader, &runs, name, name_of),
         false => None,
     };
     let of = |begins: &[&RunHead]| begins.iter().map(|head| head.run).collect();
@@ -151,12 +156,17 @@ fn latest(log: &dyn Backend, last: Option<RunHead>) -> Result<RunMatch, FindErro
     Ok(RunMatch { head, may_be_earlier })
 }
 
-/// The last run of a program that was given this name.
-pub fn find_last_named(reader: &mut dyn Reader, runs: &[RunHead], name: &str) -> Option<RunHead> {
+/// The last run with a name.
+pub fn find_last_named(
+    reader: &mut dyn Reader,
+    runs: &[RunHead],
+    name: &str,
+    name_of: NameOfRun<'_>,
+) -> Option<RunHead> {
     let is_it = |head: &&RunHead| {
         // A damaged run has no name.
         retold::run::started(reader, head.run)
-            .is_ok_and(|started| started.experiment == PROGRAM && started.settings["name"] == name)
+            .is_ok_and(|started| name_of(&started).is_some_and(|its_name| its_name == name))
     };
     runs.iter().rev().find(is_it).cloned()
 }

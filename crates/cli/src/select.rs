@@ -155,12 +155,12 @@ pub(crate) fn checked(events: u64, run: RunId) -> String {
 
 /// The run in the log that a user names.
 pub(crate) fn run(global: &Global, name: &str) -> Result<RunSelection, CliError> {
-    run_of(open(global)?, name)
+    run_of(open(global)?, name, global)
 }
 
 /// The run of a given log that a user names.
-pub(crate) fn run_of(log: Log, name: &str) -> Result<RunSelection, CliError> {
-    let run = find(&log, name)?.run;
+pub(crate) fn run_of(log: Log, name: &str, global: &Global) -> Result<RunSelection, CliError> {
+    let run = find(&log, name, global)?.run;
     Ok(RunSelection { log, run })
 }
 
@@ -168,7 +168,7 @@ pub(crate) fn run_of(log: Log, name: &str) -> Result<RunSelection, CliError> {
 pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<RunSelection, CliError> {
     match looks_like_a_file(name) {
         true => recorded(name),
-        false => run_of(open_to_read(global)?, name),
+        false => run_of(open_to_read(global)?, name, global),
     }
 }
 
@@ -176,7 +176,7 @@ pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<RunSelection, C
 pub(crate) fn to_read(global: &Global, name: &str) -> Result<RunSelection, CliError> {
     match looks_like_a_file(name) {
         true => recorded_to_damage(name),
-        false => run_of(open_to_read(global)?, name),
+        false => run_of(open_to_read(global)?, name, global),
     }
 }
 
@@ -270,7 +270,7 @@ pub(crate) fn source(global: &Global, name: &str) -> Result<RunSource, CliError>
 pub(crate) fn source_to_read(global: &Global, name: &str) -> Result<RunSource, CliError> {
     match looks_like_a_file(name) {
         true => answers_of_file(name, read_to_damage),
-        false => answers_of(run_of(open_to_read(global)?, name)?),
+        false => answers_of(run_of(open_to_read(global)?, name, global)?),
     }
 }
 
@@ -388,8 +388,10 @@ pub(crate) fn looks_like_a_file(name: &str) -> bool {
 }
 
 /// Finds a run: see [`retold_archive::find`].
-pub(crate) fn find(log: &Log, name: &str) -> Result<RunHead, CliError> {
-    let RunMatch { head, may_be_earlier } = retold_archive::find(log.backend().as_ref(), name)?;
+fn find(log: &Log, name: &str, global: &Global) -> Result<RunHead, CliError> {
+    let name_of = |started: &RunStarted| global.studies.run_name(started);
+    let RunMatch { head, may_be_earlier } =
+        retold_archive::find(log.backend().as_ref(), name, &name_of)?;
     if may_be_earlier {
         write_err(&format!(
             "warning: {}: `latest` is {}, but a later run may be among what is lost\n",

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use minijinja::Environment;
 use retold::check::DecisionCheck;
 use retold::effective::{EffectiveDecisions, effective_decisions};
+use retold::event::RunStarted;
 use retold::id::{RunId, Seq, Time};
 use retold::log::{AskedModels, Head, LogError, Reader, RunHead};
 use retold::model::Prices;
@@ -156,7 +157,8 @@ impl Site {
     /// nothing is left has an address as well, if something still names it.
     pub(crate) fn find(&self, name: &str) -> Result<RunHead, PageError> {
         let instead = "the page / lists its runs";
-        match retold_archive::find(self.source.backend()?.as_ref(), name) {
+        let name_of = |started: &RunStarted| self.studies.run_name(started);
+        match retold_archive::find(self.source.backend()?.as_ref(), name, &name_of) {
             Ok(found) => Ok(found.head),
             Err(FindError::Gone { finding, .. }) => match finding.run {
                 Some(run) => Ok(RunHead { run, started: Time(0), head: Head::START }),

@@ -8,7 +8,7 @@
 //! - [`template`]: prompts with places for values; [`templates`]: those in recorded settings,
 //!   replaced.
 //! - [`table`]: CSV for other programs.
-//! - [`story`]: the whole story of a part of a run.
+//! - [`story`]: the whole story of a part of a run; [`run_name`]: the name of a run.
 //! - [`original`]: original runs of other programs, imported.
 //! - [`floats`]: vectors in facts and states
 //!   alone.
@@ -25,6 +25,7 @@ pub mod headline;
 pub mod original;
 pub mod parser_file;
 pub mod registration;
+pub mod run_name;
 pub mod settings;
 pub mod story;
 pub mod studies;

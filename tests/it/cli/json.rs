@@ -139,7 +139,7 @@ fn of_an_error() {
         ("log --log none.db", 3, "none.db"),
         ("check latest --parser chess", 2, "there is no parser \"chess\""),
         ("run none.yaml", 3, "none.yaml"),
-        ("show", 2, "the following required arguments were not provided"),
+        ("diff", 2, "the following required arguments were not provided"),
         ("frobnicate", 2, "unrecognized subcommand 'frobnicate'"),
         ("log --most x", 2, "invalid value 'x' for '--most <N>'"),
     ] {

@@ -74,6 +74,7 @@ mod stories;
 mod strangers;
 mod streaming;
 mod strict_apis;
+mod study_names;
 mod templates;
 mod tls;
 mod unusual_names;

@@ -189,6 +189,7 @@ macro_rules! assert_said {
             filters => vec![
                 (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "[time]"),
                 (r"in \d+\.\d\d s", "in [n] s"),
+                (r" +\d+:\d\d:\d\d ", " [took] "),
                 (r"\(\d+/s\)", "([n]/s)"),
                 // A latency of zero is left out of an event.
                 (r#""latency_ms":\d+,"#, ""),

@@ -14,7 +14,7 @@ use retold::run::abandon;
 /// Abandoning is recorded as an event and cannot be undone.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The run: first digits of its id, or `latest`.
+    /// The run: first digits of its id, its name, or `latest`.
     run: String,
 }
 

@@ -31,7 +31,7 @@ use retold_wire::PROGRAM;
 /// `p_0001/cluster`. --list names them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The run (first digits of its id, or `latest`), or a recording's file.
+    /// The run (first digits of its id, its name, or `latest`), or a recording's file.
     run: String,
     /// The decision: its call (with the parts in any order), CALL#SAMPLE, or its seq.
     #[arg(required_unless_present_any = ["independence", "list"])]

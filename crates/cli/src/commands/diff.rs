@@ -38,7 +38,7 @@ use retold_study::studies::Studies;
 /// code 1 if anything differs but settings and versions.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The first run (first digits of its id, or `latest`) or a recording's file.
+    /// The first run (first digits of its id, its name, or `latest`) or a recording's file.
     one: String,
     /// The second run or recording.
     other: String,

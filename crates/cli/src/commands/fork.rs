@@ -27,7 +27,7 @@ use retold_wire::PROGRAM;
 /// the server refused the request itself (400, 404, 422); otherwise the request is asked again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The run: first digits of its id, or `latest`.
+    /// The run: first digits of its id, its name, or `latest`.
     run: String,
     /// Share only the answers before this place: a call, CALL#SAMPLE, or a seq.
     #[arg(long, value_name = "PLACE")]

@@ -46,6 +46,7 @@ const SHOWN: usize = 60;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run whose answers are judged: first digits of its id, its name, or `latest`.
+    #[arg(default_value = "latest")]
     run: String,
     /// The config file of the judge (YAML).
     #[arg(long, value_name = "FILE")]

@@ -32,7 +32,7 @@ use crate::select::looks_like_a_file;
 /// an original run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The config file (YAML). With --resume, a run (first digits of its id, or `latest`) can be
+    /// The config file (YAML). With --resume, a run (first digits of its id, its name, or `latest`) can be
     /// named instead; if left out, it is the last unfinished run in the log.
     #[arg(value_name = "CONFIG|RUN", required_unless_present_any = ["resume", "config_file"])]
     config: Option<PathBuf>,

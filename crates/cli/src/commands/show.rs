@@ -51,8 +51,9 @@ const MOST_COUNTED: u64 = 100_000;
 /// `retold show HASH --canonical | b3sum` prints the hash again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A run (first digits of its id, or `latest`), a recording's file, or the first 6 or more
+    /// A run (first digits of its id, its name, or `latest`), a recording's file, or the first 6 or more
     /// digits of a prompt hash.
+    #[arg(default_value = "latest")]
     what: String,
     /// For a run: a participant (or another part that the experiment can show), a call,
     /// CALL#SAMPLE, or a seq.

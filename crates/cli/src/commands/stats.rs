@@ -50,7 +50,7 @@ use retold_figures::{Estimate, Figure, FigureTable};
 pub(crate) struct Args {
     /// A run (first digits of its id, its name, or `latest`), a recording's file or a file of
     /// exchanges; several to compare them.
-    #[arg(required = true, value_name = "RUN")]
+    #[arg(default_value = "latest", value_name = "RUN")]
     runs: Vec<String>,
     #[command(flatten)]
     figures: FiguresArgs,

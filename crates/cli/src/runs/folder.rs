@@ -15,6 +15,7 @@ use retold::event::RunStarted;
 use retold::id::RunId;
 use retold::log::Log;
 use retold::run::{AnyExperiment, OutputFile, RunRecord, SIMULATED_MARK};
+use retold_study::run_name::{FOLDER_NUMBER, folder_number, numbered};
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 
@@ -51,10 +52,6 @@ pub(crate) struct FolderArgs {
 /// The setting of a run that writes no folder.
 const NO_OUTPUTS: &str = "no_outputs";
 
-/// The setting for the number of a run's folder among those with its name, if it is not the first.
-/// It is a number rather than a path, because recordings can come from anyone.
-const NUMBER: &str = "output_folder";
-
 impl FolderArgs {
     /// Adds what a resume needs to know to a run's settings.
     pub(crate) fn remember(self, settings: &mut serde_json::Value) {
@@ -63,7 +60,7 @@ impl FolderArgs {
             settings.insert(NO_OUTPUTS.to_owned(), true.into());
         }
         if let Some(number) = self.number.filter(|number| *number > 1) {
-            settings.insert(NUMBER.to_owned(), number.into());
+            settings.insert(FOLDER_NUMBER.to_owned(), number.into());
         }
     }
 
@@ -94,14 +91,8 @@ impl FolderArgs {
     pub(crate) fn or_remembered(self, started: &RunStarted) -> Self {
         let began_without = !is_wanted(&started.settings) || started.forked_from.is_some();
         let no_outputs = self.no_outputs || (!self.outputs && began_without);
-        FolderArgs { no_outputs, number: number_of(&started.settings), ..self }
+        FolderArgs { no_outputs, number: folder_number(&started.settings), ..self }
     }
-}
-
-/// The number of a run's folder among those with its name, according to its settings; `None` if
-/// they do not say.
-pub(crate) fn number_of(settings: &serde_json::Value) -> Option<u32> {
-    settings[NUMBER].as_u64().and_then(|number| u32::try_from(number).ok())
 }
 
 /// Whether a run writes a folder at all, according to its settings.
@@ -217,10 +208,6 @@ pub(crate) fn named(name: &str, number: u32) -> Result<PathBuf, CliError> {
             printable(name, 100)
         )))
     }
-}
-
-fn numbered(name: &str, number: u32) -> String {
-    if number > 1 { format!("{name}-{number}") } else { name.to_owned() }
 }
 
 /// Whether a text is a plain file name, rather than a path or a text that looks like another name.

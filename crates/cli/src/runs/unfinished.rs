@@ -17,6 +17,7 @@ use retold::id::{RunId, Seq};
 use retold::log::{Lease, Log, LogError, Reader, RunHead};
 use retold::prompt::canonical;
 use retold::run::RunRecord;
+use retold_study::run_name::folder_number;
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 use retold_study::study::Study;
@@ -120,7 +121,7 @@ pub(crate) fn folders(studies: &Studies, study: &Study, log: &Log) -> Result<Vec
             && name_of(&settings["experiment"].clone().into()) == name
             && folder::is_wanted(settings)
         {
-            found.push(folder::number_of(settings).unwrap_or(1));
+            found.push(folder_number(settings).unwrap_or(1));
         }
     }
     Ok(found)

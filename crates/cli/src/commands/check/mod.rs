@@ -53,7 +53,7 @@ const FOR_RUNS: [&str; 10] = [
 #[derive(Debug, clap::Args)]
 #[command(group = ArgGroup::new("checked").required(true).args(["runs", "text", "jsonl", "list"]))]
 pub(crate) struct Args {
-    /// Runs (first digits of the id, or `latest`) or files (recordings or exchanges).
+    /// Runs (first digits of their ids, their names, or `latest`) or files (recordings or exchanges).
     runs: Vec<String>,
     #[command(flatten)]
     parser: ParserArgs,

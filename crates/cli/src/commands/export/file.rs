@@ -172,7 +172,7 @@ pub(super) fn run(
     if file.is_none() {
         output.is_a_document();
     }
-    let selected = select::run_of(select::open_to_read(global)?, &run)?;
+    let selected = select::run_of(select::open_to_read(global)?, &run, global)?;
     let view = gate::view(&selected.log, selected.run, VerifyDepth::Whole, output)?;
     // Of a run that lost its end, what is left is as it was written; of one that is damaged before, nothing is written.
     if view.damage().is_some()

@@ -25,7 +25,8 @@ use crate::output::Output;
 /// more is not exported.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The run: first digits of its id, or `latest`; for outputs, also a recording's file.
+    /// The run: first digits of its id, its name, or `latest`; for outputs, also a recording's file.
+    #[arg(default_value = "latest")]
     run: String,
     /// The file; names ending in .gz or .zst are compressed. Standard output if left out or `-`. For
     /// outputs, the folder to create, which must not exist; outputs/NAME if left out, with the name

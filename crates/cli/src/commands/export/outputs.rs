@@ -13,6 +13,7 @@ use crate::runs::folder;
 use crate::runs::settings::experiment_of;
 use crate::select;
 use retold::run::RunRecord;
+use retold_study::run_name::folder_number;
 use retold_wire::PROGRAM;
 
 pub(super) fn run(
@@ -39,7 +40,7 @@ pub(super) fn run(
     }
     let experiment = experiment_of(global.studies, &record)?;
     let name = || experiment.output_name_any().unwrap_or_else(|| selected.run.to_string());
-    let number = folder::number_of(&record.started.settings);
+    let number = folder_number(&record.started.settings);
     let folder = match to {
         Some(folder) => folder,
         None => folder::named(&name(), number.unwrap_or(1))

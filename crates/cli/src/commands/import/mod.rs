@@ -57,7 +57,7 @@ pub(crate) struct Args {
     /// The original run's folder or file; or more files that are imported into the same run.
     #[arg(value_name = "ORIGINAL")]
     more: Vec<PathBuf>,
-    /// Continue this unfinished import of an original run: first digits of its id, or `latest`.
+    /// Continue this unfinished import of an original run: first digits of its id, its name, or `latest`.
     #[arg(long, value_name = "RUN", requires = "more")]
     resume: Option<String>,
     /// The format, if it is not recognised.

@@ -40,6 +40,7 @@ const SHOWN: usize = 60;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run: first digits of its id, its name, or `latest`.
+    #[arg(default_value = "latest")]
     run: String,
     /// Who decides.
     #[arg(long, value_name = "PERSON")]

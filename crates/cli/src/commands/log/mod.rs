@@ -2,7 +2,9 @@
 
 mod filter;
 mod never;
+mod run_table;
 mod runs;
+mod spending;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -42,11 +44,14 @@ const SILENT: u32 = 10;
 
 /// List the runs of the log, or the events of one run.
 ///
+/// A run's line has its name (that of its output folder, or the one that its program was given), how many calls it made,
+/// what they cost, and the time from its first event to its last.
+///
 /// The list of runs names what is known to be damaged or missing without reading the events (exit
 /// code 1); `retold verify` checks every event.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A run (first digits of its id, or `latest`) or a recording's file: list its events.
+    /// A run (first digits of its id, its name, or `latest`) or a recording's file: list its events.
     run: Option<String>,
     /// Start after this seq.
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
@@ -80,7 +85,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         output.paged(args.pager);
     }
     match &args.run {
-        None => runs::list(&select::open_to_read_silently(global)?, output),
+        None => runs::list(&select::open_to_read_silently(global)?, global, output),
         Some(name) => {
             let selected = select::to_read(global, name)?;
             let at_once = match &args.search {

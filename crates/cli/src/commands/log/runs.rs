@@ -2,11 +2,13 @@
 
 use crate::views::event::finding_as_json;
 use std::fmt::Write;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::error::{CliError, LOST, Status};
 use crate::gate;
+use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::search::cache;
 use retold::escaping::printable;
@@ -14,21 +16,27 @@ use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq, Time};
 use retold::log::{EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead, deleted_runs};
 use retold_archive::{Damage, VerifyDepth, is_cut_off, log_findings, recall_all};
-use retold_wire::PROGRAM;
+
+use super::run_table::table;
+use super::spending::{self, CallSpending};
 
 /// A line of the list.
-struct RunRow {
-    run: RunId,
-    started: Time,
-    experiment: String,
-    outcome: String,
-    model: String,
-    head: Head,
-    name: Option<String>,
+pub(super) struct RunRow {
+    pub(super) run: RunId,
+    pub(super) started: Time,
+    pub(super) experiment: String,
+    pub(super) outcome: String,
+    pub(super) model: String,
+    pub(super) head: Head,
+    pub(super) name: Option<String>,
+    /// From its first event to its last.
+    pub(super) took: Option<Duration>,
+    /// `None` if it was not read.
+    pub(super) spending: Option<CallSpending>,
 }
 
 /// Lists the runs. What is wrong comes after them, so that nothing is taken for complete that is not.
-pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
+pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status, CliError> {
     let mut reader = log.reader()?;
     let (mut rows, mut problems) = (Vec::new(), Vec::new());
     // If not even the runs can be listed, those that the ledger names are.
@@ -41,8 +49,11 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
     };
     let kept = log.backend().file().zip(cache());
     let kept = kept.map(|(file, cache)| recall_all(&cache, file)).unwrap_or_default();
+    let spent = spending::of_newest(reader.as_mut(), &heads, global)?;
     for head in heads {
-        let (mut row, mut problem) = row(reader.as_mut(), head);
+        let spending = spent.get(&head.run).copied();
+        let (row, mut problem) = row(reader.as_mut(), head, global);
+        let mut row = RunRow { spending, ..row };
         // What `verify` found in a long run.
         let found = kept.get(&row.run).filter(|_| problem.is_none());
         if let Some(found) = found.and_then(|found| found.finding(row.run)) {
@@ -59,10 +70,13 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
     }
     if output.is_json() {
         let runs = rows.iter().map(|row| {
-            let RunRow { run, started, experiment, outcome, model, head, name } = row;
+            let RunRow { run, started, experiment, outcome, model, head, name, took, spending } =
+                row;
             json!({"run": run, "experiment": experiment, "started": started.to_string(),
                 "outcome": outcome, "model": model, "events": head.seq, "head": head.hash,
-                "name": name})
+                "name": name, "seconds": took.map(|took| took.as_secs_f64()),
+                "calls": spending.map(|of| of.calls), "failed_calls": spending.map(|of| of.failed),
+                "dollars": spending.and_then(|of| of.dollars)})
         });
         let runs: Vec<Value> = runs.collect();
         let wrong: Vec<Value> = problems.iter().map(finding_as_json).collect();
@@ -88,6 +102,7 @@ pub(super) fn list(log: &Log, output: &Output) -> Result<Status, CliError> {
 fn row(
     reader: &mut dyn Reader,
     RunHead { run, started, head }: RunHead,
+    global: &Global,
 ) -> (RunRow, Option<Finding>) {
     let unknown = || "?".to_owned();
     let damaged = |error: LogError| match error {
@@ -100,11 +115,15 @@ fn row(
         Ok(first) => first,
         Err(error) => {
             let (experiment, outcome, model) = (unknown(), "damaged".to_owned(), unknown());
-            let row = RunRow { run, started, experiment, outcome, model, head, name: None };
+            let (name, took, spending) = (None, None, None);
+            let row =
+                RunRow { run, started, experiment, outcome, model, head, name, took, spending };
             return (row, Some(damaged(error)));
         }
     };
     let last = reader.events(run, Seq(head.seq.0.saturating_sub(1)), 1);
+    let end = last.as_ref().ok().and_then(|last| last.first()).map(|last| last.time);
+    let took = end.and_then(|end| u64::try_from(end.0 - started.0).ok()).map(Duration::from_millis);
     let (outcome, problem) = match last.map(|last| last.first().map(StoredEvent::event)) {
         Ok(Some(Ok(Event::RunFinished(finished)))) => {
             (printable(finished.outcome.as_str(), 20), None)
@@ -117,10 +136,9 @@ fn row(
         Err(error) => ("damaged".to_owned(), Some(damaged(error))),
     };
     let model = first.model["kind"].as_str().unwrap_or("?").to_owned();
-    // Only programs' runs have names by which they can be replayed.
-    let name = first.settings["name"].as_str().filter(|_| first.experiment == PROGRAM);
-    let name = name.map(str::to_owned);
-    (RunRow { run, started, experiment: first.experiment, outcome, model, head, name }, problem)
+    let name = global.studies.run_name(&first);
+    let (experiment, spending) = (first.experiment, None);
+    (RunRow { run, started, experiment, outcome, model, head, name, took, spending }, problem)
 }
 
 /// Where something is known to be wrong, more may be: each run is looked at as by the commands that show it, and
@@ -150,25 +168,14 @@ fn first_of_all(
 
 fn text(rows: &[RunRow], problems: &[Finding]) -> String {
     let mut text = format!("{}\n", counted(rows.len() as u64, "run"));
-    // The name of a study outside this repository may be longer than ours.
-    let wide = rows.iter().map(|row| row.experiment.chars().count()).max().unwrap_or(0).max(12);
-    // Writing to a string cannot fail, here and below.
-    if !rows.is_empty() {
-        let _ = writeln!(
-            text,
-            "{:<16}  {:<24}  {:<wide$} {:<10} {:<10} length",
-            "run", "started", "experiment", "outcome", "model"
+    text.push_str(&table(rows));
+    let is_left_out = rows.iter().any(|row| row.spending.is_none() && row.outcome != "damaged");
+    if is_left_out {
+        text.push_str(
+            "calls and cost are those of the newest runs that can be read at once: `retold stats RUN` counts those of any\n",
         );
     }
-    for RunRow { run, started, experiment, outcome, model, head, name } in rows {
-        let name =
-            name.as_ref().map(|name| format!("  {}", printable(name, 100))).unwrap_or_default();
-        let _ = writeln!(
-            text,
-            "{run}  {started:<24}  {experiment:<wide$} {outcome:<10} {model:<10} {}{name}",
-            counted(head.seq.0, "event")
-        );
-    }
+    // Writing to a string cannot fail.
     for Finding { run, seq, fault } in problems {
         let _ = match (run, seq) {
             (Some(run), Some(seq)) => {

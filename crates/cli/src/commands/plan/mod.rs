@@ -38,7 +38,7 @@ pub(crate) struct Args {
     /// The config of the planned run. With --against alone, the plan is for a fork of the recorded run.
     #[arg(required_unless_present_any = ["against", "command"])]
     config: Option<PathBuf>,
-    /// The recorded run (first digits of its id, or `latest`) or a recording's file.
+    /// The recorded run (first digits of its id, its name, or `latest`) or a recording's file.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["command", "figure", "figures"])]
     against: Option<String>,
     /// Where answers will come from, as for `run`; or the model whose price counts for all answers in

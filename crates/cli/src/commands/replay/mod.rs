@@ -43,7 +43,8 @@ use retold_study::studies::Studies;
 /// 1 if a request was not recorded.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The run (first digits of its id, or `latest`), or the file of a recording or a cassette.
+    /// The run (first digits of its id, its name, or `latest`), or the file of a recording or a cassette.
+    #[arg(default_value = "latest")]
     run: String,
     /// Take templates from this folder, named as in config/prompts/EXPERIMENT; for a missing file,
     /// the recorded template is used.

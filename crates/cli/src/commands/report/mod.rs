@@ -41,9 +41,9 @@ use retold_wire::PROGRAM;
 /// that no study made has those that its decisions suggest.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The run (first digits of its id, or `latest`) or a recording's file; up to 30 of them, of which
+    /// The run (first digits of its id, its name, or `latest`) or a recording's file; up to 30 of them, of which
     /// the others are compared with the first.
-    #[arg(required = true, value_name = "RUN")]
+    #[arg(default_value = "latest", value_name = "RUN")]
     runs: Vec<String>,
     #[command(flatten)]
     figures: FiguresArgs,

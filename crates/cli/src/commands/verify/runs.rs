@@ -22,7 +22,7 @@ use super::ssh_seal::Seal;
 /// What is verified, and against which hashes.
 #[derive(Debug, clap::Args)]
 pub(super) struct RunsArgs {
-    /// A run (first digits of its id, or `latest`) or a recording's file; the whole log if left
+    /// A run (first digits of its id, its name, or `latest`) or a recording's file; the whole log if left
     /// out.
     run: Option<String>,
     /// The head that the run must have.
@@ -199,7 +199,7 @@ fn verified(
             _ => CliError { status: Status::Difference, ..e },
         })?
     } else {
-        select::run_of(select::open_to_read(global)?, name)?
+        select::run_of(select::open_to_read(global)?, name, global)?
     };
     let mut reader = selected.log.reader()?;
     let run = selected.run;

@@ -22,7 +22,8 @@ use super::ssh_seal::Seal;
 /// first. `ssh-keygen` signs; it asks for the passphrase if the key has one.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The run (first digits of its id, or `latest`), or a recording's file.
+    /// The run (first digits of its id, its name, or `latest`), or a recording's file.
+    #[arg(default_value = "latest")]
     run: String,
     /// The private key, or the public key of one that ssh-agent has.
     #[arg(long, value_name = "FILE")]

@@ -24,7 +24,7 @@ use crate::run_id::new_run_id;
 use crate::select;
 use crate::signal::Signals;
 use retold::escaping::printable;
-use retold::event::RunResumed;
+use retold::event::{RunResumed, RunStarted};
 use retold::id::RunId;
 use retold::log::{Log, SqliteOptions};
 use retold::run::{Budget, Recorder, how_it_ended};
@@ -438,7 +438,9 @@ impl ProxyRuns {
         {
             return Ok(Some(run));
         }
-        Ok(retold_archive::find_last_named(reader.as_mut(), &runs, name).map(|head| head.run))
+        let name_of = |started: &RunStarted| started.program_name().map(str::to_owned);
+        let last = retold_archive::find_last_named(reader.as_mut(), &runs, name, &name_of);
+        Ok(last.map(|head| head.run))
     }
 
     async fn new_run(

@@ -1,0 +1,47 @@
+//! What the runs of a list have asked and cost. That is found by reading them, so only as many of the newest are read as
+//! take about a second.
+
+use std::collections::BTreeMap;
+
+use crate::error::CliError;
+use crate::global::Global;
+use crate::limits::prices;
+use retold::id::RunId;
+use retold::log::{Reader, RunHead};
+use retold::totals::Totals;
+
+/// The most events that are read for a list. A hundred thousand take about half a second.
+const MOST: u64 = 100_000;
+
+/// The calls of a run, and what they cost.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CallSpending {
+    pub(super) calls: u64,
+    pub(super) failed: u64,
+    /// In US dollars; `None` if a price or a count of tokens is missing, or if nobody was paid.
+    pub(super) dollars: Option<f64>,
+}
+
+/// The calls of the newest runs. Longer runs than may be read are left out, and so are those that cannot be read.
+pub(super) fn of_newest(
+    reader: &mut dyn Reader,
+    heads: &[RunHead],
+    global: &Global,
+) -> Result<BTreeMap<RunId, CallSpending>, CliError> {
+    let (prices, mut left) = (prices(None)?, MOST);
+    let mut found = BTreeMap::new();
+    for RunHead { run, head, .. } in heads.iter().rev() {
+        if head.seq.0 > left {
+            continue;
+        }
+        left -= head.seq.0;
+        let Ok(totals) = Totals::read(reader, *run) else { continue };
+        let all = totals.figures(&prices, global.studies.parsers()).all;
+        let is_simulated =
+            retold::run::started(reader, *run).is_ok_and(|started| started.is_simulated());
+        let dollars = all.cost.dollars.filter(|_| all.cost.is_complete && !is_simulated);
+        let (calls, failed) = (all.counts.calls.asked, all.counts.calls.failed);
+        found.insert(*run, CallSpending { calls, failed, dollars });
+    }
+    Ok(found)
+}

@@ -1,0 +1,37 @@
+//! The name of a run: the one that a program was given, or that of the folder which a study's run writes.
+
+use retold::event::{PROGRAM, RunStarted};
+use serde_json::Value;
+
+use crate::studies::Studies;
+
+/// The setting for the number of a run's folder among those with its name, if it is not the first.
+/// It is a number rather than a path, because recordings can come from anyone.
+pub const FOLDER_NUMBER: &str = "output_folder";
+
+/// The number of a run's folder among those with its name, according to its settings; `None` if
+/// they do not say.
+pub fn folder_number(settings: &Value) -> Option<u32> {
+    settings[FOLDER_NUMBER].as_u64().and_then(|number| u32::try_from(number).ok())
+}
+
+/// The folder with this number among those with a name: `NAME`, `NAME-2` and so on.
+pub fn numbered(name: &str, number: u32) -> String {
+    if number > 1 { format!("{name}-{number}") } else { name.to_owned() }
+}
+
+impl Studies {
+    /// The name of a run, by which commands find it. Runs whose settings name no outputs have none, and neither have forks:
+    /// their settings name the folder of their parent, which they do not write.
+    pub fn run_name(&self, started: &RunStarted) -> Option<String> {
+        if started.experiment == PROGRAM {
+            return started.program_name().map(str::to_owned);
+        }
+        if started.forked_from.is_some() {
+            return None;
+        }
+        let settings = started.settings.get("experiment")?.clone().into();
+        let name = self.find(&started.experiment)?.output_name(&settings)?;
+        Some(numbered(&name, folder_number(&started.settings).unwrap_or(1)))
+    }
+}
