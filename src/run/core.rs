@@ -330,6 +330,19 @@ impl Core {
         (self.follow.borrow_mut())(told);
     }
 
+    /// Reports a mark, unless the record goes further.
+    pub(super) fn tell_mark(&self, name: &str) -> Result<(), Stop> {
+        let is_new = match (self.mode, self.history.borrow_mut().as_mut()) {
+            (Mode::Replay | Mode::Rehearse, _) => false,
+            (Mode::Record | Mode::Resume, None) => true,
+            (Mode::Record | Mode::Resume, Some(history)) => !history.has_outcomes()?,
+        };
+        if is_new {
+            self.tell(Update::Marked { time: clock::now(), name, progress: self.progress.get() });
+        }
+        Ok(())
+    }
+
     /// Logs a fact.
     pub(super) fn occur(&self, causes: &[DecisionRef], fact: &str) -> Result<Seq, Stop> {
         let mut causes: Vec<Seq> = causes.iter().map(DecisionRef::seq).collect();

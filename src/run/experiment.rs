@@ -186,14 +186,15 @@ impl<E: Experiment + ?Sized> Run<E> {
         E::apply(&mut self.state, fact);
     }
 
-    /// Marks a point in the run, such as the end of a phase: the state's digest at that point is
+    /// Marks a point in the run, such as the end of a phase, which is [reported](Update::Marked): the state's digest at that point is
     /// recorded, so that a replay that differs reports from which mark on. Each mark serialises the
     /// state once.
     ///
     /// # Errors
-    /// [`Stop::Invalid`] if the state has no JSON form.
+    /// [`Stop::Invalid`] if the state has no JSON form; [`Stop::Log`] if the record cannot be read.
     pub fn mark(&mut self, name: &str) -> Result<(), Stop> {
-        self.core.states.mark(name, &self.state)
+        self.core.states.mark(name, &self.state)?;
+        self.core.tell_mark(name)
     }
 
     /// Marks the end of step `n` of `of` equal steps, such as rounds, as `STEP_N`. If there are

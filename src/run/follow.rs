@@ -1,5 +1,7 @@
-//! Following a run in progress: its beginning, and each of its facts.
+//! Following a run in progress: its beginning, each of its facts, and the ends of its phases.
 
+use super::core::Progress;
+use super::output::{OutputError, OutputFile};
 use crate::event::RunStarted;
 use crate::id::{RunId, Time};
 
@@ -24,6 +26,16 @@ pub enum Update<'a> {
         /// Its canonical JSON.
         fact: &'a str,
     },
+    /// The experiment [marked](super::Run::mark) a point, such as the end of a phase. A resume does not report the marks that
+    /// it passes while it is answered from the log.
+    Marked {
+        /// When.
+        time: Time,
+        /// The mark's name, such as `phase_4`.
+        name: &'a str,
+        /// How far the run is.
+        progress: Progress,
+    },
 }
 
 /// A function that follows a run.
@@ -33,4 +45,13 @@ pub type Follower = Box<dyn FnMut(Update<'_>)>;
 pub trait Journal {
     /// The lines about an event, each with its line break; empty if there is nothing to report.
     fn lines(&mut self, told: Update<'_>) -> String;
+
+    /// The names of the files that [`files`](Self::files) makes; empty if the experiment has none.
+    fn file_names(&self) -> &'static [&'static str];
+
+    /// Output files as they are after what was reported so far, for people and programs that look on.
+    ///
+    /// # Errors
+    /// [`OutputError::Json`].
+    fn files(&self) -> Result<Vec<OutputFile>, OutputError>;
 }

@@ -206,6 +206,16 @@ impl History {
         Ok(self.exchanges.len() as u64)
     }
 
+    /// Whether there are more decisions or facts.
+    pub(super) fn has_outcomes(&mut self) -> Result<bool, LogError> {
+        while self.outcomes.is_empty() {
+            if !self.pull()? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Takes the next decision or fact.
     pub(super) fn next_outcome(&mut self) -> Result<Option<RecordedOutcome>, LogError> {
         loop {

@@ -1,44 +1,122 @@
 //! Progress on stderr: a bar with rate and time left on a terminal, plain lines elsewhere.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::io::{IsTerminal, Write};
+use std::rc::Rc;
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
+use crate::error::write_err;
 use crate::output::{Output, grouped};
+use retold::escaping::inert_lines;
 use retold::run::Progress;
 use retold::run::clock::Stopwatch;
 
 /// How often a plain line is written.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// A way to show progress, for [`Setup::on_progress`](retold::run::Setup).
-pub(crate) fn shown(quiet: bool) -> Box<dyn Fn(Progress)> {
-    if quiet {
-        return Box::new(|_| {});
+/// The progress of all runs that a command executes, as one.
+#[derive(Clone)]
+pub(crate) struct ProgressDisplay(Rc<DisplayedRuns>);
+
+/// The runs, and how they are shown.
+struct DisplayedRuns {
+    means: DisplayMeans,
+    runs: RefCell<Vec<Progress>>,
+}
+
+/// How progress is shown.
+enum DisplayMeans {
+    /// Not at all.
+    Nothing,
+    /// A bar on a terminal.
+    Bar(ProgressBar),
+    /// Plain lines, the next one at this time.
+    Lines { watch: Stopwatch, next: Cell<Duration> },
+}
+
+impl ProgressDisplay {
+    /// For as many runs.
+    pub(crate) fn new(quiet: bool, runs: usize) -> Self {
+        let means = if quiet {
+            DisplayMeans::Nothing
+        } else if std::io::stderr().is_terminal() {
+            // How many answers there will be is known of few studies before they are asked for.
+            let bar = ProgressBar::no_length();
+            bar.set_style(bar_style("{human_pos} answers{pace}  {msg}"));
+            DisplayMeans::Bar(bar)
+        } else {
+            DisplayMeans::Lines { watch: Stopwatch::start(), next: Cell::new(EVERY) }
+        };
+        let runs = RefCell::new(vec![Progress::default(); runs]);
+        ProgressDisplay(Rc::new(DisplayedRuns { means, runs }))
     }
-    if std::io::stderr().is_terminal() {
-        // How many answers there will be is known of few studies before they are asked for.
-        let bar = ProgressBar::no_length();
-        bar.set_style(bar_style("{human_pos} answers{pace}  {msg}"));
-        return Box::new(move |progress| on_bar(&bar, progress));
+
+    /// Shows the progress of one run, for [`Setup::on_progress`](retold::run::Setup).
+    pub(crate) fn of_run(&self, number: usize) -> Box<dyn Fn(Progress)> {
+        let display = self.0.clone();
+        Box::new(move |progress| {
+            if matches!(display.means, DisplayMeans::Nothing) {
+                return;
+            }
+            if let Some(run) = display.runs.borrow_mut().get_mut(number) {
+                *run = progress;
+            }
+            display.show(progress);
+        })
     }
-    let watch = Stopwatch::start();
-    let next = Cell::new(EVERY);
-    Box::new(move |progress| {
-        // Checking the clock at each of a hundred thousand steps per second would take longer than
-        // the steps.
-        if !progress.exchanges.is_multiple_of(64) && progress.live < progress.exchanges {
-            return;
+
+    /// Shows lines: above the bar, where there is one.
+    pub(crate) fn lines(&self, lines: &str) {
+        match &self.0.means {
+            DisplayMeans::Bar(bar) if !lines.is_empty() => {
+                bar.println(inert_lines(lines).trim_end());
+            }
+            DisplayMeans::Lines { .. } if !lines.is_empty() => write_err(lines),
+            DisplayMeans::Nothing | DisplayMeans::Bar(_) | DisplayMeans::Lines { .. } => {}
         }
-        let elapsed = watch.elapsed();
-        if elapsed >= next.get() {
-            next.set(elapsed + EVERY);
-            let _ = writeln!(std::io::stderr(), "{}", line(progress, elapsed));
+    }
+}
+
+impl DisplayedRuns {
+    /// Shows all runs, one of which has just come this far.
+    fn show(&self, changed: Progress) {
+        match &self.means {
+            DisplayMeans::Nothing => {}
+            DisplayMeans::Bar(bar) => on_bar(bar, together(&self.runs.borrow())),
+            DisplayMeans::Lines { watch, next } => {
+                // Checking the clock at each of a hundred thousand steps per second would take longer than
+                // the steps.
+                if !changed.exchanges.is_multiple_of(64) && changed.live < changed.exchanges {
+                    return;
+                }
+                let elapsed = watch.elapsed();
+                if elapsed >= next.get() {
+                    next.set(elapsed + EVERY);
+                    let all = together(&self.runs.borrow());
+                    let _ = writeln!(std::io::stderr(), "{}", line(all, elapsed));
+                }
+            }
         }
-    })
+    }
+}
+
+/// The progress of several runs as one. How many answers there will be is known if it is known of each.
+fn together(runs: &[Progress]) -> Progress {
+    let mut all = Progress::default();
+    for run in runs {
+        all.exchanges += run.exchanges;
+        all.live += run.live;
+        all.model_calls += run.model_calls;
+        all.failed += run.failed;
+        all.expected += run.expected;
+    }
+    if runs.iter().any(|run| run.expected == 0) {
+        all.expected = 0;
+    }
+    all
 }
 
 /// Says on a terminal that a long run is being verified, until what it returns is dropped.
@@ -131,6 +209,16 @@ mod tests {
         assert_eq!(pace(120, 1042.4, Some(minute)), "  1,042/s  60 seconds left");
         assert_eq!(pace(3, 0.2, Some(minute)), "  12/min  60 seconds left");
         assert_eq!(pace(3, 2.0, None), "  2/s", "nobody knows how many there will be");
+    }
+
+    #[test]
+    fn runs_are_shown_as_one() {
+        let known = Progress { exchanges: 3, failed: 1, expected: 10, ..Progress::default() };
+        let other = Progress { exchanges: 2, expected: 5, ..Progress::default() };
+        let all = together(&[known, other]);
+        assert_eq!((all.exchanges, all.failed, all.expected), (5, 1, 15));
+        let unknown = Progress { expected: 0, ..other };
+        assert_eq!(together(&[known, unknown]).expected, 0, "one does not know");
     }
 
     #[test]

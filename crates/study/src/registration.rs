@@ -97,10 +97,9 @@ pub trait Registration: Sync {
         self.build(settings).ok()?.output_name_any()
     }
 
-    /// What it reports about a run in progress, if anything; `output_name` is the name of the run's
-    /// folder.
-    fn journal(&self, output_name: &str) -> Option<Box<dyn Journal>> {
-        let _ = output_name;
+    /// What it reports about a run in progress, if anything. The settings may lack what is drawn when a run begins.
+    fn journal(&self, settings: &ExperimentSettings) -> Option<Box<dyn Journal>> {
+        let _ = settings;
         None
     }
 

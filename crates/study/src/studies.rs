@@ -172,17 +172,16 @@ impl Studies {
         Ok(self.get(experiment)?.output_name(settings))
     }
 
-    /// What an experiment reports about a run in progress, if anything; `output_name` is the name
-    /// of the run's folder.
+    /// What an experiment reports about a run in progress, if anything.
     ///
     /// # Errors
     /// [`ExperimentError::Unknown`].
     pub fn journal(
         &self,
         experiment: &str,
-        output_name: &str,
+        settings: &ExperimentSettings,
     ) -> Result<Option<Box<dyn Journal>>, ExperimentError> {
-        Ok(self.get(experiment)?.journal(output_name))
+        Ok(self.get(experiment)?.journal(settings))
     }
 
     /// Draws what a study needs from outside its config (a pool, a URL) into its settings, once the

@@ -162,7 +162,8 @@ impl Said {
 }
 
 /// Removes lines of progress (`42 of 80 answers (52 %), 5 s left, 8/s, 0 failed`), which appear
-/// after five seconds: whether they do depends on the machine.
+/// after five seconds: whether they do depends on the machine. The trace of a run, whose lines begin with a time, is in its
+/// log file.
 fn without_progress(err: &str) -> String {
     let is_progress = |line: &str| {
         line.contains(" answers")
@@ -170,7 +171,12 @@ fn without_progress(err: &str) -> String {
             && line.contains("/s, ")
             && line.starts_with(|c: char| c.is_ascii_digit())
     };
-    err.split_inclusive('\n').filter(|line| !is_progress(line)).collect()
+    let levels = [" INFO ", " WARNING ", " ERROR "];
+    let is_traced = |line: &str| {
+        let time = line.get(..24).filter(|time| time.starts_with("20") && time.ends_with('Z'));
+        time.is_some() && levels.iter().any(|level| line[24..].starts_with(level))
+    };
+    err.split_inclusive('\n').filter(|line| !is_progress(line) && !is_traced(line)).collect()
 }
 
 /// Removes the seqs of decisions: with many calls at once they differ from run to run.

@@ -19,8 +19,8 @@ use crate::select::looks_like_a_file;
 /// If the config names its outputs (deliberation: pilot_id), the run writes the folder outputs/NAME
 /// when it has finished. If the folder exists, nothing is recorded: --new-folder writes the next
 /// free one (outputs/NAME-2, and so on). If the folder cannot be written, nothing is lost:
-/// `retold export RUN --as outputs` makes it from the log at any time. While a deliberation is
-/// running, outputs/NAME.log reports its progress.
+/// `retold export RUN --as outputs` makes it from the log at any time. outputs/NAME.log reports the
+/// phases of the run, with answers, failures and cost so far, and stays.
 ///
 /// No second run is started while another process executes a run with the same name, or while the
 /// log has an unfinished one: --resume continues that. Runs of a config without a name are

@@ -9,7 +9,7 @@ use crate::output::{Output, counted, grouped};
 use crate::runs::config;
 use crate::runs::continuation;
 use crate::runs::folder::{OutputFolder, WrittenFolder};
-use crate::runs::live;
+use crate::runs::phase_files::PhaseFiles;
 use crate::select::{self, SIMULATED};
 use retold::escaping::printable;
 use retold::event::Event;
@@ -28,6 +28,8 @@ pub(crate) struct RunConclusion<'a> {
     pub(crate) experiment: &'a str,
     pub(crate) simulated: bool,
     pub(crate) folder: Option<OutputFolder>,
+    /// What it leaves while it is not finished.
+    pub(crate) phase_files: Option<PhaseFiles>,
     /// The share of failed calls up to which it is still a success.
     pub(crate) max_failed: Option<f64>,
     /// Where its settings came from.
@@ -52,6 +54,7 @@ pub(crate) fn conclude(
         experiment,
         simulated,
         folder,
+        phase_files,
         max_failed,
         settings_of,
         drawn_seed,
@@ -61,15 +64,14 @@ pub(crate) fn conclude(
     let name = retold_archive::short_name(log.reader()?.as_mut(), run)?;
     let folder = folder.filter(|_| matches!(ended.finish, Finish::Finished));
     let made = ended.outputs.take();
-    let ends = folder.as_ref().map(OutputFolder::place);
     let (written, failed) =
         match folder.map(|folder| folder.write(global.studies, log, run, made)).transpose() {
             Ok(written) => (written, None),
             Err(e) => (None, Some(e)),
         };
-    if let Some(folder) = ends {
-        // Its lines are in the folder, or can be made from the log at any time.
-        live::remove(&folder);
+    // They can be made from the log at any time, even if the folder could not be written.
+    if let (Finish::Finished, Some(phase_files)) = (&ended.finish, phase_files) {
+        phase_files.remove();
     }
     let hints = Hints { name: &name, servers: &servers };
     let nothing = nothing(&ended, log, run, hints)?.or(too_many_failed(&ended, hints, max_failed));

@@ -6,7 +6,6 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{CliError, Status};
-use crate::runs::live::LiveFile;
 use crate::runs::settings::experiment_of;
 use crate::select;
 use retold::draft::Draft;
@@ -151,19 +150,6 @@ impl OutputFolder {
         Ok((self, number))
     }
 
-    /// The file that reports the progress of the run, if its experiment provides that; emptied.
-    pub(crate) fn live(
-        &self,
-        studies: &Studies,
-        experiment: &str,
-    ) -> Result<Option<LiveFile>, CliError> {
-        // The lines equal those of the output file, which depends on the name and not on the
-        // folder.
-        let journal = studies.journal(experiment, &self.name);
-        let journal = journal.map_err(|e| CliError::usage(e.to_string()))?;
-        journal.map(|journal| LiveFile::open(&self.path, journal)).transpose()
-    }
-
     /// Its path.
     pub(crate) fn place(&self) -> PathBuf {
         self.path.clone()
@@ -232,7 +218,7 @@ pub(crate) fn files(
 }
 
 /// The files of a folder, plus the one that says that the answers are simulated.
-fn marked(mut files: Vec<OutputFile>, simulated: bool) -> Vec<OutputFile> {
+pub(crate) fn marked(mut files: Vec<OutputFile>, simulated: bool) -> Vec<OutputFile> {
     if simulated {
         files.push(OutputFile::text(SIMULATED_MARK, select::SIMULATED));
     }

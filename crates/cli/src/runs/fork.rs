@@ -11,6 +11,7 @@ use crate::runs::conclusion::{RunConclusion, conclude};
 use crate::runs::person::with_person;
 use crate::runs::session::{self, StudyExecution};
 use crate::runs::settings::{one_kind, settings_of};
+use crate::runs::trace::TraceTo;
 use crate::select::{self, RunSelection};
 use retold::event::{ForkedFrom, RunStarted};
 use retold::id::Seq;
@@ -36,6 +37,8 @@ pub(crate) struct Forking {
 /// Records a fork and reports how it ended.
 pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Forking { selected, before, settings, retry_failed, model, seat } = forking;
+    // A person who plays is not shown a log.
+    let seat_is_free = seat.is_none();
     let RunSelection { log, run: parent } = selected;
     let started = select::started(log.reader()?.as_mut(), parent)?;
     let mut study = settings_of(global.studies, &started)?;
@@ -79,6 +82,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
     let servers = model.named_again(&study.runtime.model);
     let max_failed = study.runtime.limits.max_failed;
     select::sound(log.reader()?.as_mut(), parent, "nothing was started")?;
+    let trace = TraceTo::new(&experiment, &study.experiment, None, Mode::Record, global)?;
     let session = StudyExecution {
         log: log.clone(),
         run,
@@ -87,7 +91,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         settings: study,
         prices,
         model: Some(answerer),
-        live: None,
+        trace: seat_is_free.then_some(trace),
     };
     let ended = session::go(session, global)?;
     // The folder in the settings is the parent's: `retold export RUN FOLDER --as outputs` makes another.
@@ -99,6 +103,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         experiment: &experiment,
         simulated,
         folder,
+        phase_files: None,
         max_failed,
         settings_of,
         drawn_seed: None,

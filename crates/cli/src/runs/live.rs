@@ -1,9 +1,7 @@
-//! The log file of a run that will write an output folder: `outputs/NAME.log`, written line by line
-//! during the run.
+//! The log file of a run that writes an output folder: `outputs/NAME.log`, written line by line during the run. It stays when
+//! the run has ended.
 //!
-//! The folder itself is written as a whole at the end and includes the same lines; then this file
-//! is removed. It is for people who watch the run: nothing is read from it, so it is not an output
-//! and has no digest.
+//! It is for people: nothing is read from it, so it is not an output and has no digest.
 
 use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
@@ -11,7 +9,7 @@ use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{CliError, Status, write_err};
-use retold::run::{Journal, Update};
+use retold::run::Mode;
 use retold::sidecar;
 
 /// The first line of every such file, so that other files are never overwritten.
@@ -25,12 +23,11 @@ pub(crate) struct LiveFile {
     path: PathBuf,
     /// `None` after a write has failed.
     file: Option<File>,
-    journal: Box<dyn Journal>,
 }
 
 impl LiveFile {
-    /// Opens the file next to a run's folder, and empties it if it is from an earlier execution.
-    pub(crate) fn open(folder: &Path, journal: Box<dyn Journal>) -> Result<LiveFile, CliError> {
+    /// Opens the file next to a run's folder, and empties it unless the run is resumed.
+    pub(crate) fn open(folder: &Path, mode: Mode) -> Result<LiveFile, CliError> {
         let io = |path: &Path, e: &dyn std::fmt::Display| {
             CliError::new(Status::Io, format!("cannot write {}: {e}", path.display())).hint(MEND)
         };
@@ -53,14 +50,12 @@ impl LiveFile {
             let message = format!("{shown} already exists and is not the log of a run");
             return Err(CliError::usage(message).hint("move it away, or use --no-outputs"));
         }
-        let begun = file.set_len(0).and_then(|()| file.rewind());
-        begun.and_then(|()| file.write_all(MARK.as_bytes())).map_err(|e| io(&path, &e))?;
-        Ok(LiveFile { path, file: Some(file), journal })
+        begin(&mut file, mode).map_err(|e| io(&path, &e))?;
+        Ok(LiveFile { path, file: Some(file) })
     }
 
-    /// Writes the lines about an event. A write error does not stop the run.
-    pub(crate) fn take(&mut self, told: Update<'_>) {
-        let lines = self.journal.lines(told);
+    /// Writes lines. A write error does not stop the run.
+    pub(crate) fn write(&mut self, lines: &str) {
         let Some(file) = self.file.as_mut().filter(|_| !lines.is_empty()) else { return };
         if let Err(e) = file.write_all(lines.as_bytes()).and_then(|()| file.flush()) {
             let path = self.path.display();
@@ -70,16 +65,19 @@ impl LiveFile {
     }
 }
 
-/// Removes the file of a finished run: its lines are in the folder, or can be made from the log.
-pub(crate) fn remove(folder: &Path) {
-    let (parent, suffix) = place(folder);
-    let file = sidecar::read(&parent, &suffix);
-    if let Ok(Some(file)) = file
-        && matches!(is_ours(&file), Ok(true))
-    {
-        // A file that cannot be removed does no harm.
-        let _ = std::fs::remove_file(sidecar::path(&parent, &suffix));
+/// Goes to where lines are written: after the mark, or after the lines of earlier executions.
+fn begin(file: &mut File, mode: Mode) -> std::io::Result<()> {
+    let length = file.seek(std::io::SeekFrom::End(0))?;
+    if mode != Mode::Resume || length < MARK.len() as u64 {
+        file.set_len(0)?;
+        file.rewind()?;
+        return file.write_all(MARK.as_bytes());
     }
+    // A process that was killed may have left half a line.
+    let mut last = [0];
+    file.seek(std::io::SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    if last == *b"\n" { Ok(()) } else { file.write_all(b"\n") }
 }
 
 /// The location of a folder's file: the folder's parent, and the suffix that is appended to it.

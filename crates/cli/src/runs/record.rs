@@ -11,6 +11,7 @@ use crate::runs::config::{NamedConfig, drawn_seed_of, remember_drawn_seed};
 use crate::runs::folder::{FolderArgs, OutputFolder};
 use crate::runs::person::with_person;
 use crate::runs::session::{self, StudyExecution};
+use crate::runs::trace::TraceTo;
 use crate::runs::unfinished::{self, StudyLease};
 use retold::event::RunStarted;
 use retold::log::{Log, SqliteOptions};
@@ -89,11 +90,22 @@ pub(crate) fn record(
     flags.remember(&mut started.settings);
     remember_drawn_seed(&study, &mut started.settings);
     let prices = model.prices()?;
-    let live = folder
-        .as_ref()
-        .map(|folder| folder.live(global.studies, &study.experiment))
-        .transpose()?
-        .flatten();
+    // A person who plays is not shown a log.
+    let trace = match seat_is_free {
+        true => Some(TraceTo::new(
+            &study.experiment,
+            &study.settings.experiment,
+            folder.as_ref(),
+            Mode::Record,
+            global,
+        )?),
+        false => None,
+    };
+    let phase_files = trace.as_ref().and_then(|trace| trace.phase_files.clone());
+    if let Some(left_behind) = &phase_files {
+        // By a run with the same name that was abandoned.
+        left_behind.remove();
+    }
     let servers = model.named_again(&study.settings.runtime.model);
     let max_failed = study.settings.runtime.limits.max_failed;
     let drawn_seed = drawn_seed_of(&started);
@@ -105,7 +117,7 @@ pub(crate) fn record(
         settings: study.settings,
         prices,
         model: Some(answerer),
-        live,
+        trace,
     };
     let ended = session::go(session, global)?;
     let ended = match ended {
@@ -124,6 +136,7 @@ pub(crate) fn record(
         experiment: &study.experiment,
         simulated,
         folder,
+        phase_files,
         max_failed,
         settings_of: SettingsOf::Config,
         drawn_seed,

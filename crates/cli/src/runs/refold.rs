@@ -68,7 +68,7 @@ pub(crate) fn refold(
         settings,
         prices: Prices::default(),
         model: None,
-        live: None,
+        trace: None,
     };
     let count = decisions.len() as u64;
     let changes = DryRunSettings { decisions, ..DryRunSettings::default() };

@@ -13,6 +13,7 @@ use crate::runs::person::{is_played, with_person};
 use crate::runs::program::needs_command;
 use crate::runs::session::{self, StudyExecution};
 use crate::runs::settings::{as_json, as_recorded, differing, one_kind, settings_of};
+use crate::runs::trace::TraceTo;
 use crate::select::{self, RunSelection};
 use retold::event::{RunOutcome, RunStarted};
 use retold::log::Log;
@@ -174,6 +175,7 @@ fn go_on(
     output: &Output,
 ) -> Result<Status, CliError> {
     let Resuming { selected, folder, model, seat } = resuming;
+    let seat_is_free = seat.is_none();
     let ended = how_it_ended(selected.log.reader()?.as_mut(), selected.run)?;
     // A finished run asks nothing, so no model need be named.
     let answerer = if ended.is_some() && model.is_unnamed(&settings.runtime) {
@@ -195,11 +197,18 @@ fn go_on(
     let folder =
         OutputFolder::new(global.studies, &started.experiment, &settings.experiment, folder)?;
     let experiment = started.experiment.clone();
-    // A finished run has nothing new to report.
-    let live = match (&folder, &ended) {
-        (Some(folder), None) => folder.live(global.studies, &experiment)?,
-        (Some(_), Some(_)) | (None, _) => None,
+    // A finished run has nothing new to report, and a person who plays is not shown a log.
+    let trace = match ended.is_none() && seat_is_free {
+        true => Some(TraceTo::new(
+            &experiment,
+            &settings.experiment,
+            folder.as_ref(),
+            Mode::Resume,
+            global,
+        )?),
+        false => None,
     };
+    let phase_files = trace.as_ref().and_then(|trace| trace.phase_files.clone());
     let prices = model.prices()?;
     let servers = model.named_again(&settings.runtime.model);
     let max_failed = settings.runtime.limits.max_failed;
@@ -216,7 +225,7 @@ fn go_on(
         settings,
         prices,
         model: answerer,
-        live,
+        trace,
     };
     let ended = session::go(session, global)?;
     let RunSelection { log, run } = selected;
@@ -227,6 +236,7 @@ fn go_on(
         experiment: &experiment,
         simulated,
         folder,
+        phase_files,
         max_failed,
         settings_of,
         drawn_seed,

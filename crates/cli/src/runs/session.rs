@@ -1,5 +1,7 @@
 //! One execution of a run from the command line: runtime, Ctrl-C, progress.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -7,9 +9,9 @@ use serde_json::json;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::Output;
-use crate::progress;
-use crate::runs::live::LiveFile;
+use crate::progress::ProgressDisplay;
 use crate::runs::person::is_played;
+use crate::runs::trace::{CostSoFar, Trace, TraceTo};
 use crate::signal::{insisted, interrupted};
 use retold::escaping::printable;
 use retold::event::{RunOutcome, RunStarted};
@@ -30,8 +32,8 @@ pub(crate) struct StudyExecution {
     pub(crate) settings: StudySettings,
     pub(crate) prices: Prices,
     pub(crate) model: Option<Answerer>,
-    /// Where the run's progress is reported.
-    pub(crate) live: Option<LiveFile>,
+    /// Where its phases are reported; `None` if nowhere.
+    pub(crate) trace: Option<TraceTo>,
 }
 
 /// Refuses runs that were ended for good.
@@ -67,7 +69,7 @@ fn go_with(
     rehearsal: DryRunSettings,
     global: &Global,
 ) -> Result<ExecutionResult, CliError> {
-    let StudyExecution { log, run, mode, started, settings, prices, model, live } = session;
+    let StudyExecution { log, run, mode, started, settings, prices, model, trace } = session;
     if mode == Mode::Resume {
         refuse_closed(&log, run)?;
     }
@@ -90,6 +92,12 @@ fn go_with(
         experiment: started.experiment.clone(),
     };
     let asked = model.clone();
+    let display = ProgressDisplay::new(global.quiet, 1);
+    let trace = trace.map(|to| {
+        let cost = CostSoFar::new(log.clone(), run, prices.clone());
+        Rc::new(RefCell::new(Trace::new(to, display.clone(), cost)))
+    });
+    let follow = trace.clone();
     let setup = Setup {
         log,
         run,
@@ -101,9 +109,9 @@ fn go_with(
         prices,
         rehearsal,
         signal: signal.clone(),
-        on_progress: progress::shown(global.quiet),
-        follow: match live {
-            Some(mut live) => Box::new(move |told| live.take(told)),
+        on_progress: display.of_run(0),
+        follow: match follow {
+            Some(trace) => Box::new(move |told| trace.borrow_mut().take(told)),
             None => Box::new(|_| {}),
         },
     };
@@ -115,6 +123,9 @@ fn go_with(
         watch.abort();
         ended
     })?;
+    if let Some(trace) = trace {
+        trace.borrow_mut().ended(&ended);
+    }
     warn_of_idle_endpoints(asked.as_ref(), &ended);
     // A log that is gone cannot be read for the report.
     match ended.finish {

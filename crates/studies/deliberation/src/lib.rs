@@ -71,8 +71,8 @@ pub use transcript::{DialogueTurn, Speaker, Transcript, Votes};
 pub const NAME: &str = "deliberation";
 
 /// The progress report of a run: the lines of its `experiment.log`.
-pub(crate) fn journal(pilot_id: &str) -> Box<dyn retold::run::Journal> {
-    Box::new(outputs::diary::Diary::new(pilot_id))
+pub(crate) fn journal(pilot_id: &str, options: &[String]) -> Box<dyn retold::run::Journal> {
+    Box::new(outputs::diary::Diary::new(pilot_id, options))
 }
 
 /// Keys in the document's configs, which do not name the experiment.

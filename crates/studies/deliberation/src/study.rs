@@ -99,8 +99,10 @@ impl Registration for DeliberationStudy {
         settings.text(|own: &Settings| &own.config.pilot_id, "/config/pilot_id")
     }
 
-    fn journal(&self, output_name: &str) -> Option<Box<dyn Journal>> {
-        Some(journal(output_name))
+    fn journal(&self, settings: &ExperimentSettings) -> Option<Box<dyn Journal>> {
+        let settings = settings.typed::<Settings>().ok()?;
+        let Config { pilot_id, topic, .. } = &settings.config;
+        Some(journal(pilot_id, &topic.options))
     }
 
     fn originals(&self) -> Option<Originals> {

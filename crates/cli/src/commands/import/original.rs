@@ -103,7 +103,7 @@ fn execute(
         settings: study.settings.clone(),
         prices: Prices::default(),
         model: Some(model),
-        live: None,
+        trace: None,
     };
     let ended = begun(session::go(session, global)?, &log, run)?;
     let mut reader = log.reader()?;

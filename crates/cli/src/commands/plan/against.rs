@@ -54,7 +54,7 @@ pub(super) fn show(
         settings,
         prices: Prices::default(),
         model,
-        live: None,
+        trace: None,
     };
     let found = match session::rehearse(session, rehearsal, global)?.finish {
         Finish::Rehearsed(found) => found,

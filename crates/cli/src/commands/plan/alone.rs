@@ -95,7 +95,7 @@ fn simulated(
         settings: study.settings,
         prices: Prices::default(),
         model: Some(model),
-        live: None,
+        trace: None,
     };
     match session::go(session, global)?.finish {
         Finish::Stopped(stop) => Err(stop.into()),

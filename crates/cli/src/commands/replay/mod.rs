@@ -104,7 +104,7 @@ fn replayed(
         settings,
         prices: Prices::default(),
         model: None,
-        live: None,
+        trace: None,
     };
     let ended = session::go(session, global)?;
     let ExecutionResult { finish, progress, outcome_digest, report, state_compared, took, .. } =

@@ -40,7 +40,7 @@ pub(crate) fn run(
         return Err(wrong(&source, folder, &replaced));
     }
     let (mode, prices, model) = (Mode::Rehearse, Prices::default(), None);
-    let session = StudyExecution { log, run, mode, started, settings, prices, model, live: None };
+    let session = StudyExecution { log, run, mode, started, settings, prices, model, trace: None };
     let rehearsal = match session::rehearse(session, DryRunSettings::default(), global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
         // If a prompt cannot be built, its template is wrong.

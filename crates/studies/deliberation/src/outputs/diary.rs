@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::{CHECKPOINT, PARTICIPANTS, phase_files};
 use crate::facts::Fact;
 use crate::state::DeliberationState;
 use crate::summary::{ConditionSummary, SecondVote, summary};
 use retold::escaping::printable;
 use retold::event::RunStarted;
 use retold::id::{RunId, Time};
-use retold::run::{Journal, OutputError, RunRecord, Update};
+use retold::run::{Journal, OutputError, OutputFile, RunRecord, Update};
 
 /// The longest excerpt of a message from a model or a server.
 const SHOWN: usize = 500;
@@ -38,7 +39,7 @@ const EVERY: u32 = 100;
 
 /// The whole text.
 pub(super) fn text(pilot_id: &str, record: &RunRecord<'_>) -> Result<String, OutputError> {
-    let mut diary = Diary::new(pilot_id);
+    let mut diary = Diary::new(pilot_id, &[]);
     diary.begin(record.first, record.run, &record.started);
     for (number, (fact, place)) in record.facts.iter().zip(&record.places).enumerate() {
         let fact =
@@ -56,7 +57,11 @@ pub(super) fn text(pilot_id: &str, record: &RunRecord<'_>) -> Result<String, Out
 /// The lines so far.
 pub(in super::super) struct Diary {
     pilot_id: String,
+    /// What is voted on.
+    options: Vec<String>,
     text: String,
+    /// When the last thing happened.
+    time: Time,
     /// The number of facts of each kind in the phase so far.
     counts: BTreeMap<&'static str, u32>,
     /// The state folded from the facts, for the statistics.
@@ -77,12 +82,27 @@ impl Journal for Diary {
         }
         std::mem::take(&mut self.text)
     }
+
+    fn file_names(&self) -> &'static [&'static str] {
+        &[CHECKPOINT, PARTICIPANTS]
+    }
+
+    fn files(&self) -> Result<Vec<OutputFile>, OutputError> {
+        let (pilot_id, time) = (self.pilot_id.as_str(), self.time.to_string());
+        Ok(phase_files(pilot_id, &self.options, &self.state, &time)?.into())
+    }
 }
 
 impl Diary {
-    pub(in super::super) fn new(pilot_id: &str) -> Self {
-        let (text, counts, state) = (String::new(), BTreeMap::new(), DeliberationState::default());
-        Diary { pilot_id: pilot_id.to_owned(), text, counts, state }
+    pub(in super::super) fn new(pilot_id: &str, options: &[String]) -> Self {
+        Diary {
+            pilot_id: pilot_id.to_owned(),
+            options: options.to_vec(),
+            text: String::new(),
+            time: Time::default(),
+            counts: BTreeMap::new(),
+            state: DeliberationState::default(),
+        }
     }
 
     /// The beginning of a run: the program, the seed and the kind of model.
@@ -137,6 +157,7 @@ impl Diary {
     }
 
     fn take(&mut self, time: Time, fact: &Fact) {
+        self.time = time;
         self.state.apply(fact);
         let counted = match fact {
             Fact::Enrolled { .. } => "enrolled",

@@ -40,6 +40,29 @@ use super::state::DeliberationState;
 use super::summary::summary;
 use retold::run::{OutputError, OutputFile, RunRecord};
 
+/// How far the run got.
+const CHECKPOINT: &str = "checkpoint.json";
+
+/// Everyone.
+const PARTICIPANTS: &str = "participants.json";
+
+/// The files that the document's program writes after each phase, at a time.
+fn phase_files(
+    pilot_id: &str,
+    options: &[String],
+    state: &DeliberationState,
+    time: &str,
+) -> Result<[OutputFile; 2], OutputError> {
+    let clusters = clusters::records(state);
+    let checkpoint = checkpoint::record(state, options, &clusters, time);
+    let participants = participants::records(state);
+    let contents = KeyedContents::Participants { participants: &participants };
+    Ok([
+        OutputFile::json(PARTICIPANTS, &DatedFile { pilot_id, generated_at: time, contents })?,
+        OutputFile::json(CHECKPOINT, &checkpoint)?,
+    ])
+}
+
 impl Deliberation {
     /// All files of the folder.
     pub(super) fn output_files(
@@ -53,14 +76,10 @@ impl Deliberation {
         let dated = |contents| DatedFile { pilot_id, generated_at: &generated_at, contents };
         let reason = state.termination_reason.as_deref();
         let summary = summary(pilot_id, reason, state.participants.values());
-        let checkpoint = checkpoint::record(state, options, &clusters, &generated_at);
-        let participants = participants::records(state);
         let embeddings = participants::embeddings(state);
+        let [participants, checkpoint] = phase_files(pilot_id, options, state, &generated_at)?;
         Ok(vec![
-            OutputFile::json(
-                "participants.json",
-                &dated(KeyedContents::Participants { participants: &participants }),
-            )?,
+            participants,
             OutputFile::json(
                 "cluster_embeddings.json",
                 &dated(KeyedContents::Clusters { clusters: &clusters }),
@@ -70,7 +89,7 @@ impl Deliberation {
                 &dated(KeyedContents::Embeddings { embeddings: &embeddings }),
             )?,
             OutputFile::json("summary.json", &summary)?,
-            OutputFile::json("checkpoint.json", &checkpoint)?,
+            checkpoint,
             OutputFile::text("config.yaml", config::yaml(&self.config, record)?),
             OutputFile::text("experiment.log", diary::text(pilot_id, record)?),
             OutputFile::from(tables::participants(state)),

@@ -1,0 +1,186 @@
+//! The trace of a run: its phases, failures and cost so far, as lines on the console while it runs and in a log file that
+//! stays.
+//!
+//! A study's own lines come from its [`Journal`]. At each mark, such as the end of a phase, a line has the answers, failures
+//! and cost so far.
+
+use crate::error::{CliError, write_err};
+use crate::global::Global;
+use crate::output::{counted, grouped};
+use crate::progress::ProgressDisplay;
+use crate::runs::folder::{OutputFolder, marked};
+use crate::runs::live::LiveFile;
+use crate::runs::phase_files::PhaseFiles;
+use retold::escaping::printable;
+use retold::event::RunStarted;
+use retold::id::{RunId, Time};
+use retold::log::{Log, LogError};
+use retold::model::Prices;
+use retold::parse::Parsers;
+use retold::run::clock;
+use retold::run::{ExecutionResult, Finish, Journal, Mode, Progress, Stop, Update};
+use retold::totals::{Totals, dollars};
+use retold_study::settings::ExperimentSettings;
+
+/// Where a run's trace goes.
+pub(crate) struct TraceTo {
+    /// The lines of its study.
+    journal: Option<Box<dyn Journal>>,
+    /// `None` if it writes no folder.
+    file: Option<LiveFile>,
+    /// `None` if its study has none.
+    pub(crate) phase_files: Option<PhaseFiles>,
+}
+
+impl TraceTo {
+    /// The trace of a run that is about to be executed. That of a resume continues its log file.
+    pub(crate) fn new(
+        experiment: &str,
+        settings: &ExperimentSettings,
+        folder: Option<&OutputFolder>,
+        mode: Mode,
+        global: &Global,
+    ) -> Result<Self, CliError> {
+        let journal = global.studies.journal(experiment, settings);
+        let journal = journal.map_err(|e| CliError::usage(e.to_string()))?;
+        let path = folder.map(OutputFolder::place);
+        let file = path.as_deref().map(|path| LiveFile::open(path, mode)).transpose()?;
+        let names = journal.as_ref().map(|journal| journal.file_names());
+        let names = names.filter(|names| !names.is_empty());
+        let phase_files = path.zip(names).map(|(path, names)| PhaseFiles::of(&path, names));
+        Ok(TraceTo { journal, file, phase_files })
+    }
+}
+
+/// The trace of a run that is being executed.
+pub(crate) struct Trace {
+    to: TraceTo,
+    console: ProgressDisplay,
+    cost: CostSoFar,
+    is_simulated: bool,
+    /// When the execution began. What happened before was reported by an earlier one.
+    since: Time,
+}
+
+impl Trace {
+    pub(crate) fn new(to: TraceTo, console: ProgressDisplay, cost: CostSoFar) -> Self {
+        Trace { to, console, cost, is_simulated: false, since: clock::now() }
+    }
+
+    /// Reports what happens.
+    pub(crate) fn take(&mut self, told: Update<'_>) {
+        let mut lines = match (&mut self.to.journal, told) {
+            (Some(journal), told) => journal.lines(told),
+            (None, Update::Began { run, started, time }) => began(run, started, time),
+            (None, _) => String::new(),
+        };
+        let mut at = clock::now();
+        match told {
+            Update::Began { started, time, .. } => {
+                self.is_simulated = started.is_simulated();
+                if time < self.since {
+                    lines = line(at, "INFO", "resumed");
+                }
+            }
+            Update::Fact { time, .. } => at = time,
+            Update::Marked { time, name, progress } => {
+                let name = printable(&name.replace('_', " "), 100);
+                let so_far = self.so_far(&progress);
+                lines.push_str(&line(time, "INFO", &format!("{name}: {so_far} so far")));
+                self.write_files();
+            }
+            _ => {}
+        }
+        self.say(at, &lines);
+    }
+
+    /// Reports how the execution ended.
+    pub(crate) fn ended(&mut self, ended: &ExecutionResult) {
+        let so_far = self.so_far(&ended.progress);
+        let (level, what) = match &ended.finish {
+            Finish::Finished => ("INFO", "finished".to_owned()),
+            Finish::Stopped(Stop::Interrupted) => ("WARNING", "interrupted".to_owned()),
+            Finish::Stopped(stop) => {
+                ("ERROR", format!("stopped: {}", printable(&stop.to_string(), 500)))
+            }
+            Finish::EndOfRecord | Finish::Rehearsed(_) => ("WARNING", "unfinished".to_owned()),
+            Finish::Closed(outcome) => ("WARNING", outcome.as_str().to_owned()),
+        };
+        let now = clock::now();
+        self.say(now, &line(now, level, &format!("{what}: {so_far}")));
+    }
+
+    fn say(&mut self, at: Time, lines: &str) {
+        if at < self.since {
+            return;
+        }
+        if let Some(file) = &mut self.to.file {
+            file.write(lines);
+        }
+        self.console.lines(lines);
+    }
+
+    /// The files of the phase that has just ended.
+    fn write_files(&self) {
+        let TraceTo { journal: Some(journal), phase_files: Some(place), .. } = &self.to else {
+            return;
+        };
+        match journal.files() {
+            Ok(files) => place.replace(&marked(files, self.is_simulated)),
+            Err(e) => write_err(&format!("warning: {e}\n")),
+        }
+    }
+
+    /// Answers, failures and cost, in words.
+    fn so_far(&mut self, progress: &Progress) -> String {
+        let answers = counted(progress.exchanges, "answer");
+        let failed = grouped(progress.failed);
+        let cost = match self.is_simulated {
+            true => None,
+            false => self.cost.dollars().ok().flatten(),
+        };
+        let cost = cost.map_or_else(String::new, |cost| format!(", {}", dollars(Some(cost))));
+        format!("{answers}, {failed} failed{cost}")
+    }
+}
+
+/// What a run has cost, read from its log as it grows.
+pub(crate) struct CostSoFar {
+    log: Log,
+    totals: Totals,
+    prices: Prices,
+}
+
+impl CostSoFar {
+    pub(crate) fn new(log: Log, run: RunId, prices: Prices) -> Self {
+        CostSoFar { log, totals: Totals::new(run), prices }
+    }
+
+    /// In US dollars; `None` if that is not known.
+    fn dollars(&mut self) -> Result<Option<f64>, LogError> {
+        let mut reader = self.log.reader()?;
+        while self.totals.read_on(reader.as_mut())? {}
+        let cost = self.totals.figures(&self.prices, &Parsers::default()).all.cost;
+        Ok(cost.dollars.filter(|_| cost.is_complete))
+    }
+}
+
+/// The first line about a run whose study has no journal.
+fn began(run: RunId, started: &RunStarted, time: Time) -> String {
+    let RunStarted { experiment, program, seed, model, .. } = started;
+    let (experiment, kind) =
+        (printable(experiment, 100), model["kind"].as_str().unwrap_or("unknown"));
+    let mut lines = line(
+        time,
+        "INFO",
+        &format!("{experiment}: run {run} of {program}, seed {seed}, model {kind}"),
+    );
+    if started.is_simulated() {
+        lines.push_str(&line(time, "WARNING", crate::select::SIMULATED.trim_end()));
+    }
+    lines
+}
+
+fn line(time: Time, level: &str, message: &str) -> String {
+    format!("{time} {level} {message}\n")
+}
