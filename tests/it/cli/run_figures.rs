@@ -1,16 +1,10 @@
 //! Figures of any run: `stats` and `report` with `--figure` and `--figures`, and what they suggest.
 
-use std::time::Duration;
-
-use retold::event::{AttemptDetails, DecidedBy, DecisionDetails, Labels, PROGRAM, RunStarted};
-use retold::exchange::Collector;
-use retold::id::{CallPath, RunId, Time};
-use retold::log::SqliteBackend;
 use retold::model::Response;
-use retold::prompt::Request;
 use serde_json::{Value, json};
 
 use crate::support::cli::{Place, assert_said};
+use crate::support::program_run::ProgramRun;
 
 /// What came of a call.
 enum Outcome {
@@ -20,48 +14,19 @@ enum Outcome {
 }
 
 /// Stores a program's run: the votes of participants in two conditions.
-pub(crate) fn votes(place: &Place, run: u8, yes: [u32; 2]) {
-    let started = RunStarted {
-        experiment: PROGRAM.to_owned(),
-        seed: 0,
-        settings: json!({}),
-        model: json!({}),
-        program: "test".to_owned(),
-        forked_from: None,
-    };
-    let mut collector = Collector::begin("test".to_owned(), started.clone(), Time(0)).unwrap();
+pub(crate) fn votes(place: &Place, id: u8, yes: [u32; 2]) {
+    let mut run = ProgramRun::begin();
     let mut call = |condition: &str, participant: &str, outcome: Outcome| {
-        let body = json!({"model": "m", "messages": [{"role": "user", "content": "vote"}]});
         let labels = [("condition", condition), ("participant", participant)];
-        let labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let call = CallPath::new(format!("vote/{participant}")).unwrap();
-        let request = Request::from_body(body).unwrap();
-        let asked = collector.sent(call, 0, request, Labels::from(labels)).unwrap();
+        let messages = json!([{"role": "user", "content": "vote"}]);
+        let asked = run.asks(&format!("vote/{participant}"), 0, &labels, &messages);
         let (method, value) = match outcome {
             Outcome::Decided(method, value) => (method, value),
             Outcome::Fallback(value) => ("default", value),
-            Outcome::Failed => {
-                let details = AttemptDetails {
-                    attempt: 0,
-                    error: "overloaded".to_owned(),
-                    gave_up: true,
-                    failure: "server".to_owned(),
-                    from: None,
-                    http: None,
-                    retry_after_ms: None,
-                    status: Some(503),
-                };
-                collector.failed(asked, details).unwrap();
-                return;
-            }
+            Outcome::Failed => return run.failed(asked, 0, true),
         };
-        let (response, time) = (Response::text("I vote"), Duration::from_millis(5));
-        let answer = collector.received(asked, response, time, None).unwrap();
-        let parser = json!({"name": "program", "params": {"name": "vote"}, "version": 1});
-        let by = DecidedBy { in_place_of: None, method: method.to_owned(), parser };
-        let details =
-            DecisionDetails { choice: None, reasoning: None, value, warnings: Vec::new() };
-        collector.decided(answer, by, details).unwrap();
+        let answer = run.answered(asked, Response::text("I vote"));
+        run.decided(answer, "vote", method, value);
     };
     for (condition, yes) in ["acp", "ctl"].into_iter().zip(yes) {
         for n in 0..10 {
@@ -75,9 +40,7 @@ pub(crate) fn votes(place: &Place, run: u8, yes: [u32; 2]) {
     call("ctl", "ctl_10", Outcome::Decided("reported", json!(null)));
     // What a program calls its participants is shown inert.
     call("\u{1b}[31m<b>red</b>", "r_0", Outcome::Decided("reported", json!("yes")));
-    let backend =
-        SqliteBackend::open_or_create(&place.path("retold.db"), Default::default()).unwrap();
-    collector.finish(started, true).unwrap().store(&backend, RunId([run; 8])).unwrap();
+    run.store(place, id);
 }
 
 const BY_CONDITION: &str = "share of vote = yes by condition";

@@ -1,18 +1,12 @@
 //! The page of a run opens on what came out: figures, and a table of its calls or participants.
 
-use std::time::Duration;
-
-use retold::event::{DecidedBy, DecisionDetails, PROGRAM, RunStarted};
-use retold::exchange::Collector;
-use retold::id::{CallPath, RunId, Time};
-use retold::log::SqliteBackend;
 use retold::model::Response;
-use retold::prompt::Request;
 use serde_json::{Value, json};
 
 use super::{Served, imported, run_of, runs};
 use crate::cli::run_figures::votes;
 use crate::support::cli::{Place, assert_said};
+use crate::support::program_run::ProgramRun;
 
 /// The texts of the cells of a table.
 fn cells(page: &Value) -> Vec<Vec<&str>> {
@@ -296,31 +290,16 @@ fn a_small_table_looks_like_this() {
 
 /// A participant who votes in ten calls of different names, and a call that belongs to nobody.
 fn votes_in_many_places(place: &Place) {
-    let started = RunStarted {
-        experiment: PROGRAM.to_owned(),
-        seed: 0,
-        settings: json!({}),
-        model: json!({}),
-        program: "test".to_owned(),
-        forked_from: None,
-    };
-    let mut collector = Collector::begin("test".to_owned(), started.clone(), Time(0)).unwrap();
+    let mut run = ProgramRun::begin();
     for n in 0..11 {
-        let request = Request::from_body(json!({"model": "m", "messages": []})).unwrap();
-        let labels = (n < 10).then(|| ("participant".to_owned(), "p".to_owned()));
-        let call = CallPath::new(format!("c{}", char::from(b'a' + n))).unwrap();
-        let asked = collector.sent(call, 0, request, labels.into_iter().collect()).unwrap();
-        let answer = collector.received(asked, Response::text("I vote"), Duration::ZERO, None);
-        let parser = json!({"name": "program", "params": {"name": "vote"}, "version": 1});
-        let by = DecidedBy { in_place_of: None, method: "reported".to_owned(), parser };
+        let labels: &[_] = if n < 10 { &[("participant", "p")] } else { &[] };
+        let call = format!("c{}", char::from(b'a' + n));
+        let asked = run.asks(&call, 0, labels, &json!([]));
+        let answer = run.answered(asked, Response::text("I vote"));
         let value = if n < 9 { json!("yes") } else { json!("no") };
-        let details =
-            DecisionDetails { choice: None, reasoning: None, value, warnings: Vec::new() };
-        collector.decided(answer.unwrap(), by, details).unwrap();
+        run.decided(answer, "vote", "reported", value);
     }
-    let backend =
-        SqliteBackend::open_or_create(&place.path("retold.db"), Default::default()).unwrap();
-    collector.finish(started, true).unwrap().store(&backend, RunId([3; 8])).unwrap();
+    run.store(place, 3);
 }
 
 #[test]

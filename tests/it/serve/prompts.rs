@@ -1,17 +1,11 @@
 //! Prompts on the page of an exchange: long ones are folded, images are images, and nothing in them is active.
 
-use std::time::Duration;
-
-use retold::event::{Labels, PROGRAM, RunStarted};
-use retold::exchange::Collector;
-use retold::id::{CallPath, RunId, Time};
-use retold::log::SqliteBackend;
 use retold::model::Response;
-use retold::prompt::Request;
 use serde_json::{Value, json};
 
 use super::Served;
 use crate::support::cli::Place;
+use crate::support::program_run::ProgramRun;
 
 /// A picture of one pixel.
 const GIF: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
@@ -19,22 +13,10 @@ const GIF: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
 /// A log with a program's run of one call with these messages.
 fn asked(messages: &Value) -> (Place, Served) {
     let place = Place::new();
-    let started = RunStarted {
-        experiment: PROGRAM.to_owned(),
-        seed: 0,
-        settings: json!({}),
-        model: json!({}),
-        program: "test".to_owned(),
-        forked_from: None,
-    };
-    let mut collector = Collector::begin("test".to_owned(), started.clone(), Time(0)).unwrap();
-    let request = Request::from_body(json!({"model": "m", "messages": messages})).unwrap();
-    let call = CallPath::new("look").unwrap();
-    let asked = collector.sent(call, 0, request, Labels::new()).unwrap();
-    collector.received(asked, Response::text("seen"), Duration::from_millis(5), None).unwrap();
-    let backend =
-        SqliteBackend::open_or_create(&place.path("retold.db"), Default::default()).unwrap();
-    collector.finish(started, true).unwrap().store(&backend, RunId([7; 8])).unwrap();
+    let mut run = ProgramRun::begin();
+    let asked = run.asks("look", 0, &[], messages);
+    run.answered(asked, Response::text("seen"));
+    run.store(&place, 7);
     let served = Served::log(&place, "retold.db");
     (place, served)
 }

@@ -38,6 +38,7 @@ pub(crate) mod mixed;
 pub(crate) mod oracle;
 pub(crate) mod parsers;
 pub(crate) mod program;
+pub(crate) mod program_run;
 pub(crate) mod rows;
 pub(crate) mod shape;
 pub(crate) mod stops;
