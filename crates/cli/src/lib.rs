@@ -16,6 +16,7 @@ mod gate;
 mod global;
 mod help;
 mod keeping;
+mod label_argument;
 mod limits;
 mod model;
 mod old_spellings;

@@ -4,7 +4,7 @@ use rand_chacha::ChaCha12Rng;
 use retold::run::{below, rng_for};
 use serde::Serialize;
 
-use crate::merged::{merged, set_size};
+use crate::merged::{MOST_CLUSTERS, merged, set_size};
 
 /// The quantile of the normal distribution for an interval of 95 %.
 pub const Z: f64 = 1.959_963_984_540_054;
@@ -109,7 +109,9 @@ pub(crate) fn bootstrap_between(
     })
 }
 
-/// The same of a figure that is not made of sums.
+/// The same of a figure that is not made of sums. Of more units than [`MOST_CLUSTERS`], so many are drawn, and the distances
+/// to the figure of all units are scaled by the square root of their share (P. J. Bickel, F. Götze, W. R. van Zwet, Statistica
+/// Sinica 7, 1997).
 pub(crate) fn bootstrap_units<T: Copy>(
     name: &str,
     units: &[T],
@@ -119,9 +121,12 @@ pub(crate) fn bootstrap_units<T: Copy>(
         return None;
     }
     let mut rng = rng_for(SEED, &format!("bootstrap/{name}"));
+    let most = units.len().min(MOST_CLUSTERS);
+    let (centre, scale) = (figure(units)?, (most as f64 / units.len() as f64).sqrt());
     percentiles(|| {
-        let drawn: Vec<T> = units.iter().map(|_| units[below(units.len(), &mut rng)]).collect();
-        figure(&drawn)
+        let drawn: Vec<T> = (0..most).map(|_| units[below(units.len(), &mut rng)]).collect();
+        let resampled = figure(&drawn)?;
+        Some(if most < units.len() { centre + (resampled - centre) * scale } else { resampled })
     })
 }
 
@@ -187,6 +192,18 @@ mod tests {
         assert!((found.high - (1.5 + half)).abs() < 0.01, "{found:?}");
         assert_eq!(bootstrap("test", &clusters, |[sum, n]| Some(sum / n)), Some(found));
         assert_eq!(bootstrap("test", &clusters[..1], |[sum, n]| Some(sum / n)), None);
+    }
+
+    /// Of more units than are drawn, the interval is as narrow as if all were.
+    #[test]
+    fn the_interval_of_many_units_is_the_normal_one() {
+        let units: Vec<f64> = (0..40_000).map(|n| f64::from(n % 4)).collect();
+        let mean = |units: &[f64]| Some(units.iter().sum::<f64>() / units.len() as f64);
+        let found = bootstrap_units("test", &units, mean).unwrap();
+        let half = Z * (1.25_f64 / 40_000.0).sqrt();
+        for (end, due) in [(found.low, 1.5 - half), (found.high, 1.5 + half)] {
+            assert!((end - due).abs() < half / 8.0, "{found:?}");
+        }
     }
 
     #[test]

@@ -14,6 +14,9 @@ const LONGEST: usize = 60;
 /// The most places of decisions that are told apart.
 const MOST_KEYS: usize = 64;
 
+/// The most raters that are told apart.
+const MOST_RATERS: usize = 64;
+
 /// The most different values of a name that are counted.
 const MOST_VALUES: usize = 50;
 
@@ -52,6 +55,8 @@ pub(crate) struct DecisionColumns {
     latest: Vec<u32>,
     /// What is decided where, in the order in which it first was.
     keys: Vec<DecisionKey>,
+    /// Who decided what: the name of decisions, and what made them.
+    raters: BTreeSet<(String, String)>,
     /// Whether the answer to some question has decisions of several names.
     pub(crate) has_several: bool,
 }
@@ -98,6 +103,22 @@ impl DecisionColumns {
         let before = self.entry(previous);
         self.has_several |= before.is_some_and(|before| before.name != name);
         self.entries.push(DecisionEntry { name, value: kept, method, seq, previous });
+    }
+
+    /// Notes who decided something, in force or not.
+    pub(crate) fn rated(&mut self, name: &str, by: String) {
+        let rater = (name.to_owned(), by);
+        if self.raters.len() < MOST_RATERS || self.raters.contains(&rater) {
+            self.raters.insert(rater);
+        }
+    }
+
+    /// The names of decisions that several raters made.
+    pub(crate) fn rated_by_several(&self) -> Vec<&str> {
+        let names: Vec<&str> = self.raters.iter().map(|(name, _)| name.as_str()).collect();
+        // The raters are sorted by name.
+        let several = names.chunk_by(|one, other| one == other).filter(|chunk| chunk.len() > 1);
+        several.filter_map(|chunk| chunk.first().copied()).collect()
     }
 
     fn entry(&self, at: u32) -> Option<&DecisionEntry> {
@@ -203,6 +224,17 @@ mod tests {
         assert_eq!(of(0), (Some("short"), None));
         assert_eq!(of(1), (None, Some(Seq(2))));
         assert_eq!(columns.keys(), [(7, 0)]);
+    }
+
+    #[test]
+    fn only_raters_of_one_name_can_disagree() {
+        let mut columns = columns(&[]);
+        for (name, by) in [("vote", "vote@1"), ("mood", "mood@1"), ("vote", "vote@1")] {
+            columns.rated(name, by.to_owned());
+        }
+        assert!(columns.rated_by_several().is_empty());
+        columns.rated("vote", "a person, ada: vote".to_owned());
+        assert_eq!(columns.rated_by_several(), ["vote"]);
     }
 
     #[test]

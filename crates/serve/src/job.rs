@@ -9,7 +9,7 @@ use retold::run::clock::Stopwatch;
 
 use crate::background::{Background, WAIT_TIMEOUT, locked};
 
-/// How much finished work is kept.
+/// How much finished work is kept, unless it is large.
 const MOST_KEPT: usize = 16;
 
 /// How far some work has come.
@@ -48,11 +48,22 @@ impl<T> JobProgress<T> {
 }
 
 /// All work of one kind, by what it is about.
-pub(crate) struct Jobs<K, T>(Mutex<BTreeMap<K, Job<T>>>);
+pub(crate) struct Jobs<K, T> {
+    jobs: Mutex<BTreeMap<K, Job<T>>>,
+    /// How much finished work is kept.
+    most: usize,
+}
 
 impl<K, T> Default for Jobs<K, T> {
     fn default() -> Self {
-        Jobs(Mutex::default())
+        Jobs::keeping(MOST_KEPT)
+    }
+}
+
+impl<K, T> Jobs<K, T> {
+    /// Work whose results take much memory, so that only some are kept.
+    pub(crate) fn keeping(most: usize) -> Self {
+        Jobs { jobs: Mutex::default(), most }
     }
 }
 
@@ -74,11 +85,11 @@ impl<K: Ord + Clone, T: Send + Sync + 'static> Jobs<K, T> {
         work: impl FnOnce(&JobProgress<T>) -> Result<T, String> + Send + 'static,
     ) -> JobState<T> {
         let background = {
-            let mut jobs = locked(&self.0);
+            let mut jobs = locked(&self.jobs);
             match jobs.get(&key) {
                 Some(job) => job.background.clone(),
                 None => {
-                    if jobs.len() >= MOST_KEPT {
+                    if jobs.len() >= self.most {
                         let oldest = jobs.iter().max_by_key(|(_, job)| job.begun.elapsed());
                         let oldest = oldest.map(|(key, _)| key.clone());
                         oldest.and_then(|key| jobs.remove(&key));

@@ -10,6 +10,7 @@
 //! - `event_columns`: what filters and counts need of each event of a run, in memory.
 //! - `span`: the part of an answer that a decision was made from.
 
+mod agreement;
 mod as_of;
 mod assets;
 mod background;

@@ -25,20 +25,11 @@ impl Site {
         runs: usize,
         is_over: bool,
     ) -> (FiguresView, bool) {
-        let last = head.head.seq;
-        let end = match self.untrusted(head) {
-            Some(damaged) => Seq(damaged.saturating_sub(1)),
-            None if is_over => last,
-            None => Seq(rounded(last.0)),
-        };
-        let (site, run) = (self.clone(), head.run);
+        let end = self.computed_end(head, is_over);
+        let (site, head) = (self.clone(), head.clone());
+        let (run, last) = (head.run, head.head.seq);
         let computed = self.figured.stand((run, end, runs), move |_| {
-            let reader = CheckedReader::new(site.reader().map_err(|error| error.to_string())?);
-            // What comes after the end is not read, so it need not be sound.
-            let mut reader: Box<dyn Reader> = Box::new(reader);
-            if end < last {
-                reader = Box::new(EndedReader::as_of(reader, run, end));
-            }
+            let mut reader = site.reader_to(&head, end).map_err(|error| error.to_string())?;
             run_figures(&site.studies, reader.as_mut(), run)
         });
         let end = (end < last).then_some(end.0);
@@ -47,6 +38,26 @@ impl Site {
             JobState::Failed(why) => (FiguresView::failed(why), true),
             JobState::Running(_) => (FiguresView::default(), false),
         }
+    }
+
+    /// The last event of a run that is read for what is computed from its beginning: the last that can be trusted, or of a
+    /// long run that still grows, one before its end.
+    pub(crate) fn computed_end(&self, head: &RunHead, is_over: bool) -> Seq {
+        let last = head.head.seq;
+        match self.untrusted(head) {
+            Some(damaged) => Seq(damaged.saturating_sub(1)),
+            None if is_over => last,
+            None => Seq(rounded(last.0)),
+        }
+    }
+
+    /// A reader that checks what it reads. What comes after the end is not read, so it need not be sound.
+    pub(crate) fn reader_to(&self, head: &RunHead, end: Seq) -> Result<Box<dyn Reader>, LogError> {
+        let reader: Box<dyn Reader> = Box::new(CheckedReader::new(self.reader()?));
+        Ok(match end < head.head.seq {
+            true => Box::new(EndedReader::as_of(reader, head.run, end)),
+            false => reader,
+        })
     }
 
     /// The decisions that are in force, if some were accepted after the run; whether it is known.
@@ -99,6 +110,7 @@ fn in_force(
             else {
                 continue;
             };
+            decisions.rated(made.by.decides(), made.by.made_by());
             if let Some((at, asked_for)) =
                 place(&question.call, question.sample).filter(|_| in_force)
             {

@@ -169,8 +169,9 @@ impl QuestionColumns {
                 row.status = QuestionStatus::Failed;
                 row.ends(time);
             }
-            QuestionNews::Decided(DecisionNews { name, value, method }) if !row.is_vector => {
+            QuestionNews::Decided(DecisionNews { name, value, method, by }) if !row.is_vector => {
                 let asked_for = row.asked_for;
+                self.decisions.rated(&name, by);
                 self.decisions.add(at, asked_for, &name, &value, &method, Some(Seq(seq.into())));
             }
             QuestionNews::Asked { .. } | QuestionNews::Decided(_) => {}

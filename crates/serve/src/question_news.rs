@@ -24,6 +24,8 @@ pub(crate) struct DecisionNews {
     pub(crate) name: String,
     pub(crate) value: Value,
     pub(crate) method: String,
+    /// What made it.
+    pub(crate) by: String,
 }
 
 /// What an event says about a question.
@@ -73,6 +75,7 @@ impl QuestionNews {
                 name: made.by.decides().to_owned(),
                 value: made.details.value.clone(),
                 method: made.by.method.clone(),
+                by: made.by.made_by(),
             }),
             _ => return None,
         })

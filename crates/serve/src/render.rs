@@ -31,6 +31,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("participant.html", include_str!("../templates/participant.html")),
     ("state.html", include_str!("../templates/state.html")),
     ("stats.html", include_str!("../templates/stats.html")),
+    ("agreement.html", include_str!("../templates/agreement.html")),
     ("check.html", include_str!("../templates/check.html")),
     ("compare.html", include_str!("../templates/compare.html")),
     ("error.html", include_str!("../templates/error.html")),

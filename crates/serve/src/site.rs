@@ -16,9 +16,11 @@ use retold_archive::{
     Damage, FileStamp, FindError, TolerantReader, Verdict, is_finished, missing_end,
     verdict_as_kept,
 };
+use retold_figures::agreement::RatedAnswers;
 use retold_study::parser_file::ParserFile;
 use retold_study::studies::Studies;
 
+use crate::agreement::{AgreementKey, RunAgreement};
 use crate::background::{Background, WAIT_TIMEOUT, locked};
 use crate::checks::{CheckState, Checks, Due, FilesNow};
 use crate::computed::{RunComparison, RunTotals};
@@ -37,6 +39,9 @@ const MOST_ROLLS: usize = 8;
 /// How many runs' states are kept in memory.
 const MOST_FOLDS: usize = 4;
 
+/// How many runs' ratings are kept in memory, and how many comparisons of them.
+const MOST_RATED: usize = 4;
+
 /// A log or recording, and the program's studies.
 pub struct Site {
     pub(crate) source: SiteSource,
@@ -54,6 +59,8 @@ pub struct Site {
     /// By run, the event up to which it is read, and the number of runs in the log, as the next.
     pub(crate) figured: Jobs<(RunId, Seq, usize), RunFigures>,
     pub(crate) in_force: Jobs<(RunId, Seq, usize), DecisionColumns>,
+    pub(crate) rated: Jobs<(RunId, Seq, usize), RatedAnswers>,
+    pub(crate) agreements: Jobs<AgreementKey, RunAgreement>,
     indexed: Jobs<(RunId, Seq), ()>,
     search: Mutex<Option<Search>>,
     /// The folder for an index that cannot be beside the log.
@@ -118,6 +125,8 @@ impl Site {
             counted: Jobs::default(),
             figured: Jobs::default(),
             in_force: Jobs::default(),
+            rated: Jobs::keeping(MOST_RATED),
+            agreements: Jobs::keeping(MOST_RATED),
             indexed: Jobs::default(),
             search: Mutex::default(),
             cache,

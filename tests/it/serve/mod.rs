@@ -1,5 +1,6 @@
 //! The page of `retold serve`, asked over HTTP and looked at in a browser.
 
+mod agreement;
 mod browser;
 mod changed;
 pub(crate) mod damaged;

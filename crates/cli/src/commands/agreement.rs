@@ -4,18 +4,16 @@ use std::fmt::Write;
 
 use clap::ValueEnum;
 use retold::escaping::printable;
-use retold::event::Event;
-use retold::id::Seq;
-use retold::log::{LogError, Reader};
 use retold_figures::agreement::{
-    Agreement, Disagreement, MeasurementLevel, PairedRaters, RatedAnswers, Rater, RaterError,
-    RaterPair,
+    AnswerRatings, MeasurementLevel, PairedRaters, RatedAnswers, Rater, RaterError, RaterPair,
+    coefficient_text,
 };
 use serde_json::json;
 
 use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
+use crate::label_argument;
 use crate::output::{Output, counted, grouped};
 use crate::runs::accepting;
 use crate::select::{self, RunSelection};
@@ -40,6 +38,9 @@ pub(crate) struct Args {
     run: String,
     /// The names of the decisions that are compared.
     names: Vec<String>,
+    /// Only answers to calls with this label; several must all be met.
+    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = label_argument::label)]
+    labels: Vec<(String, String)>,
     /// What differences between values mean for alpha.
     #[arg(long, value_enum, default_value_t = LevelName::Nominal)]
     level: LevelName,
@@ -96,59 +97,28 @@ fn show(
 ) -> Result<Status, CliError> {
     let (mut reader, run) = (selected.checked()?, selected.run);
     let simulated = select::started(&mut reader, run)?.is_simulated();
-    let rated = RatedAnswers::read(&mut reader, run, &args.names, global.studies.parsers())?;
-    let found = rated.agreement(args.level.into());
-    let mut texts = Vec::new();
-    let listed = if output.is_json() { found.disagreements.len() } else { args.most };
-    for disagreement in found.disagreements.iter().take(listed) {
-        texts.push(answer_text(&mut reader, selected, disagreement.seq)?);
-    }
+    let rated = RatedAnswers::read(&mut reader, run, global.studies.parsers())?;
+    let choice = rated.choice(&args.names, &args.labels)?;
+    let found = rated.agreement(&choice, args.level.into());
+    let listed = if output.is_json() { found.differing.len() } else { args.most };
+    let places = found.differing.iter().take(listed);
+    let differing = places.map(|place| rated.ratings(&mut reader, &choice, *place));
+    let differing = differing.collect::<Result<Vec<AnswerRatings>, _>>()?;
     if output.is_json() {
         let mut object = json!(found);
-        for (disagreement, text) in
-            object["disagreements"].as_array_mut().into_iter().flatten().zip(texts)
-        {
-            disagreement["text"] = text.into();
-        }
+        object["disagreements"] = json!(differing);
         object["run"] = json!(run);
         object["simulated"] = simulated.into();
         output.object(&object)?;
     } else {
         let said = if simulated { select::SIMULATED } else { "" };
-        output.text(&format!("{said}{}", text(&found, &texts)))?;
+        output.text(&format!("{said}{}", text(&found, &differing)))?;
     }
     Ok(Status::Fine)
 }
 
-/// What an answer says.
-fn answer_text(
-    reader: &mut dyn Reader,
-    selected: &RunSelection,
-    seq: Seq,
-) -> Result<String, CliError> {
-    let stored = reader.events(selected.run, Seq(seq.0.saturating_sub(1)), 1)?.pop();
-    let event = stored.map(|stored| stored.event().map_err(LogError::from)).transpose()?;
-    Ok(match event {
-        Some(Event::ResponseReceived(received)) => received.content.text().to_owned(),
-        Some(Event::AnswerReused(reused)) => reused.content.text().to_owned(),
-        _ => String::new(),
-    })
-}
-
-/// A coefficient with its interval.
-fn coefficient(of: Option<Agreement>) -> String {
-    match of {
-        None => "not defined (no two values can differ)".to_owned(),
-        // No interval: nothing varies. A zero may be negative.
-        Some(Agreement { value, interval: None, .. }) => format!("{:.3}", value + 0.0),
-        Some(Agreement { value, interval: Some(interval), .. }) => {
-            format!("{value:.3} [{:.3}, {:.3}]", interval.low, interval.high)
-        }
-    }
-}
-
-fn text(found: &PairedRaters, texts: &[String]) -> String {
-    let PairedRaters { raters, alpha, level, not_numbers, pairs, rated, disagreements } = found;
+fn text(found: &PairedRaters, listed: &[AnswerRatings]) -> String {
+    let PairedRaters { raters, alpha, level, not_numbers, pairs, rated, differing, .. } = found;
     let mut out = String::new();
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(out, "  {:<NAME_SHOWN$}{:>9}{:>9}", "who decided", "values", "missing");
@@ -157,15 +127,11 @@ fn text(found: &PairedRaters, texts: &[String]) -> String {
         let _ =
             writeln!(out, "  {rater:<NAME_SHOWN$}{:>9}{:>9}", grouped(*values), grouped(*missing));
     }
-    let level = match level {
-        MeasurementLevel::Nominal => "nominal",
-        MeasurementLevel::Ordinal => "ordinal",
-        MeasurementLevel::Interval => "interval",
-    };
+    let level = level.name();
     let _ = writeln!(
         out,
         "\nKrippendorff's alpha, {level}: {} over {} with two values or more",
-        coefficient(*alpha),
+        coefficient_text(*alpha),
         counted(*rated, "answer")
     );
     if *not_numbers > 0 {
@@ -182,16 +148,14 @@ fn text(found: &PairedRaters, texts: &[String]) -> String {
                 "{one} and {other}: the same for {} of {} ({share:.2} %); Cohen's kappa {}",
                 grouped(*same),
                 counted(*both, "answer"),
-                coefficient(*kappa)
+                coefficient_text(*kappa)
             ),
         };
     }
-    if !disagreements.is_empty() {
-        let _ = writeln!(out, "\n{}", counted(disagreements.len() as u64, "disagreement"));
+    if !differing.is_empty() {
+        let _ = writeln!(out, "\n{}", counted(differing.len() as u64, "disagreement"));
     }
-    for (Disagreement { seq, choice, call, sample, values }, text) in
-        disagreements.iter().zip(texts)
-    {
+    for AnswerRatings { seq, choice, call, sample, values, text, .. } in listed {
         let choice = if *choice > 0 { format!(" choice {choice}") } else { String::new() };
         let _ = writeln!(out, "  seq {seq} {call}#{sample}{choice}");
         for (rater, value) in values {
@@ -200,8 +164,8 @@ fn text(found: &PairedRaters, texts: &[String]) -> String {
         }
         let _ = writeln!(out, "    {}", printable(text, ANSWER_SHOWN));
     }
-    if disagreements.len() > texts.len() {
-        let more = grouped((disagreements.len() - texts.len()) as u64);
+    if differing.len() > listed.len() {
+        let more = grouped((differing.len() - listed.len()) as u64);
         let _ = writeln!(out, "  and {more} more: --most N, or --json for all");
     }
     out

@@ -9,8 +9,8 @@ use crate::interval::{Interval, IntervalMethod, Z};
 /// Cohen's kappa of two judges, from the pairs of names that they gave to the same things. The interval is that of a large
 /// sample; `None` as an interval if nothing varies. `None` if both gave a single name to everything, so that they agree by
 /// chance alone.
-pub fn cohens_kappa<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Option<Agreement> {
-    let (mut cells, mut units) = (BTreeMap::<(&str, &str), f64>::new(), 0_u64);
+pub fn cohens_kappa<N: Ord + Copy>(pairs: impl IntoIterator<Item = (N, N)>) -> Option<Agreement> {
+    let (mut cells, mut units) = (BTreeMap::<(N, N), f64>::new(), 0_u64);
     for pair in pairs {
         *cells.entry(pair).or_default() += 1.0;
         units += 1;
@@ -22,7 +22,7 @@ pub fn cohens_kappa<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> 
         *first.entry(*one).or_insert(0.0) += *n;
         *second.entry(*other).or_insert(0.0) += *n;
     }
-    let given = |by: &BTreeMap<&str, f64>, name: &str| by.get(name).copied().unwrap_or(0.0);
+    let given = |by: &BTreeMap<N, f64>, name: &N| by.get(name).copied().unwrap_or(0.0);
     let agreed: f64 = cells.iter().filter(|((a, b), _)| a == b).map(|(_, share)| share).sum();
     let expected: f64 = first.iter().map(|(name, share)| share * given(&second, name)).sum();
     if units == 0 || 1.0 - expected <= f64::EPSILON {
@@ -82,6 +82,6 @@ mod tests {
         let all = cohens_kappa(pairs(&[[3, 0, 0], [0, 4, 0], [0, 0, 0]])).unwrap();
         assert_eq!((all.value, all.interval), (1.0, None));
         assert_eq!(cohens_kappa(pairs(&[[3, 0, 0], [0, 0, 0], [0, 0, 0]])), None);
-        assert_eq!(cohens_kappa([]), None);
+        assert_eq!(cohens_kappa::<&str>([]), None);
     }
 }

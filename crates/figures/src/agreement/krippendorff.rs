@@ -7,7 +7,7 @@ use super::Agreement;
 use crate::interval::bootstrap_units;
 
 /// What differences between values mean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MeasurementLevel {
     /// Values are names: two are the same or not.
@@ -16,6 +16,20 @@ pub enum MeasurementLevel {
     Ordinal,
     /// Values are numbers: two are as far apart as their difference.
     Interval,
+}
+
+impl MeasurementLevel {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Nominal, Self::Ordinal, Self::Interval];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            MeasurementLevel::Nominal => "nominal",
+            MeasurementLevel::Ordinal => "ordinal",
+            MeasurementLevel::Interval => "interval",
+        }
+    }
 }
 
 /// Krippendorff's alpha. Each unit has the values of its judges, in any order, without those who did not judge it: the judges
@@ -108,9 +122,6 @@ mod tests {
 
     use super::*;
 
-    const LEVELS: [MeasurementLevel; 3] =
-        [MeasurementLevel::Nominal, MeasurementLevel::Ordinal, MeasurementLevel::Interval];
-
     /// Four observers and twelve units with missing values: K. Krippendorff, Computing Krippendorff's
     /// Alpha-Reliability, 2011, example C.
     #[test]
@@ -130,7 +141,8 @@ mod tests {
             &[3.0],
         ];
         let units: Vec<Vec<f64>> = units.iter().map(|values| values.to_vec()).collect();
-        let found = LEVELS.map(|level| krippendorffs_alpha("test", &units, level).unwrap());
+        let found =
+            MeasurementLevel::ALL.map(|level| krippendorffs_alpha("test", &units, level).unwrap());
         for (found, published) in found.iter().zip([0.743, 0.815, 0.849]) {
             assert!((found.value - published).abs() < 5e-4, "{found:?}");
             let interval = found.interval.unwrap();
@@ -143,7 +155,7 @@ mod tests {
     fn without_expected_disagreement_there_is_no_alpha() {
         let same = [vec![1.0, 1.0], vec![1.0, 1.0]];
         let alone = [vec![1.0], vec![2.0]];
-        for level in LEVELS {
+        for level in MeasurementLevel::ALL {
             assert_eq!(krippendorffs_alpha("test", &same, level), None);
             assert_eq!(krippendorffs_alpha("test", &alone, level), None);
             assert_eq!(krippendorffs_alpha("test", &[], level), None);
@@ -164,7 +176,7 @@ mod tests {
                 alpha(&paired.collect::<Vec<_>>(), level)
             };
             let agreed: Vec<Vec<f64>> = units.iter().map(|unit| vec![unit[0]; 2]).collect();
-            for level in LEVELS {
+            for level in MeasurementLevel::ALL {
                 prop_assert!(of(&units, level).is_none_or(|alpha| alpha <= 1.0));
                 prop_assert!(of(&agreed, level).is_none_or(|alpha| alpha == 1.0));
             }

@@ -2,7 +2,10 @@
 
 mod kappa;
 mod krippendorff;
+mod numbered;
+mod paired;
 mod rated;
+mod rating;
 
 use serde::Serialize;
 
@@ -10,7 +13,9 @@ use crate::interval::Interval;
 
 pub use kappa::cohens_kappa;
 pub use krippendorff::{MeasurementLevel, krippendorffs_alpha};
-pub use rated::{Disagreement, PairedRaters, RatedAnswers, Rater, RaterError, RaterPair};
+pub use paired::{PairedRaters, Rater, RaterPair};
+pub use rated::{RatedAnswers, RatedPlace, RaterError, RatingChoice};
+pub use rating::AnswerRatings;
 
 /// A coefficient of agreement: 1 if judges agree throughout, 0 if they agree as often as by chance.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -21,4 +26,16 @@ pub struct Agreement {
     pub interval: Option<Interval>,
     /// How many things were judged by at least two.
     pub units: u64,
+}
+
+/// A coefficient with its interval, as people read it.
+pub fn coefficient_text(of: Option<Agreement>) -> String {
+    match of {
+        None => "not defined (no two values can differ)".to_owned(),
+        // No interval: nothing varies. A zero may be negative.
+        Some(Agreement { value, interval: None, .. }) => format!("{:.3}", value + 0.0),
+        Some(Agreement { value, interval: Some(interval), .. }) => {
+            format!("{value:.3} [{:.3}, {:.3}]", interval.low, interval.high)
+        }
+    }
 }

@@ -8,16 +8,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use retold::decide::{NOTHING_FOUND, last_resort};
-use retold::decided::{DecidedQuestion, JoinedDecision, decisions_about};
+use retold::decided::{JoinedDecision, decisions_about};
 use retold::event::DecidedBy;
 use retold::id::{RunId, Seq};
 use retold::log::{LogError, Reader};
 use retold::parse::Parsers;
-use serde::Serialize;
 use serde_json::Value;
-use std::sync::Arc;
 
-use super::{Agreement, MeasurementLevel, cohens_kappa, krippendorffs_alpha};
+use super::numbered::Numbered;
 
 /// Why raters cannot be compared.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +50,18 @@ pub enum RaterError {
         /// The names that there are.
         names: String,
     },
+    /// No call has a label that was asked for.
+    #[error(
+        "no rated answer of run {run} belongs to a call with the label {label:?}: there is {names}"
+    )]
+    NoSuchLabel {
+        /// The run.
+        run: RunId,
+        /// The label.
+        label: String,
+        /// The names of the labels that there are.
+        names: String,
+    },
     /// Only one rater decided under these names.
     #[error("{rater:?} alone decided about the answers of run {run} under this name")]
     OneRater {
@@ -68,99 +78,67 @@ pub enum RaterError {
     },
 }
 
-/// Somebody who decided.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Rater {
-    /// Who, with the name of what was decided.
-    pub rater: String,
-    /// How many answers have a value of theirs.
-    pub values: u64,
-    /// For how many they found nothing: the value is null, or the parser's last resort.
-    pub missing: u64,
+/// An answer of a run, and which of its choices: the key of what was decided about it.
+pub type RatedPlace = (Seq, u32);
+
+/// What a rater says about an answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rating {
+    pub(super) rater: u32,
+    /// `None` if they found nothing.
+    pub(super) value: Option<u32>,
 }
 
-/// Two raters, and how well they agree.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RaterPair {
-    /// One.
-    pub one: String,
-    /// The other.
-    pub other: String,
-    /// How many answers both have a value for.
-    pub both: u64,
-    /// How many of these values are the same.
-    pub same: u64,
-    /// Cohen's kappa, if it can be given.
-    pub kappa: Option<Agreement>,
-}
-
-/// An answer whose raters differ.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Disagreement {
-    /// The seq of the answer.
-    pub seq: Seq,
-    /// The choice of the answer.
-    pub choice: u32,
-    /// Its call.
-    pub call: String,
-    /// Its sample.
-    pub sample: u32,
-    /// The values, by rater.
-    pub values: BTreeMap<String, Value>,
-}
-
-/// The raters of a run's answers, two by two.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PairedRaters {
-    /// Who they are.
-    pub raters: Vec<Rater>,
-    /// Krippendorff's alpha of all of them, if it can be given.
-    pub alpha: Option<Agreement>,
-    /// What differences between values mean for alpha.
-    pub level: MeasurementLevel,
-    /// How many values are left out of alpha, because they are not numbers.
-    pub not_numbers: u64,
-    /// Each two of them.
-    pub pairs: Vec<RaterPair>,
-    /// How many answers have values of two raters or more.
-    pub rated: u64,
-    /// The answers whose raters differ, in the order of the run.
-    pub disagreements: Vec<Disagreement>,
-}
-
-/// The values of one answer by rater, and its question.
-#[derive(Debug)]
-struct RatedAnswer {
-    question: Arc<DecidedQuestion>,
-    values: BTreeMap<usize, Value>,
-}
-
-/// All ratings of a run's answers.
+/// The ratings of one answer by rater, and the labels of its call.
 #[derive(Debug, Default)]
+pub(super) struct RatedAnswer {
+    labels: Box<[u32]>,
+    pub(super) ratings: Vec<Rating>,
+}
+
+/// All ratings of a run's answers. Of texts, each is kept once.
+#[derive(Debug)]
 pub struct RatedAnswers {
+    pub(super) run: RunId,
     /// Who, and the name of what they decided.
     raters: Vec<(String, String)>,
-    answers: BTreeMap<(Seq, u32), RatedAnswer>,
+    /// Values that are the same have one number.
+    pub(super) values: Numbered<String, Value>,
+    labels: Numbered<(String, String), ()>,
+    pub(super) answers: BTreeMap<RatedPlace, RatedAnswer>,
+}
+
+/// Which ratings are compared: those of some raters, of answers to calls with some labels.
+#[derive(Debug, Clone)]
+pub struct RatingChoice {
+    pub(super) raters: BTreeSet<u32>,
+    labels: Vec<u32>,
+}
+
+impl RatingChoice {
+    /// The ratings of an answer that are compared, if it is one of those that are.
+    pub(super) fn of<'a>(&self, answer: &'a RatedAnswer) -> impl Iterator<Item = &'a Rating> {
+        let has_labels = self.labels.iter().all(|label| answer.labels.contains(label));
+        let ratings = if has_labels { answer.ratings.as_slice() } else { &[] };
+        ratings.iter().filter(|rating| self.raters.contains(&rating.rater))
+    }
 }
 
 impl RatedAnswers {
-    /// Reads them. Of these names, or of the one that has several raters if none is given.
+    /// Reads them.
     ///
     /// # Errors
-    /// [`RaterError`].
-    pub fn read(
-        reader: &mut dyn Reader,
-        run: RunId,
-        names: &[String],
-        parsers: &Parsers,
-    ) -> Result<Self, RaterError> {
-        let mut found = RatedAnswers::default();
+    /// [`LogError`] if the log cannot be read or is damaged.
+    pub fn read(reader: &mut dyn Reader, run: RunId, parsers: &Parsers) -> Result<Self, LogError> {
+        let mut found = RatedAnswers {
+            run,
+            raters: Vec::new(),
+            values: Numbered::default(),
+            labels: Numbered::default(),
+            answers: BTreeMap::new(),
+        };
         let mut last_resorts = BTreeMap::new();
         decisions_about(reader, run, |_, joined| found.add(joined, &mut last_resorts, parsers))?;
-        let chosen = found.chosen(run, names)?;
-        found.answers.values_mut().for_each(|answer| {
-            answer.values.retain(|rater, _| chosen.contains(rater));
-        });
         Ok(found)
     }
 
@@ -177,23 +155,75 @@ impl RatedAnswers {
             self.raters.push(rater);
             self.raters.len() - 1
         });
+        let rater = u32::try_from(at).unwrap_or(u32::MAX);
         let is_found = !is_last_resort(by, last_resorts, parsers);
-        let choice = joined.made.details.choice.unwrap_or(0);
-        let question = joined.question;
-        let rated = self.answers.entry((answer, choice));
-        let rated = rated.or_insert_with(|| RatedAnswer { question, values: BTreeMap::new() });
         let value = joined.made.details.value;
-        rated.values.insert(at, if is_found { value } else { Value::Null });
+        let value = (is_found && !value.is_null()).then(|| self.values.add(key(&value), value));
+        let labels = &mut self.labels;
+        let place = (answer, joined.made.details.choice.unwrap_or(0));
+        let rated = self.answers.entry(place).or_insert_with(|| {
+            let of = joined.question.labels.clone();
+            RatedAnswer {
+                labels: of.into_iter().map(|label| labels.add(label, ())).collect(),
+                ratings: Vec::with_capacity(2),
+            }
+        });
+        match rated.ratings.iter_mut().find(|rating| rating.rater == rater) {
+            Some(earlier) => earlier.value = value,
+            None => rated.ratings.push(Rating { rater, value }),
+        }
+    }
+
+    /// The names of decisions, each with how many raters decided under it.
+    pub fn names(&self) -> BTreeMap<&str, usize> {
+        self.by_name().into_iter().map(|(name, raters)| (name, raters.len())).collect()
+    }
+
+    /// The labels of the calls that were rated: names and values.
+    pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.labels.keys().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// A rater, with the name of what was decided.
+    pub(super) fn rater(&self, number: u32) -> &str {
+        let at = usize::try_from(number).ok();
+        at.and_then(|at| self.raters.get(at)).map_or("", |(rater, _)| rater.as_str())
+    }
+
+    fn by_name(&self) -> BTreeMap<&str, BTreeSet<u32>> {
+        let mut by_name: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+        for ((_, name), at) in self.raters.iter().zip(0..) {
+            by_name.entry(name).or_default().insert(at);
+        }
+        by_name
+    }
+
+    /// The ratings to be compared: of these names, or of the one that has several raters if none is given, and of calls with
+    /// all of these labels.
+    ///
+    /// # Errors
+    /// [`RaterError`].
+    pub fn choice(
+        &self,
+        names: &[String],
+        labels: &[(String, String)],
+    ) -> Result<RatingChoice, RaterError> {
+        let numbers = labels.iter().map(|label| {
+            let missing = || RaterError::NoSuchLabel {
+                run: self.run,
+                label: format!("{}={}", label.0, label.1),
+                names: listed(&self.labels().map(|(name, _)| name).collect()),
+            };
+            self.labels.find(label).ok_or_else(missing)
+        });
+        let labels = numbers.collect::<Result<Vec<u32>, RaterError>>()?;
+        Ok(RatingChoice { raters: self.chosen(names)?, labels })
     }
 
     /// The raters to be compared.
-    fn chosen(&self, run: RunId, names: &[String]) -> Result<BTreeSet<usize>, RaterError> {
-        let mut by_name: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
-        for (at, (_, name)) in self.raters.iter().enumerate() {
-            by_name.entry(name).or_default().insert(at);
-        }
-        let listed = |names: Vec<&str>| names.join(", ");
-        let all = || listed(by_name.keys().copied().collect());
+    fn chosen(&self, names: &[String]) -> Result<BTreeSet<u32>, RaterError> {
+        let (run, by_name) = (self.run, self.by_name());
+        let all = || listed(&by_name.keys().copied().collect());
         if by_name.is_empty() {
             return Err(RaterError::NoDecisions { run });
         }
@@ -204,11 +234,11 @@ impl RatedAnswers {
                 [(_, raters)] => Ok((*raters).clone()),
                 several => {
                     let names = several.iter().map(|(name, _)| **name).collect();
-                    Err(RaterError::SeveralNames { names: listed(names) })
+                    Err(RaterError::SeveralNames { names: listed(&names) })
                 }
             };
         }
-        let mut chosen: BTreeSet<usize> = BTreeSet::new();
+        let mut chosen: BTreeSet<u32> = BTreeSet::new();
         for name in names {
             let raters = by_name.get(name.as_str()).ok_or_else(|| {
                 let (name, names) = (name.clone(), all());
@@ -217,89 +247,15 @@ impl RatedAnswers {
             chosen.extend(raters);
         }
         match chosen.first().filter(|_| chosen.len() == 1) {
-            Some(only) => Err(RaterError::OneRater { run, rater: self.raters[*only].0.clone() }),
+            Some(only) => Err(RaterError::OneRater { run, rater: self.rater(*only).to_owned() }),
             None => Ok(chosen),
         }
     }
-
-    /// How well they agree.
-    pub fn agreement(&self, level: MeasurementLevel) -> PairedRaters {
-        let used: BTreeSet<usize> =
-            self.answers.values().flat_map(|answer| answer.values.keys().copied()).collect();
-        let name = |at: usize| self.raters[at].0.clone();
-        let raters = used.iter().map(|at| {
-            let given = self.answers.values().filter_map(|answer| answer.values.get(at));
-            let (missing, values): (Vec<_>, Vec<_>) = given.partition(|value| value.is_null());
-            let (values, missing) = (values.len() as u64, missing.len() as u64);
-            Rater { rater: name(*at), values, missing }
-        });
-        let pairs = used.iter().enumerate().flat_map(|(after, one)| {
-            used.iter().skip(after + 1).map(|other| self.pair(*one, *other))
-        });
-        let (units, not_numbers) = self.units(level);
-        let rated = self.answers.values().filter(|answer| answer.given().count() > 1);
-        let disagreements = self.answers.iter().filter(|(_, answer)| {
-            let mut keys = answer.given().map(|(_, value)| key(value));
-            let first = keys.next();
-            keys.any(|key| Some(key) != first)
-        });
-        PairedRaters {
-            raters: raters.collect(),
-            alpha: krippendorffs_alpha("agreement", &units, level),
-            level,
-            not_numbers,
-            pairs: pairs.collect(),
-            rated: rated.count() as u64,
-            disagreements: disagreements
-                .map(|((seq, choice), answer)| Disagreement {
-                    seq: *seq,
-                    choice: *choice,
-                    call: answer.question.call.to_string(),
-                    sample: answer.question.sample,
-                    values: answer.given().map(|(at, value)| (name(at), value.clone())).collect(),
-                })
-                .collect(),
-        }
-    }
-
-    fn pair(&self, one: usize, other: usize) -> RaterPair {
-        let both = self.answers.values().filter_map(|answer| {
-            let of = |at| answer.values.get(&at).filter(|value| !value.is_null()).map(key);
-            Some((of(one)?, of(other)?))
-        });
-        let both: Vec<(String, String)> = both.collect();
-        let same = both.iter().filter(|(one, other)| one == other).count() as u64;
-        let kappa = cohens_kappa(both.iter().map(|(one, other)| (&**one, &**other)));
-        let name = |at: usize| self.raters[at].0.clone();
-        RaterPair { one: name(one), other: name(other), both: both.len() as u64, same, kappa }
-    }
-
-    /// The values of each answer as numbers, and how many have none.
-    fn units(&self, level: MeasurementLevel) -> (Vec<Vec<f64>>, u64) {
-        let (mut names, mut not_numbers) = (BTreeMap::new(), 0);
-        let mut number = |value: &Value| match level {
-            MeasurementLevel::Nominal => {
-                let next = names.len();
-                Some(*names.entry(key(value)).or_insert(next) as f64)
-            }
-            MeasurementLevel::Ordinal | MeasurementLevel::Interval => {
-                not_numbers += u64::from(value.as_f64().is_none());
-                value.as_f64()
-            }
-        };
-        let units = self.answers.values().map(|answer| {
-            answer.given().filter_map(|(_, value)| number(value)).collect::<Vec<f64>>()
-        });
-        let units = units.collect();
-        (units, not_numbers)
-    }
 }
 
-impl RatedAnswer {
-    /// The values that say something.
-    fn given(&self) -> impl Iterator<Item = (usize, &Value)> {
-        self.values.iter().filter(|(_, value)| !value.is_null()).map(|(at, value)| (*at, value))
-    }
+/// Names in a message.
+fn listed(names: &BTreeSet<&str>) -> String {
+    names.iter().copied().collect::<Vec<_>>().join(", ")
 }
 
 /// What makes two values the same: 3 and 3.0 are.

@@ -1,8 +1,10 @@
 //! The pages, one file each: a function from what was asked to a `struct`, and a template of the
 //! same name.
 
+mod agreement;
 mod check;
 pub(crate) mod compare;
+mod csv_file;
 mod event;
 mod exchange;
 mod live;
@@ -165,6 +167,8 @@ impl PageRequest<'_> {
                         self.before_damage(of, &*name, Seq(1), participant::page)
                     }
                     ["state"] => state::page(of),
+                    ["agreement"] => agreement::page(of),
+                    ["agreement.csv"] => agreement::csv(of),
                     ["check"] => check::page(of),
                     ["stats"] => stats::page(of),
                     _ => Err(none()),

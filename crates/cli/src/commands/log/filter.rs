@@ -1,7 +1,9 @@
 //! Which events are listed.
 
 use retold::id::{CallPath, Time};
-use retold::log::{EventFilter, MOMENTS, NAME_AND_VALUE, moment, name_and_value};
+use retold::log::{EventFilter, MOMENTS, moment};
+
+use crate::label_argument;
 
 /// Which events of a run to list; an event has to meet all of them.
 #[derive(Debug, Clone, clap::Args)]
@@ -13,7 +15,7 @@ pub(crate) struct ListingFilter {
     #[arg(long, value_name = "CALL", requires = "run")]
     call: Option<CallPath>,
     /// Only what belongs to calls with this label, as in participant=p7. Can be repeated: a call must have all.
-    #[arg(long = "label", value_name = "NAME=VALUE", requires = "run", value_parser = label)]
+    #[arg(long = "label", value_name = "NAME=VALUE", requires = "run", value_parser = label_argument::label)]
     labels: Vec<(String, String)>,
     /// Only decisions that were made by this method.
     #[arg(long, value_name = "METHOD", requires = "run")]
@@ -32,11 +34,6 @@ pub(crate) struct ListingFilter {
 /// As clap wants it.
 fn since(text: &str) -> Result<Time, &'static str> {
     moment(text).ok_or(MOMENTS)
-}
-
-/// As clap wants it.
-fn label(text: &str) -> Result<(String, String), &'static str> {
-    name_and_value(text).ok_or(NAME_AND_VALUE)
 }
 
 impl From<&ListingFilter> for EventFilter {

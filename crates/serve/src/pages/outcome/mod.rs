@@ -22,7 +22,7 @@ use table_query::TableQuery;
 use table_view::TableView;
 
 pub(super) use table_query::status;
-pub(super) use table_view::csv;
+pub(super) use table_view::{MOST_IN_FILE, csv};
 
 /// Rows on one page.
 const MOST: usize = 25;
@@ -40,6 +40,8 @@ pub(super) struct Outcome {
     pub(super) facets: Vec<Facet>,
     /// Runs to compare it with.
     others: Vec<OtherRun>,
+    /// The names of decisions that several made, and so may disagree about.
+    rated_by_several: Vec<String>,
 }
 
 /// What is computed in the background. It is asked for before the columns of a run are locked: whoever checks the run looks
@@ -91,8 +93,11 @@ impl RunPageRequest<'_> {
         let asked = TableQuery::new(&query, roll, MOST)?;
         let (found, facets) = self.table(roll, filter, hits, &asked, &jobs)?;
         let table = self.table_view(roll, found, asked.options);
+        let decisions = jobs.accepted.as_deref().unwrap_or(&roll.questions.decisions);
+        let rated_by_several = decisions.rated_by_several().into_iter().map(str::to_owned);
+        let rated_by_several = rated_by_several.collect();
         let (figures, others) = (jobs.figures, self.others());
-        Ok(Outcome { figures, table, facets, others })
+        Ok(Outcome { figures, table, facets, others, rated_by_several })
     }
 
     /// The run that it came from, and the last runs of the same experiment.

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use retold::id::Seq;
 use retold::log::EventFilter;
 use retold::run::clock;
-use retold_archive::Damage;
 use retold_study::table::Table;
 use serde::Serialize;
 
@@ -14,14 +13,14 @@ use super::OutcomeJobs;
 use super::table_query::{CALL, TableQuery};
 use crate::error::PageError;
 use crate::event_columns::EventColumns;
-use crate::query::{Query, part};
+use crate::query::Query;
 use crate::table::{
     Facet, FacetChoices, RunTable, TableCell, TableColumn, TableOptions, TableRow, TableSource,
     TimeWindow, facets, table,
 };
 
 /// The most rows of a file.
-const MOST_IN_FILE: usize = 100_000;
+pub(in crate::pages) const MOST_IN_FILE: usize = 100_000;
 
 /// A part of the table.
 #[derive(Serialize)]
@@ -193,13 +192,7 @@ impl RunPageRequest<'_> {
 
 /// The rows of the table as a file: those of all pages, in the order in which they are shown.
 pub(crate) fn csv(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
-    // A file has no banner.
-    if let Some(Damage { seq: from, fault }) = of.asked.site.checked(&of.head).from {
-        let message = format!(
-            "this table is only shown on the page of its run: from event {from} on, the run cannot be trusted: {fault}"
-        );
-        return Err(PageError::Untrusted { message, last_good: None });
-    }
+    of.trusted_for_a_file("the page of its run")?;
     let query = of.asked.query.clone();
     let filter = timeline::filter(&query)?;
     let hits = of.hits(&query)?;
@@ -217,8 +210,5 @@ pub(crate) fn csv(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     for row in &found.rows {
         table.row(row.cells.iter().map(TableCell::plain));
     }
-    let bytes = table.csv().bytes().map_err(|error| PageError::NotFound(error.to_string()))?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let name = format!("table-{}.csv", part(&of.info.short));
-    Ok(PageReply::Text { name, text })
+    of.file(table)
 }
