@@ -12,14 +12,13 @@ for (const colorScheme of ["light", "dark"]) {
     const { runs } = await whole("/");
     const addresses = ["/", "/compare", `/compare?a=${runs[0].run}&b=${runs[1].run}`, `/run/${runs.find(({ experiment }) => experiment === "game24").run}/check?to=game24@3`];
     for (const [number, { run, kind }] of runs.entries()) {
-      const { rows, rated_by_several } = await whole(`/run/${run}?kind=DecisionMade`);
+      const { rows, rated_by_several, table } = await whole(`/run/${run}?kind=DecisionMade`);
       if (rated_by_several.length > 0) addresses.push(`/run/${run}/agreement`);
       const seq = rows.at(-1).seq;
-      const { participants } = await whole(`/run/${run}/participants`);
       // What differs from study to study is what it says.
-      const pages = number > 1 ? [`/exchange/${seq}`, "/state"] : ["", "?failed=1", "?by=call&sort=-cost", "/stats", "?kind=Occurred&call=nobody", `/exchange/${seq}`, `/chain/${seq}`, `/event/${seq}`, "/participants", "/state", "/check"];
+      const pages = number > 1 ? [`/exchange/${seq}`, "/state"] : ["", "?failed=1", "?by=call&sort=-cost", "/stats", "?kind=Occurred&call=nobody", `/exchange/${seq}`, `/chain/${seq}`, `/event/${seq}`, "/state", "/check"];
       // Accepted decisions have no state.
-      addresses.push(...pages.filter((path) => path !== "/state" || kind === "study").map((path) => `/run/${run}${path}`), participants[0].href);
+      addresses.push(...pages.filter((path) => path !== "/state" || kind === "study").map((path) => `/run/${run}${path}`), table.rows[0].href);
     }
     for (const address of addresses) {
       await page.goto(base + address);

@@ -25,6 +25,7 @@ mod run_view;
 pub mod search;
 mod tolerant_reader;
 mod verdict;
+mod without_end;
 
 pub use archive::Archive;
 pub use file_stamp::FileStamp;
@@ -39,3 +40,4 @@ pub use tolerant_reader::TolerantReader;
 pub use verdict::{
     Damage, Verdict, first_untrusted, is_cut_off, ledger_mismatch, missing_end, verdict,
 };
+pub use without_end::without_end;

@@ -1,6 +1,7 @@
 //! Colours of words that must not be overlooked, where a terminal shows them and nobody has refused them
 //! (<https://no-color.org>).
 
+use std::ffi::OsStr;
 use std::io::IsTerminal;
 
 use clap::builder::styling::{AnsiColor, Style};
@@ -17,7 +18,12 @@ pub(crate) fn on_stdout() -> bool {
 
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
 fn are_refused() -> bool {
-    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+    refuse(std::env::var_os("NO_COLOR").as_deref(), std::env::var_os("TERM").as_deref())
+}
+
+/// Whether these values of NO_COLOR and TERM refuse colours. A dumb terminal shows escape sequences as text.
+fn refuse(no_color: Option<&OsStr>, term: Option<&OsStr>) -> bool {
+    no_color.is_some_and(|value| !value.is_empty()) || term.is_some_and(|term| term == "dumb")
 }
 
 /// A word that says that something is wrong.
@@ -39,5 +45,19 @@ fn painted(word: &str, style: Style, has_colours: bool) -> String {
     match has_colours {
         true => format!("{style}{word}{style:#}"),
         false => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_refused_by_no_color_and_by_a_dumb_terminal() {
+        let refuse = |no_color: Option<&str>, term: Option<&str>| {
+            refuse(no_color.map(OsStr::new), term.map(OsStr::new))
+        };
+        assert!(refuse(Some("1"), Some("xterm")) && refuse(None, Some("dumb")));
+        assert!(!refuse(None, Some("xterm")) && !refuse(Some(""), None));
     }
 }

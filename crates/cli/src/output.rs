@@ -135,6 +135,11 @@ impl Output {
         self.write(inert_lines(text).as_bytes())
     }
 
+    /// Prints what is damaged, in a list.
+    pub(crate) fn damaged(&self, what: &str) -> Result<(), CliError> {
+        self.write(damaged_line(what, colours::on_stdout()).as_bytes())
+    }
+
     /// Prints bytes unchanged, for output that other programs read.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Result<(), CliError> {
         self.write(bytes)
@@ -232,7 +237,11 @@ pub(crate) const THIS_RUN: &str = "this run";
 fn banner(Verdict { from, whole }: &Verdict, subject: &str, has_colours: bool) -> String {
     let damage = from.as_ref().map(|damage| damage.distrust(subject));
     let what = damage.or_else(|| whole.as_ref().map(Fault::to_string)).unwrap_or_default();
-    format!("{} {}\n", colours::alarm("DAMAGED:", has_colours), inert_lines(&what))
+    damaged_line(&what, has_colours)
+}
+
+fn damaged_line(what: &str, has_colours: bool) -> String {
+    format!("{} {}\n", colours::alarm("DAMAGED:", has_colours), inert_lines(what))
 }
 
 /// With `--json` and an invalid command: prints the error as the single object.

@@ -126,9 +126,11 @@ impl EventColumns {
     /// What the run cost at these prices, as far as it is known, and whether it is known of all answers.
     pub(crate) fn cost(&self, prices: &Prices) -> (Option<f64>, bool) {
         let (mut sum, mut is_whole) = (None, true);
-        for (model, usage, uncounted) in self.questions.spent() {
-            let price = prices.price(self.text(model));
-            let cost = price.map(|price| price.cost(usage));
+        for (model, tokens) in self.questions.spent() {
+            let (price, usage, uncounted) =
+                (prices.price(self.text(model)), tokens.usage(), tokens.uncounted);
+            // What nobody counted did not cost nothing.
+            let cost = price.filter(|_| tokens.counted > 0).map(|price| price.cost(usage));
             sum = cost.map(|cost| sum.unwrap_or(0.0) + cost).or(sum);
             let is_nothing = usage.prompt_tokens == Some(0) && usage.completion_tokens == Some(0);
             is_whole &= uncounted == 0 && (price.is_some() || is_nothing);
@@ -163,12 +165,6 @@ impl EventColumns {
         let number = |text| self.texts.find(text);
         let label = number(name).zip(number(value));
         label.and_then(|label| self.labels.get(&label)).map_or(&[], Vec::as_slice)
-    }
-
-    /// How many calls these questions are of.
-    pub(crate) fn calls_of(&self, questions: &[u32]) -> usize {
-        let names = questions.iter().filter_map(|seq| Some(self.row((*seq).into())?.name));
-        names.collect::<BTreeSet<u32>>().len()
     }
 
     /// The events that a filter lists whatever its calls are, in order. `from` and `to` bound the seqs (`from` excluded,

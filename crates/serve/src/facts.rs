@@ -55,8 +55,8 @@ pub enum StateError {
 pub(crate) enum At {
     /// After this many facts. The second is the state before the last of them.
     State { state: Value, before: Option<Value>, facts: usize },
-    /// It takes longer: so many of so many facts.
-    Folding { facts: usize, of: usize },
+    /// It takes longer: so many facts.
+    Folding { facts: usize },
     /// A fact is not one of this experiment.
     Broken { facts: usize, why: String },
 }
@@ -122,7 +122,7 @@ impl Fold {
         let before = wanted.saturating_sub(1);
         let nearest = self.states.range(..=before).next_back();
         let Some(mut folding) = nearest.map(|(_, state)| state.copy()) else {
-            return Ok(At::Folding { facts: 0, of: wanted });
+            return Ok(At::Folding { facts: 0 });
         };
         let mut earlier = (folding.facts() == before && wanted > 0).then(|| folding.state());
         while folding.facts() < wanted {
@@ -156,7 +156,7 @@ impl Fold {
             }
             if facts < wanted && watch.elapsed() > WAIT_TIMEOUT {
                 self.keep(folding)?;
-                return Ok(At::Folding { facts, of: wanted });
+                return Ok(At::Folding { facts });
             }
         }
         let before = earlier.transpose()?;

@@ -48,11 +48,12 @@ impl Query {
         let is_known = |key: &str| key == "format" || known.contains(&key);
         match self.0.iter().find(|(key, _)| !is_known(key)) {
             None => Ok(()),
-            Some((unknown, _)) => Err(PageError::BadRequest(format!(
-                "this page has no key {}: there is {}",
-                printable(unknown, 60),
-                known.join(", ")
-            ))),
+            Some((unknown, _)) => {
+                let there = if known.is_empty() { "format".to_owned() } else { known.join(", ") };
+                let unknown = printable(unknown, 60);
+                let message = format!("this page has no key {unknown}: there is {there}");
+                Err(PageError::BadRequest(message))
+            }
         }
     }
 

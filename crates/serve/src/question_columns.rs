@@ -60,6 +60,34 @@ pub(crate) struct QuestionRow {
     is_vector: bool,
 }
 
+/// What the answers of a model used.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ModelTokens {
+    /// Of the prompt, of it from the provider's cache, and of the answer.
+    tokens: [u64; 3],
+    /// Answers whose tokens were counted, and those whose tokens were not.
+    pub(crate) counted: u64,
+    pub(crate) uncounted: u64,
+}
+
+impl ModelTokens {
+    fn add(&mut self, usage: Usage) {
+        match usage.is_counted() {
+            true => self.counted += 1,
+            false => self.uncounted += 1,
+        }
+        let more = [usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens];
+        for (sum, more) in self.tokens.iter_mut().zip(more) {
+            *sum = sum.saturating_add(more.unwrap_or(0));
+        }
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        let [prompt_tokens, cached_tokens, completion_tokens] = self.tokens.map(Some);
+        Usage { prompt_tokens, cached_tokens, completion_tokens, ..Usage::default() }
+    }
+}
+
 /// What is known about the questions of a run.
 #[derive(Debug, Default)]
 pub(crate) struct QuestionColumns {
@@ -67,8 +95,8 @@ pub(crate) struct QuestionColumns {
     /// By the name of a label: its value for each question, up to the last that has one.
     labels: BTreeMap<u32, Vec<u32>>,
     models: BTreeSet<u32>,
-    /// Tokens of the answers of each model, and how many answers have no counts.
-    spent: BTreeMap<u32, ([u64; 3], u64)>,
+    /// By model: what its answers used.
+    spent: BTreeMap<u32, ModelTokens>,
     /// The decisions that the run itself recorded.
     pub(crate) decisions: DecisionColumns,
 }
@@ -153,14 +181,11 @@ impl QuestionColumns {
                 row.latency_ms = u32::try_from(latency_ms).unwrap_or(NONE);
                 let spent = self.spent.entry(row.model).or_default();
                 if let Some(usage) = usage {
-                    spent.1 += u64::from(!usage.is_counted());
+                    spent.add(usage);
                     let counted =
                         [usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens];
                     row.tokens =
                         counted.map(|n| n.and_then(|n| u32::try_from(n).ok()).unwrap_or(NONE));
-                    for (sum, more) in spent.0.iter_mut().zip(counted) {
-                        *sum = sum.saturating_add(more.unwrap_or(0));
-                    }
                 }
             }
             QuestionNews::Failed => {
@@ -204,15 +229,9 @@ impl QuestionColumns {
         self.models.iter().copied()
     }
 
-    /// What the answers that were asked for cost, by model, and how many have no token counts.
-    pub(crate) fn spent(&self) -> impl Iterator<Item = (u32, Usage, u64)> + '_ {
-        self.spent.iter().map(|(model, ([prompt, cached, completion], uncounted))| {
-            let (prompt_tokens, completion_tokens) = (Some(*prompt), Some(*completion));
-            let cached_tokens = Some(*cached);
-            let usage =
-                Usage { prompt_tokens, cached_tokens, completion_tokens, ..Usage::default() };
-            (*model, usage, *uncounted)
-        })
+    /// What the answers that were asked for used, by model.
+    pub(crate) fn spent(&self) -> impl Iterator<Item = (u32, ModelTokens)> + '_ {
+        self.spent.iter().map(|(model, tokens)| (*model, *tokens))
     }
 
     /// Questions whose last attempt failed.

@@ -10,6 +10,7 @@ use minijinja::value::{Serde, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior, Value};
 use retold::counted::{counted, grouped};
 use retold::escaping::inert_lines;
+use retold::totals;
 use serde::Serialize;
 
 use crate::query::part;
@@ -27,7 +28,6 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("event.html", include_str!("../templates/event.html")),
     ("exchange.html", include_str!("../templates/exchange.html")),
     ("provenance.html", include_str!("../templates/provenance.html")),
-    ("participants.html", include_str!("../templates/participants.html")),
     ("participant.html", include_str!("../templates/participant.html")),
     ("state.html", include_str!("../templates/state.html")),
     ("stats.html", include_str!("../templates/stats.html")),
@@ -104,13 +104,9 @@ fn escape(out: &mut Output<'_>, text: &str) -> fmt::Result {
     out.write_str(rest)
 }
 
-/// US dollars; small amounts with more digits.
+/// US dollars, where a heading says that it is the cost.
 pub(crate) fn dollars(amount: Option<f64>) -> String {
-    match amount {
-        Some(amount) if amount > 0.0 && amount < 0.01 => format!("${amount:.6}"),
-        Some(amount) => format!("${amount:.2}"),
-        None => "unknown".to_owned(),
-    }
+    amount.map_or_else(|| "unknown".to_owned(), |known| totals::dollars(Some(known)))
 }
 
 /// A number with its digits in groups of three. Of what nobody counted, the number is unknown.

@@ -6,14 +6,14 @@ use retold::escaping::printable;
 use retold::event::{Event, RunStarted};
 use retold::exchange::{DECISIONS, EXCHANGES};
 use retold::id::{RunId, Seq, Time};
-use retold::log::{LogError, Reader, RunHead, is_being_written};
+use retold::log::{LogError, Reader, RunHead};
 use retold::run::started;
 use retold_wire::PROGRAM;
 use serde::Serialize;
 
 use crate::job::JobState;
 use crate::site::Site;
-use retold_archive::{Damage, Verdict};
+use retold_archive::{Damage, Verdict, without_end};
 
 /// A run, as lists and headings show it.
 #[derive(Debug, Clone, Serialize)]
@@ -106,10 +106,7 @@ pub(crate) fn run_info(site: &Site, reader: &mut dyn Reader, head: &RunHead) -> 
         (_, Some(Event::RunFinished(finished))) => printable(finished.outcome.as_str(), 20),
         // Its end is missing.
         _ if reader.events(*run, head.seq, 1).is_err() => "damaged".to_owned(),
-        _ if site.source.path().is_some_and(|log| is_being_written(log, *run)) => {
-            "running".to_owned()
-        }
-        _ => "unfinished".to_owned(),
+        _ => without_end(site.source.path(), *run).to_owned(),
     };
     let short = run.short(8);
     // When a run began of which nothing is left is not known.

@@ -77,7 +77,7 @@ fn a_changed_answer_is_shown_with_a_warning_from_there_on() {
     assert_eq!((code, &json["damaged"]["from"]), (1, &changed.into()), "{json}");
     assert_eq!(json["trusted"]["events"], changed - 1);
     let served = Served::log(&place, "retold.db");
-    for page in ["", "/participants", "/state", "/exchange/60", "?failed=1"] {
+    for page in ["", "?by=call", "/state", "/exchange/60", "?failed=1"] {
         let warned = warned(&served, &format!("/run/latest{page}"));
         assert_eq!(warned[0].1, Some(changed), "{page}: {warned:?}");
         assert!(warned[0].0.contains(&format!("From event {changed} on")), "{warned:?}");
@@ -228,7 +228,7 @@ fn reading_a_sound_log_changes_nothing_beside_it() {
     let place = with_log();
     let before = files(place.root());
     let served = Served::log(&place, "retold.db");
-    for page in ["", "/state", "/check", "/participants", "/chain/60", "?failed=1"] {
+    for page in ["", "/state", "/check", "?by=call", "/chain/60", "?failed=1"] {
         drop(served.html(&format!("/run/latest{page}")));
     }
     drop(served);

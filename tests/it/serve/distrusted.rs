@@ -158,7 +158,7 @@ fn an_event_with_a_number_far_off_is_neither_waited_for_nor_makes_room_for_all_b
             assert!(said.out.starts_with(&banner), "{command}: {}", said.out);
         }
         let served = Served::log(&place, "retold.db");
-        for page in ["/participants", "?kind=DecisionMade", "?q=vote"] {
+        for page in ["?by=call", "?kind=DecisionMade", "?q=vote"] {
             let (status, page, from) = warned(&served, &format!("/run/latest{page}"));
             assert_eq!((status, from), (200, due), "{page}");
         }

@@ -87,8 +87,16 @@ fn what_can_go_wrong_at_the_beginning_is_said() {
     let place = Place::with_run();
     let served = Served::log(&place, "retold.db");
     let busy = format!("serve --listen {}", served.host);
+    std::fs::create_dir_all(place.path("empty")).unwrap();
+    std::fs::create_dir_all(place.path("full")).unwrap();
+    std::fs::copy(place.path("retold.db"), place.path("full/retold.db")).unwrap();
     let mut said = place.session(&[
         "serve --listen 0.0.0.0:7878",
+        "serve --listen here",
+        "serve --port",
+        "serve empty",
+        "serve ./full",
+        "show latest solve/0 --canonical",
         "serve --host lab.example",
         "serve nothing",
         "serve ./nothing.jsonl",
@@ -96,13 +104,13 @@ fn what_can_go_wrong_at_the_beginning_is_said() {
         "--log none.db serve",
         "--log small.yaml serve",
     ]);
-    let taken = place.run(&busy);
-    assert_eq!(taken.code, 3, "{}", taken.err);
-    assert!(
-        taken.err.contains("cannot listen at") && taken.err.contains("port 0"),
-        "{}",
-        taken.err
-    );
+    let port = served.host.split_once(':').unwrap().1;
+    for busy in [busy, format!("serve --port {port}")] {
+        let taken = place.run(&busy);
+        assert_eq!(taken.code, 3, "{}", taken.err);
+        let due = format!("cannot listen at {}: another program listens there\n", served.host);
+        assert!(taken.err.contains(&due) && taken.err.contains("port 0"), "{}", taken.err);
+    }
     said = said.replace(&served.host, "[address]");
     assert_said!("serve_trouble", said);
 }

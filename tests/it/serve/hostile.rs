@@ -54,7 +54,7 @@ fn hostile_text_is_inert_on_every_page() {
     let mut pages = vec![
         "/".to_owned(),
         format!("/run/{run}"),
-        format!("/run/{run}/participants"),
+        format!("/run/{run}?by=call"),
         format!("/run/{run}/participant/{part}"),
         format!("/run/{run}/check"),
         format!("/run/{run}?model={part}&call={part}&method={part}"),
@@ -62,7 +62,7 @@ fn hostile_text_is_inert_on_every_page() {
         format!("/{part}"),
         format!("/compare?a={run}&b={run}&difference=same"),
         format!("/run/{run}?after={part}"),
-        format!("/run/{run}/participants?q={part}"),
+        format!("/run/{run}?by={part}"),
     ];
     let events = served.json(&format!("/run/{run}"));
     for row in events["rows"].as_array().unwrap() {

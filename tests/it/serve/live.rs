@@ -114,6 +114,9 @@ fn a_long_run_opens_where_it_is_followed() {
     let lease = backend.lease(feeding.run).unwrap();
     assert_eq!(served.json("/run/latest")["run"]["outcome"], "running");
     assert!(served.html("/").contains("o-running"));
+    // The commands have the same word.
+    assert_eq!(place.json("log").0["runs"][0]["outcome"], "running");
+    assert!(place.ok("stats latest").contains(", running\n"));
     drop(lease);
     assert_eq!(served.json("/run/latest")["run"]["outcome"], "unfinished");
     // From its beginning, if that is asked for.
@@ -136,7 +139,7 @@ fn what_is_in_memory_grows_with_the_run() {
     let after = (facts("/run/latest/state"), matching());
     assert!(after.0 > before.0 && after.1 > before.1, "{before:?} {after:?}");
     // It was recorded before studies labelled their calls.
-    assert_eq!(served.json("/run/latest/participants")["all"], 117, "calls");
+    assert_eq!(served.json("/run/latest?by=call")["table"]["all"], 128, "calls and samples");
 }
 
 /// An event is changed, and what a later one says is lost: only the latter cannot be read.

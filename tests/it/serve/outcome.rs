@@ -1,6 +1,6 @@
 //! The page of a run opens on what came out: figures, and a table of its calls or participants.
 
-use retold::model::Response;
+use retold::model::{Response, Usage};
 use serde_json::{Value, json};
 
 use super::{Served, imported, run_of, runs};
@@ -314,4 +314,37 @@ fn a_decision_of_many_places_is_one_column_and_calls_in_no_row_are_counted() {
     let html = served.html("/run/latest?by=participant");
     assert!(html.contains("1 row of 11 calls"), "{html}");
     assert!(html.contains("1 call without the label participant is in no row."), "{html}");
+}
+
+/// What nobody counted did not cost nothing, and a sum of costs has no digits of binary fractions.
+#[test]
+fn an_unknown_cost_is_not_zero_and_a_known_one_is_not_noisy() {
+    let place = Place::new();
+    let mut run = ProgramRun::begin();
+    for call in ["a", "b", "c"] {
+        let asked = run.asks(call, 0, &[("group", call)], &json!([]));
+        run.answered(asked, Response::text("-1+2"));
+    }
+    run.store(&place, 3);
+    place.write("prices.yaml", "models:\n  m: {prompt: 1, completion: 1}\n");
+    let served = |place: &Place| {
+        let args = ["--log", "retold.db", "serve", "--listen", "0", "--quiet"];
+        Served::with(place, &[&args[..], &["--prices", "prices.yaml"]].concat())
+    };
+    let page = served(&place);
+    assert_eq!(page.json("/run/latest")["totals"]["dollars"], Value::Null);
+    assert!(!page.html("/run/latest").contains("$0.00"));
+    let place = Place::new();
+    let mut run = ProgramRun::begin();
+    for (call, tokens) in [("a", 100_000), ("b", 200_000)] {
+        let asked = run.asks(call, 0, &[("group", "=x")], &json!([]));
+        let usage = Usage { prompt_tokens: Some(tokens), ..Usage::default() };
+        run.answered(asked, Response { usage: Some(usage), ..Response::text("yes") });
+    }
+    run.store(&place, 3);
+    place.write("prices.yaml", "models:\n  m: {prompt: 1, completion: 1}\n");
+    let page = served(&place);
+    let csv = page.get("/run/latest/table.csv?by=group").body;
+    assert!(csv.contains(",0.3") && !csv.contains("0.300000"), "{csv}");
+    assert!(csv.contains("\n'=x,"), "{csv}");
 }

@@ -86,7 +86,6 @@ fn every_link_leads_somewhere_and_nowhere_else() {
         "/run/1/exchange/1/prompt",
         "/run/1/exchange/1/answer",
         "/run/1/chain/1",
-        "/run/1/participants",
         "/run/1/participant/",
         "/run/1/state",
         "/run/1/check",
@@ -185,7 +184,7 @@ fn filters_are_those_of_the_command() {
         ("kind=DecisionMade", "--kind DecisionMade"),
         ("kind=Occurred&kind=RunFinished", "--kind Occurred --kind RunFinished"),
         ("call=p_0007", "--call p_0007"),
-        ("participant=p_0007/initial_vote", "--call p_0007/initial_vote"),
+        ("call=p_0007/initial_vote", "--call p_0007/initial_vote"),
         ("call=agent_0&kind=DecisionMade", "--call agent_0 --kind DecisionMade"),
         ("method=answer_line", "--method answer_line"),
         ("failed=1", "--failed"),
@@ -245,12 +244,39 @@ fn parsers_are_compared_as_check_compares_them() {
     let wrong = served.get("/run/latest/check?to=game24@9");
     assert_eq!(wrong.status, 400);
     assert!(wrong.body.contains("has no version 9"), "{}", wrong.body);
-    // A key that is not there would otherwise show another check than the one that was asked for.
-    let wrong = served.get("/run/latest/check?parser=game24@1");
-    assert_eq!(wrong.status, 400);
-    let said = "this page has no key parser: there is to, after";
-    assert!(wrong.body.contains(said), "{}", wrong.body);
     assert_eq!(served.get("/run/latest/check?to=game24@1&format=json").status, 200);
+}
+
+/// A key that is not there would otherwise show something else than what was asked for.
+#[test]
+fn no_page_has_keys_that_mean_nothing() {
+    let place = Place::new();
+    place.ok("run small.yaml --quiet --no-outputs --set samples=3");
+    let served = Served::log(&place, "retold.db");
+    for (page, there) in [
+        ("/", "before"),
+        ("/compare", "a, b, difference, from"),
+        (
+            "/run/latest",
+            "kind, call, label, method, model, status, failed, since, q, by, sort, skip",
+        ),
+        ("/run/latest/table.csv", "kind, call, label"),
+        ("/run/latest/live", "kind, call, label"),
+        ("/run/latest/state", "at, pointer"),
+        ("/run/latest/check", "to, after"),
+        ("/run/latest/agreement", "name, label, level, skip"),
+        ("/run/latest/participant/1", "by, after"),
+        ("/run/latest/stats", "format"),
+        ("/run/latest/event/1", "format"),
+        ("/run/latest/exchange/2", "format"),
+        ("/run/latest/exchange/2/answer", "format"),
+        ("/run/latest/chain/2", "format"),
+    ] {
+        let wrong = served.get(&format!("{page}?colour=red&format=html"));
+        assert_eq!(wrong.status, 400, "{page}");
+        let said = format!("this page has no key colour: there is {there}");
+        assert!(wrong.body.contains(&said), "{page}: {}", wrong.body);
+    }
 }
 
 #[test]
@@ -441,9 +467,9 @@ fn the_request_is_a_file_with_the_bytes_that_were_hashed() {
     }
 }
 
-/// The way that the README describes: run, participants, one of them, why.
+/// The way that the README describes: run, one of its participants, why.
 #[test]
-fn four_clicks_lead_to_why_somebody_voted_as_they_did() {
+fn three_clicks_lead_to_why_somebody_voted_as_they_did() {
     let place = recorded();
     let served = Served::log(&place, "all.db");
     let run = run_of(&served, "deliberation");
@@ -453,12 +479,10 @@ fn four_clicks_lead_to_why_somebody_voted_as_they_did() {
         resolved(page, &found.unwrap_or_else(|| panic!("{page} has no link to {wanted}")))
     };
     let timeline = clicked("/", &run);
-    let participants = clicked(&timeline, "/participants");
-    let all = served.json(&participants);
-    let names = all["participants"].as_array().unwrap().iter();
-    let mut names = names.map(|one| one["name"].as_str().unwrap().to_owned());
-    let first = names.find(|name| name.starts_with("p_")).unwrap();
-    let story = clicked(&participants, &format!("/participant/{first}"));
+    let rows = served.json(&timeline)["table"]["rows"].clone();
+    let names = rows.as_array().unwrap().iter().map(|row| row["value"].as_str().unwrap());
+    let first = names.clone().find(|name| name.starts_with("p_")).unwrap();
+    let story = clicked(&timeline, &format!("/participant/{first}"));
     let page = served.json(&story);
     let steps = page["steps"].as_array().unwrap();
     let vote = steps.iter().find(|step| step["call"].as_str().unwrap().starts_with("final_vote"));

@@ -40,6 +40,10 @@ fn images_of_prompts_are_images_and_nothing_else_is_loaded() {
     let href = images[0]["href"].as_str().unwrap();
     assert_eq!(images[0]["text"], "image/gif, 42 bytes", "what its bytes show, not what is said");
     assert!(images[1]["href"].is_null() && images[2]["href"].is_null(), "{images:?}");
+    let said = [&images[1], &images[2]].map(|image| image["text"].as_str().unwrap());
+    let other = "This image is not a PNG, JPEG, GIF or WebP file and is not shown.";
+    let remote = "This image is on another server and is not loaded: https://example.org/park.png";
+    assert_eq!(said, [other, remote]);
     let html = served.html("/run/latest/exchange/2");
     assert_eq!(html.matches("<img ").count(), 1, "{html}");
     let shown = served.ask("HEAD", href, "");

@@ -46,8 +46,7 @@ impl Lengths {
 }
 
 /// The pages of a run.
-const PAGES: [&str; 7] =
-    ["", "/stats", "/state", "/check", "/participants", "/event/1", "/exchange/4"];
+const PAGES: [&str; 6] = ["", "/stats", "/state", "/check", "/event/1", "/exchange/4"];
 
 /// The first time that a page of a run is loaded, it names the event, or says that the run is being
 /// checked.
@@ -132,9 +131,8 @@ fn checked(place: &Place, name: &str, runs: &[String]) -> (usize, usize) {
         let on_page = dangers(&page).iter().filter_map(|(_, from)| *from).min();
         assert_eq!(on_page, due, "{name}: the page of {run}: {}", page["notices"]);
         let mut pages: Vec<String> = PAGES.iter().map(|page| format!("/run/{run}{page}")).collect();
-        let people = served.json(&format!("/run/{run}/participants"));
-        let people = people["participants"].as_array().into_iter().flatten();
-        pages.extend(people.take(3).map(|one| one["href"].as_str().unwrap().to_owned()));
+        let rows = page["table"]["rows"].as_array().into_iter().flatten();
+        pages.extend(rows.take(3).map(|row| row["href"].as_str().unwrap().to_owned()));
         let decisions = served.json(&format!("/run/{run}?kind=DecisionMade"));
         let rows = decisions["rows"].as_array().into_iter().flatten();
         pages.extend(rows.step_by(9).map(|row| format!("/run/{run}/chain/{}", row["seq"])));
@@ -342,7 +340,7 @@ fn a_deleted_run_has_a_page_with_the_banner() {
             "{page}"
         );
         assert_eq!(page["runs"].as_array().unwrap().len(), 2, "{page}");
-        for path in ["", "/stats", "/participants"] {
+        for path in ["", "/stats", "?by=call"] {
             let page = served.json(&format!("/run/{deleted}{path}"));
             let said = dangers(&page);
             assert_eq!(said[0].1, Some(1), "{path}: {page}");

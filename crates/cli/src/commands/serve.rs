@@ -1,7 +1,8 @@
 //! `retold serve`.
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
@@ -34,8 +35,14 @@ use retold_serve::{Reach, Site, SiteServer, SiteSource};
 pub(crate) struct Args {
     /// A recording's file or a file of exchanges, in place of the log.
     file: Option<String>,
-    /// Where to listen; port 0 is any free port.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7878")]
+    /// Where to listen: a port of this machine, or an address with its port; port 0 is any free port.
+    #[arg(
+        long,
+        alias = "port",
+        value_name = "PORT|ADDRESS:PORT",
+        default_value = "127.0.0.1:7878",
+        value_parser = listen_address
+    )]
     listen: SocketAddr,
     /// Listen on an address that other machines can reach, without a password or encryption:
     /// anyone who can reach it can read every prompt and answer in the log.
@@ -54,6 +61,32 @@ pub(crate) struct Args {
     parsers: Vec<PathBuf>,
 }
 
+/// As clap wants it.
+fn listen_address(text: &str) -> Result<SocketAddr, &'static str> {
+    let port = text.parse().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let address = port.or_else(|_| text.parse());
+    address.map_err(
+        |_| "write a port, such as 8080, or an address with its port, such as 127.0.0.1:8080",
+    )
+}
+
+/// Why something that is not a file is not shown.
+fn not_a_file(name: &str) -> CliError {
+    let inside = Path::new(name).join("retold.db");
+    match (Path::new(name).is_dir(), inside.is_file()) {
+        (true, true) => {
+            CliError::usage(format!("{name} is a folder, and the page shows one log or recording"))
+                .hint(format!("show the log in it: retold --log {} serve", inside.display()))
+        }
+        (true, false) => {
+            CliError::usage(format!("{name} is a folder, and the page shows one log or recording"))
+                .hint("name a log with --log PATH, or give the file of a recording")
+        }
+        _ => CliError::usage(format!("{name} is not a file"))
+            .hint("without a file, all runs of the log are shown; name it with --log PATH"),
+    }
+}
+
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { file, listen, allow_others, hosts, prices: given, parsers } = args;
     if !listen.ip().is_loopback() && !allow_others {
@@ -65,9 +98,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let prices = prices(given.as_deref())?;
     let source = match file {
         None => SiteSource::file(&global.log, global.sqlite())?,
-        Some(name) if !select::looks_like_a_file(&name) => {
-            return Err(CliError::usage(format!("{name} is not a file"))
-                .hint("without a file, all runs of the log are shown; name it with --log PATH"));
+        Some(name) if !select::looks_like_a_file(&name) || Path::new(&name).is_dir() => {
+            return Err(not_a_file(&name));
         }
         Some(name) => {
             if select::is_log(&name) {
@@ -86,8 +118,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
     let served = tokio.block_on(async {
         let cannot = |e: std::io::Error| {
-            CliError::new(Status::Io, format!("cannot listen at {listen}: {e}"))
-                .hint("choose another port with --listen 127.0.0.1:PORT; port 0 is any free one")
+            let why = match e.kind() {
+                ErrorKind::AddrInUse => "another program listens there".to_owned(),
+                _ => e.to_string(),
+            };
+            CliError::new(Status::Io, format!("cannot listen at {listen}: {why}"))
+                .hint("choose another port with --listen PORT; port 0 is any free one")
         };
         let mut signals = Signals::listen();
         let server = SiteServer::bind(listen).await.map_err(cannot)?;

@@ -72,6 +72,12 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { what, part, at, canonical, at_once, pager } = args;
+    if canonical && part.is_some() {
+        let message = "--canonical prints a prompt by its hash, not by its run and call";
+        return Err(
+            CliError::usage(message).hint("without --canonical, the hash of its prompt is printed")
+        );
+    }
     if canonical {
         let log = select::open_to_read(global)?;
         let request = prompt(log.reader()?.as_mut(), &what, &global.log)?;

@@ -22,7 +22,7 @@ use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
 use retold::model::Prices;
 use retold::totals::{Figures, Totals};
-use retold_archive::{RunView, VerifyDepth};
+use retold_archive::{RunView, VerifyDepth, without_end};
 use retold_figures::{Estimate, Figure, FigureTable};
 
 /// Show runs in numbers: what came out, tokens, cost, latency, methods.
@@ -165,7 +165,8 @@ fn heading(source: &RunSource, view: &RunView, stats: &StatsObject) -> String {
         Some(_) => "only the events before it are counted\n".to_owned(),
         None => String::new(),
     };
-    let ended = stats.outcome.as_deref().unwrap_or("unfinished");
+    let without_end = || without_end(source.log.backend().file(), source.run);
+    let ended = stats.outcome.as_deref().unwrap_or_else(without_end);
     shown.push_str(&format!("{}: {}, {ended}\n", source.name(), stats.experiment));
     if source.simulated {
         shown.push_str(select::SIMULATED);

@@ -86,9 +86,11 @@ struct DecisionPair {
     verdict: Option<&'static str>,
 }
 
+/// The keys of its query.
+pub(super) const KEYS: &[&str] = &["to", "after"];
+
 pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let query = &of.asked.query.clone();
-    query.only(&["to", "after"])?;
     let to = query.text("to")?.unwrap_or_else(|| "latest".to_owned());
     let after = query.parsed::<u64>("after")?.unwrap_or(0);
     let parsers = of.asked.site.studies.parsers().clone();

@@ -10,7 +10,6 @@ mod exchange;
 mod live;
 mod outcome;
 mod participant;
-mod participants;
 mod provenance;
 mod row;
 mod runs;
@@ -133,13 +132,19 @@ impl PageRequest<'_> {
         let parts = parts(self.path).ok_or_else(none)?;
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         match parts.as_slice() {
-            [""] => runs::page(self),
+            [""] => {
+                self.query.only(runs::KEYS)?;
+                runs::page(self)
+            }
             ["assets", name] => {
                 let asset = ASSETS.iter().find(|asset| asset.name == *name).ok_or_else(none)?;
                 Ok(PageReply::Asset(asset))
             }
             ["favicon.ico"] => Ok(PageReply::Elsewhere("/assets/icon.svg".to_owned())),
-            ["compare"] => compare::page(self),
+            ["compare"] => {
+                self.query.only(compare::KEYS)?;
+                compare::page(self)
+            }
             ["run", run, rest @ ..] => {
                 let of = self.of_run(run)?;
                 let before = |of, seq: &str, page: PageOf<Seq>| {
@@ -147,6 +152,9 @@ impl PageRequest<'_> {
                     self.before_damage(of, seq, seq, page)
                 };
                 let (head, info) = (of.head.clone(), of.info.clone());
+                if let Err(error) = self.query.only(keys(rest)) {
+                    return self.refused(&error, Some((head, info)));
+                }
                 let page = match rest {
                     [] => timeline::page(of),
                     ["table.csv"] => outcome::csv(of),
@@ -161,7 +169,6 @@ impl PageRequest<'_> {
                         self.before_damage(of, (seq, number), seq, exchange::image)
                     }
                     ["chain", seq] => before(of, seq, provenance::page),
-                    ["participants"] => participants::list(of),
                     ["participant", name @ ..] if !name.is_empty() => {
                         let name = name.join("/");
                         self.before_damage(of, &*name, Seq(1), participant::page)
@@ -330,6 +337,18 @@ impl RunPageRequest<'_> {
     }
 }
 
+/// The keys that the query of a page about a run may have.
+fn keys(page: &[&str]) -> &'static [&'static str] {
+    match page {
+        [] | ["table.csv"] | ["live"] => timeline::KEYS,
+        ["agreement" | "agreement.csv"] => agreement::KEYS,
+        ["participant", ..] => participant::KEYS,
+        ["state"] => state::KEYS,
+        ["check"] => check::KEYS,
+        _ => &[],
+    }
+}
+
 fn seq_of(text: &str) -> Result<Seq, PageError> {
     text.parse().map(Seq).map_err(|_| {
         PageError::NotFound(format!(
@@ -342,10 +361,11 @@ fn seq_of(text: &str) -> Result<Seq, PageError> {
 /// The address of the story of a label's value, or of a call.
 fn participant_href(run: &str, by: Option<&str>, name: &str) -> String {
     let parts: Vec<String> = name.split('/').map(part).collect();
-    let by = by.map(|by| format!("?by={}", part(by))).unwrap_or_default();
-    if name.is_empty() {
-        return format!("/run/{run}/participants{by}");
+    // An empty value has no story, but events.
+    if let Some(by) = by.filter(|_| name.is_empty()) {
+        return format!("/run/{run}?label={}%3D", part(by));
     }
+    let by = by.map(|by| format!("?by={}", part(by))).unwrap_or_default();
     format!("/run/{run}/participant/{}{by}", parts.join("/"))
 }
 

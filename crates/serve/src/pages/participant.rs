@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retold::event::Event;
+use retold::event::{CLUSTERS, Event, PARTICIPANTS};
 use retold::id::{CallPath, Seq};
 use retold::log::{EventFilter, LogError, each_event_at};
 use serde::Serialize;
 
-use super::participants::{timeline, usual_label};
 use super::row::{ListedEvent, row};
 use super::{PageReply, RunPageRequest, excerpt};
 use crate::decision_columns::DecisionColumns;
@@ -85,6 +84,26 @@ fn story(roll: &EventColumns, by: Option<String>, name: &str) -> (Option<String>
     (None, asked)
 }
 
+/// The keys of its query.
+pub(super) const KEYS: &[&str] = &["by", "after"];
+
+/// The label whose values have stories unless another is chosen: who is asked, or else what is independent of others,
+/// or else the first. `None` if there are no labels.
+fn usual_label(roll: &EventColumns) -> Option<String> {
+    let names: BTreeSet<&str> = roll.labels().map(|(name, ..)| name).collect();
+    let known = PARTICIPANTS.iter().chain(&CLUSTERS).find(|name| names.contains(**name)).copied();
+    known.or_else(|| names.first().copied()).map(str::to_owned)
+}
+
+/// The timeline with only what belongs to a label, or to a call.
+fn timeline(of: &RunPageRequest<'_>, by: Option<&str>, name: &str) -> String {
+    let part = crate::query::part;
+    match by {
+        Some(by) => of.href(&format!("?label={}", part(&format!("{by}={name}")))),
+        None => of.href(&format!("?call={}", part(name))),
+    }
+}
+
 pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, PageError> {
     let run = of.head.run;
     let after = of.asked.query.parsed::<u64>("after")?.unwrap_or(0);
@@ -97,7 +116,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>, name: &str) -> Result<PageReply, 
     asked.retain(|seq| of.end.is_none_or(|end| u64::from(*seq) < end.0));
     let questions = asked.len();
     if questions == 0 && !unfinished {
-        let instead = format!("{} lists them", of.href("/participants"));
+        let instead = format!("{} lists them", of.href(""));
         let place = format!("run {}", of.info.short);
         return Err(PageError::missing(
             &place,

@@ -25,6 +25,9 @@ struct RunsPage {
     can_grow: bool,
 }
 
+/// The keys of its query.
+pub(super) const KEYS: &[&str] = &["before"];
+
 pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
     let mut reader = asked.site.reader()?;
     let mut notices = notices(asked.site, None)?;

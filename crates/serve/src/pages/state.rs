@@ -21,7 +21,7 @@ struct State {
     /// The event after which this is the state.
     at: u64,
     end: u64,
-    /// How many facts are in it, and how many the run has.
+    /// How many facts there are up to there, and how many the run has.
     facts: usize,
     all_facts: usize,
     /// The last fact up to there.
@@ -35,10 +35,12 @@ struct State {
     state: Option<Value>,
     /// The JSON pointer.
     pointer: Option<String>,
-    /// How many facts have been folded so far.
-    folded: usize,
-    to_fold: usize,
+    /// How many of the facts up to there have been folded, if not all.
+    folded: Option<usize>,
 }
+
+/// The keys of its query.
+pub(super) const KEYS: &[&str] = &["at", "pointer"];
 
 impl RunPageRequest<'_> {
     /// The experiment's part of the run's settings.
@@ -94,7 +96,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let (last, next) = fold.around(at);
     let (previous, _) = fold.around(Seq(last.map_or(0, |last| last.0.saturating_sub(1))));
     let next = next.filter(|next| *next <= end);
-    let all_facts = fold.facts(end);
+    let (facts, all_facts) = (fold.facts(at), fold.facts(end));
     let fact = match last {
         Some(last) => Some(row(of.head.run, &of.event(last)?, None)),
         None => None,
@@ -102,7 +104,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let mut data = State {
         at: at.0,
         end: end.0,
-        facts: 0,
+        facts,
         all_facts,
         fact,
         previous: last.and(Some(previous.map_or(0, |previous| previous.0))),
@@ -110,13 +112,11 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
         tree: None,
         state: None,
         pointer: None,
-        folded: 0,
-        to_fold: 0,
+        folded: None,
     };
     let title = format!("State at {at}");
     match found {
-        At::State { state, before, facts } => {
-            data.facts = facts;
+        At::State { state, before, .. } => {
             let part = |state: &Value| match &pointer {
                 Some(pointer) => state.pointer(pointer).cloned(),
                 None => Some(state.clone()),
@@ -131,12 +131,12 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
             data.pointer = pointer;
             of.page("state", title, false, data)
         }
-        At::Folding { facts, of: all } => {
-            (data.folded, data.to_fold) = (facts, all);
+        At::Folding { facts } => {
+            data.folded = Some(facts);
             of.page("state", title, true, data)
         }
         At::Broken { facts, why } => {
-            data.folded = facts;
+            data.folded = Some(facts);
             let text = format!("The state can be followed up to fact {facts}: {why}");
             of.page_with("state", title, false, vec![Notice::danger(text)], data)
         }

@@ -25,6 +25,12 @@ const MOST: usize = 100;
 /// The most entries of a list of models or methods to choose from.
 const MOST_CHOICES: usize = 60;
 
+/// The keys of its query, and of the query of what is on it: the table's file, and the events that are added.
+pub(super) const KEYS: &[&str] = &[
+    "kind", "call", "label", "method", "model", "status", "failed", "since", "q", "by", "sort",
+    "skip", "window", "after", "before",
+];
+
 #[derive(Serialize)]
 struct Timeline {
     #[serde(flatten)]
@@ -101,11 +107,9 @@ struct Totals {
     milliseconds: Option<i64>,
 }
 
-/// The filter in a query: the same as the options of `retold log`. `participant` is another word for
-/// `call`.
+/// The filter in a query: the same as the options of `retold log`.
 pub(super) fn filter(query: &Query) -> Result<EventFilter, PageError> {
-    let call = query.text("call")?.or(query.text("participant")?);
-    let call = call.map(|call| {
+    let call = query.text("call")?.map(|call| {
         let call = call.trim_matches('/');
         CallPath::new(call).map_err(|error| PageError::BadRequest(error.to_string()))
     });

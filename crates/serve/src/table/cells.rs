@@ -213,5 +213,10 @@ fn cost(source: &TableSource<'_>, row: RowQuestions<'_>) -> (Option<f64>, bool) 
             None => is_whole = false,
         }
     }
-    (sum, is_whole)
+    (sum.map(without_noise), is_whole)
+}
+
+/// A sum of dollars without the digits that come from adding binary fractions: 0.30000000000000004 is 0.3.
+fn without_noise(dollars: f64) -> f64 {
+    (dollars * 1e12).round() / 1e12
 }

@@ -2,6 +2,7 @@
 
 use crate::views::event::finding_as_json;
 use std::fmt::Write;
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -15,7 +16,8 @@ use retold::escaping::printable;
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq, Time};
 use retold::log::{EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead, deleted_runs};
-use retold_archive::{Damage, VerifyDepth, is_cut_off, log_findings, recall_all};
+use retold_archive::{Damage, VerifyDepth, is_cut_off, log_findings, recall_all, without_end};
+use retold_wire::PROGRAM;
 
 use super::run_table::table;
 use super::spending::{self, CallSpending};
@@ -52,7 +54,7 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
     let spent = spending::of_newest(reader.as_mut(), &heads, global)?;
     for head in heads {
         let spending = spent.get(&head.run).copied();
-        let (row, mut problem) = row(reader.as_mut(), head, global);
+        let (row, mut problem) = row(log.backend().file(), reader.as_mut(), head, global);
         let mut row = RunRow { spending, ..row };
         // What `verify` found in a long run.
         let found = kept.get(&row.run).filter(|_| problem.is_none());
@@ -82,7 +84,8 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
         let wrong: Vec<Value> = problems.iter().map(finding_as_json).collect();
         output.object(&json!({"runs": runs, "problems": wrong}))?;
     } else {
-        output.text(&text(&rows, &problems))?;
+        output.text(&text(&rows))?;
+        problems.iter().try_for_each(|problem| output.damaged(&damage(problem)))?;
     }
     if problems.is_empty() {
         return Ok(Status::Fine);
@@ -100,6 +103,7 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
 
 /// A run, and the first event that is known to be missing or damaged: its first, or one at its end.
 fn row(
+    file: Option<&Path>,
     reader: &mut dyn Reader,
     RunHead { run, started, head }: RunHead,
     global: &Global,
@@ -131,7 +135,7 @@ fn row(
         Ok(_) => match reader.events(run, head.seq, 1) {
             // Its end is missing.
             Err(error) => ("damaged".to_owned(), Some(damaged(error))),
-            Ok(_) => ("unfinished".to_owned(), None),
+            Ok(_) => (without_end(file, run).to_owned(), None),
         },
         Err(error) => ("damaged".to_owned(), Some(damaged(error))),
     };
@@ -166,7 +170,7 @@ fn first_of_all(
     Ok(())
 }
 
-fn text(rows: &[RunRow], problems: &[Finding]) -> String {
+fn text(rows: &[RunRow]) -> String {
     let mut text = format!("{}\n", counted(rows.len() as u64, "run"));
     text.push_str(&table(rows));
     let is_left_out = rows.iter().any(|row| row.spending.is_none() && row.outcome != "damaged");
@@ -175,16 +179,17 @@ fn text(rows: &[RunRow], problems: &[Finding]) -> String {
             "calls and cost are those of the newest runs that can be read at once: `retold stats RUN` counts those of any\n",
         );
     }
-    // Writing to a string cannot fail.
-    for Finding { run, seq, fault } in problems {
-        let _ = match (run, seq) {
-            (Some(run), Some(seq)) => {
-                let damage = Damage { seq: *seq, fault: fault.clone() };
-                writeln!(text, "DAMAGED: {}", damage.distrust(&format!("run {}", run.short(8))))
-            }
-            (Some(run), None) => writeln!(text, "DAMAGED: run {}: {fault}", run.short(8)),
-            _ => writeln!(text, "DAMAGED: {fault}"),
-        };
-    }
     text
+}
+
+/// What is wrong, in a sentence.
+fn damage(Finding { run, seq, fault }: &Finding) -> String {
+    match (run, seq) {
+        (Some(run), Some(seq)) => {
+            let damage = Damage { seq: *seq, fault: fault.clone() };
+            damage.distrust(&format!("run {}", run.short(8)))
+        }
+        (Some(run), None) => format!("run {}: {fault}", run.short(8)),
+        _ => fault.to_string(),
+    }
 }

@@ -52,11 +52,6 @@ pub(super) struct AskedAgreement {
     pub(super) levels: Vec<LevelChoice>,
 }
 
-/// Refuses what a query of the page does not have.
-pub(super) fn only_known(query: &Query) -> Result<(), PageError> {
-    query.only(&["name", "label", "level", "skip"])
-}
-
 impl AskedAgreement {
     /// Without names, it is the first that several decided under.
     pub(super) fn new(query: &Query, rated: &RatedAnswers) -> Result<Self, PageError> {

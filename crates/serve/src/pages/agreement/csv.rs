@@ -2,16 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use retold_study::table::Table;
-
-use super::{AgreementPage, Compared, MOST_IN_FILE, asked, places};
+use super::{AgreementPage, Compared, MOST_IN_FILE, places};
 use crate::decision_columns::plain;
 use crate::error::PageError;
+use crate::pages::csv_file::CsvFile;
 use crate::pages::{PageReply, RunPageRequest};
 
 pub(in crate::pages) fn csv(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     of.trusted_for_a_file("the page of agreement")?;
-    asked::only_known(&of.asked.query)?;
     let (rated, agreement) = match of.compared(&mut AgreementPage::default())? {
         Compared::Pending => return Err(PageError::StillRead),
         Compared::None(why) => return Err(PageError::NotFound(why)),
@@ -24,7 +22,7 @@ pub(in crate::pages) fn csv(mut of: RunPageRequest<'_>) -> Result<PageReply, Pag
     headings.extend(&names);
     headings.extend(&raters);
     headings.extend(["differ", "answer"]);
-    let mut table = Table::new("agreement", &headings);
+    let mut table = CsvFile::new("agreement", headings);
     for (place, differs) in places(&agreement).take(MOST_IN_FILE) {
         let found = rated.ratings(of.reader.as_mut(), &agreement.choice, place)?;
         let mut row = vec![
@@ -38,7 +36,7 @@ pub(in crate::pages) fn csv(mut of: RunPageRequest<'_>) -> Result<PageReply, Pag
             raters.iter().map(|rater| found.values.get(*rater).map(plain).unwrap_or_default()),
         );
         row.extend([differs.to_string(), found.text]);
-        table.row(row);
+        table.row(row.iter().map(String::as_str));
     }
     of.file(table)
 }

@@ -27,6 +27,9 @@ pub(super) use csv::csv;
 /// Answers on one page.
 const MOST: usize = 25;
 
+/// The keys of its query.
+pub(super) const KEYS: &[&str] = &["name", "label", "level", "skip"];
+
 #[derive(Serialize, Default)]
 struct AgreementPage {
     /// The names of decisions to choose from.
@@ -105,7 +108,6 @@ fn places(agreement: &RunAgreement) -> impl Iterator<Item = (RatedPlace, bool)> 
 
 pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     let query = &of.asked.query.clone();
-    asked::only_known(query)?;
     let from = query.parsed::<usize>("skip")?.unwrap_or(0);
     // A beginning that cannot be read is what the notices are about.
     if let Ok(Some(about)) = of.decides_about() {

@@ -62,6 +62,9 @@ struct Facts {
     only_second: u64,
 }
 
+/// The keys of its query.
+pub(super) const KEYS: &[&str] = &["a", "b", "difference", "from"];
+
 #[derive(Serialize, Default)]
 struct ComparePage {
     first: Option<RunInfo>,

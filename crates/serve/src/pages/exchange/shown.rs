@@ -195,7 +195,7 @@ fn parts_of(own: &Value, href: &str, number: &mut usize) -> Option<(String, Vec<
             MessagePart::Text(text) => texts.push(text.to_owned()),
             MessagePart::Other(other) => texts.push(other.to_string()),
             MessagePart::Remote(url) => {
-                let text = format!("an image on another server, which is not loaded: {url}");
+                let text = format!("This image is on another server and is not loaded: {url}");
                 images.push(ImageView { href: None, text });
             }
             MessagePart::Image(base64) => {
@@ -203,7 +203,8 @@ fn parts_of(own: &Value, href: &str, number: &mut usize) -> Option<(String, Vec<
                 let href = found.as_ref().map(|_| format!("{href}/image/{number}"));
                 let text = match found {
                     Some(image) => format!("{}, {} bytes", image.kind, image.bytes.len()),
-                    None => "an image of a type that is not shown".to_owned(),
+                    None => "This image is not a PNG, JPEG, GIF or WebP file and is not shown."
+                        .to_owned(),
                 };
                 images.push(ImageView { href, text });
                 *number += 1;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use retold::id::Seq;
 use retold::log::EventFilter;
 use retold::run::clock;
-use retold_study::table::Table;
 use serde::Serialize;
 
+use super::super::csv_file::CsvFile;
 use super::super::{PageReply, RunPageRequest, participant_href, timeline};
 use super::OutcomeJobs;
 use super::table_query::{CALL, TableQuery};
@@ -205,10 +205,11 @@ pub(crate) fn csv(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     if !is_read || !jobs.is_complete || hits.indexed.is_some() {
         return Err(PageError::StillRead);
     }
-    let headings: Vec<&str> = found.columns.iter().map(|column| &*column.heading).collect();
-    let mut table = Table::new("table", &headings);
+    let headings = found.columns.iter().map(|column| &*column.heading);
+    let mut table = CsvFile::new("table", headings);
     for row in &found.rows {
-        table.row(row.cells.iter().map(TableCell::plain));
+        let cells: Vec<String> = row.cells.iter().map(TableCell::plain).collect();
+        table.row(cells.iter().map(String::as_str));
     }
     of.file(table)
 }
