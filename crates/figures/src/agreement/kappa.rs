@@ -40,13 +40,13 @@ pub fn cohens_kappa<N: Ord + Copy>(pairs: impl IntoIterator<Item = (N, N)>) -> O
             false => share * rest.powi(2) * (given(&second, one) + given(&first, other)).powi(2),
         })
         .sum();
-    let variance = (spread - (value - expected * rest).powi(2)) / (1.0 - expected).powi(2) / all;
-    let half = Z * variance.max(0.0).sqrt();
+    let varying = spread - (value - expected * rest).powi(2);
+    let half = Z * (varying.max(0.0) / all).sqrt() / (1.0 - expected);
     let method = IntervalMethod::LargeSample;
     // The formula knows nothing of the range of kappa.
     let (low, high) = ((value - half).max(-1.0), (value + half).min(1.0));
     let interval = Interval { low, high, method };
-    Some(Agreement { value, interval: (half > 1e-12).then_some(interval), units })
+    Some(Agreement { value, interval: (varying > 1e-12).then_some(interval), units })
 }
 
 #[cfg(test)]
@@ -81,6 +81,9 @@ mod tests {
     fn what_does_not_vary_has_no_interval() {
         let all = cohens_kappa(pairs(&[[3, 0, 0], [0, 4, 0], [0, 0, 0]])).unwrap();
         assert_eq!((all.value, all.interval), (1.0, None));
+        // However it is rounded.
+        let all = cohens_kappa(pairs(&[[24, 0, 0], [0, 35, 0], [0, 0, 13]])).unwrap();
+        assert!(all.value > 1.0 - 1e-9 && all.interval.is_none(), "{all:?}");
         assert_eq!(cohens_kappa(pairs(&[[3, 0, 0], [0, 0, 0], [0, 0, 0]])), None);
         assert_eq!(cohens_kappa::<&str>([]), None);
     }
