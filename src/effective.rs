@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::counted::{counted, grouped};
@@ -16,7 +16,7 @@ use crate::log::{LogError, Reader};
 const MOST_COMPARED: u64 = 100_000;
 
 /// Two sets of decisions about the same answers.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct DecisionReplacement {
     /// The other run.
     pub run: RunId,
@@ -31,6 +31,13 @@ pub struct DecisionReplacement {
     /// How many of the accepted decisions are in force: nothing that was accepted later replaces them.
     /// `None` if they were not compared.
     pub in_force: Option<u64>,
+    /// Which run is damaged, if that is why it cannot be told which of the accepted decisions are in force.
+    #[serde(serialize_with = "as_text", skip_serializing_if = "Option::is_none")]
+    pub damage: Option<LogError>,
+}
+
+fn as_text<S: Serializer>(error: &Option<LogError>, serializer: S) -> Result<S::Ok, S::Error> {
+    error.as_ref().map(ToString::to_string).serialize(serializer)
 }
 
 /// What is known about the decisions of a run besides the run itself.
@@ -95,19 +102,23 @@ fn replaced(
         decisions: None,
         flips: None,
         in_force: None,
+        damage: None,
     };
     if is_long(reader, accepted)? {
         return Ok(unknown);
     }
     let (mut new, mut in_force) = (BTreeMap::<DecidedAnswer, Value>::new(), 0);
-    // A damaged run is reported by commands that are about it.
     let read = decisions_of(reader, accepted, |joined| {
         in_force += u64::from(joined.in_force);
         let answer = decided_answer(&joined);
         new.extend(answer.map(|answer| (answer, joined.made.details.value)));
     });
-    if read.is_err() {
-        return Ok(unknown);
+    match read {
+        Err(error) if error.is_damage() => {
+            return Ok(DecisionReplacement { damage: Some(error), ..unknown });
+        }
+        Err(error) => return Err(error),
+        Ok(()) => {}
     }
     let counted = DecisionReplacement {
         accepted: Some(new.len() as u64),
@@ -118,6 +129,7 @@ fn replaced(
         return Ok(counted);
     }
     let (mut decisions, mut flips) = (0, 0);
+    // If this one is damaged, it is not compared: whoever shows it says so.
     let read = decisions_of(others, recorded, |joined| {
         // A program may report the same once more.
         if let Some(value) = decided_answer(&joined).and_then(|answer| new.remove(&answer)) {
@@ -142,12 +154,23 @@ impl EffectiveDecisions {
         self.accepted.is_empty() && self.decides_about.is_none()
     }
 
+    /// Why it cannot be told which decisions are in force: a run of accepted decisions is damaged.
+    pub fn damage(&self) -> Option<&LogError> {
+        self.accepted.iter().chain(&self.decides_about).find_map(|run| run.damage.as_ref())
+    }
+
     /// What there is to say, line by line: which decisions are in force, and which are not any more.
     pub fn lines(&self) -> Vec<String> {
         if let Some(of) = &self.decides_about {
             return vec![self.about(of)];
         }
         let as_recorded = "the decisions of this run itself are as they were recorded".to_owned();
+        if let Some(damage) = self.damage() {
+            let unknown = format!(
+                "decisions about these answers were accepted, but nobody can tell which are in force: {damage}"
+            );
+            return vec![unknown, as_recorded];
+        }
         match self.accepted.as_slice() {
             [] => Vec::new(),
             [one] => {
@@ -187,6 +210,9 @@ impl EffectiveDecisions {
         let later: Vec<String> = self.later.iter().map(ToString::to_string).collect();
         let later = later.join(", ");
         let stand = match of.in_force {
+            _ if let Some(damage) = &of.damage => {
+                format!("nobody can tell which of them are in force: {damage}")
+            }
             _ if self.later.is_empty() && of.decisions == Some(0) => "they are in force".to_owned(),
             _ if self.later.is_empty() => "they replace the ones recorded there".to_owned(),
             Some(all) if of.accepted == Some(all) => "they are in force".to_owned(),

@@ -154,7 +154,7 @@ impl ComparedRunBuilder {
                 _ => None,
             };
             self.ended(question, seq, QuestionEnd::Answered { seq, answer, beside });
-        } else if stored.decided_by().is_some() {
+        } else if stored.is_decision() {
             let at = stored.cause.and_then(|answer| self.answers.get(&answer).copied());
             if let Some(at) = at {
                 let Event::DecisionMade(made) = stored.event()? else { return Ok(()) };

@@ -184,7 +184,7 @@ fn reported_as(
 ) -> Result<BTreeSet<(Seq, u32)>, LogError> {
     let (mut events, mut found) = (RunEvents::new(run), BTreeSet::new());
     while let Some(stored) = events.next(reader)? {
-        if stored.decided_by().is_none() {
+        if !stored.is_decision() {
             continue;
         }
         if let Event::DecisionMade(made) = stored.event().map_err(LogError::from)?

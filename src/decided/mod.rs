@@ -101,29 +101,36 @@ pub struct DecisionJoin {
     answers: Recent<Seq, JoinedAnswer>,
     /// For a run of accepted decisions: the way to the run whose answers they are about.
     chain: Option<AcceptedChain>,
-    /// By the answers of that run.
-    replaced: ReplacedDecisions,
+    /// By the answers of that run; from the first decision on.
+    replaced: Option<ReplacedDecisions>,
 }
 
 impl DecisionJoin {
-    /// For the decisions of a run. Runs of accepted decisions are looked for in the log that the reader reads.
+    /// For the decisions of a run. Runs of accepted decisions are looked for in the log that the reader reads, once the first
+    /// decision is met.
     ///
     /// # Errors
-    /// [`LogError`] if the runs of the log cannot be listed, or the beginning of this run cannot be read.
+    /// [`LogError`] if the beginning of a run cannot be read for another reason than damage.
     pub fn new(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
         let chain = AcceptedChain::from(reader, run)?;
-        let accepted = accepted_about(reader, chain.as_ref().map_or(run, |chain| chain.of))?;
-        let later = accepted.iter().position(|accepted| *accepted == run).map_or(0, |at| at + 1);
-        let replaced = ReplacedDecisions::by(reader, &accepted[later..]);
         let (questions, answers) = (Recent::default(), Recent::default());
-        Ok(DecisionJoin { run, questions, answers, chain, replaced })
+        Ok(DecisionJoin { run, questions, answers, chain, replaced: None })
+    }
+
+    /// The runs of accepted decisions that may replace those of this run, in the order in which they were accepted.
+    fn later(&self, reader: &mut dyn Reader) -> Result<Vec<RunId>, LogError> {
+        let mut accepted =
+            accepted_about(reader, self.chain.as_ref().map_or(self.run, |chain| chain.of))?;
+        let later = accepted.iter().position(|accepted| *accepted == self.run);
+        Ok(accepted.split_off(later.map_or(0, |at| at + 1)))
     }
 
     /// The decision of an event of the run, with its question; `None` if the event is something else. Reading less
     /// is needed if all events are passed, in their order.
     ///
     /// # Errors
-    /// [`LogError`] if the event, its answer or its question cannot be read.
+    /// [`LogError`] if the event, its answer or its question cannot be read, or a run of accepted decisions that may replace
+    /// those of this run is damaged: without it, nobody knows which are in force.
     pub fn decision(
         &mut self,
         reader: &mut dyn Reader,
@@ -139,7 +146,7 @@ impl DecisionJoin {
             self.answers.insert(event.seq, answer);
             return Ok(None);
         }
-        if event.decided_by().is_none() {
+        if !event.is_decision() {
             return Ok(None);
         }
         let Event::DecisionMade(made) = event.event().map_err(LogError::from)? else {
@@ -147,8 +154,13 @@ impl DecisionJoin {
         };
         let answer = self.answer(reader, event.seq, made.response)?;
         let question = self.question(reader, event.seq, answer.question)?;
-        let in_force = !answer.accepted_as.is_some_and(|answer| self.replaced.has(answer, &made));
         let JoinedAnswer { accepted_as, .. } = answer;
+        if self.replaced.is_none() {
+            let later = self.later(reader)?;
+            self.replaced = Some(ReplacedDecisions::by(reader, &later)?);
+        }
+        let replaced = self.replaced.as_ref().zip(accepted_as);
+        let in_force = !replaced.is_some_and(|(replaced, answer)| replaced.has(answer, &made));
         let (seq, time) = (event.seq, event.time);
         Ok(Some(JoinedDecision { seq, time, question, made, in_force, accepted_as }))
     }
@@ -214,8 +226,7 @@ impl DecisionJoin {
 /// Passes on the decisions of a run, then those that were accepted about its answers since, each with its run.
 ///
 /// # Errors
-/// [`LogError`] if the log cannot be read, or the run is damaged. One of accepted decisions that is damaged counts as far as
-/// it can be read; commands that are about it report the damage.
+/// [`LogError`] if the log cannot be read, or the run is damaged, or one of accepted decisions about its answers.
 pub fn decisions_about(
     reader: &mut dyn Reader,
     run: RunId,
@@ -223,10 +234,7 @@ pub fn decisions_about(
 ) -> Result<(), LogError> {
     decisions_of(reader, run, |joined| each(run, joined))?;
     for accepted in accepted_about(reader, run)? {
-        match decisions_of(reader, accepted, |joined| each(accepted, joined)) {
-            Err(LogError::Corrupt { .. }) | Ok(()) => {}
-            Err(error) => return Err(error),
-        }
+        decisions_of(reader, accepted, |joined| each(accepted, joined))?;
     }
     Ok(())
 }
@@ -269,18 +277,17 @@ struct ReplacedDecisions {
 
 impl ReplacedDecisions {
     /// Those that runs of accepted decisions about one run replace.
-    fn by(reader: &mut dyn Reader, accepted: &[RunId]) -> Self {
+    fn by(reader: &mut dyn Reader, accepted: &[RunId]) -> Result<Self, LogError> {
         let mut replaced = ReplacedDecisions::default();
         for run in accepted {
-            // A damaged run is reported by commands that are about it.
-            let Ok(Some(chain)) = AcceptedChain::from(reader, *run) else { continue };
+            let Some(chain) = AcceptedChain::from(reader, *run)? else { continue };
             let (mut events, mut answer) = (RunEvents::new(*run), None);
-            while let Ok(Some(event)) = events.next(reader) {
-                match event.event() {
-                    Ok(Event::AnswerReused(reused)) => {
-                        answer = chain.answer(reader, reused.from_seq).ok().flatten();
+            while let Some(event) = events.next(reader)? {
+                match event.event().map_err(LogError::from)? {
+                    Event::AnswerReused(reused) => {
+                        answer = chain.answer(reader, reused.from_seq)?
                     }
-                    Ok(Event::DecisionMade(made)) => {
+                    Event::DecisionMade(made) => {
                         let choice = made.details.choice.unwrap_or(0);
                         answer.iter().for_each(|answer| replaced.add(*answer, choice, &made.by));
                     }
@@ -288,7 +295,7 @@ impl ReplacedDecisions {
                 }
             }
         }
-        replaced
+        Ok(replaced)
     }
 
     fn add(&mut self, answer: Seq, choice: u32, by: &DecidedBy) {

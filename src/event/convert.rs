@@ -332,9 +332,14 @@ impl StoredEvent {
         Some((call, self.sample?, self.prompt?))
     }
 
+    /// Whether this is a `DecisionMade`.
+    pub fn is_decision(&self) -> bool {
+        self.is(DECISION_MADE)
+    }
+
     /// If this is a decision: the canonical text of its [`DecidedBy`](super::DecidedBy).
     pub(crate) fn decided_by(&self) -> Option<&str> {
-        self.is(DECISION_MADE).then(|| self.content.as_ref().map_or("", |c| c.text()))
+        self.is_decision().then(|| self.content.as_ref().map_or("", |c| c.text()))
     }
 
     /// Whether this is a `ResponseReceived`.

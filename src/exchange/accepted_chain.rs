@@ -16,11 +16,22 @@ pub fn decides_about(started: &RunStarted) -> Option<RunId> {
     of.parse().ok().filter(|_| started.experiment == DECISIONS)
 }
 
-/// The same of a run in a log. The settings of other runs, which may be long, are not parsed.
+/// The same of a run in a log. The settings of other runs, which may be long, are not parsed. Where the first event is
+/// damaged, the first answer says whose answers these are.
 ///
 /// # Errors
-/// [`LogError`] if the run's first event cannot be read.
-fn read_decides_about(reader: &mut dyn Reader, run: RunId) -> Result<Option<RunId>, LogError> {
+/// [`LogError`] if the run cannot be read for another reason than damage, or is not in the log.
+pub(super) fn read_decides_about(
+    reader: &mut dyn Reader,
+    run: RunId,
+) -> Result<Option<RunId>, LogError> {
+    match from_first_event(reader, run) {
+        Err(LogError::Corrupt { .. }) => Ok(from_first_answer(reader, run)),
+        read => read,
+    }
+}
+
+fn from_first_event(reader: &mut dyn Reader, run: RunId) -> Result<Option<RunId>, LogError> {
     let first = reader.events(run, Seq(0), 1)?.pop();
     let body = first.and_then(|first| serde_json::from_str::<Value>(&first.body).ok());
     match body {
@@ -29,17 +40,26 @@ fn read_decides_about(reader: &mut dyn Reader, run: RunId) -> Result<Option<RunI
     }
 }
 
+/// A run of accepted decisions begins with a question and with an answer of another run.
+fn from_first_answer(reader: &mut dyn Reader, run: RunId) -> Option<RunId> {
+    let third = event_at(reader, run, Seq(3)).ok().flatten()?;
+    match third.event().ok()? {
+        Event::AnswerReused(reused) if reused.from_run != run => Some(reused.from_run),
+        _ => None,
+    }
+}
+
 /// The runs of accepted decisions about the answers of a run, in the order in which they were accepted. Those that were
-/// accepted about such a run are among them, because its answers are those of this one.
+/// accepted about such a run are among them, because its answers are those of this one. Damaged ones are among them, too, so
+/// that whoever reads them meets the damage.
 ///
 /// # Errors
-/// [`LogError`] if the runs of the log cannot be listed.
+/// [`LogError`] if the runs of the log cannot be listed, or read for another reason than damage.
 pub fn accepted_about(reader: &mut dyn Reader, of: RunId) -> Result<Vec<RunId>, LogError> {
     let mut about = BTreeMap::new();
     let heads = reader.runs()?;
     for head in &heads {
-        // A damaged run is reported by commands that are about it.
-        if let Ok(Some(other)) = read_decides_about(reader, head.run) {
+        if let Some(other) = read_decides_about(reader, head.run)? {
             about.insert(head.run, other);
         }
     }
@@ -49,6 +69,14 @@ pub fn accepted_about(reader: &mut dyn Reader, of: RunId) -> Result<Vec<RunId>, 
         chain.take(about.len()).any(|run| *run == of)
     };
     Ok(heads.iter().map(|head| head.run).filter(leads_there).collect())
+}
+
+/// The next run of a chain; `None` if this one is its end, or is not in the log.
+fn next_in_chain(reader: &mut dyn Reader, run: RunId) -> Result<Option<RunId>, LogError> {
+    match read_decides_about(reader, run) {
+        Err(LogError::NoSuchRun { .. }) => Ok(None),
+        read => read,
+    }
 }
 
 /// The way from a run of accepted decisions to the run whose answers it is about.
@@ -65,13 +93,12 @@ impl AcceptedChain {
     /// there.
     ///
     /// # Errors
-    /// [`LogError`] if the run's first event cannot be read.
+    /// [`LogError`] if a run of the chain cannot be read for another reason than damage, or this one is not in the log.
     pub(crate) fn from(reader: &mut dyn Reader, run: RunId) -> Result<Option<Self>, LogError> {
         let Some(mut of) = read_decides_about(reader, run)? else { return Ok(None) };
         let (mut between, mut passed) = (Vec::new(), BTreeSet::from([run]));
-        // A damaged run is reported by commands that are about it.
-        while let Ok(Some(next)) = read_decides_about(reader, of)
-            && passed.insert(of)
+        while passed.insert(of)
+            && let Some(next) = next_in_chain(reader, of)?
         {
             between.push(of);
             of = next;

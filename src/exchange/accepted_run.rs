@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::accepted_chain::decides_about;
+use super::accepted_chain::read_decides_about;
 use super::import::append;
 use crate::content::Content;
 pub use crate::event::DECISIONS;
@@ -20,7 +20,7 @@ use crate::event::{
 use crate::id::{CallPath, RunId, Sample, Seq, Time};
 use crate::log::{Backend, Head, LogError, Reader, Scratch};
 use crate::prompt::{CanonicalError, Request, canonical};
-use crate::run::{AnswerDetails, started};
+use crate::run::AnswerDetails;
 
 /// A recorded answer and the decision that is accepted.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,9 +157,7 @@ impl AcceptedRun {
     pub fn known(&self, reader: &mut dyn Reader) -> Result<Option<RunId>, LogError> {
         let digest = self.outcome.clone().digest();
         for head in reader.runs()?.into_iter().rev() {
-            // A damaged run is reported by commands that are about it.
-            let Ok(first) = started(reader, head.run) else { continue };
-            if decides_about(&first) != Some(self.of) {
+            if read_decides_about(reader, head.run)? != Some(self.of) {
                 continue;
             }
             let before = Seq(head.head.seq.0.saturating_sub(1));

@@ -67,7 +67,7 @@ impl PlaceCollector {
                 self.set(at, |places| places.answer = packed);
                 self.answered.insert(seq, at);
             }
-        } else if stored.decided_by().is_some() {
+        } else if stored.is_decision() {
             if let Some(at) = self.answered.remove(&cause) {
                 self.set(at, |places| places.decision = packed);
             }

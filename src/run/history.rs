@@ -313,7 +313,7 @@ type QuestionAt = (CallPath, Sample, PromptHash, Cow<'static, str>);
 impl OpenQuestions {
     /// The part of an event that a re-execution needs.
     fn item(&mut self, stored: StoredEvent) -> Result<Option<HistoryItem>, EventError> {
-        if stored.decided_by().is_some() || stored.is_occurrence() {
+        if stored.is_decision() || stored.is_occurrence() {
             return RecordedOutcome::new(stored).map(|outcome| Some(HistoryItem::Outcome(outcome)));
         }
         if stored.is_received() {

@@ -155,16 +155,15 @@ impl Totals {
         Ok(totals)
     }
 
-    /// Reads the runs of decisions that were accepted about the answers of this one since. One that
-    /// is damaged counts as far as it can be read; commands that are about it report the damage.
+    /// Reads the runs of decisions that were accepted about the answers of this one since.
     ///
     /// # Errors
-    /// [`LogError`] if the runs of the log cannot be listed.
+    /// [`LogError`] if the runs of the log cannot be listed, or one of these is damaged.
     pub fn read_accepted(&mut self, reader: &mut dyn Reader) -> Result<(), LogError> {
         self.accepted.clear();
         for run in accepted_about(reader, self.run)? {
             let mut totals = Totals::new(run);
-            while matches!(totals.read_on(reader), Ok(true)) {}
+            while totals.read_on(reader)? {}
             self.accepted.push((run, totals.parsers));
         }
         Ok(())

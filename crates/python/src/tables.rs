@@ -15,7 +15,7 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use retold::id::{RunId, Time};
-use retold::log::{LogError, SharedBackend, SqliteOptions};
+use retold::log::{CheckedReader, LogError, SharedBackend, SqliteOptions};
 use retold_archive::{Archive, RunView, VerifyDepth, find};
 use retold_tables::{Column, ColumnKind, LabelColumns, RunTables, Table, TableError};
 
@@ -115,7 +115,8 @@ impl Batches {
             }
             let Some((backend, run)) = self.left.pop_front() else { return Ok(None) };
             let (wanted, labels) = ([self.table], self.labels.clone());
-            let reader = backend.reader()?;
+            // The run itself is verified; runs of accepted decisions about its answers are not.
+            let reader = Box::new(CheckedReader::new(backend.reader()?));
             self.open = Some(RunTables::new(reader, run, &wanted, labels, self.prompts)?);
         }
     }

@@ -9,7 +9,7 @@ use retold::check::DecisionCheck;
 use retold::effective::{EffectiveDecisions, effective_decisions};
 use retold::event::RunStarted;
 use retold::id::{RunId, Seq, Time};
-use retold::log::{AskedModels, Head, LogError, Reader, RunHead};
+use retold::log::{AskedModels, CheckedReader, Head, LogError, Reader, RunHead};
 use retold::model::Prices;
 use retold_archive::search::{IndexPlace, Search, SearchError, terms};
 use retold_archive::{
@@ -310,8 +310,9 @@ impl Site {
         let (site, run) = (self.clone(), head.run);
         self.accepted.stand((run, head.head.seq, runs), move |_| {
             let readers = site.reader().and_then(|one| Ok((one, site.reader()?)));
-            let found = readers.and_then(|(mut one, mut others)| {
-                effective_decisions(one.as_mut(), others.as_mut(), run)
+            let found = readers.and_then(|(one, others)| {
+                let (mut one, mut others) = (CheckedReader::new(one), CheckedReader::new(others));
+                effective_decisions(&mut one, &mut others, run)
             });
             found.map_err(|error| error.to_string())
         })

@@ -83,7 +83,8 @@ impl RunTables {
     /// The next rows of any of the wanted tables; `None` after the last.
     ///
     /// # Errors
-    /// [`TableError`] if the log cannot be read, or is damaged.
+    /// [`TableError`] if the log cannot be read, or the run is damaged, or with decisions: a run of accepted decisions about
+    /// its answers.
     pub fn next_batch(&mut self) -> Result<Option<TableBatch>, TableError> {
         loop {
             let ready = self.rows.next();
@@ -106,6 +107,9 @@ impl RunTables {
     }
 
     fn event(&mut self, stored: StoredEvent) -> Result<(), TableError> {
+        if stored.is_decision() && !self.rows.any(&[Table::Decisions]) {
+            return Ok(());
+        }
         let decision = self.join.decision(self.reader.as_mut(), &stored)?;
         if let Some(decision) = decision {
             let cells = decision_cells(self.row.id(), &self.labels, &decision);

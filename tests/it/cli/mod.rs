@@ -11,6 +11,7 @@ mod colours;
 mod completions;
 mod crowded;
 mod damaged;
+mod damaged_acceptances;
 mod deciding;
 mod derived;
 mod diffs;

@@ -14,7 +14,8 @@ use crate::output::{Output, counted, grouped};
 use crate::runs::effective;
 use crate::select::{self, RunSelection};
 use retold::audit::{
-    Audit, DeclaredSources, Link, MadeFrom, Match, Origin, PromptRelation, Target, audit,
+    Audit, AuditError, DeclaredSources, Link, MadeFrom, Match, Origin, PromptRelation, Target,
+    audit,
 };
 use retold::content::Content;
 use retold::decide::PARSER_FILE;
@@ -90,12 +91,18 @@ fn since(
     parsers: &Parsers,
 ) -> Result<Option<(RunId, Link<DecisionMade>)>, CliError> {
     let target = Target::Call(of.call.clone(), Some(of.sample));
+    if let Some(damage) = in_force.damage() {
+        return Err(damage.clone().into());
+    }
     let choice_of = |made: &DecisionMade| made.details.choice.unwrap_or(0);
     let choice = of.decision.as_ref().map_or(0, |decision| choice_of(&decision.event));
     for accepted in in_force.accepted.iter().rev() {
-        // Otherwise that run is about other answers, or damaged, which commands about it report.
-        let found = audit(reader, accepted.run, &target, parsers);
-        let Ok(Audit { decision: Some(decision), others, .. }) = found else { continue };
+        let (decision, others) = match audit(reader, accepted.run, &target, parsers) {
+            Ok(Audit { decision: Some(decision), others, .. }) => (decision, others),
+            Err(AuditError::Log(error)) => return Err(error.into()),
+            // That run is about other answers.
+            Ok(_) | Err(_) => continue,
+        };
         let is_same = |made: &Link<DecisionMade>| {
             let audited = of.decision.as_ref().map(|decision| &decision.event.by);
             let replaces = audited.is_none_or(|audited| made.event.by.replaces(audited));

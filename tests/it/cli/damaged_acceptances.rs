@@ -1,0 +1,74 @@
+//! A run of accepted decisions that is damaged: nobody knows which decisions are in force, and every command says so.
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use super::run_figures::votes;
+use crate::support::cli::Place;
+use crate::support::tamper::without_triggers;
+
+/// A program's run with a decision that a person accepted since, in a run whose event at `seq` has another hash.
+fn place(seq: u32) -> (Place, String) {
+    let place = Place::new();
+    votes(&place, 0xa1, [8, 3]);
+    place.write("ada.csv", "call,value\nvote/acp_1,no\n");
+    place.ok("label latest --by ada --name vote --from ada.csv");
+    let accepted = place.json("log").0["runs"][1]["run"].as_str().unwrap().to_owned();
+    let db = Connection::open(place.path("retold.db")).unwrap();
+    let change = "UPDATE events SET hash = zeroblob(32) WHERE id = (2 << 32) + ?1";
+    assert_eq!(without_triggers(&db, |db| db.execute(change, [seq])).unwrap(), 1);
+    (place, accepted)
+}
+
+const OF: &str = "a1a1a1a1a1a1a1a1";
+
+/// Commands that need to know which decisions are in force, with what follows the run.
+const REFUSED: [(&str, &[&str]); 11] = [
+    ("stats", &[]),
+    ("stats", &["--figure", "share of vote = yes"]),
+    ("report", &["-o", "page.html"]),
+    ("agreement", &["vote"]),
+    ("audit", &["vote/acp_1"]),
+    ("table", &["--table", "decisions"]),
+    ("table", &["--to", "tables", "--as", "csv"]),
+    ("export", &["trace.jsonl", "--as", "otlp"]),
+    ("export", &["dialogues.parquet", "--as", "inspect-scout"]),
+    ("label", &["--by", "bob", "--name", "vote"]),
+    ("check", &["--decisions", "scores.jsonl", "--name", "vote@4"]),
+];
+
+#[test]
+fn is_named_by_every_command_that_needs_it() {
+    // The first event, which says what the run is, and the decision.
+    for seq in [1, 4] {
+        let (place, accepted) = place(seq);
+        place.write("scores.jsonl", r#"{"call":"vote/acp_2","value":"no"}"#);
+        for (command, more) in REFUSED {
+            let said = place.args(&[&[command, OF], more].concat());
+            let named = said.err.contains(&format!("run {accepted} is damaged at seq {seq}"));
+            assert_eq!(
+                (said.code, named),
+                (1, true),
+                "{seq}: {command} {more:?}\n{}{}",
+                said.out,
+                said.err
+            );
+        }
+    }
+}
+
+#[test]
+fn is_said_where_the_answers_are_shown() {
+    let (place, accepted) = place(4);
+    let said = place.run(&format!("show {OF}"));
+    let words = format!(
+        "decisions about these answers were accepted, but nobody can tell which are in force: run {accepted} is damaged at seq 4"
+    );
+    assert_eq!((said.code, said.out.contains(&words)), (0, true), "{}{}", said.out, said.err);
+    let (said, _) = place.json(&format!("show {OF}"));
+    let damage = said["decisions_in_force"]["accepted"][0]["damage"].as_str();
+    assert!(damage.is_some_and(|damage| damage.contains("seq 4")), "{said}");
+    // Tables without decisions do not depend on it.
+    let table = place.ok(&format!("table {OF} --table exchanges --as jsonl"));
+    assert_eq!(table.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()).count(), 24);
+}
