@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::DecisionJoin;
+use super::{DecisionJoin, JoinedDecision, decisions_of};
 use crate::event::{DecisionMade, Event};
 use crate::id::{RunId, Seq, Time};
 use crate::log::{LogError, Reader, RunEvents, event_at};
@@ -10,7 +10,9 @@ use crate::log::{LogError, Reader, RunEvents, event_at};
 /// A decision about an answer that is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnswerDecision {
-    /// Its seq.
+    /// The run that it is in: that of the answer, or one of accepted decisions.
+    pub run: RunId,
+    /// Its seq there.
     pub seq: Seq,
     /// When it was made.
     pub time: Time,
@@ -20,47 +22,73 @@ pub struct AnswerDecision {
     pub in_force: bool,
 }
 
-/// Where the decisions about each answer of a run are. A decision may come long after its answer, so that the run is read
-/// once before, and a few bytes are kept for each decision.
+/// Where the decisions about each answer of a run are, those that were accepted since among them. A decision may come long
+/// after its answer, so that the run is read once before, and a few bytes are kept for each decision.
 #[derive(Debug, Clone, Default)]
 pub struct DecidedAnswers {
-    by_answer: BTreeMap<Seq, Vec<(Seq, bool)>>,
+    by_answer: BTreeMap<Seq, Vec<DecisionAddress>>,
+}
+
+/// Where a decision is, and whether it is in force.
+#[derive(Debug, Clone, Copy)]
+struct DecisionAddress {
+    run: RunId,
+    seq: Seq,
+    in_force: bool,
 }
 
 impl DecidedAnswers {
     /// Those of a run.
     ///
     /// # Errors
-    /// [`LogError`] if the run cannot be read.
+    /// [`LogError`] if the run cannot be read, or one of accepted decisions about its answers.
     pub fn read(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
         let mut all = DecidedAnswers::default();
         let mut join = DecisionJoin::new(reader, run)?;
+        // For a run of accepted decisions, whose answers have other seqs than where later ones are accepted about them.
+        let mut own = BTreeMap::new();
         let mut events = RunEvents::new(run);
         while let Some(stored) = events.next(reader)? {
             if let Some(decision) = join.decision(reader, &stored)? {
-                let of_answer = all.by_answer.entry(decision.made.response).or_default();
-                of_answer.push((decision.seq, decision.in_force));
+                let answer = decision.made.response;
+                let original = decision.accepted_as.filter(|original| *original != answer);
+                own.extend(original.map(|original| (original, answer)));
+                all.add(answer, run, &decision);
             }
+        }
+        for later in join.later(reader)? {
+            decisions_of(reader, later, |decision| {
+                let answer = decision.accepted_as;
+                let answer = answer.map(|original| own.get(&original).copied().unwrap_or(original));
+                answer.iter().for_each(|answer| all.add(*answer, later, &decision));
+            })?;
         }
         Ok(all)
     }
 
-    /// The decisions about an answer, in their order.
+    fn add(&mut self, answer: Seq, run: RunId, decision: &JoinedDecision) {
+        let JoinedDecision { seq, in_force, .. } = *decision;
+        let of_answer = self.by_answer.entry(answer).or_default();
+        of_answer.push(DecisionAddress { run, seq, in_force });
+    }
+
+    /// The decisions about an answer: those of the run in their order, then those that were accepted since.
     ///
     /// # Errors
     /// [`LogError`] if one of them cannot be read.
     pub fn about(
         &self,
         reader: &mut dyn Reader,
-        run: RunId,
         answer: Seq,
     ) -> Result<Vec<AnswerDecision>, LogError> {
         let mut decisions = Vec::new();
-        for (seq, in_force) in self.by_answer.get(&answer).into_iter().flatten() {
-            let Some(found) = event_at(reader, run, *seq)? else { continue };
+        for DecisionAddress { run, seq, in_force } in
+            self.by_answer.get(&answer).into_iter().flatten().copied()
+        {
+            let Some(found) = event_at(reader, run, seq)? else { continue };
             let time = found.time;
             if let Event::DecisionMade(made) = found.event().map_err(LogError::from)? {
-                decisions.push(AnswerDecision { seq: *seq, time, made, in_force: *in_force });
+                decisions.push(AnswerDecision { run, seq, time, made, in_force });
             }
         }
         Ok(decisions)

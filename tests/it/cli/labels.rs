@@ -42,6 +42,40 @@ fn first_run(place: &Place) -> String {
 }
 
 #[test]
+fn a_trace_has_accepted_decisions() {
+    let place = place();
+    let run = first_run(&place);
+    for value in ["yes", "no"] {
+        place.write("one.csv", format!("call,value\nq/0,{value}\n"));
+        place.ok(&format!("label {run} --by ada --from one.csv"));
+    }
+    place.ok(&format!("export {run} trace.jsonl --as otlp"));
+    let trace = place.read("trace.jsonl");
+    let line = trace.lines().find(|line| line.contains("retold.decision")).unwrap();
+    let line: Value = serde_json::from_str(line).unwrap();
+    let events = line["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["events"].clone();
+    let of = |event: &Value, name: &str| {
+        let attributes = event["attributes"].as_array().unwrap();
+        let found = attributes.iter().find(|attribute| attribute["key"] == name);
+        found.map_or(Value::Null, |found| found["value"].clone())
+    };
+    let decisions: Vec<Value> = events
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| {
+            let run = of(event, "retold.decision.run");
+            assert!(run["stringValue"].as_str().is_some_and(|accepted| accepted != run), "{event}");
+            json!([
+                of(event, "retold.decision.value")["stringValue"],
+                of(event, "retold.decision.in_force")["boolValue"]
+            ])
+        })
+        .collect();
+    assert_eq!(decisions, [json!(["\"yes\"", false]), json!(["\"no\"", true])]);
+}
+
+#[test]
 fn a_person_labels_stops_and_goes_on() {
     let place = place();
     let run = first_run(&place);

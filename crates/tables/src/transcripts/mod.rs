@@ -29,7 +29,6 @@ pub use row::transcript_columns;
 /// The transcripts of a run.
 pub struct Transcripts {
     reader: Box<dyn Reader>,
-    run: RunId,
     row: RunRow,
     labels: LabelColumns,
     decisions: DecidedAnswers,
@@ -58,7 +57,6 @@ impl Transcripts {
         let rows = Rows::new(&transcript_columns(&labels));
         Ok(Transcripts {
             reader,
-            run,
             row,
             labels,
             decisions,
@@ -99,7 +97,7 @@ impl Transcripts {
             }
             Event::ResponseReceived(ResponseReceived { request, content, details })
             | Event::AnswerReused(AnswerReused { request, content, details, .. }) => {
-                let decisions = self.decisions.about(self.reader.as_mut(), self.run, seq)?;
+                let decisions = self.decisions.about(self.reader.as_mut(), seq)?;
                 self.ended(
                     request,
                     Ending::Answer { hash, content, details: Box::new(details), decisions },

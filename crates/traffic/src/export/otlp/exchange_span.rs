@@ -181,9 +181,9 @@ fn output(said: &str, finish_reason: Option<&str>, extra: &Map<String, Value>) -
         "finish_reason": finish_reason.unwrap_or("")})
 }
 
-/// A decision about an answer, as an event of its span.
-pub(super) fn decision_event(decision: &AnswerDecision) -> Value {
-    let AnswerDecision { seq, time, made, in_force } = decision;
+/// A decision about an answer of a run, as an event of its span.
+pub(super) fn decision_event(of: RunId, decision: &AnswerDecision) -> Value {
+    let AnswerDecision { run, seq, time, made, in_force } = decision;
     let DecisionMade { response: _, by, details } = made;
     let DecisionDetails { choice, reasoning, value, warnings: _ } = details;
     let mut attributes = vec![
@@ -193,6 +193,8 @@ pub(super) fn decision_event(decision: &AnswerDecision) -> Value {
         attribute("retold.decision.in_force", truth(*in_force)),
         attribute("retold.seq", integer(seq.0)),
     ];
+    let accepted_in = (*run != of).then(|| text(&run.to_string()));
+    attributes.extend(accepted_in.map(|run| attribute("retold.decision.run", run)));
     let reasoning = reasoning.as_deref();
     attributes.extend(reasoning.map(|why| attribute(names::DECISION_REASONING, text(why))));
     attributes.extend(choice.map(|choice| attribute("retold.decision.choice", integer(choice))));

@@ -149,10 +149,11 @@ impl Trace {
         let OpenSpan { span, prompt } = open;
         let request = stored_request(reader, self.run, question, prompt)?;
         let decisions = match &answer {
-            Some(answer) => self.decisions.about(reader, self.run, answer.seq)?,
+            Some(answer) => self.decisions.about(reader, answer.seq)?,
             None => Vec::new(),
         };
-        let decisions = decisions.iter().map(decision_event).collect();
+        let decisions =
+            decisions.iter().map(|decision| decision_event(self.run, decision)).collect();
         // The first event of a run is its start.
         let Some(root) = &self.root else { return Ok(None) };
         let span = span.ended(&request, answer, decisions, root, &mut self.notes);
