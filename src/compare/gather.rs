@@ -7,7 +7,8 @@ use super::ByAddress;
 use super::pairs::FactRecord;
 use crate::content::Content;
 use crate::event::{
-    Event, EventError, RunFinished, RunStarted, StoredEvent, details_digest, named_lane,
+    DecisionMade, Event, EventError, RunFinished, RunStarted, StoredEvent, details_digest,
+    named_lane,
 };
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader, RunEvents};
@@ -24,7 +25,8 @@ pub(super) struct ComparedQuestion {
     /// Its lane, if it has labels that name one.
     lane: Option<Arc<str>>,
     pub(super) end: QuestionEnd,
-    pub(super) decision: Option<ComparedDecision>,
+    /// The decisions about it: mostly one.
+    pub(super) decisions: Vec<ComparedDecision>,
 }
 
 impl ComparedQuestion {
@@ -65,11 +67,38 @@ impl QuestionEnd {
     }
 }
 
-/// The decisions about one answer: mostly one.
+/// A decision about an answer.
+#[derive(Clone, Copy)]
 pub(super) struct ComparedDecision {
     pub(super) seq: Seq,
-    pub(super) value: [u8; 32],
-    pub(super) method: [u8; 32],
+    /// The hash of its name and its choice, if a program reported it.
+    reported: Option<[u8; 32]>,
+    value: [u8; 32],
+    method: [u8; 32],
+}
+
+impl ComparedDecision {
+    fn new(seq: Seq, made: &DecisionMade) -> Self {
+        let value = canonical(&made.details.value).unwrap_or_default();
+        let choice = made.details.choice.unwrap_or(0).to_le_bytes();
+        let about = || hash_of(&[&choice, made.by.decides().as_bytes()].concat());
+        ComparedDecision {
+            seq,
+            reported: made.by.is_reported().then(about),
+            value: hash_of(value.as_bytes()),
+            method: hash_of(made.by.method.as_bytes()),
+        }
+    }
+
+    /// Whether two decisions have the same value.
+    pub(super) fn has_value_of(&self, other: &ComparedDecision) -> bool {
+        self.value == other.value
+    }
+
+    /// Whether two decisions have the same value and the same method.
+    pub(super) fn is_like(&self, other: &ComparedDecision) -> bool {
+        self.has_value_of(other) && self.method == other.method
+    }
 }
 
 /// A run, as far as it is compared.
@@ -137,7 +166,7 @@ impl ComparedRunBuilder {
                 prompt,
                 lane,
                 end: QuestionEnd::Open,
-                decision: None,
+                decisions: Vec::new(),
             };
             self.question(asked);
         } else if stored.is_answer() {
@@ -158,10 +187,8 @@ impl ComparedRunBuilder {
             let at = stored.cause.and_then(|answer| self.answers.get(&answer).copied());
             if let Some(at) = at {
                 let Event::DecisionMade(made) = stored.event()? else { return Ok(()) };
-                let value = canonical(&made.details.value).unwrap_or_default();
                 self.decisions.insert(seq, at);
-                let method = hash_of(made.by.method.as_bytes());
-                self.decided(at, seq, value.as_bytes(), method);
+                self.decided(at, ComparedDecision::new(seq, &made));
             }
         } else if stored.is_occurrence() {
             let (causes, fact) = stored.occurrence()?;
@@ -214,17 +241,15 @@ impl ComparedRunBuilder {
         self.answers.insert(seq, at);
     }
 
-    /// Notes a decision. A program may make several about one answer: they are compared together.
-    fn decided(&mut self, at: usize, seq: Seq, value: &[u8], method: [u8; 32]) {
-        let asked = &mut self.run.asked[at];
-        let value = hash_of(value);
-        asked.decision = Some(match asked.decision.take() {
-            None => ComparedDecision { seq, value, method },
-            Some(earlier) => ComparedDecision {
-                seq: earlier.seq,
-                value: hash_of(&[earlier.value, value].concat()),
-                method: hash_of(&[earlier.method, method].concat()),
-            },
-        });
+    /// Notes a decision. Of several that a program reported with one name about one choice, the last is in force.
+    fn decided(&mut self, at: usize, decision: ComparedDecision) {
+        let decisions = &mut self.run.asked[at].decisions;
+        let again = |earlier: &&mut ComparedDecision| {
+            decision.reported.is_some() && earlier.reported == decision.reported
+        };
+        match decisions.iter_mut().find(again) {
+            Some(earlier) => *earlier = decision,
+            None => decisions.push(decision),
+        }
     }
 }

@@ -28,7 +28,7 @@ use crate::lookup::LookupMap;
 use crate::prompt::{Difference, first_difference};
 use crate::run::{StateDifference, state_differences};
 
-use gather::{ComparedQuestion, ComparedRun, QuestionEnd};
+use gather::{ComparedDecision, ComparedQuestion, ComparedRun, QuestionEnd};
 
 /// A run to be compared, and the log that has it.
 pub struct RunSide<'a> {
@@ -160,7 +160,7 @@ pub struct CallPlace {
     pub prompt: PromptHash,
     /// Its answer, or its last failure; `None` if it was never answered.
     pub end: Option<Seq>,
-    /// The decision about it.
+    /// The decision about it: of several, the first that differs.
     pub decision: Option<Seq>,
 }
 
@@ -325,11 +325,18 @@ fn calls(
         let place = places.next(lane);
         let Some(twin) = twin else {
             let what = Some(CallDifference::OnlyInOne);
-            note(asked, what, Some(asked.place()), None, lane, place);
+            note(asked, what, Some(asked.place(None)), None, lane, place);
             continue;
         };
         let what = counts.add(asked, twin);
-        note(asked, what, Some(asked.place()), Some(twin.place()), lane, place);
+        note(
+            asked,
+            what,
+            Some(asked.place(Some(twin))),
+            Some(twin.place(Some(asked))),
+            lane,
+            place,
+        );
     }
     let mut places = LanePositions::default();
     for asked in &second.asked {
@@ -338,7 +345,7 @@ fn calls(
         let place = places.next(lane);
         if twin.is_none() {
             let what = Some(CallDifference::OnlyInOther);
-            note(asked, what, None, Some(asked.place()), lane, place);
+            note(asked, what, None, Some(asked.place(None)), lane, place);
         }
     }
     let all = lanes.len() as u64;
@@ -363,15 +370,20 @@ impl CallCounts {
         self.both += 1;
         self.same_prompt += u64::from(same_prompt);
         self.same_answer += u64::from(same_answer);
-        let decisions = match (&one.decision, &other.decision) {
-            (Some(one), Some(other)) => {
+        let decisions = match (one.decisions.as_slice(), other.decisions.as_slice()) {
+            ([], []) => true,
+            ([], _) | (_, []) => false,
+            (decisions, twins) => {
+                let all = |alike: fn(&ComparedDecision, &ComparedDecision) -> bool| {
+                    let mut pairs = decisions.iter().zip(twins);
+                    decisions.len() == twins.len() && pairs.all(|(one, other)| alike(one, other))
+                };
+                let same = all(ComparedDecision::is_like);
                 self.decided += 1;
-                self.same_value += u64::from(one.value == other.value);
-                let same = one.value == other.value && one.method == other.method;
+                self.same_value += u64::from(all(ComparedDecision::has_value_of));
                 self.same_decision += u64::from(same);
                 same
             }
-            (one, other) => one.is_none() && other.is_none(),
         };
         match (same_prompt, same_answer, decisions) {
             (false, ..) => Some(CallDifference::Prompt),
@@ -383,12 +395,18 @@ impl CallCounts {
 }
 
 impl ComparedQuestion {
-    fn place(&self) -> CallPlace {
+    /// Where it is. Of several decisions, the first that differs from that of `twin`, or that it does not have.
+    fn place(&self, twin: Option<&ComparedQuestion>) -> CallPlace {
         let end = match self.end {
             QuestionEnd::Open => None,
             QuestionEnd::Answered { seq, .. } | QuestionEnd::Failed { seq, .. } => Some(seq),
         };
-        let decision = self.decision.as_ref().map(|decision| decision.seq);
+        let twins = twin.map_or(&[][..], |twin| &twin.decisions);
+        let pairs = self.decisions.iter().zip(twins);
+        let alike = pairs.take_while(|(one, other)| one.is_like(other)).count();
+        let is_all = alike == self.decisions.len() && alike == twins.len();
+        let decision = self.decisions.get(if is_all { 0 } else { alike });
+        let decision = decision.map(|decision| decision.seq);
         CallPlace { request: self.request, prompt: self.prompt, end, decision }
     }
 }

@@ -11,23 +11,25 @@
 //!   another name goes by that name;
 //! - whatever parser was accepted last, it replaces what other parsers decided about the answer, because a run has one
 //!   decision of a parser for each answer. What programs report, and what functions, persons and judges decide, stands
-//!   beside it.
+//!   beside it;
+//! - of several decisions that a program reports with one name about one choice of an answer, the last is in force.
 
 mod answers;
+mod replaced;
+mod reported_again;
 mod seqs;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::event::{AnswerReused, DecidedBy, DecisionMade, Event, Labels, StoredEvent};
+use crate::event::{AnswerReused, DecisionMade, Event, Labels, StoredEvent};
 use crate::exchange::{AcceptedChain, accepted_about};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::log::{EventFault, LogError, Reader, RunEvents, event_at};
 use crate::lookup::Recent;
 
-use seqs::SeqSet;
+use replaced::ReplacedDecisions;
 
 pub use answers::{AnswerDecision, DecidedAnswers};
 
@@ -157,11 +159,11 @@ impl DecisionJoin {
         let JoinedAnswer { accepted_as, .. } = answer;
         if self.replaced.is_none() {
             let later = self.later(reader)?;
-            self.replaced = Some(ReplacedDecisions::by(reader, &later)?);
+            self.replaced = Some(ReplacedDecisions::read(reader, self.run, &later)?);
         }
-        let replaced = self.replaced.as_ref().zip(accepted_as);
-        let in_force = !replaced.is_some_and(|(replaced, answer)| replaced.has(answer, &made));
         let (seq, time) = (event.seq, event.time);
+        let replaced = self.replaced.as_ref();
+        let in_force = !replaced.is_some_and(|replaced| replaced.has(seq, accepted_as, &made));
         Ok(Some(JoinedDecision { seq, time, question, made, in_force, accepted_as }))
     }
 
@@ -264,52 +266,4 @@ fn question_of(event: &StoredEvent) -> Result<Option<DecidedQuestion>, LogError>
     let labels = event.labels().map_err(LogError::from)?;
     let is_dependent = !event.because().map_err(LogError::from)?.is_empty();
     Ok(Some(DecidedQuestion { seq, call, sample, prompt, labels, is_dependent }))
-}
-
-/// The answers of a run about which decisions were accepted, by the choice that they are about.
-#[derive(Debug, Clone, Default)]
-struct ReplacedDecisions {
-    /// Those that a parser decided about.
-    by_parsers: BTreeMap<u32, SeqSet>,
-    /// Those about which a decision with a name was accepted.
-    by_name: BTreeMap<(String, u32), SeqSet>,
-}
-
-impl ReplacedDecisions {
-    /// Those that runs of accepted decisions about one run replace.
-    fn by(reader: &mut dyn Reader, accepted: &[RunId]) -> Result<Self, LogError> {
-        let mut replaced = ReplacedDecisions::default();
-        for run in accepted {
-            let Some(chain) = AcceptedChain::from(reader, *run)? else { continue };
-            let (mut events, mut answer) = (RunEvents::new(*run), None);
-            while let Some(event) = events.next(reader)? {
-                match event.event().map_err(LogError::from)? {
-                    Event::AnswerReused(reused) => {
-                        answer = chain.answer(reader, reused.from_seq)?
-                    }
-                    Event::DecisionMade(made) => {
-                        let choice = made.details.choice.unwrap_or(0);
-                        answer.iter().for_each(|answer| replaced.add(*answer, choice, &made.by));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Ok(replaced)
-    }
-
-    fn add(&mut self, answer: Seq, choice: u32, by: &DecidedBy) {
-        if !by.is_reported() {
-            self.by_parsers.entry(choice).or_default().insert(answer);
-        }
-        self.by_name.entry((by.decides().to_owned(), choice)).or_default().insert(answer);
-    }
-
-    /// Whether a decision about this answer is replaced.
-    fn has(&self, answer: Seq, made: &DecisionMade) -> bool {
-        let choice = made.details.choice.unwrap_or(0);
-        let named = self.by_name.get(&(made.by.decides().to_owned(), choice));
-        let by_parsers = self.by_parsers.get(&choice).filter(|_| !made.by.is_reported());
-        [named, by_parsers].into_iter().flatten().any(|answers| answers.contains(answer))
-    }
 }

@@ -3,13 +3,14 @@ use serde_json::{Value, json};
 use super::*;
 use crate::decide::each_answer;
 use crate::event::{
-    Because, DecidedBy, DecisionDetails, NewEvent, RequestSent, ResponseDetails, ResponseReceived,
-    RunStarted,
+    Because, DecidedBy, DecisionDetails, NewEvent, PROGRAM, RequestSent, ResponseDetails,
+    ResponseReceived, RunStarted,
 };
 use crate::exchange::{AcceptedDecision, AcceptedRun};
 use crate::log::{Append, Head, Log};
 use crate::lookup::REMEMBERED;
 use crate::prompt::Request;
+use crate::run::AnswerDetails;
 
 pub(crate) const RUN: RunId = RunId([1; 8]);
 
@@ -18,8 +19,12 @@ pub(crate) struct Written(Vec<NewEvent>);
 
 impl Written {
     pub(crate) fn new() -> Self {
+        Written::of("test")
+    }
+
+    fn of(experiment: &str) -> Self {
         let started = RunStarted {
-            experiment: "test".to_owned(),
+            experiment: experiment.to_owned(),
             seed: 1,
             settings: json!({}),
             model: json!({}),
@@ -50,7 +55,17 @@ impl Written {
     }
 
     fn decided(&mut self, response: Seq, by: DecidedBy, value: &str) -> Seq {
-        let details = details(value);
+        self.decided_about(response, None, by, value)
+    }
+
+    fn decided_about(
+        &mut self,
+        response: Seq,
+        choice: Option<u32>,
+        by: DecidedBy,
+        value: &str,
+    ) -> Seq {
+        let details = DecisionDetails { choice, ..details(value) };
         self.add(&Event::DecisionMade(DecisionMade { response, by, details }), None)
     }
 
@@ -89,9 +104,7 @@ fn accept(log: &Log, run: u8, by: &DecidedBy, calls: &[&str]) -> RunId {
 /// The same about the answers of any run.
 fn accept_about(log: &Log, of: RunId, run: u8, by: &DecidedBy, calls: &[&str]) -> RunId {
     let mut reader = log.reader().unwrap();
-    let id = RunId([run; 8]);
-    let started = crate::run::started(reader.as_mut(), of).unwrap();
-    let mut accepted = AcceptedRun::begin(id, of, Head::START, &started, Time(9)).unwrap();
+    let mut accepted = accepting(log, of, run);
     each_answer::<LogError>(reader.as_mut(), of, |reader, answer| {
         if calls.contains(&answer.call.as_str()) {
             let request = reader.request(answer.prompt)?.unwrap();
@@ -111,6 +124,12 @@ fn accept_about(log: &Log, of: RunId, run: u8, by: &DecidedBy, calls: &[&str]) -
     })
     .unwrap();
     accepted.store(log.backend().as_ref()).unwrap()
+}
+
+/// A run of accepted decisions that has none so far.
+fn accepting(log: &Log, of: RunId, run: u8) -> AcceptedRun {
+    let started = crate::run::started(log.reader().unwrap().as_mut(), of).unwrap();
+    AcceptedRun::begin(RunId([run; 8]), of, Head::START, &started, Time(9)).unwrap()
 }
 
 fn joined(log: &Log, run: RunId) -> Vec<JoinedDecision> {
@@ -246,6 +265,87 @@ fn a_chain_of_acceptances_is_followed_to_its_end() {
     assert_eq!(shown(&log, first), ["vote/p2 vote a", "vote/p3 vote a -"]);
     assert_eq!(shown(&log, second), ["vote/p3 vote a -"]);
     assert_eq!(shown(&log, third), ["vote/p3 vote a"]);
+}
+
+#[test]
+fn of_what_a_program_reports_again_the_last_is_in_force() {
+    let mut run = Written::of(PROGRAM);
+    let asked = run.asked("vote/p1", "a");
+    let answer = run.answered(asked);
+    run.decided(answer, reported("vote"), "yes");
+    run.decided(answer, reported("mood"), "calm");
+    run.decided_about(answer, Some(1), reported("vote"), "yes");
+    // As many events in between as an index has pieces for.
+    for n in 0..5_000 {
+        let asked = run.asked(&format!("vote/other_{n}"), "a");
+        let other = run.answered(asked);
+        run.decided(other, reported("vote"), "yes");
+    }
+    // The choice that is not named is the first.
+    run.decided_about(answer, Some(0), reported("vote"), "no");
+    run.decided(answer, reported("vote"), "perhaps");
+    let log = run.log();
+    let shown = shown(&log, RUN);
+    let of_first: Vec<&String> = shown.iter().filter(|shown| shown.contains("p1")).collect();
+    let expected = [
+        "vote/p1 vote a -",
+        "vote/p1 mood a",
+        "vote/p1 vote a",
+        "vote/p1 vote a -",
+        "vote/p1 vote a",
+    ];
+    assert_eq!(of_first, expected);
+    assert_eq!(shown.iter().filter(|shown| shown.ends_with('-')).count(), 2);
+}
+
+/// As a file of labels may have them: the choices of one answer with another answer in between.
+#[test]
+fn accepted_decisions_about_one_answer_need_not_be_together() {
+    let mut run = Written::new();
+    let (one, other) = (run.asked("vote/p1", "a"), run.asked("vote/p2", "a"));
+    let (one, other) = (run.answered(one), run.answered(other));
+    run.decided_about(one, Some(1), reported("vote"), "yes");
+    run.decided_about(other, Some(1), reported("vote"), "yes");
+    let log = run.log();
+    let mut accepted = accepting(&log, RUN, 2);
+    let request = || Request::from_body(json!({"model": "m", "messages": []})).unwrap();
+    for (call, seq, choice) in [("vote/p1", one, 0), ("vote/p2", other, 0), ("vote/p1", one, 1)] {
+        let details = DecisionDetails { choice: Some(choice), ..details("no") };
+        let decision = AcceptedDecision {
+            call: CallPath::new(call).unwrap(),
+            sample: 0,
+            labels: [("condition".to_owned(), "a".to_owned())].into(),
+            content: "yes".into(),
+            seq,
+            beside: AnswerDetails::default(),
+            by: reported("vote"),
+            details,
+        };
+        accepted.decision(decision, request()).unwrap();
+    }
+    accepted.store(log.backend().as_ref()).unwrap();
+    assert_eq!(shown(&log, RUN), ["vote/p1 vote a -", "vote/p2 vote a"]);
+}
+
+#[test]
+fn an_answer_has_the_decisions_that_were_accepted_about_it() {
+    let mut run = Written::new();
+    let asked = run.asked("vote/p1", "a");
+    let answer = run.answered(asked);
+    run.decided(answer, parser("vote", 1), "yes");
+    let log = run.log();
+    let first = accept(&log, 2, &parser("vote", 2), &["vote/p1"]);
+    let second = accept_about(&log, first, 3, &parser("vote", 3), &["vote/p1"]);
+    let about = |of: RunId, answer: Seq| {
+        let mut reader = log.reader().unwrap();
+        let decided = DecidedAnswers::read(reader.as_mut(), of).unwrap();
+        let about = decided.about(reader.as_mut(), answer).unwrap();
+        about.into_iter().map(|decision| (decision.run, decision.in_force)).collect::<Vec<_>>()
+    };
+    assert_eq!(about(RUN, answer), [(RUN, false), (first, false), (second, true)]);
+    // A run of accepted decisions has the answer at a seq of its own.
+    assert_eq!(about(first, Seq(3)), [(first, false), (second, true)]);
+    assert_eq!(about(second, Seq(3)), [(second, true)]);
 }
 
 #[test]

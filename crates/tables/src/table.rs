@@ -140,7 +140,11 @@ const DECISIONS: &[Listed] = &[
     ("parser", Text, "the parser"),
     ("parser_version", Text, "its version"),
     ("answer_seq", Integer, "the position of the answer's event"),
-    ("in_force", Truth, "whether no decision that was accepted later has taken its place"),
+    (
+        "in_force",
+        Truth,
+        "whether no later decision has taken its place: one that was accepted since, or that the program reported with the same name about the same answer",
+    ),
 ];
 
 const FACTS: &[Listed] = &[

@@ -207,6 +207,28 @@ impl Index {
         Ok(found)
     }
 
+    /// Passes on the only cause of each event that has just one, and where the event is; by pieces, and within a piece by the
+    /// cause. A pair may be passed on twice.
+    ///
+    /// # Errors
+    /// [`LogError`] if the index cannot be read.
+    pub(crate) fn each_with_one_cause(
+        &self,
+        reader: &mut dyn Reader,
+        mut each: impl FnMut(Seq, Seq),
+    ) -> Result<(), LogError> {
+        let nothing: Vec<()> = self.each(reader, Section::Causes, 0, |piece, bytes, _| {
+            each_row(bytes, |cause, [more, at]| {
+                if more == 0 {
+                    each(Seq(cause), seq(piece, at));
+                }
+                true
+            })
+        })?;
+        drop(nothing);
+        Ok(())
+    }
+
     /// Where events may be that contain one of the given texts, sorted.
     ///
     /// # Errors

@@ -59,6 +59,7 @@ mod play;
 mod real_answers;
 mod recordings;
 mod refolds;
+mod reported_again;
 mod reports;
 mod reports_as_pdf;
 mod reports_of_several;

@@ -1,0 +1,88 @@
+//! Which decisions of a run are not in force any more.
+
+use std::collections::BTreeMap;
+
+use super::reported_again::reported_again;
+use super::seqs::SeqSet;
+use crate::event::{DecidedBy, DecisionMade, Event};
+use crate::exchange::AcceptedChain;
+use crate::id::{RunId, Seq};
+use crate::log::{LogError, Reader, RunEvents, event_at};
+
+/// The decisions of a run that others have replaced.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ReplacedDecisions {
+    /// The answers about which parsers decided in runs of accepted decisions, by choice.
+    by_parsers: BTreeMap<u32, SeqSet>,
+    /// Those about which a decision with a name was accepted, by name and choice.
+    by_name: BTreeMap<(String, u32), SeqSet>,
+    /// The decisions that were reported again in the run itself.
+    reported_again: SeqSet,
+}
+
+impl ReplacedDecisions {
+    /// Those of a run; `later` are the runs of accepted decisions that may replace them.
+    pub(super) fn read(
+        reader: &mut dyn Reader,
+        run: RunId,
+        later: &[RunId],
+    ) -> Result<Self, LogError> {
+        let reported_again = reported_again(reader, run)?;
+        let mut replaced = ReplacedDecisions { reported_again, ..ReplacedDecisions::default() };
+        for accepted in later {
+            replaced.accepted(reader, *accepted)?;
+        }
+        Ok(replaced)
+    }
+
+    /// Adds what a run of accepted decisions replaces.
+    fn accepted(&mut self, reader: &mut dyn Reader, run: RunId) -> Result<(), LogError> {
+        let Some(chain) = AcceptedChain::from(reader, run)? else { return Ok(()) };
+        let (mut events, mut last) = (RunEvents::new(run), None);
+        while let Some(event) = events.next(reader)? {
+            match event.event().map_err(LogError::from)? {
+                Event::AnswerReused(reused) => last = Some((event.seq, reused.from_seq)),
+                Event::DecisionMade(made) => {
+                    let from = match last.filter(|(answer, _)| *answer == made.response) {
+                        Some((_, from)) => Some(from),
+                        // Several decisions may be about one answer, with others in between.
+                        None => reused_from(reader, run, made.response)?,
+                    };
+                    let answer = from.map(|from| chain.answer(reader, from)).transpose()?.flatten();
+                    let choice = made.details.choice.unwrap_or(0);
+                    answer.iter().for_each(|answer| self.add(*answer, choice, &made.by));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, answer: Seq, choice: u32, by: &DecidedBy) {
+        if !by.is_reported() {
+            self.by_parsers.entry(choice).or_default().insert(answer);
+        }
+        self.by_name.entry((by.decides().to_owned(), choice)).or_default().insert(answer);
+    }
+
+    /// Whether a decision is replaced; `answer` is the one that it is about in the run at the end of the chain, if that is
+    /// known.
+    pub(super) fn has(&self, seq: Seq, answer: Option<Seq>, made: &DecisionMade) -> bool {
+        let choice = made.details.choice.unwrap_or(0);
+        let named = self.by_name.get(&(made.by.decides().to_owned(), choice));
+        let by_parsers = self.by_parsers.get(&choice).filter(|_| !made.by.is_reported());
+        let mut accepted = [named, by_parsers].into_iter().flatten();
+        let is_accepted =
+            answer.is_some_and(|answer| accepted.any(|answers| answers.contains(answer)));
+        is_accepted || self.reported_again.contains(seq)
+    }
+}
+
+/// Where an answer of a run of accepted decisions was taken from.
+fn reused_from(reader: &mut dyn Reader, run: RunId, answer: Seq) -> Result<Option<Seq>, LogError> {
+    let event = event_at(reader, run, answer)?.map(|event| event.event());
+    Ok(match event.transpose().map_err(LogError::from)? {
+        Some(Event::AnswerReused(reused)) => Some(reused.from_seq),
+        _ => None,
+    })
+}
