@@ -11,7 +11,7 @@ use super::{
     UndecidedAnswer, filter,
 };
 use crate::content::Content;
-use crate::event::is_reported_by;
+use crate::event::{FILTER, is_reported_by};
 use crate::id::{CallPath, RunId};
 use crate::log::{EventFault, LogError, Reader};
 use crate::model::Unreadable;
@@ -153,7 +153,7 @@ pub fn each_decision<E: From<AgainError>>(
         each,
     };
     // A program has no name for what it decides.
-    let name = Some(pending.name.clone()).filter(|name| !["", filter::NAME].contains(&&**name));
+    let name = Some(pending.name.clone()).filter(|name| !["", FILTER].contains(&&**name));
     let read = each_answer_decided(reader, run, name.as_deref(), |reader, answer| match only {
         Some(only) if !answer.call.is_under(only) => Ok(()),
         _ => pending.add(reader, answer).map_err(LogCallbackError::Here),
@@ -230,7 +230,7 @@ impl<F> Pending<'_, F> {
             Again::Latest | Again::Chosen(_) => true,
             Again::By(_) => self.name == recorded.name,
         });
-        let same = same.filter(|recorded| recorded.name != filter::NAME);
+        let same = same.filter(|recorded| recorded.name != FILTER);
         let recorded_params = same.map(|recorded| &recorded.params);
         let Some(params) = self.params.for_sample(&answer.call, answer.sample, recorded_params)
         else {
@@ -311,7 +311,7 @@ impl<F> Pending<'_, F> {
                 self.left.undecided += 1;
                 false
             }
-            (Again::Latest, Some(spec)) if spec.name == filter::NAME => {
+            (Again::Latest, Some(spec)) if spec.name == FILTER => {
                 let command = filter::command_of(&spec.params);
                 return Err(AgainError::Filter { run: self.run, command });
             }

@@ -9,6 +9,7 @@ use super::labels::Labels;
 use super::stored::StoredEvent;
 use crate::content::Content;
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, StateDigest};
+use crate::prompt::{canonical, hash_of};
 
 /// A fact that happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -313,6 +314,10 @@ pub struct DecidedBy {
 /// name.
 pub const REPORTED: &str = "program";
 
+/// The parser of decisions that a program made about recorded answers, once it was run for them; its settings have its
+/// command and the hashes of its files.
+pub const FILTER: &str = "filter";
+
 /// The parser of decisions that a function of the user's made about recorded answers; its settings have their name.
 pub const FUNCTION: &str = "function";
 
@@ -340,7 +345,7 @@ impl DecidedBy {
         self.decides() == earlier.decides() || !self.is_reported() && !earlier.is_reported()
     }
 
-    /// Who made it, for people: the parser with its version, or the program, the function, the person or the judge, with
+    /// Who made it, for people: the parser with its version (of a filter also its program), or the program, the function, the person or the judge, with
     /// the name of what was decided.
     pub fn made_by(&self) -> String {
         let Self { parser, .. } = self;
@@ -352,14 +357,22 @@ impl DecidedBy {
             None => name.to_owned(),
         };
         match name.as_str() {
+            FILTER if settings["command"].is_array() => filter_name(&versioned(&name), settings),
             _ if !self.is_reported() => versioned(&name),
             REPORTED if self.is_imported() => format!("imported: {decides}"),
             REPORTED => format!("reported by the program: {decides}"),
             FUNCTION => format!("a function: {}", versioned(&decides)),
             PERSON => format!("a person, {}: {decides}", own(&settings["person"])),
-            _ if settings["simulated"] == true => format!("a simulated judge: {decides}"),
+            _ if self.is_simulated() => format!("a simulated judge: {decides}"),
             _ => format!("a judge, {}: {decides}", own(&settings["model"])),
         }
+    }
+
+    /// Whether a simulated judge made it: it is made up, also where the answer is not.
+    pub fn is_simulated(&self) -> bool {
+        self.parser["name"] == JUDGE
+            && self.is_reported()
+            && self.parser["params"]["simulated"] == true
     }
 
     /// What decided in a file of another tool: its name there, and the format of the file.
@@ -380,6 +393,15 @@ impl DecidedBy {
         let Self { parser, .. } = self;
         parser["name"].as_str().is_some_and(|name| is_reported_by(name, &parser["params"]))
     }
+}
+
+/// A filter with the program that decided: the first digits of a hash of its command and its files, and the command.
+fn filter_name(filter: &str, settings: &Value) -> String {
+    let program = serde_json::json!([settings["command"], settings["blake3"]]);
+    let hash = canonical(&program).map(|program| hash_of(program.as_bytes())).unwrap_or_default();
+    let hash: String = hash.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let words = settings["command"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    format!("{filter} {hash}: {}", words.collect::<Vec<_>>().join(" "))
 }
 
 /// Whether decisions that are recorded with this parser and these settings were reported by a program, or given by a

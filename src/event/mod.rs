@@ -34,9 +34,9 @@ pub use kind::KINDS;
 pub(crate) use kinds::lane_of;
 pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DECISIONS, DecidedBy, DecisionDetails,
-    DecisionMade, EXCHANGES, Event, FUNCTION, FactOccurred, ForkedFrom, JUDGE, MarkRecorded,
-    PERSON, PROGRAM, REPORTED, RequestSent, ResponseDetails, ResponseReceived, RunResumed,
-    RunStarted, SharedFailure, is_reported_by,
+    DecisionMade, EXCHANGES, Event, FILTER, FUNCTION, FactOccurred, ForkedFrom, JUDGE,
+    MarkRecorded, PERSON, PROGRAM, REPORTED, RequestSent, ResponseDetails, ResponseReceived,
+    RunResumed, RunStarted, SharedFailure, is_reported_by,
 };
 pub(crate) use labels::named_lane;
 pub use labels::{

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use retold::counted::counted;
 use retold::encoding::decode;
 use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::jsonl::{JsonlError, JsonlReader, read_whole};
@@ -26,6 +27,14 @@ pub(crate) enum ScoreRowError {
     /// It is not CSV.
     #[error("{path}: {source}")]
     Csv { path: String, source: csv::Error },
+    /// A row has more or fewer cells than there are columns.
+    #[error(
+        "{path}: line {line}: a row of {cells}, but there are {columns}: a cell with a comma needs quotation marks"
+    )]
+    Cells { path: String, line: u64, cells: String, columns: String },
+    /// There is nothing in it.
+    #[error("{path}: the file is empty, and needs a line with the names of its columns")]
+    NoHeader { path: String },
     /// A column is missing.
     #[error("{path}: there is no column {column:?}; the columns are {has}")]
     NoColumn { path: String, column: String, has: String },
@@ -37,8 +46,10 @@ pub(crate) enum ScoreRowError {
         "{path}: line {line}: neither `call` nor `answer_seq` says which answer the value is about"
     )]
     Nameless { path: String, line: u64 },
-    /// A number is none.
-    #[error("{path}: line {line}: {column} is {text:?}, which is not a whole number from 0")]
+    /// A cell does not have the number that it should have.
+    #[error(
+        "{path}: line {line}: {column} is {text:?}, which is not a whole number from 0 to 4,294,967,295"
+    )]
     NotANumber { path: String, line: u64, column: &'static str, text: String },
     /// A call has a name that is not one.
     #[error("{path}: line {line}: {text:?} cannot be the name of a call")]
@@ -118,6 +129,35 @@ pub(crate) fn listed(values: &[Value]) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
+/// Counts the lines of a text, which end in `\n`, `\r\n` or `\r`. The CSV reader finds a row to begin before the `\n` of the
+/// row's predecessor, and before empty lines.
+struct LineCount<'a> {
+    text: &'a [u8],
+    /// The line of the byte at which it is, from 1.
+    line: u64,
+    at: usize,
+}
+
+impl<'a> LineCount<'a> {
+    fn new(text: &'a str) -> Self {
+        LineCount { text: text.as_bytes(), line: 1, at: 0 }
+    }
+
+    /// The line of the first byte from `from` on that does not end a line.
+    fn at(&mut self, from: usize) -> u64 {
+        while let Some(byte) = self.text.get(self.at) {
+            let is_end = matches!(byte, b'\n' | b'\r');
+            if self.at >= from && !is_end {
+                break;
+            }
+            self.at += 1;
+            let is_first_half = *byte == b'\r' && self.text.get(self.at) == Some(&b'\n');
+            self.line += u64::from(is_end && !is_first_half);
+        }
+        self.line
+    }
+}
+
 impl ScoreFile<'_> {
     /// Reads it: a file whose name ends in `.csv`, or JSON Lines; `-` is standard input.
     pub(crate) fn read(&self) -> Result<ScoreRows, ScoreRowError> {
@@ -174,9 +214,13 @@ impl ScoreFile<'_> {
     fn csv(&self, rows: &mut ScoreRows) -> Result<(), ScoreRowError> {
         let text = decode(read_whole(self.path, LARGEST)?)
             .map_err(|error| ScoreRowError::NotText(error.sentence(&self.name())))?;
-        let mut reader = csv::ReaderBuilder::new().from_reader(text.as_bytes());
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+        let mut lines = LineCount::new(&text);
         let broken = |source| ScoreRowError::Csv { path: self.name(), source };
         let headers = reader.headers().map_err(broken)?.clone();
+        if headers.is_empty() {
+            return Err(ScoreRowError::NoHeader { path: self.name() });
+        }
         let at = |column: &str| headers.iter().position(|header| header.trim() == column);
         let value_at = at(self.column).ok_or_else(|| ScoreRowError::NoColumn {
             path: self.name(),
@@ -187,7 +231,13 @@ impl ScoreFile<'_> {
         let (sample_at, choice_at, note_at) = (at("sample"), at("choice"), at("note"));
         for record in reader.records() {
             let record = record.map_err(broken)?;
-            let line = record.position().map_or(0, csv::Position::line);
+            let begins = record.position().map_or(0, csv::Position::byte);
+            let line = lines.at(usize::try_from(begins).unwrap_or(usize::MAX));
+            if record.len() != headers.len() {
+                let [cells, columns] = [(record.len(), "cell"), (headers.len(), "column")]
+                    .map(|(n, what)| counted(n as u64, what));
+                return Err(ScoreRowError::Cells { path: self.name(), line, cells, columns });
+            }
             let cell = |at: Option<usize>| {
                 at.and_then(|at| record.get(at)).map(str::trim).filter(|text| !text.is_empty())
             };

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use crate::decide::params::without_place;
 use crate::decide::{AnswerDecision, UndecidedAnswer};
 use crate::escaping::printable;
+use crate::event::FILTER;
 use crate::explain::explain;
 use crate::id::{CallPath, Sample};
 use crate::jsonl::JsonlError;
@@ -72,7 +73,7 @@ fn given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Value, D::
 }
 
 fn filter() -> String {
-    super::NAME.to_owned()
+    FILTER.to_owned()
 }
 
 /// Why what a filter wrote is not decisions.

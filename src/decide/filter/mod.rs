@@ -33,10 +33,8 @@ pub use self::line::{LineProblem, OutputProblem};
 use super::{AnswerDecision, DecideError, Decider, UndecidedAnswer};
 use crate::counted::counted;
 use crate::escaping::printable;
+use crate::event::FILTER;
 use crate::parse::ParserSpec;
-
-/// The parser name under which a filter's decisions are recorded.
-pub(super) const NAME: &str = "filter";
 
 /// The version of the line format.
 const PROTOCOL: u32 = 1;
@@ -276,7 +274,7 @@ impl Decider for Filter {
         if !params.is_null() {
             own["params"] = params.clone();
         }
-        ParserSpec { name: NAME.into(), version: PROTOCOL, params: own }
+        ParserSpec { name: FILTER.into(), version: PROTOCOL, params: own }
     }
 
     fn decide(

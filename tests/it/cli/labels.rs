@@ -147,6 +147,9 @@ fn a_file_of_labels_is_used_as_a_whole_or_not_at_all() {
     let run = first_run(&place);
     for (file, text) in [
         ("stranger.csv", "call,value\nq/0,yes\nq/9,yes\n"),
+        ("windows.csv", "call,value\r\nq/0,\"yes\"\r\n\r\nq/9,yes\r\n"),
+        ("cells.csv", "call,note,value\r\nq/0,well, yes,yes\r\n"),
+        ("empty.csv", ""),
         ("run.csv", "run,call,value\n0123456789abcdef,q/0,yes\n"),
         ("sample.csv", "call,sample,value\nq/0,1,yes\n"),
         ("twice.csv", "call,value\nq/0,yes\nq/1,no\nq/0,no\n"),
@@ -162,6 +165,9 @@ fn a_file_of_labels_is_used_as_a_whole_or_not_at_all() {
     }
     let files = [
         "stranger.csv",
+        "windows.csv",
+        "cells.csv",
+        "empty.csv",
         "run.csv",
         "sample.csv",
         "twice.csv",
@@ -177,7 +183,13 @@ fn a_file_of_labels_is_used_as_a_whole_or_not_at_all() {
     let commands = files.map(|file| format!("label {run} --by ada --values yes,no --from {file}"));
     let mut commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     let empty = format!("label {run} --by= --from stranger.csv");
+    let no_values = [
+        format!("label {run} --by ada --values="),
+        format!("label {run} --by ada --values yes,,no"),
+        "label answers.jsonl --by ada".to_owned(),
+    ];
     commands.push(&empty);
+    commands.extend(no_values.iter().map(String::as_str));
     assert_said!("labels_wrong", place.session(&commands));
     assert_eq!(last_run(&place), run);
 }
@@ -244,4 +256,29 @@ fn agreement_between_a_function_and_people() {
         (&disagreement["call"], &disagreement["text"]),
         (&json!("q/2"), &json!("Perhaps \u{1b}[2Jyes"))
     );
+}
+
+/// Two programs are two raters, also if they have one command and another file.
+#[test]
+fn programs_that_decided_are_told_apart() {
+    let place = place();
+    let run = first_run(&place);
+    for value in ["yes", "no"] {
+        let filter =
+            format!("import sys\nfor _ in sys.stdin: print('{{\"value\":\"{value}\"}}')\n");
+        place.write("filter.py", filter);
+        let check = ["check", &run, "--parser-cmd", "python3 filter.py", "--accept"];
+        assert_eq!(place.with_path(&check).code, 0);
+    }
+    let (found, _) = place.json(&format!("agreement {run} filter"));
+    let raters: Vec<&str> = found["raters"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["rater"].as_str().unwrap())
+        .collect();
+    let [one, other] = raters.as_slice() else { panic!("{found}") };
+    assert!(one.starts_with("filter@1 ") && one.ends_with(": python3 filter.py"), "{one}");
+    assert_ne!(one, other);
+    assert_eq!(found["pairs"][0]["same"], 0);
 }

@@ -74,8 +74,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let scorer = scorer(&args)?;
-    let values: Vec<Value> = args.values.iter().map(|text| typed_value(text.trim())).collect();
-    let source = accepting::answers_of(select::source(global, &args.run)?)?;
+    let values = values(&args)?;
+    let source = accepting::answers_of(source(&args.run, global)?)?;
     gate::sound(&source.log, source.run, "nothing was labelled", output)?;
     // A run that nothing can be accepted about is refused before anybody labels it.
     let mut accepted = accepting::begin(&source)?;
@@ -141,6 +141,27 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     output.text(&text)?;
     Ok(Status::Fine)
+}
+
+/// The values that may be given.
+fn values(args: &Args) -> Result<Vec<Value>, CliError> {
+    let texts: Vec<&str> = args.values.iter().map(|text| text.trim()).collect();
+    match texts.iter().any(|text| text.is_empty()) {
+        true => Err(CliError::usage("--values has an empty value")
+            .hint("--values yes,no, for example; without --values, any value may be given")),
+        false => Ok(texts.into_iter().map(typed_value).collect()),
+    }
+}
+
+/// The run in the log. Labels about a run that is only in a file would be in a log that does not have its answers.
+fn source(run: &str, global: &Global) -> Result<RunSource, CliError> {
+    if select::looks_like_a_file(run) {
+        let file = printable(run, 300);
+        let message = format!("{file} is a file, and labels are recorded about a run in the log");
+        return Err(CliError::usage(message)
+            .hint("import it first, with `retold import FILE`, then label `latest`"));
+    }
+    select::source(global, run)
 }
 
 /// Who decides, and under which name.
