@@ -58,6 +58,10 @@ pub struct PartFigures {
     pub cost: Cost,
     /// What was not asked because it was already recorded or in the provider's cache.
     pub saved: Savings,
+    /// What a new run like this one would be asked for: the answers that this one shares with its parent or with other runs,
+    /// too.
+    #[serde(skip)]
+    pub anew: SavedPart,
 }
 
 /// The numbers of some calls.
@@ -274,6 +278,7 @@ fn numbers(
             reported_answers,
         },
         saved: priced.saved.clone(),
+        anew: priced.anew,
     }
 }
 

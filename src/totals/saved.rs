@@ -46,6 +46,7 @@ pub(super) struct PricedTotals {
     pub(super) uncounted: u64,
     pub(super) saved: Savings,
     pub(super) replay: SavedPart,
+    pub(super) anew: SavedPart,
 }
 
 impl Default for PricedTotals {
@@ -59,7 +60,7 @@ impl Default for PricedTotals {
             provider_cached: none,
         };
         let without_price = BTreeMap::new();
-        PricedTotals { dollars: None, without_price, uncounted: 0, saved, replay: none }
+        PricedTotals { dollars: None, without_price, uncounted: 0, saved, replay: none, anew: none }
     }
 }
 
@@ -87,10 +88,12 @@ impl PricedTotals {
                 None => None,
             },
         };
-        let mut answered = used;
-        for reused in [part.within, part.from_parent, part.from_others] {
-            answered.merge(reused);
+        let mut anew = used;
+        for shared in [part.from_parent, part.from_others] {
+            anew.merge(shared);
         }
+        let mut answered = anew;
+        answered.merge(part.within);
         PricedTotals {
             dollars: price.filter(|_| used.counted > 0).map(|price| dollars(used, price)),
             without_price,
@@ -103,6 +106,7 @@ impl PricedTotals {
                 provider_cached,
             },
             replay: SavedPart::new(answered, price),
+            anew: SavedPart::new(anew, price),
         }
     }
 
@@ -122,6 +126,7 @@ impl PricedTotals {
             provider_cached: one.provider_cached.and(other_saved.provider_cached),
         };
         self.replay = self.replay.and(other.replay);
+        self.anew = self.anew.and(other.anew);
         self
     }
 }

@@ -190,6 +190,9 @@ fn answers_that_were_used_again_are_saved_and_not_paid() {
     assert_eq!(figures.all.counts.attempts.made, 1);
     assert_eq!(figures.all.counts.tokens.prompt, Some(1000));
     assert_eq!((figures.replay.answers, figures.replay.prompt_tokens), (7, Some(7000)));
+    // Another run like it would share its own answer, and ask for those of other runs.
+    let anew = &figures.all.anew;
+    assert_eq!(saved(anew), (6, 6000, 600));
     assert_eq!(figures.forked_from, Some(PARENT));
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use retold::id::{CallPath, Sample, Seq};
 use retold::run::Report;
+use retold_figures::natural_order;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -60,7 +61,9 @@ impl JudgeTally {
         let JudgeTally { verdicts, without, unanswered } = self;
         let judged: u64 = verdicts.values().sum();
         let mut text = format!("{name}: {judged} answers judged, {without} without a verdict\n");
-        for (verdict, n) in verdicts {
+        let mut sorted: Vec<(&String, &u64)> = verdicts.iter().collect();
+        sorted.sort_by(|(one, _), (other, _)| natural_order(one, other));
+        for (verdict, n) in sorted {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "  {verdict:<20}{n:>8}");
         }

@@ -88,6 +88,7 @@ pub(crate) fn conclude(
         name: &name,
         go_on: &go_on,
         experiment,
+        has_parsers: has_parsers(experiment, global),
         simulated,
         written,
         error,
@@ -242,6 +243,8 @@ struct Remarks<'a> {
     /// The command that continues it, without the program's name.
     go_on: &'a str,
     experiment: &'a str,
+    /// Whether parsers of the study decided, which may have later versions.
+    has_parsers: bool,
     simulated: bool,
     written: Option<&'a WrittenFolder>,
     /// Why a finished run has no usable result.
@@ -250,7 +253,7 @@ struct Remarks<'a> {
 }
 
 fn say(ended: &ExecutionResult, told: Remarks<'_>, output: &Output) -> Result<(), CliError> {
-    let Remarks { run, name, go_on, experiment, simulated, written, error, drawn_seed } = told;
+    let Remarks { run, name, go_on, experiment, has_parsers, simulated, written, error, .. } = told;
     let ExecutionResult { finish, progress, outcome_digest, report, took, .. } = ended;
     let (outcome, stop) = match finish {
         Finish::Finished => ("finished", None),
@@ -296,7 +299,7 @@ fn say(ended: &ExecutionResult, told: Remarks<'_>, output: &Output) -> Result<()
         if is_finished {
             text.push_str(&format!("outcome digest {outcome_digest}\n"));
         }
-        if let Some(seed) = drawn_seed {
+        if let Some(seed) = told.drawn_seed {
             text.push_str(&config::drawn_seed(seed));
         }
         text.push('\n');
@@ -310,7 +313,7 @@ fn say(ended: &ExecutionResult, told: Remarks<'_>, output: &Output) -> Result<()
         }
         // The error has the hints for failed calls.
         if error.is_none() {
-            text.push_str(&next_steps(outcome, name, go_on));
+            text.push_str(&next_steps(outcome, name, go_on, has_parsers));
         }
         output.text(&text)?;
     }
@@ -383,14 +386,23 @@ fn store(log: &Log, run: RunId, settings_of: SettingsOf, global: &Global) -> Res
     Ok(())
 }
 
-fn next_steps(outcome: &str, name: &str, go_on: &str) -> String {
+/// Whether a study has parsers of its own, or is not known here. Those of a judge are in its config, and have no later versions.
+fn has_parsers(experiment: &str, global: &Global) -> bool {
+    global.studies.find(experiment).is_none_or(|study| !study.parsers().is_empty())
+}
+
+fn next_steps(outcome: &str, name: &str, go_on: &str, has_parsers: bool) -> String {
     let retold = begins();
     let command = format!("{retold} {go_on}");
+    let check = match has_parsers {
+        true => format!("  {retold} check {name}           re-parse with the latest parsers\n"),
+        false => String::new(),
+    };
     match outcome {
         "finished" => format!(
             "\nnext:\n  \
-             {retold} replay {name}          prove that the outcome is identical, offline\n  \
-             {retold} check {name}           re-parse with the latest parsers\n  \
+             {retold} replay {name}          prove that the outcome is identical, offline\n\
+             {check}  \
              {retold} show {name}            what is in the run\n  \
              {retold} export {name} FILE     write it to a file (.jsonl, .jsonl.gz, .jsonl.zst)\n"
         ),

@@ -14,7 +14,7 @@ use retold::escaping::printable;
 use retold::model::{Price, Prices};
 use retold::run::{Forecast, ModelForecast};
 use retold::totals::{Figures, PartFigures, Totals};
-use retold_figures::{ExpectedInterval, Figure, FigureTable};
+use retold_figures::{ExpectedInterval, Figure, FigureFinding, FigureTable};
 use retold_study::config::ModelKind;
 
 /// What a run like another one would ask, cost and show.
@@ -24,6 +24,10 @@ pub(super) struct PlannedRun {
     priced_as: Option<String>,
     forecast: Forecast,
     intervals: Vec<ExpectedInterval>,
+    /// What looks wrong with figures, each with its figure.
+    findings: Vec<(String, FigureFinding)>,
+    /// What has to be said of figures that count made-up verdicts.
+    banner: Option<&'static str>,
 }
 
 /// The price that counts for all answers in text; `None` for a kind of model: then each model that requests name has its own.
@@ -68,8 +72,12 @@ impl PlannedRun {
         let tables = args.figures.tables(std::slice::from_ref(selected), global)?;
         let intervals = tables.iter().flat_map(FigureTable::expected);
         let intervals = intervals.chain(headline.iter().map(Figure::expected)).collect();
+        let finding = |table: &FigureTable| Some((table.title(), table.finding.clone()?));
+        let findings = tables.iter().filter_map(finding).collect();
+        let banner = tables.iter().find_map(FigureTable::banner);
         let calls = figures.all.counts.calls.asked;
-        Ok(PlannedRun { calls, priced_as, forecast: forecast(&figures), intervals })
+        let forecast = forecast(&figures);
+        Ok(PlannedRun { calls, priced_as, forecast, intervals, findings, banner })
     }
 
     /// `answers` are those that the plan is made from.
@@ -80,12 +88,20 @@ impl PlannedRun {
         });
         let tokens = format!("tokens of the {answers} answers{priced}");
         let tokens = forecast_text(&self.forecast, &tokens);
-        format!("{calls} to ask\n{tokens}{}", intervals_text(&self.intervals, answers))
+        let banner = self.banner.map_or_else(String::new, |banner| format!("{banner}\n"));
+        let intervals = intervals_text(&self.intervals, answers);
+        let finding =
+            |(figure, finding): &(String, FigureFinding)| format!("  {figure}: {finding}\n");
+        let findings: String = self.findings.iter().map(finding).collect();
+        format!("{calls} to ask\n{tokens}{banner}{intervals}{findings}")
     }
 
     pub(super) fn json(&self) -> Value {
-        let PlannedRun { calls, priced_as, forecast, intervals } = self;
-        json!({"calls": calls, "priced_as": priced_as, "forecast": forecast, "intervals": intervals})
+        let PlannedRun { calls, priced_as, forecast, intervals, findings, banner } = self;
+        let finding = |(figure, finding): &(String, FigureFinding)| json!({"figure": figure, "finding": finding});
+        let findings: Vec<Value> = findings.iter().map(finding).collect();
+        json!({"calls": calls, "priced_as": priced_as, "forecast": forecast, "intervals": intervals,
+            "findings": findings, "simulated_verdicts": banner.is_some()})
     }
 }
 
@@ -98,16 +114,15 @@ fn at_price<'m>(prices: &Prices, price: Price, models: impl Iterator<Item = &'m 
     all
 }
 
-/// What a run used, as a forecast of another one like it.
+/// What another run like this one would be asked for, as a forecast: also what this one shares with its parent or with other runs.
 fn forecast(figures: &Figures) -> Forecast {
     let mut all = Forecast { cost: complete(&figures.all), ..Forecast::default() };
     for (name, of) in &figures.models {
-        let tokens = of.counts.tokens;
         let model = ModelForecast {
             calls: of.counts.calls.asked,
-            prompt_tokens: tokens.prompt.unwrap_or(0),
-            completion_tokens: tokens.completion.unwrap_or(0),
-            uncounted: tokens.uncounted,
+            prompt_tokens: of.anew.prompt_tokens.unwrap_or(0),
+            completion_tokens: of.anew.completion_tokens.unwrap_or(0),
+            uncounted: of.anew.uncounted,
             cost: complete(of),
         };
         all.prompt_tokens += model.prompt_tokens;
@@ -118,7 +133,7 @@ fn forecast(figures: &Figures) -> Forecast {
     all
 }
 
-/// The cost of all answers; `None` if it is not known of some.
+/// The cost of all answers; `None` if it is not known of some, or there are none.
 fn complete(part: &PartFigures) -> Option<f64> {
-    part.cost.dollars.filter(|_| part.cost.is_complete)
+    part.anew.dollars.filter(|_| part.anew.answers > 0)
 }
