@@ -1,5 +1,6 @@
 //! Finds what a user names: the log, a run by prefix or `latest`, a recording by its file.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -385,6 +386,23 @@ fn unusable(error: ImportError) -> CliError {
 pub(crate) fn looks_like_a_file(name: &str) -> bool {
     let could_be_a_run = name == "latest" || name.chars().all(|c| c.is_ascii_hexdigit());
     name.contains(['.', '/', '\\']) || !could_be_a_run && Path::new(name).is_file()
+}
+
+/// Runs without repetitions, which a note names.
+pub(crate) fn each_once<T>(named: Vec<T>, run_of: impl Fn(&T) -> RunId) -> Vec<T> {
+    let (mut known, mut repeated) = (BTreeSet::new(), BTreeSet::new());
+    let mut is_new = |of: &T| {
+        let run = run_of(of);
+        let is_new = known.insert(run);
+        if !is_new && repeated.insert(run) {
+            write_err(&format!(
+                "note: run {} is named more than once and counts once\n",
+                run.short(8)
+            ));
+        }
+        is_new
+    };
+    named.into_iter().filter(|of| is_new(of)).collect()
 }
 
 /// Finds a run: see [`retold_archive::find`].

@@ -96,7 +96,7 @@ impl FigureTable {
                 kind: self.kind,
                 draws: *draws,
                 clusters: *clusters,
-                unit: self.cluster(),
+                unit: self.clusters_in_words(),
                 value: *value,
                 half_width: interval.map(half_width),
                 half_width_at_worst: is_share.then(at_worst).flatten(),

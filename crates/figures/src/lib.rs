@@ -40,7 +40,7 @@ pub use merged::MOST_CLUSTERS;
 pub use permutation::{DRAWN_ASSIGNMENTS, EXACT_ASSIGNMENTS, PermutationTest};
 pub use table::{
     ClusteringUsed, ComparedGroups, FigureFinding, FigureGroup, FigureRun, FigureTable,
-    FiguresError, GroupValue, SuggestedFigures, SuggestedTables, census_of, figure_tables,
-    natural_order, suggested_figures, suggested_tables,
+    FiguresError, GroupValue, SIMULATED_VERDICTS, SuggestedFigures, SuggestedTables, census_of,
+    figure_tables, natural_order, suggested_figures, suggested_tables,
 };
 pub use words::{other_seed, other_seeds};

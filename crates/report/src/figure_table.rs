@@ -12,6 +12,9 @@ use crate::html::{TABLE_END, begin_table, escaped};
 pub(crate) fn html(table: &FigureTable, runs: &str, page: &mut String) {
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(page, "<h2>{}</h2>", escaped(&table.title(), 300));
+    if let Some(banner) = table.banner() {
+        let _ = writeln!(page, "<p class=banner>{banner}</p>");
+    }
     page.push_str(&begin_table(table.headings()));
     for group in table.groups.iter().take(MOST_GROUPS) {
         let cells = table.cells(group);

@@ -66,10 +66,17 @@ impl ReportPage {
         };
         let Some(RunPart { summary, .. }) = self.runs.first() else { return runs };
         let started = &summary.started;
-        let what = match (started.experiment.as_str(), started.settings["name"].as_str()) {
-            (PROGRAM, Some(name)) => format!("\"{}\"", printable(name, 100)),
-            (PROGRAM, None) => "a program".to_owned(),
-            (experiment, _) => printable(experiment, 100),
+        let name =
+            |part: &RunPart| part.summary.started.settings["name"].as_str().map(str::to_owned);
+        // A name is what all runs have in common.
+        let named = self.runs.first().and_then(name);
+        let named =
+            named.filter(|first| self.runs.iter().all(|part| name(part).as_ref() == Some(first)));
+        let what = match (started.experiment.as_str(), named, self.runs.len()) {
+            (PROGRAM, Some(name), _) => format!("\"{}\"", printable(&name, 100)),
+            (PROGRAM, None, 1) => "a program".to_owned(),
+            (PROGRAM, None, _) => "programs".to_owned(),
+            (experiment, ..) => printable(experiment, 100),
         };
         format!("{what}, {runs}")
     }

@@ -120,6 +120,7 @@ pub(crate) struct FigureTableView {
 #[derive(Clone, Serialize)]
 struct FigureTableText {
     title: String,
+    banner: Option<&'static str>,
     headings: Vec<String>,
     rows: Vec<Vec<String>>,
     differences: Vec<String>,
@@ -162,6 +163,7 @@ impl FigureTableView {
     fn new(table: FigureTable) -> Self {
         let shown = FigureTableText {
             title: table.title(),
+            banner: table.banner(),
             headings: table.headings(),
             rows: table.groups.iter().map(|group| table.cells(group)).collect(),
             differences: table.differences.iter().map(|found| table.difference(found)).collect(),

@@ -94,7 +94,19 @@ fn a_simulated_judge_says_so_and_is_an_experiment_like_any_other() {
     assert!(place.ok(&format!("show {verdicts}")).contains("SIMULATED"));
     let figure = ["stats", &of, "--figure", "share of polite = polite independent"];
     let said = place.args(&figure);
-    assert!(said.out.contains("share"), "{}", said.out);
+    let banner = "SIMULATED: a program made up verdicts that are counted here; they are not data";
+    assert!(said.out.contains(banner), "{}", said.out);
+    place.ok(&format!("report {of} -o verdicts.html"));
+    assert!(place.read("verdicts.html").contains(banner));
+    place.write("ada.csv", "call,value\nq/0,polite\nq/1,rude\n");
+    place.ok(&format!("label {of} --by ada --from ada.csv"));
+    let agreement = place.ok(&format!("agreement {of} polite ada"));
+    assert!(agreement.starts_with(banner), "{agreement}");
+    // What only people decided is not made up.
+    place.write("bob.csv", "call,value\nq/0,polite\nq/1,polite\n");
+    place.ok(&format!("label {of} --by bob --from bob.csv"));
+    let people = place.ok(&format!("agreement {of} ada bob"));
+    assert!(!people.contains("SIMULATED"), "{people}");
     // Judging again replaces the verdicts.
     place.ok(&format!("judge {of} --config judge.yaml --quiet --new --set seed=9"));
     assert!(decisions(&place, verdicts).iter().all(|(.., in_force)| !in_force));

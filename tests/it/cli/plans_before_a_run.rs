@@ -121,6 +121,11 @@ fn a_plan_says_what_it_assumes() {
         .collect();
     assert_eq!(names, [figure, "solve rate"]);
     assert!(plan["intervals"][0]["half_width_at_worst"].is_f64(), "{plan}");
+    // A misspelt value, or a figure of texts, is said as `stats` says it.
+    assert_eq!(plan["findings"][0]["finding"]["no_such_value"]["value"], "x", "{plan}");
+    let said = place.args(&["plan", "small.yaml", "--figure", figure]);
+    assert!(said.out.contains(&format!("  {figure}: no value is \"x\": ")), "{}", said.out);
+    assert!(said.out.contains("clusters are single values; puzzles"), "{}", said.out);
     let said = place.run("plan");
     assert!(said.code == 2 && said.err.contains("<CONFIG>"), "{}", said.err);
     let said = place.run("plan --at 3");

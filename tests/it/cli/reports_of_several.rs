@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::reports::{page, tables};
+use super::run_figures::votes;
 use crate::support::cli::Place;
 
 /// The cells of the rows of a page that begin with some text, without tags.
@@ -110,6 +111,22 @@ fn a_report_says_when_by_which_models_and_at_what_cost() {
     place.ok("report latest -o mine.html --prices mine.yaml");
     let mine = place.read("mine.html");
     assert!(mine.contains("<tr><th>cost</th><td>$") && mine != page);
+}
+
+/// A run that is named twice is no second run, and the title does not say that all runs are the first.
+#[test]
+fn runs_of_several_names_are_titled_by_what_they_share() {
+    let place = Place::new();
+    votes(&place, 0xa1, [8, 3]);
+    votes(&place, 0xa2, [5, 3]);
+    let said = place.run("report a1a1 a2a2 a1a1 -o page.html");
+    let note = "note: run a1a1a1a1 is named more than once and counts once\n";
+    assert_eq!((said.code, said.err.as_str()), (0, note));
+    assert!(place.read("page.html").contains("<h1>programs, 2 runs</h1>"));
+    let said = place.run("stats a1a1 a1a1");
+    assert!(said.err.starts_with(note) && !said.out.contains("minus a1a1a1a1"), "{said:?}");
+    let said = place.run("table a1a1 a1a1 --as csv");
+    assert!(said.err.starts_with(note), "{}", said.err);
 }
 
 /// A plot and a table of a hundred groups would be a page of their own.

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use clap::ValueEnum;
 use retold::escaping::printable;
+use retold_figures::SIMULATED_VERDICTS;
 use retold_figures::agreement::{
     AnswerRatings, MeasurementLevel, PairedRaters, RatedAnswers, Rater, RaterError, RaterPair,
     coefficient_text,
@@ -108,10 +109,14 @@ fn show(
         let mut object = json!(found);
         object["disagreements"] = json!(differing);
         object["run"] = json!(run);
-        object["simulated"] = simulated.into();
+        object["simulated"] = (simulated || found.simulated).into();
         output.object(&object)?;
     } else {
-        let said = if simulated { select::SIMULATED } else { "" };
+        let said = match (simulated, found.simulated) {
+            (true, _) => select::SIMULATED.to_owned(),
+            (false, true) => format!("{SIMULATED_VERDICTS}\n"),
+            (false, false) => String::new(),
+        };
         output.text(&format!("{said}{}", text(&found, &differing)))?;
     }
     Ok(Status::Fine)

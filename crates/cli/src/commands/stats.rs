@@ -1,6 +1,5 @@
 //! `retold stats`.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -84,10 +83,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let Args { runs, figures, prices: file } = args;
     let prices = prices(file.as_deref())?;
     let sources = runs.iter().map(|name| select::source_to_read(global, name));
-    let mut sources = sources.collect::<Result<Vec<RunSource>, CliError>>()?;
-    // One that is named twice counts once.
-    let mut named = BTreeSet::new();
-    sources.retain(|of| named.insert(of.run));
+    let sources = sources.collect::<Result<Vec<RunSource>, CliError>>()?;
+    let sources = select::each_once(sources, |of| of.run);
     let views = sources.iter().map(|of| gate::view(&of.log, of.run, VerifyDepth::Whole, output));
     let views = views.collect::<Result<Vec<RunView>, CliError>>()?;
     gate::through(&views, output, || {
@@ -122,8 +119,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             shown.push_str(&text(&stats.totals));
             shown.push_str(if all.len() > 1 { "\n" } else { "" });
         }
-        if all.len() > 1 {
-            shown = format!("{}{shown}", run_figures::tables(&tables));
+        if all.len() > 1 && !tables.is_empty() {
+            let is_simulated = sources.iter().any(|source| source.simulated);
+            let said = if is_simulated { select::SIMULATED } else { "" };
+            shown = format!("{said}{}{shown}", run_figures::tables(&tables));
         }
         output.text(&shown)?;
         Ok(Status::Fine)

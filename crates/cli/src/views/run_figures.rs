@@ -17,6 +17,9 @@ pub(crate) fn tables(tables: &[FigureTable]) -> String {
         };
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(text, "{}", table.title());
+        if let Some(banner) = table.banner() {
+            let _ = writeln!(text, "  {banner}");
+        }
         for row in &rows {
             let mut line = String::new();
             for (column, cell) in row.iter().enumerate() {

@@ -55,6 +55,8 @@ pub struct PairedRaters {
     /// The others.
     #[serde(skip)]
     pub agreed: Vec<RatedPlace>,
+    /// Whether any of the raters is a simulated judge.
+    pub simulated: bool,
 }
 
 impl PairedRaters {
@@ -69,6 +71,7 @@ impl PairedRaters {
             rated: self.rated,
             differing: Vec::new(),
             agreed: Vec::new(),
+            simulated: self.simulated,
         }
     }
 }
@@ -108,7 +111,18 @@ impl RatedAnswers {
         }
         let rated = (differing.len() + agreed.len()) as u64;
         let alpha = krippendorffs_alpha("agreement", &units, level);
-        PairedRaters { raters, alpha, level, not_numbers, pairs, rated, differing, agreed }
+        let simulated = used.iter().any(|rater| self.simulated.contains(rater));
+        PairedRaters {
+            raters,
+            alpha,
+            level,
+            not_numbers,
+            pairs,
+            rated,
+            differing,
+            agreed,
+            simulated,
+        }
     }
 
     fn pair(&self, choice: &RatingChoice, one: u32, other: u32) -> RaterPair {

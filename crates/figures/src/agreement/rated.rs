@@ -102,6 +102,8 @@ pub struct RatedAnswers {
     pub(super) run: RunId,
     /// Who, and the name of what they decided.
     raters: Vec<(String, String)>,
+    /// Those of them that are simulated judges.
+    pub(super) simulated: BTreeSet<u32>,
     /// Values that are the same have one number.
     pub(super) values: Numbered<String, Value>,
     labels: Numbered<(String, String), ()>,
@@ -133,6 +135,7 @@ impl RatedAnswers {
         let mut found = RatedAnswers {
             run,
             raters: Vec::new(),
+            simulated: BTreeSet::new(),
             values: Numbered::default(),
             labels: Numbered::default(),
             answers: BTreeMap::new(),
@@ -156,6 +159,9 @@ impl RatedAnswers {
             self.raters.len() - 1
         });
         let rater = u32::try_from(at).unwrap_or(u32::MAX);
+        if by.is_simulated() {
+            self.simulated.insert(rater);
+        }
         let is_found = !is_last_resort(by, last_resorts, parsers);
         let value = joined.made.details.value;
         let value = (is_found && !value.is_null()).then(|| self.values.add(key(&value), value));

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! share of vote = yes by condition
+//! share of vote by condition
 //! mean of contribution by round, condition clustered by game
 //! changed(before.vote, after.vote) by condition
 //! ```
@@ -43,6 +44,11 @@ pub enum Measure {
         comparison: ValueComparison,
         /// With what.
         value: String,
+    },
+    /// The share of each value that there is.
+    EachShare {
+        /// The name of the values.
+        of: String,
     },
     /// The mean of numbers.
     Mean {
@@ -88,7 +94,9 @@ impl Measure {
     /// How the figure is read.
     pub fn kind(&self) -> FigureKind {
         match self {
-            Measure::Share { .. } | Measure::Changed { .. } => FigureKind::Share,
+            Measure::Share { .. } | Measure::EachShare { .. } | Measure::Changed { .. } => {
+                FigureKind::Share
+            }
             Measure::Mean { .. } => FigureKind::Mean,
         }
     }
@@ -96,13 +104,20 @@ impl Measure {
     /// The names of its values.
     pub fn names(&self) -> Vec<&str> {
         match self {
-            Measure::Share { of, .. } | Measure::Mean { of } => vec![of],
+            Measure::Share { of, .. } | Measure::EachShare { of } | Measure::Mean { of } => {
+                vec![of]
+            }
             Measure::Changed { before, after } => vec![before, after],
         }
     }
 }
 
 impl ValueComparison {
+    /// Whether it asks for a value, in contrast to a comparison of numbers.
+    pub(crate) fn is_of_names(self) -> bool {
+        matches!(self, ValueComparison::Equal | ValueComparison::Unequal)
+    }
+
     const ALL: [(ValueComparison, &str); 6] = [
         (ValueComparison::Equal, "="),
         (ValueComparison::Unequal, "!="),
@@ -120,7 +135,7 @@ impl ValueComparison {
     /// only numbers are less or greater.
     pub fn holds(self, recorded: &Value, written: &str) -> Option<bool> {
         let number = written.parse::<f64>().ok();
-        if let ValueComparison::Equal | ValueComparison::Unequal = self {
+        if self.is_of_names() {
             let same = match recorded {
                 Value::Null => return None,
                 Value::String(text) => text == written,
@@ -149,6 +164,7 @@ impl fmt::Display for FigureDefinition {
             Measure::Share { of, comparison, value } => {
                 write!(f, "share of {} {} {}", name(of), comparison.as_str(), name(value))?;
             }
+            Measure::EachShare { of } => write!(f, "share of {}", name(of))?,
             Measure::Mean { of } => write!(f, "mean of {}", name(of))?,
             Measure::Changed { before, after } => {
                 write!(f, "changed({}, {})", name(before), name(after))?;

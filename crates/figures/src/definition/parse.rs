@@ -217,11 +217,22 @@ impl<'a> Reading<'a> {
                 }
                 _ => None,
             };
+            let ends = |word: &Token| matches!(word, Token::Word(word) if KEYWORDS.contains(&word.as_str()));
             let Some((comparison, _)) = found else {
-                return Err(self.expected("`= VALUE`, or another of `!=`, `<`, `<=`, `>`, `>=`"));
+                return match self.peek().is_none_or(ends) {
+                    true => Ok(Measure::EachShare { of }),
+                    false => Err(self.expected(
+                        "`= VALUE`, or another of `!=`, `<`, `<=`, `>`, `>=`, or `by LABEL` for the share of each value",
+                    )),
+                };
             };
             self.next += 1;
+            let value_at = self.next;
             let value = self.name("a value")?;
+            if !comparison.is_of_names() && !value.parse::<f64>().is_ok_and(f64::is_finite) {
+                self.next = value_at;
+                return Err(self.expected("a number"));
+            }
             return Ok(Measure::Share { of, comparison: *comparison, value });
         }
         if self.word("mean") {
@@ -267,6 +278,8 @@ mod tests {
             ("share of score>=0.5 independent", Some("share of score >= 0.5 independent")),
             ("  mean  of \"the sum\" ", Some("mean of \"the sum\"")),
             ("share of vote != \"by\"", None),
+            ("share of vote", None),
+            ("share of vote by condition independent", None),
             ("share of mood = \"so \"\"la la\"\"\"", None),
         ] {
             let read: FigureDefinition = text.parse().unwrap();
@@ -279,7 +292,8 @@ mod tests {
         let wrong = [
             "",
             "median of contribution",
-            "share of vote",
+            "share of vote yes",
+            "share of score > high",
             "share of vote = by condition",
             "share of vote = yes condition",
             "share of vote = very good",
@@ -307,7 +321,7 @@ mod tests {
             cluster in prop::option::of("[a-z ]{1,5}"),
         ) {
             let of = names[0].clone();
-            let comparison = ValueComparison::AtMost;
+            let comparison = ValueComparison::Unequal;
             let clustering = cluster.filter(|label| !names[1..].contains(label)).map(Clustering::By);
             let measure = Measure::Share { of, comparison, value };
             let written = FigureDefinition { measure, by: names[1..].to_vec(), clustering };

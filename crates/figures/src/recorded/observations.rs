@@ -27,6 +27,8 @@ pub enum Observation<'a> {
         is_fallback: bool,
         /// Whether another call of the run was given the answer first.
         is_shared: bool,
+        /// Whether a simulated judge made it up.
+        is_simulated: bool,
     },
     /// A question that has no answer: it failed, or the run ended first.
     Unanswered {
@@ -104,8 +106,15 @@ impl ObservedDecision {
             return Ok(());
         }
         let (name, value) = (made.by.decides(), &made.details.value);
-        let (is_fallback, is_shared) = (*is_fallback, *is_shared);
-        each(reader, Observation::Decision { name, question, value, is_fallback, is_shared })
+        let observation = Observation::Decision {
+            name,
+            question,
+            value,
+            is_fallback: *is_fallback,
+            is_shared: *is_shared,
+            is_simulated: made.by.is_simulated(),
+        };
+        each(reader, observation)
     }
 }
 

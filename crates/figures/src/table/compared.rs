@@ -6,13 +6,16 @@ use std::collections::BTreeMap;
 const ALL_PAIRS: usize = 4;
 
 /// Groups that differ in the last of so many labels alone or, where there are several, in the run alone, which comes
-/// after the labels.
+/// after the labels. With `each_value`, a value comes before them, which is not compared: the shares of all values add up to one.
 pub(super) fn compared_groups<V: Ord + Clone, T>(
     groups: &BTreeMap<Vec<V>, T>,
     labels: usize,
+    each_value: bool,
     is_several: bool,
 ) -> Vec<(Vec<V>, Vec<V>)> {
+    let before = usize::from(each_value);
     let along = labels.checked_sub(1).into_iter().chain(is_several.then_some(labels));
+    let along = along.map(|label| before + label);
     let mut pairs = Vec::new();
     for along in along {
         let mut alike: BTreeMap<Vec<&V>, Vec<&Vec<V>>> = BTreeMap::new();
@@ -40,7 +43,7 @@ mod tests {
     fn pairs(groups: &[&str], labels: usize, is_several: bool) -> Vec<String> {
         let group = |text: &&str| (text.split(' ').map(str::to_owned).collect(), ());
         let groups: BTreeMap<Vec<String>, ()> = groups.iter().map(group).collect();
-        let pairs = compared_groups(&groups, labels, is_several);
+        let pairs = compared_groups(&groups, labels, false, is_several);
         pairs.iter().map(|(one, other)| format!("{}-{}", one.join(" "), other.join(" "))).collect()
     }
 
@@ -52,5 +55,9 @@ mod tests {
         assert_eq!(pairs(&["x", "y"], 0, true), ["x-y"]);
         assert_eq!(pairs(&["a", "b", "c", "d", "e"], 1, false), ["a-b", "a-c", "a-d", "a-e"]);
         assert_eq!(pairs(&["a", "b"], 0, false), Vec::<String>::new());
+        let values: BTreeMap<Vec<&str>, ()> =
+            [["no", "a"], ["no", "b"], ["yes", "a"]].map(|group| (group.into(), ())).into();
+        let found = compared_groups(&values, 1, true, false);
+        assert_eq!(found, [(vec!["no", "a"], vec!["no", "b"])]);
     }
 }

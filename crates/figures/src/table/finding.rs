@@ -8,6 +8,7 @@ use retold::escaping::printable;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::each_value::name_of;
 use crate::definition::{Measure, ValueComparison};
 
 /// How many different values are named, and how much of each.
@@ -27,7 +28,7 @@ pub enum FigureFinding {
         /// Whether there are others.
         more: bool,
     },
-    /// A mean leaves out values that are not numbers.
+    /// A mean, or a comparison of numbers, leaves out values that are not numbers.
     NotNumbers {
         /// How many.
         values: u64,
@@ -51,10 +52,13 @@ impl fmt::Display for FigureFinding {
             }
             FigureFinding::NotNumbers { values, such_as } => {
                 let (count, such_as) = (counted(*values, "value"), quoted(such_as));
-                let are = if *values == 1 { "is not a number" } else { "are not numbers" };
+                let (are, counts) = match values {
+                    1 => ("is not a number", "counts"),
+                    _ => ("are not numbers", "count"),
+                };
                 write!(
                     f,
-                    "{count} {are}, such as {such_as}, and count as missing; `share of` counts texts"
+                    "{count} {are}, such as {such_as}, and {counts} as missing: means, < and > need numbers; `share of NAME = VALUE` counts texts"
                 )
             }
         }
@@ -75,23 +79,26 @@ impl SeenValues {
     /// Takes note of a value.
     pub(super) fn add(&mut self, measure: &Measure, value: &Value) {
         match measure {
-            Measure::Share { comparison: ValueComparison::Equal, value: written, .. } => {
+            Measure::Share { comparison, value: written, .. } if comparison.is_of_names() => {
                 self.is_matched |= ValueComparison::Equal.holds(value, written) == Some(true);
                 if self.is_matched {
                     return;
                 }
-                let text = text_of(value);
+                let text = name_of(value);
                 let has_room = self.texts.len() < MOST_NAMED || self.texts.contains(&text);
                 match has_room {
                     true => drop(self.texts.insert(text)),
                     false => self.more = true,
                 }
             }
-            Measure::Mean { .. } if !value.is_number() => {
+            Measure::Share { .. } | Measure::Mean { .. } if !value.is_number() => {
                 self.not_numbers += 1;
-                self.example.get_or_insert_with(|| text_of(value));
+                self.example.get_or_insert_with(|| name_of(value));
             }
-            Measure::Share { .. } | Measure::Mean { .. } | Measure::Changed { .. } => {}
+            Measure::Share { .. }
+            | Measure::EachShare { .. }
+            | Measure::Mean { .. }
+            | Measure::Changed { .. } => {}
         }
     }
 
@@ -99,15 +106,13 @@ impl SeenValues {
     pub(super) fn finding(self, measure: &Measure) -> Option<FigureFinding> {
         let SeenValues { is_matched, texts, more, not_numbers, example } = self;
         match measure {
-            Measure::Share { value, .. } if !is_matched && !texts.is_empty() => {
+            Measure::Share { comparison, value, .. }
+                if comparison.is_of_names() && !is_matched && !texts.is_empty() =>
+            {
                 let (value, values) = (value.clone(), texts.into_iter().collect());
                 Some(FigureFinding::NoSuchValue { value, values, more })
             }
             _ => example.map(|such_as| FigureFinding::NotNumbers { values: not_numbers, such_as }),
         }
     }
-}
-
-fn text_of(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

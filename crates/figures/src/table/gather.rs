@@ -8,6 +8,7 @@ use retold::log::{AskedModels, LogError, Reader};
 use serde_json::Value;
 
 use super::compared::compared_groups;
+use super::each_value::EachValue;
 use super::finding::SeenValues;
 use super::group::GroupValue;
 use super::label::{MODEL, label_of};
@@ -27,10 +28,10 @@ const LARGEST: f64 = 1e100;
 
 /// The draws of one group.
 #[derive(Debug, Default)]
-struct GroupDraws {
-    draws: ClusteredDraws,
-    missing: u64,
-    fallback: u64,
+pub(super) struct GroupDraws {
+    pub(super) draws: ClusteredDraws,
+    pub(super) missing: u64,
+    pub(super) fallback: u64,
 }
 
 /// The two values of a participant.
@@ -43,7 +44,7 @@ struct ParticipantValues {
 
 /// What a group counts: a value, nothing, or a last resort.
 #[derive(Debug, Clone, PartialEq)]
-enum Counted<T> {
+pub(super) enum Counted<T> {
     Value(T),
     Missing,
     Fallback,
@@ -63,11 +64,15 @@ pub(super) struct FigureGathering<'a> {
     groups: BTreeMap<Vec<GroupValue>, GroupDraws>,
     /// For `changed`: by group and participant.
     participants: BTreeMap<(Vec<GroupValue>, GroupValue), ParticipantValues>,
+    /// For the share of each value.
+    each_value: EachValue,
     models: AskedModels,
     /// Values so far, which number those that are independent.
     values: u64,
     /// Those with an answer that another call was given first.
     shared: u64,
+    /// Those that a simulated judge made up.
+    simulated: u64,
     seen: SeenValues,
 }
 
@@ -132,9 +137,11 @@ impl<'a> FigureGathering<'a> {
             is_paired,
             groups: BTreeMap::new(),
             participants: BTreeMap::new(),
+            each_value: EachValue::default(),
             models: AskedModels::default(),
             values: 0,
             shared: 0,
+            simulated: 0,
             seen: SeenValues::default(),
         })
     }
@@ -155,8 +162,12 @@ impl<'a> FigureGathering<'a> {
             }
             group.extend(self.is_several.then(|| run.clone()));
             self.values += 1;
-            let is_shared = matches!(observation, Observation::Decision { is_shared: true, .. });
-            self.shared += u64::from(is_shared && matches!(found, FoundValue::Value(_)));
+            if let (FoundValue::Value(_), Observation::Decision { is_shared, is_simulated, .. }) =
+                (&found, observation)
+            {
+                self.shared += u64::from(is_shared);
+                self.simulated += u64::from(is_simulated);
+            }
             if let FoundValue::Value(value) = found {
                 self.seen.add(&self.definition.measure, value);
             }
@@ -173,7 +184,16 @@ impl<'a> FigureGathering<'a> {
                 true => format!("{run}/{cluster}"),
                 false => cluster,
             };
-            if let Measure::Changed { .. } = self.definition.measure {
+            if let Measure::EachShare { .. } = self.definition.measure {
+                let found = match found {
+                    FoundValue::Value(value) => Counted::Value(value),
+                    FoundValue::Missing => Counted::Missing,
+                    FoundValue::Fallback => Counted::Fallback,
+                };
+                if self.each_value.groups() <= MOST_GROUPS {
+                    self.each_value.add(group, &cluster, found);
+                }
+            } else if let Measure::Changed { .. } = self.definition.measure {
                 let participant =
                     label_of(observation, &self.participant, &mut self.models, reader)?;
                 let participant = GroupValue::of_label(participant);
@@ -214,7 +234,7 @@ impl<'a> FigureGathering<'a> {
             Measure::Share { comparison, value: written, .. } => {
                 comparison.holds(value, written).map(share)
             }
-            Measure::Mean { .. } | Measure::Changed { .. } => {
+            Measure::EachShare { .. } | Measure::Mean { .. } | Measure::Changed { .. } => {
                 value.as_f64().filter(|value| value.abs() <= LARGEST)
             }
         };
@@ -234,6 +254,14 @@ impl<'a> FigureGathering<'a> {
             self.count(group, &values.cluster, draw);
         }
         let figure = self.definition.to_string();
+        if let Some((most, such_as)) = self.each_value.too_many() {
+            return Err(FiguresError::Values { figure: printable(&figure, 300), most, such_as });
+        }
+        if self.each_value.groups() > MOST_GROUPS {
+            let (figure, most) = (printable(&figure, 300), MOST_GROUPS);
+            return Err(FiguresError::Groups { figure, most });
+        }
+        self.groups.append(&mut std::mem::take(&mut self.each_value).shares());
         if self.groups.len() > MOST_GROUPS {
             let (figure, most) = (printable(&figure, 300), MOST_GROUPS);
             return Err(FiguresError::Groups { figure, most });
@@ -258,7 +286,12 @@ impl<'a> FigureGathering<'a> {
             }
         };
         let groups = self.groups.iter().map(of_group).collect();
-        let differences = compared_groups(&self.groups, self.definition.by.len(), self.is_several)
+        let of_each = match &self.definition.measure {
+            Measure::EachShare { of } => Some(of.clone()),
+            Measure::Share { .. } | Measure::Mean { .. } | Measure::Changed { .. } => None,
+        };
+        let labels = self.definition.by.len();
+        let differences = compared_groups(&self.groups, labels, of_each.is_some(), self.is_several)
             .into_iter()
             .map(|(one, other)| {
                 let (first, second) = (&self.groups[&one].draws, &self.groups[&other].draws);
@@ -268,7 +301,8 @@ impl<'a> FigureGathering<'a> {
             });
         let differences = differences.collect();
         let run = self.is_several.then(|| RUN.to_owned());
-        let labels = self.definition.by.iter().cloned().chain(run).collect();
+        let labels = of_each.into_iter().chain(self.definition.by.iter().cloned()).chain(run);
+        let labels = labels.collect();
         let finding = self.seen.finding(&self.definition.measure);
         let (clusters, shared, paired_by_name) = (self.clusters, self.shared, self.is_paired);
         Ok(FigureTable {
@@ -280,6 +314,7 @@ impl<'a> FigureGathering<'a> {
             groups,
             differences,
             shared,
+            simulated: self.simulated,
             finding,
         })
     }

@@ -1,6 +1,7 @@
 //! A figure of recorded runs: its value in each group of calls, and the differences between groups.
 
 mod compared;
+mod each_value;
 mod finding;
 mod gather;
 mod group;
@@ -23,6 +24,7 @@ use serde::Serialize;
 pub use finding::FigureFinding;
 pub use group::{GroupValue, natural_order};
 pub use suggested::{SuggestedFigures, SuggestedTables, suggested_figures, suggested_tables};
+pub use words::SIMULATED_VERDICTS;
 
 use crate::definition::FigureDefinition;
 use crate::recorded::{RunCensus, SourceError, each_observation};
@@ -48,6 +50,19 @@ pub enum FiguresError {
         figure: String,
         /// How many it may have.
         most: usize,
+    },
+    /// There are too many values for the share of each.
+    #[error(
+        "figure \"{figure}\": it has more than {most} different values, such as {such_as}: name the one whose share you want, \
+         as in `share of NAME = VALUE`"
+    )]
+    Values {
+        /// The figure.
+        figure: String,
+        /// How many it may have.
+        most: usize,
+        /// The first of them.
+        such_as: String,
     },
 }
 
@@ -82,7 +97,8 @@ pub struct FigureTable {
     pub kind: FigureKind,
     /// Which draws are taken as independent.
     pub clusters: ClusteringUsed,
-    /// What groups are named by: labels, and `run` where there are several.
+    /// What groups are named by: labels, and `run` where there are several; before them the name of the values, if the figure
+    /// is the share of each.
     pub labels: Vec<String>,
     /// Whether clusters with the same name are the same in all runs.
     pub paired_by_name: bool,
@@ -93,6 +109,8 @@ pub struct FigureTable {
     /// Values of all groups whose answers another call was given first. They are not draws of their own, so that there are no
     /// intervals and no tests.
     pub shared: u64,
+    /// Values of all groups that a simulated judge made up.
+    pub simulated: u64,
     /// What looks wrong with the figure, given its values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finding: Option<FigureFinding>,

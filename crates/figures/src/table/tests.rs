@@ -518,12 +518,46 @@ fn a_value_that_nothing_has_is_said_and_so_are_texts_in_a_mean() {
         found.finding.map(|finding| finding.to_string())
     };
     insta::assert_snapshot!(said("share of vote = Yes").unwrap(), @r#"no value is "Yes": the values are "no", "yes""#);
-    insta::assert_snapshot!(
-        said("mean of vote").unwrap(),
-        @r#"20 values are not numbers, such as "yes", and count as missing; `share of` counts texts"#
-    );
-    assert_eq!(said("share of vote = yes"), None);
-    assert_eq!(said("share of vote != Yes"), None);
+    insta::assert_snapshot!(said("share of vote != Yes").unwrap(), @r#"no value is "Yes": the values are "no", "yes""#);
+    let not_numbers = r#"20 values are not numbers, such as "yes", and count as missing: means, < and > need numbers; `share of NAME = VALUE` counts texts"#;
+    assert_eq!(said("mean of vote").unwrap(), not_numbers);
+    assert_eq!(said("share of vote >= 0.5").unwrap(), not_numbers);
+    for fine in ["share of vote = yes", "share of vote != yes", "share of vote"] {
+        assert_eq!(said(fine), None, "{fine}");
+    }
+}
+
+/// The share of each value is that of the figure that names it.
+#[test]
+fn a_figure_without_a_value_has_the_share_of_each() {
+    let mut run = votes(10, [8, 3]);
+    let labels = [("condition", "ctl"), ("participant", "ctl-11")];
+    run.decision("vote/ctl-11", &labels, "vote", json!("perhaps"));
+    run.failed("vote/ctl-12", &[("condition", "ctl"), ("participant", "ctl-12")]);
+    let figures =
+        ["share of vote by condition", "share of vote = yes by condition", "share of vote"];
+    let found = tables(vec![run], &figures).unwrap();
+    insta::assert_snapshot!(shown(&found[..1]));
+    for (group, same) in found[0].groups[4..].iter().zip(&found[1].groups) {
+        assert_eq!(
+            (group.draws, group.missing, group.value),
+            (same.draws, same.missing, same.value)
+        );
+        assert_eq!((group.clusters, group.interval), (same.clusters, same.interval));
+    }
+    // The shares of one group add up to one, and are not compared with each other.
+    assert_eq!(found[2].groups.iter().filter_map(|group| group.value).sum::<f64>(), 1.0);
+    assert!(found[2].differences.is_empty());
+}
+
+#[test]
+fn the_share_of_each_of_many_values_is_refused_and_names_some() {
+    let mut run = Written::program();
+    for n in 0..25 {
+        run.decision(&format!("q/{n}"), &[], "text", json!(format!("answer {n}")));
+    }
+    let error = tables(vec![run], &["share of text"]).unwrap_err().to_string();
+    insta::assert_snapshot!(error, @r#"figure "share of text": it has more than 20 different values, such as "answer 0", "answer 1", "answer 10", "answer 11", "answer 12": name the one whose share you want, as in `share of NAME = VALUE`"#);
 }
 
 /// A study that asks again has one value for both answers, and one that draws several samples has one for each: the facts tell.

@@ -7,6 +7,10 @@ use super::{ClusteringUsed, ComparedGroups, FigureGroup, FigureTable, GroupValue
 use crate::words::{ends, number, points};
 use crate::{FigureKind, GroupPairing, PermutationTest};
 
+/// What is said above numbers that count verdicts of a simulated judge.
+pub const SIMULATED_VERDICTS: &str =
+    "SIMULATED: a program made up verdicts that are counted here; they are not data";
+
 /// The longest name of a label that is shown.
 const LONGEST: usize = 60;
 
@@ -16,12 +20,26 @@ impl FigureTable {
         printable(&self.figure, 300)
     }
 
+    /// What has to be above the numbers, if a simulated judge made any of the values up.
+    pub fn banner(&self) -> Option<&'static str> {
+        (self.simulated > 0).then_some(SIMULATED_VERDICTS)
+    }
+
     /// What the clusters are, in the singular.
     pub(crate) fn cluster(&self) -> String {
         match &self.clusters {
             ClusteringUsed::By(label) => printable(label, LONGEST),
             ClusteringUsed::Independent => "value".to_owned(),
             ClusteringUsed::Unknown => "cluster".to_owned(),
+        }
+    }
+
+    /// What the clusters are, after "clusters are".
+    pub(crate) fn clusters_in_words(&self) -> String {
+        match &self.clusters {
+            ClusteringUsed::By(_) => format!("the values of {}", self.cluster()),
+            ClusteringUsed::Independent => "single values".to_owned(),
+            ClusteringUsed::Unknown => "not known".to_owned(),
         }
     }
 

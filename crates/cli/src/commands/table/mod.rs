@@ -5,7 +5,6 @@ mod destination;
 mod files;
 mod printed;
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -117,13 +116,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if let Destination::Stdout(_) = destination {
         output.is_a_document();
     }
-    let mut selected: Vec<RunSelection> = match all {
+    let selected: Vec<RunSelection> = match all {
         true => all_runs(select::open_to_read(global)?)?,
         false => runs.iter().map(|run| select::to_read(global, run)).collect::<Result<_, _>>()?,
     };
-    // One that is named twice is written once.
-    let mut named = BTreeSet::new();
-    selected.retain(|of| named.insert(of.run));
+    let selected = select::each_once(selected, |of| of.run);
     let view = |of: &RunSelection| gate::view(&of.log, of.run, at_once.into(), output);
     let views = selected.iter().map(view).collect::<Result<Vec<RunView>, CliError>>()?;
     let runs: Vec<RunSelection> = views.iter().map(RunSelection::before_damage).collect();
