@@ -76,17 +76,17 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage(format!("{}: the file exists", file.display()))
             .hint("--force replaces it"));
     }
+    if runs.len() > MOST_RUNS {
+        return Err(CliError::usage(format!(
+            "a report has at most {MOST_RUNS} runs, and these are {}",
+            runs.len()
+        ))
+        .hint("`retold stats RUN.. --figure FIGURE` compares any number of runs"));
+    }
     let prices = prices(price_file.as_deref())?;
     let selected = runs.iter().map(|name| select::to_read(global, name));
     let selected = selected.collect::<Result<Vec<_>, CliError>>()?;
     let selected = select::each_once(selected, |of| of.run);
-    if selected.len() > MOST_RUNS {
-        return Err(CliError::usage(format!(
-            "a report has at most {MOST_RUNS} runs, and these are {}",
-            selected.len()
-        ))
-        .hint("`retold stats RUN.. --figure FIGURE` compares any number of runs"));
-    }
     // A page is passed on without the log, so that it is only made from sound runs.
     for RunSelection { log, run } in &selected {
         gate::sound(log, *run, "no report was written", output)?;
