@@ -100,15 +100,15 @@ impl Registration for PublicGoodsStudy {
     ) -> Result<Vec<Chart>, BoxError> {
         charts(&settings.typed::<Settings>()?.config, facts)
     }
+
+    fn may_have_part(&self, name: &str) -> bool {
+        may_have_part(name)
+    }
 }
 
 /// Public goods games played by another program.
 #[derive(Debug, Clone, Copy)]
 pub struct OriginalGamesStudy;
-
-    fn may_have_part(&self, name: &str) -> bool {
-        may_have_part(name)
-    }
 
 impl Registration for OriginalGamesStudy {
     fn name(&self) -> &'static str {

@@ -1,7 +1,6 @@
 //! The list of runs, and what is known to be wrong with them without reading all their events.
 
 use crate::views::event::finding_as_json;
-use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,7 +16,6 @@ use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq, Time};
 use retold::log::{EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead, deleted_runs};
 use retold_archive::{Damage, VerifyDepth, is_cut_off, log_findings, recall_all, without_end};
-use retold_wire::PROGRAM;
 
 use super::run_table::table;
 use super::spending::{self, CallSpending};

@@ -10,6 +10,7 @@ use retold::counted::grouped;
 use retold::exchange::decides_about;
 use retold::id::RunId;
 use retold::log::LogError;
+use retold_figures::SIMULATED_VERDICTS;
 use retold_figures::agreement::{RatedAnswers, RatedPlace, RaterError};
 use serde::Serialize;
 
@@ -138,6 +139,9 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
     data.in_file = all.min(MOST_IN_FILE);
     data.agreement = Some(AgreementView::new(&agreement.found));
     let mut notices = Vec::new();
+    if agreement.found.simulated {
+        notices.push(Notice::warning(SIMULATED_VERDICTS.to_owned()));
+    }
     if agreement.found.not_numbers > 0 {
         let text = match agreement.found.not_numbers {
             1 => "1 value is not a number, and is left out of alpha.".to_owned(),
