@@ -6,7 +6,9 @@ use super::requests::RequestCache;
 use crate::event::chain::LinkedEvent;
 use crate::event::{Event, MerkleTree, NewEvent, RunFinished, StoredEvent};
 use crate::id::{RunId, Seq};
-use crate::log::{Append, Backend, Committer, EventFault, Head, LogError, Provenance, Reader};
+use crate::log::{
+    Append, Backend, Committer, EventFault, Head, LogError, Provenance, Reader, event_at,
+};
 
 /// Events read and appended together.
 const BATCH: usize = 1024;
@@ -31,7 +33,11 @@ pub fn import_recording(
     let Recording { run, log, head: end } = recording;
     let _lease = backend.lease(*run)?;
     let mut theirs = log.reader()?;
-    let head = common(backend.reader()?.as_mut(), theirs.as_mut(), *run)?;
+    let mut ours = backend.reader()?;
+    let head = match same_beginning(ours.as_mut(), theirs.as_mut(), *run, *end)? {
+        Some(head) => head,
+        None => common(ours.as_mut(), theirs.as_mut(), *run)?,
+    };
     let added = end.seq.0.saturating_sub(head.seq.0);
     if added > 0 {
         let mut committer = backend.committer()?;
@@ -41,7 +47,26 @@ pub fn import_recording(
     Ok(ImportResult { added, known: head.seq.0.min(end.seq.0) })
 }
 
-/// The end of the part of a run that the log has, which agrees with the recording.
+/// The end of the part of a run that the log has, if one end lies in the other's chain: then all before it is the same,
+/// and nothing else has to be read.
+fn same_beginning(
+    ours: &mut dyn Reader,
+    theirs: &mut dyn Reader,
+    run: RunId,
+    end: Head,
+) -> Result<Option<Head>, LogError> {
+    let Some(held) = ours.runs()?.into_iter().find(|held| held.run == run) else {
+        return Ok(Some(Head::START));
+    };
+    let head = held.head;
+    let (found, shared) = match head.seq <= end.seq {
+        true => (event_at(theirs, run, head.seq)?, head),
+        false => (event_at(ours, run, end.seq)?, end),
+    };
+    Ok(found.filter(|event| event.hash == shared.hash).map(|_| head))
+}
+
+/// The end of the part of a run that the log has, which agrees with the recording, found event by event.
 fn common(ours: &mut dyn Reader, theirs: &mut dyn Reader, run: RunId) -> Result<Head, ImportError> {
     let mut head = Head::START;
     loop {

@@ -89,6 +89,23 @@ impl BucketCommitter {
         staged.is_copy = *origin != Provenance::Here && (is_first || staged.is_copy);
         let changes = append.ledger_changes().into_iter();
         self.changes.extend(changes.map(|(change, head)| (*run, change, head)));
+        if *origin == Provenance::ElsewhereWithMore && staged.events.len() >= MOST_EVENTS {
+            self.put_begun(*run)?;
+        }
+        Ok(())
+    }
+
+    /// Puts what is staged of a long import, of which more follows, so that it need not be in memory: nobody sees it
+    /// before its last segment.
+    fn put_begun(&mut self, run: RunId) -> Result<(), LogError> {
+        let Some(staged) = self.staged.get_mut(&run) else { return Ok(()) };
+        let (events, is_copy) = (std::mem::take(&mut staged.events), staged.is_copy);
+        let end = self.end(run)?;
+        let (entries, writer) = (Vec::new(), self.writer.clone());
+        let commit = RunCommit { run, end, events, entries, is_copy, begun: true, writer };
+        let put = |segments: Arc<Segments>| async move { commit.put(&segments).await };
+        let (end, _) = self.shared.wait(put)?;
+        self.ends.insert(run, end);
         Ok(())
     }
 
@@ -104,7 +121,7 @@ impl BucketCommitter {
             let entries = of_run
                 .map(|(_, change, head)| AnnouncedEntry { what: change.to_string(), head: *head });
             let (entries, writer) = (entries.collect(), self.writer.clone());
-            Some(RunCommit { run: *run, end, events, entries, is_copy, writer })
+            Some(RunCommit { run: *run, end, events, entries, is_copy, begun: false, writer })
         });
         let commits: Vec<RunCommit> = commits.collect();
         let results = self
@@ -196,6 +213,8 @@ struct RunCommit {
     events: Vec<LinkedEvent>,
     entries: Vec<AnnouncedEntry>,
     is_copy: bool,
+    /// Whether more of the same commit follows.
+    begun: bool,
     writer: Writer,
 }
 
@@ -206,12 +225,12 @@ impl RunCommit {
 
     /// Puts the segments; returns the end of the run, and when it began.
     async fn put(self, segments: &Segments) -> Result<(RunEnd, Time), LogError> {
-        let RunCommit { run, end, events, entries, is_copy, writer } = self;
+        let RunCommit { run, end, events, entries, is_copy, begun, writer } = self;
         let mut left = events.as_slice();
         let mut end = end;
         while !left.is_empty() {
             let (now, later) = left.split_at(fitting(left));
-            let more = !later.is_empty();
+            let more = begun || !later.is_empty();
             let entries = if more { Vec::new() } else { entries.clone() };
             let number = end.segments + 1;
             let new = NewSegment { run, number, events: now, writer: &writer, more, entries };

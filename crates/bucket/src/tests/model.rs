@@ -185,6 +185,13 @@ impl State {
                     None
                 }
                 Phase::Put { segment, .. } => Some(Object::Segment(segment)),
+                // It has read all objects before the one that it creates, and so knows whether one has the entry.
+                Phase::Note { segment, .. } if self.ledger.contains(&segment) => {
+                    let mut state = self.clone();
+                    state.answered(who, false, protocol);
+                    found.push(state);
+                    None
+                }
                 Phase::Note { segment, .. } => Some(Object::Entry(self.ledger.len(), segment)),
                 Phase::Crashed => {
                     let mut state = self.clone();

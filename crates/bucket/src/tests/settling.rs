@@ -79,3 +79,23 @@ fn an_import_that_was_interrupted_is_continued_by_the_next() {
         );
     }
 }
+
+#[test]
+fn a_long_import_is_put_while_it_is_read_and_seen_when_it_is_whole() {
+    let (run, store) = (RunId([4; 8]), memory());
+    let backend = open(&store);
+    let mut committer = backend.committer().unwrap();
+    let mut head = Head::START;
+    for n in 0..10 {
+        let append = Append::new(run, head, some("Occurred", n * 1000..(n + 1) * 1000));
+        head = end(&append);
+        committer.append(&append.imported_with_more()).unwrap();
+    }
+    assert!(objects(&store).iter().any(|name| name.as_ref().contains("/runs/")));
+    assert_eq!(length(&backend, run), 0);
+    let last = Append::new(run, head, some("Occurred", 10_000..10_001));
+    head = end(&last);
+    committer.append(&last.imported()).unwrap();
+    committer.flush().unwrap();
+    assert_eq!(open(&store).reader().unwrap().runs().unwrap()[0].head, head);
+}

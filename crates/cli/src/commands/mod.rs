@@ -10,6 +10,7 @@ mod backup;
 mod cassette;
 mod check;
 mod completions;
+mod copy;
 mod diff;
 mod drift;
 mod export;
@@ -63,6 +64,7 @@ pub(crate) enum Command {
     Report(report::Args),
     Verify(verify::Args),
     Backup(backup::Args),
+    Copy(copy::Args),
     Export(export::Args),
     Import(import::Args),
     Cassette(cassette::Args),
@@ -101,6 +103,7 @@ pub(crate) fn run(
         Command::Serve(args) => serve::run(args, global, output),
         Command::Verify(args) => verify::run(args, global, output),
         Command::Backup(args) => backup::run(args, global, output),
+        Command::Copy(args) => copy::run(args, global, output),
         Command::Export(args) => export::run(args, global, output),
         Command::Import(args) => import::run(args, global, output),
         Command::Cassette(args) => cassette::run(args, global, output),

@@ -1,0 +1,113 @@
+//! `retold copy`.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::{Output, counted};
+use crate::progress;
+use crate::select;
+use retold::exchange::{ImportResult, Recording, import_recording};
+use retold::id::RunId;
+use retold::log::{Log, LogError, SharedBackend, verify_run};
+use retold_archive::{Archive, open_or_create_store};
+
+/// Copy runs from one log to another: a file, a bucket or a folder.
+///
+/// Each run is verified first, and has the same events, hashes and head in the other log. What is there already is not
+/// copied again, so the same command goes on where it was interrupted, and brings a log up to date later. Nothing is
+/// changed in the log that runs are copied from, and nothing that the other one has.
+///
+/// Logs are named as with --log: by the path of a file, or as s3://BUCKET/PREFIX, gs://BUCKET/PREFIX,
+/// az://CONTAINER/PREFIX or file:///FOLDER.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The runs; all of them, if none is named.
+    #[arg(value_name = "RUN")]
+    runs: Vec<String>,
+    /// The log that they are copied from, if it is not that of --log.
+    #[arg(long, value_name = "LOG")]
+    from: Option<PathBuf>,
+    /// The log that they are copied to. It is created if there is none.
+    #[arg(long, value_name = "LOG")]
+    to: PathBuf,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let Args { runs, from, to } = args;
+    let from = from.unwrap_or_else(|| global.log.clone());
+    if is_same(&from, &to) {
+        let message = format!("{} is the log that runs are copied from", to.display());
+        return Err(CliError::usage(message).hint("name another log with --to"));
+    }
+    let source = Archive::open(&from, global.sqlite())?.log();
+    let runs = chosen(&source, &runs)?;
+    let target = open_or_create_store(&to, global.sqlite())?;
+    let (mut copied, mut new) = (Vec::new(), 0);
+    for run in runs {
+        let ImportResult { added, known } = copy(&source, run, &target, output)?;
+        new += u64::from(added > 0);
+        if !output.is_json() {
+            output.text(&line(run, added, known))?;
+        }
+        copied.push(json!({"run": run, "events": added, "known": known}));
+    }
+    if output.is_json() {
+        output.object(&json!({"to": target.name(), "runs": Value::from(copied)}))?;
+    } else {
+        let all = counted(copied.len() as u64, "run");
+        output.text(&format!("{all}, of which {new} had something new for {}\n", target.name()))?;
+    }
+    Ok(Status::Fine)
+}
+
+fn is_same(from: &Path, to: &Path) -> bool {
+    let canonical = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    canonical(from) == canonical(to)
+}
+
+fn chosen(source: &Log, names: &[String]) -> Result<Vec<RunId>, CliError> {
+    if names.is_empty() {
+        return Ok(source.reader()?.runs()?.into_iter().map(|head| head.run).collect());
+    }
+    let found = names.iter().map(|name| Ok(select::find(source, name)?.run));
+    let found = found.collect::<Result<Vec<RunId>, CliError>>()?;
+    Ok(select::each_once(found, |run| *run))
+}
+
+/// Copies one run, if all of it is as it was written.
+fn copy(
+    source: &Log,
+    run: RunId,
+    target: &SharedBackend,
+    output: &Output,
+) -> Result<ImportResult, CliError> {
+    let _shown = progress::verifying(output);
+    let found = verify_run(source.reader()?.as_mut(), run, None)?;
+    if let Some(finding) = found.finding {
+        let message = format!("nothing of it was copied: {finding}");
+        return Err(CliError::new(Status::Difference, message)
+            .hint("`retold verify` names everything that is damaged"));
+    }
+    let recording = Recording { run, log: source.backend().clone(), head: found.head };
+    let result = import_recording(target.as_ref(), &recording)?;
+    let there = target.reader()?.runs()?.into_iter().find(|head| head.run == run);
+    if there.is_none_or(|there| there.head.seq < found.head.seq) {
+        let missing = LogError::NoSuchRun { run, path: target.name() };
+        return Err(missing.into());
+    }
+    Ok(result)
+}
+
+fn line(run: RunId, added: u64, known: u64) -> String {
+    let run = run.short(8);
+    match (added, known) {
+        (0, _) => format!("run {run}: all of it was there\n"),
+        (added, 0) => format!("run {run}: {} copied\n", counted(added, "event")),
+        (added, known) => {
+            format!("run {run}: {} copied, {known} were there\n", counted(added, "event"))
+        }
+    }
+}
