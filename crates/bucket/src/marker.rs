@@ -29,7 +29,7 @@ fn marker(probe: Option<&str>) -> Bytes {
 /// # Errors
 /// [`LogError::Missing`], [`LogError::NotALog`], [`LogError::NewerFormat`].
 pub(crate) async fn find(segments: &Segments) -> Result<(), LogError> {
-    let objects = &segments.objects;
+    let objects = segments.objects.to_open();
     let path = objects.name().to_owned();
     match objects.get(&segments.names.marker()).await? {
         Some(bytes) => check(&path, &bytes),
@@ -57,7 +57,7 @@ fn check(path: &str, bytes: &[u8]) -> Result<(), LogError> {
 /// # Errors
 /// As [`find`], and [`LogError::CannotOpen`] for a store that overwrites.
 pub(crate) async fn create(segments: &Segments) -> Result<(), LogError> {
-    let (objects, path) = (&segments.objects, segments.names.marker());
+    let (objects, path) = (segments.objects.to_open(), segments.names.marker());
     if let Created::Other(found) = objects.create(&path, &marker(None)).await? {
         check(objects.name(), &found)?;
     }

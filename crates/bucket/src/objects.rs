@@ -15,6 +15,9 @@ use crate::redaction::RedactedError;
 /// How long a writer or a reader goes on trying when the store does not answer, or answers that it cannot now.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long whoever opens a log goes on: a person waits for it, and it may be the wrong place.
+const PATIENCE_TO_OPEN: Duration = Duration::from_secs(10);
+
 /// The wait after the first failure; it doubles, up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 20 });
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
@@ -43,6 +46,11 @@ pub(crate) enum Created {
 impl Objects {
     pub(crate) fn new(store: Arc<dyn ObjectStore>, name: Arc<str>) -> Self {
         Objects { store, name, patience: PATIENCE }
+    }
+
+    /// The same for whoever opens the log.
+    pub(crate) fn to_open(&self) -> Self {
+        Objects { patience: PATIENCE_TO_OPEN, ..self.clone() }
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -9,7 +9,7 @@ use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::redaction;
 use retold::log::{BackedUp, SqliteBackend};
-use retold_archive::Archive;
+use retold_archive::{Archive, bucket};
 
 /// Copy the log to a new file, even while it is being written, and verify the copy.
 ///
@@ -34,6 +34,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             .hint("choose another name: a backup never overwrites anything"));
     }
     CliError::refuse_log(&file)?;
+    if bucket(&global.log)?.is_some() {
+        let message = format!("{} is not a file", global.log.display());
+        return Err(CliError::usage(message)
+            .hint("`retold copy --to FILE` copies its runs to a log in a file"));
+    }
     let archive = Archive::open(&global.log, global.sqlite())?;
     if SqliteBackend::is_only_begun(&global.log) {
         let note = archive.note().unwrap_or_default();

@@ -1,0 +1,46 @@
+//! What is said where there is no log, or no store.
+
+use super::lab::{Lab, SECRET};
+
+#[test]
+fn a_place_without_a_log_is_named() {
+    let lab = Lab::folder();
+    let said = lab.run("log");
+    assert_eq!(said.code, 3, "{}", said.err);
+    assert!(said.err.contains(&format!("there is no log at {}", lab.log)), "{}", said.err);
+    assert!(!lab.place.path("lab").exists(), "looking leaves nothing");
+}
+
+#[test]
+fn a_url_with_a_secret_is_refused_and_not_repeated() {
+    let lab = Lab::folder();
+    for url in [format!("s3://AKIA:{SECRET}@lab/x"), format!("s3://lab/x?X-Amz-Signature={SECRET}")]
+    {
+        let said = lab.run(&format!("log --log {url}"));
+        assert_eq!(said.code, 3, "{}", said.err);
+        assert!(said.err.contains("cannot open the log s3://.."), "{}", said.err);
+    }
+}
+
+#[test]
+fn a_store_that_does_not_answer_is_given_up() {
+    let lab = Lab::folder();
+    let mut command = lab.command();
+    // Nothing listens there.
+    command.env("AWS_ENDPOINT_URL", "http://127.0.0.1:9").env("AWS_REGION", "us-east-1");
+    command.env("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE").env("AWS_SECRET_ACCESS_KEY", SECRET);
+    let said =
+        crate::support::cli::Said::ended(command.args(["log", "--log", "s3://lab/x", "-vvv"]));
+    assert_eq!(said.code, 3, "{}", said.err);
+    assert!(said.err.contains("s3://lab/x"), "{}", said.err);
+    assert!(!said.err.contains(SECRET), "{}", said.err);
+}
+
+#[test]
+fn a_backup_is_of_a_file() {
+    let lab = Lab::folder();
+    lab.ok("run small.yaml --quiet --no-outputs");
+    let said = lab.run("backup copy.db");
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(said.err.contains("`retold copy --to"), "{}", said.err);
+}

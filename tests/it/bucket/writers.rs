@@ -1,0 +1,38 @@
+//! Two processes that write one run: one goes on, the other says who does.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use super::lab::Lab;
+use crate::support::cli::Said;
+
+fn one_goes_on(lab: &Lab) {
+    let config = concat!(env!("RETOLD_ROOT"), "/config/public_goods_small.yaml");
+    let study = format!("run {config} --quiet --no-outputs --set model.latency_ms=100");
+    let mut first = lab.command();
+    first.args(study.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let first = first.spawn().unwrap();
+    while !lab.run("log --json").out.contains("\"run\":") {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // Somebody takes the run for dead, which it is not.
+    let second = lab.run("run --resume latest --quiet --no-outputs");
+    let first = Said::new(first.wait_with_output().unwrap());
+    assert_eq!(second.code, 0, "{}{}", second.out, second.err);
+    assert_ne!(first.code, 0, "{}{}", first.out, first.err);
+    assert!(first.err.contains("is being written by another process: process "), "{}", first.err);
+    let verified = lab.json("verify");
+    assert_eq!(verified["problems"], serde_json::json!([]), "{verified}");
+    assert!(lab.ok("replay latest --quiet").contains("identical"));
+}
+
+#[test]
+fn in_a_folder() {
+    one_goes_on(&Lab::folder());
+}
+
+#[test]
+#[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
+fn in_a_bucket() {
+    one_goes_on(&Lab::bucket());
+}
