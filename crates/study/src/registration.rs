@@ -91,6 +91,13 @@ pub trait Registration: Sync {
         &[]
     }
 
+    /// The text of one of its configs for a file in which the document's own program wrote a config down with
+    /// other things; `None` for any other text.
+    fn original_config(&self, text: &str) -> Option<String> {
+        let _ = text;
+        None
+    }
+
     /// The name of its output folder, if it has one. The settings may lack what is drawn when a run
     /// begins.
     fn output_name(&self, settings: &ExperimentSettings) -> Option<String> {

@@ -87,6 +87,7 @@ impl Studies {
         drawn_seed: u64,
     ) -> Result<Study, ConfigError> {
         let text = read_text(path)?;
+        let text = self.iter().find_map(|study| study.original_config(&text)).unwrap_or(text);
         let file = ConfigFile { path, text: &text, overrides };
         let named = match experiment {
             Some(name) => name.to_owned(),

@@ -52,6 +52,7 @@ mod paid;
 mod parser_files;
 mod parser_list;
 mod parsing;
+mod patience;
 mod pipes;
 mod plans;
 mod plans_before_a_run;

@@ -8,7 +8,7 @@ use crate::support::server::{Received, Reply, Server};
 use crate::support::studies::{STUDIES, answers};
 
 /// A request as a chat completion, or what the API says of one that it refuses.
-type Read = Result<Value, String>;
+pub(super) type Read = Result<Value, String>;
 
 fn is_text(text: &Value) -> bool {
     text.as_str().is_some_and(|text| !text.trim().is_empty())
@@ -134,15 +134,24 @@ fn reply(kind: &str, text: &str) -> Value {
     }
 }
 
-type Reader = fn(&Value) -> Read;
+pub(super) type Reader = fn(&Value) -> Read;
 
-const KINDS: [(&str, Reader); 4] =
+pub(super) const KINDS: [(&str, Reader); 4] =
     [("anthropic", anthropic), ("gemini", gemini), ("responses", responses), ("openai", openai)];
 
 /// An API for a study. It refuses with a status that is not tried again.
 fn server(kind: &'static str, read: Reader, experiment: &str) -> Server {
+    Server::handler(strict(kind, read, experiment))
+}
+
+/// How the API answers.
+pub(super) fn strict(
+    kind: &'static str,
+    read: Reader,
+    experiment: &str,
+) -> impl Fn(&Received) -> Reply + Send + 'static {
     let answers = answers(experiment);
-    Server::handler(move |received: &Received| {
+    move |received: &Received| {
         let body = match read(&received.json()) {
             Ok(body) => body,
             Err(why) => return Reply::error(400, "invalid_request_error", &why),
@@ -152,7 +161,7 @@ fn server(kind: &'static str, read: Reader, experiment: &str) -> Server {
             return answers(&as_chat);
         }
         Reply::new(200, reply(kind, &answers(&as_chat).text()).to_string())
-    })
+    }
 }
 
 fn command(study: &str, kind: &str, server: &Server) -> String {

@@ -18,6 +18,7 @@ use serde_json::Value;
 use crate::charts::charts;
 use crate::config::Config;
 use crate::figures::figures;
+use crate::original::config::original_config;
 use crate::original::local::{self, LocalSettings, OriginalGames};
 use crate::parse::{ACTIONS_JSON, CHAT, CONTRIBUTION, CONTRIBUTION_JSON, REDISTRIBUTION};
 use crate::{NAME, PublicGoods, Settings, SimulatedPlayers, load, original};
@@ -75,6 +76,10 @@ impl Registration for PublicGoodsStudy {
 
     fn parsers(&self) -> &'static [&'static ParserFamily] {
         PARSERS
+    }
+
+    fn original_config(&self, text: &str) -> Option<String> {
+        original_config(text)
     }
 
     fn output_name(&self, settings: &ExperimentSettings) -> Option<String> {
@@ -156,13 +161,13 @@ impl Registration for OriginalGamesStudy {
         charts(&settings.typed::<LocalSettings>()?.config, facts)
     }
 
+    fn may_have_part(&self, name: &str) -> bool {
+        may_have_part(name)
+    }
+
     /// Never called: its runs have their own answers.
     fn player(&self) -> Box<dyn Player> {
         Box::new(SimulatedPlayers)
-    }
-
-    fn may_have_part(&self, name: &str) -> bool {
-        may_have_part(name)
     }
 
     fn parsers(&self) -> &'static [&'static ParserFamily] {

@@ -2,9 +2,11 @@
 //!
 //! - `tagged`: answers in tags, and tables of the games. [`PublicGoods`](crate::PublicGoods) plays
 //!   them again.
+//! - `config`: the config that the original program wrote down, for a new run.
 //! - [`local`]: prompts and answers of local models, which a separate experiment asks again word
 //!   for word.
 
+pub(crate) mod config;
 pub mod local;
 mod tagged;
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::avatars::AVATARS;
 use crate::check::check_values;
 use crate::config::Config;
 use crate::facts::PlayerTurn;
+use crate::original::config::RunConfig;
 use crate::stage::Stage;
 use retold::escaping::printable;
 use retold::run::SIMULATED_MARK;
@@ -51,13 +51,6 @@ pub(super) struct TaggedRun {
     grouped: bool,
     /// Whether the config allowed messages but no player was asked for any.
     unasked: bool,
-}
-
-/// `config.json`, as the original program writes it.
-#[derive(Deserialize)]
-struct RunConfig {
-    experiment_id: String,
-    config: Map<String, Value>,
 }
 
 impl TaggedRun {
