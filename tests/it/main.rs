@@ -29,6 +29,7 @@ mod fuzz_smoke;
 #[path = "../../fuzz/src/lib.rs"]
 mod fuzz_targets;
 mod game24_parsers;
+mod glossary;
 mod growth;
 mod independence;
 mod index;

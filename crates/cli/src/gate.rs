@@ -16,8 +16,8 @@ use crate::select::RunSelection;
 /// Whether a long run is verified before a part of it is shown.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(crate) struct UnverifiedArg {
-    /// Do not verify a run of more than 100,000 events first, as is otherwise done once until the
-    /// log changes. Only what is read is checked.
+    /// Skip the verification of a run of more than 100,000 events, which is otherwise done once until
+    /// the log changes. Only the events that are read are checked.
     #[arg(long)]
     unverified: bool,
 }

@@ -15,7 +15,7 @@ use crate::runs::program::{self, PaceArg, Playing, ProxyMode, Proxying, RulesArg
 /// its own; a header X-Retold-Run may have the name instead. POST ADDRESS/run/NAME/_retold/finish
 /// finishes one run while the others go on.
 ///
-/// It listens on this machine alone. At any other address it wants a token, which clients send in the
+/// It listens on this machine alone. At any other address it requires a token, which clients send in the
 /// header X-Retold-Token or before the path: ADDRESS/token/TOKEN/run/NAME/UPSTREAM.
 ///
 /// In a replay, the exit code is 1 if a request was not recorded or a reported outcome differs.

@@ -18,9 +18,9 @@ use crate::select;
 /// code. Its requests go through a server on this machine, because the variables in which SDKs look
 /// for their base URL name it: OPENAI_BASE_URL, OPENAI_API_BASE, ANTHROPIC_BASE_URL,
 /// GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST, TOGETHER_BASE_URL, and if they are set, AZURE_OPENAI_ENDPOINT,
-/// GROQ_BASE_URL, CEREBRAS_BASE_URL, GOOGLE_VERTEX_BASE_URL and ANTHROPIC_VERTEX_BASE_URL. What these
-/// variables were is where the requests go on to; otherwise they go to the provider. Each answer is in
-/// the log before the program has seen its end. Keys are forwarded, and never recorded.
+/// GROQ_BASE_URL, CEREBRAS_BASE_URL, GOOGLE_VERTEX_BASE_URL and ANTHROPIC_VERTEX_BASE_URL. From there,
+/// requests go to the servers that these variables named before, or else to the provider. Each answer is
+/// in the log before the program has seen its end. Keys are forwarded, and never recorded.
 ///
 /// `retold replay RUN -- CMD` runs the program again from the recorded answers: retold asks nothing
 /// then, and needs no key. Requests that go past retold are neither recorded nor replayed: --watch

@@ -31,9 +31,9 @@ use retold_figures::{Estimate, Figure, FigureTable};
 /// named, never counted as 0. Latency is by nearest rank, over the answers with a recorded
 /// time of 1 ms or more.
 ///
-/// What was saved are answers that were used again within the run, that a fork shares with its
-/// parent, that a resumed run already had, and tokens in the provider's cache. A replay leaves no
-/// events: what one replay saves is shown, not how many there were.
+/// Saved are answers that were used again within the run, that a fork shares with its parent or that a
+/// resumed run already had, and tokens in the provider's cache. A replay leaves no events: the output
+/// shows what one replay saves, not how many there were.
 ///
 /// Figures come first: those of --figure and --figures, or else a study's headline figures, or, of a run
 /// that no study made, the means or commonest values of its decisions, by label. Each group has its 95 % interval, and what is missing

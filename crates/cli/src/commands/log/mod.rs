@@ -66,12 +66,12 @@ pub(crate) struct Args {
     #[command(flatten)]
     filter: ListingFilter,
     /// Only questions and answers that have all of these words; words in quotes must follow each
-    /// other. A question is found by what no earlier prompt has. The words are indexed once, in
-    /// LOG-search or in the user's cache.
+    /// other. A question is found by the words that it adds to earlier prompts. The words are indexed
+    /// once, in LOG-search or in the user's cache.
     #[arg(long, value_name = "TEXT", requires = "run", conflicts_with = "follow")]
     search: Option<String>,
     /// Keep listing events as they are added, until the run is finished or abandoned. If no process
-    /// writes it any more, this is said once. With --json, a line each.
+    /// writes it any more, this is reported once. With --json, a line each.
     #[arg(long, requires = "run", conflicts_with = "most")]
     follow: bool,
     #[command(flatten)]

@@ -26,7 +26,7 @@ const SHOWN: usize = 400;
 /// It holds if the answer, the decision about it if the proof has one, the prompt, and every event that the prompt
 /// states it was made from are in a run with this root.
 ///
-/// What those events came from in turn may be in the file as well, but that all of it is there is not checked: their
+/// The file may also have the events from which those were made, but whether it has all of them is not checked: their
 /// decisions have proofs of their own.
 ///
 /// Anyone can make a run of their own, and a proof from it. So compare the root, or the head of the
