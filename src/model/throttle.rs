@@ -205,8 +205,8 @@ impl Throttle {
         self.learned.answered(Instant::now());
     }
 
-    /// Notes that an attempt was refused because too much was asked: the next ones are spaced at the rate at
-    /// which answers came.
+    /// Notes that an attempt was refused because too much was asked. If many are, the next ones are spaced at
+    /// the rate at which answers came.
     pub fn refused(&self) {
         self.learned.refused(Instant::now());
     }
@@ -258,49 +258,66 @@ mod tests {
         let _third = throttle.acquire().await;
     }
 
-    /// A provider that lets 60 attempts through in each second, asked by 64 at once: with retries after two
-    /// seconds and more, no call is refused more than three times.
-    #[tokio::test(start_paused = true)]
-    async fn a_rate_limit_is_learned() {
+    /// How often each of many calls is refused, 64 at once, with retries that wait up to `longest` seconds; and how many
+    /// seconds all take. `serves` says whether an attempt at that time is answered.
+    async fn refusals(
+        calls: u32,
+        longest: u64,
+        mut serves: impl FnMut(Duration) -> bool,
+    ) -> (Vec<u32>, u64) {
         let limits = Limits { concurrency: 64, ..Limits::default() };
         let throttle = Throttle::new(&limits).unwrap();
         let start = Instant::now();
-        let served = std::sync::Mutex::new((0, 0));
-        let serve = || {
-            let window = start.elapsed().as_secs();
-            let mut served = served.lock().unwrap();
-            if served.0 != window {
-                *served = (window, 0);
-            }
-            served.1 += 1;
-            served.1 <= 60
-        };
+        let serves = std::cell::RefCell::new(&mut serves);
         let call = async || {
-            for refusals in 0.. {
+            let mut refused = 0;
+            loop {
                 let permit = throttle.acquire().await;
                 tokio::time::sleep(Duration::from_millis(20)).await;
-                if serve() {
+                let is_served = (serves.borrow_mut())(start.elapsed());
+                if is_served {
                     throttle.answered();
-                    return refusals;
+                    return refused;
                 }
                 throttle.refused();
                 drop(permit);
-                tokio::time::sleep(Duration::from_secs(2 << refusals)).await;
+                tokio::time::sleep(Duration::from_secs(longest.min(2 << refused))).await;
+                refused += 1;
             }
-            0
         };
-        let refusals = futures::future::join_all((0..6_000).map(|_| call())).await;
-        let count = |most: i32| refusals.iter().filter(|n| **n >= most).count();
-        assert_eq!(
-            count(4),
-            0,
-            "{} were refused, {} twice, {} three times",
-            count(1),
-            count(2),
-            count(3)
-        );
-        let seconds = start.elapsed().as_secs();
-        assert!((100..125).contains(&seconds), "{seconds} s, where 100 are the least");
+        let refused = futures::future::join_all((0..calls).map(|_| call())).await;
+        (refused, start.elapsed().as_secs())
+    }
+
+    /// A provider that lets 60 attempts through in each second.
+    #[tokio::test(start_paused = true)]
+    async fn a_rate_limit_is_learned() {
+        let mut window = (0, 0);
+        let (refused, seconds) = refusals(6_000, 120, |now| {
+            if window.0 != now.as_secs() {
+                window = (now.as_secs(), 0);
+            }
+            window.1 += 1;
+            window.1 <= 60
+        })
+        .await;
+        let count = |most: u32| refused.iter().filter(|n| **n >= most).count();
+        assert_eq!(count(4), 0, "{} were refused, {} thrice", count(1), count(3));
+        assert!((100..130).contains(&seconds), "{seconds} s, where 100 are the least");
+    }
+
+    /// A provider that refuses every third attempt, however slowly it is asked: spacing does not help, and
+    /// costs little.
+    #[tokio::test(start_paused = true)]
+    async fn refusals_without_a_rate_do_not_slow_a_run_down() {
+        let mut attempts = 0;
+        let (_, seconds) = refusals(100_000, 4, |_| {
+            attempts += 1;
+            attempts % 3 != 0
+        })
+        .await;
+        // 150,000 attempts at 3,200 in a second, and the last retries.
+        assert!((46..150).contains(&seconds), "{seconds} s");
     }
 
     #[test]
