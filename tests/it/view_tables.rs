@@ -34,7 +34,7 @@ fn table(place: &Place, name: &str) -> Vec<Row> {
 /// The rows of a view.
 fn view(db: &Connection, name: &str) -> Vec<Row> {
     let mut select = db.prepare(&format!("SELECT * FROM {name}")).unwrap();
-    let columns: Vec<String> = select.column_names().into_iter().map(str::to_owned).collect();
+    let columns: Vec<String> = select.column_names().map(str::to_owned).collect();
     let rows = select.query_map([], |row| {
         let cells = columns.iter().enumerate().map(|(at, column)| {
             Ok((

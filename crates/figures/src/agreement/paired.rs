@@ -59,23 +59,6 @@ pub struct PairedRaters {
     pub simulated: bool,
 }
 
-impl PairedRaters {
-    /// The same without the places of answers, of which there may be many.
-    pub fn without_places(&self) -> Self {
-        PairedRaters {
-            raters: self.raters.clone(),
-            alpha: self.alpha,
-            level: self.level,
-            not_numbers: self.not_numbers,
-            pairs: self.pairs.clone(),
-            rated: self.rated,
-            differing: Vec::new(),
-            agreed: Vec::new(),
-            simulated: self.simulated,
-        }
-    }
-}
-
 impl RatedAnswers {
     /// How well raters agree.
     pub fn agreement(&self, choice: &RatingChoice, level: MeasurementLevel) -> PairedRaters {

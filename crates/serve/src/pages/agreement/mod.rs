@@ -32,14 +32,14 @@ const MOST: usize = 25;
 pub(super) const KEYS: &[&str] = &["name", "label", "level", "skip"];
 
 #[derive(Serialize, Default)]
-struct AgreementPage {
+struct AgreementPage<'a> {
     /// The names of decisions to choose from.
     names: Vec<NameChoice>,
     /// The labels of calls to choose from.
     labels: Vec<LabelChoices>,
     levels: Vec<LevelChoice>,
     /// `None` while it is computed, and if there is none.
-    agreement: Option<AgreementView>,
+    agreement: Option<AgreementView<'a>>,
     /// Why there is none.
     none: Option<String>,
     /// A part of the answers with two values or more: those about which raters disagree come first.
@@ -73,7 +73,7 @@ impl RunPageRequest<'_> {
     }
 
     /// The comparison that a query asks for. What there is to choose from is filled in as soon as it is known.
-    fn compared(&self, data: &mut AgreementPage) -> Result<Compared, PageError> {
+    fn compared(&self, data: &mut AgreementPage<'_>) -> Result<Compared, PageError> {
         let site = &self.asked.site;
         let end = site.computed_end(&self.head, !self.info.can_grow());
         data.end = (end < self.head.head.seq).then_some(end.0);

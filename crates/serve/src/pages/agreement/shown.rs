@@ -20,9 +20,9 @@ const LONGEST_VALUE: usize = 600;
 
 /// How well raters agree.
 #[derive(Serialize)]
-pub(super) struct AgreementView {
+pub(super) struct AgreementView<'a> {
     #[serde(flatten)]
-    found: PairedRaters,
+    found: &'a PairedRaters,
     /// Alpha with its interval.
     alpha_text: String,
     differing: usize,
@@ -38,8 +38,8 @@ struct PairText {
     kappa: String,
 }
 
-impl AgreementView {
-    pub(super) fn new(found: &PairedRaters) -> Self {
+impl<'a> AgreementView<'a> {
+    pub(super) fn new(found: &'a PairedRaters) -> Self {
         let pair = |RaterPair { both, same, kappa, .. }: &RaterPair| PairText {
             share: (*both > 0).then(|| *same as f64 / *both as f64),
             kappa: if *both > 0 { coefficient_text(*kappa) } else { String::new() },
@@ -48,7 +48,7 @@ impl AgreementView {
             alpha_text: coefficient_text(found.alpha),
             differing: found.differing.len(),
             pairs_text: found.pairs.iter().map(pair).collect(),
-            found: found.without_places(),
+            found,
         }
     }
 }
