@@ -7,6 +7,7 @@
 
 mod error;
 mod reader;
+mod standard_input;
 mod unpacked;
 mod whole;
 mod writer;

@@ -8,6 +8,7 @@ use memchr::memchr;
 
 use super::Packing;
 use super::error::{JsonlError, JsonlProblem};
+use super::standard_input::standard_input;
 use super::unpacked::{Bomb, BoundedDecoder, ByteCounter, WideWindow, zstd_decoder};
 use crate::encoding::wide;
 use crate::open::open;
@@ -49,7 +50,7 @@ impl JsonlReader {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, JsonlError> {
         let path = path.as_ref();
         if path == Path::new("-") {
-            return Self::of_pipe(Path::new("standard input"), io::stdin());
+            return Self::of_pipe(Path::new("standard input"), standard_input());
         }
         let failed = |e| JsonlError::new(path, None, JsonlProblem::Open(e));
         let file = open(path).map_err(failed)?;

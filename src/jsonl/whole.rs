@@ -7,13 +7,22 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::Packing;
 use super::error::{JsonlError, JsonlProblem};
+use super::standard_input::{look, standard_input};
 use super::unpacked::{Bomb, BoundedDecoder, ByteCounter, WideWindow, zstd_decoder};
 use crate::open::open;
 
 /// The first bytes of a regular file, unpacked; nothing of a pipe, which can be read only once, and
-/// nothing if it cannot be read, which is reported by whoever reads it.
+/// nothing if it cannot be read, which is reported by whoever reads it. `-` is the standard input, whose first bytes are
+/// still there for the next reader.
 pub fn beginning(path: &Path, bytes: u64) -> Vec<u8> {
     let mut begin = Vec::new();
+    if path == Path::new("-") {
+        if let Ok(unpacked) = unpacking(Cursor::new(look(bytes))) {
+            // It ends in the middle of what is packed.
+            let _ = unpacked.take(bytes).read_to_end(&mut begin);
+        }
+        return begin;
+    }
     // Opening a pipe takes something out of it.
     if path.metadata().is_ok_and(|about| about.is_file())
         && let Ok(file) = open(path)
@@ -32,7 +41,7 @@ pub fn beginning(path: &Path, bytes: u64) -> Vec<u8> {
 /// [`JsonlError`]: it cannot be read, or is too long, or unpacks to many times its size.
 pub fn read_whole(path: &Path, longest: u64) -> Result<Vec<u8>, JsonlError> {
     if path == Path::new("-") {
-        return all(Path::new("standard input"), io::stdin(), longest);
+        return all(Path::new("standard input"), standard_input(), longest);
     }
     let file = open(path).map_err(|e| JsonlError::new(path, None, JsonlProblem::Open(e)))?;
     all(path, file, longest)

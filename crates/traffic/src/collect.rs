@@ -367,7 +367,7 @@ impl RunBuilder {
     ) -> Result<LoggedOutcome, NotCollected> {
         match (answer, &question.http) {
             (TrafficAnswer::Http { status, mut headers, body }, Some((incoming, asked))) => {
-                noted(&headers, "answers", is_kept, notes);
+                noted(&headers, "headers of answers", is_kept, notes);
                 redirected(&mut headers, incoming, hosts);
                 let answer = Elsewhere { status, headers, body };
                 Ok(answer.outcome(incoming, asked, ticket.attempt, &self.rules)?)
@@ -405,7 +405,7 @@ impl RunBuilder {
 fn incoming(http: Http, hosts: &mut Hosts, notes: &mut Notes) -> Result<Incoming, NotCollected> {
     let Http { method, url, headers, body } = http;
     let parts = UrlParts::parse(&url)?;
-    noted(&headers, "requests", is_counted, notes);
+    noted(&headers, "headers of requests", is_counted, notes);
     let (upstream, path) = hosts.place(&parts);
     // Of an upstream that the user named, as well.
     let path = providers::path(&upstream, &path).into_owned();
@@ -422,7 +422,7 @@ fn noted(
 ) {
     let left: BTreeSet<&str> =
         headers.keys().filter(|name| !kept(name)).map(http::HeaderName::as_str).collect();
-    notes.headers(side, left);
+    notes.names(side, left);
 }
 
 /// Notes that an answer cannot be read, or has no end.

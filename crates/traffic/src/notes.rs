@@ -11,7 +11,7 @@ const PLACES: usize = 5;
 #[derive(Debug, Clone, Default)]
 pub struct Notes {
     lost: BTreeMap<String, Vec<String>>,
-    headers: BTreeMap<&'static str, (BTreeSet<String>, usize)>,
+    names: BTreeMap<&'static str, (BTreeSet<String>, usize)>,
     counted: BTreeMap<&'static str, u64>,
 }
 
@@ -32,14 +32,10 @@ impl Notes {
         self.lost.entry(what.to_owned()).or_default().push(place.to_owned());
     }
 
-    /// Notes the names of headers that are not kept.
-    pub(crate) fn headers<'a>(
-        &mut self,
-        side: &'static str,
-        names: impl IntoIterator<Item = &'a str>,
-    ) {
+    /// Notes the names of things that are not kept, such as headers of requests.
+    pub(crate) fn names<'a>(&mut self, of: &'static str, names: impl IntoIterator<Item = &'a str>) {
         for name in names {
-            let (all, times) = self.headers.entry(side).or_default();
+            let (all, times) = self.names.entry(of).or_default();
             all.insert(name.to_owned());
             *times += 1;
         }
@@ -52,9 +48,9 @@ impl Notes {
 
     /// Everything that was noted.
     pub fn all(&self) -> impl Iterator<Item = Note> {
-        let headers = self.headers.iter().map(|(side, (names, times))| {
+        let names = self.names.iter().map(|(of, (names, times))| {
             let names = names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-            Note { what: format!("headers of {side}: {names}"), times: *times, places: Vec::new() }
+            Note { what: format!("{of}: {names}"), times: *times, places: Vec::new() }
         });
         let lost = self.lost.iter().map(|(what, places)| Note {
             what: what.clone(),
@@ -66,6 +62,6 @@ impl Notes {
             times: usize::try_from(*n).unwrap_or(usize::MAX),
             places: Vec::new(),
         });
-        lost.chain(headers).chain(counted)
+        lost.chain(names).chain(counted)
     }
 }

@@ -129,3 +129,87 @@ fn what_is_not_a_whole_trace_is_said_to_be_so() {
     }
     insta::assert_snapshot!(text);
 }
+
+/// Whatever a span has that its exchange does not is named.
+#[test]
+fn what_is_not_taken_over_is_listed() {
+    let text = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
+    let span = |id: &str, attributes: Value, more: Value| {
+        let mut span = json!({"traceId": "11".repeat(16), "spanId": id.repeat(8), "name": "chat",
+            "startTimeUnixNano": "1000000", "endTimeUnixNano": "2000000", "attributes": attributes});
+        span.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        span
+    };
+    let asked = || {
+        vec![
+            text("gen_ai.operation.name", "chat"),
+            text("gen_ai.request.model", "m"),
+            text(
+                "gen_ai.input.messages",
+                r#"[{"role":"user","parts":[{"type":"text","content":"hi"}]}]"#,
+            ),
+            text(
+                "gen_ai.output.messages",
+                r#"[{"role":"assistant","parts":[{"type":"text","content":"ho"}]}]"#,
+            ),
+        ]
+    };
+    let with = |more: Vec<Value>| Value::from([asked(), more].concat());
+    let integer = |key: &str, value: i64| json!({"key": key, "value": {"intValue": value}});
+    let strange = with(vec![
+        text("server.address", "here"),
+        integer("gen_ai.conversation.id", 7),
+        integer("gen_ai.usage.input_tokens", -3),
+        json!({"key": "retold.label.condition", "value": {"arrayValue": {"values": []}}}),
+    ]);
+    let score = json!([text("gen_ai.evaluation.name", "good"), text("gen_ai.evaluation.score.label", "very"),
+        {"key": "gen_ai.evaluation.score.value", "value": {"doubleValue": 0.5}}]);
+    let events = json!([{"name": "exception", "attributes": []}, {"name": "gen_ai.evaluation.result", "attributes": score}]);
+    let failed = with(vec![integer("gen_ai.usage.output_tokens", 3)]);
+    let spans = json!([
+        span(
+            "aa",
+            strange,
+            json!({"events": events, "links": [{"traceId": "22", "spanId": "33"}]})
+        ),
+        span("bb", failed, json!({"status": {"code": 2, "message": "no"}, "endTimeUnixNano": "1"})),
+    ]);
+    let resource = json!({"attributes": [text("service.name", "study")]});
+    let scopes = json!([{"scope": {"attributes": [text("library", "x")]}, "spans": spans}]);
+    let records = json!([{"traceId": "11", "spanId": "dd", "eventName": "gen_ai.choice", "body": {"stringValue": "lost"}}]);
+    let place = Place::new();
+    let lines = [
+        json!({"resourceSpans": [{"resource": resource, "scopeSpans": scopes}]}),
+        json!({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}),
+    ];
+    place.write("strange.jsonl", lines.map(|line| line.to_string()).join("\n"));
+    let said = place.ok("import strange.jsonl");
+    let (_, list) = said.split_once("not represented:\n").unwrap();
+    let (list, _) = list.split_once("\nnext:").unwrap();
+    insta::assert_snapshot!(list);
+    // A span of which everything is taken over.
+    let line = json!({"resourceSpans": [{"scopeSpans": [{"spans": [span("cc", with(Vec::new()), json!({}))]}]}]});
+    place.write("plain.jsonl", line.to_string());
+    let said = place.ok("import plain.jsonl");
+    assert!(!said.contains("not represented"), "{said}");
+}
+
+/// What a file is is seen in its first bytes, also where it is a pipe.
+#[test]
+fn a_trace_is_recognised_on_standard_input() {
+    let place = Place::new();
+    let text = std::fs::read(fixture("conventions.jsonl")).unwrap();
+    let said = place.fed(&["import", "-"], &text);
+    assert!(said.code == 0 && said.out.contains("(otlp)"), "{said:?}");
+}
+
+/// There is nothing that could be missing.
+#[test]
+fn a_request_without_messages_is_exported_as_it_is() {
+    let place = Place::new();
+    let line = json!({"call": "q", "request": {"model": "m", "messages": []}, "response": {"content": "a"}});
+    place.write("empty.jsonl", line.to_string());
+    place.ok("import empty.jsonl");
+    let said = place.ok("export latest trace.jsonl --as otlp");
+    assert!(!said.contains("messages"), "{said}");
+}

@@ -101,7 +101,9 @@ impl<'a> Asked<'a> {
     pub(super) fn conversation(&self, place: &str, notes: &mut Notes) -> Vec<Value> {
         let Some(Conversation { messages, tools, lost }) = providers::conversation_of(self.request)
         else {
-            if self.request.api() == Api::Chat {
+            let messages = self.body.get("messages").and_then(Value::as_array);
+            // A request without messages has none that could be missing.
+            if self.request.api() == Api::Chat && !messages.is_some_and(Vec::is_empty) {
                 let what = format!(
                     "the messages of a request to an API that is not known ({})",
                     self.dialect

@@ -9,6 +9,7 @@ use retold::prompt::{Api, Request};
 use serde_json::{Map, Value, json};
 
 use super::captured::{Captured, CapturedChoice, structured};
+use super::left_out::{EARLIER_TOKENS, left_out};
 use super::spans::{FoundSpan, SpanEvent};
 use crate::error::FileProblem;
 use crate::exchange::{
@@ -66,8 +67,10 @@ impl AskedSpan {
         let nanoseconds = u64::try_from(span.end.saturating_sub(span.start)).unwrap_or(0);
         let (trace, id) = &span.key;
         let label = json!({"trace": trace, "span": id, "started": span.began().to_string()});
-        let decisions = span.events.iter().filter_map(decision).collect();
+        let decisions = span.events.iter().filter_map(SpanEvent::decision).collect();
         let answers = vec![self.answer(&place, notes)];
+        let has_failed = matches!(answers.as_slice(), [TrafficAnswer::Failed(_)]);
+        left_out(&self.span, &self.captured, has_failed, notes);
         let latency = Duration::from_nanos(nanoseconds);
         Ok(TrafficExchange { place, asked, answers, decisions, label: Some(label), latency })
     }
@@ -159,8 +162,8 @@ impl AskedSpan {
             attributes.get(name).or_else(|| attributes.get(earlier)).and_then(Value::as_u64)
         };
         let usage = Usage {
-            prompt_tokens: count(names::INPUT_TOKENS, "gen_ai.usage.prompt_tokens"),
-            completion_tokens: count(names::OUTPUT_TOKENS, "gen_ai.usage.completion_tokens"),
+            prompt_tokens: count(names::INPUT_TOKENS, EARLIER_TOKENS[0]),
+            completion_tokens: count(names::OUTPUT_TOKENS, EARLIER_TOKENS[1]),
             cached_tokens: count(names::CACHED_TOKENS, names::CACHED_TOKENS),
             reasoning_tokens: count(names::REASONING_TOKENS, names::REASONING_TOKENS),
             cost: attributes.get("retold.cost").and_then(Value::as_f64),
@@ -181,22 +184,29 @@ fn failed(code: &str, error: &str) -> TrafficAnswer {
     }
 }
 
-/// A score of the answer, or a decision that retold exported.
-fn decision(event: &SpanEvent) -> Option<TrafficDecision> {
-    let SpanEvent { name, attributes } = event;
-    let text = |name: &str| attributes.get(name).and_then(Value::as_str).map(str::to_owned);
-    let (name, value, why) = match name.as_str() {
-        names::EVALUATION => {
-            let number = attributes.get(names::EVALUATION_NUMBER);
-            let value = number.or_else(|| attributes.get(names::EVALUATION_LABEL))?.clone();
-            (names::EVALUATION_NAME, value, names::EVALUATION_WHY)
-        }
-        names::DECISION => {
-            let value = attributes.get(names::DECISION_VALUE).and_then(structured)?;
-            (names::DECISION_NAME, value, names::DECISION_REASONING)
-        }
-        _ => return None,
-    };
-    let name = printable(&text(name)?, 200);
-    Some(TrafficDecision { name, value, reasoning: text(why) })
+impl SpanEvent {
+    /// Whether it is a score or a decision that can be read.
+    pub(super) fn has_decision(&self) -> bool {
+        self.decision().is_some()
+    }
+
+    /// A score of the answer, or a decision that retold exported.
+    fn decision(&self) -> Option<TrafficDecision> {
+        let SpanEvent { name, attributes } = self;
+        let text = |name: &str| attributes.get(name).and_then(Value::as_str).map(str::to_owned);
+        let (name, value, why) = match name.as_str() {
+            names::EVALUATION => {
+                let number = attributes.get(names::EVALUATION_NUMBER);
+                let value = number.or_else(|| attributes.get(names::EVALUATION_LABEL))?.clone();
+                (names::EVALUATION_NAME, value, names::EVALUATION_WHY)
+            }
+            names::DECISION => {
+                let value = attributes.get(names::DECISION_VALUE).and_then(structured)?;
+                (names::DECISION_NAME, value, names::DECISION_REASONING)
+            }
+            _ => return None,
+        };
+        let name = printable(&text(name)?, 200);
+        Some(TrafficDecision { name, value, reasoning: text(why) })
+    }
 }

@@ -22,6 +22,10 @@ pub(super) struct Captured {
     pub(super) messages: Vec<Value>,
     pub(super) choices: Vec<CapturedChoice>,
     pub(super) tools: Option<Value>,
+    /// Whether it is in an event for each message.
+    in_events: bool,
+    /// Whether it is in numbered attributes.
+    pub(super) is_flattened: bool,
 }
 
 impl Captured {
@@ -50,12 +54,20 @@ impl Captured {
         for event in &span.events {
             captured.event(event);
         }
-        if captured.messages.is_empty() && captured.choices.is_empty() {
+        captured.in_events = !captured.messages.is_empty() || !captured.choices.is_empty();
+        if !captured.in_events {
             let (messages, choices) = flattened(&span.attributes);
+            captured.is_flattened = !messages.is_empty() || !choices.is_empty();
             captured.messages = messages;
             captured.choices = choices;
         }
         captured
+    }
+
+    /// Whether the message of an event of this name is among them.
+    pub(super) fn has_message_of(&self, event: &str) -> bool {
+        let kind = event.strip_prefix("gen_ai.");
+        self.in_events && kind.is_some_and(|kind| kind == "choice" || role_of(kind).is_some())
     }
 
     /// An event with a message, as versions up to 1.36 have it.
@@ -72,15 +84,20 @@ impl Captured {
             self.choices.push(CapturedChoice { message, finish_reason });
             return;
         }
-        let role = match kind {
-            "system.message" => "system",
-            "user.message" => "user",
-            "assistant.message" => "assistant",
-            "tool.message" => "tool",
-            _ => return,
-        };
+        let Some(role) = role_of(kind) else { return };
         self.messages.push(of_fields(&Value::Object(attributes.clone()), role));
     }
+}
+
+/// Whose message an event has, by the end of its name.
+fn role_of(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "system.message" => "system",
+        "user.message" => "user",
+        "assistant.message" => "assistant",
+        "tool.message" => "tool",
+        _ => return None,
+    })
 }
 
 /// A message out of the fields of an event.

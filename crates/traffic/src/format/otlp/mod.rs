@@ -8,10 +8,12 @@
 mod asked_span;
 mod captured;
 mod flattened;
+mod left_out;
 mod spans;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use retold::escaping::printable;
 use serde_json::{Deserializer, Value};
 
 use super::Placed;
@@ -20,7 +22,8 @@ use crate::exchange::TrafficExchange;
 use crate::file::few_values;
 use crate::notes::Notes;
 use asked_span::AskedSpan;
-use spans::{FoundSpan, SpanEvent, SpanKey, log_events, spans};
+use left_out::RESOURCE_ATTRIBUTES;
+use spans::{FoundSpan, SpanEvent, SpanKey, log_events, resource_attributes, spans};
 
 /// What a value of OTLP has, one of these.
 pub(crate) const TELEMETRY: [&str; 3] = ["resourceSpans", "resourceLogs", "resourceMetrics"];
@@ -66,6 +69,8 @@ impl OtlpFiles {
         if value["resourceMetrics"].is_array() {
             notes.lost("metrics", file);
         }
+        let resources = resource_attributes(value);
+        notes.names(RESOURCE_ATTRIBUTES, resources.iter().map(String::as_str));
         self.spans.extend(spans(value));
         for (key, event) in log_events(value) {
             self.events.entry(key).or_default().push(event);
@@ -98,6 +103,10 @@ impl OtlpFiles {
                 true => exchanges.push(AskedSpan::new(span).exchange(notes)?),
                 false => notes.lost("a span that does not ask a model", &span.place()),
             }
+        }
+        for (_, span) in events.into_keys() {
+            let place = format!("span {}", printable(&span, 40));
+            notes.lost("log records of a span that is not in the files", &place);
         }
         Ok(exchanges)
     }

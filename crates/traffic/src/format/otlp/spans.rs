@@ -1,5 +1,7 @@
 //! The spans and log records of a value of OTLP.
 
+use std::collections::BTreeSet;
+
 use retold::escaping::printable;
 use retold::id::Time;
 use serde_json::{Map, Value};
@@ -20,6 +22,7 @@ pub(super) struct FoundSpan {
     pub(super) events: Vec<SpanEvent>,
     /// What its status says went wrong, if it says so.
     pub(super) error: Option<String>,
+    pub(super) has_links: bool,
 }
 
 /// Something that happened in a span: an event of it, or a log record.
@@ -60,8 +63,22 @@ pub(super) fn spans(value: &Value) -> impl Iterator<Item = FoundSpan> + '_ {
             attributes: attributes(&span["attributes"]),
             events: items(&span["events"]).map(event).collect(),
             error: is_error.then_some(message),
+            has_links: items(&span["links"]).next().is_some(),
         }
     })
+}
+
+/// The names of the attributes of the resources and scopes of a value, which say what was traced.
+pub(super) fn resource_attributes(value: &Value) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (outer, middle) in [("resourceSpans", "scopeSpans"), ("resourceLogs", "scopeLogs")] {
+        for resource in items(&value[outer]) {
+            let scopes = items(&resource[middle]).map(|scope| &scope["scope"]);
+            let all = std::iter::once(&resource["resource"]).chain(scopes);
+            names.extend(all.flat_map(|of| attributes(&of["attributes"])).map(|(name, _)| name));
+        }
+    }
+    names
 }
 
 /// The log records of a value that belong to spans.
