@@ -182,7 +182,7 @@ fn what_cannot_be_written_is_said() {
     }
     assert_eq!(place.read("there.csv"), "mine");
     place.ok("table --to there.csv --force");
-    assert!(place.read("there.csv").starts_with("run,seq,time,call,sample,puzzle,prompt,"));
+    assert!(place.read("there.csv").starts_with("call,puzzle,answer,status,sample,prompt,"));
     let said = place.run("table --to small.parquet");
     all.push_str(&place.shown("table --to small.parquet", &said));
     assert_said!("tables_refused", all);
@@ -201,7 +201,12 @@ fn the_documentation_has_every_column() {
         for column in table.columns(&LabelColumns::default(), true) {
             let _ =
                 writeln!(page, "| `{}` | {} | {} |", column.name, kind(column.kind), column.about);
-            if column.name == "sample" {
+            let before_labels = match table {
+                Table::Decisions => "value",
+                Table::Exchanges | Table::Attempts => "call",
+                Table::Runs | Table::Messages | Table::Contents | Table::Facts => "",
+            };
+            if column.name == before_labels {
                 let _ = writeln!(page, "| *each label* | text | what the call belongs to |");
             }
         }

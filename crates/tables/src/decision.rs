@@ -15,15 +15,18 @@ pub(crate) fn decision_cells<'a>(
     joined: &'a JoinedDecision,
 ) -> Vec<Cell<'a>> {
     let JoinedDecision { seq, time, question, made, in_force, accepted_as: _ } = joined;
-    let mut cells = vec![run.into(), Cell::count(seq.0), Cell::Time(time.0)];
-    cells.extend(labels.cells(question));
     let DecisionMade { response, by, details } = made;
     let DecidedBy { in_place_of: _, method, parser } = by;
     let DecisionDetails { choice, reasoning, value, warnings } = details;
-    cells.push(by.decides().into());
-    cells.push(Cell::count(choice.map(u64::from)));
-    cells.extend(value_cells(value));
+    let [json, number, text] = value_cells(value);
+    let mut cells = vec![by.decides().into(), json];
+    cells.extend(labels.cells(question));
     cells.extend([
+        question.call.as_str().into(),
+        Cell::count(u64::from(question.sample)),
+        Cell::count(choice.map(u64::from)),
+        number,
+        text,
         (&**method).into(),
         Cell::maybe(reasoning.as_deref()),
         if warnings.is_empty() {
@@ -36,13 +39,14 @@ pub(crate) fn decision_cells<'a>(
         Cell::count(response.0),
         Cell::Truth(*in_force),
     ]);
+    cells.extend(place_cells(run, (*seq, *time)));
     cells
 }
 
 /// The row of a fact. A program names its facts; those of a study say in a field of their own what they are.
 pub(crate) fn fact_cells<'a>(
     run: &'a str,
-    (seq, time): (Seq, Time),
+    at: (Seq, Time),
     started: &RunStarted,
     occurred: &'a FactOccurred,
 ) -> Vec<Cell<'a>> {
@@ -53,7 +57,7 @@ pub(crate) fn fact_cells<'a>(
         false => (fact["fact"].as_str(), fact),
     };
     let causes = occurred.causes.iter().map(|seq| seq.0).collect::<Vec<_>>();
-    let mut cells = vec![run.into(), Cell::count(seq.0), Cell::Time(time.0), Cell::maybe(name)];
+    let mut cells = vec![Cell::maybe(name)];
     cells.extend(value_cells(value));
     cells.push(Cell::maybe(fact["lane"].as_str().filter(|_| is_of_program)));
     cells.push(if causes.is_empty() {
@@ -61,7 +65,13 @@ pub(crate) fn fact_cells<'a>(
     } else {
         Value::from(causes).to_string().into()
     });
+    cells.extend(place_cells(run, at));
     cells
+}
+
+/// Where an event is, at the end of its row.
+pub(crate) fn place_cells(run: &str, (seq, time): (Seq, Time)) -> [Cell<'_>; 3] {
+    [run.into(), Cell::count(seq.0), Cell::Time(time.0)]
 }
 
 /// A value as JSON, as a number and as a text.

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::asked::AskedOf;
 use crate::column::Cell;
+use crate::decision::place_cells;
 use crate::labels::LabelColumns;
 
 /// How many rows wait at most for one before them that has no answer yet. Then they go first.
@@ -81,16 +82,18 @@ impl Exchange {
             (None, Some(_)) => "failed",
             (None, None) => "unanswered",
         };
-        let mut cells = vec![run.into(), Cell::count(question.seq.0), Cell::Time(time.0)];
+        let mut cells = vec![question.call.as_str().into()];
         cells.extend(labels.cells(question));
         cells.extend([
+            Cell::maybe(answer.as_ref().map(|answer| answer.content.text())),
+            status.into(),
+            Cell::count(u64::from(question.sample)),
             question.prompt.to_string().into(),
             Cell::maybe(provider),
             Cell::maybe(asked.map(|asked| &*asked.operation)),
             Cell::maybe(asked.and_then(|asked| asked.model.as_deref())),
             Cell::maybe(details.and_then(|details| details.model.as_deref())),
             Cell::maybe(asked.map(|asked| &*asked.parameters)),
-            status.into(),
             // One that nothing came of was asked as well.
             Cell::count(attempts + u64::from(answer.is_none() && failure.is_none())),
             http_status(part(HTTP), failure.filter(|_| answer.is_none())),
@@ -105,7 +108,6 @@ impl Exchange {
             details.and_then(|details| details.cost).map_or(Cell::Missing, Cell::Real),
             Cell::maybe(details.and_then(|details| details.id.as_deref())),
             reused.map_or(Cell::Missing, |(run, seq)| format!("{run}/{seq}").into()),
-            Cell::maybe(answer.as_ref().map(|answer| answer.content.text())),
             details.map_or(Cell::Missing, |details| reasoning(&details.extra)),
             part("tool_calls").map_or(Cell::Missing, Cell::json),
             part("other_choices").map_or(Cell::Missing, Cell::json),
@@ -121,6 +123,7 @@ impl Exchange {
             cells.push(last.map_or(Cell::Missing, |(_, text)| text.into()));
             cells.push(request.map_or(Cell::Missing, |request| Cell::json(request.body())));
         }
+        cells.extend(place_cells(run, (question.seq, *time)));
         cells
     }
 }
@@ -189,16 +192,17 @@ impl OpenExchanges {
 /// The row of a failed attempt.
 pub(crate) fn attempt_cells<'a>(
     run: &'a str,
-    (seq, time): (Seq, Time),
+    at: (Seq, Time),
     question: &'a DecidedQuestion,
     labels: &'a LabelColumns,
     details: &'a AttemptDetails,
 ) -> Vec<Cell<'a>> {
-    let mut cells = vec![run.into(), Cell::count(seq.0), Cell::Time(time.0)];
+    let mut cells = vec![question.call.as_str().into()];
     cells.extend(labels.cells(question));
     let AttemptDetails { attempt, error, gave_up, failure, from, http: _, retry_after_ms, status } =
         details;
     cells.extend([
+        Cell::count(u64::from(question.sample)),
         Cell::count(question.seq.0),
         Cell::count(u64::from(*attempt)),
         (&**failure).into(),
@@ -208,5 +212,6 @@ pub(crate) fn attempt_cells<'a>(
         Cell::Truth(*gave_up),
         from.map_or(Cell::Missing, |SharedFailure { run, seq }| format!("{run}/{seq}").into()),
     ]);
+    cells.extend(place_cells(run, at));
     cells
 }

@@ -64,10 +64,8 @@ impl LabelColumns {
         self.0.iter().map(String::as_str)
     }
 
-    /// Call, sample and labels of a question.
+    /// The labels of a question.
     pub(crate) fn cells<'a>(&'a self, of: &'a DecidedQuestion) -> impl Iterator<Item = Cell<'a>> {
-        let named = [of.call.as_str().into(), Cell::count(u64::from(of.sample))];
-        let label = |name: &String| Cell::maybe(of.labels.get(name).map(String::as_str));
-        named.into_iter().chain(self.0.iter().map(label))
+        self.0.iter().map(|name| Cell::maybe(of.labels.get(name).map(String::as_str)))
     }
 }

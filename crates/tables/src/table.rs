@@ -43,16 +43,33 @@ const RUNS: &[Listed] = &[
     ("head", Text, "the hash of its last event"),
 ];
 
-/// What a table about questions begins with, before the labels.
-const QUESTION: &[Listed] = &[
+/// Where an event is: what tables of events end with.
+const PLACE: &[Listed] = &[
     ("run", Text, "the run's id"),
     ("seq", Integer, "the position of the event in the run"),
     ("time", Time, "when it happened"),
-    ("call", Text, "where in the experiment the question was asked"),
-    ("sample", Integer, "the n-th answer of this call, from 0"),
 ];
 
+/// What tables of calls begin with, before the labels.
+const CALL: &[Listed] = &[("call", Text, "where in the experiment the question was asked")];
+
+/// What decisions begin with, before the labels.
+const DECIDED: &[Listed] = &[
+    (
+        "name",
+        Text,
+        "what was decided: the name that a program or a scorer gave, or the parser; an accepted decision has the name of the one in whose place it is",
+    ),
+    ("value", Json, "the value"),
+];
+
+/// Which answer of a call it is.
+const SAMPLE: Listed = ("sample", Integer, "the n-th answer of this call, from 0");
+
 const EXCHANGES: &[Listed] = &[
+    ("answer", Text, "the answer"),
+    ("status", Text, "`answered`, `failed` or `unanswered`"),
+    SAMPLE,
     ("prompt", Text, "the hash of the request"),
     ("provider", Text, "who was asked: the upstream's name, or the kind of a study's model"),
     ("operation", Text, "the API, as docs/apis.md names it"),
@@ -63,7 +80,6 @@ const EXCHANGES: &[Listed] = &[
         Json,
         "the request but for its messages and its model; a long text is the hash of a content",
     ),
-    ("status", Text, "`answered`, `failed` or `unanswered`"),
     ("attempts", Integer, "how often it was asked"),
     (
         "http_status",
@@ -85,7 +101,6 @@ const EXCHANGES: &[Listed] = &[
     ("cost", Real, "what the provider said that it charged, in its unit"),
     ("response_id", Text, "the provider's id of the answer"),
     ("reused_from", Text, "the answer that was used again, as RUN/SEQ"),
-    ("answer", Text, "the answer"),
     ("reasoning", Text, "the reasoning, where the API keeps it apart"),
     ("tool_calls", Json, "the tools that the model calls"),
     ("other_choices", Json, "the other choices of the answer, if several were asked for"),
@@ -125,13 +140,9 @@ const CONTENTS: &[Listed] = &[
 ];
 
 const DECISIONS: &[Listed] = &[
-    (
-        "name",
-        Text,
-        "what was decided: the name that a program or a scorer gave, or the parser; an accepted decision has the name of the one in whose place it is",
-    ),
+    CALL[0],
+    SAMPLE,
     ("choice", Integer, "the choice of the answer that it is about, from 0, if it has several"),
-    ("value", Json, "the value"),
     ("number", Real, "the value, if it is a number"),
     ("text", Text, "the value, if it is a text"),
     ("method", Text, "how the value was found"),
@@ -148,9 +159,6 @@ const DECISIONS: &[Listed] = &[
 ];
 
 const FACTS: &[Listed] = &[
-    ("run", Text, "the run's id"),
-    ("seq", Integer, "the position of the event in the run"),
-    ("time", Time, "when it happened"),
     ("name", Text, "the kind of fact, or the name that a program gave"),
     ("value", Json, "a program's value, or the whole fact of a study"),
     ("number", Real, "the value, if it is a number"),
@@ -160,6 +168,7 @@ const FACTS: &[Listed] = &[
 ];
 
 const ATTEMPTS: &[Listed] = &[
+    SAMPLE,
     ("question_seq", Integer, "the position of the question's event"),
     ("attempt", Integer, "the n-th attempt, from 0"),
     ("failure", Text, "the kind of failure"),
@@ -211,26 +220,41 @@ impl Table {
             let column = |&(name, kind, about): &Listed| Column { name: name.into(), kind, about };
             listed.iter().map(column).collect()
         };
-        let own = listed(self.own());
-        if !self.has_labels() {
-            return own;
+        let mut columns = listed(self.before_labels());
+        if self.has_labels() {
+            columns.extend(labels.columns());
         }
-        let mut columns = listed(QUESTION);
-        columns.extend(labels.columns());
-        columns.extend(own);
+        columns.extend(listed(self.own()));
         if self == Table::Exchanges && prompts {
             columns.extend(listed(PROMPT));
+        }
+        if self.is_of_events() {
+            columns.extend(listed(PLACE));
         }
         columns
     }
 
+    /// What comes before the labels: what a reader looks for first.
+    fn before_labels(self) -> &'static [Listed] {
+        match self {
+            Table::Exchanges | Table::Attempts => CALL,
+            Table::Decisions => DECIDED,
+            Table::Runs | Table::Messages | Table::Contents | Table::Facts => &[],
+        }
+    }
+
+    /// Whether each row is that of an event, and says where it is.
+    fn is_of_events(self) -> bool {
+        matches!(self, Table::Exchanges | Table::Decisions | Table::Facts | Table::Attempts)
+    }
+
     /// Whether a column of a table about questions has this name, so that a label cannot have it.
     pub(crate) fn has(name: &str) -> bool {
-        let tables = [QUESTION, EXCHANGES, DECISIONS, ATTEMPTS, PROMPT];
+        let tables = [PLACE, CALL, DECIDED, EXCHANGES, DECISIONS, ATTEMPTS, PROMPT];
         tables.iter().any(|table| table.iter().any(|column| column.0.eq_ignore_ascii_case(name)))
     }
 
-    /// The columns that only this table has.
+    /// The columns that come after the labels.
     fn own(self) -> &'static [Listed] {
         match self {
             Table::Runs => RUNS,
