@@ -73,6 +73,8 @@ class Block:
             session = Session(server.address, self._offline, self._hosts, self._exclude, self._allow_hosts)
             session.rewrite = self._rewrite
             self._server, self._session, self._run = server, session, Run(session)
+            if server.address.unfinished is not None:
+                print(_unfinished(self._arguments, server.address.unfinished), file=sys.stderr)
             _catch.install()
             activate(session)
         if self._settings is not None:
@@ -191,6 +193,15 @@ def _refuse_another() -> None:
     raise BlockError(
         f"retold: a block is active already (run {other.server.run}): blocks are one after the other, and run.call(..) "
         "names parts of one"
+    )
+
+
+def _unfinished(arguments: Sequence[str], run: str) -> str:
+    """What is said of an earlier run of the same name that is not finished."""
+    log, name = (arguments[arguments.index(flag) + 1] for flag in ("--log", "--name"))
+    return (
+        f"retold: run {run[:8]}, which is also named {name!r}, is not finished: "
+        f"retold.resume({log!r}, {run[:8]!r}) continues it"
     )
 
 

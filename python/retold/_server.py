@@ -36,6 +36,8 @@ class Address:
     #: What child processes find in their environment, and what they do not.
     environment: dict[str, str] = field(repr=False)
     unset: tuple[str, ...]
+    #: An earlier run of the same name that is not finished.
+    unfinished: str | None
 
 
 class Server:
@@ -71,6 +73,7 @@ class Server:
             paths=tuple(greeting["paths"]),
             environment=greeting["environment"],
             unset=tuple(greeting["unset"]),
+            unfinished=greeting["unfinished"],
         )
 
     def end(self, exit_code: int) -> dict[str, Any]:

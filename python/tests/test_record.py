@@ -301,6 +301,23 @@ def test_an_exception_leaves_a_run_that_can_be_resumed(model, log):
     assert run.summary["finished"] is True and len(model.asked) == 2
 
 
+def test_an_unfinished_run_of_the_same_name_is_named_once(model, log, capsys):
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+    with pytest.raises(ZeroDivisionError):
+        with retold.record(log, name="pilot") as first:
+            ask(client, "one")
+            raise ZeroDivisionError
+    assert capsys.readouterr().err == ""
+    with retold.record(log, name="pilot"):
+        ask(client, "one")
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and f"retold.resume({str(log)!r}, {first.id[:8]!r}) continues it" in said
+    # The last run of the name is finished.
+    with retold.record(log, name="pilot"):
+        ask(client, "one")
+    assert capsys.readouterr().err == ""
+
+
 def test_a_decorator_and_async_blocks(model, log):
     client = openai.AsyncOpenAI(api_key="x", base_url=f"{model.url}/v1")
 

@@ -2,7 +2,9 @@
 
 use retold::event::RunStarted;
 use retold::id::RunId;
-use retold::log::{Backend, Finding, LogError, Reader, RunHead, deleted_latest, deleted_runs};
+use retold::log::{
+    Backend, Finding, LogError, Reader, RunEvents, RunHead, deleted_latest, deleted_runs,
+};
 
 /// The fewest digits of an id that are shown.
 const LEAST_DIGITS: usize = 4;
@@ -83,8 +85,8 @@ pub struct RunMatch {
 /// can read.
 pub type NameOfRun<'a> = &'a dyn Fn(&RunStarted) -> Option<String>;
 
-/// Finds a run by the shortest unique beginning of its id, by its name, or as `latest`. Of several runs with the name, it is
-/// the last.
+/// Finds a run by the shortest unique beginning of its id, by its name, or as `latest`. Of several runs with one name, it is
+/// the last that has asked something, or else the last.
 ///
 /// # Errors
 /// [`FindError`].
@@ -112,14 +114,14 @@ pub fn find(log: &dyn Backend, name: &str, name_of: NameOfRun<'_>) -> Result<Run
     let found = |head| RunMatch { head, may_be_earlier: false };
     let prefix = name.to_ascii_lowercase();
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_hexdigit()) {
-        let named = find_last_named(reader, &runs, name, name_of);
+        let named = self::named(reader, &runs, name, name_of);
         return named.map(found).ok_or_else(|| FindError::NotARun { name: name.to_owned() });
     }
     let begins: Vec<&RunHead> =
         runs.iter().filter(|head| head.run.to_string().starts_with(&prefix)).collect();
     // Names are not looked for where runs are shown with so many digits: that would read the beginning of each run.
     let named = match begins.is_empty() || prefix.len() < SHOWN_DIGITS {
-        true => find_last_named(reader, &runs, name, name_of),
+        true => self::named(reader, &runs, name, name_of),
         false => None,
     };
     let of = |begins: &[&RunHead]| begins.iter().map(|head| head.run).collect();
@@ -163,12 +165,40 @@ pub fn find_last_named(
     name: &str,
     name_of: NameOfRun<'_>,
 ) -> Option<RunHead> {
-    let is_it = |head: &&RunHead| {
-        // A damaged run has no name.
-        retold::run::started(reader, head.run)
-            .is_ok_and(|started| name_of(&started).is_some_and(|its_name| its_name == name))
-    };
-    runs.iter().rev().find(is_it).cloned()
+    runs.iter().rev().find(|head| is_called(reader, head.run, name, name_of)).cloned()
+}
+
+/// The last of them that has asked something, or else the last: one that broke off before its first call has nothing to
+/// be shown.
+fn named(
+    reader: &mut dyn Reader,
+    runs: &[RunHead],
+    name: &str,
+    name_of: NameOfRun<'_>,
+) -> Option<RunHead> {
+    let mut last = None;
+    for head in runs.iter().rev() {
+        if !is_called(reader, head.run, name, name_of) {
+            continue;
+        }
+        if has_asked(reader, head.run) {
+            return Some(head.clone());
+        }
+        last = last.or(Some(head));
+    }
+    last.cloned()
+}
+
+/// Whether a run has this name. A damaged run has none.
+fn is_called(reader: &mut dyn Reader, run: RunId, name: &str, name_of: NameOfRun<'_>) -> bool {
+    let started = retold::run::started(reader, run);
+    started.is_ok_and(|started| name_of(&started).is_some_and(|its_name| its_name == name))
+}
+
+/// Whether a run has asked something, as far as it can be read.
+pub fn has_asked(reader: &mut dyn Reader, run: RunId) -> bool {
+    let mut events = RunEvents::new(run);
+    std::iter::from_fn(|| events.next(reader).ok().flatten()).any(|event| event.is_question())
 }
 
 /// Whether a user means a run of which nothing is left.

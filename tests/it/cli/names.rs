@@ -223,3 +223,35 @@ fn a_run_that_is_named_like_a_command_of_verify() {
     assert!(place.ok("verify -- head").ends_with("1 run verified\n"));
     assert!(place.ok("verify --log retold.db head").ends_with(" entries, 1 run\n"));
 }
+
+/// A run that broke off before its first call does not hide the one before it; one that broke off later can be continued,
+/// and that is said when another is begun.
+#[test]
+fn a_name_is_that_of_the_last_run_that_asked_something() {
+    let place = Place::new();
+    let upstream = Server::handler(|_| Reply::chat("hello"));
+    let record = |shell: &str| {
+        let mut command = place.command();
+        command.args(["record", "--name", "pilot", "--", "sh", "-c", shell]);
+        Said::ended(command.env("OPENAI_BASE_URL", upstream.base_url()))
+    };
+    let runs = || -> Vec<String> {
+        let (log, _) = place.json("log");
+        let runs = log["runs"].as_array().unwrap();
+        runs.iter().map(|run| run["run"].as_str().unwrap().to_owned()).collect()
+    };
+    let said = record(ASK);
+    assert!(said.code == 0 && !said.err.contains("also named"), "{said:?}");
+    record("exit 3");
+    let all = runs();
+    assert!(place.ok("show pilot").contains(&all[0]), "{all:?}");
+    // A finished run is not to be continued, nor is one without a call.
+    assert!(!record(ASK).err.contains("also named"));
+    // One that a kill cut off.
+    record(&format!("{ASK}; kill -9 $PPID"));
+    let cut = runs().pop().unwrap();
+    let said = record(ASK);
+    let note = format!("note: run {}, which is also named \"pilot\", is not finished: ", &cut[..8]);
+    assert!(said.err.contains(&note), "{}", said.err);
+    assert!(said.err.contains(&format!("record --resume {} ", &cut[..8])), "{}", said.err);
+}

@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::args::{
-    InterceptArgs, MatchingArgs, Playing, PlayingArgs, ProgramCommand, RulesArgs, flags,
+    InterceptArgs, MatchingArgs, Playing, PlayingArgs, ProgramCommand, ProgramProcess, RulesArgs,
+    flags,
 };
 use super::destinations::{Destinations, ProgramDestinations, UnnamedServers};
 use super::recorded::{added_settings, recorder_error, settings_of, started};
@@ -19,10 +20,12 @@ use crate::redaction;
 use crate::run_id::new_run_id;
 use crate::runs::continuation;
 use crate::select::{self, RunSelection};
-use retold::event::ForkedFrom;
-use retold::log::{Log, SqliteOptions};
+use retold::escaping::printable;
+use retold::event::{ForkedFrom, RunStarted};
+use retold::id::RunId;
+use retold::log::{Log, RunHead, SqliteOptions, is_being_written};
 use retold::run::{Budget, Recorder, how_it_ended};
-use retold_archive::open_or_create_store;
+use retold_archive::{find_last_named, has_asked, open_or_create_store};
 use retold_wire::{FailureReplay, KnownKeys, MASK, Pace, ProgramSettings, Rules, Samples};
 
 /// A program to be recorded.
@@ -46,6 +49,17 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
     let log = Log::new(open_or_create_store(&global.log, options)?);
     let (shared, rules) = (rules.shared, rules.rules(&global.log)?);
     nameable(name.as_deref(), &rules)?;
+    let unfinished = name.as_deref().map(|name| unfinished(&log, name, global)).transpose()?;
+    let unfinished = unfinished.flatten();
+    if let Some((run, started)) =
+        unfinished.as_ref().filter(|_| command.process == ProgramProcess::Child)
+    {
+        let (id, name) = (run.short(8), printable(name.as_deref().unwrap_or_default(), 100));
+        let next = next::command("record --resume", *run, &[], started);
+        write_err(&typed(&format!(
+            "note: run {id}, which is also named \"{name}\", is not finished: `retold {next}` continues it\n"
+        )));
+    }
     let run = new_run_id()?;
     let settings = ProgramSettings {
         command: shown(&command.words, &rules),
@@ -72,8 +86,29 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
         pace: Pace::AtOnce,
         settings,
         command,
+        unfinished: unfinished.map(|(run, _)| run),
     };
     program.go(global)
+}
+
+/// The last run of a name, if it has asked something, did not come to its end, and nobody is writing it.
+fn unfinished(
+    log: &Log,
+    name: &str,
+    global: &Global,
+) -> Result<Option<(RunId, RunStarted)>, CliError> {
+    let mut reader = log.reader()?;
+    let runs = reader.runs()?;
+    let name_of = |started: &RunStarted| global.studies.run_name(started);
+    let last = find_last_named(reader.as_mut(), &runs, name, &name_of);
+    let Some(RunHead { run, .. }) = last else { return Ok(None) };
+    let is_open = how_it_ended(reader.as_mut(), run)?.is_none()
+        && has_asked(reader.as_mut(), run)
+        && !is_being_written(&global.log, run);
+    if !is_open {
+        return Ok(None);
+    }
+    Ok(Some((run, select::started(reader.as_mut(), run)?)))
 }
 
 /// Replays a program.
@@ -134,6 +169,7 @@ pub(crate) fn replay(
         pace,
         settings,
         command,
+        unfinished: None,
     }
     .go(global)
 }
@@ -193,6 +229,7 @@ pub(crate) fn resume(
         pace: Pace::AtOnce,
         settings,
         command,
+        unfinished: None,
     };
     program.go(global)
 }
@@ -247,6 +284,7 @@ pub(crate) fn fork(
         pace: Pace::AtOnce,
         settings,
         command,
+        unfinished: None,
     };
     program.go(global)
 }

@@ -24,6 +24,8 @@ const DIED: u8 = FIRST_OF_SIGNALS + 9;
 #[derive(Serialize)]
 struct LibraryGreeting<'a> {
     run: RunId,
+    /// An earlier run of the same name that is not finished.
+    unfinished: Option<RunId>,
     /// Where its transport sends requests, with the token in `X-Retold-Token` and their server in `X-Retold-Origin`.
     url: String,
     token: &'a str,
@@ -54,7 +56,7 @@ impl Parent {
     /// # Errors
     /// [`CliError`] if it does not listen.
     pub(super) fn greeted(
-        run: RunId,
+        (run, unfinished): (RunId, Option<RunId>),
         server: SocketAddr,
         secret: &Secret,
         bases: &[(String, String)],
@@ -65,6 +67,7 @@ impl Parent {
             |(name, value): (String, std::ffi::OsString)| Some((name, value.into_string().ok()?));
         tell(&LibraryGreeting {
             run,
+            unfinished,
             url: format!("http://{server}"),
             token: secret.text(),
             bases: bases.iter().map(|(_, url)| url.as_str()).collect(),

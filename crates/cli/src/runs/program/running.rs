@@ -60,6 +60,8 @@ pub(super) struct Program {
     pub(super) pace: Pace,
     pub(super) settings: ProgramSettings,
     pub(super) command: ProgramCommand,
+    /// For a new run: an earlier one of the same name that is not finished.
+    pub(super) unfinished: Option<RunId>,
 }
 
 impl Program {
@@ -92,6 +94,7 @@ impl Program {
             pace,
             mut settings,
             command,
+            unfinished,
         } = self;
         let bound = Server::bind().await;
         let server = bound
@@ -173,7 +176,9 @@ impl Program {
                 RunningProgram::Child(child::start(&command.words, environment)?)
             }
             ProgramProcess::Parent => {
-                RunningProgram::Parent(Parent::greeted(run, address, &secret, &bases, environment)?)
+                let greeted =
+                    Parent::greeted((run, unfinished), address, &secret, &bases, environment);
+                RunningProgram::Parent(greeted?)
             }
         };
         // Only now: it raises our limit on open files, and the program keeps its own.
