@@ -6,7 +6,7 @@
 //! Which decisions are in force follows from the runs of accepted decisions about the same answers
 //! ([`accepted_about`]):
 //!
-//! - an accepted decision replaces the decisions with the same name ([`DecidedBy::decides`]) about the same choice of
+//! - an accepted decision replaces the decisions with the same name ([`decides`](crate::event::DecidedBy::decides)) about the same choice of
 //!   the same answer, in the recorded run and in earlier runs of accepted decisions. What takes the place of a decision with
 //!   another name goes by that name;
 //! - whatever parser was accepted last, it replaces what other parsers decided about the answer, because a run has one

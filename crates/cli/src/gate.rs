@@ -86,8 +86,8 @@ pub(crate) fn through(
     end(work(), error)
 }
 
-/// Prints a run's banner, or the first of several; returns the error to end with.
-fn say(views: &[RunView], output: &Output) -> Result<Option<CliError>, CliError> {
+/// Prints a run's banner, or the first of several; returns the run and the error to end with.
+fn say(views: &[RunView], output: &Output) -> Result<Option<(RunId, CliError)>, CliError> {
     let is_cut = |view: &&RunView| view.damage().is_some();
     let damaged = views.iter().find(is_cut);
     let damaged = damaged.or_else(|| views.iter().find(|view| view.verdict().is_damaged()));
@@ -101,26 +101,34 @@ fn say(views: &[RunView], output: &Output) -> Result<Option<CliError>, CliError>
                 _ => format!("run {}", view.run().short(8)),
             };
             output.verdict(view.verdict(), &subject)?;
-            Ok(error(view.run(), view.verdict()))
+            Ok(error(view.run(), view.verdict()).map(|error| (view.run(), error)))
         }
         None => Ok(None),
     }
 }
 
 /// Ends a command about runs of which one may be damaged.
-fn end(done: Result<Status, CliError>, first: Option<CliError>) -> Result<Status, CliError> {
+fn end(
+    done: Result<Status, CliError>,
+    first: Option<(RunId, CliError)>,
+) -> Result<Status, CliError> {
     match (done, first) {
         (done, None) => done,
-        (Ok(_), Some(first)) => {
+        (Ok(_), Some((_, first))) => {
             first.print();
             Ok(Status::Difference)
         }
-        // What is read further on may be damaged too: the first event is the one to name.
-        (Err(error), Some(first)) if matches!(error.status, Status::Difference | Status::Io) => {
-            Err(first.hints_of(error))
+        // What is read further on may be damaged too: the first event is the one to name, and what is wrong with another run.
+        (Err(error), Some((run, first)))
+            if matches!(error.status, Status::Difference | Status::Io) =>
+        {
+            let is_elsewhere = !error.message.contains(&run.to_string());
+            let message = error.message.clone();
+            let first = first.hints_of(error);
+            Err(if is_elsewhere { first.hint(message) } else { first })
         }
         // What is asked for may be what is missing.
-        (Err(error), Some(first)) => {
+        (Err(error), Some((_, first))) => {
             let hint = format!("damage may hide it: {}", first.message);
             Err(CliError { status: Status::Difference, ..error }.hint(hint).hints_of(first))
         }
@@ -150,7 +158,7 @@ pub(crate) fn sound(
 ) -> Result<RunView, CliError> {
     let view = view(log, run, VerifyDepth::Whole, output)?;
     match say(std::slice::from_ref(&view), output)? {
-        Some(error) => Err(error.hint(nothing.to_owned())),
+        Some((_, error)) => Err(error.hint(nothing.to_owned())),
         None => Ok(view),
     }
 }

@@ -72,3 +72,31 @@ fn is_said_where_the_answers_are_shown() {
     let table = place.ok(&format!("table {OF} --table exchanges --as jsonl"));
     assert_eq!(table.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()).count(), 24);
 }
+
+/// Of a damaged run, what was accepted about answers after the damage does not count, and a run of accepted decisions that is
+/// damaged as well is named beside it.
+#[test]
+fn about_a_damaged_run() {
+    let place = Place::new();
+    votes(&place, 0xa1, [8, 3]);
+    place.write("ada.csv", "call,value\nvote/acp_0,yes\nvote/ctl_9,yes\n");
+    place.ok(&format!("label {OF} --by ada --from ada.csv"));
+    let accepted = place.json("log").0["runs"][1]["run"].as_str().unwrap().to_owned();
+    let spoil = |run: u64, seq: u64| {
+        let db = Connection::open(place.path("retold.db")).unwrap();
+        let change =
+            format!("UPDATE events SET hash = zeroblob(32) WHERE id = ({run} << 32) + {seq}");
+        assert_eq!(without_triggers(&db, |db| db.execute(&change, [])).unwrap(), 1);
+    };
+    spoil(1, 8);
+    let figure = ["stats", OF, "--figure", "share of ada = yes independent", "--json"];
+    let said = place.args(&figure);
+    let stats: Value = serde_json::from_str(said.out.lines().next().unwrap()).unwrap();
+    assert_eq!((said.code, &stats["figures"][0]["groups"][0]["draws"]), (1, &1.into()), "{stats}");
+    spoil(2, 4);
+    let said = place.run(&format!("stats {OF}"));
+    for (run, seq) in [(OF, 8), (accepted.as_str(), 4)] {
+        let named = format!("run {run} is damaged at seq {seq}");
+        assert!(said.code == 1 && said.err.contains(&named), "{named}: {}", said.err);
+    }
+}

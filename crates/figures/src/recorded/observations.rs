@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use retold::decide::last_resort;
 use retold::decided::{DecidedQuestion, DecisionJoin, JoinedDecision};
 use retold::event::{DecisionMade, Event, RequestSent};
-use retold::exchange::accepted_about;
+use retold::exchange::{DECISIONS, accepted_about};
 use retold::id::{CallPath, RunId, Sample, Seq};
 use retold::log::{LogError, Reader, RunEvents};
 use retold::parse::Parsers;
@@ -57,9 +57,11 @@ pub fn each_observation(
     parsers: &Parsers,
     each: &mut Receive<'_>,
 ) -> Result<(), LogError> {
+    let started = started(reader, run)?;
     let mut observing = Observing {
         parsers,
-        is_study: started(reader, run)?.is_of_experiment(),
+        is_study: started.is_of_experiment(),
+        end: Seq(0),
         last_resort: None,
         open: OpenQuestions::default(),
         unusable: BTreeMap::new(),
@@ -68,8 +70,10 @@ pub fn each_observation(
         shared: BTreeSet::new(),
     };
     observing.recorded(reader, run, each)?;
+    // In a run of accepted decisions, the answers that later ones are about have other seqs.
+    let end = (started.experiment != DECISIONS).then_some(observing.end);
     for accepted in accepted_about(reader, run)? {
-        observing.accepted(reader, accepted, each)?;
+        observing.accepted(reader, accepted, end, each)?;
     }
     for question in observing.open.questions.into_values() {
         each(reader, Observation::Unanswered { question: &question })?;
@@ -148,6 +152,8 @@ impl OpenQuestions {
 struct Observing<'a> {
     parsers: &'a Parsers,
     is_study: bool,
+    /// The last event of the run that was read: of a damaged run, the last before the damage.
+    end: Seq,
     /// The parser of the last decision, and its last resort: mostly the same as that of the next.
     last_resort: Option<(Value, Option<&'static str>)>,
     open: OpenQuestions,
@@ -172,6 +178,7 @@ impl Observing<'_> {
         let mut join = DecisionJoin::new(reader, run)?;
         let mut events = RunEvents::new(run);
         while let Some(stored) = events.next(reader)? {
+            self.end = stored.seq;
             if let Some(joined) = join.decision(reader, &stored)? {
                 let decided = self.observed(joined);
                 match self.is_study && !decided.is_usable() {
@@ -216,17 +223,21 @@ impl Observing<'_> {
         Ok(())
     }
 
-    /// Passes on decisions that were accepted about its answers.
+    /// Passes on decisions that were accepted about its answers, as far as these were read.
     fn accepted(
         &mut self,
         reader: &mut dyn Reader,
         run: RunId,
+        end: Option<Seq>,
         each: &mut Receive<'_>,
     ) -> Result<(), LogError> {
         let mut join = DecisionJoin::new(reader, run)?;
         let mut events = RunEvents::new(run);
         while let Some(stored) = events.next(reader)? {
             let Some(joined) = join.decision(reader, &stored)? else { continue };
+            if end.zip(joined.accepted_as).is_some_and(|(end, answer)| answer > end) {
+                continue;
+            }
             let decided = self.observed(joined);
             if !self.asked_again.contains(&decided.address()) {
                 decided.pass_on(reader, each)?;
