@@ -70,7 +70,7 @@ fn is_said_where_the_answers_are_shown() {
     assert!(damage.is_some_and(|damage| damage.contains("seq 4")), "{said}");
     // Tables without decisions do not depend on it.
     let table = place.ok(&format!("table {OF} --table exchanges --as jsonl"));
-    assert_eq!(table.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()).count(), 24);
+    assert_eq!(table.lines().count(), 24);
 }
 
 /// Of a damaged run, what was accepted about answers after the damage does not count, and a run of accepted decisions that is
