@@ -23,7 +23,8 @@ use retold_serve::{Reach, Site, SiteServer, SiteSource};
 /// It has all runs; what came out of a run: its figures, and a table of its calls or participants; its
 /// events, with the filters of `retold log`; each exchange, with the part of
 /// the answer that the parser took; the run in numbers, as `retold stats` prints them; the calls by label; a participant's story; why a decision came about; the state after
-/// any event; two parser versions or two runs side by side; and a run while it is recorded.
+/// any event; two parser versions or two runs side by side; how well parsers, judges and people agree; and a run while it is
+/// recorded.
 ///
 /// The page is read-only: nothing is written to the log or its WAL. The only file that is made is the
 /// index of its words, LOG-search, when somebody searches. The server runs until Ctrl-C or SIGTERM; its address is printed on stdout. Every page is JSON as well, under the same
