@@ -211,7 +211,7 @@ proptest! {
         prop_assert_eq!(&log_events, &in_memory);
         prop_assert_eq!(&log_events, &recorded);
         // The views show whole prompts.
-        let shown = rows(&folder.sql(), "SELECT prompt_text FROM exchanges ORDER BY seq");
+        let shown = rows(&folder.sql(), "SELECT prompt FROM exchanges ORDER BY seq");
         let due: Vec<Vec<String>> = bodies.iter().map(|body| vec![prompt_of(body)]).collect();
         prop_assert_eq!(shown, due);
     }

@@ -71,7 +71,6 @@ mod third_store;
 mod totality;
 mod traffic;
 mod vectors;
-mod view_tables;
 mod views;
 mod whole_answers;
 mod wire;
