@@ -82,6 +82,7 @@ fn real(style: &str) {
         retry: RetryPolicy::default(),
         throttle: Throttle::new(&Limits { concurrency: 64, ..Limits::default() }).unwrap(),
         prices: retold::model::Prices::default(),
+        shared_budget: None,
         rehearsal: retold::run::DryRunSettings::default(),
         signal: Signal::default(),
         on_progress: Box::new(|_| {}),

@@ -145,6 +145,7 @@ pub(crate) fn execute_at(
         retry: RetryPolicy::default(),
         throttle: Throttle::new(&limits).unwrap(),
         prices: retold::model::Prices::default(),
+        shared_budget: None,
         rehearsal: retold::run::DryRunSettings::default(),
         signal: Signal::default(),
         on_progress: Box::new(|_| {}),

@@ -158,9 +158,9 @@ pub struct Throttle {
     places: Arc<Semaphore>,
     interval: Duration,
     /// How fast the provider lets us ask.
-    learned: LearnedPace,
+    learned: Arc<LearnedPace>,
     /// When the next attempt may start.
-    next: Mutex<Option<Instant>>,
+    next: Arc<Mutex<Option<Instant>>>,
 }
 
 /// The right to make one attempt; returned when dropped.
@@ -185,13 +185,24 @@ impl Throttle {
         Ok(Throttle::checked(*limits))
     }
 
+    /// The throttle of another run that asks the same provider: the two make as many attempts at once as this one alone
+    /// would, and one at a time begins. The other run keeps its own interval and its other limits.
+    ///
+    /// # Errors
+    /// As [`Limits::check`].
+    pub fn shared_with(&self, limits: &Limits) -> Result<Self, SettingError> {
+        let throttle = Throttle::new(limits)?;
+        let (places, next) = (self.places.clone(), self.next.clone());
+        Ok(Throttle { places, next, learned: self.learned.clone(), ..throttle })
+    }
+
     fn checked(limits: Limits) -> Self {
         Throttle {
             limits,
             places: Arc::new(Semaphore::new(limits.concurrency)),
             interval: limits.interval(),
-            learned: LearnedPace::default(),
-            next: Mutex::new(None),
+            learned: Arc::default(),
+            next: Arc::default(),
         }
     }
 
@@ -318,6 +329,21 @@ mod tests {
         .await;
         // 150,000 attempts at 3,200 in a second, and the last retries.
         assert!((46..150).contains(&seconds), "{seconds} s");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn runs_that_share_a_throttle_keep_to_one_rate() {
+        let limits = Limits { concurrency: 2, min_interval_seconds: 1.0, ..Limits::default() };
+        let one = Throttle::new(&limits).unwrap();
+        let other = one.shared_with(&Limits { concurrency: 9, ..limits }).unwrap();
+        let start = Instant::now();
+        let _first = one.acquire().await;
+        let second = other.acquire().await;
+        assert_eq!(start.elapsed().as_secs(), 1);
+        let third = tokio::time::timeout(Duration::from_secs(9), other.acquire()).await;
+        assert!(third.is_err(), "two at once, whichever asks");
+        drop(second);
+        let _third = other.acquire().await;
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Limits on what a run may use: tokens and dollars.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::details::usage;
 use crate::event::Event;
@@ -18,6 +18,8 @@ pub struct Budget {
     max_cost: Option<f64>,
     prices: Prices,
     spent: Mutex<Spending>,
+    /// What several runs may use together, besides.
+    shared: Option<Arc<Budget>>,
 }
 
 /// What was used so far.
@@ -60,6 +62,22 @@ pub enum OverBudget {
         /// How much it may cost.
         max: f64,
     },
+    /// The tokens of several runs are used up.
+    #[error("the runs of this command have used {used} tokens together, and max_tokens is {max}")]
+    TokensOfAll {
+        /// How many, including recorded ones.
+        used: u64,
+        /// How many they may use.
+        max: u64,
+    },
+    /// The money of several runs is used up.
+    #[error("the runs of this command have cost {used:.4} dollars together, and max_cost is {max}")]
+    CostOfAll {
+        /// How much, including recorded answers.
+        used: f64,
+        /// How much they may cost.
+        max: f64,
+    },
     /// An answer came without token counts.
     #[error(
         "the server does not report how many tokens an answer took, so a limit on tokens or cost cannot be enforced"
@@ -73,11 +91,28 @@ pub enum OverBudget {
     },
 }
 
+impl OverBudget {
+    /// The same of a budget that several runs share.
+    fn of_all(self) -> Self {
+        match self {
+            OverBudget::Tokens { used, max } => OverBudget::TokensOfAll { used, max },
+            OverBudget::Cost { used, max } => OverBudget::CostOfAll { used, max },
+            other => other,
+        }
+    }
+}
+
 impl Budget {
     /// A budget of which nothing is used.
     pub fn new(limits: &Limits, prices: Prices) -> Self {
         let Limits { max_tokens, max_cost, .. } = *limits;
-        Budget { max_tokens, max_cost, prices, spent: Mutex::default() }
+        Budget { max_tokens, max_cost, prices, spent: Mutex::default(), shared: None }
+    }
+
+    /// The budget of a run that is also counted in one of several runs.
+    #[must_use]
+    pub fn within(self, shared: Option<Arc<Budget>>) -> Self {
+        Budget { shared, ..self }
     }
 
     /// No limits.
@@ -90,7 +125,7 @@ impl Budget {
     }
 
     fn is_unlimited(&self) -> bool {
-        self.max_tokens.is_none() && self.max_cost.is_none()
+        self.max_tokens.is_none() && self.max_cost.is_none() && self.shared.is_none()
     }
 
     /// Whether a request may be sent.
@@ -100,6 +135,9 @@ impl Budget {
     pub fn check(&self, request: &Request) -> Result<(), OverBudget> {
         if self.is_unlimited() {
             return Ok(());
+        }
+        if let Some(shared) = &self.shared {
+            shared.check(request).map_err(OverBudget::of_all)?;
         }
         let model = request.model().unwrap_or("");
         if self.max_cost.is_some() && self.prices.price(model).is_none() {
@@ -121,8 +159,16 @@ impl Budget {
         *self.spent()
     }
 
+    /// Whether anything depends on prices.
+    fn limits_cost(&self) -> bool {
+        self.max_cost.is_some() || self.shared.as_ref().is_some_and(|shared| shared.limits_cost())
+    }
+
     /// Counts a live answer. One with an unreadable usage is not held against the server.
     pub fn count(&self, request: &Request, usage: Usage, readable: bool) {
+        if let Some(shared) = &self.shared {
+            shared.count(request, usage, readable);
+        }
         self.spent().is_uncounted |= readable && !usage.is_counted();
         self.add(request.model().unwrap_or(""), usage);
     }
@@ -153,7 +199,7 @@ impl Budget {
                 let Event::ResponseReceived(answer) = stored.event()? else { continue };
                 let prompt = asked.remove(&answer.request);
                 // Only the price depends on the model.
-                let model = match prompt.filter(|_| self.max_cost.is_some()) {
+                let model = match prompt.filter(|_| self.limits_cost()) {
                     Some(prompt) => match models.get(&prompt) {
                         Some(model) => model.clone(),
                         None => {
@@ -165,7 +211,11 @@ impl Budget {
                     },
                     None => String::new(),
                 };
-                self.add(&model, usage(&answer.details).unwrap_or_default());
+                let usage = usage(&answer.details).unwrap_or_default();
+                self.add(&model, usage);
+                if let Some(shared) = &self.shared {
+                    shared.add(&model, usage);
+                }
             } else if let Some(prompt) = stored.prompt {
                 asked.insert(stored.seq, prompt);
             }

@@ -88,6 +88,7 @@ pub async fn execute(
         retry,
         throttle,
         prices,
+        shared_budget,
         rehearsal,
         signal,
         on_progress,
@@ -128,7 +129,7 @@ pub async fn execute(
     } else {
         States::to_compare(end.and_then(|end| end.state))
     };
-    let budget = Budget::new(throttle.limits(), prices);
+    let budget = Budget::new(throttle.limits(), prices).within(shared_budget);
     if mode == Mode::Resume {
         budget.count_recorded(log.reader()?.as_mut(), run)?;
     }

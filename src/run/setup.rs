@@ -1,7 +1,10 @@
 //! What a run needs besides its experiment.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
+use super::budget::Budget;
 use super::core::Progress;
 use super::dry_run::DryRunSettings;
 use super::follow::Follower;
@@ -48,6 +51,8 @@ pub struct Setup {
     pub throttle: Throttle,
     /// The prices of tokens, needed for a limit on cost.
     pub prices: Prices,
+    /// What several runs may use together, if this one is one of them.
+    pub shared_budget: Option<Arc<Budget>>,
     /// For a rehearsal: what differs besides the experiment's settings.
     pub rehearsal: DryRunSettings,
     /// Asks the run to stop.
@@ -121,6 +126,7 @@ impl Setup {
             retry: RetryPolicy::default(),
             throttle: Throttle::default(),
             prices: Prices::default(),
+            shared_budget: None,
             rehearsal: DryRunSettings::default(),
             signal: Signal::default(),
             on_progress: Box::new(|_| {}),

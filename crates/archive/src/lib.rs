@@ -29,9 +29,7 @@ mod without_end;
 
 pub use archive::Archive;
 pub use file_stamp::FileStamp;
-pub use find::{
-    FindError, NameOfRun, RunMatch, find, find_last_named, has_asked, short_name,
-};
+pub use find::{FindError, NameOfRun, RunMatch, find, find_last_named, has_asked, short_name};
 pub use kept_verdicts::{Verifying, is_long, recall, recall_all, verdict_as_kept, verdict_of_long};
 pub use log_findings::log_findings;
 pub use missing_ends::{is_finished, up_to};

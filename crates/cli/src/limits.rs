@@ -1,6 +1,7 @@
 //! The limits of a run, as flags.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::CliError;
 use retold::model::{Limits, Prices};
@@ -68,6 +69,14 @@ impl BudgetArgs {
     /// The prices of tokens.
     pub(crate) fn prices(&self) -> Result<Prices, CliError> {
         prices(self.prices.as_deref())
+    }
+
+    /// What several runs may use together, if it is limited.
+    pub(crate) fn shared(&self) -> Result<Option<Arc<Budget>>, CliError> {
+        match (self.max_tokens, self.max_cost) {
+            (None, None) => Ok(None),
+            _ => Ok(Some(Arc::new(self.budget()?))),
+        }
     }
 
     /// The budget of a run that has no other limits.

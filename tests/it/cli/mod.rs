@@ -68,6 +68,7 @@ mod resuming;
 pub(crate) mod run_figures;
 mod servers;
 mod settings;
+mod several_runs;
 mod situations;
 mod snapshotting;
 mod spelling;

@@ -61,3 +61,37 @@ fn errors_say_what_to_do() {
     ]));
     assert_said!("import_stopped", said);
 }
+
+/// Several originals in one command are a run each, with one summary; none is imported if one of them cannot be read.
+#[test]
+fn several_originals_are_a_run_each() {
+    let place = Place::new();
+    let original = fixtures("originals/pilot_small");
+    for copy in ["first", "second"] {
+        std::fs::create_dir(place.path(copy)).unwrap();
+        for file in std::fs::read_dir(&original).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), place.path(copy).join(file.file_name())).unwrap();
+        }
+    }
+    let refused = place.run("import deliberation first none second --quiet");
+    assert_ne!(refused.code, 0, "{}", refused.out);
+    assert!(!place.path("retold.db").exists(), "nothing was imported: {}", refused.err);
+    let refused = place.run("import deliberation first second --resume latest");
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    let (one, _) = Place::new().json(&format!("import deliberation {} -q", original.display()));
+    let (both, code) = place.json("import deliberation first second --quiet");
+    assert_eq!(code, 0, "{both}");
+    let runs = both["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 2);
+    for run in runs {
+        for same in ["outcome_digest", "exchanges", "compared", "differences"] {
+            assert_eq!(run[same], one[same], "{same}");
+        }
+    }
+    let text = place.ok("import deliberation first second --quiet");
+    assert!(text.starts_with("2 of 2 original runs imported\n"), "{text}");
+    for (line, copy) in text.lines().skip(3).zip(["first", "second"]) {
+        assert!(line.ends_with(&format!("  0  {copy}")), "{text}");
+    }
+}

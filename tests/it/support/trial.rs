@@ -60,6 +60,7 @@ impl Trial {
             retry: self.retry,
             throttle: Throttle::new(&self.limits).unwrap(),
             prices: retold::model::Prices::default(),
+            shared_budget: None,
             rehearsal: retold::run::DryRunSettings::default(),
             signal: self.signal.clone(),
             on_progress: Box::new(|_| {}),

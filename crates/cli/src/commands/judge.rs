@@ -83,7 +83,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let wanted = study.settings.experiment.to_json().map_err(|e| CliError::usage(e.to_string()))?;
     let folder = FolderArgs::default();
     let status = if resume {
-        same_study(&config, &study, model, folder, global, output)?
+        same_study(&config, &study, model, folder, global)?.go(global, output)?
     } else {
         let (log_limit, seat) = (None, None);
         let recording = StudyRecording { config, study, model, log_limit, new, folder, seat };

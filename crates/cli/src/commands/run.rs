@@ -10,9 +10,10 @@ use crate::runs::config::NamedConfig;
 use crate::runs::folder::FolderArgs;
 use crate::runs::record::{StudyRecording, record};
 use crate::runs::resume::{same_study, this_run};
-use crate::select::looks_like_a_file;
+use crate::runs::several::{SeveralRuns, run_all};
+use crate::select::{self, looks_like_a_file};
 
-/// Record a run of a study, or continue an interrupted one.
+/// Record runs of studies, or continue interrupted ones.
 ///
 /// The model is simulated unless the config or a flag says otherwise.
 ///
@@ -26,18 +27,23 @@ use crate::select::looks_like_a_file;
 /// log has an unfinished one: --resume continues that. Runs of a config without a name are
 /// recognised by their settings.
 ///
+/// Several configs (`retold run exp_*.yaml`) are checked before the first call of any and run at the same time: flags apply to
+/// all, limits such as --max-cost and the pace of a server count over all, and one summary shows all. A run that fails does not
+/// stop the others, and the exit code is that of the worst. With --resume, those that are not finished continue, and those that
+/// have no run yet are started.
+///
 /// With --resume, the experiment runs again from the start: whatever is in the log is answered from
 /// the log, and only the rest is asked. Nothing is asked twice except calls that were in flight.
 /// `retold record --resume RUN -- CMD` continues the run of a program, and `retold import` that of
 /// an original run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The config file (YAML). With --resume, a run (first digits of its id, its name, or `latest`) can be
-    /// named instead; if left out, it is the last unfinished run in the log.
+    /// The config file (YAML); several to run at the same time. With --resume, runs (first digits of their ids, their
+    /// names, or `latest`) can be named instead; if left out, it is the last unfinished run in the log.
     #[arg(value_name = "CONFIG|RUN", required_unless_present_any = ["resume", "config_file"])]
-    config: Option<PathBuf>,
+    configs: Vec<PathBuf>,
     /// The config file, as the program of the deliberation's document names it.
-    #[arg(long = "config", value_name = "CONFIG", conflicts_with = "config", hide = true)]
+    #[arg(long = "config", value_name = "CONFIG", conflicts_with = "configs", hide = true)]
     config_file: Option<PathBuf>,
     /// The experiment, if the config does not name it.
     #[arg(long, value_name = "NAME")]
@@ -63,25 +69,36 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { config, config_file, experiment, settings, model, log_limit, resume, new, folder } =
+    let Args { configs, config_file, experiment, settings, model, log_limit, resume, new, folder } =
         args;
-    let config = match config.or(config_file) {
-        Some(config) if !resume || looks_like_a_file(&config.to_string_lossy()) => config,
+    let mut named: Vec<PathBuf> = configs.into_iter().chain(config_file).collect();
+    let is_run = |named: &PathBuf| !looks_like_a_file(&named.to_string_lossy());
+    if resume
+        && (named.is_empty() || named.iter().any(is_run))
+        && (experiment.is_some() || !settings.is_empty())
+    {
+        return Err(CliError::usage(
+            "--experiment and --set are for a config, and a run continues with its recorded settings",
+        )
+        .hint("`retold fork RUN --set KEY=VALUE` records a new run with other settings"));
+    }
+    if named.len() > 1 {
+        let several =
+            SeveralRuns { named, experiment, settings, model, log_limit, resume, new, folder };
+        return run_all(several, global, output);
+    }
+    let config = match named.pop() {
+        Some(config) if !resume || !is_run(&config) => config,
         run => {
-            if experiment.is_some() || !settings.is_empty() {
-                return Err(CliError::usage(
-                    "--experiment and --set are for a config, and a run continues with its recorded settings",
-                )
-                .hint("`retold fork RUN --set KEY=VALUE` records a new run with other settings"));
-            }
             let run = run.map(|run| run.to_string_lossy().into_owned());
-            return this_run(run.as_deref(), model, folder, global, output);
+            let log = select::open(global)?;
+            return this_run(log, run.as_deref(), model, folder, global)?.go(global, output);
         }
     };
     let config = NamedConfig { path: config, experiment, settings };
     let study = config.study(global.studies)?;
     if resume {
-        return same_study(&config, &study, model, folder, global, output);
+        return same_study(&config, &study, model, folder, global)?.go(global, output);
     }
     let seat = None;
     let recording = StudyRecording { config, study, model, log_limit, new, folder, seat };

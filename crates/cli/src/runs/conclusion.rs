@@ -1,6 +1,6 @@
 //! What is done and printed at the end of an execution.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::again::{begins, typed};
 use crate::error::{CliError, Status, write_err};
@@ -20,12 +20,11 @@ use retold::run::{ExecutionResult, Finish, OverBudget, Progress, RunRecord, Stop
 use retold_study::error::BoxError;
 use retold_study::study::{SettingsOf, StoreResult};
 
-/// An execution that has ended, and what to do about it.
-pub(crate) struct RunConclusion<'a> {
-    pub(crate) ended: ExecutionResult,
-    pub(crate) log: &'a Log,
+/// What is to be done and said when a run has ended.
+pub(crate) struct RunConclusion {
+    pub(crate) log: Log,
     pub(crate) run: RunId,
-    pub(crate) experiment: &'a str,
+    pub(crate) experiment: String,
     pub(crate) simulated: bool,
     pub(crate) folder: Option<OutputFolder>,
     /// What it leaves while it is not finished.
@@ -40,67 +39,106 @@ pub(crate) struct RunConclusion<'a> {
     pub(crate) servers: String,
 }
 
-/// Writes the outputs of a finished run or resume, stores what it leaves for later runs, and prints
-/// how it ended and what to do next. If the outputs cannot be written, the run is not affected.
+/// A run that has ended, its outputs written, and what is said of it.
+pub(crate) struct ConcludedRun {
+    pub(crate) ended: ExecutionResult,
+    pub(crate) log: Log,
+    pub(crate) run: RunId,
+    /// The run, as a command names it.
+    pub(crate) name: String,
+    /// The command that continues it, without the program's name.
+    pub(crate) go_on: String,
+    pub(crate) experiment: String,
+    /// Whether parsers of the study decided, which may have later versions.
+    has_parsers: bool,
+    pub(crate) simulated: bool,
+    written: Option<WrittenFolder>,
+    /// Why its outputs could not be written.
+    unwritten: Option<CliError>,
+    /// Why a finished run has no usable result.
+    error: Option<CliError>,
+    pub(crate) warnings: Vec<String>,
+    drawn_seed: Option<u64>,
+    settings_of: SettingsOf,
+}
+
+/// Concludes a run that was executed alone, and prints how it ended and what to do next.
 pub(crate) fn conclude(
-    conclusion: RunConclusion<'_>,
+    ended: ExecutionResult,
+    conclusion: RunConclusion,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let RunConclusion {
-        mut ended,
-        log,
-        run,
-        experiment,
-        simulated,
-        folder,
-        phase_files,
-        max_failed,
-        settings_of,
-        drawn_seed,
-        servers,
-    } = conclusion;
-    ended = begun(ended, log, run)?;
-    let name = retold_archive::short_name(log.reader()?.as_mut(), run)?;
-    let folder = folder.filter(|_| matches!(ended.finish, Finish::Finished));
-    let made = ended.outputs.take();
-    let (written, failed) =
-        match folder.map(|folder| folder.write(global.studies, log, run, made)).transpose() {
+    let concluded = conclusion.of(ended, global)?;
+    match output.is_json() {
+        true => output.object(&concluded.as_json())?,
+        false => output.text(&concluded.text())?,
+    }
+    for warning in &concluded.warnings {
+        write_err(&typed(warning));
+    }
+    concluded.store(global)?;
+    concluded.result()
+}
+
+impl RunConclusion {
+    /// Writes the outputs of a finished run or resume. If they cannot be written, the run is not affected.
+    pub(crate) fn of(
+        self,
+        ended: ExecutionResult,
+        global: &Global,
+    ) -> Result<ConcludedRun, CliError> {
+        let RunConclusion {
+            log,
+            run,
+            experiment,
+            simulated,
+            folder,
+            phase_files,
+            max_failed,
+            settings_of,
+            drawn_seed,
+            servers,
+        } = self;
+        let mut ended = begun(ended, &log, run)?;
+        let name = retold_archive::short_name(log.reader()?.as_mut(), run)?;
+        let folder = folder.filter(|_| matches!(ended.finish, Finish::Finished));
+        let made = ended.outputs.take();
+        let written = folder.map(|folder| folder.write(global.studies, &log, run, made));
+        let (written, unwritten) = match written.transpose() {
             Ok(written) => (written, None),
             Err(e) => (None, Some(e)),
         };
-    // They can be made from the log at any time, even if the folder could not be written.
-    if let (Finish::Finished, Some(phase_files)) = (&ended.finish, phase_files) {
-        phase_files.remove();
+        // They can be made from the log at any time, even if the folder could not be written.
+        if let (Finish::Finished, Some(phase_files)) = (&ended.finish, phase_files) {
+            phase_files.remove();
+        }
+        let hints = Hints { name: &name, servers: &servers };
+        let nothing = nothing(&ended, &log, run, hints)?;
+        let error = nothing.or(too_many_failed(&ended, hints, max_failed));
+        let some_failed = some_failed(&ended, hints).filter(|_| error.is_none());
+        let others = [some_unreadable(&ended, &name), some_unfinished(&ended, &name)];
+        let warnings = some_failed.into_iter().chain(others.into_iter().flatten()).collect();
+        let started = select::started(log.reader()?.as_mut(), run)?;
+        let go_on = continuation::command(global.studies, &started, &name);
+        let go_on = format!("{go_on}{servers}");
+        Ok(ConcludedRun {
+            ended,
+            log,
+            run,
+            name,
+            go_on,
+            has_parsers: has_parsers(&experiment, global),
+            experiment,
+            simulated,
+            written,
+            unwritten,
+            error,
+            warnings,
+            drawn_seed,
+            settings_of,
+        })
     }
-    let hints = Hints { name: &name, servers: &servers };
-    let nothing = nothing(&ended, log, run, hints)?.or(too_many_failed(&ended, hints, max_failed));
-    let some_failed = some_failed(&ended, hints).filter(|_| nothing.is_none());
-    let started = select::started(log.reader()?.as_mut(), run)?;
-    let go_on = format!("{}{servers}", continuation::command(global.studies, &started, &name));
-    let status = match &ended.finish {
-        Finish::Stopped(Stop::Interrupted) => Status::Interrupted,
-        _ => Status::Fine,
-    };
-    let (written, error) = (written.as_ref(), nothing.as_ref());
-    let told = Remarks {
-        run,
-        name: &name,
-        go_on: &go_on,
-        experiment,
-        has_parsers: has_parsers(experiment, global),
-        simulated,
-        written,
-        error,
-        drawn_seed,
-    };
-    say(&ended, told, output)?;
-    let others = [some_unreadable(&ended, &name), some_unfinished(&ended, &name)];
-    for warning in some_failed.into_iter().chain(others.into_iter().flatten()) {
-        write_err(&typed(&warning));
-    }
-    store(log, run, settings_of, global)?;
-    stopped(ended, &go_on).or(failed).or(nothing).map_or(Ok(status), Err)
 }
 
 /// The error for a run that finished without a usable result, which must not look like a success to
@@ -236,38 +274,30 @@ impl Hints<'_> {
     }
 }
 
-/// What is printed about an execution in addition to how it ended.
-struct Remarks<'a> {
-    run: RunId,
-    name: &'a str,
-    /// The command that continues it, without the program's name.
-    go_on: &'a str,
-    experiment: &'a str,
-    /// Whether parsers of the study decided, which may have later versions.
-    has_parsers: bool,
-    simulated: bool,
-    written: Option<&'a WrittenFolder>,
-    /// Why a finished run has no usable result.
-    error: Option<&'a CliError>,
-    drawn_seed: Option<u64>,
-}
+impl ConcludedRun {
+    /// How it ended, in a word.
+    pub(crate) fn outcome(&self) -> &str {
+        match &self.ended.finish {
+            Finish::Finished => "finished",
+            Finish::EndOfRecord | Finish::Rehearsed(_) => "unfinished",
+            Finish::Closed(outcome) => outcome.as_str(),
+            Finish::Stopped(Stop::Interrupted) => "interrupted",
+            Finish::Stopped(stop) if is_left(stop) => "left",
+            Finish::Stopped(_) => "stopped",
+        }
+    }
 
-fn say(ended: &ExecutionResult, told: Remarks<'_>, output: &Output) -> Result<(), CliError> {
-    let Remarks { run, name, go_on, experiment, has_parsers, simulated, written, error, .. } = told;
-    let ExecutionResult { finish, progress, outcome_digest, report, took, .. } = ended;
-    let (outcome, stop) = match finish {
-        Finish::Finished => ("finished", None),
-        Finish::EndOfRecord | Finish::Rehearsed(_) => ("unfinished", None),
-        Finish::Closed(outcome) => (outcome.as_str(), None),
-        Finish::Stopped(Stop::Interrupted) => ("interrupted", None),
-        Finish::Stopped(stop) if is_left(stop) => ("left", None),
-        Finish::Stopped(stop) => ("stopped", Some(stop)),
-    };
-    if output.is_json() {
+    /// The object that a program reads.
+    pub(crate) fn as_json(&self) -> Value {
+        let ExecutionResult { finish, progress, outcome_digest, report, took, .. } = &self.ended;
+        let stop = match finish {
+            Finish::Stopped(stop) if self.outcome() == "stopped" => Some(stop.to_string()),
+            _ => None,
+        };
         let mut object = json!({
-            "run": run,
-            "experiment": experiment,
-            "outcome": outcome,
+            "run": self.run,
+            "experiment": self.experiment,
+            "outcome": self.outcome(),
             "exchanges": progress.exchanges,
             "model_calls": progress.model_calls,
             "failed_calls": progress.failed,
@@ -277,29 +307,33 @@ fn say(ended: &ExecutionResult, told: Remarks<'_>, output: &Output) -> Result<()
             "decisions": progress.decisions,
             "outcome_digest": matches!(finish, Finish::Finished).then_some(outcome_digest),
             "seconds": took.as_secs_f64(),
-            "simulated": simulated,
+            "simulated": self.simulated,
             "report": report.json,
-            "error": stop.map(ToString::to_string).or(error.map(|e| e.message.clone())),
+            "error": stop.or(self.error.as_ref().map(|e| e.message.clone())),
         });
-        if let Some(WrittenFolder { folder, .. }) = written {
+        if let Some(WrittenFolder { folder, .. }) = &self.written {
             object["outputs"] = folder.as_str().into();
         }
-        output.object(&object)?;
-    } else {
+        object
+    }
+
+    fn text(&self) -> String {
+        let ExecutionResult { finish, progress, outcome_digest, report, took, .. } = &self.ended;
         let is_finished = matches!(finish, Finish::Finished);
+        let (run, outcome) = (self.run, self.outcome());
         let mut text = format!(
             "run {run} {outcome}{}, in {:.2} s\n",
             if is_finished { format!(": {}", answers(progress)) } else { so_far(progress) },
             took.as_secs_f64()
         );
-        if simulated {
+        if self.simulated {
             text.push_str(SIMULATED);
         }
         // The digest of an unfinished run has nothing to be compared with.
         if is_finished {
             text.push_str(&format!("outcome digest {outcome_digest}\n"));
         }
-        if let Some(seed) = told.drawn_seed {
+        if let Some(seed) = self.drawn_seed {
             text.push_str(&config::drawn_seed(seed));
         }
         text.push('\n');
@@ -307,17 +341,31 @@ fn say(ended: &ExecutionResult, told: Remarks<'_>, output: &Output) -> Result<()
             text.push_str("the result so far, without what was not complete yet:\n");
         }
         text.push_str(&report.text);
-        if let Some(WrittenFolder { folder, files }) = written {
+        if let Some(WrittenFolder { folder, files }) = &self.written {
             let files = counted(*files as u64, "file");
             text.push_str(&format!("\noutputs: {files} in {folder}\n"));
         }
         // The error has the hints for failed calls.
-        if error.is_none() {
-            text.push_str(&next_steps(outcome, name, go_on, has_parsers));
+        if self.error.is_none() {
+            text.push_str(&next_steps(outcome, &self.name, &self.go_on, self.has_parsers));
         }
-        output.text(&text)?;
+        text
     }
-    Ok(())
+
+    /// The exit code, or the error that it ended with.
+    pub(crate) fn result(self) -> Result<Status, CliError> {
+        let ConcludedRun { ended, go_on, unwritten, error, .. } = self;
+        let status = match &ended.finish {
+            Finish::Stopped(Stop::Interrupted) => Status::Interrupted,
+            _ => Status::Fine,
+        };
+        stopped(ended, &go_on).or(unwritten).or(error).map_or(Ok(status), Err)
+    }
+
+    /// Stores what it leaves for later runs, and says so on stderr.
+    pub(crate) fn store(&self, global: &Global) -> Result<(), CliError> {
+        store(&self.log, self.run, self.settings_of, global)
+    }
 }
 
 /// How many answers there are.
@@ -342,7 +390,7 @@ fn so_far(progress: &Progress) -> String {
     format!(" after {of}: {}{failed}", answers(progress))
 }
 
-/// Stores what a run leaves for later runs, and says so on stderr.
+/// Stores what a run leaves for later runs.
 fn store(log: &Log, run: RunId, settings_of: SettingsOf, global: &Global) -> Result<(), CliError> {
     let mut reader = log.reader()?;
     let started = select::started(reader.as_mut(), run)?;
@@ -472,8 +520,8 @@ pub(crate) fn stopped(ended: ExecutionResult, go_on: &str) -> Option<CliError> {
 /// The flag that raises the limit that was reached.
 fn flag_of(over: &OverBudget) -> Option<&'static str> {
     match over {
-        OverBudget::Tokens { .. } => Some("--max-tokens N"),
-        OverBudget::Cost { .. } => Some("--max-cost DOLLARS"),
+        OverBudget::Tokens { .. } | OverBudget::TokensOfAll { .. } => Some("--max-tokens N"),
+        OverBudget::Cost { .. } | OverBudget::CostOfAll { .. } => Some("--max-cost DOLLARS"),
         _ => None,
     }
 }

@@ -7,11 +7,11 @@ use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::run_id::new_run_id;
-use crate::runs::conclusion::{RunConclusion, conclude};
+use crate::runs::conclusion::RunConclusion;
+use crate::runs::pending::PendingRun;
 use crate::runs::person::with_person;
-use crate::runs::session::{self, StudyExecution};
+use crate::runs::session::StudyExecution;
 use crate::runs::settings::{one_kind, settings_of};
-use crate::runs::trace::TraceTo;
 use crate::select::{self, RunSelection};
 use retold::event::{ForkedFrom, RunStarted};
 use retold::id::Seq;
@@ -37,8 +37,7 @@ pub(crate) struct Forking {
 /// Records a fork and reports how it ended.
 pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Forking { selected, before, settings, retry_failed, model, seat } = forking;
-    // A person who plays is not shown a log.
-    let seat_is_free = seat.is_none();
+    let is_played = seat.is_some();
     let RunSelection { log, run: parent } = selected;
     let started = select::started(log.reader()?.as_mut(), parent)?;
     let mut study = settings_of(global.studies, &started)?;
@@ -78,36 +77,30 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         ..started
     };
     let (run, experiment) = (new_run_id()?, started.experiment.clone());
-    let prices = model.prices()?;
-    let servers = model.named_again(&study.runtime.model);
-    let max_failed = study.runtime.limits.max_failed;
     select::sound(log.reader()?.as_mut(), parent, "nothing was started")?;
-    let trace = TraceTo::new(&experiment, &study.experiment, None, Mode::Record, global)?;
-    let session = StudyExecution {
+    let conclusion = RunConclusion {
         log: log.clone(),
+        run,
+        experiment,
+        simulated: info.simulated,
+        // The folder in the settings is the parent's: `retold export RUN FOLDER --as outputs` makes another.
+        folder: None,
+        phase_files: None,
+        max_failed: study.runtime.limits.max_failed,
+        settings_of: SettingsOf::Run,
+        drawn_seed: None,
+        servers: model.named_again(&study.runtime.model),
+    };
+    let execution = StudyExecution {
+        log,
         run,
         mode: Mode::Record,
         started,
         settings: study,
-        prices,
+        prices: model.prices()?,
         model: Some(answerer),
-        trace: seat_is_free.then_some(trace),
+        trace: None,
     };
-    let ended = session::go(session, global)?;
-    // The folder in the settings is the parent's: `retold export RUN FOLDER --as outputs` makes another.
-    let (simulated, folder, settings_of) = (info.simulated, None, SettingsOf::Run);
-    let conclusion = RunConclusion {
-        ended,
-        log: &log,
-        run,
-        experiment: &experiment,
-        simulated,
-        folder,
-        phase_files: None,
-        max_failed,
-        settings_of,
-        drawn_seed: None,
-        servers,
-    };
-    conclude(conclusion, global, output)
+    let (is_finished, claims) = (false, Vec::new());
+    PendingRun { execution, conclusion, is_finished, is_played, claims }.go(global, output)
 }

@@ -1,22 +1,24 @@
 //! Records a run from a config.
 
+use std::path::PathBuf;
+
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::run_id::new_run_id;
 use crate::runs::answers;
-use crate::runs::conclusion::{RunConclusion, conclude};
+use crate::runs::conclusion::RunConclusion;
 use crate::runs::config::{NamedConfig, drawn_seed_of, remember_drawn_seed};
 use crate::runs::folder::{FolderArgs, OutputFolder};
+use crate::runs::pending::PendingRun;
 use crate::runs::person::with_person;
-use crate::runs::session::{self, StudyExecution};
-use crate::runs::trace::TraceTo;
+use crate::runs::session::StudyExecution;
 use crate::runs::unfinished::{self, StudyLease};
 use retold::event::RunStarted;
 use retold::log::{Log, SqliteOptions};
 use retold::model::{Answerer, Model};
-use retold::run::{ExecutionResult, Finish, Mode};
+use retold::run::Mode;
 use retold_archive::open_or_create_store;
 use retold_study::config::ModelKind;
 use retold_study::study::{SettingsOf, Study};
@@ -40,109 +42,131 @@ pub(crate) fn record(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let StudyRecording { config, mut study, model, log_limit, new, folder, seat } = recording;
-    model.apply(global.studies, &study.experiment, &mut study.settings)?;
-    let runtime = study.settings.runtime.clone();
-    // All errors are found before the log is changed.
-    let scripted = match runtime.model.kind {
-        ModelKind::Scripted => Some(model.scripted(&runtime, Mode::Record)?),
-        ModelKind::Simulated | ModelKind::Server(_) => None,
-    };
-    let answerer: Answerer = match &scripted {
-        Some(scripted) => scripted.clone(),
-        None => {
-            model.make(global.studies, &study.experiment, study.seed, &runtime, Mode::Record)?
-        }
-    };
-    model.endpoints_are_used(global.studies, &study.experiment, &study.settings, None)?;
-    ModelArgs::can_be_asked(global.studies, &study.experiment, &study.settings, &answerer)?;
-    let seat_is_free = seat.is_none();
-    let answerer =
-        with_person(global.studies, answerer, seat, &study.experiment, &study.settings.experiment)?;
-    let flags = folder;
-    let folder =
-        OutputFolder::new(global.studies, &study.experiment, &study.settings.experiment, folder)?;
-    if let Some(folder) = &folder {
-        flags.accepts(folder)?;
-        folder.can_be_made()?;
-    }
-    let simulated = answerer.info().simulated;
-    // A person may be asked first.
-    let scripted = scripted.filter(|_| seat_is_free);
-    global.studies.supply(&config.path, &mut study, &config.settings)?;
-    let mut started = started(&study, answerer.as_ref())?;
-    if let Some(scripted) = &scripted {
-        answers::begin_a_run(scripted, &started, &study.settings, global)?;
-    }
+    let log_limit = recording.log_limit;
+    let prepared = PreparedRecording::new(recording, global)?;
+    prepared.begin(&log_to_record(log_limit, global)?, global)?.go(global, output)
+}
+
+/// The log, which is created if it does not exist.
+pub(crate) fn log_to_record(log_limit: Option<u64>, global: &Global) -> Result<Log, CliError> {
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
-    let log = Log::new(open_or_create_store(&global.log, options)?);
-    // Held until the run has ended.
-    let _claim = if new {
-        None
-    } else {
-        Some(unfinished::none_of(global.studies, &config, &study, &started.model, &log)?)
-    };
-    let (folder, _folder_claim, flags) = match folder {
-        Some(folder) => chosen(folder, &study, &log, new, flags, global)?,
-        None => (None, None, flags),
-    };
-    let run = new_run_id()?;
-    flags.remember(&mut started.settings);
-    remember_drawn_seed(&study, &mut started.settings);
-    let prices = model.prices()?;
-    // A person who plays is not shown a log.
-    let trace = match seat_is_free {
-        true => Some(TraceTo::new(
-            &study.experiment,
-            &study.settings.experiment,
-            folder.as_ref(),
-            Mode::Record,
-            global,
-        )?),
-        false => None,
-    };
-    let phase_files = trace.as_ref().and_then(|trace| trace.phase_files.clone());
-    if let Some(left_behind) = &phase_files {
-        // By a run with the same name that was abandoned.
-        left_behind.remove();
-    }
-    let servers = model.named_again(&study.settings.runtime.model);
-    let max_failed = study.settings.runtime.limits.max_failed;
-    let drawn_seed = drawn_seed_of(&started);
-    let session = StudyExecution {
-        log: log.clone(),
-        run,
-        mode: Mode::Record,
-        started,
-        settings: study.settings,
-        prices,
-        model: Some(answerer),
-        trace,
-    };
-    let ended = session::go(session, global)?;
-    let ended = match ended {
-        // If the first event could not be written, there is no run to report or to resume.
-        ExecutionResult { finish: Finish::Stopped(stop), .. }
-            if !log.reader()?.runs()?.iter().any(|head| head.run == run) =>
-        {
-            return Err(stop.into());
+    Ok(Log::new(open_or_create_store(&global.log, options)?))
+}
+
+/// A run to be recorded, about which everything is known that can be found out without the log.
+pub(crate) struct PreparedRecording {
+    config: NamedConfig,
+    study: Study,
+    model: ModelArgs,
+    new: bool,
+    is_played: bool,
+    answerer: Answerer,
+    started: RunStarted,
+    flags: FolderArgs,
+    folder: Option<OutputFolder>,
+}
+
+impl PreparedRecording {
+    /// Finds all errors before the log is changed.
+    pub(crate) fn new(recording: StudyRecording, global: &Global) -> Result<Self, CliError> {
+        let StudyRecording { config, mut study, model, log_limit: _, new, folder: flags, seat } =
+            recording;
+        let studies = global.studies;
+        model.apply(studies, &study.experiment, &mut study.settings)?;
+        let runtime = study.settings.runtime.clone();
+        let scripted = match runtime.model.kind {
+            ModelKind::Scripted => Some(model.scripted(&runtime, Mode::Record)?),
+            ModelKind::Simulated | ModelKind::Server(_) => None,
+        };
+        let answerer: Answerer = match &scripted {
+            Some(scripted) => scripted.clone(),
+            None => model.make(studies, &study.experiment, study.seed, &runtime, Mode::Record)?,
+        };
+        model.endpoints_are_used(studies, &study.experiment, &study.settings, None)?;
+        ModelArgs::can_be_asked(studies, &study.experiment, &study.settings, &answerer)?;
+        let is_played = seat.is_some();
+        let settings = &study.settings.experiment;
+        let answerer = with_person(studies, answerer, seat, &study.experiment, settings)?;
+        let folder = OutputFolder::new(studies, &study.experiment, settings, flags)?;
+        if let Some(folder) = &folder {
+            flags.accepts(folder)?;
+            folder.can_be_made()?;
         }
-        ended => ended,
-    };
-    let conclusion = RunConclusion {
-        ended,
-        log: &log,
-        run,
-        experiment: &study.experiment,
-        simulated,
-        folder,
-        phase_files,
-        max_failed,
-        settings_of: SettingsOf::Config,
-        drawn_seed,
-        servers,
-    };
-    conclude(conclusion, global, output)
+        // A person may be asked first.
+        let scripted = scripted.filter(|_| !is_played);
+        studies.supply(&config.path, &mut study, &config.settings)?;
+        let started = started(&study, answerer.as_ref())?;
+        if let Some(scripted) = &scripted {
+            answers::begin_a_run(scripted, &started, &study.settings, global)?;
+        }
+        Ok(PreparedRecording {
+            config,
+            study,
+            model,
+            new,
+            is_played,
+            answerer,
+            started,
+            flags,
+            folder,
+        })
+    }
+
+    /// The folder that it will write, unless that is taken by then.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        self.folder.as_ref().map(OutputFolder::place)
+    }
+
+    /// Claims the study and its folder. Nothing is recorded yet.
+    pub(crate) fn begin(self, log: &Log, global: &Global) -> Result<PendingRun, CliError> {
+        let PreparedRecording {
+            config,
+            study,
+            model,
+            new,
+            is_played,
+            answerer,
+            mut started,
+            flags,
+            folder,
+        } = self;
+        let mut claims = Vec::new();
+        if !new {
+            let model = &started.model;
+            claims.push(unfinished::none_of(global.studies, &config, &study, model, log)?);
+        }
+        let (folder, claim, flags) = match folder {
+            Some(folder) => chosen(folder, &study, log, new, flags, global)?,
+            None => (None, None, flags),
+        };
+        claims.extend(claim);
+        flags.remember(&mut started.settings);
+        remember_drawn_seed(&study, &mut started.settings);
+        let run = new_run_id()?;
+        let conclusion = RunConclusion {
+            log: log.clone(),
+            run,
+            experiment: study.experiment,
+            simulated: answerer.info().simulated,
+            folder,
+            phase_files: None,
+            max_failed: study.settings.runtime.limits.max_failed,
+            settings_of: SettingsOf::Config,
+            drawn_seed: drawn_seed_of(&started),
+            servers: model.named_again(&study.settings.runtime.model),
+        };
+        let execution = StudyExecution {
+            log: log.clone(),
+            run,
+            mode: Mode::Record,
+            started,
+            settings: study.settings,
+            prices: model.prices()?,
+            model: Some(answerer),
+            trace: None,
+        };
+        Ok(PendingRun { execution, conclusion, is_finished: false, is_played, claims })
+    }
 }
 
 /// The folder that a run will write: the first free one with its name. It is claimed, unless the

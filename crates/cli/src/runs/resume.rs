@@ -1,21 +1,21 @@
 //! Continues a run.
 
-use crate::error::{CliError, Status};
+use crate::error::CliError;
 use crate::global::Global;
 use crate::model::ModelArgs;
-use crate::output::Output;
-use crate::runs::conclusion::{RunConclusion, conclude};
+use crate::runs::conclusion::RunConclusion;
 use crate::runs::config::{NamedConfig, drawn_seed_of, is_of};
 use crate::runs::continuation;
 use crate::runs::folder::{FolderArgs, OutputFolder};
 use crate::runs::original;
+use crate::runs::pending::PendingRun;
 use crate::runs::person::{is_played, with_person};
 use crate::runs::program::needs_command;
-use crate::runs::session::{self, StudyExecution};
+use crate::runs::session::StudyExecution;
 use crate::runs::settings::{as_json, as_recorded, differing, one_kind, settings_of};
-use crate::runs::trace::TraceTo;
 use crate::select::{self, RunSelection};
 use retold::event::{RunOutcome, RunStarted};
+use retold::id::RunId;
 use retold::log::Log;
 use retold::model::Answerer;
 use retold::run::{Mode, how_it_ended};
@@ -33,29 +33,25 @@ pub(crate) struct Resuming {
 }
 
 /// Continues a run with the settings it was recorded with.
-pub(crate) fn resume(
-    resuming: Resuming,
-    global: &Global,
-    output: &Output,
-) -> Result<Status, CliError> {
+pub(crate) fn resume(resuming: Resuming, global: &Global) -> Result<PendingRun, CliError> {
     let RunSelection { log, run } = &resuming.selected;
     let started = select::started(log.reader()?.as_mut(), *run)?;
     let mut settings = settings_of(global.studies, &started)?;
     resuming.model.apply(global.studies, &started.experiment, &mut settings)?;
-    go_on(resuming, started, settings, SettingsOf::Run, global, output)
+    continued(resuming, started, settings, SettingsOf::Run, global)
 }
 
-/// Continues the run that is named, or else the last one that is unfinished, if it is a study's.
+/// Continues the run of a log that is named, or else the last one that is unfinished, if it is a study's.
 pub(crate) fn this_run(
+    log: Log,
     name: Option<&str>,
     model: ModelArgs,
     folder: FolderArgs,
     global: &Global,
-    output: &Output,
-) -> Result<Status, CliError> {
+) -> Result<PendingRun, CliError> {
     let selected = match name {
-        Some(name) => select::run(global, name)?,
-        None => last_unfinished(select::open(global)?, global)?,
+        Some(name) => select::run_of(log, name, global)?,
+        None => last_unfinished(log, global)?,
     };
     let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
     needs_command(&selected, &started)?;
@@ -72,7 +68,7 @@ pub(crate) fn this_run(
         return Err(CliError::usage(format!("run {} {what}", selected.run))
             .hint(format!("`retold {command}` continues it; nothing is lost")));
     }
-    resume(Resuming { selected, folder, model, seat: None }, global, output)
+    resume(Resuming { selected, folder, model, seat: None }, global)
 }
 
 /// The last run of a log that has not ended.
@@ -88,20 +84,22 @@ fn last_unfinished(log: Log, global: &Global) -> Result<RunSelection, CliError> 
         .hint("`retold log` lists the runs"))
 }
 
-/// Continues the last unfinished run of a study, or else the last one, which must have been
-/// recorded with the same settings.
-pub(crate) fn same_study(
+/// The run of a study that is to be continued.
+pub(crate) struct SameStudy {
+    run: RunId,
+    started: RunStarted,
+}
+
+/// The last unfinished run of a study, or else the last one.
+pub(crate) fn find_same_study(
     config: &NamedConfig,
     study: &Study,
-    model: ModelArgs,
-    folder: FolderArgs,
+    log: &Log,
     global: &Global,
-    output: &Output,
-) -> Result<Status, CliError> {
+) -> Result<Option<SameStudy>, CliError> {
     let name = output_name(global.studies, &study.experiment, &study.settings.experiment);
-    let log = select::open(global)?;
     let mut reader = log.reader()?;
-    let (mut found, mut finished) = (None, None);
+    let mut finished = None;
     for head in reader.runs()?.into_iter().rev() {
         // A damaged run is not this one; `retold verify` reports it.
         let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
@@ -122,39 +120,69 @@ pub(crate) fn same_study(
         if started.experiment != study.experiment || !same {
             continue;
         }
+        let found = SameStudy { run: head.run, started };
         if ended.is_none() {
-            found = Some((head.run, started));
-            break;
+            return Ok(Some(found));
         }
-        finished = finished.or(Some((head.run, started)));
+        finished = finished.or(Some(found));
     }
-    drop(reader);
-    let Some((run, started)) = found.or(finished) else {
-        let what = name.map_or_else(|| "this config".to_owned(), |name| name.to_string());
+    Ok(finished)
+}
+
+/// Continues the last unfinished run of a study, or else the last one, which must have been
+/// recorded with the same settings.
+pub(crate) fn same_study(
+    config: &NamedConfig,
+    study: &Study,
+    model: ModelArgs,
+    folder: FolderArgs,
+    global: &Global,
+) -> Result<PendingRun, CliError> {
+    let log = select::open(global)?;
+    let Some(found) = find_same_study(config, study, &log, global)? else {
+        let name = output_name(global.studies, &study.experiment, &study.settings.experiment);
+        let what = name.unwrap_or_else(|| "this config".to_owned());
         let message = format!("there is no run of {what} in {} to continue", global.log.display());
         return Err(CliError::usage(message).hint("leave out --resume to start one"));
     };
-    let recorded = as_json(&settings_of(global.studies, &started)?.experiment)?;
-    // What it drew at its start is not drawn again.
-    let mut study = config.as_of(global.studies, study, &started)?;
-    model.apply(global.studies, &study.experiment, &mut study.settings)?;
-    let mut now = as_json(&study.settings.experiment)?;
-    global.studies.take_over(&study.experiment, &mut now, &recorded);
-    let now = as_recorded(&now);
-    if recorded != now || started.seed != study.seed {
-        return Err(CliError::usage(format!(
-            "run {run} was recorded with other settings: {}",
-            differing(&recorded, &now)
-        ))
-        .hint(format!(
-            "`retold run --resume {}` continues it with its original settings",
-            run.short(8)
-        ))
-        .hint("for another study, use another name (deliberation: pilot_id)"));
+    found.continued(&log, config, study, model, folder, global)
+}
+
+impl SameStudy {
+    /// Continues it, if it was recorded with the same settings.
+    pub(crate) fn continued(
+        self,
+        log: &Log,
+        config: &NamedConfig,
+        study: &Study,
+        model: ModelArgs,
+        folder: FolderArgs,
+        global: &Global,
+    ) -> Result<PendingRun, CliError> {
+        let SameStudy { run, started } = self;
+        let recorded = as_json(&settings_of(global.studies, &started)?.experiment)?;
+        // What it drew at its start is not drawn again.
+        let mut study = config.as_of(global.studies, study, &started)?;
+        model.apply(global.studies, &study.experiment, &mut study.settings)?;
+        let mut now = as_json(&study.settings.experiment)?;
+        global.studies.take_over(&study.experiment, &mut now, &recorded);
+        let now = as_recorded(&now);
+        if recorded != now || started.seed != study.seed {
+            return Err(CliError::usage(format!(
+                "run {run} was recorded with other settings: {}",
+                differing(&recorded, &now)
+            ))
+            .hint(format!(
+                "`retold run --resume {}` continues it with its original settings",
+                run.short(8)
+            ))
+            .hint("for another study, use another name (deliberation: pilot_id)"));
+        }
+        study.settings.experiment = recorded.into();
+        let selected = RunSelection { log: log.clone(), run };
+        let resuming = Resuming { selected, folder, model, seat: None };
+        continued(resuming, started, study.settings, SettingsOf::Config, global)
     }
-    study.settings.experiment = recorded.into();
-    let resuming = Resuming { selected: RunSelection { log, run }, folder, model, seat: None };
-    go_on(resuming, started, study.settings, SettingsOf::Config, global, output)
 }
 
 fn output_name(
@@ -165,82 +193,61 @@ fn output_name(
     studies.output_name(experiment, settings).ok()?
 }
 
-/// Runs a run again from its start: answered from the log, and after that by the model.
-fn go_on(
+/// A run that is run again from its start: answered from the log, and after that by the model.
+fn continued(
     resuming: Resuming,
     started: RunStarted,
     settings: StudySettings,
     settings_of: SettingsOf,
     global: &Global,
-    output: &Output,
-) -> Result<Status, CliError> {
-    let Resuming { selected, folder, model, seat } = resuming;
-    let seat_is_free = seat.is_none();
-    let ended = how_it_ended(selected.log.reader()?.as_mut(), selected.run)?;
+) -> Result<PendingRun, CliError> {
+    let Resuming { selected: RunSelection { log, run }, folder, model, seat } = resuming;
+    let is_played = seat.is_some();
+    let is_finished = how_it_ended(log.reader()?.as_mut(), run)?.is_some();
     // A finished run asks nothing, so no model need be named.
-    let answerer = if ended.is_some() && model.is_unnamed(&settings.runtime) {
+    let answerer = if is_finished && model.is_unnamed(&settings.runtime) {
         None
     } else {
         let (name, runtime) = (&started.experiment, &settings.runtime);
         let answerer = model.make(global.studies, name, started.seed, runtime, Mode::Resume)?;
         model.endpoints_are_used(global.studies, name, &settings, Some(&started))?;
-        if ended.is_none() {
+        if !is_finished {
             ModelArgs::can_be_asked(global.studies, name, &settings, &answerer)?;
         }
         Some(with_person(global.studies, answerer, seat, name, &settings.experiment)?)
     };
     let simulated = answerer.as_ref().map_or(started.is_simulated(), |a| a.info().simulated);
-    one_kind(&started, simulated, selected.run).map_err(|e| {
+    one_kind(&started, simulated, run).map_err(|e| {
         e.hint("use the kind of model that the run was recorded with, or record a new run")
     })?;
     let folder = folder.or_remembered(&started);
     let folder =
         OutputFolder::new(global.studies, &started.experiment, &settings.experiment, folder)?;
-    let experiment = started.experiment.clone();
-    // A finished run has nothing new to report, and a person who plays is not shown a log.
-    let trace = match ended.is_none() && seat_is_free {
-        true => Some(TraceTo::new(
-            &experiment,
-            &settings.experiment,
-            folder.as_ref(),
-            Mode::Resume,
-            global,
-        )?),
-        false => None,
-    };
-    let phase_files = trace.as_ref().and_then(|trace| trace.phase_files.clone());
-    let prices = model.prices()?;
-    let servers = model.named_again(&settings.runtime.model);
-    let max_failed = settings.runtime.limits.max_failed;
-    let drawn_seed = drawn_seed_of(&started);
     // A finished run is only read, and is checked while it is read.
-    if ended.is_none() {
-        select::sound(selected.log.reader()?.as_mut(), selected.run, "nothing was asked")?;
+    if !is_finished {
+        select::sound(log.reader()?.as_mut(), run, "nothing was asked")?;
     }
-    let session = StudyExecution {
-        log: selected.log.clone(),
-        run: selected.run,
+    let conclusion = RunConclusion {
+        log: log.clone(),
+        run,
+        experiment: started.experiment.clone(),
+        simulated,
+        folder,
+        phase_files: None,
+        max_failed: settings.runtime.limits.max_failed,
+        settings_of,
+        drawn_seed: drawn_seed_of(&started),
+        servers: model.named_again(&settings.runtime.model),
+    };
+    let execution = StudyExecution {
+        log,
+        run,
         mode: Mode::Resume,
         started,
         settings,
-        prices,
+        prices: model.prices()?,
         model: answerer,
-        trace,
+        trace: None,
     };
-    let ended = session::go(session, global)?;
-    let RunSelection { log, run } = selected;
-    let conclusion = RunConclusion {
-        ended,
-        log: &log,
-        run,
-        experiment: &experiment,
-        simulated,
-        folder,
-        phase_files,
-        max_failed,
-        settings_of,
-        drawn_seed,
-        servers,
-    };
-    conclude(conclusion, global, output)
+    Ok(PendingRun { execution, conclusion, is_finished, is_played, claims: Vec::new() })
 }

@@ -1,10 +1,12 @@
-//! One execution of a run from the command line: runtime, Ctrl-C, progress.
+//! Executions of runs from the command line: runtime, Ctrl-C, progress.
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
+use futures::stream::{self, StreamExt};
+use serde_json::{Value, json};
 
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
@@ -17,10 +19,12 @@ use retold::escaping::printable;
 use retold::event::{RunOutcome, RunStarted};
 use retold::id::RunId;
 use retold::log::{Log, LogError};
-use retold::model::{Answerer, Prices, Throttle};
+use retold::model::{Answerer, Limits, Prices, SettingError, Throttle};
 use retold::run::{
-    DryRunSettings, ExecutionResult, Finish, Mode, Setup, Signal, Stop, execute, how_it_ended,
+    AnyExperiment, Budget, DryRunSettings, ExecutionResult, Finish, Mode, Setup, Signal, Stop,
+    execute, how_it_ended,
 };
+use retold_study::config::ModelConfig;
 use retold_study::study::StudySettings;
 
 /// An execution to be done.
@@ -69,69 +73,173 @@ fn go_with(
     rehearsal: DryRunSettings,
     global: &Global,
 ) -> Result<ExecutionResult, CliError> {
-    let StudyExecution { log, run, mode, started, settings, prices, model, trace } = session;
-    if mode == Mode::Resume {
-        refuse_closed(&log, run)?;
+    let limits = limits_of(&session, global);
+    let throttle = Throttle::new(&limits).map_err(wrong_limits)?;
+    let (signal, display) = (Signal::default(), ProgressDisplay::new(global.quiet, 1));
+    let together = Together { signal: &signal, display: &display, shared_budget: None };
+    let notice = InterruptNotice::of([&session], global);
+    let ready = ReadyExecution::new(session, rehearsal, throttle, 0, &together, global)?;
+    block_on(signal, limits.timeout(), notice, ready.go())?
+}
+
+/// The most runs that are executed at the same time: each has readers of the log, which are open files.
+const AT_ONCE: usize = 32;
+
+/// Executes runs at the same time. Each ends by itself, and `on_end` is told. Runs that ask the same provider keep within its
+/// limits together, and all within `shared_budget`.
+pub(crate) fn go_all<T>(
+    sessions: Vec<StudyExecution>,
+    shared_budget: Option<Arc<Budget>>,
+    global: &Global,
+    on_end: impl Fn(usize, Result<ExecutionResult, CliError>) -> T,
+) -> Result<Vec<T>, CliError> {
+    let throttles = throttles(&sessions, global)?;
+    let longest = sessions.iter().map(|session| limits_of(session, global).timeout()).max();
+    let (signal, display) = (Signal::default(), ProgressDisplay::new(global.quiet, sessions.len()));
+    let together = Together { signal: &signal, display: &display, shared_budget };
+    let notice = InterruptNotice::of(&sessions, global);
+    let mut all = Vec::new();
+    for (number, (session, throttle)) in sessions.into_iter().zip(throttles).enumerate() {
+        let rehearsal = DryRunSettings::default();
+        all.push(ReadyExecution::new(session, rehearsal, throttle, number, &together, global)?);
     }
-    let experiment = global
-        .studies
-        .build(&started.experiment, &settings.experiment)
-        .map_err(|e| CliError::usage(e.to_string()))?;
-    let runtime = &settings.runtime;
-    let mut limits = runtime.limits;
+    let on_end = &on_end;
+    let all = all.into_iter().enumerate().map(|(number, ready)| async move {
+        let ended = ready.go().await;
+        (number, on_end(number, ended))
+    });
+    let all = stream::iter(all).buffer_unordered(AT_ONCE).collect::<Vec<_>>();
+    let mut ended = block_on(signal, longest.unwrap_or_default(), notice, all)?;
+    ended.sort_by_key(|(number, _)| *number);
+    Ok(ended.into_iter().map(|(_, ended)| ended).collect())
+}
+
+/// The throttles of runs: one for those that ask the same server.
+fn throttles(sessions: &[StudyExecution], global: &Global) -> Result<Vec<Throttle>, CliError> {
+    let server = |session: &StudyExecution| {
+        let ModelConfig { kind, base_url, .. } = &session.settings.runtime.model;
+        kind.api().map(|_| (*kind, base_url.clone()))
+    };
+    let mut throttles: Vec<Throttle> = Vec::new();
+    for (number, session) in sessions.iter().enumerate() {
+        let limits = limits_of(session, global);
+        let earlier = sessions
+            .iter()
+            .take(number)
+            .position(|earlier| server(session).is_some() && server(earlier) == server(session));
+        let throttle = match earlier.and_then(|first| throttles.get(first)) {
+            Some(first) => first.shared_with(&limits),
+            None => Throttle::new(&limits),
+        };
+        throttles.push(throttle.map_err(wrong_limits)?);
+    }
+    Ok(throttles)
+}
+
+fn wrong_limits(e: SettingError) -> CliError {
+    CliError::usage(format!("limits: {e}"))
+}
+
+/// How fast a run asks.
+fn limits_of(session: &StudyExecution, global: &Global) -> Limits {
+    let StudyExecution { started, settings, .. } = session;
+    let mut limits = settings.runtime.limits;
     if is_played(global.studies, &started.experiment, &settings.experiment) {
         // A person may take all day. Models keep the limit that they were created with.
         limits.timeout_seconds = 86_400.0;
     }
-    let throttle = Throttle::new(&limits);
-    let throttle = throttle.map_err(|e| CliError::usage(format!("limits: {e}")))?;
-    let signal = Signal::default();
-    let at_once = InterruptNotice {
-        output: Output::new(global),
-        run,
-        experiment: started.experiment.clone(),
-    };
-    let asked = model.clone();
-    let display = ProgressDisplay::new(global.quiet, 1);
-    let trace = trace.map(|to| {
-        let cost = CostSoFar::new(log.clone(), run, prices.clone());
-        Rc::new(RefCell::new(Trace::new(to, display.clone(), cost)))
-    });
-    let follow = trace.clone();
-    let setup = Setup {
-        log,
-        run,
-        mode,
-        started,
-        model,
-        retry: runtime.retry,
-        throttle,
-        prices,
-        rehearsal,
-        signal: signal.clone(),
-        on_progress: display.of_run(0),
-        follow: match follow {
-            Some(trace) => Box::new(move |told| trace.borrow_mut().take(told)),
-            None => Box::new(|_| {}),
-        },
-    };
+    limits
+}
+
+/// What the runs of one command have in common.
+struct Together<'a> {
+    signal: &'a Signal,
+    display: &'a ProgressDisplay,
+    shared_budget: Option<Arc<Budget>>,
+}
+
+/// An execution that only has to be waited for.
+struct ReadyExecution {
+    experiment: Box<dyn AnyExperiment>,
+    setup: Setup,
+    trace: Option<Rc<RefCell<Trace>>>,
+}
+
+impl ReadyExecution {
+    fn new(
+        session: StudyExecution,
+        rehearsal: DryRunSettings,
+        throttle: Throttle,
+        number: usize,
+        together: &Together<'_>,
+        global: &Global,
+    ) -> Result<Self, CliError> {
+        let StudyExecution { log, run, mode, started, settings, prices, model, trace } = session;
+        if mode == Mode::Resume {
+            refuse_closed(&log, run)?;
+        }
+        let experiment = global
+            .studies
+            .build(&started.experiment, &settings.experiment)
+            .map_err(|e| CliError::usage(e.to_string()))?;
+        let trace = trace.map(|to| {
+            let cost = CostSoFar::new(log.clone(), run, prices.clone());
+            Rc::new(RefCell::new(Trace::new(to, together.display.clone(), cost)))
+        });
+        let follow = trace.clone();
+        let setup = Setup {
+            log,
+            run,
+            mode,
+            started,
+            model,
+            retry: settings.runtime.retry,
+            throttle,
+            prices,
+            shared_budget: together.shared_budget.clone(),
+            rehearsal,
+            signal: together.signal.clone(),
+            on_progress: together.display.of_run(number),
+            follow: match follow {
+                Some(trace) => Box::new(move |told| trace.borrow_mut().take(told)),
+                None => Box::new(|_| {}),
+            },
+        };
+        Ok(ReadyExecution { experiment, setup, trace })
+    }
+
+    /// Executes it.
+    async fn go(self) -> Result<ExecutionResult, CliError> {
+        let ReadyExecution { experiment, setup, trace } = self;
+        let asked = setup.model.clone();
+        let ended = execute(experiment.as_ref(), setup).await?;
+        if let Some(trace) = trace {
+            trace.borrow_mut().ended(&ended);
+        }
+        warn_of_idle_endpoints(asked.as_ref(), &ended);
+        // A log that is gone cannot be read for the report.
+        match ended.finish {
+            Finish::Stopped(stop @ Stop::Log(LogError::Gone { .. })) => Err(CliError::from(stop)),
+            _ => Ok(ended),
+        }
+    }
+}
+
+/// Waits for executions, which Ctrl-C stops. `longest` is the time limit of a call.
+fn block_on<T>(
+    signal: Signal,
+    longest: Duration,
+    notice: InterruptNotice,
+    executions: impl Future<Output = T>,
+) -> Result<T, CliError> {
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
-    let ended = tokio.block_on(async {
-        let watch = tokio::spawn(watch_interrupts(signal, limits.timeout(), at_once));
-        let ended = execute(experiment.as_ref(), setup).await;
+    Ok(tokio.block_on(async {
+        let watch = tokio::spawn(watch_interrupts(signal, longest, notice));
+        let ended = executions.await;
         watch.abort();
         ended
-    })?;
-    if let Some(trace) = trace {
-        trace.borrow_mut().ended(&ended);
-    }
-    warn_of_idle_endpoints(asked.as_ref(), &ended);
-    // A log that is gone cannot be read for the report.
-    match ended.finish {
-        Finish::Stopped(stop @ Stop::Log(LogError::Gone { .. })) => Err(CliError::from(stop)),
-        _ => Ok(ended),
-    }
+    }))
 }
 
 /// Warns about endpoints that a run, finished after asking something, has never used: their names
@@ -172,22 +280,34 @@ async fn watch_interrupts(signal: Signal, longest: Duration, at_once: InterruptN
 /// What is printed if the user does not wait for the calls in flight.
 struct InterruptNotice {
     output: Output,
-    run: RunId,
-    experiment: String,
+    /// The runs and their experiments.
+    runs: Vec<(RunId, String)>,
 }
 
 impl InterruptNotice {
+    fn of<'a>(sessions: impl IntoIterator<Item = &'a StudyExecution>, global: &Global) -> Self {
+        let runs = sessions.into_iter().map(|of| (of.run, of.started.experiment.clone()));
+        InterruptNotice { output: Output::new(global), runs: runs.collect() }
+    }
+
     /// With `--json`, prints the single object that a program expects.
     fn say(&self) {
-        let InterruptNotice { output, run, experiment } = self;
-        if output.is_json() {
-            // If this fails, the exit code still says what happened.
-            let _ = output.object(&json!({
+        if !self.output.is_json() {
+            return;
+        }
+        let stopped = self.runs.iter().map(|(run, experiment)| {
+            json!({
                 "run": run,
                 "experiment": experiment,
                 "outcome": "interrupted",
                 "error": "stopped at once: the answers to the calls in flight were not waited for",
-            }));
-        }
+            })
+        });
+        let stopped: Vec<Value> = stopped.collect();
+        // If this fails, the exit code still says what happened.
+        let _ = match stopped.as_slice() {
+            [only] => self.output.object(only),
+            all => self.output.object(&json!({"runs": all})),
+        };
     }
 }

@@ -29,7 +29,30 @@ pub(crate) struct TraceTo {
     /// `None` if it writes no folder.
     file: Option<LiveFile>,
     /// `None` if its study has none.
-    pub(crate) phase_files: Option<PhaseFiles>,
+    phase_files: Option<PhaseFiles>,
+    /// What the run is called on the console, if there are others.
+    label: Option<String>,
+}
+
+/// The files that a run's study makes after each phase, if it writes a folder and there are any.
+pub(crate) fn phase_files(
+    experiment: &str,
+    settings: &ExperimentSettings,
+    folder: Option<&OutputFolder>,
+    global: &Global,
+) -> Result<Option<PhaseFiles>, CliError> {
+    let Some(folder) = folder else { return Ok(None) };
+    let names = journal(experiment, settings, global)?.map(|journal| journal.file_names());
+    let names = names.filter(|names| !names.is_empty());
+    Ok(names.map(|names| PhaseFiles::of(&folder.place(), names)))
+}
+
+fn journal(
+    experiment: &str,
+    settings: &ExperimentSettings,
+    global: &Global,
+) -> Result<Option<Box<dyn Journal>>, CliError> {
+    global.studies.journal(experiment, settings).map_err(|e| CliError::usage(e.to_string()))
 }
 
 impl TraceTo {
@@ -38,17 +61,18 @@ impl TraceTo {
         experiment: &str,
         settings: &ExperimentSettings,
         folder: Option<&OutputFolder>,
+        phase_files: Option<PhaseFiles>,
         mode: Mode,
         global: &Global,
     ) -> Result<Self, CliError> {
-        let journal = global.studies.journal(experiment, settings);
-        let journal = journal.map_err(|e| CliError::usage(e.to_string()))?;
-        let path = folder.map(OutputFolder::place);
-        let file = path.as_deref().map(|path| LiveFile::open(path, mode)).transpose()?;
-        let names = journal.as_ref().map(|journal| journal.file_names());
-        let names = names.filter(|names| !names.is_empty());
-        let phase_files = path.zip(names).map(|(path, names)| PhaseFiles::of(&path, names));
-        Ok(TraceTo { journal, file, phase_files })
+        let journal = journal(experiment, settings, global)?;
+        let file = folder.map(|folder| LiveFile::open(&folder.place(), mode)).transpose()?;
+        Ok(TraceTo { journal, file, phase_files, label: None })
+    }
+
+    /// Names the run in its lines on the console.
+    pub(crate) fn labelled(self, label: Option<&str>) -> Self {
+        TraceTo { label: label.map(str::to_owned), ..self }
     }
 }
 
@@ -117,7 +141,13 @@ impl Trace {
         if let Some(file) = &mut self.to.file {
             file.write(lines);
         }
-        self.console.lines(lines);
+        match &self.to.label {
+            None => self.console.lines(lines),
+            Some(label) => {
+                let labelled = lines.lines().map(|line| format!("{label}: {line}\n"));
+                self.console.lines(&labelled.collect::<String>());
+            }
+        }
     }
 
     /// The files of the phase that has just ended.

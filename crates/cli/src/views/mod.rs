@@ -3,6 +3,7 @@
 pub(crate) mod alike;
 pub(crate) mod audit;
 pub(crate) mod changed;
+pub(crate) mod columns;
 pub(crate) mod departures;
 pub(crate) mod derived;
 pub(crate) mod differing;

@@ -49,12 +49,13 @@ use unrecognised::unrecognised;
 ///
 /// `retold import EXPERIMENT FOLDER` runs the experiment with the settings found in the folder, and
 /// answers each of its questions with the original answer. It reports what the original did not
-/// record, and compares our outputs with the original's: exit code 1 if they differ.
+/// record, and compares our outputs with the original's: exit code 1 if they differ. Several folders become a run each, with one
+/// summary.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The file (plain or .gz or .zst; `-` for standard input), or the experiment of an original run.
     file: PathBuf,
-    /// The original run's folder or file; or more files that are imported into the same run.
+    /// The original run's folder or file (several become a run each); or more files that are imported into the same run.
     #[arg(value_name = "ORIGINAL")]
     more: Vec<PathBuf>,
     /// Continue this unfinished import of an original run: first digits of its id, its name, or `latest`.
@@ -120,7 +121,16 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return original::run(&experiment, original, resume.as_deref(), global, output);
     }
     let shown = file.display();
-    if is_original && global.studies.knows_originals(&file.to_string_lossy()) {
+    let knows_originals = global.studies.knows_originals(&file.to_string_lossy());
+    if is_original && knows_originals && !more.is_empty() {
+        if resume.is_some() {
+            let message =
+                format!("--resume continues one import, and {} originals are named", more.len());
+            return Err(CliError::usage(message).hint("name the original of that run alone"));
+        }
+        return original::run_all(&file.to_string_lossy(), &more, global, output);
+    }
+    if is_original && knows_originals {
         let message = format!("import {shown}: which original run?");
         return Err(CliError::usage(message)
             .hint(format!("give its folder or file: `retold import {shown} PATH`")));

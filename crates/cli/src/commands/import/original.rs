@@ -1,14 +1,14 @@
-//! `retold import EXPERIMENT FOLDER`: runs an original run of another program again with our code.
+//! `retold import EXPERIMENT FOLDER..`: runs original runs of another program again with our code.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::again::begins;
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, counted, grouped};
 use crate::run_id::new_run_id;
 use crate::runs::conclusion::{begun, stopped};
 use crate::runs::config::is_of;
@@ -17,10 +17,12 @@ use crate::runs::record::started;
 use crate::runs::session::{self, StudyExecution};
 use crate::runs::settings::settings_of;
 use crate::select::{self, RunSelection};
+use crate::views::columns::{Column, aligned};
 use retold::event::RunStarted;
+use retold::id::RunId;
 use retold::log::Log;
 use retold::model::Prices;
-use retold::run::{Finish, Mode, RunRecord, Stop};
+use retold::run::{ExecutionResult, Finish, Mode, RunRecord};
 use retold_study::error::ExperimentError;
 use retold_study::original::{Original, OriginalComparison};
 use retold_study::study::Study;
@@ -28,6 +30,7 @@ use retold_study::study::Study;
 /// How many differences are listed; the rest are counted.
 const LISTED: usize = 20;
 
+/// Runs one original run again and reports what differs.
 pub(crate) fn run(
     experiment: &str,
     original: &Path,
@@ -35,6 +38,74 @@ pub(crate) fn run(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
+    let imported = read(experiment, original, global)?;
+    let imported = ready(imported, original, resumed, global)?.go(global)?;
+    match output.is_json() {
+        true => output.object(&imported.as_json())?,
+        false => output.text(&imported.text())?,
+    }
+    Ok(imported.status())
+}
+
+/// Runs several original runs again, each as a run of its own, and sums them up. All are read before the first is imported.
+pub(crate) fn run_all(
+    experiment: &str,
+    originals: &[PathBuf],
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let read = originals.iter().map(|original| read(experiment, original, global));
+    let read: Vec<Original> = read.collect::<Result<_, _>>()?;
+    let (mut all, mut stopped) = (Vec::new(), None);
+    for (imported, original) in read.into_iter().zip(originals) {
+        match ready(imported, original, None, global).and_then(|ready| ready.go(global)) {
+            Ok(imported) => all.push(imported),
+            // The rest would stop for the same reason: the log is full, or somebody pressed Ctrl-C.
+            Err(e) => {
+                stopped = Some(e);
+                break;
+            }
+        }
+    }
+    match output.is_json() {
+        true => {
+            let runs: Vec<Value> = all.iter().map(ImportedOriginal::as_json).collect();
+            output.object(&json!({"runs": runs, "originals": originals.len()}))?;
+        }
+        false => output.text(&summary(&all, originals.len()))?,
+    }
+    let status = all.iter().map(ImportedOriginal::status).max_by_key(|status| status.code());
+    stopped.map_or(Ok(status.unwrap_or(Status::Fine)), Err)
+}
+
+/// Several imports, a line each.
+fn summary(all: &[ImportedOriginal], asked: usize) -> String {
+    const COLUMNS: [Column; 5] = [
+        Column::text("run"),
+        Column::number("answers"),
+        Column::number("compared"),
+        Column::number("different"),
+        Column::text("original"),
+    ];
+    let cells = all.iter().map(|of| {
+        let answers = grouped(of.ended.progress.exchanges);
+        let (compared, different) = (of.compared, of.differences.len() as u64);
+        vec![of.name.clone(), answers, grouped(compared), grouped(different), of.original.clone()]
+    });
+    let runs = counted(asked as u64, "original run");
+    let mut text = format!("{} of {runs} imported\n\n{}", all.len(), aligned(&COLUMNS, cells));
+    let names: Vec<&str> = all.iter().map(|of| of.name.as_str()).collect();
+    if !names.is_empty() {
+        let (names, retold) = (names.join(" "), begins());
+        text.push_str(&format!(
+            "\nnext:\n  {retold} stats {names}\n  {retold} table {names} --to tables\n"
+        ));
+    }
+    text
+}
+
+/// Reads an original run.
+fn read(experiment: &str, original: &Path, global: &Global) -> Result<Original, CliError> {
     let unknown = |e: ExperimentError| CliError::usage(e.to_string());
     let Some(imported) = global.studies.original(experiment, original).map_err(unknown)? else {
         return Err(CliError::usage(format!(
@@ -42,21 +113,29 @@ pub(crate) fn run(
         ))
         .hint("`retold import FILE` imports a recording or an exchanges file"));
     };
-    let imported = imported?;
+    Ok(imported?)
+}
+
+/// An original run that is about to be run again.
+fn ready(
+    imported: Original,
+    original: &Path,
+    resumed: Option<&str>,
+    global: &Global,
+) -> Result<Execution, CliError> {
     let shown = original.display().to_string();
-    let execution = match resumed {
+    Ok(match resumed {
         Some(name) => {
             let (selected, started) = unfinished(name, &imported.study, &shown, global)?;
-            Execution { selected, started, mode: Mode::Resume, imported }
+            Execution { selected, started, mode: Mode::Resume, imported, original: shown }
         }
         None => {
             let started = started(&imported.study, imported.model.as_ref())?;
             let backend = global.open_or_create()?;
             let selected = RunSelection { log: Log::new(backend), run: new_run_id()? };
-            Execution { selected, started, mode: Mode::Record, imported }
+            Execution { selected, started, mode: Mode::Record, imported, original: shown }
         }
-    };
-    execute(execution, &shown, global, output)
+    })
 }
 
 /// The run in this log that runs an original run again, to be continued.
@@ -84,74 +163,108 @@ struct Execution {
     started: RunStarted,
     mode: Mode,
     imported: Original,
+    /// Where it is.
+    original: String,
 }
 
-/// Runs an original run, or the rest of it, and compares the results.
-fn execute(
-    execution: Execution,
-    original: &str,
-    global: &Global,
-    output: &Output,
-) -> Result<Status, CliError> {
-    let Execution { selected: RunSelection { log, run }, started, mode, imported } = execution;
-    let Original { study, model, notes, compare } = imported;
-    let session = StudyExecution {
-        log: log.clone(),
-        run,
-        mode,
-        started,
-        settings: study.settings.clone(),
-        prices: Prices::default(),
-        model: Some(model),
-        trace: None,
-    };
-    let ended = begun(session::go(session, global)?, &log, run)?;
-    let mut reader = log.reader()?;
-    let name = retold_archive::short_name(reader.as_mut(), run)?;
-    let go_on = command(global.studies, &study.experiment, original, &name);
-    if let Finish::Stopped(Stop::Interrupted) = ended.finish {
-        let message = format!("run {run} is not finished");
-        return Err(CliError::new(Status::Interrupted, message)
-            .hint(format!("`retold {go_on}` continues it; nothing is lost")));
+/// An original run that was run again, and how its results compare.
+struct ImportedOriginal {
+    run: RunId,
+    /// The run, as a command names it.
+    name: String,
+    experiment: String,
+    original: String,
+    ended: ExecutionResult,
+    notes: Vec<String>,
+    compared: u64,
+    differences: Vec<String>,
+    not_compared: Vec<String>,
+}
+
+impl Execution {
+    /// Runs an original run, or the rest of it, and compares the results.
+    fn go(self, global: &Global) -> Result<ImportedOriginal, CliError> {
+        let Execution { selected: RunSelection { log, run }, started, mode, imported, original } =
+            self;
+        let Original { study, model, notes, compare } = imported;
+        let session = StudyExecution {
+            log: log.clone(),
+            run,
+            mode,
+            started,
+            settings: study.settings.clone(),
+            prices: Prices::default(),
+            model: Some(model),
+            trace: None,
+        };
+        let ended = begun(session::go(session, global)?, &log, run)?;
+        let mut reader = log.reader()?;
+        let name = retold_archive::short_name(reader.as_mut(), run)?;
+        let go_on = command(global.studies, &study.experiment, &original, &name);
+        if !matches!(ended.finish, Finish::Finished) {
+            let message = format!("run {run} is not finished");
+            let interrupted = CliError::new(Status::Interrupted, message)
+                .hint(format!("`retold {go_on}` continues it; nothing is lost"));
+            return Err(stopped(ended, &go_on).unwrap_or(interrupted));
+        }
+        let mut record = RunRecord::read(reader.as_mut(), run)?;
+        let built = global.studies.build(&study.experiment, &study.settings.experiment);
+        let built = built.map_err(|e| CliError::usage(e.to_string()))?;
+        let OriginalComparison { compared, differences, not_compared } =
+            compare(&built.outputs_any(&mut record)?);
+        let experiment = study.experiment;
+        Ok(ImportedOriginal {
+            run,
+            name,
+            experiment,
+            original,
+            ended,
+            notes,
+            compared,
+            differences,
+            not_compared,
+        })
     }
-    if !matches!(ended.finish, Finish::Finished) {
-        return stopped(ended, &go_on).map_or(Ok(Status::Interrupted), Err);
+}
+
+impl ImportedOriginal {
+    fn status(&self) -> Status {
+        if self.differences.is_empty() { Status::Fine } else { Status::Difference }
     }
-    let mut record = RunRecord::read(reader.as_mut(), run)?;
-    let built = global.studies.build(&study.experiment, &study.settings.experiment);
-    let built = built.map_err(|e| CliError::usage(e.to_string()))?;
-    let OriginalComparison { compared, differences, not_compared } =
-        compare(&built.outputs_any(&mut record)?);
-    if output.is_json() {
-        output.object(&json!({
-            "run": run,
-            "experiment": study.experiment,
-            "exchanges": ended.progress.exchanges,
-            "decisions": ended.progress.decisions,
-            "outcome_digest": ended.outcome_digest,
-            "notes": notes,
-            "compared": compared,
-            "differences": differences,
-            "not_compared": not_compared,
-            "report": ended.report.json,
-        }))?;
-    } else {
+
+    fn as_json(&self) -> Value {
+        let ExecutionResult { progress, outcome_digest, report, .. } = &self.ended;
+        json!({
+            "run": self.run,
+            "experiment": self.experiment,
+            "exchanges": progress.exchanges,
+            "decisions": progress.decisions,
+            "outcome_digest": outcome_digest,
+            "notes": self.notes,
+            "compared": self.compared,
+            "differences": self.differences,
+            "not_compared": self.not_compared,
+            "report": report.json,
+        })
+    }
+
+    fn text(&self) -> String {
+        let ImportedOriginal { run, name, original, ended, compared, differences, .. } = self;
         let mut text = format!(
-            "run {run}: {} of {} imported\n",
+            "run {run}: {} of {original} imported\n",
             counted(ended.progress.exchanges, "answer"),
-            original
         );
         // Writing to a string cannot fail.
-        for note in &notes {
+        for note in &self.notes {
             let _ = writeln!(text, "not in the original: {note}");
         }
         let _ = writeln!(
             text,
             "{} compared with the original's, {} different",
-            counted(compared, "value"),
+            counted(*compared, "value"),
             differences.len()
         );
-        for left in &not_compared {
+        for left in &self.not_compared {
             let _ = writeln!(text, "not compared: {left}");
         }
         for difference in differences.iter().take(LISTED) {
@@ -161,7 +274,6 @@ fn execute(
             let _ = writeln!(text, "  and {} more: --json lists all", differences.len() - LISTED);
         }
         let _ = write!(text, "\n{}\nnext:\n  {} replay {name}\n", ended.report.text, begins());
-        output.text(&text)?;
+        text
     }
-    Ok(if differences.is_empty() { Status::Fine } else { Status::Difference })
 }

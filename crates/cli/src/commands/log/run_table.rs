@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::runs::RunRow;
 use crate::output::grouped;
+use crate::views::columns::{Column, aligned};
 use retold::escaping::printable;
 use retold::totals::dollars;
 
@@ -13,25 +14,28 @@ const UNKNOWN: &str = "-";
 /// The longest name that is shown whole.
 const LONGEST_NAME: usize = 40;
 
-/// A column: its heading, whether it has numbers, and its cell of a run.
-type Column = (&'static str, bool, fn(&RunRow) -> String);
+/// The heading of the column that is left out if no run has a name.
+const NAME: &str = "name";
+
+/// A column, and its cell of a run.
+type RunColumn = (Column, fn(&RunRow) -> String);
 
 /// The columns, in their order.
-const COLUMNS: [Column; 10] = [
-    ("run", false, |row| row.run.to_string()),
-    ("name", false, |row| {
+const COLUMNS: [RunColumn; 10] = [
+    (Column::text("run"), |row| row.run.to_string()),
+    (Column::text(NAME), |row| {
         row.name.as_ref().map_or_else(unknown, |name| printable(name, LONGEST_NAME))
     }),
-    ("started", false, |row| row.started.to_string()),
-    ("experiment", false, |row| printable(&row.experiment, LONGEST_NAME)),
-    ("outcome", false, |row| row.outcome.clone()),
-    ("model", false, |row| printable(&row.model, LONGEST_NAME)),
-    ("calls", true, |row| row.spending.map_or_else(unknown, |of| grouped(of.calls))),
-    ("cost", true, |row| {
+    (Column::text("started"), |row| row.started.to_string()),
+    (Column::text("experiment"), |row| printable(&row.experiment, LONGEST_NAME)),
+    (Column::text("outcome"), |row| row.outcome.clone()),
+    (Column::text("model"), |row| printable(&row.model, LONGEST_NAME)),
+    (Column::number("calls"), |row| row.spending.map_or_else(unknown, |of| grouped(of.calls))),
+    (Column::number("cost"), |row| {
         row.spending.and_then(|of| of.dollars).map_or_else(unknown, |of| dollars(Some(of)))
     }),
-    ("took", true, |row| row.took.map_or_else(unknown, clock)),
-    ("events", true, |row| grouped(row.head.seq.0)),
+    (Column::number("took"), |row| row.took.map_or_else(unknown, clock)),
+    (Column::number("events"), |row| grouped(row.head.seq.0)),
 ];
 
 fn unknown() -> String {
@@ -50,28 +54,10 @@ pub(super) fn table(rows: &[RunRow]) -> String {
         return String::new();
     }
     let has_names = rows.iter().any(|row| row.name.is_some());
-    let columns = COLUMNS.into_iter().filter(|(heading, ..)| has_names || *heading != "name");
-    let columns = columns.map(|(heading, is_number, cell)| {
-        let cells: Vec<String> =
-            std::iter::once(heading.to_owned()).chain(rows.iter().map(cell)).collect();
-        let width = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
-        (cells, is_number, width)
-    });
-    let columns: Vec<(Vec<String>, bool, usize)> = columns.collect();
-    let mut text = String::new();
-    for line in 0..=rows.len() {
-        let cells = columns.iter().filter_map(|(cells, is_number, width)| {
-            let cell = cells.get(line)?;
-            Some(match is_number {
-                true => format!("{cell:>width$}"),
-                false => format!("{cell:<width$}"),
-            })
-        });
-        let cells: Vec<String> = cells.collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-    }
-    text
+    let columns = COLUMNS.iter().filter(|(column, _)| has_names || column.heading() != NAME);
+    let columns: Vec<&RunColumn> = columns.collect();
+    let shown: Vec<Column> = columns.iter().map(|(column, _)| *column).collect();
+    aligned(&shown, rows.iter().map(|row| columns.iter().map(|(_, cell)| cell(row)).collect()))
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ fn unfinished(
 ) -> Result<Option<(RunId, RunStarted)>, CliError> {
     let mut reader = log.reader()?;
     let runs = reader.runs()?;
-    let name_of = |started: &RunStarted| global.studies.run_name(started);
+    let name_of = |started: &RunStarted| started.program_name().map(str::to_owned);
     let last = find_last_named(reader.as_mut(), &runs, name, &name_of);
     let Some(RunHead { run, .. }) = last else { return Ok(None) };
     let is_open = how_it_ended(reader.as_mut(), run)?.is_none()

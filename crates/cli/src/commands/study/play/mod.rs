@@ -114,7 +114,7 @@ fn run(
             let settings = settings_of_game(study, global.studies, &started)?;
             let seat = seat_at(&terminal, play, &settings);
             let folder = FolderArgs::default();
-            resume::resume(Resuming { selected, folder, model, seat }, global, output)
+            resume::resume(Resuming { selected, folder, model, seat }, global)?.go(global, output)
         }
         (_, _, run) => {
             let selected = select::run(global, &run.unwrap_or_default())?;

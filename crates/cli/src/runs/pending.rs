@@ -1,0 +1,55 @@
+//! A run that is about to be executed: everything that can be refused has been found out, and nothing is recorded yet.
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::Output;
+use crate::runs::conclusion::{RunConclusion, conclude};
+use crate::runs::session::{self, StudyExecution};
+use crate::runs::trace::{TraceTo, phase_files};
+use crate::runs::unfinished::StudyLease;
+use retold::run::Mode;
+
+/// A run that is about to be executed.
+pub(crate) struct PendingRun {
+    pub(crate) execution: StudyExecution,
+    pub(crate) conclusion: RunConclusion,
+    /// Whether it asks nothing, because it was finished before.
+    pub(crate) is_finished: bool,
+    /// Whether a person plays, who is not shown a log.
+    pub(crate) is_played: bool,
+    /// The claims on its study and its folder, held until it has ended.
+    pub(crate) claims: Vec<StudyLease>,
+}
+
+impl PendingRun {
+    /// Begins its log file. `label` is the run's name on the console, if there are others.
+    pub(crate) fn begin_trace(
+        &mut self,
+        label: Option<&str>,
+        global: &Global,
+    ) -> Result<(), CliError> {
+        let StudyExecution { mode, started, settings, .. } = &self.execution;
+        let (experiment, settings) = (&started.experiment, &settings.experiment);
+        let folder = self.conclusion.folder.as_ref();
+        let files = phase_files(experiment, settings, folder, global)?;
+        if let (Mode::Record, Some(left_behind)) = (mode, &files) {
+            // By a run with the same name that was abandoned.
+            left_behind.remove();
+        }
+        self.conclusion.phase_files.clone_from(&files);
+        // A finished run has nothing new to report.
+        if !self.is_finished && !self.is_played {
+            let trace = TraceTo::new(experiment, settings, folder, files, *mode, global)?;
+            self.execution.trace = Some(trace.labelled(label));
+        }
+        Ok(())
+    }
+
+    /// Executes it and reports how it ended.
+    pub(crate) fn go(mut self, global: &Global, output: &Output) -> Result<Status, CliError> {
+        self.begin_trace(None, global)?;
+        let PendingRun { execution, conclusion, claims: _claims, .. } = self;
+        let ended = session::go(execution, global)?;
+        conclude(ended, conclusion, global, output)
+    }
+}

@@ -1,0 +1,170 @@
+//! Several runs in one command: all are checked before the first call of any, executed at the same time, and summed up.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::error::{CliError, Status, write_err};
+use crate::global::Global;
+use crate::model::ModelArgs;
+use crate::output::Output;
+use crate::runs::config::NamedConfig;
+use crate::runs::folder::FolderArgs;
+use crate::runs::pending::PendingRun;
+use crate::runs::record::{PreparedRecording, StudyRecording, log_to_record};
+use crate::runs::resume::{find_same_study, this_run};
+use crate::runs::session;
+use crate::runs::summary::{RunSummary, summarised};
+use crate::select::{self, looks_like_a_file};
+use retold::log::Log;
+use retold_study::study::Study;
+
+/// Runs to be recorded or continued in one command.
+pub(crate) struct SeveralRuns {
+    /// Configs; or, to be continued, also runs.
+    pub(crate) named: Vec<PathBuf>,
+    pub(crate) experiment: Option<String>,
+    pub(crate) settings: Vec<String>,
+    pub(crate) model: ModelArgs,
+    pub(crate) log_limit: Option<u64>,
+    pub(crate) resume: bool,
+    pub(crate) new: bool,
+    pub(crate) folder: FolderArgs,
+}
+
+/// Executes the runs. One that fails does not stop the others; the exit code is that of the worst.
+pub(crate) fn run_all(
+    several: SeveralRuns,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let (shared_budget, prices) = (several.model.budget().shared()?, several.model.prices()?);
+    let mut pending = match several.resume {
+        false => several.recordings(global)?,
+        true => several.continuations(global)?,
+    };
+    let mut names = Vec::new();
+    for pending in &mut pending {
+        let (started, run) = (&pending.execution.started, pending.execution.run);
+        let name = global.studies.run_name(started).unwrap_or_else(|| run.short(8));
+        if pending.is_finished {
+            write_err(&format!("{name} is finished: nothing is asked again\n"));
+            if let Some(budget) = &shared_budget {
+                budget.count_recorded(pending.execution.log.reader()?.as_mut(), run)?;
+            }
+        }
+        pending.begin_trace(Some(&name), global)?;
+        names.push(name);
+    }
+    let (mut executions, mut conclusions, mut claims) = (Vec::new(), Vec::new(), Vec::new());
+    for PendingRun { execution, conclusion, claims: of_run, .. } in pending {
+        executions.push(execution);
+        conclusions.push(std::cell::Cell::new(Some(conclusion)));
+        claims.extend(of_run);
+    }
+    let ended = session::go_all(executions, shared_budget, global, |number, ended| {
+        let conclusion = conclusions.get(number).and_then(std::cell::Cell::take);
+        let name = names.get(number).cloned().unwrap_or_default();
+        // Each is called once.
+        let concluded = conclusion.map(|conclusion| {
+            let concluded = conclusion.of(ended?, global)?;
+            concluded.store(global)?;
+            Ok(concluded)
+        });
+        concluded.map(|concluded| RunSummary::new(name, concluded, &prices, global))
+    })?;
+    drop(claims);
+    let summaries: Vec<RunSummary> = ended.into_iter().flatten().collect();
+    summarised(summaries, output)
+}
+
+impl SeveralRuns {
+    fn config(&self, path: &Path) -> NamedConfig {
+        NamedConfig {
+            path: path.to_owned(),
+            experiment: self.experiment.clone(),
+            settings: self.settings.clone(),
+        }
+    }
+
+    fn recording(&self, config: NamedConfig, study: Study) -> StudyRecording {
+        StudyRecording {
+            config,
+            study,
+            model: self.model.clone(),
+            log_limit: self.log_limit,
+            new: self.new,
+            folder: self.folder,
+            seat: None,
+        }
+    }
+
+    /// New runs. Nothing is written before each of them may begin.
+    fn recordings(&self, global: &Global) -> Result<Vec<PendingRun>, CliError> {
+        let mut prepared = Vec::new();
+        for path in &self.named {
+            let config = self.config(path);
+            let study = config.study(global.studies)?;
+            prepared.push(PreparedRecording::new(self.recording(config, study), global)?);
+        }
+        self.write_different_folders(&prepared)?;
+        let log = log_to_record(self.log_limit, global)?;
+        prepared.into_iter().map(|prepared| prepared.begin(&log, global)).collect()
+    }
+
+    /// Refuses configs with one name: the second would wait for the first.
+    fn write_different_folders(&self, prepared: &[PreparedRecording]) -> Result<(), CliError> {
+        let mut taken: Vec<(PathBuf, &Path)> = Vec::new();
+        for (prepared, path) in prepared.iter().zip(&self.named) {
+            let Some(folder) = prepared.folder() else { continue };
+            if let Some((_, earlier)) = taken.iter().find(|(other, _)| *other == folder) {
+                let (folder, earlier) = (folder.display(), earlier.display());
+                let message = format!("{earlier} and {} would both write {folder}", path.display());
+                return Err(CliError::usage(message)
+                    .hint("nothing was recorded: give each config a name of its own"));
+            }
+            taken.push((folder, path));
+        }
+        Ok(())
+    }
+
+    /// Runs to be continued. A config without a run is recorded, and a finished run is only read.
+    fn continuations(&self, global: &Global) -> Result<Vec<PendingRun>, CliError> {
+        let log = select::open(global)?;
+        let (mut pending, mut taken) = (Vec::new(), BTreeSet::new());
+        for named in &self.named {
+            let continued = match looks_like_a_file(&named.to_string_lossy()) {
+                true => self.study_continued(&log, named, global)?,
+                false => {
+                    let (name, model) = (named.to_string_lossy(), self.model.clone());
+                    this_run(log.clone(), Some(&name), model, self.folder, global)?
+                }
+            };
+            // One that is named twice is continued once.
+            if taken.insert(continued.execution.run) {
+                pending.push(continued);
+            }
+        }
+        Ok(pending)
+    }
+
+    fn study_continued(
+        &self,
+        log: &Log,
+        path: &Path,
+        global: &Global,
+    ) -> Result<PendingRun, CliError> {
+        let config = self.config(path);
+        let study = config.study(global.studies)?;
+        match find_same_study(&config, &study, log, global)? {
+            Some(found) => {
+                let model = self.model.clone();
+                found.continued(log, &config, &study, model, self.folder, global)
+            }
+            None => {
+                write_err(&format!("{} has no run yet: one is started\n", path.display()));
+                let prepared = PreparedRecording::new(self.recording(config, study), global)?;
+                prepared.begin(log, global)
+            }
+        }
+    }
+}

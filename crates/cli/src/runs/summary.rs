@@ -1,0 +1,203 @@
+//! One summary of the runs of a command: how each ended, what it cost, its first headline figure, and what to do next.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::again::{begins, quoted, typed};
+use crate::error::{CliError, Status, write_err};
+use crate::global::Global;
+use crate::output::{Output, counted, grouped};
+use crate::runs::conclusion::ConcludedRun;
+use crate::runs::figures::figures_of;
+use crate::select::SIMULATED;
+use crate::views::columns::{Column, aligned};
+use retold::log::CheckedReader;
+use retold::model::Prices;
+use retold::totals::{Totals, dollars};
+use retold_figures::{Estimate, Figure};
+
+/// The most runs that `report` compares.
+const COMPARED: usize = 30;
+
+/// What is said of a run among others.
+pub(crate) struct RunSummary {
+    name: String,
+    concluded: Result<ConcludedRun, CliError>,
+    /// In US dollars; `None` if it is not known, or if nobody was paid.
+    dollars: Option<f64>,
+    /// Of a finished run.
+    headline: Vec<Estimate>,
+}
+
+impl RunSummary {
+    pub(crate) fn new(
+        name: String,
+        concluded: Result<ConcludedRun, CliError>,
+        prices: &Prices,
+        global: &Global,
+    ) -> Self {
+        let read = match &concluded {
+            Ok(concluded) => read(concluded, prices, global),
+            Err(_) => Ok((None, Vec::new())),
+        };
+        match read {
+            Ok((dollars, headline)) => RunSummary { name, concluded, dollars, headline },
+            Err(e) => {
+                let concluded = concluded.and(Err(e));
+                RunSummary { name, concluded, dollars: None, headline: Vec::new() }
+            }
+        }
+    }
+
+    /// Its cells: name, run, outcome, answers, failed, cost, headline.
+    fn cells(&self) -> Vec<String> {
+        let unknown = || "-".to_owned();
+        let Ok(concluded) = &self.concluded else {
+            let mut cells = vec![self.name.clone(), unknown(), "not begun".to_owned()];
+            cells.resize_with(7, unknown);
+            return cells;
+        };
+        let progress = concluded.ended.progress;
+        let headline = self.headline.first();
+        vec![
+            self.name.clone(),
+            concluded.name.clone(),
+            concluded.outcome().to_owned(),
+            grouped(progress.exchanges),
+            grouped(progress.failed),
+            self.dollars.map_or_else(unknown, |cost| dollars(Some(cost))),
+            headline.map_or_else(unknown, |figure| format!("{}: {}", figure.name, figure.text())),
+        ]
+    }
+
+    fn as_json(&self) -> Value {
+        let mut object = match &self.concluded {
+            Ok(concluded) => concluded.as_json(),
+            Err(e) => json!({"run": null, "outcome": "not begun", "error": e.message}),
+        };
+        object["name"] = self.name.as_str().into();
+        object["dollars"] = self.dollars.into();
+        object["headline"] = json!(self.headline);
+        object
+    }
+}
+
+/// What a run has cost, and its headline figures if it is finished.
+fn read(
+    concluded: &ConcludedRun,
+    prices: &Prices,
+    global: &Global,
+) -> Result<(Option<f64>, Vec<Estimate>), CliError> {
+    let (log, run) = (&concluded.log, concluded.run);
+    let totals = Totals::read(log.reader()?.as_mut(), run)?;
+    let cost = totals.figures(prices, global.studies.parsers()).all.cost;
+    let dollars = cost.dollars.filter(|_| cost.is_complete && !concluded.simulated);
+    let headline = match concluded.outcome() {
+        "finished" => {
+            let mut reader = CheckedReader::new(log.reader()?);
+            let figures = figures_of(global.studies, &mut reader, run)?;
+            figures.iter().map(Figure::estimate).collect()
+        }
+        _ => Vec::new(),
+    };
+    Ok((dollars, headline))
+}
+
+/// Prints the summary, and each error with the run that it belongs to. The exit code is that of the worst run.
+pub(crate) fn summarised(runs: Vec<RunSummary>, output: &Output) -> Result<Status, CliError> {
+    match output.is_json() {
+        true => {
+            let runs: Vec<Value> = runs.iter().map(RunSummary::as_json).collect();
+            output.object(&json!({"runs": runs}))?;
+        }
+        false => output.text(&text(&runs))?,
+    }
+    let mut worst = Status::Fine;
+    for RunSummary { name, concluded, .. } in runs {
+        for warning in concluded.iter().flat_map(|concluded| &concluded.warnings) {
+            let warning = warning.replacen("warning: ", &format!("warning: {name}: "), 1);
+            write_err(&typed(&warning));
+        }
+        let status = match concluded.and_then(ConcludedRun::result) {
+            Ok(status) => status,
+            Err(e) => {
+                let status = e.status;
+                CliError { message: format!("{name}: {}", e.message), ..e }.print();
+                status
+            }
+        };
+        if status.code() > worst.code() {
+            worst = status;
+        }
+    }
+    Ok(worst)
+}
+
+fn text(runs: &[RunSummary]) -> String {
+    let of = |outcome: &str| {
+        let is_so = |run: &&RunSummary| {
+            run.concluded.as_ref().map_or("not begun", ConcludedRun::outcome) == outcome
+        };
+        runs.iter().filter(is_so).count()
+    };
+    let mut text = counted(runs.len() as u64, "run");
+    let outcomes = ["finished", "interrupted", "stopped", "left", "abandoned", "not begun"];
+    let counts = outcomes.into_iter().filter(|outcome| of(outcome) > 0);
+    let counts: Vec<String> = counts.map(|outcome| format!("{} {outcome}", of(outcome))).collect();
+    if !counts.is_empty() {
+        text.push_str(&format!(": {}", counts.join(", ")));
+    }
+    text.push('\n');
+    let is_simulated = |run: &RunSummary| run.concluded.as_ref().is_ok_and(|of| of.simulated);
+    if runs.iter().any(is_simulated) {
+        text.push_str(SIMULATED);
+    }
+    const COLUMNS: [Column; 7] = [
+        Column::text("name"),
+        Column::text("run"),
+        Column::text("outcome"),
+        Column::number("answers"),
+        Column::number("failed"),
+        Column::number("cost"),
+        Column::text("headline figure"),
+    ];
+    text.push('\n');
+    text.push_str(&aligned(&COLUMNS, runs.iter().map(RunSummary::cells)));
+    text.push_str(&next_steps(runs));
+    text
+}
+
+/// The commands that show all finished runs together, and those that continue the others.
+fn next_steps(runs: &[RunSummary]) -> String {
+    let retold = begins();
+    let (mut finished, mut unfinished) = (Vec::new(), Vec::new());
+    for RunSummary { name, concluded, .. } in runs {
+        let Ok(concluded) = concluded else { continue };
+        match concluded.outcome() {
+            // A name that cannot be typed as shown is foreign text.
+            "finished" => finished.push(quoted(name).unwrap_or_else(|| concluded.name.clone())),
+            "abandoned" => {}
+            _ => unfinished.push((name, &concluded.go_on)),
+        }
+    }
+    let mut text = "\nnext:\n".to_owned();
+    // Writing to a string cannot fail, here and below.
+    for (name, go_on) in &unfinished {
+        let _ = writeln!(text, "  {retold} {go_on}   continue {name} where it stopped");
+    }
+    let all = finished.join(" ");
+    if !finished.is_empty() {
+        let _ = writeln!(text, "  {retold} stats {all}");
+        let _ = writeln!(text, "  {retold} table {all} --to tables");
+    }
+    // Only runs of one experiment are compared.
+    let mut experiments =
+        runs.iter().filter_map(|run| Some(&run.concluded.as_ref().ok()?.experiment));
+    let first = experiments.next();
+    let is_one = experiments.all(|other| Some(other) == first);
+    if is_one && (2..=COMPARED).contains(&finished.len()) {
+        let _ = writeln!(text, "  {retold} report {all} -o report.html");
+    }
+    if finished.is_empty() && unfinished.is_empty() { String::new() } else { text }
+}
