@@ -406,7 +406,7 @@ pub(crate) fn each_once<T>(named: Vec<T>, run_of: impl Fn(&T) -> RunId) -> Vec<T
 }
 
 /// Finds a run: see [`retold_archive::find`].
-fn find(log: &Log, name: &str, global: &Global) -> Result<RunHead, CliError> {
+pub(crate) fn find(log: &Log, name: &str, global: &Global) -> Result<RunHead, CliError> {
     let name_of = |started: &RunStarted| global.studies.run_name(started);
     let RunMatch { head, may_be_earlier } =
         retold_archive::find(log.backend().as_ref(), name, &name_of)?;

@@ -43,7 +43,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage(message).hint("name another log with --to"));
     }
     let source = Archive::open(&from, global.sqlite())?.log();
-    let runs = chosen(&source, &runs)?;
+    let runs = chosen(&source, &runs, global)?;
     let target = open_or_create_store(&to, global.sqlite())?;
     let (mut copied, mut new) = (Vec::new(), 0);
     for run in runs {
@@ -68,11 +68,11 @@ fn is_same(from: &Path, to: &Path) -> bool {
     canonical(from) == canonical(to)
 }
 
-fn chosen(source: &Log, names: &[String]) -> Result<Vec<RunId>, CliError> {
+fn chosen(source: &Log, names: &[String], global: &Global) -> Result<Vec<RunId>, CliError> {
     if names.is_empty() {
         return Ok(source.reader()?.runs()?.into_iter().map(|head| head.run).collect());
     }
-    let found = names.iter().map(|name| Ok(select::find(source, name)?.run));
+    let found = names.iter().map(|name| Ok(select::find(source, name, global)?.run));
     let found = found.collect::<Result<Vec<RunId>, CliError>>()?;
     Ok(select::each_once(found, |run| *run))
 }
