@@ -5,7 +5,7 @@
 //! repository. Those of the society, the Game of 24 and the adventure have none: ours have their parameters.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use retold::run::clock::Stopwatch;
@@ -103,7 +103,7 @@ fn statuses(place: &Place) -> BTreeSet<u64> {
 }
 
 /// Runs a config, unchanged, with each of the three kinds at once.
-fn patient(experiment: &str, config: &PathBuf, vectors: Option<&str>) {
+fn patient(experiment: &str, config: &Path, vectors: Option<&str>) {
     let kinds = KINDS.into_iter().filter(|(kind, _)| *kind != "responses");
     std::thread::scope(|scope| {
         for (kind, read) in kinds {

@@ -26,7 +26,7 @@ fn reasons_stand_one_after_another() {
                 let is_it = |row: &&csv::Row| {
                     row["round"] == round.to_string()
                         && row["prompt_type"] == "contribution"
-                        && Value::from(row["agent_id"].as_str()) == player["agent_id"]
+                        && player["agent_id"] == *row["agent_id"]
                 };
                 let due = reasons.iter().find(is_it);
                 let due = due.map_or(Value::Null, |row| row["reasoning"].as_str().into());
