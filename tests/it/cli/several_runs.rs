@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::support::cli::{Place, Said, assert_said};
 use crate::support::server::{Reply, Server};
 use crate::support::studies::answers;
+use retold::run::clock::Stopwatch;
 
 /// A small public goods game, with or without rewards.
 fn game(name: &str, reward: bool, seed: usize) -> String {
@@ -245,7 +246,7 @@ fn an_interrupt_stops_all() {
 fn runs_that_ask_one_server_share_its_pace() {
     let (place, server) = (pair(), server());
     let url = server.base_url();
-    let began = std::time::Instant::now();
+    let began = Stopwatch::start();
     let set = "--set limits.min_interval_seconds=0.05";
     let (all, code) = place.json(&format!("{BOTH} -q --base-url {url} {set}"));
     assert_eq!(code, 0, "{all}");

@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_duration_has_hours_minutes_and_seconds() {
-        let of = |seconds| clock(Duration::from_millis(seconds * 1000 + 999));
+        let of = |seconds: u64| clock(Duration::from_millis(seconds * 1000 + 999));
         assert_eq!([of(0), of(61), of(3_600 * 30 + 5)], ["0:00:00", "0:01:01", "30:00:05"]);
     }
 }
