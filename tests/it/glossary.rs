@@ -99,7 +99,8 @@ const PLAIN: [&str; 43] = [
 ];
 
 /// More of them, which are whole phrases.
-const PHRASES: [&str; 12] = [
+const PHRASES: [&str; 13] = [
+    "PORT|ADDRESS:PORT",
     "KIND|MODEL",
     "CONFIG|RUN",
     "ORIGINAL",

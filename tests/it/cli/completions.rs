@@ -95,7 +95,7 @@ fn each_command_has_a_manual_page() {
     let head = format!(".TH retold-export 1  \"retold {version}\"");
     let export = page("retold-export");
     assert!(export.contains(&head), "{export}");
-    let usage = "\\fBretold export\\fR [OPTIONS] <RUN> [TO]";
+    let usage = "\\fBretold export\\fR [OPTIONS] [RUN] [TO]";
     assert!(export.contains(&format!(".SH SYNOPSIS\n{usage}\n")), "{export}");
     // What clap sees as options is in the page, and a line that began with a dot would be a command of roff.
     let export = page("retold-export").replace("\\-", "-");
