@@ -88,3 +88,15 @@ def test_a_folder_of_runs_is_read_as_one(study, tmp_path):
 def test_a_run_that_there_is_not(study):
     with pytest.raises(ValueError, match="nobody"):
         retold.open(study).exchanges("nobody")
+
+
+def test_a_log_in_a_folder_is_named_by_its_url(tmp_path, model):
+    log = f"file://{tmp_path}/lab"
+    client = openai.OpenAI(api_key="x", base_url=f"{model.url}/v1")
+    with retold.record(log, name="votes") as run:
+        with run.call("vote", participant="ada"):
+            client.chat.completions.create(model="m", messages=[{"role": "user", "content": "yes or no?"}])
+            run.decide("vote", "yes")
+    assert [row["participant"] for row in retold.open(log).exchanges("votes")] == ["ada"]
+    assert [row["text"] for row in retold.open(log).decisions("votes")] == ["yes"]
+    assert (tmp_path / "lab" / "retold.json").exists()
