@@ -18,7 +18,7 @@ pub fn bucket(log: &Path) -> Result<Option<BucketUrl>, LogError> {
     let text = log.to_string_lossy();
     let (scheme, _) = text.split_once("://").unwrap_or((&text, ""));
     let parsed = BucketUrl::parse(&text);
-    parsed.map(Some).map_err(|why| LogError::cannot_open(format!("{scheme}://.."), why))
+    parsed.map(Some).map_err(|why| LogError::cannot_open(format!("{scheme}://..."), why))
 }
 
 /// Opens a log that exists, to write to it.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use object_store::ObjectStore;
-use retold::id::RunId;
+use retold::id::{RunId, Time};
 use retold::log::{Backend, Committer, Finding, Lease, LeaseGuard, LogError, Reader};
 
 use crate::bridge::Bridge;
@@ -98,10 +98,19 @@ impl BucketBackend {
 /// Decides the last commit of a run, if whoever put its segments died before the ledger had its entries.
 async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
     let end = segments.end(run).await?;
+    if end.all == 0 {
+        return Ok(());
+    }
+    let last = segments.segment(run, end.all, end.head.seq).await?;
+    let ended = last.events.last().is_some_and(|event| event.kind == "RunFinished");
+    let wrote = last.events.last().map_or(Time(0), |event| event.time);
+    if !ended && last.footer.writer.is_alive_here(wrote) {
+        let holder = format!(": {}", last.footer.writer);
+        return Err(LogError::InUse { run, holder });
+    }
     if end.all == end.segments {
         return Ok(());
     }
-    let last = segments.segment(run, end.all, end.head.seq.next()).await?;
     // A commit that goes on was never put as a whole: an import that is to be repeated.
     if last.footer.more {
         return Ok(());
@@ -142,7 +151,8 @@ impl Backend for BucketBackend {
         None
     }
 
-    /// Within this process. Between processes, the next segment of the run is the lease: it can be created once.
+    /// Within this process, and from processes on this machine that are alive. Between machines, the next segment of the
+    /// run is the lease: it can be created once.
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
         if !self.shared.leases().insert(run) {
             return Err(LogError::InUse { run, holder: String::new() });

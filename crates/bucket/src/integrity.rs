@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use object_store::path::Path;
-use retold::id::RunId;
+use retold::id::{RunId, Seq};
 use retold::log::{Fault, LogError, SegmentFault};
 
 use crate::names::number_of;
@@ -20,6 +20,7 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
     let (numbers, foreign) = numbered(&ledger);
     faults.extend(foreign);
     faults.extend(gaps(&numbers, &|number| names.ledger_object(number)));
+    let known = segments.ledger.last_read().await;
     let mut runs: BTreeMap<Option<RunId>, Vec<Path>> = BTreeMap::new();
     for path in segments.objects.list(&names.runs(), None).await? {
         runs.entry(names.run_of(&path)).or_default().push(path);
@@ -32,14 +33,32 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
         let (numbers, foreign) = numbered(&paths);
         faults.extend(foreign);
         faults.extend(gaps(&numbers, &|number| names.segment(run, number)));
+        if known.of(run).next().is_none() && has_gone_on(segments, run, &numbers).await {
+            faults.push(SegmentFault::Unnamed { run }.into());
+        }
     }
     Ok(faults)
+}
+
+/// Whether a run has segments after its first commit. What cannot be read is reported by whoever reads the run.
+async fn has_gone_on(segments: &Segments, run: RunId, numbers: &[u64]) -> bool {
+    for number in numbers {
+        match segments.segment(run, *number, Seq(1)).await {
+            Ok(segment) if segment.footer.more => {}
+            _ => return numbers.last().is_some_and(|last| last > number),
+        }
+    }
+    false
 }
 
 /// The numbers of objects, and those that have none.
 fn numbered(paths: &[Path]) -> (Vec<u64>, Vec<Fault>) {
     let numbers = paths.iter().filter_map(number_of).collect();
-    let foreign = paths.iter().filter(|path| number_of(path).is_none()).map(foreign_object);
+    // What a system leaves in folders begins with a dot.
+    let is_foreign = |path: &&Path| {
+        number_of(path).is_none() && path.filename().is_none_or(|name| !name.starts_with('.'))
+    };
+    let foreign = paths.iter().filter(is_foreign).map(foreign_object);
     (numbers, foreign.collect())
 }
 

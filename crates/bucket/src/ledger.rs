@@ -14,7 +14,7 @@ use retold::log::{Fault, Head, LogError, SegmentFault};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-use crate::names::Names;
+use crate::names::{Names, number_of};
 use crate::objects::{Created, Objects, TOGETHER};
 
 /// How many objects a page repeats: the large pages first.
@@ -158,6 +158,8 @@ impl Ledger {
     pub(crate) async fn append(&self, new: &[NewEntry]) -> Result<(), LogError> {
         let mut known = self.known.lock().await;
         loop {
+            // Also so that nobody writes into a gap.
+            self.read_on(&mut known).await?;
             let due = new.iter().filter(|e| !known.has(e.run, e.change.as_str(), e.head));
             let number = known.objects + 1;
             let mut after = known.head();
@@ -179,19 +181,36 @@ impl Ledger {
                     entries.into_iter().for_each(|entry| known.add(entry));
                     return Ok(());
                 }
-                Created::Other(_) => self.read_on(&mut known).await?,
+                // Somebody was faster.
+                Created::Other(_) => {}
             }
         }
     }
 
-    /// Reads what others have added: by pages, if a lot may have been.
+    /// Reads what others have added: by pages, if a lot may have been, and what comes after these by what is listed, so
+    /// that an object that is missing is noticed.
     async fn read_on(&self, known: &mut Arc<KnownLedger>) -> Result<(), LogError> {
         if known.objects == 0 {
             for page in PAGES {
                 self.read_every(page, known).await?;
             }
         }
-        self.read_every(1, known).await
+        let after = (known.objects > 0).then(|| self.names.ledger_object(known.objects));
+        let listed = self.objects.list(&self.names.ledger(), after.as_ref()).await?;
+        let numbers: Vec<u64> = listed.iter().filter_map(number_of).collect();
+        let paths = numbers.iter().map(|number| self.names.ledger_object(*number)).collect();
+        for (number, bytes) in numbers.iter().zip(self.objects.get_all(paths).await?) {
+            let due = known.objects + 1;
+            match bytes.filter(|_| *number == due) {
+                Some(bytes) => self.take(*number, &bytes, known)?,
+                None => {
+                    let object = self.names.ledger_object(due).to_string();
+                    let fault = Fault::from(SegmentFault::Missing { object });
+                    return Err(LogError::CorruptLedger { fault: Box::new(fault) });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Reads the objects whose number is a multiple of `step`, as long as there are any: one at first, then more at a

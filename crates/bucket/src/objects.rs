@@ -159,5 +159,25 @@ impl Objects {
 
 /// Whether an error may be gone at the next attempt: no reply, or one that the store cannot answer now.
 fn may_pass(error: &Error) -> bool {
-    matches!(error, Error::Generic { .. } | Error::JoinError { .. })
+    matches!(error, Error::Generic { .. } | Error::JoinError { .. }) && !is_of_place(error)
+}
+
+/// Whether it is an error of a folder that the next attempt would meet, too.
+fn is_of_place(error: &Error) -> bool {
+    use std::io::ErrorKind;
+    let kinds = [
+        ErrorKind::PermissionDenied,
+        ErrorKind::NotADirectory,
+        ErrorKind::IsADirectory,
+        ErrorKind::ReadOnlyFilesystem,
+        ErrorKind::StorageFull,
+    ];
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        if let Some(error) = cause.downcast_ref::<std::io::Error>() {
+            return kinds.contains(&error.kind());
+        }
+        source = cause.source();
+    }
+    false
 }

@@ -133,7 +133,7 @@ impl Segments {
             all = number;
         }
         let end = self.last_decided(run, known, all).await?;
-        self.known().ends.insert(run, RunEnd { all: end.segments, ..end });
+        self.known().ends.insert(run, end);
         match missing {
             None => Ok(end),
             // What comes before it counts.

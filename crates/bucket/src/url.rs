@@ -47,6 +47,9 @@ pub enum BucketUrlError {
     /// It does not have the form of a URL.
     #[error("it is not a URL: {0}")]
     NotAUrl(String),
+    /// It is a URL of something else.
+    #[error("a log has no URL with {0}://: write s3://, gs://, az:// or file:///")]
+    Scheme(String),
     /// It has a user name or a password.
     #[error(
         "it has a name or a password, which would end up in logs and process lists: take it out, and set the \
@@ -68,10 +71,14 @@ pub enum BucketUrlError {
 const SCHEMES: [&str; 4] = ["s3", "gs", "az", "file"];
 
 impl BucketUrl {
-    /// Whether what a user gives as the log is a URL of this kind, and not the path of a file.
+    /// Whether what a user gives as the log is a URL, and not the path of a file.
     pub fn is_one(log: &Path) -> bool {
-        let scheme = log.to_str().and_then(|text| text.split_once("://"));
-        scheme.is_some_and(|(scheme, _)| SCHEMES.contains(&scheme))
+        let Some((scheme, rest)) = log.to_str().and_then(|text| text.split_once(":/")) else {
+            return false;
+        };
+        let is_ours = SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known));
+        let is_any = scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric());
+        is_ours || is_any && rest.starts_with('/')
     }
 
     /// Reads one.
@@ -80,6 +87,9 @@ impl BucketUrl {
     /// [`BucketUrlError`].
     pub fn parse(text: &str) -> Result<Self, BucketUrlError> {
         let url = Url::parse(text).map_err(|error| BucketUrlError::NotAUrl(error.to_string()))?;
+        if !SCHEMES.contains(&url.scheme()) {
+            return Err(BucketUrlError::Scheme(url.scheme().to_owned()));
+        }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(BucketUrlError::Secret);
         }
@@ -88,11 +98,20 @@ impl BucketUrl {
         }
         match (url.scheme(), url.host_str()) {
             ("file", Some(_)) => return Err(BucketUrlError::NotAbsolute),
+            ("file", None) if url.path().trim_matches('/').is_empty() => {
+                return Err(BucketUrlError::NotAbsolute);
+            }
             ("file", None) => {}
             (scheme, None | Some("")) => return Err(BucketUrlError::NoBucket(scheme.to_owned())),
             _ => {}
         }
         Ok(BucketUrl { url })
+    }
+
+    /// The place in one spelling, so that two URLs of it are equal.
+    pub fn place(&self) -> String {
+        let folder = self.folder().map(|folder| std::fs::canonicalize(&folder).unwrap_or(folder));
+        folder.map_or_else(|| self.to_string(), |folder| format!("file://{}", folder.display()))
     }
 
     /// Opens a log that exists.
@@ -155,6 +174,11 @@ impl BucketUrl {
             _ => {
                 let builder = AmazonS3Builder::from_env().with_url(url);
                 let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
+                if endpoint.as_ref().is_some_and(|endpoint| !endpoint.contains("://")) {
+                    let why =
+                        "AWS_ENDPOINT_URL is not a URL: write http://HOST:PORT or https://HOST";
+                    return Err(LogError::cannot_open(self.to_string(), why));
+                }
                 // Whoever names an endpoint without TLS means it: a store on this machine, or in a cluster.
                 let is_plain = endpoint.is_some_and(|endpoint| endpoint.starts_with("http://"));
                 let options = options.with_allow_http(is_plain);
@@ -181,7 +205,10 @@ mod tests {
         for url in ["s3://b/p", "gs://b", "az://c/p", "file:///shared"] {
             assert!(BucketUrl::is_one(Path::new(url)), "{url}");
         }
-        for path in ["retold.db", "s3:/b", "/a/s3://b", "https://b/p", "C://x", ""] {
+        for url in ["S3://b", "s3:/b", "file:/b", "https://b/p"] {
+            assert!(BucketUrl::is_one(Path::new(url)), "{url}, which is then refused or read");
+        }
+        for path in ["retold.db", "/a/s3://b", "C:/x", "C://x", ""] {
             assert!(!BucketUrl::is_one(Path::new(path)), "{path}");
         }
     }
@@ -194,6 +221,8 @@ mod tests {
         assert!(said("s3://bucket/p?sig=SECRET").starts_with("it has a query"));
         assert_eq!(said("s3:///p"), "it names no bucket: write s3://BUCKET/PREFIX");
         assert!(said("file://shared/folder").starts_with("a folder is named by its whole path"));
+        assert!(said("file:///").starts_with("a folder is named by its whole path"));
+        assert!(said("s4://lab/x").starts_with("a log has no URL with s4://"));
         assert_eq!(BucketUrl::parse("s3://bucket/p/").unwrap().to_string(), "s3://bucket/p");
     }
 }

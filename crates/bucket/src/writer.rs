@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use retold::id::Time;
 use retold::log::LogError;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,23 @@ impl Writer {
     pub(crate) fn new(name: &str) -> Result<Self, LogError> {
         let id = getrandom::u64().map_err(|error| LogError::failed(name, error))?;
         Ok(Writer { id: format!("{id:016x}"), host: host(), pid: std::process::id() })
+    }
+}
+
+impl Writer {
+    /// Whether it is another process on this machine that is alive, and was when it wrote at that time.
+    pub(crate) fn is_alive_here(&self, wrote: Time) -> bool {
+        if self.host != host() || self.pid == std::process::id() {
+            return false;
+        }
+        // Linux shows processes here, with the time of their start; elsewhere nothing is known.
+        let about = std::fs::metadata(format!("/proc/{}", self.pid));
+        let began = about.ok().and_then(|about| about.modified().ok());
+        let began = began.and_then(|began| began.duration_since(std::time::UNIX_EPOCH).ok());
+        // A number is given again to a later process.
+        began.is_some_and(|began| {
+            i64::try_from(began.as_millis()).is_ok_and(|began| began <= wrote.0)
+        })
     }
 }
 

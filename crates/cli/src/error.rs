@@ -21,7 +21,7 @@ use retold::model::openai::OpenAiError;
 use retold::parse::registry::RegistryError;
 use retold::run::{AbandonError, OutputError, OverBudget, Stop};
 use retold::snapshot::SnapshotError;
-use retold_archive::Damage;
+use retold_archive::{BucketUrl, Damage};
 use retold_study::config::ConfigError;
 use retold_study::original::OriginalError;
 
@@ -163,6 +163,12 @@ impl From<LogError> for CliError {
                 Status::Io,
                 "install the release of retold that wrote it, or a later one".to_owned(),
             ),
+            LogError::CannotOpen { path, .. } if BucketUrl::is_one(Path::new(path)) => {
+                (Status::Io, HOW_TO_REACH_A_STORE.to_owned())
+            }
+            LogError::Failed { path, .. } if BucketUrl::is_one(Path::new(path)) => {
+                (Status::Io, HOW_TO_REACH_A_STORE.to_owned())
+            }
             LogError::CannotOpen { path, .. } => (Status::Io, why_not(Path::new(path))),
             LogError::CannotCopy { .. } => (
                 Status::Io,
@@ -254,6 +260,10 @@ impl From<OutputError> for CliError {
         }
     }
 }
+
+/// What to look at where a bucket or a shared folder cannot be read or written.
+const HOW_TO_REACH_A_STORE: &str = "check the URL, that the bucket or the folder exists, and that you may read and write \
+    there (AWS_ACCESS_KEY_ID and its like); what was recorded so far is safe";
 
 /// Why a log cannot be opened, judging by its path.
 fn why_not(log: &Path) -> String {

@@ -4,15 +4,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::catalogue::Catalogue;
+use crate::error::CliError;
 use retold::log::{LogError, SharedBackend, SqliteOptions};
-use retold_archive::open_or_create_store;
+use retold_archive::{bucket, open_or_create_store};
 use retold_study::studies::Studies;
 
 /// Options of every command.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct GlobalArgs {
-    /// The log: a file, or a bucket or shared folder (s3://BUCKET/PREFIX, gs://.., az://.., file:///FOLDER). What
-    /// records or imports creates it if it does not exist.
+    /// The log: a file, or a bucket or shared folder by its URL. What records or imports creates it.
+    ///
+    /// URLs are s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX and file:///FOLDER.
     #[arg(
         long,
         global = true,
@@ -58,6 +60,22 @@ impl Global<'_> {
     /// The log, to be written; it is created if there is none.
     pub(crate) fn open_or_create(&self) -> Result<SharedBackend, LogError> {
         open_or_create_store(&self.log, self.sqlite())
+    }
+
+    /// The same with a limit on the bytes that it may have.
+    pub(crate) fn open_or_create_within(
+        &self,
+        log_limit: Option<u64>,
+    ) -> Result<SharedBackend, CliError> {
+        if log_limit.is_some() && bucket(&self.log)?.is_some() {
+            let message = format!(
+                "--log-limit is for a log in a file, and {} is not one",
+                self.log.display()
+            );
+            return Err(CliError::usage(message).hint("limit the bucket or the folder itself"));
+        }
+        let options = SqliteOptions { max_bytes: log_limit, ..self.sqlite() };
+        Ok(open_or_create_store(&self.log, options)?)
     }
 
     /// How a log in a file is opened.

@@ -11,6 +11,7 @@ use tempfile::NamedTempFile;
 use crate::error::{CliError, Status};
 use retold::id::RunId;
 use retold::sidecar::{self, SidecarError};
+use retold_archive::bucket;
 use retold_wire::{KnownKeys, ProgramSettings, RedactionKey, Rules};
 
 /// What the name of a key file ends in.
@@ -38,6 +39,17 @@ pub(crate) fn keys(of: &Path) -> Result<KnownKeys, CliError> {
     let keys = lines.map(RedactionKey::parse).collect::<Option<Vec<_>>>();
     let keys = keys.ok_or_else(|| not_usable(&place, "it has a line that is not a key"))?;
     Ok(KnownKeys { keys, place })
+}
+
+/// Refuses to redact what goes into a log beside which no key can be kept.
+pub(crate) fn can_be_kept(log: &Path) -> Result<(), CliError> {
+    match bucket(log)? {
+        None => Ok(()),
+        Some(url) => Err(CliError::usage(format!(
+            "the key of --redact is kept in a file beside the log, and {url} is not a file"
+        ))
+        .hint("record into a file, and `retold copy --to` brings the run there")),
+    }
 }
 
 /// The log's own key. If it has none, it gets one.

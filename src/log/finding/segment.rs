@@ -33,11 +33,12 @@ pub enum SegmentFault {
         /// Its place there, from 1.
         segment: u64,
     },
-    /// It does not follow the segment before it.
-    #[error("the object {object} does not follow the one before it")]
-    Unlinked {
-        /// Its name.
-        object: String,
+    /// A run goes on after its first commit, but the ledger does not know that it began: objects of the ledger are
+    /// missing.
+    #[error("run {run} has segments, but the ledger does not name it")]
+    Unnamed {
+        /// The run.
+        run: RunId,
     },
     /// A later release wrote it.
     #[error("the object {object} has format {found}, which a later release of this program reads")]

@@ -74,7 +74,6 @@ impl Chain {
         let (run, seq) = (self.run, stored.seq);
         self.follow(stored, event).map_err(|fault| Finding::of_event(run, seq, fault))?;
         self.head = Head { seq: stored.seq, hash };
-        self.tree.push(hash);
         self.milestones.extend(milestone(stored.seq, &stored.kind));
         Ok(())
     }
@@ -147,6 +146,7 @@ impl Chain {
             }
             _ => {}
         }
+        self.tree.push(stored.hash);
         Ok(())
     }
 }

@@ -91,12 +91,33 @@ fn an_object_of_the_ledger_that_is_missing_or_changed_is_named() {
         objects(&store).into_iter().find(|path| path.as_ref().contains("/ledger/")).unwrap();
     let bytes = removed(&store, &ledger);
     assert!(said(&store).contains("is missing"), "{}", said(&store));
+    // Nobody writes into the gap.
+    let append = Append::new(RunId([9; 8]), retold::log::Head::START, some("Occurred", 0..1));
+    let refused = open(&store).committer().unwrap().commit(&[append]).unwrap_err();
+    assert!(matches!(refused, LogError::CorruptLedger { .. }), "{refused}");
     let mut changed = bytes.clone();
     let middle = changed.len() / 2;
     changed[middle] ^= 1;
     replaced(&store, &ledger, changed);
     assert!(!said(&store).is_empty());
     replaced(&store, &ledger, bytes);
+    assert_eq!(said(&store), "");
+}
+
+#[test]
+fn runs_that_the_ledger_has_lost_are_named() {
+    let store = sound();
+    for path in objects(&store).into_iter().filter(|path| path.as_ref().contains("/ledger/")) {
+        removed(&store, &path);
+    }
+    // The other run has only its first commit, which may never have been decided.
+    assert_eq!(said(&store), format!("run {RUN} has segments, but the ledger does not name it\n"));
+}
+
+#[test]
+fn what_a_system_leaves_in_folders_is_no_damage() {
+    let store = sound();
+    replaced(&store, &Path::from("lab/runs/0707070707070707/.DS_Store"), b"x".to_vec());
     assert_eq!(said(&store), "");
 }
 

@@ -9,16 +9,16 @@ use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::progress;
 use crate::select;
-use retold::exchange::{ImportResult, Recording, import_recording};
+use retold::exchange::{ImportError, ImportResult, Recording, import_recording};
 use retold::id::RunId;
 use retold::log::{Log, LogError, SharedBackend, verify_run};
-use retold_archive::{Archive, open_or_create_store};
+use retold_archive::{Archive, bucket, open_or_create_store};
 
 /// Copy runs from one log to another: a file, a bucket or a folder.
 ///
 /// Each run is verified first, and has the same events, hashes and head in the other log. What is there already is not
-/// copied again, so the same command goes on where it was interrupted, and brings a log up to date later. Nothing is
-/// changed in the log that runs are copied from, and nothing that the other one has.
+/// copied again, so the same command continues where it was interrupted, and brings a log up to date later. Nothing that
+/// either log has is changed.
 ///
 /// Logs are named as with --log: by the path of a file, or as s3://BUCKET/PREFIX, gs://BUCKET/PREFIX,
 /// az://CONTAINER/PREFIX or file:///FOLDER.
@@ -45,9 +45,18 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let source = Archive::open(&from, global.sqlite())?.log();
     let runs = chosen(&source, &runs, global)?;
     let target = open_or_create_store(&to, global.sqlite())?;
-    let (mut copied, mut new) = (Vec::new(), 0);
+    let (mut copied, mut new, mut failed) = (Vec::new(), 0, 0_u64);
     for run in runs {
-        let ImportResult { added, known } = copy(&source, run, &target, output)?;
+        let ImportResult { added, known } = match copy(&source, run, &target, output) {
+            Ok(result) => result,
+            // The others can be copied all the same.
+            Err(error) if error.status == Status::Difference => {
+                error.print();
+                failed += 1;
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         new += u64::from(added > 0);
         if !output.is_json() {
             output.text(&line(run, added, known))?;
@@ -60,12 +69,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let all = counted(copied.len() as u64, "run");
         output.text(&format!("{all}, of which {new} had something new for {}\n", target.name()))?;
     }
-    Ok(Status::Fine)
+    Ok(if failed > 0 { Status::Difference } else { Status::Fine })
 }
 
 fn is_same(from: &Path, to: &Path) -> bool {
-    let canonical = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    canonical(from) == canonical(to)
+    let place = |path: &Path| match bucket(path) {
+        Ok(Some(url)) => PathBuf::from(url.place()),
+        _ => std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()),
+    };
+    place(from) == place(to)
 }
 
 fn chosen(source: &Log, names: &[String], global: &Global) -> Result<Vec<RunId>, CliError> {
@@ -87,12 +99,23 @@ fn copy(
     let _shown = progress::verifying(output);
     let found = verify_run(source.reader()?.as_mut(), run, None)?;
     if let Some(finding) = found.finding {
-        let message = format!("nothing of it was copied: {finding}");
-        return Err(CliError::new(Status::Difference, message)
-            .hint("`retold verify` names everything that is damaged"));
+        let message = format!("run {run} was not copied: {finding}");
+        return Err(CliError::new(Status::Difference, message).hint(format!(
+            "`retold verify --log {}` names everything that is damaged",
+            source.backend().name()
+        )));
     }
     let recording = Recording { run, log: source.backend().clone(), head: found.head };
-    let result = import_recording(target.as_ref(), &recording)?;
+    let result = import_recording(target.as_ref(), &recording).map_err(|error| match error {
+        ImportError::OtherHistory { seq, .. } => CliError::new(
+            Status::Difference,
+            format!(
+                "run {run} was not copied: {} has another run of this id, from seq {seq} on",
+                target.name()
+            ),
+        ),
+        other => other.into(),
+    })?;
     let there = target.reader()?.runs()?.into_iter().find(|head| head.run == run);
     if there.is_none_or(|there| there.head.seq < found.head.seq) {
         let missing = LogError::NoSuchRun { run, path: target.name() };
@@ -104,10 +127,10 @@ fn copy(
 fn line(run: RunId, added: u64, known: u64) -> String {
     let run = run.short(8);
     match (added, known) {
-        (0, _) => format!("run {run}: all of it was there\n"),
+        (0, _) => format!("run {run}: all of it was already there\n"),
         (added, 0) => format!("run {run}: {} copied\n", counted(added, "event")),
         (added, known) => {
-            format!("run {run}: {} copied, {known} were there\n", counted(added, "event"))
+            format!("run {run}: {} copied, {known} were already there\n", counted(added, "event"))
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::select::{self, looks_like_a_file};
 ///
 /// No second run is started while another process executes a run with the same name, or while the
 /// log has an unfinished one: --resume continues that. Runs of a config without a name are
-/// recognised by their settings.
+/// recognised by their settings. (In a log in a bucket or a shared folder, only runs that have begun are known.)
 ///
 /// Several configs (`retold run exp_*.yaml`) are checked before the first call of any and run at the same time: flags apply to
 /// all, limits such as --max-cost and the pace of a server count over all, and one summary shows all. A run that fails does not

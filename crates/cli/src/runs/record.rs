@@ -16,10 +16,9 @@ use crate::runs::person::with_person;
 use crate::runs::session::StudyExecution;
 use crate::runs::unfinished::{self, StudyLease};
 use retold::event::RunStarted;
-use retold::log::{Log, SqliteOptions};
+use retold::log::Log;
 use retold::model::{Answerer, Model};
 use retold::run::Mode;
-use retold_archive::open_or_create_store;
 use retold_study::config::ModelKind;
 use retold_study::study::{SettingsOf, Study};
 
@@ -49,8 +48,7 @@ pub(crate) fn record(
 
 /// The log, which is created if it does not exist.
 pub(crate) fn log_to_record(log_limit: Option<u64>, global: &Global) -> Result<Log, CliError> {
-    let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
-    Ok(Log::new(open_or_create_store(&global.log, options)?))
+    Ok(Log::new(global.open_or_create_within(log_limit)?))
 }
 
 /// A run to be recorded, about which everything is known that can be found out without the log.

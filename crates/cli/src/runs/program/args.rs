@@ -212,6 +212,11 @@ pub(crate) struct RulesArgs {
 }
 
 impl RulesArgs {
+    /// Whether something is taken out of what is stored.
+    pub(super) fn redacts(&self) -> bool {
+        !self.redact.is_empty()
+    }
+
     /// Refuses rules that cannot be used.
     pub(super) fn check(&self) -> Result<(), CliError> {
         self.with(&RedactionKey::new([0; 32])).map(drop)

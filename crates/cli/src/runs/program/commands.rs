@@ -23,9 +23,9 @@ use crate::select::{self, RunSelection};
 use retold::escaping::printable;
 use retold::event::{ForkedFrom, RunStarted};
 use retold::id::RunId;
-use retold::log::{Log, RunHead, SqliteOptions, is_being_written};
+use retold::log::{Log, RunHead, is_being_written};
 use retold::run::{Budget, Recorder, how_it_ended};
-use retold_archive::{find_last_named, has_asked, open_or_create_store};
+use retold_archive::{find_last_named, has_asked};
 use retold_wire::{FailureReplay, KnownKeys, MASK, Pace, ProgramSettings, Rules, Samples};
 
 /// A program to be recorded.
@@ -45,8 +45,10 @@ pub(crate) fn record(recording: ProgramRecording, global: &Global) -> Result<Sta
     let budget = budget.budget()?;
     let watch = destinations.intercept.watch;
     let ProgramDestinations { upstreams, names, hosts, urls } = destinations.of_new_run()?;
-    let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
-    let log = Log::new(open_or_create_store(&global.log, options)?);
+    if rules.redacts() {
+        redaction::can_be_kept(&global.log)?;
+    }
+    let log = Log::new(global.open_or_create_within(log_limit)?);
     let (shared, rules) = (rules.shared, rules.rules(&global.log)?);
     nameable(name.as_deref(), &rules)?;
     let unfinished = name.as_deref().map(|name| unfinished(&log, name, global)).transpose()?;

@@ -26,9 +26,8 @@ use crate::signal::Signals;
 use retold::escaping::printable;
 use retold::event::{RunResumed, RunStarted};
 use retold::id::RunId;
-use retold::log::{Log, SqliteOptions};
+use retold::log::Log;
 use retold::run::{Budget, Recorder, how_it_ended};
-use retold_archive::open_or_create_store;
 use retold_wire::{
     Bodies, FailureReplay, Front, NoRun, Pace, ProgramSettings, Reach, RecordedRules, Rules, Runs,
     Samples, Server, Session, SessionSetup, SessionSummary, Token, Upstreams,
@@ -85,8 +84,10 @@ pub(crate) fn proxy(
     rules.check()?;
     let log = match mode {
         ProxyMode::Record | ProxyMode::Resume => {
-            let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
-            Log::new(open_or_create_store(&global.log, options)?)
+            if rules.redacts() {
+                redaction::can_be_kept(&global.log)?;
+            }
+            Log::new(global.open_or_create_within(log_limit)?)
         }
         ProxyMode::Replay => select::open(global)?,
     };
