@@ -11,7 +11,7 @@ use retold::prompt::Request;
 use serde_json::{Value, json};
 
 use crate::support::logs::{Folder, assert_sound, events, open, problems};
-use crate::support::rows::{RUN, Writer, rows, started};
+use crate::support::rows::{RUN, Writer, prompts, rows, started};
 
 fn message(role: &str, text: &str) -> Value {
     json!({"role": role, "content": text})
@@ -210,26 +210,18 @@ proptest! {
         let [log_events, in_memory, recorded] = readers.map(|mut reader| events(reader.as_mut(), RUN));
         prop_assert_eq!(&log_events, &in_memory);
         prop_assert_eq!(&log_events, &recorded);
-        // The views show whole prompts.
-        let shown = rows(&folder.sql(), "SELECT prompt FROM exchanges ORDER BY seq");
-        let due: Vec<Vec<String>> = bodies.iter().map(|body| vec![prompt_of(body)]).collect();
-        prop_assert_eq!(shown, due);
-    }
-}
-
-/// What the view `exchanges` shows of the messages of a request.
-fn prompt_of(body: &Value) -> String {
-    let part = |part: &Value| part["text"].as_str().map_or(part.to_string(), str::to_owned);
-    let said = |message: &Value| {
-        let content = match &message["content"] {
-            Value::Array(parts) => parts.iter().map(part).collect::<Vec<_>>().join("\n"),
-            content => content.as_str().unwrap().to_owned(),
-        };
-        format!("{}: {content}", message["role"].as_str().unwrap())
-    };
-    match body["messages"].as_array().unwrap().as_slice() {
-        [] => "NULL".to_owned(),
-        messages => messages.iter().map(said).collect::<Vec<_>>().join("\n\n"),
+        // The views have whole prompts.
+        for (said, body) in prompts(&folder.sql()).iter().zip(&bodies) {
+            let messages = body["messages"].as_array().unwrap();
+            prop_assert_eq!(said.len(), messages.len());
+            for ([role, text], message) in said.iter().zip(messages) {
+                prop_assert_eq!(role, message["role"].as_str().unwrap());
+                match &message["content"] {
+                    parts @ Value::Array(_) => prop_assert_eq!(&serde_json::from_str::<Value>(text).unwrap(), parts),
+                    content => prop_assert_eq!(text, content.as_str().unwrap()),
+                }
+            }
+        }
     }
 }
 

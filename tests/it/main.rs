@@ -71,6 +71,7 @@ mod third_store;
 mod totality;
 mod traffic;
 mod vectors;
+mod view_tables;
 mod views;
 mod whole_answers;
 mod wire;

@@ -222,6 +222,7 @@ fn every_swap_move_and_duplicate_is_reported() {
         "PRAGMA user_version = 1000000".to_owned(),
         "PRAGMA user_version = -2147483648".to_owned(),
         "DROP VIEW decisions; CREATE VIEW decisions AS SELECT 1 AS seq".to_owned(),
+        "DROP VIEW facts; CREATE VIEW facts AS SELECT 1 AS seq".to_owned(),
         "CREATE TRIGGER sly BEFORE INSERT ON events BEGIN SELECT RAISE(IGNORE); END".to_owned(),
         "PRAGMA application_id = 7".to_owned(),
     ]);

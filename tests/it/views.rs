@@ -8,65 +8,59 @@ use retold::id::{EventsRoot, OutcomeDigest};
 use serde_json::json;
 
 use crate::support::logs::Folder;
-use crate::support::rows::{RUN, Writer, rows, started, write};
+use crate::support::rows::{RUN, Writer, prompts, rows, started, write};
 
 #[test]
 fn prompts_and_answers_are_readable() {
     let long = "A long instruction that many prompts share, kept once in the log. ".repeat(2);
     let message =
         |role: &str, content: serde_json::Value| json!({"role": role, "content": content});
-    let chat = |messages: Vec<serde_json::Value>| json!({"model": "gpt", "messages": messages});
     let part = |text: &str| json!({"type": "text", "text": text});
-    let cases = [
-        (chat(vec![message("user", json!("short"))]), "user: short".to_owned()),
+    let cases: [(_, &[[&str; 2]]); 9] = [
+        (vec![message("user", json!("short"))], &[["user", "short"]]),
         (
-            chat(vec![message("system", json!(long)), message("user", json!("and short"))]),
-            format!("system: {long}\n\nuser: and short"),
+            vec![message("system", json!(long)), message("user", json!("and short"))],
+            &[["system", &long], ["user", "and short"]],
         ),
         (
-            chat(vec![message("user", json!([part(&long), part("tail"), part("text:1")]))]),
-            format!("user: {long}\ntail\ntext:1"),
+            vec![message("user", json!([part(&long), part("tail"), part("text:1")]))],
+            &[["user", &json!([part(&long), part("tail"), part("text:1")]).to_string()]],
         ),
         (
-            chat(vec![message("user", json!("TEXT:12 is not a reference"))]),
-            "user: TEXT:12 is not a reference".to_owned(),
+            vec![message("user", json!("TEXT:12 is not a reference"))],
+            &[["user", "TEXT:12 is not a reference"]],
         ),
-        (chat(vec![message("user", json!("text:1"))]), "user: text:1".to_owned()),
+        (vec![message("user", json!("text:1"))], &[["user", "text:1"]]),
         (
-            chat(vec![message("user", json!("a \0 nul, 'quotes' and \"more\""))]),
-            "user: a \0 nul, 'quotes' and \"more\"".to_owned(),
-        ),
-        (
-            chat(vec![message("user", json!(format!("{long}\0{long}")))]),
-            format!("user: {long}\0{long}"),
+            vec![message("user", json!("a \0 nul, 'quotes' and \"more\""))],
+            &[["user", "a \0 nul, 'quotes' and \"more\""]],
         ),
         (
-            chat(vec![message("assistant", json!(null)), message("user", json!("x"))]),
-            "assistant: \n\nuser: x".to_owned(),
+            vec![message("user", json!(format!("{long}\0{long}")))],
+            &[["user", &format!("{long}\0{long}")]],
         ),
-        (json!({"model": "e", "input": "short input"}), "short input".to_owned()),
-        (json!({"model": "e", "input": long}), long.clone()),
-        (json!({"model": "e", "input": "text:3"}), "text:3".to_owned()),
+        (
+            vec![message("assistant", json!(null)), message("user", json!("x"))],
+            &[["assistant", "{}"], ["user", "x"]],
+        ),
+        (vec![], &[]),
     ];
     let folder = Folder::new();
     let mut writer = Writer(Vec::new());
     writer.add(started(), None);
-    for (n, (body, _)) in cases.iter().enumerate() {
-        let asked = writer.ask(&format!("call/{n}"), body.clone());
+    for (n, (messages, _)) in cases.iter().enumerate() {
+        let asked = writer.ask(&format!("call/{n}"), json!({"model": "gpt", "messages": messages}));
         writer.answer(asked, &format!("answer\0{n}"));
     }
     write(&folder, writer.0);
     let db = folder.sql();
-    let sql = "SELECT prompt, answer, call, model FROM exchanges ORDER BY seq";
-    let seen = rows(&db, sql);
-    assert_eq!(seen.len(), cases.len());
-    for (n, ((body, prompt), row)) in cases.iter().zip(&seen).enumerate() {
-        assert_eq!(&row[0], prompt, "case {n}: {body}");
-        assert_eq!(row[1], format!("answer\0{n}"));
-        assert_eq!(
-            (row[2].as_str(), row[3].as_str()),
-            (&*format!("call/{n}"), body["model"].as_str().unwrap())
-        );
+    assert_eq!(
+        prompts(&db),
+        cases.map(|(_, said)| said.iter().map(|it| it.map(str::to_owned)).collect::<Vec<_>>())
+    );
+    let seen = rows(&db, "SELECT answer, call, request_model FROM exchanges ORDER BY seq");
+    for (n, row) in seen.iter().enumerate() {
+        assert_eq!(row, &[format!("answer\0{n}"), format!("call/{n}"), "gpt".to_owned()]);
     }
     let nul = "SELECT count(*), min(octet_length(body)) FROM contents WHERE body = 'answer' || char(0) || '3'";
     assert_eq!(rows(&db, nul), [["1", "8"]]);
@@ -95,7 +89,7 @@ fn runs_exchanges_and_decisions_say_what_happened() {
 
     let db = folder.sql();
     let sql =
-        "SELECT run, experiment, started, seed, model_kind, simulated, settings, events, outcome,
+        "SELECT run, experiment, started, seed, json_extract(model, '$.kind'), simulated, settings, events, outcome,
         outcome_digest, length(head) FROM runs";
     let run = "abababababababab";
     let expected = [
@@ -113,8 +107,8 @@ fn runs_exchanges_and_decisions_say_what_happened() {
     ];
     assert_eq!(rows(&db, sql), [expected]);
     let sql =
-        "SELECT run, seq, call, sample, answer, finish_reason, prompt_tokens, completion_tokens,
-        latency_ms, reused, time FROM exchanges ORDER BY seq";
+        "SELECT run, answer_seq, call, sample, answer, finish_reason, prompt_tokens, completion_tokens,
+        latency_ms, reused_from, time FROM exchanges ORDER BY seq";
     assert_eq!(
         rows(&db, sql),
         [
@@ -128,8 +122,8 @@ fn runs_exchanges_and_decisions_say_what_happened() {
                 "3",
                 "4",
                 "12",
-                "0",
-                "2025-06-15T15:06:40.002Z"
+                "NULL",
+                "2025-06-15T15:06:40.001Z"
             ],
             [
                 run,
@@ -140,9 +134,9 @@ fn runs_exchanges_and_decisions_say_what_happened() {
                 "NULL",
                 "NULL",
                 "NULL",
-                "0",
-                "1",
-                "2025-06-15T15:06:40.005Z"
+                "NULL",
+                "abababababababab/3",
+                "2025-06-15T15:06:40.004Z"
             ],
         ]
     );
@@ -188,7 +182,7 @@ fn runs_exchanges_and_decisions_say_what_happened() {
     assert_eq!(logged[1][..5], ["3", "ResponseReceived", "NULL", "2", "I say 7."]);
     assert_eq!(logged[2][1], "RunFinished");
     // The prompt hash is that of the request, so that it can be looked up.
-    let sql = "SELECT count(DISTINCT prompt_hash) FROM exchanges";
+    let sql = "SELECT count(DISTINCT prompt) FROM exchanges";
     assert_eq!(rows(&db, sql), [["1"]]);
 }
 
@@ -209,8 +203,8 @@ fn ten_thousand_exchanges_are_read_quickly() {
     write(&folder, writer.0);
     let db = folder.sql();
     for (sql, expected) in [
-        ("SELECT count(*), sum(length(prompt)) > 0, sum(length(answer)) FROM exchanges", "10000"),
-        ("SELECT count(*), sum(value), count(DISTINCT prompt_hash) FROM decisions", "10000"),
+        ("SELECT count(*), sum(length(reasoning)), sum(length(answer)) FROM exchanges", "10000"),
+        ("SELECT count(*), sum(number), count(DISTINCT call) FROM decisions", "10000"),
         // A filter on the method must not reach the answers, which are not JSON.
         (
             "SELECT count(*) FROM decisions WHERE parser_version > 0 AND method = 'first_number'",
@@ -219,8 +213,23 @@ fn ten_thousand_exchanges_are_read_quickly() {
         ("SELECT count(*) FROM decisions WHERE parser > '' AND method = 'another'", "0"),
         ("SELECT count(*), max(seq), sum(length(body)) FROM log", "30001"),
         ("SELECT 1, events FROM runs", "1"),
+        // None of these looks for an event without knowing its id.
         (
-            "SELECT count(*) FROM decisions d JOIN exchanges x ON x.run = d.run AND x.seq = d.answer_seq WHERE d.seq < 300",
+            "SELECT count(*) FROM exchanges WHERE run = 'abababababababab' AND status = 'answered'",
+            "10000",
+        ),
+        (
+            "SELECT count(*), sum(length(text)) FROM messages WHERE run = 'abababababababab'",
+            "20000",
+        ),
+        // The last message of each prompt is looked up, not searched for.
+        (
+            "SELECT count(m.text) FROM exchanges e JOIN messages m ON m.run = e.run AND m.message = e.last_message",
+            "10000",
+        ),
+        ("SELECT count(*) FROM decisions WHERE run = 'abababababababab' AND number < 100", "100"),
+        (
+            "SELECT count(*) FROM decisions d JOIN exchanges x ON x.run = d.run AND x.answer_seq = d.answer_seq WHERE d.seq < 300",
             "99",
         ),
     ] {
@@ -259,9 +268,9 @@ fn exchanges_show_what_comes_with_an_answer() {
     writer.add(Event::AnswerReused(reused), None);
     write(&folder, writer.0);
     let sql =
-        "SELECT reused, finish_reason, tool_calls, refusal, cached_tokens, reasoning_tokens, cost,
+        "SELECT reused_from IS NOT NULL, finish_reason, tool_calls, cached_tokens, reasoning_tokens, cost,
         json_extract(extra, '$.refusal') FROM exchanges ORDER BY seq";
-    let beside = ["length", r#"[{"id":"c"}]"#, "no", "1", "2", "0.5", "no"];
+    let beside = ["length", r#"[{"id":"c"}]"#, "1", "2", "0.5", "no"];
     let due = ["0", "1"].map(|reused| [&[reused], &beside[..]].concat());
     assert_eq!(rows(&folder.sql(), sql), due);
 }

@@ -64,14 +64,15 @@ fn meta(reader: &SqliteReader, faults: &mut Vec<Fault>) -> rusqlite::Result<()> 
     Ok(())
 }
 
-/// Tables, indexes, views and triggers must be those of the format: a changed view shows other
-/// things than the log holds, and an added trigger can swallow what is appended.
+/// Tables, indexes and triggers must be those of the format, and views those of it or of an earlier release: a changed view
+/// shows other things than the log holds, and an added trigger can swallow what is appended.
 fn objects(reader: &SqliteReader, faults: &mut Vec<Fault>) -> rusqlite::Result<()> {
     let (due, found) = (schema::objects()?, schema::objects_of(&reader.db)?);
     let mut triggers = Vec::new();
     for (kind, name, _) in due.difference(&found) {
         match kind.as_str() {
             "trigger" => triggers.push(name),
+            "view" if schema::is_of_earlier_log(name, statement(&found, kind, name)) => {}
             _ => {
                 let (kind, name) = (kind.clone(), name.clone());
                 faults.push(FileFault::MissingOrChanged { kind, name }.into());
@@ -95,6 +96,16 @@ fn objects(reader: &SqliteReader, faults: &mut Vec<Fault>) -> rusqlite::Result<(
         }
     }
     Ok(())
+}
+
+/// The statement of a table, index or view of a file.
+fn statement<'a>(
+    found: &'a BTreeSet<(String, String, String)>,
+    kind: &str,
+    name: &str,
+) -> Option<&'a str> {
+    let known = found.iter().find(|(k, n, _)| (k.as_str(), n.as_str()) == (kind, name));
+    known.map(|(.., sql)| sql.as_str())
 }
 
 fn runs(reader: &SqliteReader, faults: &mut Vec<Fault>) -> rusqlite::Result<()> {

@@ -17,8 +17,8 @@
 //! - `ledger`: what the log has held, an entry for each run that was started, resumed,
 //!   finished or imported; see [`ledger`](crate::log::ledger)
 //!
-//! The views `runs`, `exchanges`, `decisions` and `log` are the public, readable face of these
-//! tables.
+//! The views `runs`, `exchanges`, `messages`, `decisions`, `facts`, `attempts` and `log` are the public, readable face of
+//! these tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,10 +71,7 @@ fn stated_rows(db: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {
     }
 }
 
-/// Tables and views.
-///
-/// CROSS JOIN forces the order of the join: the content is JSON only for a decision, and a filter
-/// on it must not see the answers.
+/// The tables.
 pub(super) const SCHEMA: &str = r#"
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE run_ids (no INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, started INTEGER NOT NULL);
@@ -91,78 +88,45 @@ CREATE TABLE ledger (
   no INTEGER PRIMARY KEY, what TEXT NOT NULL, run BLOB NOT NULL, seq INTEGER NOT NULL, head BLOB NOT NULL,
   hash BLOB NOT NULL);
 CREATE TABLE event_index (id INTEGER PRIMARY KEY, entries BLOB NOT NULL);
-
-CREATE VIEW log AS
-SELECT lower(hex(r.id)) AS run, e.id & 4294967295 AS seq, k.name AS kind,
-  strftime('%Y-%m-%dT%H:%M:%fZ', (r.started + e.time) / 1000.0, 'unixepoch') AS time,
-  e.call, e.sample, lower(hex(q.hash)) AS prompt_hash, e.cause, c.body AS content,
-  coalesce(e.body, '{}') AS body, lower(hex(e.hash)) AS hash
-FROM events e JOIN run_ids r ON r.no = e.id >> 32 JOIN kinds k ON k.id = e.kind
-  LEFT JOIN requests q ON q.id = e.request LEFT JOIN contents c ON c.id = e.content;
-
-CREATE VIEW runs AS
-SELECT lower(hex(r.id)) AS run, json_extract(s.body, '$.experiment') AS experiment,
-  strftime('%Y-%m-%dT%H:%M:%fZ', r.started / 1000.0, 'unixepoch') AS started,
-  json_extract(s.body, '$.seed') AS seed, json_extract(s.body, '$.model.kind') AS model_kind,
-  json_extract(s.body, '$.model.simulated') AS simulated, c.body AS settings,
-  l.id & 4294967295 AS events, json_extract(f.body, '$.outcome') AS outcome,
-  json_extract(f.body, '$.outcome_digest') AS outcome_digest, lower(hex(l.hash)) AS head
-FROM run_ids r JOIN events s ON s.id = (r.no << 32) + 1 LEFT JOIN contents c ON c.id = s.content
-  JOIN events l ON l.id = (SELECT max(id) FROM events WHERE id < (r.no + 1) << 32)
-  LEFT JOIN events f ON f.id = l.id AND f.kind IN (SELECT id FROM kinds WHERE name = 'RunFinished');
-
-CREATE VIEW exchanges AS
-SELECT lower(hex(r.id)) AS run, a.id & 4294967295 AS seq, q.call, q.sample,
-  lower(hex(p.hash)) AS prompt_hash, json_extract(p.skeleton, '$.body.model') AS model,
-  coalesce(
-    (WITH RECURSIVE list (id, skeleton, base, shared, upto) AS (
-        SELECT p.id, p.skeleton, p.base, coalesce(p.shared, 0), 4294967295
-        UNION ALL
-        SELECT b.id, b.skeleton, b.base, coalesce(b.shared, 0), list.shared
-        FROM list JOIN requests b ON b.id = list.base AND b.id < list.id)
-      SELECT group_concat(m.said, char(10) || char(10)) FROM (
-        SELECT json_extract(m.value, '$.role') || ': ' || CASE
-          WHEN json_type(m.value, '$.content') = 'array' THEN (
-            SELECT group_concat(coalesce(t.body, json_extract(part.value, '$.text'), part.value), char(10))
-            FROM json_each(m.value, '$.content') part LEFT JOIN contents t
-              ON json_extract(part.value, '$.text') GLOB 'text:*' AND t.id = substr(json_extract(part.value, '$.text'), 6))
-          WHEN json_extract(m.value, '$.content') GLOB 'text:*' THEN (
-            SELECT t.body FROM contents t WHERE t.id = substr(json_extract(m.value, '$.content'), 6))
-          ELSE coalesce(json_extract(m.value, '$.content'), '') END AS said
-        FROM list, json_each(list.skeleton, '$.body.messages') m WHERE list.shared + m.key < list.upto
-        ORDER BY list.id, m.key) m),
-    (SELECT t.body FROM contents t WHERE json_extract(p.skeleton, '$.body.input') GLOB 'text:*'
-      AND t.id = substr(json_extract(p.skeleton, '$.body.input'), 6)),
-    json_extract(p.skeleton, '$.body.input')) AS prompt,
-  c.body AS answer, coalesce(json_extract(a.body, '$.finish_reason'), json_extract(a.body, '$.answer.finish_reason')) AS finish_reason,
-  json_extract(a.body, '$.prompt_tokens') AS prompt_tokens,
-  json_extract(a.body, '$.completion_tokens') AS completion_tokens,
-  coalesce(json_extract(a.body, '$.latency_ms'), 0) AS latency_ms, k.name = 'AnswerReused' AS reused,
-  strftime('%Y-%m-%dT%H:%M:%fZ', (r.started + a.time) / 1000.0, 'unixepoch') AS time,
-  coalesce(json_extract(a.body, '$.extra.tool_calls'), json_extract(a.body, '$.answer.extra.tool_calls')) AS tool_calls,
-  coalesce(json_extract(a.body, '$.extra.refusal'), json_extract(a.body, '$.answer.extra.refusal')) AS refusal,
-  coalesce(json_extract(a.body, '$.cached_tokens'), json_extract(a.body, '$.answer.cached_tokens')) AS cached_tokens,
-  coalesce(json_extract(a.body, '$.reasoning_tokens'), json_extract(a.body, '$.answer.reasoning_tokens')) AS reasoning_tokens,
-  coalesce(json_extract(a.body, '$.cost'), json_extract(a.body, '$.answer.cost')) AS cost,
-  coalesce(json_extract(a.body, '$.extra'), json_extract(a.body, '$.answer.extra')) AS extra,
-  json_extract(q.body, '$.labels') AS labels
-FROM events a JOIN kinds k ON k.id = a.kind AND k.name IN ('ResponseReceived', 'AnswerReused')
-  JOIN run_ids r ON r.no = a.id >> 32
-  JOIN events q ON q.id = (a.id >> 32 << 32) + a.cause JOIN requests p ON p.id = q.request
-  JOIN contents c ON c.id = a.content;
-
-CREATE VIEW decisions AS
-SELECT lower(hex(r.id)) AS run, d.id & 4294967295 AS seq, q.call, q.sample,
-  json_extract(s.body, '$.parser.name') AS parser, json_extract(s.body, '$.parser.version') AS parser_version,
-  json_extract(s.body, '$.method') AS method, json_extract(d.body, '$.value') AS value,
-  json_extract(d.body, '$.reasoning') AS reasoning, json_extract(d.body, '$.warnings') AS warnings,
-  json_extract(s.body, '$.parser.params') AS params, c.body AS answer, d.cause AS answer_seq,
-  lower(hex(p.hash)) AS prompt_hash, json_extract(q.body, '$.labels') AS labels
-FROM events d CROSS JOIN kinds k ON k.id = d.kind AND k.name = 'DecisionMade'
-  JOIN run_ids r ON r.no = d.id >> 32 CROSS JOIN contents s ON s.id = d.content
-  JOIN events a ON a.id = (d.id >> 32 << 32) + d.cause JOIN contents c ON c.id = a.content
-  JOIN events q ON q.id = (d.id >> 32 << 32) + a.cause JOIN requests p ON p.id = q.request;
 "#;
+
+/// The views, with the columns of `retold table` that SQL can compute: see `docs/tables.md`. They are read by SQLite 3.31
+/// and later, which know neither `->` nor MATERIALIZED: a statement that a reader does not understand hides the whole log
+/// from it.
+///
+/// - The whole schema fits into the first page, so that a log that was cut off is still read. Therefore the views are made from
+///   `log`, and [`views`] leaves out how the file is laid out.
+/// - What may not be JSON is only read within CASE, because SQLite evaluates conditions in any order and one error ends the
+///   whole query.
+/// - No column of `events` but its id has an index, so that an answer finds its question by id, and `exchanges` groups the
+///   events by question instead of looking for answers. CROSS JOIN keeps that order.
+/// - What a request shares always ends among its base's own messages, so that the message before its own is one of the base.
+/// - `messages` ends with GROUP BY so that SQLite computes it once and makes an index of it, however often a query that follows
+///   `after` looks for a message.
+const VIEWS: &str = include_str!("views.sql");
+
+/// The statements of the views, as a log has them.
+fn views() -> String {
+    VIEWS.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The views that logs had before 2026-11-27 and keep, by the BLAKE3 of their statements.
+const EARLIER_VIEWS: [(&str, &str); 4] = [
+    ("log", "885b1a84453f3a689f32b43553e079f74c31fc6413b6203cd518873e11c1645f"),
+    ("runs", "73e70a7ec5e0cb5431d8506e003ea3e9c0dee7ecdc132637f69ebaf1f4f60e38"),
+    ("exchanges", "9a13abc9b19667dfd1e398957277f4a179d63fee232a01a1359414b244e7da00"),
+    ("decisions", "87c8ad630bb0ae64ab65154959ebac3c1b4c3a63c130e8c67de76cc3c4a9ff34"),
+];
+
+/// The views that those logs lack.
+const LATER_VIEWS: [&str; 3] = ["messages", "facts", "attempts"];
+
+/// Whether a view that is not as it would be made now, or is missing, is that of a log that was begun earlier.
+pub(super) fn is_of_earlier_log(name: &str, found: Option<&str>) -> bool {
+    let Some(sql) = found else { return LATER_VIEWS.contains(&name) };
+    let hash = blake3::hash(sql.as_bytes()).to_string();
+    EARLIER_VIEWS.contains(&(name, hash.as_str()))
+}
 
 /// The beginning of one of its tables, by which the bytes of a log are recognised.
 pub(super) const RUN_IDS: &str = "CREATE TABLE run_ids (no INTEGER PRIMARY KEY, id BLOB NOT NULL";
@@ -251,6 +215,7 @@ pub(super) fn make(db: &Connection) -> rusqlite::Result<()> {
 
 fn make_objects(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(SCHEMA)?;
+    db.execute_batch(&views())?;
     triggers().iter().try_for_each(|sql| db.execute_batch(sql))
 }
 

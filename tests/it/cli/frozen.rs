@@ -95,7 +95,7 @@ fn a_frozen_log_has_what_the_format_has_gained() {
     }
     // The view shows it as well.
     let db = rusqlite::Connection::open(place.path("retold.db")).unwrap();
-    let sql = "SELECT call, sample, finish_reason, json_extract(tool_calls, '$[0].id'), refusal, cached_tokens,
+    let sql = "SELECT call, sample, finish_reason, json_extract(tool_calls, '$[0].id'), json_extract(extra, '$.refusal'), cached_tokens,
         reasoning_tokens, cost, json_extract(extra, '$.completion.provider') FROM exchanges
         WHERE run = (SELECT run FROM runs WHERE experiment = 'game24' ORDER BY started LIMIT 1) ORDER BY seq LIMIT 2";
     let shown = rows(&db, sql);

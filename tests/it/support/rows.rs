@@ -1,5 +1,7 @@
 //! A run written event by event, and what plain SQL returns for it.
 
+use std::collections::BTreeMap;
+
 use retold::content::Content;
 use retold::event::{
     Because, Event, Labels, NewEvent, RequestSent, ResponseDetails, ResponseReceived, RunStarted,
@@ -108,4 +110,22 @@ pub(crate) fn rows(db: &Connection, sql: &str) -> Vec<Vec<String>> {
             .collect()
     });
     rows.unwrap().map(Result::unwrap).collect()
+}
+
+/// The messages of all exchanges, put together from the view of messages as `docs/tables.md` says: what each is and what it says.
+pub(crate) fn prompts(db: &Connection) -> Vec<Vec<[String; 2]>> {
+    let sql = "WITH RECURSIVE prompt AS (
+            SELECT e.seq AS asked, m.* FROM exchanges e LEFT JOIN messages m ON m.run = e.run AND m.message = e.last_message
+            UNION ALL
+            SELECT p.asked, m.* FROM prompt p JOIN messages m ON m.run = p.run AND m.message = p.after)
+        SELECT asked, message, role, text FROM prompt ORDER BY asked, position";
+    let mut asked = BTreeMap::<u64, Vec<[String; 2]>>::new();
+    for row in rows(db, sql) {
+        let [seq, message, role, text] = <[String; 4]>::try_from(row).unwrap();
+        let said = asked.entry(seq.parse().unwrap()).or_default();
+        if message != "NULL" {
+            said.push([role, text]);
+        }
+    }
+    asked.into_values().collect()
 }

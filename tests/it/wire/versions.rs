@@ -94,7 +94,7 @@ fn a_version_in_the_path_or_not_is_the_same_question() {
             assert!(asked.len() == 2 && is_right, "{name} {base}");
             drop(upstream);
             let db = rusqlite::Connection::open(place.path("retold.db")).unwrap();
-            let sql = "SELECT DISTINCT call, prompt_hash FROM exchanges";
+            let sql = "SELECT DISTINCT call, prompt FROM exchanges";
             assert_eq!(crate::support::rows::rows(&db, sql).len(), 1, "{name} {base}");
             // A program that looks for it elsewhere gets the same answers.
             let other = format!("{}{}", ask(path), ask(path));
