@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::serve::Served;
+use crate::serve::{Served, cell};
 use crate::support::cli::Place;
 use crate::support::studies::STUDIES;
 
@@ -85,10 +85,10 @@ fn a_label_is_a_filter_of_the_log_and_of_the_page() {
         assert!(events.iter().any(|event| event["kind"] == "DecisionMade"), "{name}={value}");
         let page = served.json(&format!("/run/latest?label={name}%3D{value}"));
         assert_eq!(page["matching"], events.len(), "{name}={value}");
-        let rows = served.json(&format!("/run/latest/participants?by={name}"));
-        let rows = rows["participants"].as_array().unwrap();
-        let row = rows.iter().find(|row| row["name"] == value).unwrap();
-        assert_eq!(row["calls"], due.len(), "{name}={value}");
+        let table = &served.json(&format!("/run/latest?by={name}"))["table"];
+        let rows = table["rows"].as_array().unwrap();
+        let row = rows.iter().position(|row| row["value"] == value).unwrap();
+        assert_eq!(cell(table, row, "calls"), due.len().to_string(), "{name}={value}");
     }
     let both = "log latest --label participant=p_0002 --label phase=final_vote --kind RequestSent";
     let (listed, _) = place.json(both);
@@ -111,11 +111,11 @@ fn the_page_groups_by_labels_and_says_calls_where_there_are_none() {
     let study = STUDIES.iter().find(|study| study.name == "society").unwrap();
     place.ok(&study.run());
     let served = Served::log(&place, "retold.db");
-    let page = served.json("/run/latest/participants");
+    let page = &served.json("/run/latest")["table"];
     assert_eq!((&page["by"], &page["all"]), (&json!("agent"), &json!(5)), "{page}");
-    let days = served.json("/run/latest/participants?by=day");
-    assert_eq!(days["participants"][0]["calls"], 5, "{days}");
-    let story = page["participants"][0]["href"].as_str().unwrap();
+    let days = &served.json("/run/latest?by=day")["table"];
+    assert_eq!(cell(days, 0, "calls"), "5", "{days}");
+    let story = page["rows"][0]["href"].as_str().unwrap();
     let story = served.json(story);
     let calls = story["steps"].as_array().unwrap().iter().map(|step| step["call"].clone());
     assert_eq!(
@@ -126,16 +126,14 @@ fn the_page_groups_by_labels_and_says_calls_where_there_are_none() {
     // Recorded by an earlier release.
     let file = format!("{}/recordings/game24_small.jsonl", env!("RETOLD_ROOT"));
     let old = Served::with(&place, &["serve", &file, "--listen", "127.0.0.1:0", "--quiet"]);
-    let page = old.json("/run/latest/participants");
+    let page = &old.json("/run/latest")["table"];
     assert_eq!(page["by"], Value::Null, "{page}");
-    let html = old.html("/run/latest/participants");
-    assert!(html.contains("the calls of this run have no labels"), "{html}");
+    let html = old.html("/run/latest");
     assert!(
         !html.to_lowercase().contains("participant<") && !html.contains("Participants"),
         "{html}"
     );
-    let first = page["participants"][0]["href"].as_str().unwrap();
-    let story = old.json(first);
-    assert_eq!(story["by"], Value::Null);
-    assert_eq!(story["steps"][0]["call"], page["participants"][0]["name"]);
+    let first = page["rows"][0]["href"].as_str().unwrap();
+    let exchange = old.json(first);
+    assert_eq!(exchange["page"], "exchange", "{exchange}");
 }

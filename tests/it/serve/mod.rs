@@ -49,6 +49,13 @@ pub(super) struct Answer {
     pub(super) body: String,
 }
 
+/// The text of a cell in a run's table, by the row and the heading of the column.
+pub(crate) fn cell<'a>(table: &'a Value, row: usize, heading: &str) -> &'a str {
+    let columns = table["columns"].as_array().unwrap().iter();
+    let at = columns.into_iter().position(|column| column["heading"] == heading).unwrap();
+    table["rows"][row]["cells"][at]["text"].as_str().unwrap()
+}
+
 impl Served {
     /// Serves a log of a folder.
     pub(crate) fn log(place: &Place, log: &str) -> Self {

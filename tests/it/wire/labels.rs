@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::record_with;
-use crate::serve::Served;
+use crate::serve::{Served, cell};
 use crate::support::cli::Place;
 use crate::support::server::{Reply, Server};
 
@@ -29,14 +29,12 @@ fn a_program_s_labels_are_groups_filters_and_clusters() {
     let said = record_with(&place, "", &upstream.base_url(), &["sh", "-c", ASK], &[]);
     assert_eq!(said.code, 0, "{}", said.err);
     let served = Served::log(&place, "retold.db");
-    let page = served.json("/run/latest/participants");
+    let page = &served.json("/run/latest?by=participant")["table"];
     assert_eq!((&page["by"], &page["all"]), (&json!("participant"), &json!(4)), "{page}");
-    let story = served.json(page["participants"][2]["href"].as_str().unwrap());
+    let story = served.json(page["rows"][2]["href"].as_str().unwrap());
     assert_eq!(story["steps"][0]["call"], "ask/3/x", "{story}");
-    let html = served.html(page["participants"][2]["href"].as_str().unwrap());
-    assert!(html.contains("all by participant"), "{html}");
-    let pairs = served.json("/run/latest/participants?by=pair");
-    assert_eq!((&pairs["all"], &pairs["participants"][0]["calls"]), (&json!(2), &json!(2)));
+    let pairs = &served.json("/run/latest?by=pair")["table"];
+    assert_eq!((&pairs["all"], cell(pairs, 0, "calls")), (&json!(2), "2"));
     let (listed, _) = place.json("log latest --label pair=1 --label participant=p3");
     let kinds: Vec<_> = listed["events"].as_array().unwrap().iter().map(|e| &e["kind"]).collect();
     assert_eq!(kinds, ["RequestSent", "ResponseReceived", "DecisionMade"]);
@@ -55,12 +53,11 @@ fn calls_without_labels_are_calls() {
     let said = record_with(&place, "", &upstream.base_url(), &["sh", "-c", &ask], &[]);
     assert_eq!(said.code, 0, "{}", said.err);
     let served = Served::log(&place, "retold.db");
-    let page = served.json("/run/latest/participants");
+    let page = &served.json("/run/latest")["table"];
     assert!(page["by"].is_null(), "{page}");
-    let names: Vec<_> =
-        page["participants"].as_array().unwrap().iter().map(|p| &p["name"]).collect();
-    assert_eq!(names, ["ask/1/x", "ask/2/x", "ask/3/x", "ask/4/x"]);
-    for path in ["", "/participants", "/participant/ask/1/x", "/exchange/2"] {
+    let names: Vec<_> = (0..4).map(|row| page["rows"][row]["cells"][0]["text"].clone()).collect();
+    assert_eq!(names, ["ask/1/x#0", "ask/2/x#0", "ask/3/x#0", "ask/4/x#0"]);
+    for path in ["", "/participant/ask/1/x", "/exchange/2"] {
         let html = served.html(&format!("/run/latest{path}")).replace("/participant", "");
         let html = html.replace("participant=p7", "").replace("data-page=\"participant", "");
         assert!(!html.to_lowercase().contains("participant"), "{path}: {html}");
