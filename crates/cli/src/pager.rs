@@ -32,10 +32,16 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// The pager that a variable names: a program and its options, separated by spaces. None if it is empty or
-/// `cat`, which are the usual ways to say so.
+/// The pager that a variable names: a program and its options, separated by spaces, or what only a shell understands.
+/// None if it is empty or `cat`, which are the usual ways to say so.
 fn named(variable: Option<&str>) -> Option<Command> {
-    let mut words = variable.unwrap_or("less").split_whitespace();
+    let text = variable.unwrap_or("less");
+    if text.contains(['"', '\'', '\\', '$', '|', '&', ';', '<', '>', '(', '`']) {
+        let mut command = Command::new("sh");
+        command.args(["-c", text]).stdin(Stdio::piped());
+        return Some(command);
+    }
+    let mut words = text.split_whitespace();
     let program = words.next().filter(|program| *program != "cat")?;
     let mut command = Command::new(program);
     command.args(words).stdin(Stdio::piped());
@@ -99,6 +105,9 @@ mod tests {
         };
         assert_eq!(words(None), Some(vec!["less".to_owned()]));
         assert_eq!(words(Some("bat -p")), Some(vec!["bat".to_owned(), "-p".to_owned()]));
+        let quoted = "less -P 'a page'";
+        let by_a_shell = ["sh", "-c", quoted].map(str::to_owned).to_vec();
+        assert_eq!(words(Some(quoted)), Some(by_a_shell));
         assert_eq!((words(Some("")), words(Some("cat"))), (None, None));
     }
 }

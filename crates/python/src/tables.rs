@@ -14,6 +14,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
+use retold::event::RunStarted;
 use retold::id::{RunId, Time};
 use retold::log::{CheckedReader, LogError, SharedBackend, SqliteOptions};
 use retold_archive::{Archive, RunView, VerifyDepth, find};
@@ -35,7 +36,8 @@ pub(crate) fn run_ids(
             return Ok(heads.map_err(log_error)?.iter().map(|head| head.run.to_string()).collect());
         };
         let id = |name: &String| {
-            let found = find(archive.backend().as_ref(), name).map_err(value_error)?;
+            let found =
+                find(archive.backend().as_ref(), name, &program_name).map_err(value_error)?;
             Ok(found.head.run.to_string())
         };
         names.iter().map(id).collect()
@@ -137,13 +139,19 @@ impl RecordBatchReader for Batches {
     }
 }
 
+/// The name of a program's run. Those of studies, whose settings only the studies can read, are found by their ids: the
+/// studies would double the size of the module.
+fn program_name(started: &RunStarted) -> Option<String> {
+    started.program_name().map(str::to_owned)
+}
+
 fn opened(log: &Path) -> PyResult<Archive> {
     Archive::open_unchanged(log, SqliteOptions::default()).map_err(log_error)
 }
 
 /// A run up to what can be trusted of it. Its row in the list of runs needs only its beginning and its end.
 fn trusted(archive: &Archive, name: &str, table: Table) -> PyResult<(SharedBackend, RunId)> {
-    let found = find(archive.backend().as_ref(), name).map_err(value_error)?;
+    let found = find(archive.backend().as_ref(), name, &program_name).map_err(value_error)?;
     let (backend, run) = (archive.backend().clone(), found.head.run);
     if table == Table::Runs {
         return Ok((backend, run));

@@ -257,3 +257,12 @@ fn runs_that_ask_one_server_share_its_pace() {
     assert!(calls > 20, "{calls}");
     assert!(began.elapsed() > least / 2, "{calls} calls in {:?}", began.elapsed());
 }
+
+#[test]
+fn a_config_that_is_named_twice_is_refused_as_such() {
+    let place = Place::new();
+    let said = place.run("run small.yaml small.yaml --quiet --no-outputs");
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(said.err.contains("is named twice in this command"), "{}", said.err);
+    assert!(!place.path("retold.db").exists() || place.ok("log").starts_with("0 runs"));
+}

@@ -174,6 +174,10 @@ fn claim(place: &str, what: &str, log: &Log) -> Result<StudyLease, CliError> {
 }
 
 fn is_being_run(what: &str, holder: &str, log: &Log) -> CliError {
+    if holder == format!(" (process {})", std::process::id()) {
+        return CliError::usage(format!("{what} is named twice in this command"))
+            .hint("nothing was recorded: name it once, or use --new to record it twice");
+    }
     let log = log.backend().name();
     let log = Path::new(&log).display();
     CliError::usage(format!("{what} is being run{holder} in {log}"))
