@@ -186,7 +186,7 @@ impl<E: Experiment + ?Sized> Run<E> {
         E::apply(&mut self.state, fact);
     }
 
-    /// Marks a point in the run, such as the end of a phase, which is [reported](Update::Marked): the state's digest at that point is
+    /// Marks a point in the run, such as the end of a phase, which is [reported](super::Update::Marked): the state's digest at that point is
     /// recorded, so that a replay that differs reports from which mark on. Each mark serialises the
     /// state once.
     ///
