@@ -152,9 +152,9 @@ class RecordedRun:
 
 
 def _labels(row: Row) -> Row:
-    """The labels of a call: they are the columns between its sample and the hash of its prompt."""
+    """The labels of a call: they are the columns between the call and its answer."""
     columns = list(row)
-    labels = columns[columns.index("sample") + 1 : columns.index("prompt")]
+    labels = columns[columns.index("call") + 1 : columns.index("answer")]
     return {label: row[label] for label in labels if row[label] is not None}
 
 
