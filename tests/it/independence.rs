@@ -188,6 +188,16 @@ fn said_of(made_up: MadeUp) -> String {
     let shown = served.json("/run/latest/stats");
     let (stats, _) = place.json("stats latest");
     assert_eq!(shown["stats"]["parsers"], stats["parsers"]);
+    // And the run's page the same figures, each with its shares, what is missing, interval and differences.
+    let page = served.json("/run/latest");
+    let figures = |of: &serde_json::Value| of["figures"].as_array().cloned().unwrap_or_default();
+    let (shown, printed) = (figures(&page), figures(&stats));
+    assert_eq!(shown.len(), printed.len(), "{page}");
+    for (shown, printed) in shown.iter().zip(&printed) {
+        for (key, value) in printed.as_object().unwrap() {
+            assert_eq!(&shown[key], value, "{key}");
+        }
+    }
     format!("{sentence}\n{numbers}\nthe report\n{reported}\n")
 }
 

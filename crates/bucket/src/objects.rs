@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How long whoever opens a log goes on: a person waits for it, and it may be the wrong place.
 const PATIENCE_TO_OPEN: Duration = Duration::from_secs(10);
 
-/// The wait after the first failure; it doubles, up to [`LONGEST_WAIT`].
+/// The wait after the first failure, which doubles up to the longest.
 const FIRST_WAIT: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 20 });
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 

@@ -196,7 +196,7 @@ impl Segments {
         Ok(runs)
     }
 
-    /// The number of the segment that holds an event, which is known to exist, and the first event of that segment.
+    /// The number of the segment that holds an event, which is known to exist.
     ///
     /// # Errors
     /// As [`segment`](Self::segment).

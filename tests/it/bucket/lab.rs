@@ -62,7 +62,7 @@ impl Lab {
         lab
     }
 
-    fn endpoint(&self) -> &str {
+    pub(super) fn endpoint(&self) -> &str {
         self.store.as_ref().map_or("", |moto| &moto.endpoint)
     }
 

@@ -36,3 +36,40 @@ fn in_a_folder() {
 fn in_a_bucket() {
     one_goes_on(&Lab::bucket());
 }
+
+/// Several machines begin runs in one log at the same moment: the ledger has all of them, and each ends as alone.
+fn all_are_there(lab: &Lab) {
+    let study = |seed: u32| format!("run small.yaml --quiet --json --set seed={seed}");
+    let processes: Vec<_> = (1..=6)
+        .map(|seed| {
+            let mut command = lab.command();
+            command.args(study(seed).split_whitespace()).stdout(Stdio::piped());
+            (seed, command.stderr(Stdio::piped()).spawn().unwrap())
+        })
+        .collect();
+    for (seed, process) in processes {
+        let said = Said::new(process.wait_with_output().unwrap());
+        assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+        let ended: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        let (alone, _) =
+            lab.place.json(&format!("{} --log alone.db", study(seed).replace(" --json", "")));
+        assert_eq!(ended["outcome_digest"], alone["outcome_digest"], "{seed}");
+    }
+    let listed = lab.json("log");
+    let runs = listed["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 6, "{listed}");
+    assert!(runs.iter().all(|run| run["outcome"] == "finished"), "{listed}");
+    let verified = lab.json("verify");
+    assert_eq!(verified["problems"], serde_json::json!([]), "{verified}");
+}
+
+#[test]
+fn runs_that_begin_at_once_in_a_folder_are_all_there() {
+    all_are_there(&Lab::folder());
+}
+
+#[test]
+#[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
+fn runs_that_begin_at_once_in_a_bucket_are_all_there() {
+    all_are_there(&Lab::bucket());
+}
