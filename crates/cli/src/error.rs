@@ -21,7 +21,7 @@ use retold::model::openai::OpenAiError;
 use retold::parse::registry::RegistryError;
 use retold::run::{AbandonError, OutputError, OverBudget, Stop};
 use retold::snapshot::SnapshotError;
-use retold_archive::{BucketUrl, Damage};
+use retold_archive::{BucketUrl, BucketUrlError, Damage};
 use retold_study::config::ConfigError;
 use retold_study::original::OriginalError;
 
@@ -163,6 +163,10 @@ impl From<LogError> for CliError {
                 Status::Io,
                 "install the release of retold that wrote it, or a later one".to_owned(),
             ),
+            LogError::CannotOpen { source, .. } if source.is::<BucketUrlError>() => {
+                // A command here would be printed with the URL.
+                (Status::Usage, "--log takes the path of a file, or such a URL".to_owned())
+            }
             LogError::CannotOpen { path, .. } if BucketUrl::is_one(Path::new(path)) => {
                 (Status::Io, HOW_TO_REACH_A_STORE.to_owned())
             }

@@ -17,8 +17,28 @@ fn a_url_with_a_secret_is_refused_and_not_repeated() {
     for url in [format!("s3://AKIA:{SECRET}@lab/x"), format!("s3://lab/x?X-Amz-Signature={SECRET}")]
     {
         let said = lab.run(&format!("log --log {url}"));
-        assert_eq!(said.code, 3, "{}", said.err);
+        assert_eq!(said.code, 2, "{}", said.err);
         assert!(said.err.contains("cannot open the log s3://..."), "{}", said.err);
+    }
+}
+
+#[test]
+fn a_url_of_something_else_is_not_taken_for_a_file() {
+    let lab = Lab::folder();
+    for (url, why) in [
+        ("https://lab.example/x", "a log has no URL with https://"),
+        ("s3:///x", "it names no bucket"),
+        ("file://folder/x", "a folder is named by its whole path"),
+    ] {
+        let said = lab.run(&format!("run small.yaml --log {url}"));
+        assert_eq!(said.code, 2, "{}", said.err);
+        assert!(said.err.contains(why), "{}", said.err);
+    }
+    for flags in ["--log-limit 100000", "--redact sk-[a-z]+"] {
+        let said = lab.run(&format!("record {flags} -- true"));
+        assert_eq!(said.code, 2, "{}", said.err);
+        assert!(said.err.contains("is not"), "{}", said.err);
+        assert!(!lab.place.path("lab").exists(), "nothing was made: {flags}");
     }
 }
 
