@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use retold::event::{NewEvent, StoredEvent};
+use retold::event::StoredEvent;
 use retold::id::{PromptHash, RunId, Seq};
 use retold::log::conformance::conforms;
 use retold::log::ledger::{LedgerEntry, LedgerHead};
@@ -40,25 +40,7 @@ impl Lists {
         let run = append.run;
         append.end_after(self.head(run))?;
         for event in &append.events {
-            let Head { seq, hash } = event.head();
-            let NewEvent { kind, version, time, call, sample, prompt, cause, content, body } =
-                event.event().clone();
-            let (prompt, request) = (prompt.as_ref().map(Request::hash), prompt);
-            let stored = StoredEvent {
-                run,
-                seq,
-                kind,
-                version,
-                time,
-                call,
-                sample,
-                prompt,
-                cause,
-                content,
-                body,
-                hash,
-            };
-            self.events.push((stored, request));
+            self.events.push((event.stored(run), event.event().prompt.clone()));
         }
         for (change, head) in append.ledger_changes() {
             let last = self.ledger.last().map_or(LedgerHead::START, LedgerEntry::ledger_head);

@@ -95,7 +95,7 @@ impl BucketBackend {
     }
 }
 
-/// Decides the last commit of a run, if whoever put its segments died before the ledger had its entries.
+/// Completes the last commit of a run if the process that wrote its segments died before the ledger had its entries.
 async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
     let end = segments.end(run).await?;
     if end.all == 0 {
@@ -111,7 +111,7 @@ async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
     if end.all == end.segments {
         return Ok(());
     }
-    // A commit that goes on was never put as a whole: an import that is to be repeated.
+    // The rest of this commit was never written: the import has to be repeated.
     if last.footer.more {
         return Ok(());
     }

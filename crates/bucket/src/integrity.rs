@@ -40,7 +40,7 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
     Ok(faults)
 }
 
-/// Whether a run has segments after its first commit. What cannot be read is reported by whoever reads the run.
+/// Whether a run has segments after its first commit. A segment that cannot be read is reported when the run is read.
 async fn has_gone_on(segments: &Segments, run: RunId, numbers: &[u64]) -> bool {
     for number in numbers {
         match segments.segment(run, *number, Seq(1)).await {

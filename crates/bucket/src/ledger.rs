@@ -1,7 +1,7 @@
 //! The ledger: a second sequence of objects, one for each commit that has entries.
 //!
-//! Object `n` is created once, so whoever creates it has read all before it. Every 64th object repeats the lines of
-//! the 64 up to it, and every 4096th those of the 4096 up to it: the ledger of 100,000 runs is read in about two
+//! An object is created only once, so whoever creates object `n` has read all earlier ones. Every 64th object repeats the
+//! lines of the last 64, and every 4096th those of the last 4096. So the ledger of 100,000 runs is read in about two
 //! hundred requests, most of them at the same time, and nothing is ever rewritten.
 
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! A log in a bucket or a shared folder: the third store, for runs of many machines.
 //!
-//! There is no server of ours, and nothing is ever changed, renamed or deleted: a log is a set of objects that are
-//! created once, with the store's own promise that of two who create an object of one name, one succeeds
-//! (`If-None-Match: *` on S3 and its like, Google Cloud Storage and Azure; a hard link in a folder).
+//! No server is needed, and nothing is ever changed, renamed or deleted. A log is a set of objects, each created once,
+//! and the store promises that if two writers create an object of the same name, one of them fails (`If-None-Match: *` on
+//! S3 and compatible stores, Google Cloud Storage and Azure; a hard link in a folder).
 //!
 //! ```text
 //! PREFIX/retold.json                              makes the place a log
@@ -17,9 +17,9 @@
 //!    cannot disturb the one that took over.
 //! 2. If a reply is lost, the writer creates the segment again: either it succeeds, or it finds the segment and
 //!    compares. Each opening has a random number in its segments, so that a writer recognises its own.
-//! 3. A segment with which a run begins, resumes or ends, or which ends an import, announces its entries of the ledger.
-//!    It counts when the ledger has them. The writer appends them before it goes on with the run; if it dies before
-//!    that, whoever takes the lease of the run next does.
+//! 3. A segment in which a run begins, resumes or ends, or which ends an import, announces its entries of the ledger, and
+//!    counts as stored once the ledger has them. The writer appends them before it continues the run; if it dies first, the
+//!    next process that takes the lease of the run appends them.
 //! 4. Nothing is visible to the writer's callers before the segment, and its entries, are in the store.
 //!
 //! - [`BucketBackend`]: the store of a log, to be opened by its [`BucketUrl`].

@@ -153,13 +153,15 @@ impl Reader for BucketReader {
         if let Some(request) = self.last.as_deref().and_then(of) {
             return Ok(Some(request));
         }
-        if let Some(segment) = self.shared.segments.recently_asked(prompt) {
-            return Ok(of(&segment));
-        }
         let find = move |segments: Arc<Segments>| async move {
-            search(&segments, |segment| segment.requests.contains_key(&prompt)).await
+            if let Some(segment) = segments.asking(prompt).await? {
+                return Ok(Some(segment));
+            }
+            let found = search(&segments, |segment| segment.requests.contains_key(&prompt)).await?;
+            Ok(found.into_iter().next())
         };
-        Ok(self.shared.wait(find)?.first().and_then(|segment| of(segment)))
+        self.last = self.shared.wait(find)?.or(self.last.take());
+        Ok(self.last.as_deref().and_then(of))
     }
 
     fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {

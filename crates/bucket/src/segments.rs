@@ -52,6 +52,9 @@ struct KnownSegments {
     ends: BTreeMap<RunId, RunEnd>,
     /// The last event of segments whose footer was read.
     lasts: BTreeMap<RunId, BTreeMap<u64, Seq>>,
+    /// In which segment a request is, of those that were read, by the beginning of its hash: else each request that is not
+    /// in the segments read last would be looked for in all of them.
+    asked: BTreeMap<u64, (RunId, u64)>,
     /// The segments that were read last, with their sizes; the oldest first.
     recent: Vec<((RunId, u64), usize, Arc<Segment>)>,
     bytes: usize,
@@ -92,6 +95,7 @@ impl Segments {
         let segment = Arc::new(decode(&object, key, &bytes).map_err(corrupt)?);
         let mut known = self.known();
         known.lasts.entry(run).or_default().insert(number, segment.footer.last());
+        known.asked.extend(segment.requests.keys().map(|prompt| (beginning(*prompt), key)));
         known.bytes += bytes.len();
         known.recent.push((key, bytes.len(), segment.clone()));
         while known.bytes > KEPT_BYTES && known.recent.len() > 1 {
@@ -225,15 +229,28 @@ impl Segments {
         Ok(low)
     }
 
-    /// A segment that was read lately and has this request.
-    pub(crate) fn recently_asked(&self, prompt: PromptHash) -> Option<Arc<Segment>> {
-        let known = self.known();
-        let mut recent = known.recent.iter().rev().map(|(_, _, segment)| segment);
-        recent.find(|segment| segment.requests.contains_key(&prompt)).cloned()
+    /// A segment that was read before and has this request.
+    ///
+    /// # Errors
+    /// As [`segment`](Self::segment).
+    pub(crate) async fn asking(
+        &self,
+        prompt: PromptHash,
+    ) -> Result<Option<Arc<Segment>>, LogError> {
+        let place = self.known().asked.get(&beginning(prompt)).copied();
+        let Some((run, number)) = place else { return Ok(None) };
+        let segment = self.segment(run, number, Seq(1)).await?;
+        // Another request may begin with the same bytes.
+        Ok(Some(segment).filter(|segment| segment.requests.contains_key(&prompt)))
     }
 
     /// Notes what this process has written.
     pub(crate) fn wrote(&self, run: RunId, end: RunEnd) {
         self.known().ends.insert(run, end);
     }
+}
+
+/// The first eight bytes of a hash.
+fn beginning(prompt: PromptHash) -> u64 {
+    prompt.as_bytes().first_chunk().map_or(0, |first| u64::from_be_bytes(*first))
 }
