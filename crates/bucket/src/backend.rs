@@ -16,6 +16,7 @@ use crate::marker;
 use crate::names::Names;
 use crate::objects::Objects;
 use crate::reader::BucketReader;
+use crate::repeated::RepeatedEvent;
 use crate::segments::Segments;
 use crate::writer::Writer;
 
@@ -115,18 +116,18 @@ async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
     if last.footer.more {
         return Ok(());
     }
-    let started = segments.started(run).await?;
-    let entries: Vec<NewEntry> = last
-        .footer
-        .entries
-        .iter()
-        .map(|entry| NewEntry {
-            change: entry.what.as_str().into(),
-            run,
-            head: entry.head,
-            started,
-        })
-        .collect();
+    let first = segments.first(run).await?;
+    let mut entries = Vec::new();
+    for entry in &last.footer.entries {
+        let (mut number, mut holding) = (end.all, last.clone());
+        // The commit may be several segments.
+        while holding.footer.first() > entry.head.seq && number > end.segments + 1 {
+            number -= 1;
+            holding = segments.segment(run, number, entry.head.seq).await?;
+        }
+        let at_end = RepeatedEvent::of_segment(&holding, entry.head.seq);
+        entries.push(NewEntry::new(entry.what.as_str().into(), entry.head, &first, at_end));
+    }
     segments.ledger.append(&entries).await?;
     segments.end(run).await.map(drop)
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use retold::event::chain::LinkedEvent;
-use retold::id::{EventHash, RunId, Seq, Time};
+use retold::id::{EventHash, RunId, Seq};
 use retold::log::ledger::LedgerChange;
 use retold::log::{Append, Committer, Head, LogError, Provenance};
 
 use crate::backend::Shared;
 use crate::ledger::NewEntry;
 use crate::objects::Created;
+use crate::repeated::RepeatedEvent;
 use crate::segment::{AnnouncedEntry, NewSegment, Segment, decode, encode};
 use crate::segments::{RunEnd, Segments};
 use crate::writer::Writer;
@@ -126,7 +127,7 @@ impl BucketCommitter {
         let commits: Vec<RunCommit> = commits.collect();
         let results = self
             .shared
-            .wait(move |segments| async move { Ok(put_all(&segments, commits, changes).await) })?;
+            .wait(move |segments| async move { Ok(put_all(&segments, commits).await) })?;
         let mut failed = None;
         for (run, result) in results {
             match result {
@@ -175,23 +176,15 @@ type Stored = (RunEnd, BTreeMap<Seq, EventHash>);
 async fn put_all(
     segments: &Segments,
     commits: Vec<RunCommit>,
-    changes: Vec<(RunId, LedgerChange, Head)>,
 ) -> Vec<(RunId, Result<Stored, LogError>)> {
     let puts = commits.into_iter().map(|commit| async move {
         let (run, hashes) = (commit.run, commit.hashes());
         let put = commit.put(segments).await;
-        (run, put.map(|(end, started)| ((end, hashes), started)))
+        (run, put.map(|(end, entries)| ((end, hashes), entries)))
     });
     let put = futures::future::join_all(puts).await;
-    let stored =
-        |run: RunId| put.iter().find(|(of, _)| *of == run).and_then(|(_, put)| put.as_ref().ok());
-    let entries: Vec<NewEntry> = changes
-        .into_iter()
-        .filter_map(|(run, change, head)| {
-            let (_, started) = stored(run)?;
-            Some(NewEntry { change, run, head, started: *started })
-        })
-        .collect();
+    let stored = put.iter().filter_map(|(_, put)| put.as_ref().ok());
+    let entries: Vec<NewEntry> = stored.flat_map(|(_, entries)| entries).cloned().collect();
     let noted = match entries.is_empty() {
         true => Ok(()),
         false => segments.ledger.append(&entries).await,
@@ -199,7 +192,7 @@ async fn put_all(
     let undecided = |run: &RunId| {
         noted.as_ref().err().filter(|_| entries.iter().any(|entry| entry.run == *run)).cloned()
     };
-    let result = |(run, put): (RunId, Result<(Stored, Time), LogError>)| {
+    let result = |(run, put): (RunId, Result<(Stored, Vec<NewEntry>), LogError>)| {
         let done = undecided(&run).map_or(Ok(()), Err);
         (run, done.and_then(|()| put.map(|(stored, _)| stored)))
     };
@@ -223,15 +216,15 @@ impl RunCommit {
         self.events.iter().map(|event| (event.head().seq, event.head().hash)).collect()
     }
 
-    /// Puts the segments; returns the end of the run, and when it began.
-    async fn put(self, segments: &Segments) -> Result<(RunEnd, Time), LogError> {
-        let RunCommit { run, end, events, entries, is_copy, begun, writer } = self;
+    /// Puts the segments; returns the end of the run, and the entries that the ledger is to get.
+    async fn put(self, segments: &Segments) -> Result<(RunEnd, Vec<NewEntry>), LogError> {
+        let RunCommit { run, end, events, entries: announced, is_copy, begun, writer } = self;
         let mut left = events.as_slice();
         let mut end = end;
         while !left.is_empty() {
             let (now, later) = left.split_at(fitting(left));
             let more = begun || !later.is_empty();
-            let entries = if more { Vec::new() } else { entries.clone() };
+            let entries = if more { Vec::new() } else { announced.clone() };
             let number = end.segments + 1;
             let new = NewSegment { run, number, events: now, writer: &writer, more, entries };
             let (bytes, footer) = encode(new)?;
@@ -253,11 +246,20 @@ impl RunCommit {
                 }
             }
         }
-        let started = match events.first() {
-            Some(first) if first.head().seq == Seq(1) => first.event().time,
-            _ => segments.started(run).await?,
+        if announced.is_empty() {
+            return Ok((end, Vec::new()));
+        }
+        let first = match events.first() {
+            Some(first) if first.head().seq == Seq(1) => first.stored(run),
+            _ => segments.first(run).await?,
         };
-        Ok((end, started))
+        let at = |head: Head| events.iter().find(|event| event.head() == head);
+        let entry = |AnnouncedEntry { what, head }| {
+            let repeated = at(head)
+                .and_then(|event| RepeatedEvent::new(&event.stored(run), event.after().hash));
+            NewEntry::new(what.as_str().into(), head, &first, repeated)
+        };
+        Ok((end, announced.into_iter().map(entry).collect()))
     }
 }
 

@@ -6,6 +6,7 @@ use object_store::path::Path;
 use retold::id::{RunId, Seq};
 use retold::log::{Fault, LogError, SegmentFault};
 
+use crate::ledger::KnownEntry;
 use crate::names::number_of;
 use crate::segments::Segments;
 
@@ -21,6 +22,9 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
     faults.extend(foreign);
     faults.extend(gaps(&numbers, &|number| names.ledger_object(number)));
     let known = segments.ledger.last_read().await;
+    for entry in known.entries() {
+        faults.extend(misquoted(segments, entry).await);
+    }
     let mut runs: BTreeMap<Option<RunId>, Vec<Path>> = BTreeMap::new();
     for path in segments.objects.list(&names.runs(), None).await? {
         runs.entry(names.run_of(&path)).or_default().push(path);
@@ -38,6 +42,25 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
         }
     }
     Ok(faults)
+}
+
+/// An event that an object of the ledger repeats and that its run does not have. (A segment that cannot be read is reported
+/// when the run is read.)
+async fn misquoted(segments: &Segments, known: &KnownEntry) -> Option<Fault> {
+    let run = known.entry.run;
+    for event in &known.repeats {
+        let quoted = known.repeated(event.seq).map(|event| event.hash);
+        let of_run = match event.seq {
+            seq if seq == known.entry.head.seq => Some(known.entry.head.hash),
+            _ => segments.first(run).await.ok().map(|first| first.hash),
+        };
+        if of_run.is_some() && quoted != of_run {
+            let object = segments.names.ledger_object(known.object).to_string();
+            let why = format!("it repeats event {} of run {run} as that is not", event.seq);
+            return Some(SegmentFault::Changed { object, why }.into());
+        }
+    }
+    None
 }
 
 /// Whether a run has segments after its first commit. A segment that cannot be read is reported when the run is read.

@@ -3,39 +3,58 @@
 //! An object is created only once, so whoever creates object `n` has read all earlier ones. Every 64th object repeats the
 //! lines of the last 64, and every 4096th those of the last 4096. So the ledger of 100,000 runs is read in about two
 //! hundred requests, most of them at the same time, and nothing is ever rewritten.
+//!
+//! The lines of an object are those of a recording, with entries in between: before each entry, the events that it repeats
+//! (see [`RepeatedEvent`]), and before these their contents, each once in an object.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use retold::id::{LedgerHash, RunId, Time};
+use retold::event::StoredEvent;
+use retold::event::chain::GENESIS;
+use retold::id::{ContentHash, EventHash, LedgerHash, RunId, Seq, Time};
 use retold::log::ledger::{LedgerChange, LedgerEntry, LedgerHead};
 use retold::log::{Fault, Head, LogError, SegmentFault};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use crate::names::{Names, number_of};
 use crate::objects::{Created, Objects, TOGETHER};
+use crate::repeated::RepeatedEvent;
 
 /// How many objects a page repeats: the large pages first.
 const PAGES: [u64; 2] = [4096, 64];
 
-/// The most bytes of lines in an object: a page of 4,096 objects with four thousand bytes each.
-const MOST_BYTES: usize = 16 << 20;
+/// The most bytes of lines in an object: a page of 4,096 objects with 64 thousand bytes each.
+const MOST_BYTES: usize = 1 << 28;
 
 /// A line of the ledger: the canonical entry, with what readers need beside it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct EntryLine {
+    /// The hash before each of the events that it repeats, whose lines come before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    follows: Vec<EventHash>,
     hash: LedgerHash,
-    head: retold::id::EventHash,
+    head: EventHash,
     number: u64,
     /// The object that it came with.
     object: u64,
     run: RunId,
-    seq: retold::id::Seq,
+    seq: Seq,
     /// When the first event of the run happened.
     started: Time,
     what: String,
+}
+
+/// What a line is known by, whatever else it has.
+#[derive(Debug, Deserialize)]
+struct AnyLine {
+    content: Option<ContentHash>,
+    kind: Option<IgnoredAny>,
+    seq: Option<Seq>,
+    what: Option<IgnoredAny>,
 }
 
 /// An entry, and what it does not say itself.
@@ -43,7 +62,8 @@ struct EntryLine {
 pub(crate) struct KnownEntry {
     pub(crate) entry: LedgerEntry,
     pub(crate) started: Time,
-    object: u64,
+    pub(crate) repeats: Vec<RepeatedEvent>,
+    pub(crate) object: u64,
 }
 
 /// An entry that is to be appended.
@@ -53,6 +73,43 @@ pub(crate) struct NewEntry {
     pub(crate) run: RunId,
     pub(crate) head: Head,
     pub(crate) started: Time,
+    pub(crate) repeats: Vec<RepeatedEvent>,
+}
+
+impl KnownEntry {
+    /// Whether the run has ended with it.
+    pub(crate) fn is_the_end(&self) -> bool {
+        match self.entry.change {
+            LedgerChange::Finished => true,
+            LedgerChange::Imported => {
+                self.repeated(self.entry.head.seq).is_some_and(|last| last.kind == "RunFinished")
+            }
+            _ => false,
+        }
+    }
+
+    /// An event that it repeats; `None` if that is not as it was written.
+    pub(crate) fn repeated(&self, seq: Seq) -> Option<StoredEvent> {
+        let repeated = self.repeats.iter().find(|event| event.seq == seq)?;
+        let event = repeated.event(self.entry.run)?;
+        (seq != self.entry.head.seq || event.hash == self.entry.head.hash).then_some(event)
+    }
+}
+
+impl NewEntry {
+    /// The entry of a run with this first event, which it repeats if it is the first entry of the run; and the event at
+    /// its head.
+    pub(crate) fn new(
+        change: LedgerChange,
+        head: Head,
+        first: &StoredEvent,
+        at_head: Option<RepeatedEvent>,
+    ) -> Self {
+        let first_too = change == LedgerChange::Imported && head.seq > Seq(1);
+        let first_too = if first_too { RepeatedEvent::new(first, GENESIS) } else { None };
+        let repeats = first_too.into_iter().chain(at_head).collect();
+        NewEntry { change, run: first.run, head, started: first.time, repeats }
+    }
 }
 
 /// What has been read of the ledger; only its end can be unknown.
@@ -62,6 +119,8 @@ pub(crate) struct KnownLedger {
     entries: Vec<KnownEntry>,
     /// The entries of each run, by their place in `entries`.
     runs: BTreeMap<RunId, Vec<usize>>,
+    /// The lines of contents that repeated events have.
+    contents: BTreeMap<ContentHash, Arc<str>>,
 }
 
 impl KnownLedger {
@@ -88,6 +147,12 @@ impl KnownLedger {
         self.of(run).any(|known| known.entry.head == head && known.entry.change.as_str() == what)
     }
 
+    /// An event of a run, if it is one of those that the ledger repeats.
+    pub(crate) fn repeated(&self, run: RunId, seq: Seq) -> Option<StoredEvent> {
+        let with = |known: &&KnownEntry| known.repeats.iter().any(|event| event.seq == seq);
+        self.of(run).rev().find(with)?.repeated(seq)
+    }
+
     fn head(&self) -> LedgerHead {
         self.entries.last().map_or(LedgerHead::START, |known| known.entry.ledger_head())
     }
@@ -103,9 +168,20 @@ impl KnownLedger {
         let covered = PAGES.iter().find(|page| number.is_multiple_of(**page)).copied();
         let from = covered.map_or(number, |page| number - page + 1);
         let old = self.entries.partition_point(|known| known.object < from);
-        let mut text = String::new();
-        for KnownEntry { entry, started, object } in self.entries[old..].iter().chain(new) {
+        let (mut text, mut contents) = (String::new(), BTreeSet::new());
+        let mut add = |line: &str| {
+            text.push_str(line);
+            text.push('\n');
+        };
+        for known in self.entries[old..].iter().chain(new) {
+            let KnownEntry { entry, started, repeats, object } = known;
+            for RepeatedEvent { content, line, .. } in repeats {
+                let content = content.iter().filter(|(hash, _)| contents.insert(*hash));
+                content.for_each(|(_, line)| add(line));
+                add(line);
+            }
             let line = EntryLine {
+                follows: repeats.iter().map(|event| event.follows).collect(),
                 hash: entry.hash,
                 head: entry.head.hash,
                 number: entry.number,
@@ -115,8 +191,7 @@ impl KnownLedger {
                 started: *started,
                 what: entry.change.to_string(),
             };
-            text.push_str(&serde_json::to_string(&line).unwrap_or_default());
-            text.push('\n');
+            add(&serde_json::to_string(&line).unwrap_or_default());
         }
         text
     }
@@ -163,10 +238,11 @@ impl Ledger {
             let due = new.iter().filter(|e| !known.has(e.run, e.change.as_str(), e.head));
             let number = known.objects + 1;
             let mut after = known.head();
-            let entries = due.map(|NewEntry { change, run, head, started }| {
+            let entries = due.map(|NewEntry { change, run, head, started, repeats }| {
                 let entry = LedgerEntry::after(after, change.clone(), *run, *head);
                 after = entry.ledger_head();
-                KnownEntry { entry, started: *started, object: number }
+                let repeats = repeats.clone();
+                KnownEntry { entry, started: *started, repeats, object: number }
             });
             let entries: Vec<KnownEntry> = entries.collect();
             if entries.is_empty() {
@@ -245,17 +321,38 @@ impl Ledger {
         let text = zstd::bulk::decompress(bytes, MOST_BYTES).map_err(|e| changed(e.to_string()))?;
         let text = String::from_utf8(text).map_err(|e| changed(e.to_string()))?;
         let known = Arc::make_mut(known);
-        let before = known.objects;
-        for line in text.lines() {
-            let line: EntryLine =
-                serde_json::from_str(line).map_err(|error| changed(error.to_string()))?;
-            let EntryLine { hash, head, number, object, run, seq, started, what } = line;
+        let (before, mut events) = (known.objects, Vec::new());
+        for text in text.lines() {
+            let unreadable = |error: serde_json::Error| changed(error.to_string());
+            let line: AnyLine = serde_json::from_str(text).map_err(unreadable)?;
+            match line {
+                AnyLine { what: Some(_), .. } => {}
+                AnyLine { kind: Some(_), seq: Some(seq), content, .. } => {
+                    events.push((seq, content, text));
+                    continue;
+                }
+                AnyLine { content: Some(hash), .. } => {
+                    known.contents.entry(hash).or_insert_with(|| text.into());
+                    continue;
+                }
+                _ => return Err(changed(format!("this is not a line of a ledger: {text:?}"))),
+            }
+            let line: EntryLine = serde_json::from_str(text).map_err(unreadable)?;
+            let EntryLine { follows, hash, head, number, object, run, seq, started, what } = line;
+            let events = std::mem::take(&mut events);
             if object <= before {
                 continue;
             }
+            let repeated =
+                events.into_iter().zip(follows).map(|((seq, content, line), follows)| {
+                    let content = content.and_then(|hash| known.contents.get_key_value(&hash));
+                    let content = content.map(|(hash, line)| (*hash, line.clone()));
+                    RepeatedEvent { seq, follows, content, line: line.into() }
+                });
+            let repeats = repeated.collect();
             let head = Head { seq, hash: head };
             let entry = LedgerEntry { number, change: what.into(), run, head, hash };
-            known.add(KnownEntry { entry, started, object });
+            known.add(KnownEntry { entry, started, repeats, object });
         }
         match known.objects == number {
             true => Ok(()),

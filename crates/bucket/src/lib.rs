@@ -34,6 +34,7 @@ mod names;
 mod objects;
 mod reader;
 mod redaction;
+mod repeated;
 mod segment;
 mod segments;
 mod url;

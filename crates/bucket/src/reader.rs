@@ -5,12 +5,11 @@ use std::sync::Arc;
 use futures::{StreamExt, TryStreamExt};
 use retold::event::StoredEvent;
 use retold::id::{PromptHash, RunId, Seq};
-use retold::log::ledger::{LedgerChange, LedgerEntry};
+use retold::log::ledger::LedgerEntry;
 use retold::log::{Fault, Head, LogError, Reader, RunHead, Section};
 use retold::prompt::Request;
 
 use crate::backend::Shared;
-use crate::ledger::KnownEntry;
 use crate::objects::TOGETHER;
 use crate::segment::Segment;
 use crate::segments::Segments;
@@ -35,10 +34,8 @@ impl BucketReader {
 async fn head(segments: &Segments, run: RunId) -> Result<Option<RunHead>, LogError> {
     let ledger = segments.ledger.last_read().await;
     let last = ledger.of(run).next_back();
-    if let Some(KnownEntry { entry, started, .. }) = last
-        && entry.change == LedgerChange::Finished
-    {
-        return Ok(Some(RunHead { run, started: *started, head: entry.head }));
+    if let Some(last) = last.filter(|last| last.is_the_end()) {
+        return Ok(Some(RunHead { run, started: last.started, head: last.entry.head }));
     }
     let head = match segments.end(run).await {
         Ok(end) => end.head,
@@ -49,9 +46,15 @@ async fn head(segments: &Segments, run: RunId) -> Result<Option<RunHead>, LogErr
     let started = match last {
         Some(known) => known.started,
         None if head == Head::START => return Ok(None),
-        None => segments.started(run).await?,
+        None => segments.first(run).await?.time,
     };
     Ok(Some(RunHead { run, started, head }))
+}
+
+/// An event that the ledger repeats. (Whoever reads on reads it from its segment.)
+async fn repeated(segments: &Segments, run: RunId, seq: Seq) -> Option<StoredEvent> {
+    let ledger = segments.ledger.last_read().await;
+    ledger.repeated(run, seq)
 }
 
 async fn events(
@@ -130,6 +133,11 @@ impl Reader for BucketReader {
         limit: usize,
     ) -> Result<Vec<StoredEvent>, LogError> {
         let read = move |segments: Arc<Segments>| async move {
+            if limit == 1
+                && let Some(event) = repeated(&segments, run, after.next()).await
+            {
+                return Ok((vec![event], None));
+            }
             events(&segments, run, after, limit).await
         };
         let (events, last) = self.shared.wait(read)?;

@@ -11,8 +11,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use retold::id::{PromptHash, RunId, Seq, Time};
-use retold::log::{Head, LogError, SegmentFault};
+use retold::event::StoredEvent;
+use retold::id::{PromptHash, RunId, Seq};
+use retold::log::{EventFault, Head, LogError, SegmentFault};
 
 use crate::ledger::{KnownLedger, Ledger};
 use crate::names::{Names, number_of};
@@ -105,13 +106,14 @@ impl Segments {
         Ok(segment)
     }
 
-    /// When the first event of a run happened.
+    /// The first event of a run.
     ///
     /// # Errors
     /// As [`segment`](Self::segment).
-    pub(crate) async fn started(&self, run: RunId) -> Result<Time, LogError> {
+    pub(crate) async fn first(&self, run: RunId) -> Result<StoredEvent, LogError> {
         let first = self.segment(run, 1, Seq(1)).await?;
-        Ok(first.events.first().map_or(Time(0), |event| event.time))
+        let missing = || LogError::corrupt(run, Seq(1), EventFault::NoEvents);
+        first.events.first().cloned().ok_or_else(missing)
     }
 
     /// The end of a run, if nobody else has added to it since that was last found out.
@@ -125,6 +127,9 @@ impl Segments {
     /// [`LogError::Corrupt`] if a segment is missing or damaged at its end; [`LogError`] if the store cannot be read.
     pub(crate) async fn end(&self, run: RunId) -> Result<RunEnd, LogError> {
         let known = self.known_end(run);
+        // An entry of the ledger is later than its segments.
+        let ledger = self.ledger.last_read().await;
+        let reached = ledger.of(run).next_back().map_or(Seq(0), |last| last.entry.head.seq);
         let after = (known.segments > 0).then(|| self.names.segment(run, known.segments));
         let found = self.objects.list(&self.names.run(run), after.as_ref()).await?;
         let mut all = known.segments;
@@ -138,6 +143,9 @@ impl Segments {
         }
         let end = self.last_decided(run, known, all).await?;
         self.known().ends.insert(run, end);
+        if missing.is_none() && end.all == end.segments && end.head.seq < reached {
+            missing = Some(self.names.segment(run, all + 1).to_string());
+        }
         match missing {
             None => Ok(end),
             // What comes before it counts.

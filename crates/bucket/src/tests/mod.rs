@@ -4,6 +4,7 @@ mod conformance;
 mod faulty;
 mod model;
 mod races;
+mod repeating;
 mod settling;
 mod tampering;
 
