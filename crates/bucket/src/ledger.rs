@@ -116,7 +116,8 @@ impl NewEntry {
 #[derive(Debug, Default, Clone)]
 pub(crate) struct KnownLedger {
     objects: u64,
-    entries: Vec<KnownEntry>,
+    /// Shared with those who still look at an earlier state.
+    entries: Vec<Arc<KnownEntry>>,
     /// The entries of each run, by their place in `entries`.
     runs: BTreeMap<RunId, Vec<usize>>,
     /// The lines of contents that repeated events have.
@@ -124,7 +125,7 @@ pub(crate) struct KnownLedger {
 }
 
 impl KnownLedger {
-    pub(crate) fn entries(&self) -> &[KnownEntry] {
+    pub(crate) fn entries(&self) -> &[Arc<KnownEntry>] {
         &self.entries
     }
 
@@ -139,7 +140,7 @@ impl KnownLedger {
     /// The entries of a run, in order.
     pub(crate) fn of(&self, run: RunId) -> impl DoubleEndedIterator<Item = &KnownEntry> {
         let places = self.runs.get(&run).map_or(&[][..], Vec::as_slice);
-        places.iter().map(|at| &self.entries[*at])
+        places.iter().map(|at| &*self.entries[*at])
     }
 
     /// Whether it has an entry.
@@ -160,7 +161,7 @@ impl KnownLedger {
     fn add(&mut self, known: KnownEntry) {
         self.runs.entry(known.entry.run).or_default().push(self.entries.len());
         self.objects = known.object;
-        self.entries.push(known);
+        self.entries.push(Arc::new(known));
     }
 
     /// The lines of an object that has these entries.
@@ -173,7 +174,7 @@ impl KnownLedger {
             text.push_str(line);
             text.push('\n');
         };
-        for known in self.entries[old..].iter().chain(new) {
+        for known in self.entries[old..].iter().map(AsRef::as_ref).chain(new) {
             let KnownEntry { entry, started, repeats, object } = known;
             for RepeatedEvent { content, line, .. } in repeats {
                 let content = content.iter().filter(|(hash, _)| contents.insert(*hash));
