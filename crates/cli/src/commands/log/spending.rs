@@ -9,9 +9,13 @@ use crate::limits::prices;
 use retold::id::RunId;
 use retold::log::{Reader, RunHead};
 use retold::totals::Totals;
+use retold_archive::bucket;
 
 /// The most events that are read for a list. A hundred thousand take about half a second.
 const MOST: u64 = 100_000;
+
+/// How many events could be read while a run in a bucket is opened, which takes a few requests.
+const OPENING: u64 = 5_000;
 
 /// The calls of a run, and what they cost.
 #[derive(Debug, Clone, Copy)]
@@ -29,12 +33,11 @@ pub(super) fn of_newest(
     global: &Global,
 ) -> Result<BTreeMap<RunId, CallSpending>, CliError> {
     let (prices, mut left) = (prices(None)?, MOST);
+    let opening = if bucket(&global.log)?.is_some() { OPENING } else { 0 };
     let mut found = BTreeMap::new();
     for RunHead { run, head, .. } in heads.iter().rev() {
-        if head.seq.0 > left {
-            continue;
-        }
-        left -= head.seq.0;
+        let Some(after) = left.checked_sub(opening + head.seq.0) else { continue };
+        left = after;
         let Ok(totals) = Totals::read(reader, *run) else { continue };
         let all = totals.figures(&prices, global.studies.parsers()).all;
         let is_simulated =
