@@ -1,7 +1,7 @@
 //! The settings of a parser: the same for all answers, or by call.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -68,7 +68,7 @@ pub struct ByCall(BTreeMap<(CallPath, Option<Sample>), LineParams>);
 struct LineParams {
     params: Value,
     line: usize,
-    used: Cell<bool>,
+    used: AtomicBool,
 }
 
 /// One line of a settings file.
@@ -120,7 +120,7 @@ impl ParserParams {
                 Some(sample) => format!("{call}#{sample}"),
                 None => call.to_string(),
             };
-            let new = LineParams { params, line, used: Cell::new(false) };
+            let new = LineParams { params, line, used: AtomicBool::new(false) };
             if let Some(first) = given.insert((call, sample), new) {
                 let shown = printable(&shown, 100);
                 return Err(wrong(format!("line {} already has settings for {shown}", first.line)));
@@ -147,7 +147,7 @@ impl ParserParams {
             ParserParams::ByCall(ByCall(given)) => {
                 let own = given.get(&(call.clone(), Some(sample)));
                 let given = own.or_else(|| given.get(&(call.clone(), None)))?;
-                given.used.set(true);
+                given.used.store(true, Ordering::Relaxed);
                 Some(&given.params)
             }
         }
@@ -156,7 +156,7 @@ impl ParserParams {
     /// The numbers of the lines whose call or sample did not occur.
     pub fn unused(&self) -> Vec<usize> {
         let ParserParams::ByCall(ByCall(given)) = self else { return Vec::new() };
-        let unused = given.values().filter(|given| !given.used.get());
+        let unused = given.values().filter(|given| !given.used.load(Ordering::Relaxed));
         let mut lines: Vec<usize> = unused.map(|given| given.line).collect();
         lines.sort_unstable();
         lines

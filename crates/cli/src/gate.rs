@@ -3,6 +3,7 @@
 //! A run is verified before anything of it is shown. If it is damaged, this is said first, the command gets a
 //! [`RunView`] that ends before the damage, and the exit code is that of a difference.
 
+use rayon::prelude::*;
 use retold::id::RunId;
 use retold::log::{Log, LogError};
 use retold_archive::{Damage, RunView, Verdict, VerifyDepth, is_long};
@@ -35,10 +36,30 @@ pub(crate) fn view(
     depth: VerifyDepth,
     output: &Output,
 ) -> Result<RunView, CliError> {
-    let is_read_now = log.backend().file().is_some() && is_long(log.reader()?.as_mut(), run);
-    let _shown = is_read_now.then(|| progress::verifying(output));
+    let _shown = is_read_now(log, run)?.then(|| progress::verifying(output));
     let cache = cache();
     Ok(RunView::new(log.backend().clone(), run, depth, cache.as_deref(), output.elapsed())?)
+}
+
+/// The same of several runs, on all cores.
+pub(crate) fn views(runs: &[(&Log, RunId)], output: &Output) -> Result<Vec<RunView>, CliError> {
+    let mut any_is_read_now = false;
+    for (log, run) in runs {
+        any_is_read_now |= is_read_now(log, *run)?;
+    }
+    let _shown = any_is_read_now.then(|| progress::verifying(output));
+    let (cache, before) = (cache(), output.elapsed());
+    let views = runs.par_iter().map(|(log, run)| {
+        RunView::new(log.backend().clone(), *run, VerifyDepth::Whole, cache.as_deref(), before)
+    });
+    // Of several that cannot be read, the first is named.
+    let views: Vec<Result<RunView, LogError>> = views.collect();
+    Ok(views.into_iter().collect::<Result<_, _>>()?)
+}
+
+/// Whether a run takes long to verify.
+fn is_read_now(log: &Log, run: RunId) -> Result<bool, LogError> {
+    Ok(log.backend().file().is_some() && is_long(log.reader()?.as_mut(), run))
 }
 
 /// Shows something of a run. If it was not verified and cannot be shown, it is verified after all, and what comes before
@@ -69,8 +90,7 @@ pub(crate) fn show_runs<const N: usize>(
     output: &Output,
     work: impl FnOnce([RunSelection; N]) -> Result<Status, CliError>,
 ) -> Result<Status, CliError> {
-    let views = runs.iter().map(|of| view(&of.log, of.run, VerifyDepth::Whole, output));
-    let views = views.collect::<Result<Vec<RunView>, CliError>>()?;
+    let views = views(&runs.each_ref().map(|of| (&of.log, of.run)), output)?;
     let mut ends = views.iter();
     let up_to_damage = runs.map(|run| ends.next().map_or(run, RunSelection::up_to_damage));
     through(&views, output, || work(up_to_damage))

@@ -275,6 +275,47 @@ pub(crate) fn source_to_read(global: &Global, name: &str) -> Result<RunSource, C
     }
 }
 
+/// What a user names, the log being opened once.
+pub(crate) fn sources_to_read(
+    global: &Global,
+    names: &[String],
+) -> Result<Vec<RunSource>, CliError> {
+    sources(global, names, open_to_read, read_to_damage)
+}
+
+/// The same for a command that writes to the log.
+pub(crate) fn sources_to_write(
+    global: &Global,
+    names: &[String],
+) -> Result<Vec<RunSource>, CliError> {
+    sources(global, names, open, read_whole)
+}
+
+fn sources(
+    global: &Global,
+    names: &[String],
+    open: fn(&Global) -> Result<Log, CliError>,
+    read: fn(JsonlReader) -> Result<RunSelection, CliError>,
+) -> Result<Vec<RunSource>, CliError> {
+    let mut opened: Option<Log> = None;
+    let mut source = |name: &String| {
+        if looks_like_a_file(name) {
+            return answers_of_file(name, read);
+        }
+        let log = match &opened {
+            Some(log) => log.clone(),
+            None => opened.insert(open(global)?).clone(),
+        };
+        answers_of(run_of(log, name, global)?)
+    };
+    names.iter().map(&mut source).collect()
+}
+
+/// The runs themselves, with the logs that they are in.
+pub(crate) fn runs_of(sources: &[RunSource]) -> Vec<(&Log, RunId)> {
+    sources.iter().map(|source| (&source.log, source.run)).collect()
+}
+
 fn answers_of(selected: RunSelection) -> Result<RunSource, CliError> {
     let RunSelection { log, run } = selected;
     let simulated = match started(log.reader()?.as_mut(), run) {

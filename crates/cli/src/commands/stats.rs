@@ -21,7 +21,7 @@ use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
 use retold::model::Prices;
 use retold::totals::{Figures, Totals};
-use retold_archive::{RunView, VerifyDepth, without_end};
+use retold_archive::{RunView, without_end};
 use retold_figures::{Estimate, Figure, FigureTable};
 
 /// Show runs in numbers: what came out, tokens, cost, latency, methods.
@@ -82,11 +82,8 @@ struct RunStats<'a> {
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { runs, figures, prices: file } = args;
     let prices = prices(file.as_deref())?;
-    let sources = runs.iter().map(|name| select::source_to_read(global, name));
-    let sources = sources.collect::<Result<Vec<RunSource>, CliError>>()?;
-    let sources = select::each_once(sources, |of| of.run);
-    let views = sources.iter().map(|of| gate::view(&of.log, of.run, VerifyDepth::Whole, output));
-    let views = views.collect::<Result<Vec<RunView>, CliError>>()?;
+    let sources = select::each_once(select::sources_to_read(global, &runs)?, |of| of.run);
+    let views = gate::views(&select::runs_of(&sources), output)?;
     gate::through(&views, output, || {
         let before_damage: Vec<RunSelection> =
             views.iter().map(RunSelection::before_damage).collect();

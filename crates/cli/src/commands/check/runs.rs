@@ -18,14 +18,15 @@ use crate::runs::accepting;
 use crate::runs::refold::{refold, refoldable};
 use crate::select::{self, RunSource};
 use crate::views::left::nothing;
+use rayon::prelude::*;
 use retold::check::{DecisionCheck, check};
-use retold::decide::{AnswerDecision, ParserParams, RevisedDecision, Selection};
+use retold::decide::{Again, AnswerDecision, ParserParams, RevisedDecision, Selection};
 use retold::event::{DecidedBy, DecisionDetails};
 use retold::exchange::{AcceptedDecision, AcceptedRun, accepted_about};
 use retold::id::{CallPath, RunId, Sample};
 use retold::log::{EventFault, LogError, Reader};
+use retold::parse::Parsers;
 use retold::run::OtherDecision;
-use retold_archive::{RunView, VerifyDepth};
 
 /// What one run was checked with, and what came of it.
 struct CheckedRun {
@@ -39,20 +40,15 @@ struct CheckedRun {
 pub(super) fn run(args: &Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let parsers = args.parser.choice(global.studies.parsers())?;
     let params = args.parser.params()?;
-    let mut sources = Vec::new();
-    for name in &args.runs {
-        // What is accepted is written to the log.
-        let source = match args.accept {
-            true => select::source(global, name)?,
-            false => select::source_to_read(global, name)?,
-        };
-        if args.refold {
-            refoldable(&source)?;
-        }
-        sources.push(source);
+    // What is accepted is written to the log.
+    let mut sources = match args.accept {
+        true => select::sources_to_write(global, &args.runs)?,
+        false => select::sources_to_read(global, &args.runs)?,
+    };
+    if args.refold {
+        sources.iter().try_for_each(refoldable)?;
     }
-    let views = sources.iter().map(|of| gate::view(&of.log, of.run, VerifyDepth::Whole, output));
-    let views = views.collect::<Result<Vec<RunView>, CliError>>()?;
+    let views = gate::views(&select::runs_of(&sources), output)?;
     for (source, view) in sources.iter_mut().zip(&views) {
         source.log = view.log();
     }
@@ -69,13 +65,33 @@ fn check_all(
     output: &Output,
 ) -> Result<Status, CliError> {
     let parsers = global.studies.parsers();
+    let done: Vec<Result<CheckedRun, CliError>> = match (&args.parser.parser_cmd, &mut choice) {
+        // A program decides about one run after the other.
+        (Some(_), choice) => sources
+            .iter()
+            .map(|source| one(source, choice.again(), params, args, parsers))
+            .collect(),
+        (None, choice) => {
+            let file = match choice {
+                ParserChoice::File(file) => Some(&*file),
+                _ => None,
+            };
+            // A parser keeps what it has computed for itself, so each run has its own.
+            let checked = sources.par_iter().map(|source| {
+                let mut own = args.parser.decider(parsers)?;
+                let by = match (&mut own, file) {
+                    (Some(own), _) => Again::By(own.as_mut()),
+                    (None, Some(file)) => Again::Chosen(file),
+                    (None, None) => Again::Latest,
+                };
+                one(source, by, params, args, parsers)
+            });
+            checked.collect()
+        }
+    };
     let mut all = Vec::new();
-    for source in sources {
-        let accepted = args.accept.then(|| accepting::begin(&source)).transpose()?;
-        let (by, only) = (choice.again(), args.call.as_ref());
-        let selection = Selection { by, params, only, choices: args.choice, parsers };
-        let done = one(&source, selection, accepted, args.refold)?;
-        all.push((source, done));
+    for (source, done) in sources.into_iter().zip(done) {
+        all.push((source, done?));
     }
     let is_empty = |checked: &DecisionCheck| checked.decisions == 0 && checked.new.is_empty();
     if all.iter().all(|(_, done)| is_empty(&done.checked)) {
@@ -141,19 +157,23 @@ fn check_all(
 
 /// Checks one run. What is accepted is dropped if it is what the run has already, by the same
 /// parsers with the same settings; the last value says so.
-fn one(
+fn one<'a>(
     source: &RunSource,
-    choice: Selection<'_>,
-    mut accepted: Option<AcceptedRun>,
-    keep_changed: bool,
+    by: Again<'a>,
+    params: &'a ParserParams,
+    args: &'a Args,
+    parsers: &'a Parsers,
 ) -> Result<CheckedRun, CliError> {
+    let mut accepted = args.accept.then(|| accepting::begin(source)).transpose()?;
+    let (only, choices) = (args.call.as_ref(), args.choice);
+    let selection = Selection { by, params, only, choices, parsers };
     let mut reader = source.checked()?;
     let (mut same_parsers, mut different) = (true, BTreeMap::new());
-    let checked = check(&mut reader, source.run, choice, |reader, made| {
+    let checked = check(&mut reader, source.run, selection, |reader, made| {
         same_parsers &= made.recorded.as_ref() == Some(&made.by);
         // What a study decides is about the first choice.
         let is_first = made.answer.choice.at == 0;
-        if keep_changed
+        if args.refold
             && is_first
             && let Some(other) = other_decision(made)
         {
