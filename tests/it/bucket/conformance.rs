@@ -9,10 +9,7 @@ use retold_bucket::BucketBackend;
 
 use super::lab::{Lab, SECRET};
 
-#[test]
-#[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
-fn a_bucket_conforms() {
-    let lab = Lab::bucket();
+fn its_bucket_conforms(lab: &Lab) {
     // Another test may have chosen one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let store = AmazonS3Builder::new()
@@ -27,4 +24,18 @@ fn a_bucket_conforms() {
     let prefix = Path::from("conformance");
     let name = "s3://lab/conformance";
     conforms(&BucketBackend::open_or_create(Arc::new(store), prefix, name).unwrap());
+}
+
+#[test]
+#[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
+fn a_bucket_conforms() {
+    its_bucket_conforms(&Lab::bucket());
+}
+
+#[test]
+#[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
+fn a_bucket_conforms_on_a_bad_day() {
+    let lab = Lab::troubled(1);
+    its_bucket_conforms(&lab);
+    lab.has_met_every_mishap();
 }

@@ -58,3 +58,11 @@ fn in_a_folder() {
 fn in_a_bucket() {
     is_resumed_to_the_same_end(&Lab::bucket());
 }
+
+#[test]
+#[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
+fn in_a_bucket_on_a_bad_day() {
+    let lab = Lab::troubled(2);
+    is_resumed_to_the_same_end(&lab);
+    lab.has_met_every_mishap();
+}

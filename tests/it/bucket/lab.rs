@@ -1,9 +1,10 @@
 //! Where the logs of these tests are.
 
-use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::net::SocketAddr;
+use std::process::Command;
 
+use super::faults::{FaultProxy, Mishap};
+use super::moto::Moto;
 use crate::support::cli::{Place, Said};
 
 /// What a test of a secret looks for.
@@ -15,19 +16,7 @@ pub(super) struct Lab {
     /// The URL of the log.
     pub(super) log: String,
     store: Option<Moto>,
-}
-
-/// A simulation of S3 on loopback.
-struct Moto {
-    server: Child,
-    endpoint: String,
-}
-
-impl Drop for Moto {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-    }
+    faults: Option<FaultProxy>,
 }
 
 impl Lab {
@@ -35,35 +24,40 @@ impl Lab {
     pub(super) fn folder() -> Self {
         let place = Place::new();
         let log = format!("file://{}", place.path("lab").display());
-        Lab { place, log, store: None }
+        Lab { place, log, store: None, faults: None }
     }
 
     /// A log in a bucket.
     pub(super) fn bucket() -> Self {
-        // Nobody else takes the port in the moment between.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let program = concat!(env!("RETOLD_ROOT"), "/target/clients/moto/bin/moto_server");
-        let mut command = Command::new(program);
-        command.args(["-H", "127.0.0.1", "-p", &port.to_string()]);
-        let server = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let moto = Moto { server, endpoint: format!("http://127.0.0.1:{port}") };
-        for _ in 0..600 {
-            if TcpStream::connect(("127.0.0.1", port)).is_ok() {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        let lab = Lab { place: Place::new(), log: "s3://lab/study".to_owned(), store: Some(moto) };
-        let made = Command::new("curl")
-            .args(["-sf", "-X", "PUT", &format!("{}/lab", lab.endpoint())])
-            .stdout(Stdio::null())
-            .status();
-        assert!(made.unwrap().success(), "the bucket");
-        lab
+        let (place, log) = (Place::new(), "s3://lab/study".to_owned());
+        Lab { place, log, store: Some(Moto::with_bucket("lab")), faults: None }
     }
 
-    pub(super) fn endpoint(&self) -> &str {
-        self.store.as_ref().map_or("", |moto| &moto.endpoint)
+    /// A log in a bucket whose store refuses requests, resets connections and loses replies.
+    pub(super) fn troubled(seed: u64) -> Self {
+        let lab = Lab::bucket();
+        let faults = lab.store.as_ref().map(|moto| FaultProxy::before(moto.address, seed));
+        Lab { faults, ..lab }
+    }
+
+    /// The store, without what may stand before it; `None` if it is a folder.
+    pub(super) fn moto(&self) -> Option<&Moto> {
+        self.store.as_ref()
+    }
+
+    pub(super) fn endpoint(&self) -> String {
+        let address: Option<SocketAddr> = match (&self.faults, &self.store) {
+            (Some(faults), _) => Some(faults.address()),
+            (None, store) => store.as_ref().map(|moto| moto.address),
+        };
+        address.map_or_else(String::new, |address| format!("http://{address}"))
+    }
+
+    /// Checks that everything has gone wrong that may.
+    pub(super) fn has_met_every_mishap(&self) {
+        let met = self.faults.as_ref().map(FaultProxy::met).unwrap_or_default();
+        let due = [Mishap::SlowDown, Mishap::Reset, Mishap::LostReply, Mishap::CutReply];
+        assert!(due.iter().all(|mishap| met.contains_key(mishap)), "{met:?}");
     }
 
     /// The program with this log, ready for arguments.

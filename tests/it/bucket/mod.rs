@@ -4,6 +4,9 @@
 mod conformance;
 mod copies;
 mod errors;
+mod faults;
 mod killed;
 mod lab;
+mod moto;
+mod objects;
 mod writers;

@@ -4,13 +4,18 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use super::lab::Lab;
-use crate::support::cli::Said;
+use crate::support::cli::{Place, Said};
 
-fn one_goes_on(lab: &Lab) {
+/// The model takes so long to answer that the first writer is not done when the second begins.
+fn one_goes_on(lab: &Lab, latency_ms: u32) {
     let config = concat!(env!("RETOLD_ROOT"), "/config/public_goods_small.yaml");
-    let study = format!("run {config} --quiet --no-outputs --set model.latency_ms=100");
+    let study = format!("run {config} --quiet --no-outputs --set model.latency_ms={latency_ms}");
     let mut first = lab.command();
-    first.args(study.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    first
+        .args(study.split_whitespace())
+        .arg("--json")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let first = first.spawn().unwrap();
     while !lab.run("log --json").out.contains("\"run\":") {
         std::thread::sleep(Duration::from_millis(50));
@@ -24,17 +29,28 @@ fn one_goes_on(lab: &Lab) {
     let verified = lab.json("verify");
     assert_eq!(verified["problems"], serde_json::json!([]), "{verified}");
     assert!(lab.ok("replay latest --quiet").contains("identical"));
+    let ended: serde_json::Value = serde_json::from_str(&first.out).unwrap();
+    let (alone, _) = Place::new().json(&study);
+    assert_eq!(ended["outcome_digest"], alone["outcome_digest"], "{ended}");
 }
 
 #[test]
 fn in_a_folder() {
-    one_goes_on(&Lab::folder());
+    one_goes_on(&Lab::folder(), 100);
 }
 
 #[test]
 #[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
 fn in_a_bucket() {
-    one_goes_on(&Lab::bucket());
+    one_goes_on(&Lab::bucket(), 100);
+}
+
+#[test]
+#[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
+fn in_a_bucket_on_a_bad_day() {
+    let lab = Lab::troubled(3);
+    one_goes_on(&lab, 300);
+    lab.has_met_every_mishap();
 }
 
 /// Several machines begin runs in one log at the same moment: the ledger has all of them, and each ends as alone.
@@ -72,4 +88,12 @@ fn runs_that_begin_at_once_in_a_folder_are_all_there() {
 #[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
 fn runs_that_begin_at_once_in_a_bucket_are_all_there() {
     all_are_there(&Lab::bucket());
+}
+
+#[test]
+#[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
+fn runs_that_begin_at_once_in_a_bucket_are_all_there_on_a_bad_day() {
+    let lab = Lab::troubled(4);
+    all_are_there(&lab);
+    lab.has_met_every_mishap();
 }

@@ -1,0 +1,82 @@
+//! A proxy in front of a store which has a bad day: it answers 503, resets connections, and loses replies.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use rand_chacha::rand_core::Rng;
+use retold::run::rng_for;
+
+use super::moto::{is_of_connection, pass_on};
+use crate::support::server::{Received, Reply, Server};
+
+/// What becomes of a request that does not fare well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Mishap {
+    /// The store asks for fewer requests, and does nothing.
+    SlowDown,
+    /// The connection is reset before the store has the request.
+    Reset,
+    /// The store does what it is asked, and the reply is lost.
+    LostReply,
+    /// The store does what it is asked, and half the reply arrives.
+    CutReply,
+}
+
+/// A sixth of all requests: each of these once in twenty-four, in an order that a seed gives.
+const MISHAPS: [Mishap; 4] = [Mishap::SlowDown, Mishap::Reset, Mishap::LostReply, Mishap::CutReply];
+
+/// What S3 says to those who ask too much (its API reference, "Error responses", `SlowDown`).
+const SLOW_DOWN: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>SlowDown</Code>\
+                         <Message>Please reduce your request rate.</Message></Error>";
+
+/// Stands before a store, and ends when dropped.
+pub(super) struct FaultProxy {
+    server: Server,
+    met: Arc<Mutex<BTreeMap<Mishap, u32>>>,
+}
+
+impl FaultProxy {
+    pub(super) fn before(store: SocketAddr, seed: u64) -> Self {
+        let met: Arc<Mutex<BTreeMap<Mishap, u32>>> = Arc::default();
+        let (mut rng, meeting) = (rng_for(seed, "mishaps"), met.clone());
+        let server = Server::handler(move |request| {
+            let mishap = MISHAPS.get((rng.next_u64() % 24) as usize).copied();
+            if let Some(mishap) = mishap {
+                *meeting.lock().unwrap().entry(mishap).or_default() += 1;
+            }
+            answered(store, request, mishap)
+        });
+        FaultProxy { server, met }
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.server.address()
+    }
+
+    /// How often each of them has happened.
+    pub(super) fn met(&self) -> BTreeMap<Mishap, u32> {
+        self.met.lock().unwrap().clone()
+    }
+}
+
+fn answered(store: SocketAddr, request: &Received, mishap: Option<Mishap>) -> Reply {
+    match mishap {
+        Some(Mishap::SlowDown) => return Reply::new(503, SLOW_DOWN),
+        Some(Mishap::Reset) => return Reply::reset(),
+        _ => {}
+    }
+    let answer = pass_on(store, request);
+    let half = answer.body.len() / 2;
+    let headers = answer.headers.into_iter().filter(|(name, _)| !is_of_connection(name));
+    let whole = headers.fold(Reply::new(answer.status, answer.body), |reply, (name, value)| {
+        reply.header(&name, &value)
+    });
+    match mishap {
+        Some(Mishap::LostReply) => Reply::reset(),
+        // Of an empty body, half is all.
+        Some(Mishap::CutReply) if half == 0 => Reply::reset(),
+        Some(Mishap::CutReply) => whole.cut_after(half),
+        _ => whole,
+    }
+}
