@@ -89,7 +89,7 @@ impl BucketBackend {
     ) -> Result<Self, LogError> {
         let objects = Objects::new(store, name.into());
         let segments = Arc::new(Segments::new(objects, Names::new(prefix)));
-        let bridge = Bridge::new(name)?;
+        let bridge = Bridge::new().map_err(|error| LogError::failed(name, error))?;
         Ok(BucketBackend {
             shared: Arc::new(Shared { segments, bridge, leases: Mutex::default() }),
         })

@@ -1,6 +1,7 @@
 //! From the store's futures to the blocking calls of a log.
 
 use std::future::Future;
+use std::io;
 use std::sync::mpsc::sync_channel;
 
 use retold::log::LogError;
@@ -14,32 +15,43 @@ pub(crate) struct Bridge {
 }
 
 impl Bridge {
-    pub(crate) fn new(name: &str) -> Result<Self, LogError> {
+    pub(crate) fn new() -> io::Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
             .thread_name("retold-bucket")
             .enable_all()
-            .build()
-            .map_err(|error| LogError::failed(name, error))?;
+            .build()?;
         Ok(Bridge { runtime: Some(runtime) })
     }
 
-    /// Waits for a future, on any thread but those of the runtime itself.
+    /// Waits for what is done with a log, on any thread but those of the runtime itself.
     pub(crate) fn wait<T: Send + 'static>(
         &self,
         name: &str,
         future: impl Future<Output = Result<T, LogError>> + Send + 'static,
     ) -> Result<T, LogError> {
-        let ended = || LogError::failed(name, "the task that reads or writes it has ended");
-        let runtime = self.runtime.as_ref().ok_or_else(ended)?;
+        self.result_of(future).unwrap_or_else(|ended| Err(LogError::failed(name, ended)))
+    }
+
+    /// Waits for a future, on any thread but those of the runtime itself.
+    pub(crate) fn result_of<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, BridgeEnded> {
+        let runtime = self.runtime.as_ref().ok_or(BridgeEnded)?;
         let (sender, receiver) = sync_channel(1);
         runtime.spawn(async move {
             // Nobody waits for it any more only if the caller's thread is gone.
             let _ = sender.send(future.await);
         });
-        receiver.recv().map_err(|_| ended())?
+        receiver.recv().map_err(|_| BridgeEnded)
     }
 }
+
+/// Nothing is done any more.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the task that reads or writes it has ended")]
+pub(crate) struct BridgeEnded;
 
 impl Drop for Bridge {
     fn drop(&mut self) {

@@ -23,9 +23,11 @@
 //! 4. Nothing is visible to the writer's callers before the segment, and its entries, are in the store.
 //!
 //! - [`BucketBackend`]: the store of a log, to be opened by its [`BucketUrl`].
+//! - [`BucketFolder`]: whole files that are no part of a log, such as tables.
 
 mod backend;
 mod bridge;
+mod bucket_folder;
 mod committer;
 mod integrity;
 mod ledger;
@@ -44,4 +46,6 @@ mod writer;
 mod tests;
 
 pub use backend::BucketBackend;
+pub use bucket_folder::{BucketFolder, BucketFolderError, PlacedFile, WholeFile};
+pub use names::MARKER;
 pub use url::{BucketUrl, BucketUrlError};

@@ -9,6 +9,9 @@ pub(crate) struct Names {
     prefix: Path,
 }
 
+/// The object that makes a place a log.
+pub const MARKER: &str = "retold.json";
+
 /// The ending of objects that hold lines: what reads JSON Lines reads them as they are.
 const LINES: &str = ".jsonl.zst";
 
@@ -23,7 +26,7 @@ impl Names {
 
     /// The object that makes a place a log.
     pub(crate) fn marker(&self) -> Path {
-        self.below(&["retold.json"])
+        self.below(&[MARKER])
     }
 
     /// All segments.

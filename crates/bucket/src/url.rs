@@ -10,10 +10,11 @@ use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::local::LocalFileSystem;
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
-use retold::log::LogError;
+use retold::log::{Cause, LogError};
 use url::Url;
 
 use crate::backend::BucketBackend;
+use crate::bucket_folder::{BucketFolder, BucketFolderError};
 use crate::redaction::RedactedError;
 
 /// How long one request may take.
@@ -29,6 +30,17 @@ const CLIENT_RETRIES: RetryConfig = RetryConfig {
     },
     max_retries: 2,
     retry_timeout: Duration::from_secs(10),
+};
+
+/// The same for whole files. Putting one again is harmless, so the client does all of it.
+const FILE_RETRIES: RetryConfig = RetryConfig {
+    backoff: object_store::BackoffConfig {
+        init_backoff: Duration::from_millis(100),
+        max_backoff: Duration::from_secs(5),
+        base: 2.0,
+    },
+    max_retries: 6,
+    retry_timeout: Duration::from_secs(60),
 };
 
 /// A log in a bucket or a shared folder: `s3://bucket/prefix`, `gs://bucket/prefix`, `az://container/prefix`, or
@@ -47,8 +59,8 @@ pub enum BucketUrlError {
     /// It does not have the form of a URL.
     #[error("it is not a URL: {0}")]
     NotAUrl(String),
-    /// It is a URL of something else.
-    #[error("a log has no URL with {0}://: write s3://, gs://, az:// or file:///")]
+    /// It is a URL of another kind.
+    #[error("{0}:// is not supported: write s3://, gs://, az:// or file:///")]
     Scheme(String),
     /// It has a user name or a password.
     #[error(
@@ -56,8 +68,8 @@ pub enum BucketUrlError {
          provider's variables, such as AWS_ACCESS_KEY_ID"
     )]
     Secret,
-    /// It has a part that a log's URL does not have.
-    #[error("it has a query or a fragment, which the URL of a log does not have")]
+    /// It has a part that such a URL does not have.
+    #[error("it has a query or a fragment: leave it out")]
     Query,
     /// No bucket is named.
     #[error("it names no bucket: write {0}://BUCKET/PREFIX")]
@@ -124,7 +136,8 @@ impl BucketUrl {
         {
             return Err(LogError::Missing { path: self.to_string() });
         }
-        let (store, prefix) = self.store()?;
+        let (store, prefix) =
+            self.store(CLIENT_RETRIES).map_err(|source| self.cannot_open(source))?;
         BucketBackend::open(store, prefix, &self.to_string())
     }
 
@@ -134,22 +147,39 @@ impl BucketUrl {
     /// [`LogError`]; see [`BucketBackend::open_or_create`].
     pub fn open_or_create(&self) -> Result<BucketBackend, LogError> {
         if let Some(folder) = self.folder() {
-            std::fs::create_dir_all(folder).map_err(|error| self.cannot_open(error))?;
+            let created = std::fs::create_dir_all(folder);
+            created.map_err(|error| self.cannot_open(Arc::new(RedactedError::new(error))))?;
         }
-        let (store, prefix) = self.store()?;
+        let (store, prefix) =
+            self.store(CLIENT_RETRIES).map_err(|source| self.cannot_open(source))?;
         BucketBackend::open_or_create(store, prefix, &self.to_string())
     }
 
-    fn folder(&self) -> Option<std::path::PathBuf> {
+    /// The place as one for whole files that are not a log; see [`BucketFolder`].
+    ///
+    /// # Errors
+    /// [`BucketFolderError::CannotOpen`].
+    pub fn files(&self) -> Result<BucketFolder, BucketFolderError> {
+        let cannot_open =
+            |source| BucketFolderError::CannotOpen { folder: self.to_string(), source };
+        let (store, prefix) = self.store(FILE_RETRIES).map_err(cannot_open)?;
+        BucketFolder::new(store, prefix, self.to_string())
+    }
+
+    /// The path of a `file:///FOLDER`; `None` for a bucket.
+    pub fn folder(&self) -> Option<std::path::PathBuf> {
         (self.url.scheme() == "file").then(|| self.url.to_file_path().ok()).flatten()
     }
 
-    fn cannot_open(&self, error: impl std::error::Error) -> LogError {
-        LogError::cannot_open(self.to_string(), RedactedError::new(error))
+    fn cannot_open(&self, source: Cause) -> LogError {
+        LogError::CannotOpen { path: self.to_string(), source }
     }
 
-    fn store(&self) -> Result<(Arc<dyn ObjectStore>, object_store::path::Path), LogError> {
-        let failed = |error: object_store::Error| self.cannot_open(error);
+    fn store(
+        &self,
+        retries: RetryConfig,
+    ) -> Result<(Arc<dyn ObjectStore>, object_store::path::Path), Cause> {
+        let failed = |error: object_store::Error| -> Cause { Arc::new(RedactedError::new(error)) };
         if let Some(folder) = self.folder() {
             let store = LocalFileSystem::new_with_prefix(folder).map_err(failed)?;
             return Ok((Arc::new(store.with_fsync(true)), object_store::path::Path::default()));
@@ -157,9 +187,9 @@ impl BucketUrl {
         // A program has one, which may have been chosen before.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let prefix = object_store::path::Path::from_url_path(self.url.path())
-            .map_err(|error| self.cannot_open(error))?;
+            .map_err(|error| failed(error.into()))?;
         let options = ClientOptions::new().with_timeout(TIMEOUT);
-        let (url, retries) = (self.url.as_str(), CLIENT_RETRIES);
+        let url = self.url.as_str();
         let store: Arc<dyn ObjectStore> = match self.url.scheme() {
             "gs" => {
                 let builder = GoogleCloudStorageBuilder::from_env().with_url(url);
@@ -175,9 +205,10 @@ impl BucketUrl {
                 let builder = AmazonS3Builder::from_env().with_url(url);
                 let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
                 if endpoint.as_ref().is_some_and(|endpoint| !endpoint.contains("://")) {
-                    let why =
-                        "AWS_ENDPOINT_URL is not a URL: write http://HOST:PORT or https://HOST";
-                    return Err(LogError::cannot_open(self.to_string(), why));
+                    let why: Box<dyn std::error::Error + Send + Sync> =
+                        "AWS_ENDPOINT_URL is not a URL: write http://HOST:PORT or https://HOST"
+                            .into();
+                    return Err(why.into());
                 }
                 // Whoever names an endpoint without TLS means it: a store on this machine, or in a cluster.
                 let is_plain = endpoint.is_some_and(|endpoint| endpoint.starts_with("http://"));
@@ -222,7 +253,7 @@ mod tests {
         assert_eq!(said("s3:///p"), "it names no bucket: write s3://BUCKET/PREFIX");
         assert!(said("file://shared/folder").starts_with("a folder is named by its whole path"));
         assert!(said("file:///").starts_with("a folder is named by its whole path"));
-        assert!(said("s4://lab/x").starts_with("a log has no URL with s4://"));
+        assert!(said("s4://lab/x").starts_with("s4:// is not supported"));
         assert_eq!(BucketUrl::parse("s3://bucket/p/").unwrap().to_string(), "s3://bucket/p");
     }
 }

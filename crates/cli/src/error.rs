@@ -168,10 +168,10 @@ impl From<LogError> for CliError {
                 (Status::Usage, "--log takes the path of a file, or such a URL".to_owned())
             }
             LogError::CannotOpen { path, .. } if BucketUrl::is_one(Path::new(path)) => {
-                (Status::Io, HOW_TO_REACH_A_STORE.to_owned())
+                (Status::Io, format!("{HOW_TO_REACH_A_BUCKET}; what was recorded so far is safe"))
             }
             LogError::Failed { path, .. } if BucketUrl::is_one(Path::new(path)) => {
-                (Status::Io, HOW_TO_REACH_A_STORE.to_owned())
+                (Status::Io, format!("{HOW_TO_REACH_A_BUCKET}; what was recorded so far is safe"))
             }
             LogError::CannotOpen { path, .. } => (Status::Io, why_not(Path::new(path))),
             LogError::CannotCopy { .. } => (
@@ -266,8 +266,8 @@ impl From<OutputError> for CliError {
 }
 
 /// What to look at where a bucket or a shared folder cannot be read or written.
-const HOW_TO_REACH_A_STORE: &str = "check the URL, that the bucket or the folder exists, and that you may read and write \
-    there (AWS_ACCESS_KEY_ID and its like); what was recorded so far is safe";
+pub(crate) const HOW_TO_REACH_A_BUCKET: &str = "check the URL, that the bucket or the folder exists, and that you may read \
+    and write there (AWS_ACCESS_KEY_ID and its like)";
 
 /// Why a log cannot be opened, judging by its path.
 fn why_not(log: &Path) -> String {

@@ -26,7 +26,7 @@ fn a_url_with_a_secret_is_refused_and_not_repeated() {
 fn a_url_of_something_else_is_not_taken_for_a_file() {
     let lab = Lab::folder();
     for (url, why) in [
-        ("https://lab.example/x", "a log has no URL with https://"),
+        ("https://lab.example/x", "https:// is not supported"),
         ("s3:///x", "it names no bucket"),
         ("file://folder/x", "a folder is named by its whole path"),
     ] {

@@ -9,4 +9,5 @@ mod killed;
 mod lab;
 mod moto;
 mod objects;
+mod sent_tables;
 mod writers;

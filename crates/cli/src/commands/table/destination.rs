@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use retold_bucket::{BucketFolder, BucketUrl, MARKER};
 use retold_tables::write::TableFormat;
 
 use crate::error::CliError;
@@ -18,6 +19,8 @@ pub(super) enum Destination {
     Stdout(TableFormat),
     File(PathBuf, TableFormat),
     Folder(PathBuf, TableFormat),
+    /// A folder in a bucket, with its URL.
+    Bucket(BucketFolder, String, TableFormat),
 }
 
 impl Destination {
@@ -37,6 +40,13 @@ impl Destination {
                     .hint(format!("name a file: --to TABLE.{ending}, or print --as csv")));
             }
             return Ok(Destination::Stdout(format));
+        };
+        let to = match BucketUrl::is_one(&to) {
+            false => to,
+            true => match in_bucket(&to, format)? {
+                InBucket::Folder(folder) => folder,
+                InBucket::Bucket(destination) => return Ok(destination),
+            },
         };
         let ending = to.extension().and_then(|ending| ending.to_str());
         let Some(ending) = ending.filter(|_| !to.is_dir()) else {
@@ -64,8 +74,17 @@ impl Destination {
         }
     }
 
-    /// Refuses a file that exists, unless it may be replaced.
+    /// Refuses a file that exists, unless it may be replaced, and the place of a log.
     pub(super) fn refuse_existing(&self, force: bool) -> Result<(), CliError> {
+        let is_log = match self {
+            Destination::Folder(folder, _) => folder.join(MARKER).exists(),
+            Destination::Bucket(bucket, ..) => bucket.is_log()?,
+            _ => false,
+        };
+        if is_log {
+            let message = format!("{} is a log, which has files of its own", self.place());
+            return Err(CliError::usage(message).hint("name another folder for the tables"));
+        }
         match self {
             Destination::File(file, _) if !force && file.symlink_metadata().is_ok() => {
                 Err(CliError::usage(format!("{} already exists", file.display()))
@@ -84,6 +103,32 @@ impl Destination {
         match self {
             Destination::Stdout(_) => "standard output".to_owned(),
             Destination::File(path, _) | Destination::Folder(path, _) => path.display().to_string(),
+            Destination::Bucket(_, url, _) => url.clone(),
         }
     }
+}
+
+/// What is meant by a URL.
+enum InBucket {
+    /// A folder like any other.
+    Folder(PathBuf),
+    Bucket(Destination),
+}
+
+fn in_bucket(to: &Path, format: Option<TableFormat>) -> Result<InBucket, CliError> {
+    let text = to.to_string_lossy();
+    // What is wrong may be that it has a secret, so only its beginning is repeated.
+    let (scheme, _) = text.split_once(":/").unwrap_or((&text, ""));
+    let url = BucketUrl::parse(&text)
+        .map_err(|why| CliError::usage(format!("--to {scheme}://...: {why}")))?;
+    let is_file = |format: &TableFormat| text.ends_with(&format!(".{}", format.ending()));
+    if FORMATS.iter().any(is_file) {
+        return Err(CliError::usage(format!("{url} has the name of a file"))
+            .hint("name a folder: it gets a folder for each table, with a file for each run"));
+    }
+    if let Some(folder) = url.folder() {
+        return Ok(InBucket::Folder(folder));
+    }
+    let (bucket, format) = (url.files()?, format.unwrap_or(TableFormat::Parquet));
+    Ok(InBucket::Bucket(Destination::Bucket(bucket, url.to_string(), format)))
 }

@@ -21,11 +21,14 @@ pub(super) struct WrittenTables<'a> {
     pub(super) prompts: bool,
 }
 
-/// A file that was written.
+/// A file that has a table.
 pub(super) struct TableFile {
     pub(super) table: Table,
+    /// Its path or its URL.
     pub(super) file: PathBuf,
     pub(super) rows: u64,
+    /// Whether it was written now, and not there already.
+    pub(super) is_new: bool,
 }
 
 /// A table on its way into its file.
@@ -128,7 +131,7 @@ impl OpenTable {
     fn finish(self) -> Result<TableFile, CliError> {
         let OpenTable { table, draft } = self;
         let (file, rows) = draft.finish()?;
-        Ok(TableFile { table, file, rows })
+        Ok(TableFile { table, file, rows, is_new: true })
     }
 }
 

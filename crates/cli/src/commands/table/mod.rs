@@ -1,9 +1,10 @@
 //! `retold table`: runs as tables. `destination` decides where they go and in which format, `files` writes them;
-//! `printed` is standard output.
+//! `printed` is standard output, `sent` a bucket.
 
 mod destination;
 mod files;
 mod printed;
+mod sent;
 
 use std::path::PathBuf;
 
@@ -28,7 +29,9 @@ use retold_tables::{LabelColumns, Table};
 /// call is a column. docs/tables.md has all columns.
 ///
 /// Without --to, one table is printed. A folder gets all tables, each with a file per run, which DuckDB, Polars, pandas and
-/// Spark read as one: FOLDER/exchanges/RUN.parquet.
+/// Spark read as one: FOLDER/exchanges/RUN.parquet. The folder can be in a bucket: --to s3://BUCKET/PREFIX, and likewise
+/// gs:// and az://. There, a file appears when it is complete, and the one in `runs` after the others of its run. A file
+/// that is there already is left alone if it is the same; if it is not, the command stops, unless --force is given.
 ///
 /// A dialogue repeats its earlier messages in each request, so a prompt is kept as the messages that it adds; --prompts
 /// adds a column with the whole requests.
@@ -45,8 +48,9 @@ pub(crate) struct Args {
     /// The table: exchanges, unless another is named; all of them in a folder.
     #[arg(long = "table", value_enum)]
     table: Option<TableName>,
-    /// A file or a folder. A name without an ending, or that of a folder that exists, is a folder's.
-    #[arg(long, value_name = "PATH")]
+    /// A file or a folder. A name without an ending, or that of a folder that exists, is a folder's, and so is the URL of
+    /// a place in a bucket.
+    #[arg(long, value_name = "PATH|URL")]
     to: Option<PathBuf>,
     /// The format: as the file's name ends; otherwise Parquet in a folder, and CSV in print.
     #[arg(long = "as", value_enum)]
@@ -54,7 +58,7 @@ pub(crate) struct Args {
     /// Add a column with the whole request of each exchange.
     #[arg(long)]
     prompts: bool,
-    /// Replace the file if it exists. In a folder, the files of these runs are always replaced.
+    /// Replace what is there. In a folder that is not in a bucket, the files of these runs are always replaced.
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -141,6 +145,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 let wanted = table.map_or(Table::ALL.to_vec(), |_| vec![one]);
                 tables.folder(&wanted, *format, folder)?
             }
+            Destination::Bucket(bucket, _, format) => {
+                let wanted = table.map_or(Table::ALL.to_vec(), |_| vec![one]);
+                tables.send(&wanted, *format, bucket, force)?
+            }
         };
         say(&destination, &files, &runs, output)
     })
@@ -162,15 +170,22 @@ fn say(
     let place = destination.place();
     if output.is_json() {
         let named = |file: &TableFile| {
-            let TableFile { table, file, rows } = file;
-            json!({"table": table.name(), "file": file.display().to_string(), "rows": rows})
+            let TableFile { table, file, rows, is_new } = file;
+            let file = file.display().to_string();
+            json!({"table": table.name(), "file": file, "rows": rows, "written": is_new})
         };
         let runs: Vec<_> = runs.iter().map(|of| of.run).collect();
         let files: Vec<_> = files.iter().map(named).collect();
         output.object(&json!({"runs": runs, "to": place, "files": files}))?;
         return Ok(Status::Fine);
     }
-    let mut text = format!("{} written to {place}\n", counted(runs.len() as u64, "run"));
+    let known = files.iter().filter(|file| !file.is_new).count() as u64;
+    let known = match known {
+        0 => String::new(),
+        1 => "; 1 file was there already".to_owned(),
+        _ => format!("; {} were there already", counted(known, "file")),
+    };
+    let mut text = format!("{} written to {place}{known}\n", counted(runs.len() as u64, "run"));
     for table in Table::ALL {
         let mut of_table = files.iter().filter(|file| file.table == table).peekable();
         if of_table.peek().is_some() {
