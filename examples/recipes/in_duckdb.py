@@ -1,15 +1,19 @@
-"""A folder of tables in DuckDB: SQL over the Parquet files of all runs."""
+"""A folder of tables in DuckDB, here or in a bucket: SQL over the Parquet files of all runs."""
 
 import json
+import re
 import sys
 
 import duckdb
+import pyarrow
 import retold
+from pyarrow import dataset
 
-folder = sys.argv[1]
+folder, flips = sys.argv[1:]
 database = duckdb.connect()
 for name in ["exchanges", "decisions"]:
-    database.sql(f"CREATE VIEW {name} AS FROM read_parquet('{folder}/{name}/*.parquet')")
+    # With DuckDB's extension httpfs, read_parquet('s3://..') reads a bucket as well.
+    database.register(name, dataset.dataset(f"{folder}/{name}"))
 
 # Answers that were used again cost nothing: their tokens are not summed.
 ((runs, answers, prompt_tokens, completion_tokens),) = database.sql("""
@@ -22,14 +26,37 @@ for name in ["exchanges", "decisions"]:
     SELECT count(*), sum(number) FROM decisions
     WHERE name = 'contribution' AND in_force AND method <> 'default'
 """).fetchall()
-
-# The recorded answers, parsed again with the first version of the parser.
-recorded = database.sql("""
-    SELECT answer, number FROM decisions JOIN exchanges USING (run, answer_seq)
-    WHERE decisions.name = 'contribution' AND in_force
+# What there is of each run and stage. In a study that compares conditions, the label is `condition`.
+counts = database.sql("""
+    SELECT run, stage, count(*) FILTER (status = 'answered'), count(*) FILTER (status = 'failed'), count(decisions.seq)
+    FROM exchanges LEFT JOIN decisions USING (run, stage, answer_seq)
+    GROUP BY run, stage ORDER BY run, stage
 """).fetchall()
-parsed = retold.parse("contribution@1", [answer for answer, _ in recorded])
-flips = sum(one.value != number for one, (_, number) in zip(parsed, recorded))
+
+
+def first_version(answers: pyarrow.Array) -> pyarrow.Array:
+    """The first version of retold's parser, on whatever batches of answers DuckDB makes."""
+    parsed = retold.parse("contribution@1", answers.to_pylist())
+    return pyarrow.array([one.value for one in parsed], pyarrow.float64())
+
+
+def last_number(answers: pyarrow.Array) -> pyarrow.Array:
+    """A parser of one's own."""
+    found = [re.findall(r"\d+", answer) for answer in answers.to_pylist()]
+    return pyarrow.array([float(numbers[-1]) if numbers else None for numbers in found], pyarrow.float64())
+
+
+# The recorded answers, parsed again. A flip is a value that is not the recorded one.
+for parser in [first_version, last_number]:
+    database.create_function(parser.__name__, parser, ["VARCHAR"], "DOUBLE", type="arrow", null_handling="special")
+database.sql(f"""
+    COPY (
+        SELECT run, call, number AS recorded, first_version(answer) AS first_version, last_number(answer) AS last_number
+        FROM decisions JOIN exchanges USING (run, call, answer_seq)
+        WHERE decisions.name = 'contribution' AND in_force
+          AND (recorded IS DISTINCT FROM first_version OR recorded IS DISTINCT FROM last_number)
+    ) TO '{flips}' (FORMAT parquet)
+""")
 
 found = {"runs": runs, "answers": answers, "prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens}
-print(json.dumps({**found, "values": values, "sum": total, "flips": flips}, default=int))
+print(json.dumps({**found, "values": values, "sum": total, "counts": counts}, default=int))
