@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::error::LogError;
 use super::finding::{Fault, Finding};
-use super::index::Section;
+use super::index::{KeptPiece, Section};
 use super::ledger::{LedgerChange, LedgerEntry};
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{NewEvent, StoredEvent};
@@ -269,7 +269,7 @@ pub trait Reader: Send {
     ///
     /// # Errors
     /// [`LogError`] if they cannot be read.
-    fn pieces(&mut self, run: RunId) -> Result<Vec<u64>, LogError>;
+    fn pieces(&mut self, run: RunId) -> Result<Vec<KeptPiece>, LogError>;
 
     /// The contents of a section of one of these pieces.
     ///

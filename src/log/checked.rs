@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::backend::{Reader, RunHead};
 use super::error::LogError;
 use super::finding::{EventFault, Fault};
-use super::index::Section;
+use super::index::{KeptPiece, Section};
 use super::ledger::LedgerEntry;
 use crate::event::StoredEvent;
 use crate::event::chain::{ChainLink, Head};
@@ -153,7 +153,7 @@ impl Reader for CheckedReader {
         self.inner.prompts(prefix, limit)
     }
 
-    fn pieces(&mut self, run: RunId) -> Result<Vec<u64>, LogError> {
+    fn pieces(&mut self, run: RunId) -> Result<Vec<KeptPiece>, LogError> {
         self.inner.pieces(run)
     }
 

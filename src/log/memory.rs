@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::backend::{Append, Backend, Committer, Lease, LeaseGuard, Reader, RunHead};
 use super::error::LogError;
 use super::finding::{Fault, Finding};
-use super::index::Section;
+use super::index::{KeptPiece, Section};
 use super::ledger::{LedgerChange, LedgerEntry, LedgerHead};
 use crate::event::StoredEvent;
 use crate::event::chain::Head;
@@ -246,7 +246,7 @@ impl Reader for MemoryBackend {
         Ok(found.take(limit).copied().collect())
     }
 
-    fn pieces(&mut self, _run: RunId) -> Result<Vec<u64>, LogError> {
+    fn pieces(&mut self, _run: RunId) -> Result<Vec<KeptPiece>, LogError> {
         Ok(Vec::new())
     }
 

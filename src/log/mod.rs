@@ -65,7 +65,9 @@ pub use finding::{
 pub use format::FORMAT;
 pub use high_water_mark::{HighWaterMark, HighWaterMarkFile, damaged_slots, marks};
 pub(crate) use index::TextKeys;
-pub use index::{CallTable, Census, Index, Section, each_event_at};
+pub use index::{
+    CallTable, Census, Index, IndexPiece, IndexPieces, KeptPiece, Section, each_event_at,
+};
 pub use lease::is_being_written;
 pub use memory::MemoryBackend;
 pub use run_ends::{EndedReader, RunEnd, RunEnds, ended};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::backend::{Backend, Committer, Lease, Reader, RunHead, SharedBackend};
 use super::error::LogError;
 use super::finding::{Fault, Finding};
-use super::index::{Section, last};
+use super::index::{KeptPiece, Section};
 use super::ledger::LedgerEntry;
 use super::writer::Log;
 use crate::event::StoredEvent;
@@ -190,7 +190,7 @@ impl Reader for EndedReader {
         self.reader.prompts(prefix, limit)
     }
 
-    fn pieces(&mut self, run: RunId) -> Result<Vec<u64>, LogError> {
+    fn pieces(&mut self, run: RunId) -> Result<Vec<KeptPiece>, LogError> {
         let mut pieces = self.reader.pieces(run)?;
         let end = self.ends.get(&run).map(|end| match end {
             RunEnd::After(at) => *at,
@@ -198,7 +198,7 @@ impl Reader for EndedReader {
         });
         if let Some(end) = end {
             // A piece that has later events as well is made again, from the earlier ones.
-            pieces.retain(|piece| last(*piece) <= end);
+            pieces.retain(|piece| piece.last <= end);
         }
         Ok(pieces)
     }

@@ -9,8 +9,8 @@ use retold::event::{Event, NewEvent, StoredEvent};
 use retold::id::{CallPath, PromptHash, RunId, Seq, Time};
 use retold::log::ledger::LedgerEntry;
 use retold::log::{
-    Append, Backend, CallTable, Census, EventFault, Fault, Head, Index, LogError, MemoryBackend,
-    Reader, RunHead, Section, SqliteBackend, SqliteOptions, verify_run,
+    Append, Backend, CallTable, Census, EventFault, Fault, Head, Index, KeptPiece, LogError,
+    MemoryBackend, Reader, RunHead, Section, SqliteBackend, SqliteOptions, verify_run,
 };
 use retold::parse::Parsers;
 use retold::prompt::Request;
@@ -385,7 +385,7 @@ impl Reader for Counting {
         self.reader.prompts(prefix, limit)
     }
 
-    fn pieces(&mut self, run: RunId) -> Result<Vec<u64>, LogError> {
+    fn pieces(&mut self, run: RunId) -> Result<Vec<KeptPiece>, LogError> {
         self.reader.pieces(run)
     }
 

@@ -10,8 +10,8 @@ use retold::id::{PromptHash, RunId, Seq};
 use retold::log::conformance::conforms;
 use retold::log::ledger::{LedgerEntry, LedgerHead};
 use retold::log::{
-    Append, Backend, Committer, Fault, Finding, Head, Lease, LeaseGuard, Log, LogError, Reader,
-    RunHead, Section,
+    Append, Backend, Committer, Fault, Finding, Head, KeptPiece, Lease, LeaseGuard, Log, LogError,
+    Reader, RunHead, Section,
 };
 use retold::prompt::Request;
 
@@ -180,7 +180,7 @@ impl Reader for ListStore {
         Ok(found.into_iter().take(limit).collect())
     }
 
-    fn pieces(&mut self, _run: RunId) -> Result<Vec<u64>, LogError> {
+    fn pieces(&mut self, _run: RunId) -> Result<Vec<KeptPiece>, LogError> {
         Ok(Vec::new())
     }
 

@@ -49,14 +49,15 @@ impl<'a> From<&'a StoredEvent> for IndexEntry<'a> {
     }
 }
 
-/// A piece: the contents of each section.
+/// A piece of the index of a run: the contents of each section.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::log) struct IndexPiece {
+pub struct IndexPiece {
     sections: BTreeMap<i64, Vec<u8>>,
 }
 
 impl IndexPiece {
-    pub(in crate::log) fn section(&self, section: Section) -> &[u8] {
+    /// The contents of a section.
+    pub fn section(&self, section: Section) -> &[u8] {
         self.sections.get(&section.number()).map_or(&[], Vec::as_slice)
     }
 }

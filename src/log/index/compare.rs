@@ -1,7 +1,7 @@
 //! Whether the stored pieces of a run are those that its events give.
 
 use super::builder::{Builder, IndexEntry};
-use super::{PIECE, Section, first, last, place};
+use super::{KeptPiece, Section, first, place};
 use crate::event::StoredEvent;
 use crate::id::{RunId, Seq};
 use crate::log::backend::Reader;
@@ -12,11 +12,11 @@ use crate::log::finding::EventFault;
 #[derive(Debug)]
 pub(in crate::log) struct IndexComparison {
     run: RunId,
-    stored: Vec<u64>,
+    stored: Vec<KeptPiece>,
     builder: Builder,
     end: Seq,
     /// The first piece that is not as it should be.
-    misfit: Option<u64>,
+    misfit: Option<KeptPiece>,
 }
 
 impl IndexComparison {
@@ -37,13 +37,19 @@ impl IndexComparison {
         event: &StoredEvent,
     ) -> Result<(), LogError> {
         self.end = event.seq;
-        let (piece, at) = place(event.seq);
+        let (piece, _) = place(event.seq);
         // Only the first misfit is named, and what nobody stored cannot differ.
-        if self.misfit.is_some() || self.stored.binary_search(&piece).is_err() {
+        let stored = self.stored.binary_search_by_key(&piece, |kept| kept.number);
+        let Some(kept) = stored.ok().map(|at| self.stored[at]).filter(|_| self.misfit.is_none())
+        else {
+            return Ok(());
+        };
+        // A run may have gone on since its last piece was made.
+        if event.seq > kept.last {
             return Ok(());
         }
         self.builder.add(event.seq, IndexEntry::from(event));
-        if at < PIECE {
+        if event.seq < kept.last {
             return Ok(());
         }
         let due = std::mem::take(&mut self.builder).finish();
@@ -54,7 +60,7 @@ impl IndexComparison {
                 Err(error) => return Err(error),
             };
             if !fits {
-                self.misfit = Some(piece);
+                self.misfit = Some(kept);
                 break;
             }
         }
@@ -63,8 +69,8 @@ impl IndexComparison {
 
     /// What is wrong with the index, once all events were added.
     pub(in crate::log) fn end(self) -> Option<EventFault> {
-        let beyond = || self.stored.iter().find(|piece| last(**piece) > self.end).copied();
-        let piece = self.misfit.or_else(beyond)?;
-        Some(EventFault::Index { first: first(piece), last: last(piece) })
+        let beyond = || self.stored.iter().find(|kept| kept.last > self.end).copied();
+        let KeptPiece { number, last } = self.misfit.or_else(beyond)?;
+        Some(EventFault::Index { first: first(number), last })
     }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::builder::{Builder, IndexEntry, IndexPiece, is_numbered, kind_and_parts};
 use super::codec::{MalformedNumber, Numbers};
 use super::strings::{TextKeys, hash};
-use super::{Section, first, last, place};
+use super::{KeptPiece, Section, first, last, place};
 use crate::id::{CallPath, RunId, Seq};
 use crate::log::backend::Reader;
 use crate::log::error::LogError;
@@ -32,7 +32,7 @@ pub struct Census {
 pub struct Index {
     run: RunId,
     /// The pieces that the log stores.
-    stored: Vec<u64>,
+    stored: Vec<KeptPiece>,
     /// The other pieces, made in memory.
     made: Vec<(u64, IndexPiece)>,
     end: Seq,
@@ -48,18 +48,32 @@ impl Index {
         let mut index = Index { run, stored, made: Vec::new(), end: Seq(0) };
         let mut piece = 0;
         loop {
-            if index.stored.binary_search(&piece).is_ok() {
-                index.end = last(piece);
+            if let Some(kept) = index.kept(piece) {
+                index.end = kept.last;
+                if kept.last < last(piece) {
+                    if reader.events(run, kept.last, 1)?.is_empty() {
+                        return Ok(index);
+                    }
+                    // The run has gone on, so the piece is made again, with the new events.
+                    index.stored.retain(|stored| stored.number < piece);
+                    continue;
+                }
             } else if !index.make(reader, piece)? {
                 // A missing event may be followed by later ones. After the last event, there is nothing to index.
                 let before = index.end.max(Seq(first(piece).0 - 1));
                 if reader.events(run, before, 1)?.is_empty() {
-                    index.stored.retain(|stored| *stored < piece);
+                    index.stored.retain(|stored| stored.number < piece);
                     return Ok(index);
                 }
             }
             piece += 1;
         }
+    }
+
+    /// A piece, if the log keeps it.
+    fn kept(&self, piece: u64) -> Option<KeptPiece> {
+        let found = self.stored.binary_search_by_key(&piece, |kept| kept.number);
+        found.ok().map(|at| self.stored[at])
     }
 
     /// Makes a piece from its events; returns whether it is complete.
@@ -261,7 +275,7 @@ impl Index {
         each: impl FnMut(u64, &[u8], &mut Vec<T>) -> Result<(), MalformedNumber>,
     ) -> Result<Vec<T>, LogError> {
         let made = self.made.iter().map(|(piece, _)| *piece);
-        let mut pieces: Vec<u64> = self.stored.iter().copied().chain(made).collect();
+        let mut pieces: Vec<u64> = self.stored.iter().map(|kept| kept.number).chain(made).collect();
         pieces.retain(|piece| *piece >= from);
         pieces.sort_unstable();
         self.each_of(reader, section, pieces.into_iter(), each)

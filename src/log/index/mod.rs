@@ -1,7 +1,7 @@
 //! An index over the events of a run, so that a look-up need not read all of them.
 //!
 //! It consists of pieces of [`PIECE`] events, each made once, when the last of its events is
-//! appended, and never changed. So it adds next to nothing to the cost of an append: a piece is a
+//! appended (a store that keeps the index of a finished run also has a last, shorter one), and never changed. So it adds next to nothing to the cost of an append: a piece is a
 //! few rows at the end of a table, whereas one entry per event in an ordinary index would dirty a
 //! page each. A look-up goes through all pieces, which are a fiftieth of the size of the events.
 //! Events that no piece covers (the newest ones) are read and indexed in memory.
@@ -10,7 +10,7 @@
 //! users read the events. It may name an event too many (because of a hash collision), but never
 //! one too few; `verify` makes each piece again from its events and compares.
 //!
-//! - [`Builder`]: makes a piece from events.
+//! - [`Builder`]: makes a piece from events; [`IndexPieces`]: those of a run, one after the other.
 //! - [`Index`]: looks things up; [`each_event_at`] reads what it names. [`CallTable`]: its calls and
 //!   causes, in memory.
 //! - [`IndexComparison`]: whether the stored pieces are those that the events give.
@@ -19,14 +19,17 @@ mod at;
 mod builder;
 mod codec;
 mod compare;
+mod kept;
 mod lookup;
 mod strings;
 mod table;
 
 pub use at::each_event_at;
+pub use builder::IndexPiece;
 #[cfg(feature = "sqlite")]
-pub(super) use builder::{Builder, IndexEntry, IndexPiece};
+pub(super) use builder::{Builder, IndexEntry};
 pub(super) use compare::IndexComparison;
+pub use kept::{IndexPieces, KeptPiece};
 pub use lookup::{Census, Index};
 pub(crate) use strings::TextKeys;
 pub use table::CallTable;

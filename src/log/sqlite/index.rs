@@ -11,7 +11,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::event::NewEvent;
 use crate::id::Seq;
 use crate::log::finding::{Fault, RowFault};
-use crate::log::index::{Builder, IndexEntry, IndexPiece, PIECE, Section, first, last, place};
+use crate::log::index::{
+    Builder, IndexEntry, IndexPiece, KeptPiece, PIECE, Section, first, last, place,
+};
 
 /// For how many runs the newest piece is built as events arrive; for others, the events are read
 /// again.
@@ -108,13 +110,15 @@ fn of_events(tx: &Connection, no: i64, piece: u64) -> rusqlite::Result<Option<In
 }
 
 /// The pieces of a run.
-pub(super) fn pieces(db: &Connection, no: i64) -> rusqlite::Result<Vec<u64>> {
+pub(super) fn pieces(db: &Connection, no: i64) -> rusqlite::Result<Vec<KeptPiece>> {
     // Only ids are read, so the entries are not visited.
     let ids = "SELECT (id & 4294967295) / ?1 FROM event_index
         WHERE id > ?2 << 32 AND id < (?2 + 1) << 32 AND id & (?1 - 1) = ?3 ORDER BY id";
     let mut select = db.prepare_cached(ids)?;
     let bounds = params![PIECE as i64, no, Section::Census.number()];
-    let pieces = select.query_map(bounds, |r| r.get::<_, i64>(0).map(|piece| piece as u64))?;
+    let kept = |number: u64| KeptPiece { number, last: last(number) };
+    let pieces =
+        select.query_map(bounds, |r| r.get::<_, i64>(0).map(|piece| kept(piece as u64)))?;
     pieces.collect()
 }
 

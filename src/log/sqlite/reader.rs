@@ -20,7 +20,7 @@ use crate::id::{EventHash, PromptHash, RunId, Seq, Time};
 use crate::log::backend::{Reader, RunHead};
 use crate::log::error::LogError;
 use crate::log::finding::{EventFault, Fault, FieldFault};
-use crate::log::index::Section;
+use crate::log::index::{KeptPiece, Section};
 use crate::log::ledger::LedgerEntry;
 use crate::prompt::Request;
 
@@ -317,7 +317,7 @@ impl Reader for SqliteReader {
         read().map_err(|e| self.error(e))
     }
 
-    fn pieces(&mut self, run: RunId) -> Result<Vec<u64>, LogError> {
+    fn pieces(&mut self, run: RunId) -> Result<Vec<KeptPiece>, LogError> {
         let Some((no, _)) = self.run_row(run)? else { return Ok(Vec::new()) };
         self.fill();
         match super::index::pieces(&self.db, no) {
