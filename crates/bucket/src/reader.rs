@@ -6,7 +6,7 @@ use futures::{StreamExt, TryStreamExt};
 use retold::event::StoredEvent;
 use retold::id::{PromptHash, RunId, Seq};
 use retold::log::ledger::LedgerEntry;
-use retold::log::{Fault, Head, LogError, Reader, RunHead, Section};
+use retold::log::{Fault, Head, KeptPiece, LogError, Reader, RunHead, Section};
 use retold::prompt::Request;
 
 use crate::backend::Shared;
@@ -195,7 +195,7 @@ impl Reader for BucketReader {
     }
 
     /// Whoever needs an index makes it from the events.
-    fn pieces(&mut self, _run: RunId) -> Result<Vec<u64>, LogError> {
+    fn pieces(&mut self, _run: RunId) -> Result<Vec<KeptPiece>, LogError> {
         Ok(Vec::new())
     }
 
