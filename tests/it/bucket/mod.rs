@@ -1,6 +1,7 @@
 //! Logs in a bucket and in a shared folder: the real program, with the store of `moto` (a simulation of S3) on
 //! loopback, and with a folder.
 
+mod bucket_policy;
 mod conformance;
 mod copies;
 mod errors;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
+use object_store::{Error, ObjectStore, ObjectStoreExt};
 use retold::log::conformance::conforms;
 use retold::log::{Backend, LogError};
 
@@ -25,6 +25,20 @@ fn a_folder_conforms_and_so_does_what_another_process_left() {
     assert_eq!(open(&store).reader().unwrap().runs().unwrap().len(), 10);
     let names = objects(&store).iter().map(ToString::to_string).collect::<Vec<_>>();
     assert!(names.iter().all(|name| name.starts_with("lab/")), "{names:?}");
+}
+
+#[test]
+fn a_log_needs_nothing_that_the_policy_of_an_append_only_bucket_forbids() {
+    let store: Arc<dyn ObjectStore> = Arc::new(FaultyStore::with_policy(memory()));
+    conforms(&open(&store));
+    let object = objects(&store).pop().unwrap();
+    for forbidden in [
+        futures::executor::block_on(store.put(&object, "other".into())).map(|_| ()),
+        futures::executor::block_on(store.delete(&object)),
+        futures::executor::block_on(store.copy(&object, &"lab/copy".into())),
+    ] {
+        assert!(matches!(forbidden, Err(Error::PermissionDenied { .. })), "{forbidden:?}");
+    }
 }
 
 #[test]

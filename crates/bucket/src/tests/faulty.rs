@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use object_store::path::Path;
 use object_store::{
@@ -19,6 +20,8 @@ enum Trouble {
     Fails(AtomicU64),
     /// It does not know conditional writes, and writes.
     Overwrites,
+    /// A policy forbids everything but reading and creating: the one in docs/guide/machines.md.
+    Forbids,
 }
 
 /// A store that has trouble.
@@ -37,6 +40,18 @@ impl FaultyStore {
         FaultyStore { inner, trouble: Trouble::Overwrites }
     }
 
+    pub(super) fn with_policy(inner: Arc<dyn ObjectStore>) -> Self {
+        FaultyStore { inner, trouble: Trouble::Forbids }
+    }
+
+    /// Refuses what the policy forbids.
+    fn permit(&self, path: &Path, is_creating: bool) -> Result<()> {
+        match self.trouble {
+            Trouble::Forbids if !is_creating => Err(forbidden(path)),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether to fail now: by the next number of a sequence (SplitMix64: Steele, Lea and Flood, 2014).
     fn fails(&self) -> bool {
         let Trouble::Fails(state) = &self.trouble else { return false };
@@ -50,6 +65,10 @@ impl FaultyStore {
 
 fn unavailable() -> Error {
     Error::Generic { store: "test", source: "503 Slow Down".into() }
+}
+
+fn forbidden(path: &Path) -> Error {
+    Error::PermissionDenied { path: path.to_string(), source: "403 AccessDenied".into() }
 }
 
 impl fmt::Display for FaultyStore {
@@ -66,12 +85,13 @@ impl ObjectStore for FaultyStore {
         payload: PutPayload,
         options: PutOptions,
     ) -> Result<PutResult> {
+        self.permit(location, options.mode == PutMode::Create)?;
         if self.fails() {
             return Err(unavailable());
         }
         let mode = match self.trouble {
             Trouble::Overwrites => PutMode::Overwrite,
-            Trouble::Fails(_) => options.mode.clone(),
+            Trouble::Fails(_) | Trouble::Forbids => options.mode.clone(),
         };
         let done = self.inner.put_opts(location, payload, PutOptions { mode, ..options }).await;
         if self.fails() { Err(unavailable()) } else { done }
@@ -82,6 +102,7 @@ impl ObjectStore for FaultyStore {
         location: &Path,
         options: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
+        self.permit(location, false)?;
         self.inner.put_multipart_opts(location, options).await
     }
 
@@ -93,7 +114,10 @@ impl ObjectStore for FaultyStore {
         &self,
         locations: BoxStream<'static, Result<Path>>,
     ) -> BoxStream<'static, Result<Path>> {
-        self.inner.delete_stream(locations)
+        match self.trouble {
+            Trouble::Forbids => locations.map(|path| Err(forbidden(&path?))).boxed(),
+            _ => self.inner.delete_stream(locations),
+        }
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
@@ -105,6 +129,7 @@ impl ObjectStore for FaultyStore {
     }
 
     async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        self.permit(to, false)?;
         self.inner.copy_opts(from, to, options).await
     }
 }
