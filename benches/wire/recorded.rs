@@ -93,6 +93,7 @@ pub(crate) async fn recorder(log: &Path, upstream: SocketAddr) -> Serving {
         model: serde_json::json!({}),
         program: retold::PROGRAM.to_owned(),
         forked_from: None,
+        merged_from: Vec::new(),
     };
     let recorder = Recorder::begin(&log, RUN, started).await.unwrap();
     let url = NamedUrl::given(format!("http://{upstream}/{UPSTREAM}"));

@@ -236,7 +236,8 @@ pub fn compare_each(
 
 /// What is compared of the beginning of a run.
 fn described(started: &RunStarted) -> Value {
-    let RunStarted { experiment, seed, settings, model, program, forked_from: _ } = started;
+    let RunStarted { experiment, seed, settings, model, program, forked_from: _, merged_from: _ } =
+        started;
     serde_json::json!({
         "experiment": experiment, "model": model, "program": program, "seed": seed,
         "settings": settings,

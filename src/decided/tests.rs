@@ -30,6 +30,7 @@ impl Written {
             model: json!({}),
             program: "test".to_owned(),
             forked_from: None,
+            merged_from: Vec::new(),
         };
         let mut written = Written(Vec::new());
         written.add(&Event::RunStarted(started), None);

@@ -49,6 +49,8 @@ struct StartedBody {
     experiment: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     forked_from: Option<ForkedFrom>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    merged_from: Vec<RunId>,
     model: Value,
     program: String,
     seed: u64,
@@ -96,11 +98,19 @@ impl NewEvent {
         let body = |value: &dyn erased::Canonical| value.text().map(Cow::Owned);
         Ok(match event {
             Event::RunStarted(started) => {
-                let RunStarted { experiment, seed, settings, model, program, forked_from } =
-                    started;
+                let RunStarted {
+                    experiment,
+                    seed,
+                    settings,
+                    model,
+                    program,
+                    forked_from,
+                    merged_from,
+                } = started;
                 let started = StartedBody {
                     experiment: experiment.clone(),
                     forked_from: *forked_from,
+                    merged_from: merged_from.clone(),
                     model: model.clone(),
                     program: program.clone(),
                     seed: *seed,
@@ -224,7 +234,8 @@ impl StoredEvent {
         }
         Ok(match &*self.kind {
             RUN_STARTED => {
-                let StartedBody { experiment, forked_from, model, program, seed } = self.body()?;
+                let StartedBody { experiment, forked_from, merged_from, model, program, seed } =
+                    self.body()?;
                 let settings = self.content()?;
                 let settings = serde_json::from_str(settings.text());
                 let settings = settings.map_err(|e| self.error(format!("settings: {e}")))?;
@@ -235,6 +246,7 @@ impl StoredEvent {
                     model,
                     program,
                     forked_from,
+                    merged_from,
                 })
             }
             RUN_RESUMED => Event::RunResumed(self.body()?),

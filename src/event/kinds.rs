@@ -56,6 +56,8 @@ pub struct RunStarted {
     pub program: String,
     /// For a fork: the run that it shares its beginning with.
     pub forked_from: Option<ForkedFrom>,
+    /// For a run that was merged: its shards, in the same log, whose answers it has.
+    pub merged_from: Vec<RunId>,
 }
 
 /// Which run a fork shares its beginning with, and how much of it.

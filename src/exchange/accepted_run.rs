@@ -75,6 +75,7 @@ impl AcceptedRun {
             settings: json!({"of": {"head": head.hash, "run": of, "seq": head.seq}}),
             program: crate::PROGRAM.to_owned(),
             forked_from: None,
+            merged_from: Vec::new(),
             ..started.clone()
         };
         accepted.event(&Event::RunStarted(started), None)?;

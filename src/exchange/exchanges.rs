@@ -226,6 +226,7 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
         model: json!({"kind": "scripted", "simulated": false, "source": name}),
         program: crate::PROGRAM.to_owned(),
         forked_from: None,
+        merged_from: Vec::new(),
     };
     let mut run = Collector::begin(name.clone(), started.clone(), time)?;
     let mut addresses = UsedAddresses::default();

@@ -67,6 +67,7 @@ impl<E: Experiment + ?Sized> Run<E> {
         mut each: impl FnMut(&mut Self, Result<Answer<P::Value>, CallFailed>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let core = self.core.clone();
+        core.phases.asking(true);
         let mut questions = questions.into_iter().fuse().peekable();
         let mut flying = FuturesUnordered::new();
         // Answers waiting for an earlier one; the first belongs to question number `delivered`.
@@ -140,6 +141,7 @@ impl<E: Experiment + ?Sized> Run<E> {
                 }
             }
         }
+        core.phases.asking(false);
         stop.map_or(Ok(()), Err)
     }
 }

@@ -17,6 +17,7 @@ use super::mode::{AnswerSource, Mode};
 use super::network::Network;
 use super::outcomes::{NewDecision, Outcomes};
 use super::parent::ParentAnswers;
+use super::phases::Phases;
 use super::question::{Answer, CallFailed, Question, QuestionCore, Reuse};
 use super::shared::AnswerCells;
 use super::signal::Brake;
@@ -72,7 +73,7 @@ pub(super) struct Core {
     pub(super) brake: Brake,
     pub(super) writer: RefCell<Option<RunWriter>>,
     pub(super) history: RefCell<Option<History>>,
-    /// The answers of the parent, if this run is a fork.
+    /// The answers of the parents, if this run is a fork or merged from shards.
     pub(super) parent: RefCell<Option<ParentAnswers>>,
     pub(super) outcomes: Outcomes,
     pub(super) states: States,
@@ -81,6 +82,7 @@ pub(super) struct Core {
     pub(super) follow: RefCell<Follower>,
     /// Fingerprints of the addresses asked so far: an address has one answer.
     pub(super) asked: RefCell<LookupMap<[u8; 16], ()>>,
+    pub(super) phases: Phases,
     pub(super) shared: AnswerCells,
     pub(super) rehearsal: DryRunSettings,
     pub(super) rehearsing: RefCell<Rehearsing>,
@@ -138,6 +140,7 @@ impl Core {
         };
         if let Some(found) = &found {
             self.compare_sources(asked, found)?;
+            self.used_before(asked)?;
         }
         match self.mode.source(asked, found, self.model.is_some())? {
             AnswerSource::Model => Ok(None),
@@ -157,6 +160,15 @@ impl Core {
                 self.count(asked, &exchanged);
                 Ok(Some(exchanged))
             }
+        }
+    }
+
+    /// Takes an answer that an earlier execution of a merge used from its shards, so that those that are left are those that
+    /// were not used.
+    fn used_before(&self, asked: &QuestionCore) -> Result<(), LogError> {
+        match self.parent.borrow_mut().as_mut() {
+            Some(parents) if self.model.is_none() => parents.take(asked).map(drop),
+            _ => Ok(()),
         }
     }
 

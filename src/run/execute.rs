@@ -21,6 +21,7 @@ use super::network::Network;
 use super::outcomes::Outcomes;
 use super::output::OutputFile;
 use super::parent::ParentAnswers;
+use super::phases::Phases;
 use super::record;
 use super::setup::Setup;
 use super::shared::AnswerCells;
@@ -89,6 +90,7 @@ pub async fn execute(
         throttle,
         prices,
         shared_budget,
+        until,
         rehearsal,
         signal,
         on_progress,
@@ -135,9 +137,9 @@ pub async fn execute(
     }
     // A replay has everything it needs in its own log.
     let parent = if mode.writes() { ParentAnswers::new(&log, &started)? } else { None };
-    // A fork shares the answers of its parent by the hashes of their prompts.
+    // Forks and merged runs share the answers of their parents by the hashes of their prompts.
     let recorded = match mode {
-        Mode::Record => parent.as_ref().map(|parent| parent.run),
+        Mode::Record => parent.as_ref().map(|parents| parents.first),
         Mode::Replay | Mode::Resume | Mode::Rehearse => Some(run),
     };
     let version = match recorded {
@@ -164,6 +166,7 @@ pub async fn execute(
         on_progress,
         follow: RefCell::new(follow),
         asked: RefCell::default(),
+        phases: Phases::until(until),
         shared: AnswerCells::default(),
         rehearsal,
         rehearsing: RefCell::new(Rehearsing::default()),
@@ -223,9 +226,18 @@ async fn ended(
         result => result,
     };
     let finish = match result {
-        Ok(()) if core.mode == Mode::Rehearse => Finish::Rehearsed(rehearsed(core, log)?),
+        Ok(()) | Err(Stop::Reached { .. }) if core.mode == Mode::Rehearse => {
+            Finish::Rehearsed(rehearsed(core, log)?)
+        }
         Ok(()) => Finish::Finished,
         Err(Stop::EndOfRecord) => Finish::EndOfRecord,
+        // Where a recorded run stopped by itself, its record ends.
+        Err(Stop::Reached { .. }) if core.mode == Mode::Replay && is_at_its_end(core)? => {
+            Finish::EndOfRecord
+        }
+        Err(Stop::NotInShards { .. }) if let Some(phase) = merged_up_to(core)? => {
+            Finish::Stopped(Stop::Reached { phase })
+        }
         Err(Stop::Ended { outcome }) => Finish::Closed(outcome),
         Err(Stop::Diverged(mut divergence)) => {
             if replayed_to_the_end(core, &divergence)? {
@@ -274,6 +286,24 @@ fn replayed_to_the_end(core: &Core, divergence: &Divergence) -> Result<bool, Log
         }
         None => Ok(false),
     }
+}
+
+/// Whether the record has no further decisions or facts, and no end.
+fn is_at_its_end(core: &Core) -> Result<bool, LogError> {
+    match core.history.borrow_mut().as_mut() {
+        Some(history) => Ok(history.next_outcome()?.is_none() && history.finished()?.is_none()),
+        None => Ok(false),
+    }
+}
+
+/// The phase up to which a run is merged whose shards all stopped there: none has an answer that was not used, and nothing
+/// of the next phase was answered.
+fn merged_up_to(core: &Core) -> Result<Option<String>, LogError> {
+    let left = match core.parent.borrow_mut().as_mut() {
+        Some(parents) => parents.left()?,
+        None => 0,
+    };
+    Ok(core.phases.last(core.progress.get()).filter(|_| left == 0))
 }
 
 /// How the recorded run was ended for good, if it was, and its digest at that point.

@@ -188,13 +188,23 @@ impl<E: Experiment + ?Sized> Run<E> {
 
     /// Marks a point in the run, such as the end of a phase, which is [reported](super::Update::Marked): the state's digest at that point is
     /// recorded, so that a replay that differs reports from which mark on. Each mark serialises the
-    /// state once.
+    /// state once. A run that is to go no further than this mark ends here.
     ///
     /// # Errors
-    /// [`Stop::Invalid`] if the state has no JSON form; [`Stop::Log`] if the record cannot be read.
+    /// [`Stop::Reached`] if it ends here; [`Stop::Invalid`] if the state has no JSON form; [`Stop::Log`] if the record cannot be read.
     pub fn mark(&mut self, name: &str) -> Result<(), Stop> {
         self.core.states.mark(name, &self.state)?;
-        self.core.tell_mark(name)
+        self.core.tell_mark(name)?;
+        self.core.phases.passed(name, self.core.progress.get())
+    }
+
+    /// Ends the run after a mark as if it had been asked to stop there: it cannot go on by itself, because it has only a
+    /// part of the answers that it would need. Return the result from [`Experiment::run`].
+    ///
+    /// # Errors
+    /// Always [`Stop::Reached`].
+    pub fn stop_after(&self, name: &str) -> Result<(), Stop> {
+        Err(Stop::Reached { phase: name.to_owned() })
     }
 
     /// Marks the end of step `n` of `of` equal steps, such as rounds, as `STEP_N`. If there are
@@ -205,7 +215,12 @@ impl<E: Experiment + ?Sized> Run<E> {
     /// [`Stop::Invalid`] if the state has no JSON form.
     pub fn mark_step(&mut self, step: &str, n: u32, of: u32) -> Result<(), Stop> {
         let tenth = |n: u32| u64::from(n) * 10 / u64::from(of.max(1));
-        if n == 0 || tenth(n) > tenth(n - 1) { self.mark(&format!("{step}_{n}")) } else { Ok(()) }
+        let name = format!("{step}_{n}");
+        if n == 0 || tenth(n) > tenth(n - 1) {
+            self.mark(&name)
+        } else {
+            self.core.phases.passed(&name, self.core.progress.get())
+        }
     }
 
     /// A stream of random numbers that depends only on the run's seed and the name.

@@ -159,7 +159,7 @@ impl History {
     }
 
     /// Reads one more batch; false at the end.
-    fn pull(&mut self) -> Result<bool, LogError> {
+    pub(super) fn pull(&mut self) -> Result<bool, LogError> {
         if self.ended {
             return Ok(false);
         }
@@ -190,14 +190,18 @@ impl History {
 
     /// Takes what is recorded for a call and sample, whatever the prompt.
     pub(super) fn take(&mut self, asked: &QuestionCore) -> Result<Option<RecordedCall>, LogError> {
-        let address = (asked.call.clone(), asked.sample);
         loop {
-            match self.exchanges.remove(&address) {
+            match self.take_read(asked) {
                 Some(found) => return Ok(Some(found)),
                 None if self.pull()? => {}
                 found => return Ok(found),
             }
         }
+    }
+
+    /// The same, from what has been read so far.
+    pub(super) fn take_read(&mut self, asked: &QuestionCore) -> Option<RecordedCall> {
+        self.exchanges.remove(&(asked.call.clone(), asked.sample))
     }
 
     /// How many recorded ends of questions have not been taken. Reads to the end.

@@ -42,11 +42,11 @@ impl Core {
         }
     }
 
-    /// Takes a fork's answer from its parent or asks the model, after [`Core::recorded`] found
+    /// Takes the answer of a fork or a merged run from a parent, or asks the model, after [`Core::recorded`] found
     /// nothing.
     pub(super) async fn live(&self, asked: &QuestionCore) -> Result<Exchanged, Stop> {
         let inherited = match self.parent.borrow_mut().as_mut() {
-            Some(parent) => parent.take(asked)?.map(|recorded| (parent.run, recorded)),
+            Some(parents) => parents.take(asked)?,
             None => None,
         };
         let exchanged = match inherited {
@@ -84,11 +84,20 @@ impl Core {
     }
 
     async fn ask_model(&self, asked: &QuestionCore) -> Result<Exchanged, Stop> {
-        let Some(model) = self.model.as_ref() else { return Err(Stop::EndOfRecord) };
+        let Some(model) = self.model.as_ref() else { return Err(self.nobody_answers(asked)) };
         match asked.reuse {
             Reuse::Exact => self.put_to_model(model.as_ref(), asked).await,
             Reuse::Shared => self.ask_or_share(model.as_ref(), asked).await,
         }
+    }
+
+    /// Why a question remains unanswered for which there is no model.
+    fn nobody_answers(&self, asked: &QuestionCore) -> Stop {
+        if self.parent.borrow().is_none() {
+            return Stop::EndOfRecord;
+        }
+        let QuestionCore { call, sample, labels, .. } = asked.clone();
+        Stop::NotInShards { call, sample, labels }
     }
 
     /// Waits for the first question with the same prompt, and shares its answer. Asks the model

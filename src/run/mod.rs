@@ -47,6 +47,7 @@ mod outcomes;
 mod output;
 mod output_digests;
 mod parent;
+mod phases;
 mod question;
 mod record;
 mod recorder;

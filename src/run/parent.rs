@@ -1,41 +1,75 @@
-//! Forks: a run that shares the beginning of another without copying it.
+//! Runs that have the answers of others: a fork shares the beginning of its parent without copying it, and a merged run
+//! has the answers of its shards.
 //!
-//! A fork is a run of its own, with a log of its own. If its parent has an answer at the same
-//! address (prompt, call, sample), that answer is used, and the log records that: the event
-//! `AnswerReused` names run and seq, and the text is stored once. Everything else is asked again. A
-//! fork therefore replays, exports and verifies on its own, with or without its parent.
+//! Each is a run of its own, with events of its own. If one of its parents has an answer at the same address (prompt,
+//! call, sample), that answer is used, and the log records that: the event `AnswerReused` names run and seq, and the text
+//! is stored once. A fork asks everything else again; a merge asks nothing, see [`Stop::NotInShards`]. Either replays,
+//! exports and verifies on its own, with or without its parents.
+//!
+//! [`Stop::NotInShards`]: super::stop::Stop::NotInShards
 
 use super::history::{History, RecordedEnd};
 use super::question::QuestionCore;
-use crate::event::RunStarted;
+use crate::event::{ForkedFrom, RunStarted};
 use crate::id::{RunId, Seq};
 use crate::log::{Log, LogError};
 
-/// The answers of a fork's parent.
+/// The answers of the runs that a run has its answers from.
 pub(super) struct ParentAnswers {
-    pub(super) run: RunId,
+    /// The first of them.
+    pub(super) first: RunId,
+    parents: Vec<(RunId, History)>,
     retry_failed: bool,
-    history: History,
 }
 
 impl ParentAnswers {
-    /// Starts reading the parent of a run, if it is a fork.
+    /// Starts reading the parents of a run, if it has any.
     pub(super) fn new(log: &Log, started: &RunStarted) -> Result<Option<Self>, LogError> {
-        let Some(parent) = started.forked_from else { return Ok(None) };
-        let runs = log.reader()?.runs()?;
-        let head = runs.iter().find(|r| r.run == parent.run).map(|r| r.head.seq);
-        let path = || log.backend().name();
-        let last = head.ok_or_else(|| LogError::NoSuchRun { run: parent.run, path: path() })?;
-        let last = parent.before.map_or(last, |before| last.min(Seq(before.0.saturating_sub(1))));
-        let history = History::read(log.reader()?, parent.run, last)?.only_answers();
-        Ok(Some(ParentAnswers { run: parent.run, retry_failed: parent.retry_failed, history }))
+        let (runs, before, retry_failed) = match &started.forked_from {
+            Some(ForkedFrom { before, retry_failed, run }) => {
+                (std::slice::from_ref(run), *before, *retry_failed)
+            }
+            None => (&*started.merged_from, None, false),
+        };
+        let Some(first) = runs.first().copied() else { return Ok(None) };
+        let heads = log.reader()?.runs()?;
+        let mut parents = Vec::new();
+        for &run in runs {
+            let head = heads.iter().find(|r| r.run == run).map(|r| r.head.seq);
+            let last =
+                head.ok_or_else(|| LogError::NoSuchRun { run, path: log.backend().name() })?;
+            let last = before.map_or(last, |before| last.min(Seq(before.0.saturating_sub(1))));
+            parents.push((run, History::read(log.reader()?, run, last)?.only_answers()));
+        }
+        Ok(Some(ParentAnswers { first, parents, retry_failed }))
     }
 
-    /// Takes what the parent has at an address. A different prompt there is not a divergence: it is
-    /// where the fork leaves its parent.
-    pub(super) fn take(&mut self, asked: &QuestionCore) -> Result<Option<RecordedEnd>, LogError> {
-        let found = self.history.take(asked)?.filter(|found| found.prompt == asked.prompt());
-        let again = |recorded: &RecordedEnd| recorded.result.is_err() && self.retry_failed;
-        Ok(found.map(|found| found.recorded).filter(|recorded| !again(recorded)))
+    /// Takes what a parent has at an address: no answer is taken twice. A different prompt there is not a divergence: it is
+    /// where a fork leaves its parent.
+    pub(super) fn take(
+        &mut self,
+        asked: &QuestionCore,
+    ) -> Result<Option<(RunId, RecordedEnd)>, LogError> {
+        loop {
+            for (run, history) in &mut self.parents {
+                let Some(found) = history.take_read(asked) else { continue };
+                let again = found.recorded.result.is_err() && self.retry_failed;
+                let fits = found.prompt == asked.prompt() && !again;
+                return Ok(fits.then_some((*run, found.recorded)));
+            }
+            // Shards are read at the same pace, because a merge asks them in turn: little of each has to be kept.
+            let mut is_more = false;
+            for (_, history) in &mut self.parents {
+                is_more |= history.pull()?;
+            }
+            if !is_more {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// How many recorded ends of questions have not been taken. Reads to the end.
+    pub(super) fn left(&mut self) -> Result<u64, LogError> {
+        self.parents.iter_mut().map(|(_, history)| history.left()).sum()
     }
 }

@@ -53,6 +53,8 @@ pub struct Setup {
     pub prices: Prices,
     /// What several runs may use together, if this one is one of them.
     pub shared_budget: Option<Arc<Budget>>,
+    /// The mark after which the run stops, such as `phase_3`, if it is not to go on to its end.
+    pub until: Option<String>,
     /// For a rehearsal: what differs besides the experiment's settings.
     pub rehearsal: DryRunSettings,
     /// Asks the run to stop.
@@ -74,6 +76,7 @@ impl Setup {
             model: json!(info),
             program: crate::PROGRAM.to_owned(),
             forked_from: None,
+            merged_from: Vec::new(),
         };
         Setup::new(log, run, Mode::Record, started, Some(model))
     }
@@ -127,6 +130,7 @@ impl Setup {
             throttle: Throttle::default(),
             prices: Prices::default(),
             shared_budget: None,
+            until: None,
             rehearsal: DryRunSettings::default(),
             signal: Signal::default(),
             on_progress: Box::new(|_| {}),

@@ -5,7 +5,7 @@ use std::error::Error;
 use super::because::NoPlace;
 use super::budget::OverBudget;
 use super::divergence::Divergence;
-use crate::event::RunOutcome;
+use crate::event::{Labels, RunOutcome};
 use crate::id::{CallPath, IdError, Sample};
 use crate::log::LogError;
 use crate::model::Failure;
@@ -59,6 +59,22 @@ pub enum Stop {
     /// The log ends here, because the recorded run did.
     #[error("the recorded run goes no further")]
     EndOfRecord,
+    /// It was to go no further: see [`until`](super::Setup::until) and [`Run::stop_after`](super::Run::stop_after).
+    #[error("stopped after {phase}")]
+    Reached {
+        /// The mark after which it stopped.
+        phase: String,
+    },
+    /// The run is merged from shards, none of which has an answer, and a merge asks no model.
+    #[error("no shard has an answer to call {call} sample {sample}")]
+    NotInShards {
+        /// The call.
+        call: CallPath,
+        /// Its sample.
+        sample: Sample,
+        /// What the call belongs to, which may say whose answer it is.
+        labels: Labels,
+    },
     /// The experiment asked for the same address twice.
     #[error(
         "call {call} sample {sample} was asked twice: name the call differently, or ask for another sample"

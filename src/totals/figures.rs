@@ -25,6 +25,9 @@ pub struct Figures {
     pub resumed: u64,
     /// The run that it is a fork of.
     pub forked_from: Option<RunId>,
+    /// How many shards it is merged from; 0 if it is not.
+    #[serde(skip_serializing_if = "is_none")]
+    pub merged_from: usize,
     /// All models together.
     #[serde(flatten)]
     pub all: PartFigures,
@@ -37,6 +40,10 @@ pub struct Figures {
     pub kinds: BTreeMap<String, Counts>,
     /// Decisions that were accepted about the answers since, in runs of their own.
     pub accepted: Vec<AcceptedFigures>,
+}
+
+fn is_none(shards: &usize) -> bool {
+    *shards == 0
 }
 
 /// Decisions that were accepted about the answers of another run.
@@ -237,6 +244,7 @@ impl Totals {
             events: self.end.0,
             resumed: self.resumed,
             forked_from: self.parent,
+            merged_from: self.shards,
             all: numbers(&all, of_all, &costs, parsers),
             replay: if self.is_replayed { costs.replay } else { SavedPart::default() },
             models,

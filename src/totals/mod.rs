@@ -52,6 +52,8 @@ pub struct Totals {
     /// The last event that was read.
     end: Seq,
     parent: Option<RunId>,
+    /// How many shards it is merged from.
+    shards: usize,
     /// Whether there is something to replay: not in decisions about the answers of another run.
     is_replayed: bool,
     resumed: u64,
@@ -112,6 +114,7 @@ impl Totals {
             run,
             end: Seq(0),
             parent: None,
+            shards: 0,
             is_replayed: true,
             resumed: 0,
             parts: BTreeMap::new(),
@@ -173,6 +176,7 @@ impl Totals {
         match event {
             Event::RunStarted(started) => {
                 self.parent = started.forked_from.map(|parent| parent.run);
+                self.shards = started.merged_from.len();
                 self.is_replayed = started.experiment != DECISIONS;
             }
             Event::RunResumed(_) => self.resume(),

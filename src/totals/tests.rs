@@ -29,6 +29,7 @@ impl Written {
             model: json!({}),
             program: "test".to_owned(),
             forked_from: Some(ForkedFrom { before: None, retry_failed: false, run: PARENT }),
+            merged_from: Vec::new(),
         };
         let mut written = Written(Vec::new());
         written.add(&Event::RunStarted(started), None);

@@ -59,6 +59,7 @@ mod replay;
 mod resume;
 mod roundtrip;
 mod serve;
+mod shards;
 mod society;
 mod society_parsers;
 mod state;

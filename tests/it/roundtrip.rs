@@ -113,6 +113,8 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
                     run: RunId([7; 8]),
                 });
                 let (settings, model) = (whole(settings), whole(model));
+                let merged_from =
+                    before.map_or_else(Vec::new, |_| vec![RunId([8; 8]), RunId([9; 8])]);
                 none(Event::RunStarted(RunStarted {
                     experiment,
                     seed,
@@ -120,6 +122,7 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
                     model,
                     program,
                     forked_from,
+                    merged_from,
                 }))
             }),
         (any_json(), text(), any::<bool>(), any_json()).prop_map(

@@ -24,6 +24,7 @@ use retold::snapshot::SnapshotError;
 use retold_archive::{BucketUrl, BucketUrlError, Damage};
 use retold_study::config::ConfigError;
 use retold_study::original::OriginalError;
+use retold_study::shard::{PhaseError, ShardingError};
 
 /// Part of the message of every failed import.
 pub(crate) const NOTHING_IMPORTED: &str = "nothing was imported";
@@ -455,6 +456,37 @@ impl From<AbandonError> for CliError {
         match error {
             AbandonError::Log(e) => e.into(),
             other => CliError::usage(other.to_string()),
+        }
+    }
+}
+
+impl From<ShardingError> for CliError {
+    fn from(error: ShardingError) -> Self {
+        let message = error.to_string();
+        match error {
+            ShardingError::Indivisible { .. } => {
+                CliError::usage(message).hint("without --shard, one machine records all of it")
+            }
+            ShardingError::TooMany { count, .. } => {
+                CliError::usage(message).hint(format!("use at most {count} shards"))
+            }
+            ShardingError::DrawnSeed { key } => CliError::usage(message).hint(format!(
+                "add it to the config, or give all shards the same one with --set {key}=1"
+            )),
+            _ => CliError::usage(message),
+        }
+    }
+}
+
+impl From<PhaseError> for CliError {
+    fn from(error: PhaseError) -> Self {
+        let message = error.to_string();
+        match error {
+            PhaseError::Unknown { shard: true, .. } => CliError::usage(message).hint(
+                "the phases that are missing need the answers of all shards: `retold merge` makes one run of them, which \
+                 goes on",
+            ),
+            _ => CliError::usage(message),
         }
     }
 }

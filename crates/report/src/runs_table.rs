@@ -141,6 +141,7 @@ mod tests {
             model: json!({}),
             program: "test".to_owned(),
             forked_from: None,
+            merged_from: Vec::new(),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::config::{ConfigError, ConfigFile, ModelKind, Runtime};
 use crate::error::{BoxError, StudyError};
 use crate::original::ReadOriginal;
 use crate::settings::ExperimentSettings;
+use crate::shard::Sharding;
 use crate::study::{SettingsOf, StoreResult, Study};
 use retold_figures::Figure;
 
@@ -147,6 +148,19 @@ pub trait Registration: Sync {
     fn store(&self, record: &RunRecord<'_>, settings: SettingsOf) -> Result<StoreResult, BoxError> {
         let _ = (record, settings);
         Ok(StoreResult::Nothing)
+    }
+
+    /// Whether a run with these settings can be divided into shards, whose [`Shard`](crate::shard::Shard) is in the settings
+    /// under [`SHARD`](crate::shard::SHARD). By default it cannot.
+    fn sharding(&self, settings: &ExperimentSettings) -> Sharding {
+        let _ = settings;
+        Sharding::Not { because: "the study does not say which of its parts are independent" }
+    }
+
+    /// The names of the marks after which a run with these settings can stop, in order. By default there are none.
+    fn phases(&self, settings: &ExperimentSettings) -> Vec<String> {
+        let _ = settings;
+        Vec::new()
     }
 
     /// The label over which its draws are independent, where it is none of

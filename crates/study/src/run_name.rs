@@ -3,6 +3,7 @@
 use retold::event::{PROGRAM, RunStarted};
 use serde_json::Value;
 
+use crate::settings::ExperimentSettings;
 use crate::studies::Studies;
 
 /// The setting for the number of a run's folder among those with its name, if it is not the first.
@@ -21,8 +22,8 @@ pub fn numbered(name: &str, number: u32) -> String {
 }
 
 impl Studies {
-    /// The name of a run, by which commands find it. Runs whose settings name no outputs have none, and neither have forks:
-    /// their settings name the folder of their parent, which they do not write.
+    /// The name of a run, by which commands find it. Runs whose settings name no outputs have none, unless they are shards,
+    /// and neither have forks: their settings name the folder of their parent, which they do not write.
     pub fn run_name(&self, started: &RunStarted) -> Option<String> {
         if started.experiment == PROGRAM {
             return started.program_name().map(str::to_owned);
@@ -30,8 +31,13 @@ impl Studies {
         if started.forked_from.is_some() {
             return None;
         }
-        let settings = started.settings.get("experiment")?.clone().into();
-        let name = self.find(&started.experiment)?.output_name(&settings)?;
+        let settings: ExperimentSettings = started.settings.get("experiment")?.clone().into();
+        let study = self.find(&started.experiment)?;
+        let name = match study.output_name(&settings) {
+            Some(name) => settings.named(name),
+            // Shards have to be told apart.
+            None => settings.shard().map(|_| settings.named(started.experiment.clone()))?,
+        };
         Some(numbered(&name, folder_number(&started.settings).unwrap_or(1)))
     }
 }

@@ -9,6 +9,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 use serde_json::Value;
 
+use crate::shard::{SHARD, Shard};
+
 /// The settings of an experiment: in its study's types after a config was read, and as JSON when
 /// they come from a log. [`typed`](Self::typed) reads both, so JSON is only made where settings are
 /// recorded, changed by key or shown.
@@ -88,6 +90,40 @@ impl ExperimentSettings {
                 recorded.pointer(pointer)?.as_str().map(str::to_owned)
             }
             ExperimentSettings::Typed(_) => Some(of(self.typed::<T>().ok()?.as_ref()).to_owned()),
+        }
+    }
+}
+
+impl ExperimentSettings {
+    /// The shard that a run with these settings is; `None` if it is the whole study.
+    pub fn shard(&self) -> Option<Shard> {
+        let shard = match self {
+            ExperimentSettings::Recorded(recorded) => recorded.get(SHARD)?.clone(),
+            ExperimentSettings::Typed(typed) => typed.to_json().ok()?.get(SHARD)?.clone(),
+        };
+        Shard::deserialize(shard).ok()
+    }
+
+    /// The same settings for a shard, or for the whole study.
+    ///
+    /// # Errors
+    /// If a value cannot be written as JSON.
+    pub fn with_shard(&self, shard: Option<Shard>) -> Result<Self, serde_json::Error> {
+        let mut settings = self.to_json()?;
+        if let Some(settings) = settings.as_object_mut() {
+            match shard {
+                Some(shard) => settings.insert(SHARD.to_owned(), shard.to_string().into()),
+                None => settings.remove(SHARD),
+            };
+        }
+        Ok(ExperimentSettings::Recorded(settings))
+    }
+
+    /// The name of a run with these settings: `NAME`, or `NAME-3of16` for a shard.
+    pub fn named(&self, name: String) -> String {
+        match self.shard() {
+            Some(shard) => format!("{name}-{}of{}", shard.number(), shard.of()),
+            None => name,
         }
     }
 }

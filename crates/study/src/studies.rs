@@ -18,6 +18,7 @@ use crate::error::{Clash, ExperimentError, StudyError};
 use crate::original::{Original, OriginalError};
 use crate::registration::Registration;
 use crate::settings::ExperimentSettings;
+use crate::shard::{PhaseError, Shard, Sharding, ShardingError, named};
 use crate::study::{Study, StudySettings};
 
 /// The studies of a program, and their parsers.
@@ -170,7 +171,7 @@ impl Studies {
         experiment: &str,
         settings: &ExperimentSettings,
     ) -> Result<Option<String>, ExperimentError> {
-        Ok(self.get(experiment)?.output_name(settings))
+        Ok(self.get(experiment)?.output_name(settings).map(|name| settings.named(name)))
     }
 
     /// What an experiment reports about a run in progress, if anything.
@@ -200,6 +201,51 @@ impl Studies {
         let text = read_text(path)?;
         let drawn = entry.draw(&ConfigFile { path, text: &text, overrides }, study);
         drawn.map_err(|error| located(error, path, &text, overrides))
+    }
+
+    /// Makes a study one of its shards.
+    ///
+    /// # Errors
+    /// [`ShardingError`] if it cannot be divided, or not into as many shards.
+    pub fn shard(&self, study: &mut Study, shard: Shard) -> Result<(), ShardingError> {
+        let entry = self.get(&study.experiment)?;
+        let settings = &study.settings.experiment;
+        let experiment = || study.experiment.clone();
+        match entry.sharding(settings) {
+            Sharding::Not { because } => {
+                return Err(ShardingError::Indivisible { experiment: experiment(), because });
+            }
+            Sharding::Into { parts, count } if shard.of() as usize > count => {
+                return Err(ShardingError::TooMany { shard, parts, count });
+            }
+            Sharding::Into { .. } => {}
+        }
+        if study.seed_is_drawn {
+            return Err(ShardingError::DrawnSeed { key: entry.seed_key() });
+        }
+        study.settings.experiment = settings.with_shard(Some(shard))?;
+        Ok(())
+    }
+
+    /// Checks the name of a phase after which a run is to stop.
+    ///
+    /// # Errors
+    /// [`PhaseError`] with the names there are.
+    pub fn check_phase(
+        &self,
+        experiment: &str,
+        settings: &ExperimentSettings,
+        phase: &str,
+    ) -> Result<(), PhaseError> {
+        let phases = self.get(experiment)?.phases(settings);
+        if phases.is_empty() {
+            return Err(PhaseError::NoPhases { experiment: experiment.to_owned() });
+        }
+        if phases.iter().any(|known| known == phase) {
+            return Ok(());
+        }
+        let shard = settings.shard().is_some();
+        Err(PhaseError::Unknown { phase: phase.to_owned(), known: named(&phases), shard })
     }
 
     /// The experiment with these settings.

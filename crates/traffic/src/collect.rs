@@ -87,6 +87,7 @@ pub(crate) fn collect(
         }),
         program: retold::PROGRAM.to_owned(),
         forked_from: None,
+        merged_from: Vec::new(),
     };
     let begun = Collector::begin(files.join(", "), started.clone(), time)?;
     let mut writer = RunBuilder {

@@ -11,4 +11,5 @@ mod lab;
 mod moto;
 mod objects;
 mod sent_tables;
+mod shards;
 mod writers;

@@ -21,6 +21,7 @@ fn reported(place: &Place, run: u8, votes: &[&str]) {
         model: json!({}),
         program: "test".to_owned(),
         forked_from: None,
+        merged_from: Vec::new(),
     };
     let mut collector = Collector::begin("test".to_owned(), started.clone(), Time(0)).unwrap();
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "vote"}]});

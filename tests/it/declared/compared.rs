@@ -243,6 +243,7 @@ async fn a_question_of_a_log_may_name_anything_and_an_audit_ends() {
         model: json!({}),
         program: "a stranger".to_owned(),
         forked_from: None,
+        merged_from: Vec::new(),
     });
     let asked = |n: u64| {
         let request = chat("What?");

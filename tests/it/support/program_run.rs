@@ -27,6 +27,7 @@ impl ProgramRun {
             model: json!({}),
             program: "test".to_owned(),
             forked_from: None,
+            merged_from: Vec::new(),
         };
         let collector = Collector::begin("test".to_owned(), started.clone(), Time(0)).unwrap();
         ProgramRun { started, collector }

@@ -83,6 +83,7 @@ pub(crate) fn started() -> Event {
         model: json!({"kind": "simulated", "simulated": true}),
         program: "retold".to_owned(),
         forked_from: None,
+        merged_from: Vec::new(),
     })
 }
 

@@ -71,7 +71,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     gate::sound(&source.log, source.run, "nothing was judged", output)?;
     // A run that nothing can be accepted about is refused before anything is asked.
     accepting::begin(&source)?;
-    let config = NamedConfig { path: config, experiment: Some(NAME.to_owned()), settings };
+    let experiment = Some(NAME.to_owned());
+    let config = NamedConfig { path: config, experiment, settings, shard: None };
     // Nothing is drawn for a judge but the answers of a simulated one.
     let mut study = config.with_seed(global.studies, 0)?;
     study.seed_is_drawn = false;
@@ -86,7 +87,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         same_study(&config, &study, model, folder, global)?.go(global, output)?
     } else {
         let (log_limit, seat) = (None, None);
-        let recording = StudyRecording { config, study, model, log_limit, new, folder, seat };
+        let recording =
+            StudyRecording { config, study, model, log_limit, new, folder, seat, until: None };
         record(recording, global, output)?
     };
     if status != Status::Fine {

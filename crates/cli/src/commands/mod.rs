@@ -21,6 +21,7 @@ mod judge;
 mod label;
 mod log;
 mod man;
+mod merge;
 mod plan;
 mod proxy;
 mod record;
@@ -46,6 +47,7 @@ pub(crate) enum Command {
     Run(run::Args),
     Abandon(abandon::Args),
     Fork(fork::Args),
+    Merge(merge::Args),
     Plan(plan::Args),
     Record(record::Args),
     Replay(replay::Args),
@@ -85,6 +87,7 @@ pub(crate) fn run(
         Command::Run(args) => run::run(args, global, output),
         Command::Abandon(args) => abandon::run(args, global, output),
         Command::Fork(args) => fork::run(args, global, output),
+        Command::Merge(args) => merge::run(args, global, output),
         Command::Plan(args) => plan::run(args, global, output),
         Command::Record(args) => record::run(args, global),
         Command::Proxy(args) => proxy::run(args, global, output),

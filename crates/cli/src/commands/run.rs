@@ -12,6 +12,7 @@ use crate::runs::record::{StudyRecording, record};
 use crate::runs::resume::{same_study, this_run};
 use crate::runs::several::{SeveralRuns, run_all};
 use crate::select::{self, looks_like_a_file};
+use retold_study::shard::Shard;
 
 /// Record runs of studies, or continue interrupted ones.
 ///
@@ -34,6 +35,9 @@ use crate::select::{self, looks_like_a_file};
 ///
 /// With --resume, the experiment runs again from the start: whatever is in the log is answered from
 /// the log, and only the rest is asked. Nothing is asked twice except calls that were in flight.
+///
+/// With --shard and --until, several machines record one study: docs/guide/machines.md describes it.
+///
 /// `retold record --resume RUN -- CMD` continues the run of a program, and `retold import` that of
 /// an original run.
 #[derive(Debug, clap::Args)]
@@ -61,6 +65,13 @@ pub(crate) struct Args {
     /// settings if the config names no outputs.
     #[arg(long, conflicts_with = "resume")]
     new: bool,
+    /// Record only the third of 16 shards (3/16), as a run of its own: on as many machines as there are shards, at the same
+    /// time. `retold merge` makes one run of them.
+    #[arg(long, value_name = "NUMBER/COUNT")]
+    shard: Option<Shard>,
+    /// Stop after a phase, such as phase_3 of a deliberation or round_2 of a game. --resume continues the run.
+    #[arg(long, value_name = "PHASE")]
+    until: Option<String>,
     #[command(flatten)]
     folder: FolderArgs,
     // Last, because clap puts everything that follows under its heading.
@@ -69,22 +80,43 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { configs, config_file, experiment, settings, model, log_limit, resume, new, folder } =
-        args;
+    let Args {
+        configs,
+        config_file,
+        experiment,
+        settings,
+        model,
+        log_limit,
+        resume,
+        new,
+        shard,
+        until,
+        folder,
+    } = args;
     let mut named: Vec<PathBuf> = configs.into_iter().chain(config_file).collect();
     let is_run = |named: &PathBuf| !looks_like_a_file(&named.to_string_lossy());
     if resume
         && (named.is_empty() || named.iter().any(is_run))
-        && (experiment.is_some() || !settings.is_empty())
+        && (experiment.is_some() || !settings.is_empty() || shard.is_some())
     {
         return Err(CliError::usage(
-            "--experiment and --set are for a config, and a run continues with its recorded settings",
+            "--experiment, --set and --shard are for a config, and a run continues with its recorded settings",
         )
         .hint("`retold fork RUN --set KEY=VALUE` records a new run with other settings"));
     }
     if named.len() > 1 {
-        let several =
-            SeveralRuns { named, experiment, settings, model, log_limit, resume, new, folder };
+        let several = SeveralRuns {
+            named,
+            experiment,
+            settings,
+            shard,
+            model,
+            log_limit,
+            resume,
+            new,
+            until,
+            folder,
+        };
         return run_all(several, global, output);
     }
     let config = match named.pop() {
@@ -92,15 +124,17 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         run => {
             let run = run.map(|run| run.to_string_lossy().into_owned());
             let log = select::open(global)?;
-            return this_run(log, run.as_deref(), model, folder, global)?.go(global, output);
+            let pending = this_run(log, run.as_deref(), model, folder, global)?;
+            return pending.until(until, global)?.go(global, output);
         }
     };
-    let config = NamedConfig { path: config, experiment, settings };
+    let config = NamedConfig { path: config, experiment, settings, shard };
     let study = config.study(global.studies)?;
     if resume {
-        return same_study(&config, &study, model, folder, global)?.go(global, output);
+        let pending = same_study(&config, &study, model, folder, global)?;
+        return pending.until(until, global)?.go(global, output);
     }
     let seat = None;
-    let recording = StudyRecording { config, study, model, log_limit, new, folder, seat };
+    let recording = StudyRecording { config, study, model, log_limit, new, folder, seat, until };
     record(recording, global, output)
 }

@@ -273,7 +273,7 @@ fn show_run(
     let RunRecord { started, finished, answers, decisions, failed_attempts, events, .. } = record;
     let state = until.map(|until| state::of(studies, reader, run, until)).transpose()?;
     let checked_events = reader.checked();
-    let parent = started.forked_from;
+    let (parent, shards) = (started.forked_from, &started.merged_from);
     if output.is_json() {
         let mut object = json!({
             "run": run,
@@ -299,6 +299,9 @@ fn show_run(
             "unusable": unusable,
             "checked_events": checked_events,
         });
+        if !shards.is_empty() {
+            object["merged_from"] = json!(shards);
+        }
         if let Some(state) = &state {
             state.add_to(&mut object);
         }
@@ -319,6 +322,11 @@ fn show_run(
         let before = before.map_or_else(String::new, |seq| format!(", before seq {seq}"));
         let again = if retry_failed { ", asking its failed calls again" } else { "" };
         let _ = writeln!(text, "forked from run {parent}{before}{again}");
+    }
+    if !shards.is_empty() {
+        let runs: Vec<String> = shards.iter().map(|run| run.short(8)).collect();
+        let shards = counted(runs.len() as u64, "shard");
+        let _ = writeln!(text, "merged from {shards}: {}", runs.join(" "));
     }
     if started.is_simulated() {
         text.push_str(select::SIMULATED);

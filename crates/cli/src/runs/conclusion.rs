@@ -10,6 +10,7 @@ use crate::runs::config;
 use crate::runs::continuation;
 use crate::runs::folder::{OutputFolder, WrittenFolder};
 use crate::runs::phase_files::PhaseFiles;
+use crate::runs::shards;
 use crate::select::{self, SIMULATED};
 use retold::escaping::printable;
 use retold::event::Event;
@@ -60,6 +61,10 @@ pub(crate) struct ConcludedRun {
     pub(crate) warnings: Vec<String>,
     drawn_seed: Option<u64>,
     settings_of: SettingsOf,
+    /// How to make one run of it and the other shards, if it is one.
+    merge: Option<String>,
+    /// What to do about an answer that no shard has.
+    behind: Vec<String>,
 }
 
 /// Concludes a run that was executed alone, and prints how it ended and what to do next.
@@ -120,8 +125,24 @@ impl RunConclusion {
         let others = [some_unreadable(&ended, &name), some_unfinished(&ended, &name)];
         let warnings = some_failed.into_iter().chain(others.into_iter().flatten()).collect();
         let started = select::started(log.reader()?.as_mut(), run)?;
-        let go_on = continuation::command(global.studies, &started, &name);
-        let go_on = format!("{go_on}{servers}");
+        let (go_on, behind) = match &ended.finish {
+            Finish::Stopped(Stop::NotInShards { labels, .. }) => {
+                let behind = shards::behind(&log, &started, labels, global)?;
+                (shards::merge_again(log.reader()?.as_mut(), &started)?, behind)
+            }
+            _ => {
+                let go_on = continuation::command(global.studies, &started, &name);
+                (format!("{go_on}{servers}"), Vec::new())
+            }
+        };
+        let is_done = match &ended.finish {
+            Finish::Finished => true,
+            Finish::Stopped(Stop::Reached { phase }) => {
+                shards::goes_no_further(&started, phase, global)
+            }
+            _ => false,
+        };
+        let merge = shards::merge_when_done(&started, global).filter(|_| is_done);
         Ok(ConcludedRun {
             ended,
             log,
@@ -137,6 +158,8 @@ impl RunConclusion {
             warnings,
             drawn_seed,
             settings_of,
+            merge,
+            behind,
         })
     }
 }
@@ -291,6 +314,7 @@ impl ConcludedRun {
     pub(crate) fn as_json(&self) -> Value {
         let ExecutionResult { finish, progress, outcome_digest, report, took, .. } = &self.ended;
         let stop = match finish {
+            Finish::Stopped(Stop::Reached { .. }) => None,
             Finish::Stopped(stop) if self.outcome() == "stopped" => Some(stop.to_string()),
             _ => None,
         };
@@ -311,6 +335,9 @@ impl ConcludedRun {
             "report": report.json,
             "error": stop.or(self.error.as_ref().map(|e| e.message.clone())),
         });
+        if let Finish::Stopped(Stop::Reached { phase }) = finish {
+            object["stopped_after"] = phase.as_str().into();
+        }
         if let Some(WrittenFolder { folder, .. }) = &self.written {
             object["outputs"] = folder.as_str().into();
         }
@@ -321,11 +348,14 @@ impl ConcludedRun {
         let ExecutionResult { finish, progress, outcome_digest, report, took, .. } = &self.ended;
         let is_finished = matches!(finish, Finish::Finished);
         let (run, outcome) = (self.run, self.outcome());
-        let mut text = format!(
-            "run {run} {outcome}{}, in {:.2} s\n",
-            if is_finished { format!(": {}", answers(progress)) } else { so_far(progress) },
-            took.as_secs_f64()
-        );
+        let how_far = match finish {
+            Finish::Finished => format!(": {}", answers(progress)),
+            Finish::Stopped(Stop::Reached { phase }) => {
+                format!(" after {phase}: {}", answers(progress))
+            }
+            _ => so_far(progress),
+        };
+        let mut text = format!("run {run} {outcome}{how_far}, in {:.2} s\n", took.as_secs_f64());
         if self.simulated {
             text.push_str(SIMULATED);
         }
@@ -347,19 +377,27 @@ impl ConcludedRun {
         }
         // The error has the hints for failed calls.
         if self.error.is_none() {
-            text.push_str(&next_steps(outcome, &self.name, &self.go_on, self.has_parsers));
+            let next = next_steps(outcome, &self.name, &self.go_on, self.has_parsers);
+            text.push_str(match &self.merge {
+                // It would stop there again.
+                Some(_) if !is_finished => "\nnext:\n",
+                _ => &next,
+            });
+            text.push_str(self.merge.as_deref().unwrap_or_default());
         }
         text
     }
 
     /// The exit code, or the error that it ended with.
     pub(crate) fn result(self) -> Result<Status, CliError> {
-        let ConcludedRun { ended, go_on, unwritten, error, .. } = self;
+        let ConcludedRun { ended, go_on, unwritten, error, behind, .. } = self;
         let status = match &ended.finish {
             Finish::Stopped(Stop::Interrupted) => Status::Interrupted,
             _ => Status::Fine,
         };
-        stopped(ended, &go_on).or(unwritten).or(error).map_or(Ok(status), Err)
+        let stopped = stopped(ended, &go_on)
+            .map(|error| behind.into_iter().fold(error, |error, hint| error.hint(hint)));
+        stopped.or(unwritten).or(error).map_or(Ok(status), Err)
     }
 
     /// Stores what it leaves for later runs, and says so on stderr.
@@ -485,12 +523,17 @@ pub(crate) fn begun(
 pub(crate) fn stopped(ended: ExecutionResult, go_on: &str) -> Option<CliError> {
     let Finish::Stopped(stop) = ended.finish else { return None };
     match stop {
-        Stop::Interrupted => None,
+        Stop::Interrupted | Stop::Reached { .. } => None,
         stop if is_left(&stop) => None,
         stop => {
             // An error in the experiment itself would recur after a resume.
-            let resumable =
-                !matches!(stop, Stop::Diverged(_) | Stop::Invalid { .. } | Stop::AskedTwice { .. });
+            let resumable = !matches!(
+                stop,
+                Stop::Diverged(_)
+                    | Stop::Invalid { .. }
+                    | Stop::AskedTwice { .. }
+                    | Stop::NotInShards { .. }
+            );
             if let Stop::Log(LogError::Full { why, .. }) = &stop {
                 let hint = make_room(*why, go_on);
                 return Some(CliError::new(Status::Io, stop.to_string()).hint(hint));

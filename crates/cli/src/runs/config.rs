@@ -8,6 +8,7 @@ use crate::error::CliError;
 use crate::run_id::random_seed;
 use crate::runs::settings::{as_json, as_recorded};
 use retold::event::RunStarted;
+use retold_study::shard::Shard;
 use retold_study::studies::Studies;
 use retold_study::study::Study;
 
@@ -20,6 +21,8 @@ pub(crate) struct NamedConfig {
     pub(crate) experiment: Option<String>,
     /// The changes from flags: `KEY=VALUE`.
     pub(crate) settings: Vec<String>,
+    /// Which part of the study is recorded; `None` for all of it.
+    pub(crate) shard: Option<Shard>,
 }
 
 impl NamedConfig {
@@ -30,8 +33,12 @@ impl NamedConfig {
 
     /// The same with this seed if it names none.
     pub(crate) fn with_seed(&self, studies: &Studies, seed: u64) -> Result<Study, CliError> {
-        let NamedConfig { path, experiment, settings } = self;
-        Ok(studies.study(path, experiment.as_deref(), settings, seed)?)
+        let NamedConfig { path, experiment, settings, shard } = self;
+        let mut study = studies.study(path, experiment.as_deref(), settings, seed)?;
+        if let Some(shard) = shard {
+            studies.shard(&mut study, *shard)?;
+        }
+        Ok(study)
     }
 
     /// The study with the seed of a run, unless the config names another: it may be that of the run.

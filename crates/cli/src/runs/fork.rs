@@ -99,6 +99,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         settings: study,
         prices: model.prices()?,
         model: Some(answerer),
+        until: None,
         trace: None,
     };
     let (is_finished, claims) = (false, Vec::new());

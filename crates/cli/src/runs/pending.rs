@@ -45,6 +45,23 @@ impl PendingRun {
         Ok(())
     }
 
+    /// Lets it stop after a phase.
+    ///
+    /// # Errors
+    /// If its study has no such phase.
+    pub(crate) fn until(
+        mut self,
+        phase: Option<String>,
+        global: &Global,
+    ) -> Result<Self, CliError> {
+        if let Some(phase) = &phase {
+            let StudyExecution { started, settings, .. } = &self.execution;
+            global.studies.check_phase(&started.experiment, &settings.experiment, phase)?;
+        }
+        self.execution.until = phase;
+        Ok(self)
+    }
+
     /// Executes it and reports how it ended.
     pub(crate) fn go(mut self, global: &Global, output: &Output) -> Result<Status, CliError> {
         self.begin_trace(None, global)?;

@@ -33,6 +33,8 @@ pub(crate) struct StudyRecording {
     pub(crate) folder: FolderArgs,
     /// The person who takes part, if any.
     pub(crate) seat: Option<Answerer>,
+    /// The phase after which it stops; `None` if it goes on to its end.
+    pub(crate) until: Option<String>,
 }
 
 /// Records a run and reports how it ended.
@@ -62,14 +64,26 @@ pub(crate) struct PreparedRecording {
     started: RunStarted,
     flags: FolderArgs,
     folder: Option<OutputFolder>,
+    until: Option<String>,
 }
 
 impl PreparedRecording {
     /// Finds all errors before the log is changed.
     pub(crate) fn new(recording: StudyRecording, global: &Global) -> Result<Self, CliError> {
-        let StudyRecording { config, mut study, model, log_limit: _, new, folder: flags, seat } =
-            recording;
+        let StudyRecording {
+            config,
+            mut study,
+            model,
+            log_limit: _,
+            new,
+            folder: flags,
+            seat,
+            until,
+        } = recording;
         let studies = global.studies;
+        if let Some(phase) = &until {
+            studies.check_phase(&study.experiment, &study.settings.experiment, phase)?;
+        }
         model.apply(studies, &study.experiment, &mut study.settings)?;
         let runtime = study.settings.runtime.clone();
         let scripted = match runtime.model.kind {
@@ -107,6 +121,7 @@ impl PreparedRecording {
             started,
             flags,
             folder,
+            until,
         })
     }
 
@@ -127,6 +142,7 @@ impl PreparedRecording {
             mut started,
             flags,
             folder,
+            until,
         } = self;
         let mut claims = Vec::new();
         if !new {
@@ -161,6 +177,7 @@ impl PreparedRecording {
             settings: study.settings,
             prices: model.prices()?,
             model: Some(answerer),
+            until,
             trace: None,
         };
         Ok(PendingRun { execution, conclusion, is_finished: false, is_played, claims })
@@ -169,7 +186,7 @@ impl PreparedRecording {
 
 /// The folder that a run will write: the first free one with its name. It is claimed, unless the
 /// name is, and its number is recorded.
-fn chosen(
+pub(crate) fn chosen(
     folder: OutputFolder,
     study: &Study,
     log: &Log,
@@ -209,5 +226,6 @@ pub(crate) fn started(study: &Study, model: &dyn Model) -> Result<RunStarted, Cl
         model: as_json(serde_json::to_value(model.info()))?,
         program: retold::PROGRAM.to_owned(),
         forked_from: None,
+        merged_from: Vec::new(),
     })
 }

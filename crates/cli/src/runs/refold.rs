@@ -68,6 +68,7 @@ pub(crate) fn refold(
         settings,
         prices: Prices::default(),
         model: None,
+        until: None,
         trace: None,
     };
     let count = decisions.len() as u64;

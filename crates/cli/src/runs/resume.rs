@@ -247,6 +247,7 @@ fn continued(
         settings,
         prices: model.prices()?,
         model: answerer,
+        until: None,
         trace: None,
     };
     Ok(PendingRun { execution, conclusion, is_finished, is_played, claims: Vec::new() })

@@ -36,6 +36,8 @@ pub(crate) struct StudyExecution {
     pub(crate) settings: StudySettings,
     pub(crate) prices: Prices,
     pub(crate) model: Option<Answerer>,
+    /// The phase after which it stops; `None` if it goes on to its end.
+    pub(crate) until: Option<String>,
     /// Where its phases are reported; `None` if nowhere.
     pub(crate) trace: Option<TraceTo>,
 }
@@ -174,7 +176,8 @@ impl ReadyExecution {
         together: &Together<'_>,
         global: &Global,
     ) -> Result<Self, CliError> {
-        let StudyExecution { log, run, mode, started, settings, prices, model, trace } = session;
+        let StudyExecution { log, run, mode, started, settings, prices, model, until, trace } =
+            session;
         if mode == Mode::Resume {
             refuse_closed(&log, run)?;
         }
@@ -197,6 +200,7 @@ impl ReadyExecution {
             throttle,
             prices,
             shared_budget: together.shared_budget.clone(),
+            until,
             rehearsal,
             signal: together.signal.clone(),
             on_progress: together.display.of_run(number),

@@ -16,6 +16,7 @@ use crate::runs::session;
 use crate::runs::summary::{RunSummary, summarised};
 use crate::select::{self, looks_like_a_file};
 use retold::log::Log;
+use retold_study::shard::Shard;
 use retold_study::study::Study;
 
 /// Runs to be recorded or continued in one command.
@@ -24,10 +25,12 @@ pub(crate) struct SeveralRuns {
     pub(crate) named: Vec<PathBuf>,
     pub(crate) experiment: Option<String>,
     pub(crate) settings: Vec<String>,
+    pub(crate) shard: Option<Shard>,
     pub(crate) model: ModelArgs,
     pub(crate) log_limit: Option<u64>,
     pub(crate) resume: bool,
     pub(crate) new: bool,
+    pub(crate) until: Option<String>,
     pub(crate) folder: FolderArgs,
 }
 
@@ -83,6 +86,7 @@ impl SeveralRuns {
             path: path.to_owned(),
             experiment: self.experiment.clone(),
             settings: self.settings.clone(),
+            shard: self.shard,
         }
     }
 
@@ -95,6 +99,7 @@ impl SeveralRuns {
             new: self.new,
             folder: self.folder,
             seat: None,
+            until: self.until.clone(),
         }
     }
 
@@ -141,7 +146,7 @@ impl SeveralRuns {
             };
             // One that is named twice is continued once.
             if taken.insert(continued.execution.run) {
-                pending.push(continued);
+                pending.push(continued.until(self.until.clone(), global)?);
             }
         }
         Ok(pending)

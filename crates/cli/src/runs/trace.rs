@@ -124,6 +124,9 @@ impl Trace {
         let (level, what) = match &ended.finish {
             Finish::Finished => ("INFO", "finished".to_owned()),
             Finish::Stopped(Stop::Interrupted) => ("WARNING", "interrupted".to_owned()),
+            Finish::Stopped(stop @ Stop::Reached { .. }) => {
+                ("INFO", printable(&stop.to_string(), 500))
+            }
             Finish::Stopped(stop) => {
                 ("ERROR", format!("stopped: {}", printable(&stop.to_string(), 500)))
             }

@@ -11,7 +11,7 @@ use retold::totals::{
 
 /// A run in numbers. Names come from the log, so they are shown inert.
 pub(crate) fn text(figures: &Figures) -> String {
-    let Figures { all, replay, models, accepted, resumed, forked_from, .. } = figures;
+    let Figures { all, replay, models, accepted, resumed, forked_from, merged_from, .. } = figures;
     let mut text = part(all, "");
     // With several models, each says it for itself.
     if let [(name, only)] = models.iter().collect::<Vec<_>>().as_slice() {
@@ -21,10 +21,14 @@ pub(crate) fn text(figures: &Figures) -> String {
         &all.saved;
     let parent = forked_from.map_or_else(String::new, |run| format!(" {}", run.short(8)));
     let times = counted(*resumed, "time");
+    let others = match merged_from {
+        0 => "of other runs".to_owned(),
+        shards => format!("of the {} that it is merged from", counted(*shards as u64, "shard")),
+    };
     let lines = [
         (within_run, "used again within the run".to_owned()),
         (from_parent, format!("of the run{parent} that it is a fork of")),
-        (from_other_runs, "of other runs".to_owned()),
+        (from_other_runs, others),
         (kept, format!("that it had when it was continued ({times})")),
     ];
     for (saved, what) in lines.iter().filter(|(saved, _)| saved.answers > 0) {

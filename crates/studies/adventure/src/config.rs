@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::policy::Policy;
 use retold::model::{Limits, RetryPolicy};
 use retold_study::config::{ModelConfig, RequestConfig, drawn_if_left_out};
+use retold_study::shard::Shard;
 use retold_study::template::TemplateText;
 
 /// The config file.
@@ -110,6 +111,9 @@ pub struct Settings {
     pub config: Config,
     /// All templates, complete.
     pub prompts: Vec<TemplateText>,
+    /// The shard that the run is; the whole study if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
 }
 
 impl Config {

@@ -21,12 +21,14 @@ use retold::run::{
 };
 use retold_study::at_once::at_once;
 use retold_study::error::StudyError;
+use retold_study::shard::{Shard, is_in};
 use retold_study::template::Templates;
 
 /// A game master tells a story, and a player chooses how it continues.
 pub struct Adventure {
     pub(super) config: Config,
     pub(super) prompts: Templates,
+    shard: Option<Shard>,
     narrative: Arc<NarrativeParser>,
     character: Arc<CharacterParser>,
 }
@@ -37,7 +39,7 @@ impl Adventure {
     /// # Errors
     /// The setting with which it cannot be run.
     pub fn new(settings: Settings) -> Result<Self, StudyError> {
-        let Settings { config, prompts: templates } = settings;
+        let Settings { config, prompts: templates, shard } = settings;
         check::check(&config)?;
         let version = config.parser_version.unwrap_or(1);
         let unmade = |e| StudyError::part("parser_version", e);
@@ -46,6 +48,7 @@ impl Adventure {
             narrative: Arc::new(narrative_parser(version).map_err(unmade)?),
             character: Arc::new(character_parser(version).map_err(unmade)?),
             config,
+            shard,
         };
         // A template with an unknown variable is refused before anything is recorded.
         adventure.try_out()?;
@@ -73,10 +76,15 @@ impl Adventure {
         self.character.parse("").value
     }
 
+    /// The numbers of its games.
+    fn games(&self) -> impl Iterator<Item = u32> {
+        (1..=self.config.games).filter(|game| is_in(self.shard, *game as usize - 1))
+    }
+
     /// Creates the hero of every game, and begins it.
     async fn begin(&self, run: &mut Run<Self>, origins: &mut GameOrigins) -> Result<(), Stop> {
         let request = self.character_request(&self.config.hero)?;
-        let heroes = (1..=self.config.games).map(|game| {
+        let heroes = self.games().map(|game| {
             self.query((game, None), "hero", request.clone(), &self.character, Vec::new())
         });
         let heroes = at_once(heroes, |query| &query.request)?;
@@ -189,12 +197,12 @@ impl Experiment for Adventure {
     }
 
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
-        let Config { games, turns, player, .. } = &self.config;
+        let Config { turns, player, .. } = &self.config;
         let choices = match player {
             Policy::Model | Policy::Human => turns - 1,
             Policy::First | Policy::Random => 0,
         };
-        run.expect(u64::from(*games) * u64::from(1 + turns + choices));
+        run.expect(self.games().count() as u64 * u64::from(1 + turns + choices));
         let mut origins = GameOrigins::default();
         self.begin(run, &mut origins).await?;
         for turn in 1..=*turns {

@@ -12,6 +12,7 @@ use retold_study::config::{ConfigError, ConfigFile, RequestConfig, schema_of};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::registration::{Choice, Play};
 use retold_study::settings::ExperimentSettings;
+use retold_study::shard::{Sharding, steps};
 use retold_study::study::Study;
 use serde_json::Value;
 
@@ -57,6 +58,15 @@ impl Registration for AdventureStudy {
         let Config { request, player_request, player, .. } = &settings.config;
         let plays = (*player == Policy::Model).then_some(player_request.as_ref()).flatten();
         [Some(request), plays].into_iter().flatten().filter_map(RequestConfig::sample).collect()
+    }
+
+    fn sharding(&self, settings: &ExperimentSettings) -> Sharding {
+        let count = settings.typed::<Settings>().map_or(0, |settings| settings.config.games);
+        Sharding::Into { parts: "games", count: count as usize }
+    }
+
+    fn phases(&self, settings: &ExperimentSettings) -> Vec<String> {
+        steps("turn", settings.typed::<Settings>().map_or(0, |settings| settings.config.turns))
     }
 
     fn model_names(&self) -> &'static [&'static str] {

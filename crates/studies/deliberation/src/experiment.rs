@@ -22,6 +22,7 @@ use retold::parse::vote;
 use retold::prompt::CanonicalError;
 use retold::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, Stop};
 use retold_study::error::StudyError;
+use retold_study::shard::{Shard, is_in};
 
 /// Votes before and after reading other views, in four conditions.
 pub struct Deliberation {
@@ -32,6 +33,7 @@ pub struct Deliberation {
     pub(super) prompts: DeliberationPrompts,
     pub(super) opposition: &'static dyn Method,
     pub(super) parsers: DeliberationParsers,
+    shard: Option<Shard>,
 }
 
 /// Every parser of the experiment.
@@ -61,7 +63,7 @@ impl Deliberation {
     /// # Errors
     /// The setting with which it cannot be run.
     pub fn new(settings: Settings) -> Result<Self, StudyError> {
-        let Settings { config, prompts, personas, pool, original } = settings;
+        let Settings { config, prompts, personas, pool, original, shard } = settings;
         check_counts(&config)?;
         let needed = config.participants();
         if personas.len() < needed {
@@ -89,10 +91,11 @@ impl Deliberation {
             // Runs without a pool draw nothing from it.
             pool: pool.unwrap_or_default(),
             config,
+            shard,
         })
     }
 
-    /// Enrols the participants, with their personas and conditions.
+    /// Enrols the participants, with their personas and conditions. Those of all are drawn, so that a shard has the same.
     fn enrol(&self, run: &mut Run<Self>, origins: &FactOrigins) -> Result<(), Stop> {
         let per_condition = self.config.participants_per_condition as usize;
         let conditions = match &self.original {
@@ -102,6 +105,9 @@ impl Deliberation {
         let drawn = self.pool.drawn.iter().map(Option::as_ref).chain(std::iter::repeat(None));
         let people = conditions.into_iter().zip(&self.personas).zip(drawn);
         for (number, ((condition, persona), drawn)) in (1..).zip(people) {
+            if !is_in(self.shard, number - 1) {
+                continue;
+            }
             let participant_id = participant_id(number);
             let base_persona = persona.clone();
             let id = participant_id.clone();
@@ -178,15 +184,22 @@ impl Experiment for Deliberation {
             self.take_explanations(run, original)?;
         }
         run.mark("phase_1")?;
-        self.begin(run, 2)?;
-        self.check_threshold(run)?;
-        run.mark("phase_2")?;
-        if run.state().termination_reason.is_some() {
-            return Ok(());
+        // It takes the votes of all participants to end here, so a shard goes on.
+        if self.shard.is_none() {
+            self.begin(run, 2)?;
+            self.check_threshold(run)?;
+            run.mark("phase_2")?;
+            if run.state().termination_reason.is_some() {
+                return Ok(());
+            }
         }
         self.begin(run, 3)?;
         self.clarify(run, origins).await?;
         run.mark("phase_3")?;
+        if self.shard.is_some() {
+            // From here on, what participants read depends on those of the other shards.
+            return run.stop_after("phase_3");
+        }
         match self.original.as_ref().filter(|original| !original.has_summaries) {
             Some(original) => self.take_the_rest(run, original)?,
             None => self.cross_pollinate_and_challenge(run, origins).await?,

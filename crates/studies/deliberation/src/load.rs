@@ -31,7 +31,7 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
     };
     let runtime = runtime(&config);
     let config = config.without_runtime();
-    let settings = Settings { config, prompts, personas, pool: None, original: None };
+    let settings = Settings { config, prompts, personas, pool: None, original: None, shard: None };
     Ok(Study::new(NAME, seed, settings, runtime))
 }
 

@@ -7,6 +7,7 @@ use super::personas::FromPool;
 use super::taken_over::FromOriginal;
 use retold::prompt::{ChatRequest, EmbeddingRequest, Message, Request, RequestError};
 use retold_study::config::ModelConfig;
+use retold_study::shard::Shard;
 use retold_study::template::TemplateText;
 
 /// Everything that is needed to run it again.
@@ -26,6 +27,9 @@ pub struct Settings {
     /// What is taken from the pool and added to it, if it is used. A replay does not need the pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<FromPool>,
+    /// The shard that the run is; the whole study if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
 }
 
 impl Config {

@@ -13,6 +13,7 @@ use retold_study::config::{ConfigError, ConfigFile, ModelKind, Runtime, schema_o
 use retold_study::error::{BoxError, StudyError};
 use retold_study::registration::Originals;
 use retold_study::settings::ExperimentSettings;
+use retold_study::shard::Sharding;
 use retold_study::study::{SettingsOf, StoreResult, Study};
 use serde_json::Value;
 
@@ -73,6 +74,26 @@ impl Registration for DeliberationStudy {
         let Ok(settings) = settings.typed::<Settings>() else { return Vec::new() };
         let single = settings.config.chat(vec![Message::new(Role::User, "?")]);
         [single, settings.config.embedding("?")].into_iter().filter_map(Result::ok).collect()
+    }
+
+    fn sharding(&self, settings: &ExperimentSettings) -> Sharding {
+        match settings.typed::<Settings>() {
+            Ok(settings) if settings.config.use_persona_storage => Sharding::Not {
+                because: "every run adds to its pool of personas, so each shard would find another one \
+                          (use_persona_storage: false does without it)",
+            },
+            settings => {
+                let count = settings.map_or(0, |settings| settings.config.participants());
+                Sharding::Into { parts: "participants", count }
+            }
+        }
+    }
+
+    /// A shard has neither the phases after the clarification nor phase 2, in which all votes are counted.
+    fn phases(&self, settings: &ExperimentSettings) -> Vec<String> {
+        let is_shard = settings.shard().is_some();
+        let phases = (0..=7).filter(|phase| !is_shard || [0, 1, 3].contains(phase));
+        phases.map(|phase| format!("phase_{phase}")).collect()
     }
 
     fn model_names(&self) -> &'static [&'static str] {

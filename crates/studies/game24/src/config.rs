@@ -15,6 +15,7 @@ use retold_study::config::{
     ConfigError, ConfigFile, ModelConfig, RequestConfig, Runtime, drawn_if_left_out,
 };
 use retold_study::error::StudyError;
+use retold_study::shard::{Shard, is_in};
 use retold_study::study::Study;
 use retold_study::template::TemplateText;
 
@@ -96,6 +97,26 @@ pub struct Settings {
     pub parser: String,
     /// The parameters of every request.
     pub request: RequestConfig,
+    /// The shard that the run is; the whole study if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
+}
+
+impl Settings {
+    /// With the puzzles of its shard alone, if it is one.
+    pub(super) fn of_shard(self) -> Settings {
+        let shard = self.shard;
+        let samples = match self.samples {
+            SampleCounts::ByPuzzle(list) => SampleCounts::ByPuzzle(of_shard(shard, list)),
+            other => other,
+        };
+        Settings { puzzles: of_shard(shard, self.puzzles), samples, ..self }
+    }
+}
+
+fn of_shard<T>(shard: Option<Shard>, list: Vec<T>) -> Vec<T> {
+    let mine = list.into_iter().enumerate().filter(|(place, _)| is_in(shard, *place));
+    mine.map(|(_, item)| item).collect()
 }
 
 /// Reads a config file and everything it names.
@@ -132,6 +153,7 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
         template: TemplateText { name: template, text },
         parser: format!("{}@{version}", GAME24.name),
         request,
+        shard: None,
     };
     let runtime = Runtime { model, limits, retry, ..Runtime::default() };
     Ok(Study::new(NAME, seed, settings, runtime))

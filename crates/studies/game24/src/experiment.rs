@@ -43,6 +43,7 @@ impl Game24 {
 
     fn checked(settings: Settings) -> Result<Self, StudyError> {
         settings.samples.check(settings.puzzles.len())?;
+        let settings = settings.of_shard();
         let version = version(&settings.parser)?;
         let template = &settings.template;
         let templates = Templates::new([(template.name.clone(), template.text.clone())]);

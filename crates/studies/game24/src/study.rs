@@ -10,6 +10,7 @@ use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile, schema_of};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::settings::ExperimentSettings;
+use retold_study::shard::Sharding;
 use retold_study::study::Study;
 use serde_json::Value;
 
@@ -59,6 +60,11 @@ impl Registration for Game24Study {
     fn samples(&self, settings: &ExperimentSettings) -> Vec<Request> {
         let Ok(settings) = settings.typed::<Settings>() else { return Vec::new() };
         settings.request.sample().into_iter().collect()
+    }
+
+    fn sharding(&self, settings: &ExperimentSettings) -> Sharding {
+        let count = settings.typed::<Settings>().map_or(0, |settings| settings.puzzles.len());
+        Sharding::Into { parts: "puzzles", count }
     }
 
     fn model_names(&self) -> &'static [&'static str] {

@@ -21,6 +21,7 @@ use retold::parse::MakeError;
 use retold::parse::text::vector;
 use retold::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, Stop};
 use retold_study::error::StudyError;
+use retold_study::shard::{Shard, is_in};
 use retold_study::template::Templates;
 
 /// Public goods games.
@@ -29,6 +30,7 @@ pub struct PublicGoods {
     pub(super) rules: GameRules,
     pub(super) prompts: Templates,
     pub(super) parsers: PublicGoodsParsers,
+    shard: Option<Shard>,
 }
 
 /// Every parser of the experiment.
@@ -62,7 +64,7 @@ impl PublicGoods {
     /// # Errors
     /// The setting with which it cannot be run.
     pub fn new(settings: Settings) -> Result<Self, StudyError> {
-        let Settings { config, prompts: templates } = settings;
+        let Settings { config, prompts: templates, shard } = settings;
         check_counts(&config)?;
         let parsers = PublicGoodsParsers::new(&config);
         Ok(PublicGoods {
@@ -70,6 +72,7 @@ impl PublicGoods {
             prompts: Templates::all_of(prompts::NAMES, &templates)?,
             parsers: parsers.map_err(|e| StudyError::part("parser_version", e))?,
             config,
+            shard,
         })
     }
 
@@ -82,7 +85,12 @@ impl PublicGoods {
         Ok(PublicGoods::new(settings)?.try_out()?)
     }
 
-    /// Seats the players of each game, with their avatars.
+    /// Whether it has a game: all of them, unless it is a shard.
+    fn has(&self, game: u32) -> bool {
+        is_in(self.shard, game as usize - 1)
+    }
+
+    /// Seats the players of each game, with their avatars. Those of all games are drawn, so that a shard has the same.
     fn seat(&self, run: &mut Run<Self>, origins: &mut PlayerOrigins) -> Result<(), Stop> {
         let mut rng = run.rng("avatars");
         for game in 1..=self.config.games {
@@ -90,7 +98,7 @@ impl PublicGoods {
                 Some(avatars) => avatars.to_vec(),
                 None => avatars::draw(self.config.group_size, &mut rng),
             };
-            for (agent, avatar) in (0..).zip(avatars) {
+            for (agent, avatar) in (0..).zip(avatars).filter(|_| self.has(game)) {
                 let llm_model = self.config.model_of(agent).to_owned();
                 let seated = Fact::Seated { game, agent, avatar, llm_model };
                 origins.record(run, seated, &[])?;
@@ -114,7 +122,8 @@ impl PublicGoods {
 
     /// The number of questions if nobody fails.
     fn expected(&self) -> u64 {
-        let Config { games, group_size, game_length, .. } = self.config;
+        let Config { group_size, game_length, .. } = self.config;
+        let games = (1..=self.config.games).filter(|game| self.has(*game)).count() as u64;
         let stages = [
             true,
             self.config.communication_enabled,
@@ -123,7 +132,7 @@ impl PublicGoods {
             self.config.reasoning.embedding_model.is_some(),
         ];
         let stages = stages.into_iter().map(u64::from).sum::<u64>();
-        u64::from(games) * u64::from(group_size) * u64::from(game_length) * stages
+        games * u64::from(group_size) * u64::from(game_length) * stages
     }
 }
 

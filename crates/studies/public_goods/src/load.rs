@@ -21,6 +21,6 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
         retry: config.retry,
         ..Runtime::default()
     };
-    let settings = Settings { config: config.without_runtime(), prompts };
+    let settings = Settings { config: config.without_runtime(), prompts, shard: None };
     Ok(Study::new(NAME, seed, settings, runtime))
 }

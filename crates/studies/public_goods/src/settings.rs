@@ -6,6 +6,7 @@ use super::config::Config;
 use retold::model::{Limits, RetryPolicy};
 use retold::prompt::{ChatRequest, EmbeddingRequest, Message, Request, RequestError};
 use retold_study::config::ModelConfig;
+use retold_study::shard::Shard;
 use retold_study::template::TemplateText;
 
 /// Everything that is needed to run it again.
@@ -16,6 +17,9 @@ pub struct Settings {
     pub config: Config,
     /// All templates, complete.
     pub prompts: Vec<TemplateText>,
+    /// The shard that the run is; the whole study if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
 }
 
 impl Config {

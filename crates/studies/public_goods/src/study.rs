@@ -12,6 +12,7 @@ use retold_study::config::{ConfigError, ConfigFile, schema_of};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::registration::Originals;
 use retold_study::settings::ExperimentSettings;
+use retold_study::shard::{Sharding, steps};
 use retold_study::study::Study;
 use serde_json::Value;
 
@@ -68,6 +69,15 @@ impl Registration for PublicGoodsStudy {
         let message = || vec![Message::new(Role::User, "?")];
         let chats = (0..config.group_size).map(|agent| config.chat(agent, message()));
         chats.chain(config.embedding("?")).filter_map(Result::ok).collect()
+    }
+
+    fn sharding(&self, settings: &ExperimentSettings) -> Sharding {
+        let count = settings.typed::<Settings>().map_or(0, |settings| settings.config.games);
+        Sharding::Into { parts: "games", count: count as usize }
+    }
+
+    fn phases(&self, settings: &ExperimentSettings) -> Vec<String> {
+        steps("round", settings.typed::<Settings>().map_or(0, |own| own.config.game_length))
     }
 
     fn model_names(&self) -> &'static [&'static str] {

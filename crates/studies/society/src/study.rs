@@ -11,6 +11,7 @@ use retold_study::config::{ConfigError, ConfigFile, RequestConfig, schema_of};
 use retold_study::error::{BoxError, StudyError};
 use retold_study::registration::Originals;
 use retold_study::settings::ExperimentSettings;
+use retold_study::shard::{Sharding, steps};
 use retold_study::study::Study;
 use serde_json::Value;
 
@@ -60,6 +61,16 @@ impl Registration for SocietyStudy {
         let models = settings.models.iter().map(|share| share.model.clone());
         let requests = models.map(|model| RequestConfig { model, ..settings.request.clone() });
         requests.filter_map(|request| request.sample()).collect()
+    }
+
+    fn sharding(&self, _: &ExperimentSettings) -> Sharding {
+        Sharding::Not {
+            because: "what an agent does changes what the others are asked the next day",
+        }
+    }
+
+    fn phases(&self, settings: &ExperimentSettings) -> Vec<String> {
+        steps("day", settings.typed::<Settings>().map_or(0, |settings| settings.days))
     }
 
     fn model_names(&self) -> &'static [&'static str] {

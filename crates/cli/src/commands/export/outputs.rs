@@ -14,6 +14,7 @@ use crate::runs::settings::experiment_of;
 use crate::select;
 use retold::run::RunRecord;
 use retold_study::run_name::folder_number;
+use retold_study::settings::ExperimentSettings;
 use retold_wire::PROGRAM;
 
 pub(super) fn run(
@@ -39,7 +40,13 @@ pub(super) fn run(
             .hint(format!("`retold report {name} -o FILE.html` writes a page about it")));
     }
     let experiment = experiment_of(global.studies, &record)?;
-    let name = || experiment.output_name_any().unwrap_or_else(|| selected.run.to_string());
+    let name = || match experiment.output_name_any() {
+        Some(name) => {
+            let settings: ExperimentSettings = record.started.settings["experiment"].clone().into();
+            settings.named(name)
+        }
+        None => selected.run.to_string(),
+    };
     let number = folder_number(&record.started.settings);
     let folder = match to {
         Some(folder) => folder,

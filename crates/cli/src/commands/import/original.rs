@@ -195,6 +195,7 @@ impl Execution {
             settings: study.settings.clone(),
             prices: Prices::default(),
             model: Some(model),
+            until: None,
             trace: None,
         };
         let ended = begun(session::go(session, global)?, &log, run)?;

@@ -54,6 +54,7 @@ pub(super) fn show(
         settings,
         prices: Prices::default(),
         model,
+        until: None,
         trace: None,
     };
     let found = match session::rehearse(session, rehearsal, global)?.finish {

@@ -30,7 +30,7 @@ pub(super) fn show(
     output: &Output,
 ) -> Result<Status, CliError> {
     let (path, settings) = (config.to_owned(), args.settings.clone());
-    let named = NamedConfig { path, experiment: None, settings };
+    let named = NamedConfig { path, experiment: None, settings, shard: None };
     let study = named.study(global.studies)?;
     let (experiment, seed) = (study.experiment.clone(), study.seed);
     let drawn = if study.seed_is_drawn { drawn_seed(seed) } else { String::new() };
@@ -95,6 +95,7 @@ fn simulated(
         settings: study.settings,
         prices: Prices::default(),
         model: Some(model),
+        until: None,
         trace: None,
     };
     match session::go(session, global)?.finish {

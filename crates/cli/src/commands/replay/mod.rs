@@ -104,6 +104,7 @@ fn replayed(
         settings,
         prices: Prices::default(),
         model: None,
+        until: None,
         trace: None,
     };
     let ended = session::go(session, global)?;

@@ -40,7 +40,8 @@ pub(crate) fn run(
         return Err(wrong(&source, folder, &replaced));
     }
     let (mode, prices, model) = (Mode::Rehearse, Prices::default(), None);
-    let session = StudyExecution { log, run, mode, started, settings, prices, model, trace: None };
+    let (until, trace) = (None, None);
+    let session = StudyExecution { log, run, mode, started, settings, prices, model, until, trace };
     let rehearsal = match session::rehearse(session, DryRunSettings::default(), global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
         // If a prompt cannot be built, its template is wrong.

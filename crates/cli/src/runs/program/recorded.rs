@@ -69,6 +69,7 @@ pub(super) fn started(
         model: json!(model()),
         program: retold::PROGRAM.to_owned(),
         forked_from,
+        merged_from: Vec::new(),
     })
 }
 

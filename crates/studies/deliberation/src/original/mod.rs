@@ -39,6 +39,7 @@ pub fn read(folder: &Path) -> Result<Original, OriginalError> {
         personas: files.participants.iter().map(|p| p.base_persona.clone()).collect(),
         pool: None,
         original: Some(taken_over(&files)),
+        shard: None,
     };
     // Without a seed, the original's random choices are unknown; its results are copied.
     let seed = files.config.random_seed.unwrap_or(0);

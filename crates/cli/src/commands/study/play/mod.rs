@@ -99,13 +99,14 @@ fn run(
             let person = play.settings().iter().map(|setting| (*setting).to_owned());
             let settings: Vec<String> = settings.into_iter().chain(person).collect();
             let experiment = Some(study.to_owned());
-            let config = NamedConfig { path: config, experiment, settings };
+            let config = NamedConfig { path: config, experiment, settings, shard: None };
             let study = config.study(global.studies)?;
             let seat = seat_at(&terminal, play, &study.settings.experiment);
             let folder = FolderArgs::default();
             // An unfinished game does not prevent a new one.
             let (log_limit, new) = (None, true);
-            let recording = StudyRecording { config, study, model, log_limit, new, folder, seat };
+            let recording =
+                StudyRecording { config, study, model, log_limit, new, folder, seat, until: None };
             record::record(recording, global, output)
         }
         (_, Some(run), _) => {

@@ -35,7 +35,7 @@ use retold_study::original::{Answers, Original, OriginalError, Outputs};
 pub(super) fn read(folder: &Path) -> Result<Original, OriginalError> {
     let run = TaggedRun::read(folder)?;
     let config = run.config.clone().without_runtime();
-    let settings = Settings { config, prompts: built_in() };
+    let settings = Settings { config, prompts: built_in(), shard: None };
     let source = Some(run.config.experiment_id.clone());
     let answers = Answers {
         info: ModelInfo { kind: "original".to_owned(), source, simulated: run.simulated },

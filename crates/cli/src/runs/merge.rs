@@ -1,0 +1,154 @@
+//! Makes one run of the shards of a study: the whole study is run, and every answer is taken from a shard.
+
+use crate::error::CliError;
+use crate::global::Global;
+use crate::run_id::new_run_id;
+use crate::runs::conclusion::RunConclusion;
+use crate::runs::folder::{FolderArgs, OutputFolder};
+use crate::runs::pending::PendingRun;
+use crate::runs::record::chosen;
+use crate::runs::session::StudyExecution;
+use crate::runs::settings::settings_of;
+use crate::runs::shards::{ShardRun, complete};
+use crate::select;
+use retold::event::RunStarted;
+use retold::id::RunId;
+use retold::log::Log;
+use retold::model::Prices;
+use retold::run::{Mode, how_it_ended};
+use retold_study::study::{SettingsOf, Study, StudySettings};
+
+/// A merge of runs of a log. If the same runs were merged before, that run continues.
+pub(crate) fn merge(
+    log: &Log,
+    runs: &[RunId],
+    folder: FolderArgs,
+    global: &Global,
+) -> Result<PendingRun, CliError> {
+    let mut reader = log.reader()?;
+    let shards = runs.iter().map(|run| ShardRun::new(reader.as_mut(), *run));
+    let shards = complete(shards.collect::<Result<Vec<_>, _>>()?)?;
+    for shard in &shards {
+        select::sound(reader.as_mut(), shard.run, "nothing was merged")?;
+    }
+    let merged_from: Vec<RunId> = shards.iter().map(|shard| shard.run).collect();
+    let [first, ..] = shards.as_slice() else {
+        return Err(CliError::usage("there is nothing to merge"));
+    };
+    let settings = settings_of(global.studies, &first.started)?;
+    let settings = StudySettings { experiment: first.whole(), runtime: settings.runtime };
+    drop(reader);
+    match merged_before(log, &merged_from)? {
+        Some((run, started)) => continued(log, run, started, settings, folder, global),
+        None => begun(log, first, merged_from, settings, folder, global),
+    }
+}
+
+/// The last run that was merged from these shards, and its beginning.
+fn merged_before(log: &Log, shards: &[RunId]) -> Result<Option<(RunId, RunStarted)>, CliError> {
+    let mut reader = log.reader()?;
+    for head in reader.runs()?.into_iter().rev() {
+        // A damaged run is not this one; `retold verify` reports it.
+        let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
+        if started.merged_from == shards {
+            return Ok(Some((head.run, started)));
+        }
+    }
+    Ok(None)
+}
+
+/// A merge that begins.
+fn begun(
+    log: &Log,
+    first: &ShardRun,
+    merged_from: Vec<RunId>,
+    settings: StudySettings,
+    flags: FolderArgs,
+    global: &Global,
+) -> Result<PendingRun, CliError> {
+    let RunStarted { experiment, seed, model, .. } = &first.started;
+    let study = Study {
+        experiment: experiment.clone(),
+        seed: *seed,
+        seed_is_drawn: false,
+        settings: settings.clone(),
+    };
+    let folder = OutputFolder::new(global.studies, experiment, &settings.experiment, flags)?;
+    let (folder, claim, flags) = match folder {
+        Some(folder) => {
+            flags.accepts(&folder)?;
+            folder.can_be_made()?;
+            chosen(folder, &study, log, true, flags, global)?
+        }
+        None => (None, None, flags),
+    };
+    let recorded = serde_json::to_value(&settings);
+    let mut recorded = recorded.map_err(|e| CliError::usage(format!("settings: {e}")))?;
+    flags.remember(&mut recorded);
+    let started = RunStarted {
+        experiment: experiment.clone(),
+        seed: *seed,
+        settings: recorded,
+        model: model.clone(),
+        program: retold::PROGRAM.to_owned(),
+        forked_from: None,
+        merged_from,
+    };
+    let run = new_run_id()?;
+    let mut pending = pending(log, run, started, settings, folder);
+    pending.claims.extend(claim);
+    Ok(pending)
+}
+
+/// A merge that was begun before, and perhaps finished.
+fn continued(
+    log: &Log,
+    run: RunId,
+    started: RunStarted,
+    settings: StudySettings,
+    flags: FolderArgs,
+    global: &Global,
+) -> Result<PendingRun, CliError> {
+    let flags = flags.or_remembered(&started);
+    let folder =
+        OutputFolder::new(global.studies, &started.experiment, &settings.experiment, flags)?;
+    let is_finished = how_it_ended(log.reader()?.as_mut(), run)?.is_some();
+    let mut pending = pending(log, run, started, settings, folder);
+    pending.execution.mode = Mode::Resume;
+    pending.is_finished = is_finished;
+    Ok(pending)
+}
+
+fn pending(
+    log: &Log,
+    run: RunId,
+    started: RunStarted,
+    settings: StudySettings,
+    folder: Option<OutputFolder>,
+) -> PendingRun {
+    let conclusion = RunConclusion {
+        log: log.clone(),
+        run,
+        experiment: started.experiment.clone(),
+        simulated: started.is_simulated(),
+        folder,
+        phase_files: None,
+        max_failed: settings.runtime.limits.max_failed,
+        settings_of: SettingsOf::Run,
+        drawn_seed: None,
+        // Nothing is asked, so no server is named.
+        servers: String::new(),
+    };
+    let execution = StudyExecution {
+        log: log.clone(),
+        run,
+        mode: Mode::Record,
+        started,
+        settings,
+        prices: Prices::default(),
+        model: None,
+        until: None,
+        trace: None,
+    };
+    PendingRun { execution, conclusion, is_finished: false, is_played: false, claims: Vec::new() }
+}

@@ -1,0 +1,313 @@
+//! Studies that are recorded in shards and merged: the same outcome as a single run, and what is refused.
+
+use serde_json::Value;
+
+use crate::support::cli::{Place, assert_said};
+
+/// A config of the program, by its name.
+fn config(name: &str) -> String {
+    format!("{}/config/{name}.yaml", env!("RETOLD_ROOT"))
+}
+
+/// What can be divided: how a run of it is started, and the phase after which its shards need each other.
+fn studies() -> [(String, Option<&'static str>); 4] {
+    [
+        ("run small.yaml --set puzzles.rows=0..10".to_owned(), None),
+        (format!("run {} --set games=5", config("public_goods_small")), None),
+        (
+            format!("run {} --set player=random --set games=4 --set turns=3", config("adventure")),
+            None,
+        ),
+        (
+            format!("run {} --set participants_per_condition=3", config("deliberation_small")),
+            Some("phase_3"),
+        ),
+    ]
+}
+
+/// Records all shards; returns their runs.
+fn recorded(place: &Place, command: &str, of: u32) -> Vec<String> {
+    let record = |n| {
+        let (ended, code) = place.json(&format!("{command} --quiet --no-outputs --shard {n}/{of}"));
+        assert_eq!((code, &ended["error"]), (0, &Value::Null), "{ended}");
+        ended["run"].as_str().unwrap().to_owned()
+    };
+    (1..=of).map(record).collect()
+}
+
+/// The tables of a run, without what says where and when it was recorded.
+fn tables(place: &Place, run: &str) -> Vec<String> {
+    ["decisions", "facts", "exchanges"]
+        .into_iter()
+        .map(|table| {
+            place.ok(&format!("table {run} {table} --to {table}.jsonl"));
+            let rows = place.read(&format!("{table}.jsonl"));
+            let mut rows: Vec<String> = rows.lines().map(without_places).collect();
+            rows.sort();
+            rows.join("\n")
+        })
+        .collect()
+}
+
+fn without_places(row: &str) -> String {
+    let mut row: Value = serde_json::from_str(row).unwrap();
+    let places = [
+        "run",
+        "seq",
+        "time",
+        "asked_at",
+        "answered_at",
+        "started",
+        "request_seq",
+        "response_seq",
+        "latency_ms",
+        "reused_from",
+        "causes",
+        "cause",
+        "attempts",
+        "sources",
+        "question_seq",
+        "answer_seq",
+    ];
+    if let Some(row) = row.as_object_mut() {
+        places.iter().for_each(|place| drop(row.remove(*place)));
+    }
+    row.to_string()
+}
+
+#[test]
+fn merged_shards_are_a_single_run() {
+    for (command, last) in studies() {
+        let (alone, place) = (Place::new(), Place::new());
+        let (single, code) = alone.json(&format!("{command} --quiet --no-outputs"));
+        assert_eq!(code, 0, "{command}: {single}");
+        let shards = recorded(&place, &command, 3);
+        let (mut merged, code) =
+            place.json(&format!("merge {} --quiet --no-outputs", shards.join(" ")));
+        assert_eq!((code, &merged["model_calls"]), (0, &0.into()), "{command}: {merged}");
+        let run = merged["run"].as_str().unwrap().to_owned();
+        if let Some(phase) = last {
+            assert_eq!(merged["stopped_after"], phase, "{command}: {merged}");
+            let resumed = format!("run --resume {run} --quiet");
+            merged = place.json(&resumed).0;
+        }
+        for field in ["outcome", "outcome_digest", "report", "exchanges", "decisions"] {
+            assert_eq!(merged[field], single[field], "{command}: {field}");
+        }
+        assert_eq!(tables(&place, &run), tables(&alone, "latest"), "{command}");
+        assert!(place.ok("replay latest --outputs").contains("identical"), "{command}");
+        assert_eq!(place.json("verify").1, 0, "{command}");
+        // Each call is paid for once.
+        let asked = |place: &Place, runs: &[&str]| -> u64 {
+            let made =
+                |run: &&str| place.json(&format!("stats {run}")).0["attempts"]["made"].clone();
+            runs.iter().map(|run| made(run).as_u64().unwrap()).sum()
+        };
+        let all: Vec<&str> = shards.iter().map(String::as_str).chain([&*run]).collect();
+        assert_eq!(asked(&place, &all), asked(&alone, &["latest"]), "{command}");
+    }
+}
+
+#[test]
+fn a_merge_that_was_made_before_is_shown_again() {
+    let place = Place::new();
+    let shards = recorded(&place, "run small.yaml", 2).join(" ");
+    let (merged, _) = place.json(&format!("merge {shards}"));
+    let (again, code) = place.json(&format!("merge {shards}"));
+    assert_eq!((code, &again["run"]), (0, &merged["run"]));
+    assert_eq!(again["outcome_digest"], merged["outcome_digest"]);
+    assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn shards_have_names_by_which_they_are_merged() {
+    let place = Place::new();
+    let games = format!("run {} --set games=2 --set game_length=1", config("public_goods_small"));
+    recorded(&place, "run small.yaml", 2);
+    recorded(&place, &games, 2);
+    place.ok("merge game24-2of2 game24-1of2");
+    place.ok("merge public_goods_small-1of2 public_goods_small-2of2");
+    assert!(place.path("outputs/public_goods_small").is_dir());
+    let names = place.json("log").0["runs"].clone();
+    let names: Vec<&Value> = names.as_array().unwrap().iter().map(|run| &run["name"]).collect();
+    assert_eq!(names[..2], ["game24-1of2", "game24-2of2"]);
+    assert_eq!(names[5], "public_goods_small");
+}
+
+#[test]
+fn what_cannot_be_divided_or_merged_is_refused() {
+    let place = Place::new();
+    place.write("unseeded.yaml", place.read("small.yaml").replace("seed: 7\n", ""));
+    let mut said = String::new();
+    for shard in ["0/16", "17/16", "3-16", "1/0", "3/2"] {
+        said.push_str(&place.session(&[&format!("run small.yaml --shard {shard}")]));
+    }
+    said.push_str(&place.session(&[
+        "run unseeded.yaml --shard 1/2",
+        "run small.yaml --resume --shard 1/2",
+        "run --resume latest --shard 1/2",
+    ]));
+    for (study, flags) in
+        [("society_small", ""), ("deliberation_small", "--set use_persona_storage=true")]
+    {
+        let args = format!("run {} {flags} --shard 1/2", config(study));
+        said.push_str(
+            &place.shown(&format!("run {study}.yaml {flags} --shard 1/2"), &place.run(&args)),
+        );
+    }
+    assert!(!place.path("retold.db").exists(), "nothing was recorded");
+    place.ok("run small.yaml --quiet");
+    let whole = latest(&place);
+    let [one, two] = [1, 2].map(|n| {
+        place.ok(&format!("run small.yaml --shard {n}/2 --quiet"));
+        latest(&place)
+    });
+    place.ok("run small.yaml --shard 1/2 --quiet");
+    let twin = latest(&place);
+    place.ok("run small.yaml --shard 1/1 --quiet");
+    let only = latest(&place);
+    place.ok("run small.yaml --shard 2/2 --set samples=1 --quiet");
+    let other = latest(&place);
+    let attempts = [
+        ("WHOLE", format!("merge {whole}")),
+        ("ONE", format!("merge {one}")),
+        ("ONE TWIN TWO", format!("merge {one} {twin} {two}")),
+        ("ONE ONLY", format!("merge {one} {only}")),
+        ("ONE OTHER", format!("merge {one} {other}")),
+    ];
+    for (names, args) in attempts {
+        let shown = place.shown(&format!("merge {names}"), &place.run(&args));
+        let known = [
+            (&whole, "WHOLE"),
+            (&one, "ONE"),
+            (&two, "TWO"),
+            (&twin, "TWIN"),
+            (&only, "ONLY"),
+            (&other, "OTHER"),
+        ];
+        said.push_str(&known.iter().fold(shown, |said, (run, name)| said.replace(*run, name)));
+    }
+    assert_said!("shards_refused", said);
+}
+
+/// The last run of a log.
+fn latest(place: &Place) -> String {
+    place.json("show latest").0["run"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_answer_that_no_shard_has_stops_the_merge_until_its_shard_has_it() {
+    let (alone, place) = (Place::new(), Place::new());
+    let command = "run small.yaml --set puzzles.rows=0..6 --quiet";
+    let (single, _) = alone.json(command);
+    let one = recorded(&place, command, 2).remove(0);
+    // The second shard is recorded again, and stops in the middle.
+    let (stopped, code) = place.json(&format!("{command} --shard 2/2 --max-tokens 900"));
+    assert_eq!((code, &stopped["outcome"]), (4, &"stopped".into()), "{stopped}");
+    assert!(stopped["exchanges"].as_u64().unwrap() > 0, "{stopped}");
+    let two = stopped["run"].as_str().unwrap();
+    let merge = format!("merge {one} {two} --quiet");
+    let said = place.run(&merge);
+    assert_eq!(said.code, 2, "{}{}", said.out, said.err);
+    let shown = said.err.replace(&one, "ONE").replace(two, "TWO");
+    let shown = shown.replace(&one[..8], "ONE").replace(&two[..8], "TWO");
+    let names = [&one, two].map(|run| place.json(&format!("show {run}")).0["run"].clone());
+    assert_eq!(names, [one.as_str(), two]);
+    assert!(shown.contains("no shard has an answer to call solve/"), "{shown}");
+    assert!(
+        shown.contains(
+            "run TWO, shard 2/2, is not finished: `retold run --resume TWO` continues it"
+        ),
+        "{shown}"
+    );
+    assert!(!shown.contains("run ONE"), "only the shard that lacks it: {shown}");
+    place.ok(&format!("run --resume {two} --quiet"));
+    let (merged, code) = place.json(&merge);
+    assert_eq!((code, &merged["outcome_digest"]), (0, &single["outcome_digest"]), "{merged}");
+    // It continued the merge that had begun.
+    assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 4);
+}
+
+/// Neither shard has more than the other, so all of their answers are used.
+#[test]
+fn shards_that_stopped_alike_within_a_phase_are_not_finished() {
+    let place = Place::new();
+    let command = "run small.yaml --set puzzles.rows=0..8 --set samples=1 --quiet --max-tokens 1";
+    let stopped = [1, 2].map(|n| {
+        let (stopped, code) = place.json(&format!("{command} --shard {n}/2"));
+        assert_eq!((code, &stopped["exchanges"]), (4, &1.into()), "{stopped}");
+        stopped["run"].as_str().unwrap().to_owned()
+    });
+    for _ in 0..2 {
+        let said = place.run(&format!("merge {} --quiet", stopped.join(" ")));
+        assert_eq!(said.code, 2, "{}{}", said.out, said.err);
+        assert!(said.err.contains("no shard has an answer to call solve/2 sample 0"), "{}", said.err);
+        assert!(stopped.iter().all(|run| said.err.contains(run.as_str())), "{}", said.err);
+    }
+}
+
+#[test]
+fn shards_that_stop_after_a_phase_are_merged_as_far_as_all_of_them_have_come() {
+    let (alone, place) = (Place::new(), Place::new());
+    let command = format!(
+        "run {} --set participants_per_condition=2 --quiet --no-outputs",
+        config("deliberation_small")
+    );
+    let (single, _) = alone.json(&command);
+    let shards = recorded(&place, &format!("{command} --until phase_1"), 2);
+    let merge = format!("merge {} --quiet --no-outputs", shards.join(" "));
+    let (merged, code) = place.json(&merge);
+    assert_eq!((code, &merged["stopped_after"]), (0, &"phase_2".into()), "{merged}");
+    // One of them goes on.
+    let (first, code) = place.json(&format!("run --resume {} --quiet", shards[0]));
+    assert_eq!((code, &first["stopped_after"]), (0, &"phase_3".into()), "{first}");
+    let said = place.run(&merge);
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(
+        said.err.contains(&format!("run {}, shard 2/2, is not finished", shards[1])),
+        "{}",
+        said.err
+    );
+    assert!(!said.err.contains("shard 1/2"), "{}", said.err);
+    place.ok(&format!("run --resume {} --quiet --until phase_3", shards[1]));
+    let (merged, code) = place.json(&merge);
+    assert_eq!((code, &merged["stopped_after"]), (0, &"phase_3".into()), "{merged}");
+    let (whole, code) = place.json("run --resume latest --quiet");
+    assert_eq!((code, &whole["outcome_digest"]), (0, &single["outcome_digest"]), "{whole}");
+}
+
+#[test]
+fn a_run_stops_after_a_phase_and_goes_on() {
+    let (alone, place) = (Place::new(), Place::new());
+    let command = format!(
+        "run {} --set participants_per_condition=1 --quiet --no-outputs",
+        config("deliberation_small")
+    );
+    let (single, _) = alone.json(&command);
+    let (stopped, code) = place.json(&format!("{command} --until phase_1"));
+    assert_eq!((code, &stopped["stopped_after"]), (0, &"phase_1".into()), "{stopped}");
+    assert_eq!((&stopped["outcome"], &stopped["error"]), (&"stopped".into(), &Value::Null));
+    let (replayed, code) = place.json("replay latest");
+    assert_eq!(code, 0, "{replayed}");
+    let (stopped, _) = place.json("run --resume latest --quiet --until phase_4");
+    assert_eq!(stopped["stopped_after"], "phase_4");
+    let (whole, code) = place.json("run --resume latest --quiet");
+    assert_eq!((code, &whole["outcome_digest"]), (0, &single["outcome_digest"]), "{whole}");
+    let rounds = format!("run {} --quiet --no-outputs", config("public_goods_small"));
+    let (stopped, _) = place.json(&format!("{rounds} --until round_2"));
+    assert_eq!(stopped["stopped_after"], "round_2");
+    let said = [
+        (format!("{rounds} --until round_9"), "run public_goods_small.yaml --until round_9"),
+        (
+            format!("{command} --until clarification"),
+            "run deliberation_small.yaml --until clarification",
+        ),
+        (
+            format!("{command} --shard 1/2 --until phase_5"),
+            "run deliberation_small.yaml --shard 1/2 --until phase_5",
+        ),
+        ("run small.yaml --until puzzle_1".to_owned(), "run small.yaml --until puzzle_1"),
+    ];
+    let said = said.map(|(args, shown)| place.shown(shown, &place.run(&args)));
+    assert_said!("phases_refused", said.concat());
+}
