@@ -265,7 +265,7 @@ pub trait Reader: Send {
     fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError>;
 
     /// The pieces of a run's [`Index`](super::Index) that the log keeps, in order; empty if it
-    /// keeps no such index.
+    /// keeps no such index. One that is not whole goes up to the end of the run.
     ///
     /// # Errors
     /// [`LogError`] if they cannot be read.

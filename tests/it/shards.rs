@@ -241,7 +241,11 @@ fn shards_that_stopped_alike_within_a_phase_are_not_finished() {
     for _ in 0..2 {
         let said = place.run(&format!("merge {} --quiet", stopped.join(" ")));
         assert_eq!(said.code, 2, "{}{}", said.out, said.err);
-        assert!(said.err.contains("no shard has an answer to call solve/2 sample 0"), "{}", said.err);
+        assert!(
+            said.err.contains("no shard has an answer to call solve/2 sample 0"),
+            "{}",
+            said.err
+        );
         assert!(stopped.iter().all(|run| said.err.contains(run.as_str())), "{}", said.err);
     }
 }

@@ -11,13 +11,14 @@ use retold::log::{Backend, Committer, Finding, Lease, LeaseGuard, LogError, Read
 
 use crate::bridge::Bridge;
 use crate::committer::BucketCommitter;
+use crate::compaction::{self, CompactionResult};
 use crate::ledger::NewEntry;
 use crate::marker;
 use crate::names::Names;
 use crate::objects::Objects;
 use crate::reader::BucketReader;
 use crate::repeated::RepeatedEvent;
-use crate::segments::Segments;
+use crate::segments::{Place, Segments};
 use crate::writer::Writer;
 
 /// A log in a bucket or a shared folder. Clones share it.
@@ -82,6 +83,16 @@ impl BucketBackend {
         Ok(backend)
     }
 
+    /// Compacts a finished run: puts its events, with an index, into a few objects beside its segments.
+    ///
+    /// # Errors
+    /// [`LogError::Corrupt`] if the run is damaged; [`LogError`] if the store cannot be read or written.
+    pub fn compact(&self, run: RunId) -> Result<CompactionResult, LogError> {
+        let compact =
+            move |segments: Arc<Segments>| async move { compaction::compact(&segments, run).await };
+        self.shared.wait(compact)
+    }
+
     fn unopened(
         store: Arc<dyn ObjectStore>,
         prefix: object_store::path::Path,
@@ -102,7 +113,10 @@ async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
     if end.all == 0 {
         return Ok(());
     }
-    let last = segments.segment(run, end.all, end.head.seq).await?;
+    let last = match end.all > end.segments {
+        true => segments.segment(run, Place::Object(end.all), end.head.seq.next()).await?,
+        false => segments.having(run, end.head.seq).await?,
+    };
     let ended = last.events.last().is_some_and(|event| event.kind == "RunFinished");
     let wrote = last.events.last().map_or(Time(0), |event| event.time);
     if !ended && last.footer.writer.is_alive_here(wrote) {
@@ -123,7 +137,7 @@ async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
         // The commit may be several segments.
         while holding.footer.first() > entry.head.seq && number > end.segments + 1 {
             number -= 1;
-            holding = segments.segment(run, number, entry.head.seq).await?;
+            holding = segments.segment(run, Place::Object(number), entry.head.seq).await?;
         }
         let at_end = RepeatedEvent::of_segment(&holding, entry.head.seq);
         entries.push(NewEntry::new(entry.what.as_str().into(), entry.head, &first, at_end));

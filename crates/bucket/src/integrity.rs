@@ -8,7 +8,7 @@ use retold::log::{Fault, LogError, SegmentFault};
 
 use crate::ledger::KnownEntry;
 use crate::names::number_of;
-use crate::segments::Segments;
+use crate::segments::{Place, RunEnd, Segments};
 
 /// Objects that are missing, and objects that are not of a log.
 ///
@@ -20,7 +20,7 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
     let ledger = segments.objects.list(&names.ledger(), None).await?;
     let (numbers, foreign) = numbered(&ledger);
     faults.extend(foreign);
-    faults.extend(gaps(&numbers, &|number| names.ledger_object(number)));
+    faults.extend(gaps(&numbers, 1, &|number| names.ledger_object(number)));
     let known = segments.ledger.last_read().await;
     for entry in known.entries() {
         faults.extend(misquoted(segments, entry).await);
@@ -29,15 +29,35 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
     for path in segments.objects.list(&names.runs(), None).await? {
         runs.entry(names.run_of(&path)).or_default().push(path);
     }
+    for path in segments.objects.list(&names.compacted(), None).await? {
+        match names.compaction_of(&path) {
+            Some((run, ..)) => drop(runs.entry(Some(run)).or_default()),
+            None => faults.extend(foreign_object(&path)),
+        }
+    }
     for (run, paths) in runs {
         let Some(run) = run else {
-            faults.extend(paths.iter().map(foreign_object));
+            faults.extend(paths.iter().filter_map(foreign_object));
             continue;
         };
         let (numbers, foreign) = numbered(&paths);
         faults.extend(foreign);
-        faults.extend(gaps(&numbers, &|number| names.segment(run, number)));
-        if known.of(run).next().is_none() && has_gone_on(segments, run, &numbers).await {
+        // Looked for again: one that is damaged was found before, and is not used since.
+        let compacted = match segments.find_compaction(run).await {
+            Ok(found) => found.map_or(RunEnd::START, |found| found.end()),
+            Err(LogError::Corrupt { fault, .. }) => {
+                faults.push(*fault);
+                RunEnd::START
+            }
+            Err(error) => return Err(error),
+        };
+        let (replaced, later) =
+            numbers.split_at(numbers.partition_point(|number| *number <= compacted.segments));
+        faults.extend(replaced_segments(segments, run, replaced, compacted).await?);
+        faults.extend(gaps(later, compacted.segments + 1, &|number| names.segment(run, number)));
+        if known.of(run).next().is_none()
+            && (compacted != RunEnd::START || has_gone_on(segments, run, &numbers).await)
+        {
             faults.push(SegmentFault::Unnamed { run }.into());
         }
     }
@@ -63,10 +83,37 @@ async fn misquoted(segments: &Segments, known: &KnownEntry) -> Option<Fault> {
     None
 }
 
+/// What is wrong with segments for which a compaction stands, and which nobody reads any more. Any of them may be gone.
+async fn replaced_segments(
+    segments: &Segments,
+    run: RunId,
+    numbers: &[u64],
+    compacted: RunEnd,
+) -> Result<Vec<Fault>, LogError> {
+    let mut faults = Vec::new();
+    // The segment after the one that is looked at, and which end of the run it follows.
+    let mut next = (compacted.segments + 1, compacted.head);
+    for number in numbers.iter().rev() {
+        match segments.segment(run, Place::Object(*number), Seq(u64::MAX)).await {
+            Ok(segment) => {
+                if *number + 1 == next.0 && segment.footer.reaches != next.1 {
+                    let object = segments.names.segment(run, *number).to_string();
+                    let why = "its events are not those of the compacted run".to_owned();
+                    faults.push(SegmentFault::Changed { object, why }.into());
+                }
+                next = (*number, segment.footer.follows);
+            }
+            Err(LogError::Corrupt { fault, .. }) => faults.push(*fault),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(faults)
+}
+
 /// Whether a run has segments after its first commit. A segment that cannot be read is reported when the run is read.
 async fn has_gone_on(segments: &Segments, run: RunId, numbers: &[u64]) -> bool {
     for number in numbers {
-        match segments.segment(run, *number, Seq(1)).await {
+        match segments.segment(run, Place::Object(*number), Seq(1)).await {
             Ok(segment) if segment.footer.more => {}
             _ => return numbers.last().is_some_and(|last| last > number),
         }
@@ -77,21 +124,18 @@ async fn has_gone_on(segments: &Segments, run: RunId, numbers: &[u64]) -> bool {
 /// The numbers of objects, and those that have none.
 fn numbered(paths: &[Path]) -> (Vec<u64>, Vec<Fault>) {
     let numbers = paths.iter().filter_map(number_of).collect();
-    // What a system leaves in folders begins with a dot.
-    let is_foreign = |path: &&Path| {
-        number_of(path).is_none() && path.filename().is_none_or(|name| !name.starts_with('.'))
-    };
-    let foreign = paths.iter().filter(is_foreign).map(foreign_object);
-    (numbers, foreign.collect())
+    let foreign = paths.iter().filter(|path| number_of(path).is_none());
+    (numbers, foreign.filter_map(foreign_object).collect())
 }
 
-fn foreign_object(path: &Path) -> Fault {
-    SegmentFault::Foreign { object: path.to_string() }.into()
+/// An object that is not of a log. What a system leaves in folders begins with a dot, and is none of them.
+fn foreign_object(path: &Path) -> Option<Fault> {
+    let is_of_system = path.filename().is_some_and(|name| name.starts_with('.'));
+    (!is_of_system).then(|| SegmentFault::Foreign { object: path.to_string() }.into())
 }
 
-/// The objects that are missing before the last.
-fn gaps(numbers: &[u64], name: &dyn Fn(u64) -> Path) -> Vec<Fault> {
-    let mut due = 1;
+/// The objects that are missing before the last; the first has the number `due`.
+fn gaps(numbers: &[u64], mut due: u64, name: &dyn Fn(u64) -> Path) -> Vec<Fault> {
     let mut faults = Vec::new();
     for number in numbers {
         let missing = (due..*number).map(|n| SegmentFault::Missing { object: name(n).to_string() });

@@ -8,6 +8,7 @@
 //! PREFIX/retold.json                              makes the place a log
 //! PREFIX/runs/<run>/0000000001.jsonl.zst          segments: the events of a run
 //! PREFIX/ledger/0000000001.jsonl.zst              the ledger: which runs there are
+//! PREFIX/compacted/<run>/<seq>/directory          of a finished run: where its events are in the few objects beside this
 //! ```
 //!
 //! # The protocol
@@ -24,19 +25,24 @@
 //!
 //! - [`BucketBackend`]: the store of a log, to be opened by its [`BucketUrl`].
 //! - [`BucketFolder`]: whole files that are no part of a log, such as tables.
+//! - [`CompactionResult`]: what became of a run that was to be compacted.
 
 mod backend;
 mod bridge;
 mod bucket_folder;
 mod committer;
+mod compaction;
 mod integrity;
 mod ledger;
 mod marker;
 mod names;
 mod objects;
+mod read_ahead;
 mod reader;
+mod recent;
 mod redaction;
 mod repeated;
+mod search;
 mod segment;
 mod segments;
 mod url;
@@ -47,5 +53,6 @@ mod tests;
 
 pub use backend::BucketBackend;
 pub use bucket_folder::{BucketFolder, BucketFolderError, PlacedFile, WholeFile};
+pub use compaction::CompactionResult;
 pub use names::MARKER;
 pub use url::{BucketUrl, BucketUrlError};

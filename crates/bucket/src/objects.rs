@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
-use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
+use object_store::{Error, GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
 use retold::log::LogError;
 
 use crate::redaction::RedactedError;
@@ -68,6 +68,43 @@ impl Objects {
             Err(error) => Err(error),
         };
         self.patiently(attempt).await
+    }
+
+    /// Some bytes of an object: fewer than that, if it ends before them; `None` if there is no such object.
+    ///
+    /// # Errors
+    /// [`LogError`] if the store cannot be read.
+    pub(crate) async fn get_range(
+        &self,
+        path: &Path,
+        range: GetRange,
+    ) -> Result<Option<Bytes>, LogError> {
+        let attempt = async || match self.range(path, range.clone()).await {
+            Ok(found) => Ok(Some(found)),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => self.by_size(path, &range, error).await.map(Some),
+        };
+        self.patiently(attempt).await
+    }
+
+    /// What a store cannot answer without being told the size: Azure has no ranges that are counted from the end, and no
+    /// store has one of no bytes, after the end.
+    async fn by_size(&self, path: &Path, range: &GetRange, error: Error) -> Result<Bytes, Error> {
+        let Ok(size) = self.store.head(path).await.map(|about| about.size) else {
+            return Err(error);
+        };
+        match (range, &error) {
+            (GetRange::Suffix(last), Error::NotSupported { .. }) => {
+                self.range(path, GetRange::Bounded(size.saturating_sub(*last)..size)).await
+            }
+            (GetRange::Bounded(wanted), _) if wanted.start >= size => Ok(Bytes::new()),
+            _ => Err(error),
+        }
+    }
+
+    async fn range(&self, path: &Path, range: GetRange) -> Result<Bytes, Error> {
+        let options = GetOptions::new().with_range(Some(range));
+        self.store.get_opts(path, options).await?.bytes().await
     }
 
     /// Creates an object, unless there is one of that name.

@@ -11,8 +11,9 @@ use retold::prompt::Request;
 
 use crate::backend::Shared;
 use crate::objects::TOGETHER;
-use crate::segment::Segment;
-use crate::segments::Segments;
+use crate::read_ahead::ReadAhead;
+use crate::search;
+use crate::segments::{Place, ReadSegment, RunEnd, Segments};
 
 /// How many bytes of events are returned at once, as a segment has them in text.
 const MOST_BYTES: u64 = 8 << 20;
@@ -20,13 +21,35 @@ const MOST_BYTES: u64 = 8 << 20;
 /// Reads a log in a bucket.
 pub(crate) struct BucketReader {
     shared: Arc<Shared>,
-    /// The segment whose requests were asked for last.
-    last: Option<Arc<Segment>>,
+    ahead: ReadAhead,
+    /// The segments of the events that were read last, or the one whose request was: what is asked for next is in them.
+    last: Vec<ReadSegment>,
 }
 
 impl BucketReader {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        BucketReader { shared, last: None }
+        BucketReader { shared, ahead: ReadAhead::default(), last: Vec::new() }
+    }
+
+    /// The segment that has a request.
+    fn asking(&mut self, prompt: PromptHash) -> Result<Option<ReadSegment>, LogError> {
+        let has = |read: &&ReadSegment| read.segment.requests.contains_key(&prompt);
+        if let Some(found) = self.last.iter().find(has) {
+            return Ok(Some(found.clone()));
+        }
+        let near = self.last.last().map(|read| read.segment.footer.run);
+        let find = move |segments: Arc<Segments>| async move {
+            if let Some(found) = segments.asking(prompt).await? {
+                return Ok(Some(found));
+            }
+            let found = search::requests(&segments, &prompt.to_string(), 1, near).await?;
+            Ok(found.into_values().next())
+        };
+        let found = self.shared.wait(find)?;
+        if let Some(found) = &found {
+            self.last = vec![found.clone()];
+        }
+        Ok(found)
     }
 }
 
@@ -58,59 +81,41 @@ async fn repeated(segments: &Segments, run: RunId, seq: Seq) -> Option<StoredEve
 }
 
 async fn events(
-    segments: &Segments,
+    segments: &Arc<Segments>,
+    ahead: &mut ReadAhead,
     run: RunId,
     after: Seq,
     limit: usize,
-) -> Result<(Vec<StoredEvent>, Option<Arc<Segment>>), LogError> {
+) -> Result<(Vec<StoredEvent>, Vec<ReadSegment>), LogError> {
     let mut end = segments.known_end(run);
     if after >= end.head.seq {
-        end = match segments.end(run).await {
+        let found = match end == RunEnd::START {
+            true => segments.end_at_first(run).await,
+            false => segments.end(run).await,
+        };
+        end = match found {
             Ok(end) => end,
             // What comes before the damage can be read.
             Err(LogError::Corrupt { seq, .. }) if after.next() < seq => segments.known_end(run),
             Err(error) => return Err(error),
         };
     }
-    let (mut found, mut bytes, mut last) = (Vec::new(), 0, None);
-    if after >= end.head.seq {
-        return Ok((found, last));
-    }
-    let mut number = segments.holding(run, after.next()).await?;
+    let (mut found, mut bytes, mut read) = (Vec::new(), 0, Vec::new());
     let mut due = after.next();
-    while number <= end.segments && found.len() < limit && bytes < MOST_BYTES {
-        let segment = match segments.segment(run, number, due).await {
-            Ok(segment) => segment,
+    while due <= end.head.seq && found.len() < limit && bytes < MOST_BYTES {
+        let next = match ahead.having(segments, run, due).await {
+            Ok(next) => next,
             // The events before it are returned; the next call meets it again.
             Err(_) if !found.is_empty() => break,
             Err(error) => return Err(error),
         };
-        let of_segment = segment.events.iter().filter(|event| event.seq >= due);
+        let of_segment = next.segment.events.iter().filter(|event| event.seq >= due);
         found.extend(of_segment.take(limit - found.len()).cloned());
-        due = segment.footer.last().next();
-        bytes += segment.footer.bytes;
-        number += 1;
-        last = Some(segment);
+        due = next.segment.footer.last().next();
+        bytes += next.segment.footer.bytes;
+        read.push(next);
     }
-    Ok((found, last))
-}
-
-/// Looks for a request in every segment: who knows only its hash.
-async fn search(
-    segments: &Segments,
-    wanted: impl Fn(&Segment) -> bool,
-) -> Result<Vec<Arc<Segment>>, LogError> {
-    let mut found = Vec::new();
-    for run in segments.runs().await?.into_iter().rev() {
-        let end = segments.end(run).await?;
-        for number in 1..=end.segments {
-            let segment = segments.segment(run, number, Seq(1)).await?;
-            if wanted(&segment) {
-                found.push(segment);
-            }
-        }
-    }
-    Ok(found)
+    Ok((found, read))
 }
 
 impl Reader for BucketReader {
@@ -132,16 +137,22 @@ impl Reader for BucketReader {
         after: Seq,
         limit: usize,
     ) -> Result<Vec<StoredEvent>, LogError> {
+        let mut ahead = std::mem::take(&mut self.ahead);
         let read = move |segments: Arc<Segments>| async move {
             if limit == 1
                 && let Some(event) = repeated(&segments, run, after.next()).await
             {
-                return Ok((vec![event], None));
+                return Ok((Ok((vec![event], Vec::new())), ahead));
             }
-            events(&segments, run, after, limit).await
+            let read = events(&segments, &mut ahead, run, after, limit).await;
+            Ok((read, ahead))
         };
-        let (events, last) = self.shared.wait(read)?;
-        self.last = last.or(self.last.take());
+        let (read, ahead) = self.shared.wait(read)?;
+        self.ahead = ahead;
+        let (events, segments) = read?;
+        if !segments.is_empty() {
+            self.last = segments;
+        }
         Ok(events)
     }
 
@@ -157,23 +168,23 @@ impl Reader for BucketReader {
     }
 
     fn request(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
-        let of = |segment: &Segment| segment.requests.get(&prompt).cloned();
-        if let Some(request) = self.last.as_deref().and_then(of) {
-            return Ok(Some(request));
-        }
-        let find = move |segments: Arc<Segments>| async move {
-            if let Some(segment) = segments.asking(prompt).await? {
-                return Ok(Some(segment));
-            }
-            let found = search(&segments, |segment| segment.requests.contains_key(&prompt)).await?;
-            Ok(found.into_iter().next())
-        };
-        self.last = self.shared.wait(find)?.or(self.last.take());
-        Ok(self.last.as_deref().and_then(of))
+        let found = self.asking(prompt)?;
+        Ok(found.and_then(|read| read.segment.requests.get(&prompt).cloned()))
     }
 
+    /// In a compaction, a request is also looked up by its hash, which the reading of the segment does not show to work.
     fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
-        Ok(self.request(prompt)?.is_some())
+        let Some(ReadSegment { place, segment }) = self.asking(prompt)? else { return Ok(false) };
+        if let Place::Compacted(_, number) = place {
+            let run = segment.footer.run;
+            self.shared.wait(move |segments| async move {
+                match segments.compaction(run).await? {
+                    Some(compaction) => segments.is_named(&compaction, prompt, number).await,
+                    None => Ok(()),
+                }
+            })?;
+        }
+        Ok(true)
     }
 
     fn model(&mut self, prompt: PromptHash) -> Result<Option<String>, LogError> {
@@ -184,28 +195,30 @@ impl Reader for BucketReader {
     fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
         let wanted = prefix.to_owned();
         let find = move |segments: Arc<Segments>| async move {
-            let has = |hash: &PromptHash| hash.to_string().starts_with(&wanted);
-            search(&segments, |segment| segment.requests.keys().any(has)).await
+            search::requests(&segments, &wanted, limit, None).await
         };
-        let found = self.shared.wait(find)?;
-        let hashes = found.iter().flat_map(|segment| segment.requests.keys());
-        let hashes = hashes.filter(|hash| hash.to_string().starts_with(prefix));
-        let hashes: std::collections::BTreeSet<PromptHash> = hashes.copied().collect();
-        Ok(hashes.into_iter().take(limit).collect())
+        Ok(self.shared.wait(find)?.into_keys().collect())
     }
 
-    /// Whoever needs an index makes it from the events.
-    fn pieces(&mut self, _run: RunId) -> Result<Vec<KeptPiece>, LogError> {
-        Ok(Vec::new())
+    /// A compaction has an index; for what comes after it, whoever needs one makes it from the events.
+    fn pieces(&mut self, run: RunId) -> Result<Vec<KeptPiece>, LogError> {
+        self.shared.wait(move |segments| async move {
+            let Some(found) = segments.usable_compaction(run).await? else {
+                return Ok(Vec::new());
+            };
+            let has_gone_on = segments.end_at_first(run).await? != found.end();
+            Ok(found.pieces().filter(|kept| !has_gone_on || kept.is_whole()).collect())
+        })
     }
 
     fn piece(
         &mut self,
-        _run: RunId,
-        _piece: u64,
-        _section: Section,
+        run: RunId,
+        piece: u64,
+        section: Section,
     ) -> Result<Option<Vec<u8>>, LogError> {
-        Ok(None)
+        self.shared
+            .wait(move |segments| async move { segments.index_piece(run, piece, section).await })
     }
 
     fn not_found(&mut self, _run: RunId, _last: Seq) -> Result<Option<Seq>, LogError> {

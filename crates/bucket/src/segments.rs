@@ -1,5 +1,8 @@
 //! The segments of runs: which there are, which of them count, and those that were read last.
 //!
+//! The events of a run that was compacted are read from the segments of its compaction, and those that came later from
+//! the segments behind it.
+//!
 //! # Which segments count
 //!
 //! A commit is one segment or, if it is large, several; all but its last say that there is more. If it has entries in
@@ -11,17 +14,23 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use retold::event::StoredEvent;
 use retold::id::{PromptHash, RunId, Seq};
 use retold::log::{EventFault, Head, LogError, SegmentFault};
 
+use crate::compaction::Compaction;
 use crate::ledger::{KnownLedger, Ledger};
 use crate::names::{Names, number_of};
 use crate::objects::Objects;
+use crate::recent::Recent;
 use crate::segment::{AnnouncedEntry, Footer, Segment, decode};
 
 /// How many bytes of segments that were read are kept, as they are in the store.
 const KEPT_BYTES: usize = 8 << 20;
+
+/// How many bytes of directories are kept.
+const KEPT_BLOCKS: usize = 64 << 20;
 
 /// The end of a run as readers see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +44,14 @@ pub(crate) struct RunEnd {
 }
 
 impl RunEnd {
-    const START: RunEnd = RunEnd { segments: 0, all: 0, head: Head::START };
+    pub(crate) const START: RunEnd = RunEnd { segments: 0, all: 0, head: Head::START };
+}
+
+/// A segment, and where it was read.
+#[derive(Debug, Clone)]
+pub(crate) struct ReadSegment {
+    pub(crate) place: Place,
+    pub(crate) segment: Arc<Segment>,
 }
 
 /// The segments of all runs.
@@ -47,18 +63,43 @@ pub(crate) struct Segments {
     known: Mutex<KnownSegments>,
 }
 
-#[derive(Debug, Default)]
-struct KnownSegments {
+/// Where a segment is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// It is an object: its number, from 1.
+    Object(u64),
+    /// It is in the compaction up to an event: its number there, from 0.
+    Compacted(Seq, usize),
+}
+
+/// What was found out about runs.
+#[derive(Debug)]
+pub(crate) struct KnownSegments {
     /// The ends of runs: what counted once counts for good.
     ends: BTreeMap<RunId, RunEnd>,
     /// The last event of segments whose footer was read.
     lasts: BTreeMap<RunId, BTreeMap<u64, Seq>>,
-    /// In which segment a request is, of those that were read, by the beginning of its hash: else each request that is not
-    /// in the segments read last would be looked for in all of them.
+    /// In which segment a request is, of those that were read and are objects of their own, by the beginning of its hash:
+    /// else each request that is not in the segments read last would be looked for in all of them.
     asked: BTreeMap<u64, (RunId, u64)>,
-    /// The segments that were read last, with their sizes; the oldest first.
-    recent: Vec<((RunId, u64), usize, Arc<Segment>)>,
-    bytes: usize,
+    /// The compactions of runs: `None` for those that have none, and what is wrong with those that are damaged.
+    pub(crate) compactions: BTreeMap<RunId, Result<Option<Arc<Compaction>>, LogError>>,
+    /// Blocks of directories, by the end of the compaction and the name of the block.
+    pub(crate) blocks: Recent<(RunId, Seq, String), Bytes>,
+    recent: Recent<(RunId, Place), Arc<Segment>>,
+}
+
+impl Default for KnownSegments {
+    fn default() -> Self {
+        KnownSegments {
+            ends: BTreeMap::new(),
+            lasts: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            compactions: BTreeMap::new(),
+            blocks: Recent::new(KEPT_BLOCKS),
+            recent: Recent::new(KEPT_BYTES),
+        }
+    }
 }
 
 impl Segments {
@@ -67,43 +108,93 @@ impl Segments {
         Segments { objects, names, ledger, known: Mutex::default() }
     }
 
-    fn known(&self) -> MutexGuard<'_, KnownSegments> {
+    pub(crate) fn known(&self) -> MutexGuard<'_, KnownSegments> {
         // What is known is added to at once.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A segment that is known to exist.
+    /// A segment that is known to exist, and has the event `first`.
     ///
     /// # Errors
     /// [`LogError::Corrupt`], at the event `first`, if it is missing or not as it was written.
     pub(crate) async fn segment(
         &self,
         run: RunId,
-        number: u64,
+        place: Place,
         first: Seq,
     ) -> Result<Arc<Segment>, LogError> {
-        let key = (run, number);
-        let recent = self.known().recent.iter().find(|(of, ..)| *of == key).map(|r| r.2.clone());
-        if let Some(segment) = recent {
+        if let Some(segment) = self.known().recent.get(&(run, place)) {
             return Ok(segment);
         }
+        let corrupt = |fault| LogError::corrupt(run, first, fault);
+        let number = match (place, self.known_compaction(run)) {
+            (Place::Object(number), _) => number,
+            (Place::Compacted(end, number), Some(compaction)) => {
+                // It may have been compacted again.
+                let is_same = compaction.end().head.seq == end;
+                let number = if is_same { number } else { compaction.holding(first) };
+                return self.compacted(run, &compaction, number, first).await;
+            }
+            (Place::Compacted(end, _), None) => {
+                let object = self.names.directory(run, end).to_string();
+                return Err(corrupt(SegmentFault::Missing { object }));
+            }
+        };
         let path = self.names.segment(run, number);
         let object = path.to_string();
-        let corrupt = |fault| LogError::corrupt(run, first, fault);
-        let bytes = self.objects.get(&path).await?;
-        let bytes =
-            bytes.ok_or_else(|| corrupt(SegmentFault::Missing { object: object.clone() }))?;
-        let segment = Arc::new(decode(&object, key, &bytes).map_err(corrupt)?);
+        let Some(bytes) = self.objects.get(&path).await? else {
+            // It may have been removed after somebody compacted the run.
+            return match self.find_compaction(run).await {
+                Ok(Some(found)) if found.end().head.seq >= first => {
+                    self.compacted(run, &found, found.holding(first), first).await
+                }
+                Err(LogError::Corrupt { fault, .. }) => Err(LogError::corrupt(run, first, *fault)),
+                Err(error) => Err(error),
+                Ok(_) => Err(corrupt(SegmentFault::Missing { object })),
+            };
+        };
+        let segment = Arc::new(decode(&object, (run, number), &bytes).map_err(corrupt)?);
         let mut known = self.known();
         known.lasts.entry(run).or_default().insert(number, segment.footer.last());
-        known.asked.extend(segment.requests.keys().map(|prompt| (beginning(*prompt), key)));
-        known.bytes += bytes.len();
-        known.recent.push((key, bytes.len(), segment.clone()));
-        while known.bytes > KEPT_BYTES && known.recent.len() > 1 {
-            let (_, bytes, _) = known.recent.remove(0);
-            known.bytes -= bytes;
-        }
+        let asked = segment.requests.keys().map(|prompt| (beginning(*prompt), (run, number)));
+        known.asked.extend(asked);
+        known.recent.keep((run, place), segment.clone(), bytes.len());
         Ok(segment)
+    }
+
+    async fn compacted(
+        &self,
+        run: RunId,
+        compaction: &Compaction,
+        number: usize,
+        first: Seq,
+    ) -> Result<Arc<Segment>, LogError> {
+        let corrupt = |fault| LogError::corrupt(run, first, fault);
+        let (path, bytes) = self.compacted_bytes(compaction, number).await?;
+        let bytes = bytes.map_err(corrupt)?;
+        let object = path.to_string();
+        let segment = decode(&object, (run, number as u64 + 1), &bytes).map_err(corrupt)?;
+        if !compaction.is_where_it_says(number, &segment.footer) {
+            let why = "it does not have the events that its directory says".to_owned();
+            return Err(corrupt(SegmentFault::Changed { object, why }));
+        }
+        let segment = Arc::new(segment);
+        let place = Place::Compacted(compaction.end().head.seq, number);
+        self.known().recent.keep((run, place), segment.clone(), bytes.len());
+        Ok(segment)
+    }
+
+    fn known_compaction(&self, run: RunId) -> Option<Arc<Compaction>> {
+        self.known().compactions.get(&run).cloned()?.ok().flatten()
+    }
+
+    /// The segment that has an event, which is known to exist.
+    ///
+    /// # Errors
+    /// As [`segment`](Self::segment).
+    pub(crate) async fn having(&self, run: RunId, seq: Seq) -> Result<Arc<Segment>, LogError> {
+        let place = self.holding(run, seq).await?;
+        self.segment(run, place, seq).await
     }
 
     /// The first event of a run.
@@ -111,7 +202,7 @@ impl Segments {
     /// # Errors
     /// As [`segment`](Self::segment).
     pub(crate) async fn first(&self, run: RunId) -> Result<StoredEvent, LogError> {
-        let first = self.segment(run, 1, Seq(1)).await?;
+        let first = self.having(run, Seq(1)).await?;
         let missing = || LogError::corrupt(run, Seq(1), EventFault::NoEvents);
         first.events.first().cloned().ok_or_else(missing)
     }
@@ -126,7 +217,16 @@ impl Segments {
     /// # Errors
     /// [`LogError::Corrupt`] if a segment is missing or damaged at its end; [`LogError`] if the store cannot be read.
     pub(crate) async fn end(&self, run: RunId) -> Result<RunEnd, LogError> {
-        let known = self.known_end(run);
+        let mut known = self.known_end(run);
+        let mut damaged = None;
+        if known == RunEnd::START {
+            match self.compaction(run).await {
+                Ok(found) => known = found.map_or(known, |found| found.end()),
+                // The segments that it stands for may still be there.
+                Err(error @ LogError::Corrupt { .. }) => damaged = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
         // An entry of the ledger is later than its segments.
         let ledger = self.ledger.last_read().await;
         let reached = ledger.of(run).next_back().map_or(Seq(0), |last| last.entry.head.seq);
@@ -146,22 +246,43 @@ impl Segments {
         if missing.is_none() && end.all == end.segments && end.head.seq < reached {
             missing = Some(self.names.segment(run, all + 1).to_string());
         }
-        match missing {
-            None => Ok(end),
+        match (missing, damaged) {
+            (Some(_) | None, Some(damaged)) if end.all == 0 => Err(damaged),
+            (None, _) => Ok(end),
             // What comes before it counts.
-            Some(object) => {
+            (Some(object), _) => {
                 let first = end.head.seq.next();
                 Err(LogError::corrupt(run, first, SegmentFault::Missing { object }))
             }
         }
     }
 
+    /// The end that a run had when the ledger was last read, if that is the end of its compaction, and else the one that it
+    /// has now.
+    ///
+    /// # Errors
+    /// As [`end`](Self::end).
+    pub(crate) async fn end_at_first(&self, run: RunId) -> Result<RunEnd, LogError> {
+        if let Some(compaction) = self.usable_compaction(run).await? {
+            let end = compaction.end();
+            let ledger = self.ledger.last_read().await;
+            if ledger.of(run).next_back().is_some_and(|last| last.entry.head == end.head) {
+                self.known().ends.insert(run, end);
+                return Ok(end);
+            }
+        }
+        self.end(run).await
+    }
+
     /// The last of `all` segments that counts.
     async fn last_decided(&self, run: RunId, known: RunEnd, all: u64) -> Result<RunEnd, LogError> {
         let mut undecided = false;
         for number in (known.segments + 1..=all).rev() {
-            let Footer { more, entries, reaches, .. } =
-                self.segment(run, number, known.head.seq.next()).await?.footer.clone();
+            let Footer { more, entries, reaches, .. } = self
+                .segment(run, Place::Object(number), known.head.seq.next())
+                .await?
+                .footer
+                .clone();
             // Only the last segment of a commit decides; those before it are undecided with it.
             let decided =
                 !more && (number < all && !undecided || self.are_in(run, &entries).await?);
@@ -201,24 +322,37 @@ impl Segments {
             Err(error) => return Err(error),
         }
         let mut runs = self.ledger.last_read().await.runs();
-        for path in self.objects.list(&self.names.runs(), None).await? {
-            let run = self.names.run_of(&path);
-            runs.extend(run.filter(|run| !runs.contains(run)));
+        let segments = self.objects.list(&self.names.runs(), None).await?;
+        let compacted = self.objects.list(&self.names.compacted(), None).await?;
+        let of_segments = segments.iter().filter_map(|path| self.names.run_of(path));
+        let of_compactions = compacted.iter().filter_map(|path| self.names.compaction_of(path));
+        for run in of_segments.chain(of_compactions.map(|(run, ..)| run)) {
+            if !runs.contains(&run) {
+                runs.push(run);
+            }
         }
         Ok(runs)
     }
 
-    /// The number of the segment that holds an event, which is known to exist.
+    /// Where the segment is that has an event, which is known to exist.
     ///
     /// # Errors
     /// As [`segment`](Self::segment).
-    pub(crate) async fn holding(&self, run: RunId, seq: Seq) -> Result<u64, LogError> {
+    pub(crate) async fn holding(&self, run: RunId, seq: Seq) -> Result<Place, LogError> {
+        let compaction = self.usable_compaction(run).await?;
+        let compacted = compaction.as_ref().map_or(RunEnd::START, |found| found.end());
+        if let Some(compaction) = compaction.filter(|_| seq <= compacted.head.seq) {
+            return Ok(Place::Compacted(compacted.head.seq, compaction.holding(seq)));
+        }
         let end = self.known_end(run);
-        let (mut low, mut high) = (1, end.segments);
+        let (mut low, mut high) = (compacted.segments + 1, end.segments);
         {
             let known = self.known();
             // What is known of its neighbours leaves less to look at.
             for (number, last) in known.lasts.get(&run).into_iter().flatten() {
+                if last.next() == seq {
+                    return Ok(Place::Object(number + 1));
+                }
                 if *last < seq {
                     low = low.max(number + 1);
                 } else {
@@ -228,28 +362,42 @@ impl Segments {
         }
         while low < high {
             let middle = low + (high - low) / 2;
-            let last = self.segment(run, middle, seq).await?.footer.last();
+            let last = self.segment(run, Place::Object(middle), seq).await?.footer.last();
             match last < seq {
                 true => low = middle + 1,
                 false => high = middle,
             }
         }
-        Ok(low)
+        Ok(Place::Object(low))
+    }
+
+    /// Where the segment after another one is, as far as the end of the run is known.
+    pub(crate) fn after(&self, run: RunId, place: Place) -> Option<Place> {
+        let next = match (place, self.known_compaction(run)) {
+            (Place::Object(number), _) => number + 1,
+            (Place::Compacted(end, number), Some(compaction)) => {
+                if number + 1 < compaction.segments() {
+                    return Some(Place::Compacted(end, number + 1));
+                }
+                compaction.end().segments + 1
+            }
+            (Place::Compacted(..), None) => return None,
+        };
+        (next <= self.known_end(run).segments).then_some(Place::Object(next))
     }
 
     /// A segment that was read before and has this request.
     ///
     /// # Errors
     /// As [`segment`](Self::segment).
-    pub(crate) async fn asking(
-        &self,
-        prompt: PromptHash,
-    ) -> Result<Option<Arc<Segment>>, LogError> {
-        let place = self.known().asked.get(&beginning(prompt)).copied();
-        let Some((run, number)) = place else { return Ok(None) };
-        let segment = self.segment(run, number, Seq(1)).await?;
+    pub(crate) async fn asking(&self, prompt: PromptHash) -> Result<Option<ReadSegment>, LogError> {
+        let found = self.known().asked.get(&beginning(prompt)).copied();
+        let Some((run, number)) = found else { return Ok(None) };
+        let place = Place::Object(number);
+        let segment = self.segment(run, place, Seq(1)).await?;
         // Another request may begin with the same bytes.
-        Ok(Some(segment).filter(|segment| segment.requests.contains_key(&prompt)))
+        let has = segment.requests.contains_key(&prompt);
+        Ok(has.then_some(ReadSegment { place, segment }))
     }
 
     /// Notes what this process has written.

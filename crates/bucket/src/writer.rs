@@ -28,6 +28,11 @@ impl Writer {
 }
 
 impl Writer {
+    /// Whoever compacts a run: the same for all, so that all write the same bytes.
+    pub(crate) fn of_compactions() -> Self {
+        Writer { id: String::new(), host: String::new(), pid: 0 }
+    }
+
     /// Whether it is another process on this machine that is alive, and was when it wrote at that time.
     pub(crate) fn is_alive_here(&self, wrote: Time) -> bool {
         if self.host != host() || self.pid == std::process::id() {

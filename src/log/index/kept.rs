@@ -1,7 +1,7 @@
 //! The pieces of an index that a store keeps.
 
 use super::builder::{Builder, IndexEntry, IndexPiece};
-use super::{PIECE, place};
+use super::{PIECE, last, place};
 use crate::event::StoredEvent;
 use crate::id::Seq;
 
@@ -10,8 +10,20 @@ use crate::id::Seq;
 pub struct KeptPiece {
     /// Its number, from 0.
     pub number: u64,
-    /// The last event that it covers: the last of the piece, unless the run ended before that.
+    /// The last event that it covers: that of a whole piece, or the last one of the run.
     pub last: Seq,
+}
+
+impl KeptPiece {
+    /// A piece of which all events are there.
+    pub fn whole(number: u64) -> Self {
+        KeptPiece { number, last: last(number) }
+    }
+
+    /// Whether all events of the piece are there.
+    pub fn is_whole(&self) -> bool {
+        self.last == last(self.number)
+    }
 }
 
 /// Makes the pieces of a run's index from all of its events, in order.

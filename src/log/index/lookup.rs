@@ -50,13 +50,8 @@ impl Index {
         loop {
             if let Some(kept) = index.kept(piece) {
                 index.end = kept.last;
-                if kept.last < last(piece) {
-                    if reader.events(run, kept.last, 1)?.is_empty() {
-                        return Ok(index);
-                    }
-                    // The run has gone on, so the piece is made again, with the new events.
-                    index.stored.retain(|stored| stored.number < piece);
-                    continue;
+                if !kept.is_whole() {
+                    return Ok(index);
                 }
             } else if !index.make(reader, piece)? {
                 // A missing event may be followed by later ones. After the last event, there is nothing to index.

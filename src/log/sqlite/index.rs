@@ -116,9 +116,8 @@ pub(super) fn pieces(db: &Connection, no: i64) -> rusqlite::Result<Vec<KeptPiece
         WHERE id > ?2 << 32 AND id < (?2 + 1) << 32 AND id & (?1 - 1) = ?3 ORDER BY id";
     let mut select = db.prepare_cached(ids)?;
     let bounds = params![PIECE as i64, no, Section::Census.number()];
-    let kept = |number: u64| KeptPiece { number, last: last(number) };
-    let pieces =
-        select.query_map(bounds, |r| r.get::<_, i64>(0).map(|piece| kept(piece as u64)))?;
+    let pieces = select
+        .query_map(bounds, |r| r.get::<_, i64>(0).map(|piece| KeptPiece::whole(piece as u64)))?;
     pieces.collect()
 }
 

@@ -4,6 +4,7 @@ use retold::event::chain::{ChainLink, LinkedEvent};
 use retold::exchange::{LineOfEvent, LineWriter};
 use retold::id::RunId;
 use retold::log::{Head, LogError};
+use retold::prompt::Request;
 
 use super::footer::{AnnouncedEntry, FORMAT, Footer};
 use super::{END, SKIPPED};
@@ -23,13 +24,57 @@ pub(crate) struct NewSegment<'a> {
     pub(crate) entries: Vec<AnnouncedEntry>,
 }
 
+/// The lines of a segment, while events are added.
+#[derive(Default)]
+pub(crate) struct SegmentLines {
+    writer: LineWriter,
+    text: String,
+}
+
+impl SegmentLines {
+    /// How many bytes there are.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Adds an event, and what it needs that was not added before.
+    ///
+    /// # Errors
+    /// [`LogError::Failed`] if its request is missing, or cannot be split into lines.
+    pub(crate) fn add(
+        &mut self,
+        event: LineOfEvent<'_>,
+        request: Option<&Request>,
+    ) -> Result<(), LogError> {
+        let SegmentLines { writer, text } = self;
+        let mut request = |_| request.cloned().ok_or_else(|| LogError::failed("", "no request"));
+        writer.write(event, &mut request, &mut |line| {
+            text.push_str(line);
+            text.push('\n');
+            Ok(())
+        })
+    }
+
+    /// The segment: the compressed lines, and a footer, of which the number of bytes is filled in.
+    ///
+    /// # Errors
+    /// [`LogError::Failed`] if it cannot be compressed.
+    pub(crate) fn pack(self, footer: Footer) -> Result<(Vec<u8>, Footer), LogError> {
+        let footer = Footer { bytes: self.text.len() as u64, ..footer };
+        let failed = |error: std::io::Error| LogError::failed("a segment", error);
+        let mut bytes = zstd::bulk::compress(self.text.as_bytes(), LEVEL).map_err(failed)?;
+        append_footer(&mut bytes, &footer).map_err(failed)?;
+        Ok((bytes, footer))
+    }
+}
+
 /// The bytes of a segment, and what its footer says.
 ///
 /// # Errors
 /// [`LogError::Failed`] if a request cannot be split into lines.
 pub(crate) fn encode(segment: NewSegment<'_>) -> Result<(Vec<u8>, Footer), LogError> {
     let NewSegment { run, number, events, writer, more, entries } = segment;
-    let (mut lines, mut text) = (LineWriter::default(), String::new());
+    let mut lines = SegmentLines::default();
     for event in events {
         let new = event.event();
         let canonical = ChainLink::of_new(new, run, event.head().seq, event.content()).canonical();
@@ -39,28 +84,19 @@ pub(crate) fn encode(segment: NewSegment<'_>) -> Result<(Vec<u8>, Footer), LogEr
             content: new.content.as_ref(),
             prompt: new.prompt.as_ref().map(|request| request.hash()),
         };
-        let mut request = |_| new.prompt.clone().ok_or_else(|| LogError::failed("", "no request"));
-        lines.write(line_of_event, &mut request, &mut |line| {
-            text.push_str(line);
-            text.push('\n');
-            Ok::<_, LogError>(())
-        })?;
+        lines.add(line_of_event, new.prompt.as_ref())?;
     }
-    let footer = Footer {
+    lines.pack(Footer {
         format: FORMAT,
         run,
         segment: number,
         follows: events.first().map_or(Head::START, LinkedEvent::after),
         reaches: events.last().map_or(Head::START, LinkedEvent::head),
-        bytes: text.len() as u64,
+        bytes: 0,
         writer: writer.clone(),
         more,
         entries,
-    };
-    let failed = |error: std::io::Error| LogError::failed("a segment", error);
-    let mut bytes = zstd::bulk::compress(text.as_bytes(), LEVEL).map_err(failed)?;
-    append_footer(&mut bytes, &footer).map_err(failed)?;
-    Ok((bytes, footer))
+    })
 }
 
 /// Appends the frame with the footer.

@@ -17,8 +17,8 @@ mod encode;
 mod footer;
 
 pub(crate) use decode::{Segment, decode};
-pub(crate) use encode::{NewSegment, encode};
-pub(crate) use footer::{AnnouncedEntry, Footer};
+pub(crate) use encode::{NewSegment, SegmentLines, encode};
+pub(crate) use footer::{AnnouncedEntry, FORMAT, Footer};
 
 /// The first bytes of the frame that decompressors skip (RFC 8878, section 3.1.2).
 const SKIPPED: [u8; 4] = [0x5E, 0x2A, 0x4D, 0x18];

@@ -22,6 +22,8 @@ enum Trouble {
     Overwrites,
     /// A policy forbids everything but reading and creating: the one in docs/guide/machines.md.
     Forbids,
+    /// Nothing.
+    Nothing,
 }
 
 /// A store that has trouble.
@@ -29,19 +31,34 @@ enum Trouble {
 pub(super) struct FaultyStore {
     inner: Arc<dyn ObjectStore>,
     trouble: Trouble,
+    /// How many requests it was sent to read something.
+    reads: AtomicU64,
 }
 
 impl FaultyStore {
     pub(super) fn failing(inner: Arc<dyn ObjectStore>, seed: u64) -> Self {
-        FaultyStore { inner, trouble: Trouble::Fails(AtomicU64::new(seed)) }
+        FaultyStore::new(inner, Trouble::Fails(AtomicU64::new(seed)))
     }
 
     pub(super) fn overwriting(inner: Arc<dyn ObjectStore>) -> Self {
-        FaultyStore { inner, trouble: Trouble::Overwrites }
+        FaultyStore::new(inner, Trouble::Overwrites)
+    }
+
+    pub(super) fn counting(inner: Arc<dyn ObjectStore>) -> Self {
+        FaultyStore::new(inner, Trouble::Nothing)
+    }
+
+    fn new(inner: Arc<dyn ObjectStore>, trouble: Trouble) -> Self {
+        FaultyStore { inner, trouble, reads: AtomicU64::new(0) }
+    }
+
+    /// How many requests there were since this was last asked.
+    pub(super) fn reads(&self) -> u64 {
+        self.reads.swap(0, Ordering::Relaxed)
     }
 
     pub(super) fn with_policy(inner: Arc<dyn ObjectStore>) -> Self {
-        FaultyStore { inner, trouble: Trouble::Forbids }
+        FaultyStore::new(inner, Trouble::Forbids)
     }
 
     /// Refuses what the policy forbids.
@@ -91,7 +108,7 @@ impl ObjectStore for FaultyStore {
         }
         let mode = match self.trouble {
             Trouble::Overwrites => PutMode::Overwrite,
-            Trouble::Fails(_) | Trouble::Forbids => options.mode.clone(),
+            Trouble::Fails(_) | Trouble::Forbids | Trouble::Nothing => options.mode.clone(),
         };
         let done = self.inner.put_opts(location, payload, PutOptions { mode, ..options }).await;
         if self.fails() { Err(unavailable()) } else { done }
@@ -107,6 +124,7 @@ impl ObjectStore for FaultyStore {
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
         if self.fails() { Err(unavailable()) } else { self.inner.get_opts(location, options).await }
     }
 
@@ -121,6 +139,7 @@ impl ObjectStore for FaultyStore {
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
         self.inner.list(prefix)
     }
 

@@ -1,6 +1,9 @@
 //! The store against its contract, against stores that fail, and against each other.
 
+mod compacting;
+mod compaction_tampering;
 mod conformance;
+mod exchanges;
 mod faulty;
 mod model;
 mod races;

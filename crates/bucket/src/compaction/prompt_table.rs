@@ -1,0 +1,78 @@
+//! In which segments of a compaction a request is: by the beginning of its hash.
+
+use retold::id::PromptHash;
+
+/// Four bytes of a hash and the number of a segment.
+const ROW: usize = 8;
+
+/// The requests of a compaction, while it is made.
+#[derive(Debug, Default)]
+pub(super) struct PromptTable {
+    rows: Vec<(u32, u32)>,
+}
+
+impl PromptTable {
+    /// Notes that a segment, counted from 0, has a request.
+    pub(super) fn add(&mut self, prompt: PromptHash, segment: u32) {
+        self.rows.push((beginning(prompt), segment));
+    }
+
+    /// The rows in their order, each number with its most significant byte first.
+    pub(super) fn bytes(mut self) -> Vec<u8> {
+        self.rows.sort_unstable();
+        self.rows.dedup();
+        self.rows
+            .iter()
+            .flat_map(|(hash, segment)| [hash.to_be_bytes(), segment.to_be_bytes()].concat())
+            .collect()
+    }
+}
+
+/// The first four bytes of a hash.
+pub(super) fn beginning(prompt: PromptHash) -> u32 {
+    prompt.as_bytes().first_chunk().map_or(0, |first| u32::from_be_bytes(*first))
+}
+
+/// The segments that may have a request whose hash begins with a number from `low` to `high`, in order.
+pub(super) fn between(table: &[u8], low: u32, high: u32) -> Vec<usize> {
+    let (rows, _) = table.as_chunks::<ROW>();
+    let row = |row: &[u8; ROW]| {
+        let [a, b, c, d, rest @ ..] = *row;
+        (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes(rest))
+    };
+    let first = rows.partition_point(|at| row(at).0 < low);
+    let within = rows[first..].iter().map(row).take_while(|(hash, _)| *hash <= high);
+    let mut found: Vec<usize> = within.map(|(_, segment)| segment as usize).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_found_in_all_its_segments_and_no_others() {
+        let hash = |first: u8, last: u8| {
+            let mut bytes = [first; 32];
+            bytes[3] = last;
+            PromptHash(bytes)
+        };
+        let mut table = PromptTable::default();
+        for (prompt, segment) in
+            [(hash(9, 0), 2), (hash(9, 0), 0), (hash(9, 1), 1), (hash(0, 0), 7)]
+        {
+            table.add(prompt, segment);
+            table.add(prompt, segment);
+        }
+        let bytes = table.bytes();
+        assert_eq!(bytes.len(), 4 * ROW);
+        let of = |prompt| between(&bytes, beginning(prompt), beginning(prompt));
+        assert_eq!(of(hash(9, 0)), [0, 2]);
+        assert_eq!(of(hash(9, 1)), [1]);
+        assert_eq!(of(hash(8, 0)), [] as [usize; 0]);
+        assert_eq!(between(&bytes, 0x0909_0000, 0x0909_ffff), [0, 1, 2]);
+        assert_eq!(between(&bytes, 0, u32::MAX), [0, 1, 2, 7]);
+    }
+}

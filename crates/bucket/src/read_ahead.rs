@@ -1,0 +1,83 @@
+//! Reads segments one after the other, the next ones while the last is used.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use retold::id::{RunId, Seq};
+use retold::log::LogError;
+use tokio::task::JoinHandle;
+
+use crate::objects::TOGETHER;
+use crate::segment::Segment;
+use crate::segments::{Place, ReadSegment, Segments};
+
+/// How many bytes of lines are read ahead, or one segment if it has more.
+const AHEAD_BYTES: u64 = 16 << 20;
+
+/// A segment that is being read.
+type BegunRead = JoinHandle<Result<Arc<Segment>, LogError>>;
+
+/// The segments that a reader reads in order.
+#[derive(Debug, Default)]
+pub(crate) struct ReadAhead {
+    last: Option<(RunId, ReadSegment)>,
+    begun: VecDeque<(RunId, Place, BegunRead)>,
+    /// How many segments are read ahead: more with each that was read in order, so that a look-up reads one.
+    window: usize,
+}
+
+impl ReadAhead {
+    /// The segment that has an event, which is known to exist.
+    ///
+    /// # Errors
+    /// [`LogError::Corrupt`], at this event, if the segment is missing or not as it was written; [`LogError`] if the
+    /// store cannot be read.
+    pub(crate) async fn having(
+        &mut self,
+        segments: &Arc<Segments>,
+        run: RunId,
+        seq: Seq,
+    ) -> Result<ReadSegment, LogError> {
+        let place = segments.holding(run, seq).await?;
+        if let Some((of, last)) = &self.last
+            && (*of, last.place) == (run, place)
+        {
+            return Ok(last.clone());
+        }
+        let is_next = self
+            .last
+            .as_ref()
+            .is_some_and(|(of, last)| *of == run && last.segment.footer.last().next() == seq);
+        let segment = match self.begun.pop_front() {
+            Some((of, at, read)) if is_next && (of, at) == (run, place) => match read.await {
+                Ok(Ok(segment)) if segment.footer.first() == seq => segment,
+                // Whatever is wrong with it is met again.
+                _ => segments.segment(run, place, seq).await?,
+            },
+            begun => {
+                begun.into_iter().chain(self.begun.drain(..)).for_each(|(.., read)| read.abort());
+                segments.segment(run, place, seq).await?
+            }
+        };
+        let fitting = AHEAD_BYTES / segment.footer.bytes.max(1);
+        let most = usize::try_from(fitting).unwrap_or(TOGETHER).clamp(1, TOGETHER);
+        self.window = if is_next { (self.window * 2).clamp(1, most) } else { 0 };
+        let found = ReadSegment { place, segment };
+        self.last = Some((run, found.clone()));
+        self.begin(segments, run, &found);
+        Ok(found)
+    }
+
+    /// Begins to read what follows.
+    fn begin(&mut self, segments: &Arc<Segments>, run: RunId, from: &ReadSegment) {
+        let mut last = self.begun.back().map_or(from.place, |(_, place, _)| *place);
+        while self.begun.len() < self.window {
+            let Some(place) = segments.after(run, last) else { return };
+            let segments = segments.clone();
+            // Which event it has to have is known, and checked, when it is used.
+            let read = async move { segments.segment(run, place, Seq(u64::MAX)).await };
+            self.begun.push_back((run, place, tokio::spawn(read)));
+            last = place;
+        }
+    }
+}
