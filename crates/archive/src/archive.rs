@@ -80,6 +80,17 @@ impl Archive {
         Ok(Archive { backend: Arc::new(sqlite.clone()), sqlite: Some(sqlite), ..archive })
     }
 
+    /// The same, to verify it: everything is read where the log is, and nothing where this machine keeps copies.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_to_verify(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
+        match bucket(path)? {
+            Some(url) => Ok(Archive::new(Arc::new(url.open_as_it_is()?))),
+            None => Archive::open(path, options),
+        }
+    }
+
     /// Opens a log without taking part in its use: nothing is written to it, nor beside it.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::future::Future;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use object_store::ObjectStore;
@@ -10,6 +10,7 @@ use retold::id::{RunId, Time};
 use retold::log::{Backend, Committer, Finding, Lease, LeaseGuard, LogError, Reader};
 
 use crate::bridge::Bridge;
+use crate::cache::Cache;
 use crate::committer::BucketCommitter;
 use crate::compaction::{self, CompactionResult};
 use crate::ledger::NewEntry;
@@ -91,6 +92,14 @@ impl BucketBackend {
         let compact =
             move |segments: Arc<Segments>| async move { compaction::compact(&segments, run).await };
         self.shared.wait(compact)
+    }
+
+    /// Keeps segments that are read in a folder of this machine, and reads them there from then on.
+    #[must_use]
+    pub fn keeping_segments_in(self, folder: PathBuf) -> Self {
+        let segments = &self.shared.segments;
+        segments.keep_in(Cache::new(folder, segments.objects.name().to_owned()));
+        self
     }
 
     fn unopened(

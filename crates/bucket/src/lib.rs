@@ -25,11 +25,13 @@
 //!
 //! - [`BucketBackend`]: the store of a log, to be opened by its [`BucketUrl`].
 //! - [`BucketFolder`]: whole files that are no part of a log, such as tables.
+//! - [`user_cache`]: where segments that were read are kept on this machine.
 //! - [`CompactionResult`]: what became of a run that was to be compacted.
 
 mod backend;
 mod bridge;
 mod bucket_folder;
+mod cache;
 mod committer;
 mod compaction;
 mod integrity;
@@ -53,6 +55,7 @@ mod tests;
 
 pub use backend::BucketBackend;
 pub use bucket_folder::{BucketFolder, BucketFolderError, PlacedFile, WholeFile};
+pub use cache::user_cache;
 pub use compaction::CompactionResult;
 pub use names::MARKER;
 pub use url::{BucketUrl, BucketUrlError};

@@ -141,12 +141,25 @@ impl Objects {
         folder: &Path,
         after: Option<&Path>,
     ) -> Result<Vec<Path>, LogError> {
+        let found = self.list_versions(folder, after).await?;
+        Ok(found.into_iter().map(|(path, _)| path).collect())
+    }
+
+    /// The same, each with what changes if the object does (its ETag), if the store says it.
+    ///
+    /// # Errors
+    /// [`LogError`] if the store cannot be read.
+    pub(crate) async fn list_versions(
+        &self,
+        folder: &Path,
+        after: Option<&Path>,
+    ) -> Result<Vec<(Path, Option<String>)>, LogError> {
         let attempt = async || {
             let found = match after {
                 Some(after) => self.store.list_with_offset(Some(folder), after),
                 None => self.store.list(Some(folder)),
             };
-            found.map_ok(|about| about.location).try_collect::<Vec<Path>>().await
+            found.map_ok(|about| (about.location, about.e_tag)).try_collect::<Vec<_>>().await
         };
         let mut found = self.patiently(attempt).await?;
         // A file system lists in any order.

@@ -12,13 +12,14 @@
 //! without its entry, nor an entry without its event.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use retold::event::StoredEvent;
 use retold::id::{PromptHash, RunId, Seq};
 use retold::log::{EventFault, Head, LogError, SegmentFault};
 
+use crate::cache::Cache;
 use crate::compaction::Compaction;
 use crate::ledger::{KnownLedger, Ledger};
 use crate::names::{Names, number_of};
@@ -61,6 +62,7 @@ pub(crate) struct Segments {
     pub(crate) names: Names,
     pub(crate) ledger: Ledger,
     known: Mutex<KnownSegments>,
+    cache: OnceLock<Cache>,
 }
 
 /// Where a segment is.
@@ -87,6 +89,8 @@ pub(crate) struct KnownSegments {
     /// Blocks of directories, by the end of the compaction and the name of the block.
     pub(crate) blocks: Recent<(RunId, Seq, String), Bytes>,
     recent: Recent<(RunId, Place), Arc<Segment>>,
+    /// What the store says about segments, for those that are kept on this machine.
+    versions: BTreeMap<(RunId, u64), String>,
 }
 
 impl Default for KnownSegments {
@@ -98,6 +102,7 @@ impl Default for KnownSegments {
             compactions: BTreeMap::new(),
             blocks: Recent::new(KEPT_BLOCKS),
             recent: Recent::new(KEPT_BYTES),
+            versions: BTreeMap::new(),
         }
     }
 }
@@ -105,7 +110,25 @@ impl Default for KnownSegments {
 impl Segments {
     pub(crate) fn new(objects: Objects, names: Names) -> Self {
         let ledger = Ledger::new(objects.clone(), names.clone());
-        Segments { objects, names, ledger, known: Mutex::default() }
+        Segments { objects, names, ledger, known: Mutex::default(), cache: OnceLock::new() }
+    }
+
+    /// Keeps segments in a folder of this machine from now on.
+    pub(crate) fn keep_in(&self, cache: Cache) {
+        // A second folder would be of no use.
+        let _ = self.cache.set(cache);
+    }
+
+    /// A segment that is kept on this machine, with its size, unless what is there is not as it was written.
+    fn kept(&self, object: &str, version: &str, key: (RunId, u64)) -> Option<(Segment, usize)> {
+        let bytes = self.cache.get()?.get(object, version)?;
+        Some((decode(object, key, &bytes).ok()?, bytes.len()))
+    }
+
+    fn keep(&self, object: &str, version: &str, bytes: &Bytes) {
+        if let Some(cache) = self.cache.get() {
+            cache.put(object, version, bytes);
+        }
     }
 
     pub(crate) fn known(&self) -> MutexGuard<'_, KnownSegments> {
@@ -142,6 +165,11 @@ impl Segments {
         };
         let path = self.names.segment(run, number);
         let object = path.to_string();
+        let version = self.known().versions.get(&(run, number)).cloned();
+        let kept = version.as_deref().and_then(|it| self.kept(&object, it, (run, number)));
+        if let Some((segment, bytes)) = kept {
+            return Ok(self.read(run, number, segment, bytes));
+        }
         let Some(bytes) = self.objects.get(&path).await? else {
             // It may have been removed after somebody compacted the run.
             return match self.find_compaction(run).await {
@@ -153,13 +181,22 @@ impl Segments {
                 Ok(_) => Err(corrupt(SegmentFault::Missing { object })),
             };
         };
-        let segment = Arc::new(decode(&object, (run, number), &bytes).map_err(corrupt)?);
+        let segment = decode(&object, (run, number), &bytes).map_err(corrupt)?;
+        if let Some(version) = version {
+            self.keep(&object, &version, &bytes);
+        }
+        Ok(self.read(run, number, segment, bytes.len()))
+    }
+
+    /// Notes a segment that was read, and is an object of its own.
+    fn read(&self, run: RunId, number: u64, segment: Segment, bytes: usize) -> Arc<Segment> {
+        let segment = Arc::new(segment);
         let mut known = self.known();
         known.lasts.entry(run).or_default().insert(number, segment.footer.last());
         let asked = segment.requests.keys().map(|prompt| (beginning(*prompt), (run, number)));
         known.asked.extend(asked);
-        known.recent.keep((run, place), segment.clone(), bytes.len());
-        Ok(segment)
+        known.recent.keep((run, Place::Object(number)), segment.clone(), bytes);
+        segment
     }
 
     async fn compacted(
@@ -170,17 +207,28 @@ impl Segments {
         first: Seq,
     ) -> Result<Arc<Segment>, LogError> {
         let corrupt = |fault| LogError::corrupt(run, first, fault);
-        let (path, bytes) = self.compacted_bytes(compaction, number).await?;
-        let bytes = bytes.map_err(corrupt)?;
-        let object = path.to_string();
-        let segment = decode(&object, (run, number as u64 + 1), &bytes).map_err(corrupt)?;
-        if !compaction.is_where_it_says(number, &segment.footer) {
-            let why = "it does not have the events that its directory says".to_owned();
-            return Err(corrupt(SegmentFault::Changed { object, why }));
-        }
+        let key = (run, number as u64 + 1);
+        // The name of its part has the hash of that.
+        let (object, version) = (self.part_of(compaction, number).to_string(), number.to_string());
+        let is_it = |segment: &Segment| compaction.is_where_it_says(number, &segment.footer);
+        let kept = self.kept(&object, &version, key).filter(|(segment, _)| is_it(segment));
+        let (segment, bytes) = match kept {
+            Some(kept) => kept,
+            None => {
+                let (path, bytes) = self.compacted_bytes(compaction, number).await?;
+                let (object, bytes) = (path.to_string(), bytes.map_err(corrupt)?);
+                let segment = decode(&object, key, &bytes).map_err(corrupt)?;
+                if !is_it(&segment) {
+                    let why = "it does not have the events that its directory says".to_owned();
+                    return Err(corrupt(SegmentFault::Changed { object, why }));
+                }
+                self.keep(&object, &version, &bytes);
+                (segment, bytes.len())
+            }
+        };
         let segment = Arc::new(segment);
         let place = Place::Compacted(compaction.end().head.seq, number);
-        self.known().recent.keep((run, place), segment.clone(), bytes.len());
+        self.known().recent.keep((run, place), segment.clone(), bytes);
         Ok(segment)
     }
 
@@ -231,10 +279,14 @@ impl Segments {
         let ledger = self.ledger.last_read().await;
         let reached = ledger.of(run).next_back().map_or(Seq(0), |last| last.entry.head.seq);
         let after = (known.segments > 0).then(|| self.names.segment(run, known.segments));
-        let found = self.objects.list(&self.names.run(run), after.as_ref()).await?;
+        let found = self.objects.list_versions(&self.names.run(run), after.as_ref()).await?;
+        if self.cache.get().is_some() {
+            let tagged = found.iter().filter_map(|(path, tag)| number_of(path).zip(tag.clone()));
+            self.known().versions.extend(tagged.map(|(number, tag)| ((run, number), tag)));
+        }
         let mut all = known.segments;
         let mut missing = None;
-        for number in found.iter().filter_map(number_of) {
+        for number in found.iter().filter_map(|(path, _)| number_of(path)) {
             if number != all + 1 {
                 missing = Some(self.names.segment(run, all + 1).to_string());
                 break;

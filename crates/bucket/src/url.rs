@@ -15,6 +15,7 @@ use url::Url;
 
 use crate::backend::BucketBackend;
 use crate::bucket_folder::{BucketFolder, BucketFolderError};
+use crate::cache::user_cache;
 use crate::redaction::RedactedError;
 
 /// How long one request may take.
@@ -126,11 +127,19 @@ impl BucketUrl {
         folder.map_or_else(|| self.to_string(), |folder| format!("file://{}", folder.display()))
     }
 
-    /// Opens a log that exists.
+    /// Opens a log that exists. Segments that are read in a bucket are kept in the [user's cache](user_cache).
     ///
     /// # Errors
     /// [`LogError`]; see [`BucketBackend::open`].
     pub fn open(&self) -> Result<BucketBackend, LogError> {
+        Ok(self.cached(self.open_as_it_is()?))
+    }
+
+    /// The same, but everything is read in the store itself.
+    ///
+    /// # Errors
+    /// [`LogError`]; see [`BucketBackend::open`].
+    pub fn open_as_it_is(&self) -> Result<BucketBackend, LogError> {
         if let Some(folder) = self.folder()
             && !folder.is_dir()
         {
@@ -152,7 +161,15 @@ impl BucketUrl {
         }
         let (store, prefix) =
             self.store(CLIENT_RETRIES).map_err(|source| self.cannot_open(source))?;
-        BucketBackend::open_or_create(store, prefix, &self.to_string())
+        Ok(self.cached(BucketBackend::open_or_create(store, prefix, &self.to_string())?))
+    }
+
+    /// A folder is as near as the cache.
+    fn cached(&self, backend: BucketBackend) -> BucketBackend {
+        match user_cache().filter(|_| self.url.scheme() != "file") {
+            Some(cache) => backend.keeping_segments_in(cache.join("segments")),
+            None => backend,
+        }
     }
 
     /// The place as one for whole files that are not a log; see [`BucketFolder`].

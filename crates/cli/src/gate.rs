@@ -11,8 +11,8 @@ use retold_archive::{Damage, RunView, Verdict, VerifyDepth, is_long};
 use crate::error::{CliError, Status};
 use crate::output::{Output, THIS_RUN};
 use crate::progress;
-use crate::search::cache;
 use crate::select::RunSelection;
+use retold_archive::user_cache;
 
 /// Whether a long run is verified before a part of it is shown.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -37,7 +37,7 @@ pub(crate) fn view(
     output: &Output,
 ) -> Result<RunView, CliError> {
     let _shown = is_read_now(log, run)?.then(|| progress::verifying(output));
-    let cache = cache();
+    let cache = user_cache();
     Ok(RunView::new(log.backend().clone(), run, depth, cache.as_deref(), output.elapsed())?)
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn views(runs: &[(&Log, RunId)], output: &Output) -> Result<Vec<RunVi
         any_is_read_now |= is_read_now(log, *run)?;
     }
     let _shown = any_is_read_now.then(|| progress::verifying(output));
-    let (cache, before) = (cache(), output.elapsed());
+    let (cache, before) = (user_cache(), output.elapsed());
     let views = runs.par_iter().map(|(log, run)| {
         RunView::new(log.backend().clone(), *run, VerifyDepth::Whole, cache.as_deref(), before)
     });

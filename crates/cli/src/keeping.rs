@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::again::typed;
 use crate::error::write_err;
-use crate::search::cache;
 use retold::id::RunId;
+use retold_archive::user_cache;
 use retold_archive::{Verdict, Verifying};
 
 /// What is to be kept about a log.
@@ -21,7 +21,7 @@ pub(crate) enum Keeping {
 impl Keeping {
     /// To be called before the log is opened.
     pub(crate) fn begin(log: &Path) -> Self {
-        let Some(cache) = cache() else {
+        let Some(cache) = user_cache() else {
             return Keeping::Failed("neither XDG_CACHE_HOME nor HOME is set".to_owned());
         };
         match Verifying::soon(&cache, log) {

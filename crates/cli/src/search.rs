@@ -1,7 +1,6 @@
 //! Full-text search over prompts and answers.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use crate::error::CliError;
 use crate::gate::UnverifiedArg;
@@ -10,16 +9,7 @@ use crate::select::RunSelection;
 use retold::id::Seq;
 use retold::sidecar;
 use retold_archive::search::{IndexPlace, Search, SearchError};
-use retold_archive::{Archive, RunView};
-
-/// The program's folder in the user's cache: for indexes that cannot be beside their logs, and for what was
-/// found when long runs were verified.
-#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
-pub(crate) fn cache() -> Option<PathBuf> {
-    let named = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let cache = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")))?;
-    Some(cache.join("retold"))
-}
+use retold_archive::{Archive, RunView, user_cache};
 
 /// How much of a run is verified before it is searched. One without an index is read as a whole, and then verified,
 /// since nothing is written beside a damaged log.
@@ -38,7 +28,7 @@ pub(crate) fn found(
     let log = view.before_damage();
     let place = match log.backend().file() {
         Some(_) if view.damage().is_none() => {
-            Archive::open(&global.log, global.sqlite())?.place_for_search(cache())
+            Archive::open(&global.log, global.sqlite())?.place_for_search(user_cache())
         }
         _ => IndexPlace::Memory,
     };

@@ -47,14 +47,27 @@ pub(crate) fn open_to_read(global: &Global) -> Result<Log, CliError> {
 
 /// The same for a command that reports lost events itself.
 pub(crate) fn open_to_read_silently(global: &Global) -> Result<Log, CliError> {
-    let archive = Archive::open(&global.log, global.sqlite())?;
+    Ok(log_of(&Archive::open(&global.log, global.sqlite())?, global))
+}
+
+/// The same to verify the log: nothing is read from copies that this machine keeps.
+pub(crate) fn open_to_verify_silently(global: &Global) -> Result<Log, CliError> {
+    Ok(log_of(&Archive::open_to_verify(&global.log, global.sqlite())?, global))
+}
+
+fn log_of(archive: &Archive, global: &Global) -> Log {
     if let Some(note) = archive.note() {
         write_err(&format!("warning: {}: {note}\n", global.log.display()));
     }
     if let Some(warning) = archive.warning() {
         write_err(&format!("warning: {warning}\n"));
     }
-    Ok(archive.log())
+    archive.log()
+}
+
+/// The same for a command that verifies one run.
+pub(crate) fn open_to_verify(global: &Global) -> Result<Log, CliError> {
+    Ok(reported(open_to_verify_silently(global)?))
 }
 
 /// Reports on stderr what a log has lost, and what is damaged.

@@ -340,6 +340,12 @@ impl Segments {
         }
     }
 
+    /// The name of the part that has a segment of a compaction.
+    pub(crate) fn part_of(&self, compaction: &Compaction, segment: usize) -> Path {
+        let Directory { run, reaches, parts, .. } = &compaction.directory;
+        self.names.part(*run, reaches.seq, &parts[compaction.segments[segment].part].object)
+    }
+
     /// The bytes of a segment of a compaction, and the name of its part. Of the last one in a part, one byte more is asked
     /// for, which must not be there.
     ///
@@ -350,9 +356,8 @@ impl Segments {
         compaction: &Compaction,
         segment: usize,
     ) -> Result<(Path, Result<Bytes, SegmentFault>), LogError> {
-        let Directory { run, reaches, parts, .. } = &compaction.directory;
-        let CompactedSegment { part, offset, bytes, is_last, .. } = compaction.segments[segment];
-        let path = self.names.part(*run, reaches.seq, &parts[part].object);
+        let CompactedSegment { offset, bytes, is_last, .. } = compaction.segments[segment];
+        let path = self.part_of(compaction, segment);
         let range = GetRange::Bounded(offset..offset + bytes + u64::from(is_last));
         let object = path.to_string();
         let found = match self.objects.get_range(&path, range).await? {

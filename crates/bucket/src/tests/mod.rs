@@ -1,5 +1,6 @@
 //! The store against its contract, against stores that fail, and against each other.
 
+mod caching;
 mod compacting;
 mod compaction_tampering;
 mod conformance;

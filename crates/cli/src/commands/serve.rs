@@ -113,7 +113,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let known = global.studies.parsers();
     let parsers = parsers.iter().map(|path| parser_file(path, known));
     let parsers = parsers.collect::<Result<Vec<_>, CliError>>()?;
-    let site = Site::new(source, global.studies.clone(), prices, crate::search::cache(), parsers);
+    let site =
+        Site::new(source, global.studies.clone(), prices, retold_archive::user_cache(), parsers);
     let site = Arc::new(site);
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;

@@ -10,11 +10,11 @@ use crate::error::{CliError, LOST, Status};
 use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, counted};
-use crate::search::cache;
 use retold::escaping::printable;
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq, Time};
 use retold::log::{EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead, deleted_runs};
+use retold_archive::user_cache;
 use retold_archive::{Damage, VerifyDepth, is_cut_off, log_findings, recall_all, without_end};
 
 use super::run_table::table;
@@ -47,7 +47,7 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
         },
         heads => heads?,
     };
-    let kept = log.backend().file().zip(cache());
+    let kept = log.backend().file().zip(user_cache());
     let kept = kept.map(|(file, cache)| recall_all(&cache, file)).unwrap_or_default();
     let spent = spending::of_newest(reader.as_mut(), &heads, global)?;
     for head in heads {

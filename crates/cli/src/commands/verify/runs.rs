@@ -178,7 +178,7 @@ fn verified(
     global: &Global,
 ) -> Result<(VerifyResults, Vec<Finding>), CliError> {
     let Some(name) = &args.run else {
-        let log = select::open_to_read_silently(global)?;
+        let log = select::open_to_verify_silently(global)?;
         let mut reader = log.reader()?;
         let (runs, mut problems) = verify_all(reader.as_mut())?;
         let is_named = |lost: &Finding, all: &[Finding]| {
@@ -199,7 +199,7 @@ fn verified(
             _ => CliError { status: Status::Difference, ..e },
         })?
     } else {
-        select::run_of(select::open_to_read(global)?, name, global)?
+        select::run_of(select::open_to_verify(global)?, name, global)?
     };
     let mut reader = selected.log.reader()?;
     let run = selected.run;
