@@ -90,6 +90,10 @@ impl Backend for MemoryBackend {
         None
     }
 
+    fn checks_as_it_reads(&self) -> bool {
+        false
+    }
+
     fn lost(&self) -> Vec<Finding> {
         self.remnant.as_ref().map(|remnant| remnant.lost.clone()).unwrap_or_default()
     }

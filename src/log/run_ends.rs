@@ -69,6 +69,10 @@ impl Backend for EndedLog {
         self.log.file()
     }
 
+    fn checks_as_it_reads(&self) -> bool {
+        self.log.checks_as_it_reads()
+    }
+
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
         self.is_now()?;
         self.log.lease(run)

@@ -15,7 +15,8 @@ use crate::verdict::{Damage, Verdict, is_cut_off, ledger_mismatch, missing_end};
 pub enum VerifyDepth {
     /// All of it, unless an earlier verdict still holds.
     Whole,
-    /// Of a long run that shows no damage, only what is read: damage is an error where it is met.
+    /// Of a long run that shows no damage, and of any run of a store that checks what it reads, only what is read:
+    /// damage is an error where it is met.
     AsRead,
 }
 
@@ -25,6 +26,7 @@ pub struct RunView {
     run: RunId,
     verdict: Verdict,
     unverified: Option<Seq>,
+    as_read: bool,
 }
 
 impl RunView {
@@ -47,17 +49,18 @@ impl RunView {
             }
             _ => None,
         };
+        let as_read = depth == VerifyDepth::AsRead && store.checks_as_it_reads();
         let verdict = match store.file() {
             Some(_) if unverified.is_some() => {
                 Verdict { from: None, whole: ledger_mismatch(store, run)? }
             }
             // What was read into memory was verified then.
-            None if is_long(store.reader()?.as_mut(), run) => {
+            None if as_read || is_long(store.reader()?.as_mut(), run) => {
                 Verdict { from: end_missing(store, run)?, whole: ledger_mismatch(store, run)? }
             }
             _ => verdict_as_kept(cache, store, run, before)?,
         };
-        Ok(RunView { log, run, verdict, unverified })
+        Ok(RunView { log, run, verdict, unverified, as_read })
     }
 
     /// Which run it is.
@@ -73,6 +76,11 @@ impl RunView {
     /// The first event that cannot be trusted.
     pub fn damage(&self) -> Option<&Damage> {
         self.verdict.from.as_ref()
+    }
+
+    /// Whether only what is read of it is checked, as it is read.
+    pub fn is_checked_as_read(&self) -> bool {
+        self.as_read
     }
 
     /// Its last event, if it was not verified.

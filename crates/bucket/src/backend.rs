@@ -175,6 +175,10 @@ impl Backend for BucketBackend {
         None
     }
 
+    fn checks_as_it_reads(&self) -> bool {
+        true
+    }
+
     /// Within this process, and from processes on this machine that are alive. Between machines, the next segment of the
     /// run is the lease: it can be created once.
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {

@@ -71,9 +71,16 @@ pub(crate) fn show_run(
     work: impl Fn(&RunView) -> Result<Status, CliError>,
 ) -> Result<Status, CliError> {
     let view = |depth| view(&selected.log, selected.run, depth, output);
-    let first = view(at_once.into())?;
+    let first = view(match selected.log.backend().checks_as_it_reads() {
+        true => VerifyDepth::AsRead,
+        false => at_once.into(),
+    })?;
+    let may_hide = |error: &CliError| match first.is_checked_as_read() {
+        true => error.status == Status::Difference,
+        false => first.unverified().is_some(),
+    };
     match through(std::slice::from_ref(&first), output, || work(&first)) {
-        Err(error) if first.unverified().is_some() => {
+        Err(error) if may_hide(&error) => {
             let verified = view(VerifyDepth::Whole)?;
             match verified.verdict().is_damaged() {
                 true => through(std::slice::from_ref(&verified), output, || work(&verified)),

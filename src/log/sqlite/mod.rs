@@ -143,6 +143,10 @@ impl Backend for SqliteBackend {
         (!matches!(self.use_of_file, FileUse::Scratch(_))).then(|| self.log_path())
     }
 
+    fn checks_as_it_reads(&self) -> bool {
+        false
+    }
+
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
         lease::take(&self.path, run)
     }
