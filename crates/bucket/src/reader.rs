@@ -6,10 +6,11 @@ use futures::{StreamExt, TryStreamExt};
 use retold::event::StoredEvent;
 use retold::id::{PromptHash, RunId, Seq};
 use retold::log::ledger::LedgerEntry;
-use retold::log::{Fault, Head, KeptPiece, LogError, Reader, RunHead, Section};
+use retold::log::{Fault, Head, KeptPiece, LogError, Reader, RunHead, Section, SegmentFault};
 use retold::prompt::Request;
 
 use crate::backend::Shared;
+use crate::compaction::PromptTable;
 use crate::objects::TOGETHER;
 use crate::read_ahead::ReadAhead;
 use crate::search;
@@ -24,18 +25,27 @@ pub(crate) struct BucketReader {
     ahead: ReadAhead,
     /// The segments of the events that were read last, or the one whose request was: what is asked for next is in them.
     last: Vec<ReadSegment>,
+    /// Which of these had the request that was asked for last.
+    asked: usize,
+    /// The table of requests of the compaction that was checked last, by its run and end.
+    table: Option<(RunId, Seq, PromptTable)>,
 }
 
 impl BucketReader {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        BucketReader { shared, ahead: ReadAhead::default(), last: Vec::new() }
+        let ahead = ReadAhead::default();
+        BucketReader { shared, ahead, last: Vec::new(), asked: 0, table: None }
     }
 
     /// The segment that has a request.
     fn asking(&mut self, prompt: PromptHash) -> Result<Option<ReadSegment>, LogError> {
-        let has = |read: &&ReadSegment| read.segment.requests.contains_key(&prompt);
-        if let Some(found) = self.last.iter().find(has) {
-            return Ok(Some(found.clone()));
+        // Requests are mostly asked for in their order.
+        let count = self.last.len();
+        let mut order = (self.asked..count).chain(0..self.asked.min(count));
+        let has = |at: &usize| self.last[*at].segment.requests.contains_key(&prompt);
+        if let Some(at) = order.find(has) {
+            self.asked = at;
+            return Ok(Some(self.last[at].clone()));
         }
         let near = self.last.last().map(|read| read.segment.footer.run);
         let find = move |segments: Arc<Segments>| async move {
@@ -47,9 +57,38 @@ impl BucketReader {
         };
         let found = self.shared.wait(find)?;
         if let Some(found) = &found {
-            self.last = vec![found.clone()];
+            (self.last, self.asked) = (vec![found.clone()], 0);
         }
         Ok(found)
+    }
+
+    /// Whether a request leads to the segment of a compaction that has it.
+    fn is_named(&mut self, prompt: PromptHash, read: &ReadSegment) -> Result<(), LogError> {
+        let Place::Compacted(end, number) = read.place else { return Ok(()) };
+        let run = read.segment.footer.run;
+        let table = match &self.table {
+            Some((of, to, table)) if (*of, *to) == (run, end) => table.clone(),
+            _ => {
+                let read = move |segments: Arc<Segments>| async move {
+                    match segments.compaction(run).await? {
+                        Some(compaction) => segments.prompt_table(&compaction).await,
+                        // It was read from it.
+                        None => Err(segments.without_directory(run, end)),
+                    }
+                };
+                let table = self.shared.wait(read)?;
+                self.table = Some((run, end, table.clone()));
+                table
+            }
+        };
+        if table.names(prompt, number) {
+            return Ok(());
+        }
+        let segments = &self.shared.segments;
+        let object = segments.names.directory(run, end).to_string();
+        let why = "it does not say in which segment the request is".to_owned();
+        let fault = SegmentFault::Changed { object, why };
+        Err(LogError::damaged(segments.objects.name(), fault))
     }
 }
 
@@ -151,7 +190,7 @@ impl Reader for BucketReader {
         self.ahead = ahead;
         let (events, segments) = read?;
         if !segments.is_empty() {
-            self.last = segments;
+            (self.last, self.asked) = (segments, 0);
         }
         Ok(events)
     }
@@ -174,16 +213,8 @@ impl Reader for BucketReader {
 
     /// In a compaction, a request is also looked up by its hash, which the reading of the segment does not show to work.
     fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
-        let Some(ReadSegment { place, segment }) = self.asking(prompt)? else { return Ok(false) };
-        if let Place::Compacted(_, number) = place {
-            let run = segment.footer.run;
-            self.shared.wait(move |segments| async move {
-                match segments.compaction(run).await? {
-                    Some(compaction) => segments.is_named(&compaction, prompt, number).await,
-                    None => Ok(()),
-                }
-            })?;
-        }
+        let Some(found) = self.asking(prompt)? else { return Ok(false) };
+        self.is_named(prompt, &found)?;
         Ok(true)
     }
 

@@ -86,8 +86,8 @@ pub(crate) struct KnownSegments {
     asked: BTreeMap<u64, (RunId, u64)>,
     /// The compactions of runs: `None` for those that have none, and what is wrong with those that are damaged.
     pub(crate) compactions: BTreeMap<RunId, Result<Option<Arc<Compaction>>, LogError>>,
-    /// Blocks of directories, by the end of the compaction and the name of the block.
-    pub(crate) blocks: Recent<(RunId, Seq, String), Bytes>,
+    /// Blocks of directories, by the end of the compaction and the name of the block; `None` for those that are damaged.
+    pub(crate) blocks: Recent<(RunId, Seq, String), Option<Bytes>>,
     recent: Recent<(RunId, Place), Arc<Segment>>,
     /// What the store says about segments, for those that are kept on this machine.
     versions: BTreeMap<(RunId, u64), String>,
@@ -158,10 +158,7 @@ impl Segments {
                 let number = if is_same { number } else { compaction.holding(first) };
                 return self.compacted(run, &compaction, number, first).await;
             }
-            (Place::Compacted(end, _), None) => {
-                let object = self.names.directory(run, end).to_string();
-                return Err(corrupt(SegmentFault::Missing { object }));
-            }
+            (Place::Compacted(end, _), None) => return Err(self.without_directory(run, end)),
         };
         let path = self.names.segment(run, number);
         let object = path.to_string();
@@ -197,6 +194,12 @@ impl Segments {
         known.asked.extend(asked);
         known.recent.keep((run, Place::Object(number)), segment.clone(), bytes);
         segment
+    }
+
+    /// The error for a compaction whose directory was there before.
+    pub(crate) fn without_directory(&self, run: RunId, end: Seq) -> LogError {
+        let object = self.names.directory(run, end).to_string();
+        LogError::corrupt(run, Seq(1), SegmentFault::Missing { object })
     }
 
     async fn compacted(

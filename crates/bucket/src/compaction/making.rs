@@ -16,7 +16,7 @@ use retold::log::{Head, IndexPiece, IndexPieces, LogError, SegmentFault};
 use retold::prompt::Request;
 
 use super::directory::{self, Part};
-use super::prompt_table::PromptTable;
+use super::prompt_table::NewPromptTable;
 use crate::names::part_name;
 use crate::objects::Created;
 use crate::read_ahead::ReadAhead;
@@ -56,7 +56,7 @@ pub(crate) async fn compact(
     segments: &Arc<Segments>,
     run: RunId,
 ) -> Result<CompactionResult, LogError> {
-    let end = segments.end(run).await?;
+    let end = segments.end_at_first(run).await?;
     if end == RunEnd::START {
         let path = segments.objects.name().to_owned();
         return Err(LogError::NoSuchRun { run, path });
@@ -109,7 +109,7 @@ struct NewCompaction {
     footers: Vec<(Footer, u64)>,
     parts: Vec<Part>,
     bytes: u64,
-    prompts: PromptTable,
+    prompts: NewPromptTable,
     pieces: IndexPieces,
     index: Vec<IndexPiece>,
 }
@@ -128,7 +128,7 @@ impl NewCompaction {
             footers: Vec::new(),
             parts: Vec::new(),
             bytes: 0,
-            prompts: PromptTable::default(),
+            prompts: NewPromptTable::default(),
             pieces: IndexPieces::default(),
             index: Vec::new(),
         }

@@ -16,4 +16,5 @@ mod reading;
 
 pub use making::CompactionResult;
 pub(crate) use making::compact;
+pub(crate) use prompt_table::PromptTable;
 pub(crate) use reading::{Compaction, beginnings};

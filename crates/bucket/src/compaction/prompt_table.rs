@@ -1,5 +1,6 @@
 //! In which segments of a compaction a request is: by the beginning of its hash.
 
+use bytes::Bytes;
 use retold::id::PromptHash;
 
 /// Four bytes of a hash and the number of a segment.
@@ -7,11 +8,11 @@ const ROW: usize = 8;
 
 /// The requests of a compaction, while it is made.
 #[derive(Debug, Default)]
-pub(super) struct PromptTable {
+pub(super) struct NewPromptTable {
     rows: Vec<(u32, u32)>,
 }
 
-impl PromptTable {
+impl NewPromptTable {
     /// Notes that a segment, counted from 0, has a request.
     pub(super) fn add(&mut self, prompt: PromptHash, segment: u32) {
         self.rows.push((beginning(prompt), segment));
@@ -28,24 +29,42 @@ impl PromptTable {
     }
 }
 
-/// The first four bytes of a hash.
-pub(super) fn beginning(prompt: PromptHash) -> u32 {
-    prompt.as_bytes().first_chunk().map_or(0, |first| u32::from_be_bytes(*first))
+/// The requests of a compaction: rows of four bytes of a hash and the number of a segment, sorted.
+#[derive(Debug, Clone)]
+pub(crate) struct PromptTable {
+    rows: Bytes,
 }
 
-/// The segments that may have a request whose hash begins with a number from `low` to `high`, in order.
-pub(super) fn between(table: &[u8], low: u32, high: u32) -> Vec<usize> {
-    let (rows, _) = table.as_chunks::<ROW>();
-    let row = |row: &[u8; ROW]| {
-        let [a, b, c, d, rest @ ..] = *row;
-        (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes(rest))
-    };
-    let first = rows.partition_point(|at| row(at).0 < low);
-    let within = rows[first..].iter().map(row).take_while(|(hash, _)| *hash <= high);
-    let mut found: Vec<usize> = within.map(|(_, segment)| segment as usize).collect();
-    found.sort_unstable();
-    found.dedup();
-    found
+impl PromptTable {
+    pub(super) fn new(rows: Bytes) -> Self {
+        PromptTable { rows }
+    }
+
+    /// The segments that may have a request whose hash begins with a number from `low` to `high`, in order.
+    pub(super) fn between(&self, low: u32, high: u32) -> Vec<usize> {
+        let (rows, _) = self.rows.as_chunks::<ROW>();
+        let row = |row: &[u8; ROW]| {
+            let [a, b, c, d, rest @ ..] = *row;
+            (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes(rest))
+        };
+        let first = rows.partition_point(|at| row(at).0 < low);
+        let within = rows[first..].iter().map(row).take_while(|(hash, _)| *hash <= high);
+        let mut found: Vec<usize> = within.map(|(_, segment)| segment as usize).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Whether a segment is found by a request.
+    pub(crate) fn names(&self, prompt: PromptHash, segment: usize) -> bool {
+        let hash = beginning(prompt);
+        self.between(hash, hash).contains(&segment)
+    }
+}
+
+/// The first four bytes of a hash.
+fn beginning(prompt: PromptHash) -> u32 {
+    prompt.as_bytes().first_chunk().map_or(0, |first| u32::from_be_bytes(*first))
 }
 
 #[cfg(test)]
@@ -59,7 +78,7 @@ mod tests {
             bytes[3] = last;
             PromptHash(bytes)
         };
-        let mut table = PromptTable::default();
+        let mut table = NewPromptTable::default();
         for (prompt, segment) in
             [(hash(9, 0), 2), (hash(9, 0), 0), (hash(9, 1), 1), (hash(0, 0), 7)]
         {
@@ -68,11 +87,13 @@ mod tests {
         }
         let bytes = table.bytes();
         assert_eq!(bytes.len(), 4 * ROW);
-        let of = |prompt| between(&bytes, beginning(prompt), beginning(prompt));
+        let table = PromptTable::new(bytes.into());
+        let of = |prompt| table.between(beginning(prompt), beginning(prompt));
         assert_eq!(of(hash(9, 0)), [0, 2]);
         assert_eq!(of(hash(9, 1)), [1]);
         assert_eq!(of(hash(8, 0)), [] as [usize; 0]);
-        assert_eq!(between(&bytes, 0x0909_0000, 0x0909_ffff), [0, 1, 2]);
-        assert_eq!(between(&bytes, 0, u32::MAX), [0, 1, 2, 7]);
+        assert!(table.names(hash(9, 1), 1) && !table.names(hash(9, 1), 2));
+        assert_eq!(table.between(0x0909_0000, 0x0909_ffff), [0, 1, 2]);
+        assert_eq!(table.between(0, u32::MAX), [0, 1, 2, 7]);
     }
 }

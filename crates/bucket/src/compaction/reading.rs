@@ -6,12 +6,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use object_store::GetRange;
 use object_store::path::Path;
-use retold::id::{PromptHash, RunId, Seq};
+use retold::id::{RunId, Seq};
 use retold::log::ledger::LedgerChange;
-use retold::log::{Fault, Head, KeptPiece, LogError, Section, SegmentFault};
+use retold::log::{Head, KeptPiece, LogError, Section, SegmentFault};
 
 use super::directory::{self, Block, Directory, PROMPTS, Tail, block_of};
-use super::prompt_table::{beginning, between};
+use super::prompt_table::PromptTable;
 use crate::names::DIRECTORY;
 use crate::segment::Footer;
 use crate::segments::{RunEnd, Segments};
@@ -21,6 +21,9 @@ const TAIL: u64 = if cfg!(test) { 16 << 10 } else { 512 << 10 };
 
 /// An index of up to so many bytes is read at once, and a larger one a section at a time.
 const INDEX_AT_ONCE: u64 = 32 << 20;
+
+/// What shows that a block was changed.
+const OTHER_HASH: &str = "its bytes do not have the hashes in its footer";
 
 /// The compaction of a run up to one of its events.
 #[derive(Debug)]
@@ -225,17 +228,24 @@ impl Segments {
         let before = (all + footer).saturating_sub(tail.len() as u64);
         for (block, start) in compaction.blocks() {
             let place = start.checked_sub(before).map(|from| from..from + block.len());
-            let found = place.and_then(|range| bytes_at(tail, range));
-            if let Some(found) = found.filter(|found| block.is(found)) {
-                self.keep_block(compaction, &block.name, found);
+            if let Some(found) = place.and_then(|range| bytes_at(tail, range)) {
+                self.keep_block(compaction, block, Some(found));
             }
         }
     }
 
-    fn keep_block(&self, compaction: &Compaction, name: &str, bytes: Bytes) {
+    /// Keeps the bytes of a block, if they are sound, and returns them.
+    fn keep_block(
+        &self,
+        compaction: &Compaction,
+        block: &Block,
+        found: Option<Bytes>,
+    ) -> Option<Bytes> {
         let Directory { run, reaches, .. } = &compaction.directory;
-        let size = bytes.len();
-        self.known().blocks.keep((*run, reaches.seq, name.to_owned()), bytes, size);
+        let sound = found.filter(|found| block.is(found));
+        let size = sound.as_ref().map_or(0, Bytes::len);
+        self.known().blocks.keep((*run, reaches.seq, block.name.clone()), sound.clone(), size);
+        sound
     }
 
     /// The bytes of a block, and how many each piece of it has.
@@ -249,10 +259,12 @@ impl Segments {
         };
         let Directory { run, reaches, .. } = &compaction.directory;
         let kept = self.known().blocks.get(&(*run, reaches.seq, name.to_owned()));
-        if let Some(kept) = kept {
-            return Ok(Some((kept, block.pieces.clone())));
-        }
         let damaged = |why: &str| LogError::damaged(self.objects.name(), compaction.changed(why));
+        let mut wanted = match kept {
+            Some(Some(kept)) => return Ok(Some((kept, block.pieces.clone()))),
+            Some(None) => return Err(damaged(OTHER_HASH)),
+            None => None,
+        };
         // The index is one stretch of the object: whoever looks something up needs more than one section of it.
         let index: Vec<_> = compaction.blocks().filter(|(it, _)| it.name != PROMPTS).collect();
         let size: u64 = index.iter().map(|(block, _)| block.len()).sum();
@@ -268,19 +280,14 @@ impl Segments {
             false => self.objects.get_range(&path, GetRange::Bounded(first..end)).await?,
         };
         let bytes = bytes.ok_or_else(|| damaged("it was there and is gone"))?;
-        let mut wanted = None;
         for (block, start) in together {
             let found = bytes_at(&bytes, start - first..start - first + block.len());
-            let sound = found.filter(|found| block.is(found));
+            let sound = self.keep_block(compaction, block, found);
             if block.name == name {
-                wanted.clone_from(&sound);
-            }
-            if let Some(sound) = sound {
-                self.keep_block(compaction, &block.name, sound);
+                wanted = sound;
             }
         }
-        let wanted =
-            wanted.ok_or_else(|| damaged("its bytes do not have the hash in its footer"))?;
+        let wanted = wanted.ok_or_else(|| damaged(OTHER_HASH))?;
         Ok(Some((wanted, block.pieces.clone())))
     }
 
@@ -305,8 +312,7 @@ impl Segments {
         Ok(bytes_at(&bytes, start..start + pieces[at]).map(|found| found.to_vec()))
     }
 
-    /// The segments of a compaction, counted from 0, that may have a request whose hash begins with a number from `low`
-    /// to `high`.
+    /// The segments of a compaction that may have a request whose hash begins with a number from `low` to `high`.
     ///
     /// # Errors
     /// As [`index_piece`](Self::index_piece).
@@ -315,29 +321,20 @@ impl Segments {
         compaction: &Compaction,
         (low, high): (u32, u32),
     ) -> Result<Vec<usize>, LogError> {
-        let table = self.block(compaction, PROMPTS).await?;
-        let found = table.map_or_else(Vec::new, |(table, _)| between(&table, low, high));
+        let found = self.prompt_table(compaction).await?.between(low, high);
         Ok(found.into_iter().filter(|segment| *segment < compaction.segments()).collect())
     }
 
-    /// Whether a segment of a compaction can be found by a request that it has.
+    /// In which segments of a compaction each of its requests is.
     ///
     /// # Errors
-    /// [`LogError::Damaged`] if it cannot, or as [`index_piece`](Self::index_piece).
-    pub(crate) async fn is_named(
+    /// As [`index_piece`](Self::index_piece).
+    pub(crate) async fn prompt_table(
         &self,
         compaction: &Compaction,
-        prompt: PromptHash,
-        segment: usize,
-    ) -> Result<(), LogError> {
-        let hash = beginning(prompt);
-        match self.segments_asking(compaction, (hash, hash)).await?.contains(&segment) {
-            true => Ok(()),
-            false => {
-                let fault = compaction.changed("it does not say in which segment the request is");
-                Err(LogError::damaged(self.objects.name(), Fault::from(fault)))
-            }
-        }
+    ) -> Result<PromptTable, LogError> {
+        let table = self.block(compaction, PROMPTS).await?;
+        Ok(PromptTable::new(table.map_or_else(Bytes::new, |(table, _)| table)))
     }
 
     /// The name of the part that has a segment of a compaction.

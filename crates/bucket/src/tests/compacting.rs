@@ -278,6 +278,22 @@ fn a_copy_is_compacted_when_it_is_of_a_finished_run() {
 }
 
 #[test]
+fn a_store_that_fails_and_one_without_ranges_from_the_end_are_read_too() {
+    let bare = memory();
+    let (log, run) = recorded(&open(&bare), 100, 5);
+    made(open(&bare).compact(run).unwrap());
+    expired(&bare);
+    for store in [
+        FaultyStore::without_suffixes(bare.clone()),
+        FaultyStore::failing(bare.clone(), 1),
+        FaultyStore::failing(bare.clone(), 2),
+    ] {
+        let store: Arc<dyn ObjectStore> = Arc::new(store);
+        read_the_same(&open(&store), log.as_ref(), run);
+    }
+}
+
+#[test]
 fn one_call_among_thousands_is_shown_with_few_requests() {
     let bare = memory();
     let (log, run) = recorded(&open(&bare), 4000, 1000);

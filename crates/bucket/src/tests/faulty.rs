@@ -8,7 +8,7 @@ use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta,
+    CopyOptions, Error, GetOptions, GetRange, GetResult, ListResult, MultipartUpload, ObjectMeta,
     ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
@@ -22,6 +22,8 @@ enum Trouble {
     Overwrites,
     /// A policy forbids everything but reading and creating: the one in docs/guide/machines.md.
     Forbids,
+    /// It has no ranges that are counted from the end, like Azure.
+    NoSuffixes,
     /// Nothing.
     Nothing,
 }
@@ -42,6 +44,10 @@ impl FaultyStore {
 
     pub(super) fn overwriting(inner: Arc<dyn ObjectStore>) -> Self {
         FaultyStore::new(inner, Trouble::Overwrites)
+    }
+
+    pub(super) fn without_suffixes(inner: Arc<dyn ObjectStore>) -> Self {
+        FaultyStore::new(inner, Trouble::NoSuffixes)
     }
 
     pub(super) fn counting(inner: Arc<dyn ObjectStore>) -> Self {
@@ -108,7 +114,7 @@ impl ObjectStore for FaultyStore {
         }
         let mode = match self.trouble {
             Trouble::Overwrites => PutMode::Overwrite,
-            Trouble::Fails(_) | Trouble::Forbids | Trouble::Nothing => options.mode.clone(),
+            _ => options.mode.clone(),
         };
         let done = self.inner.put_opts(location, payload, PutOptions { mode, ..options }).await;
         if self.fails() { Err(unavailable()) } else { done }
@@ -125,6 +131,9 @@ impl ObjectStore for FaultyStore {
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
         self.reads.fetch_add(1, Ordering::Relaxed);
+        if let (Trouble::NoSuffixes, Some(GetRange::Suffix(_))) = (&self.trouble, &options.range) {
+            return Err(Error::NotSupported { source: "no suffixes".into() });
+        }
         if self.fails() { Err(unavailable()) } else { self.inner.get_opts(location, options).await }
     }
 
