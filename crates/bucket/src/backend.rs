@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use object_store::ObjectStore;
 use retold::id::{RunId, Time};
-use retold::log::{Backend, Committer, Finding, Lease, LeaseGuard, LogError, Reader};
+use retold::log::{Backend, Committer, Fault, Finding, Lease, LeaseGuard, LogError, Reader};
 
 use crate::bridge::Bridge;
 use crate::cache::Cache;
@@ -35,9 +35,22 @@ pub(crate) struct Shared {
     bridge: Bridge,
     /// The runs that this process writes.
     leases: Mutex<BTreeSet<RunId>>,
+    /// What is wrong with the place as a whole.
+    pub(crate) fault: Option<Fault>,
 }
 
 impl Shared {
+    fn new(
+        store: Arc<dyn ObjectStore>,
+        prefix: object_store::path::Path,
+        name: &str,
+    ) -> Result<Self, LogError> {
+        let objects = Objects::new(store, name.into());
+        let segments = Arc::new(Segments::new(objects, Names::new(prefix)));
+        let bridge = Bridge::new().map_err(|error| LogError::failed(name, error))?;
+        Ok(Shared { segments, bridge, leases: Mutex::default(), fault: None })
+    }
+
     /// Waits for what is done with the segments.
     pub(crate) fn wait<
         T: Send + 'static,
@@ -49,13 +62,19 @@ impl Shared {
         self.bridge.wait(self.segments.objects.name(), work(self.segments.clone()))
     }
 
+    /// Nothing is written to a place that may not be what it seems.
+    fn is_sound(&self) -> Result<(), LogError> {
+        let damaged = |fault| LogError::damaged(self.segments.objects.name(), fault);
+        self.fault.clone().map(damaged).map_or(Ok(()), Err)
+    }
+
     fn leases(&self) -> MutexGuard<'_, BTreeSet<RunId>> {
         self.leases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl BucketBackend {
-    /// A log that exists.
+    /// A log that exists. If only `retold.json` is missing, it can be read, and nothing is written to it.
     ///
     /// # Errors
     /// [`LogError::Missing`] if there is none; [`LogError`] if the store cannot be read.
@@ -64,24 +83,25 @@ impl BucketBackend {
         prefix: object_store::path::Path,
         name: &str,
     ) -> Result<Self, LogError> {
-        let backend = Self::unopened(store, prefix, name)?;
-        backend.shared.wait(|segments| async move { marker::find(&segments).await })?;
-        Ok(backend)
+        let shared = Shared::new(store, prefix, name)?;
+        let fault = shared.wait(|segments| async move { marker::find(&segments).await })?;
+        Ok(BucketBackend { shared: Arc::new(Shared { fault, ..shared }) })
     }
 
     /// A log, which is created if there is none. A store that does not keep the promise on which everything rests, to
     /// create an object only once, is refused.
     ///
     /// # Errors
-    /// [`LogError::CannotOpen`] for such a store; [`LogError`] if it cannot be written.
+    /// [`LogError::CannotOpen`] for such a store; [`LogError::Damaged`] if only `retold.json` is missing; [`LogError`] if it
+    /// cannot be written.
     pub fn open_or_create(
         store: Arc<dyn ObjectStore>,
         prefix: object_store::path::Path,
         name: &str,
     ) -> Result<Self, LogError> {
-        let backend = Self::unopened(store, prefix, name)?;
-        backend.shared.wait(|segments| async move { marker::create(&segments).await })?;
-        Ok(backend)
+        let shared = Shared::new(store, prefix, name)?;
+        shared.wait(|segments| async move { marker::create(&segments).await })?;
+        Ok(BucketBackend { shared: Arc::new(shared) })
     }
 
     /// Compacts a finished run: puts its events, with an index, into a few objects beside its segments.
@@ -100,19 +120,6 @@ impl BucketBackend {
         let segments = &self.shared.segments;
         segments.keep_in(Cache::new(folder, segments.objects.name().to_owned()));
         self
-    }
-
-    fn unopened(
-        store: Arc<dyn ObjectStore>,
-        prefix: object_store::path::Path,
-        name: &str,
-    ) -> Result<Self, LogError> {
-        let objects = Objects::new(store, name.into());
-        let segments = Arc::new(Segments::new(objects, Names::new(prefix)));
-        let bridge = Bridge::new().map_err(|error| LogError::failed(name, error))?;
-        Ok(BucketBackend {
-            shared: Arc::new(Shared { segments, bridge, leases: Mutex::default() }),
-        })
     }
 }
 
@@ -182,6 +189,7 @@ impl Backend for BucketBackend {
     /// Within this process, and from processes on this machine that are alive. Between machines, the next segment of the
     /// run is the lease: it can be created once.
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
+        self.shared.is_sound()?;
         if !self.shared.leases().insert(run) {
             return Err(LogError::InUse { run, holder: String::new() });
         }
@@ -195,10 +203,11 @@ impl Backend for BucketBackend {
     }
 
     fn damaged(&self) -> Option<Finding> {
-        None
+        self.shared.fault.clone().map(Finding::of_file)
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
+        self.shared.is_sound()?;
         let writer = Writer::new(self.shared.segments.objects.name())?;
         Ok(Box::new(BucketCommitter::new(self.shared.clone(), writer)))
     }

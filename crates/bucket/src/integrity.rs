@@ -7,6 +7,7 @@ use retold::id::{RunId, Seq};
 use retold::log::{Fault, LogError, SegmentFault};
 
 use crate::ledger::KnownEntry;
+use crate::lost_ledger::has_gone_on;
 use crate::names::number_of;
 use crate::segments::{Place, RunEnd, Segments};
 
@@ -18,18 +19,30 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
     let names = &segments.names;
     let mut faults = Vec::new();
     let ledger = segments.objects.list(&names.ledger(), None).await?;
-    let (numbers, foreign) = numbered(&ledger);
+    let (numbers, foreign) = numbered(&ledger.names);
     faults.extend(foreign);
-    faults.extend(gaps(&numbers, 1, &|number| names.ledger_object(number)));
+    match ledger.unnameable {
+        Some(object) => faults.push(SegmentFault::Foreign { object }.into()),
+        None => faults.extend(gaps(&numbers, 1, &|number| names.ledger_object(number))),
+    }
+    let is_whole = match segments.ledger.read().await {
+        Ok(_) => true,
+        Err(LogError::CorruptLedger { .. }) => false,
+        Err(error) => return Err(error),
+    };
     let known = segments.ledger.last_read().await;
     for entry in known.entries() {
         faults.extend(misquoted(segments, entry).await);
     }
     let mut runs: BTreeMap<Option<RunId>, Vec<Path>> = BTreeMap::new();
-    for path in segments.objects.list(&names.runs(), None).await? {
+    let listing = segments.objects.list(&names.runs(), None).await?;
+    for path in listing.names {
         runs.entry(names.run_of(&path)).or_default().push(path);
     }
-    for path in segments.objects.list(&names.compacted(), None).await? {
+    let is_listed = listing.unnameable.is_none();
+    // What comes after it was not listed, so nothing is known to be missing.
+    faults.extend(listing.unnameable.map(|object| SegmentFault::Foreign { object }.into()));
+    for path in segments.objects.list(&names.compacted(), None).await?.names {
         match names.compaction_of(&path) {
             Some((run, ..)) => drop(runs.entry(Some(run)).or_default()),
             None => faults.extend(foreign_object(&path)),
@@ -54,9 +67,15 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
         let (replaced, later) =
             numbers.split_at(numbers.partition_point(|number| *number <= compacted.segments));
         faults.extend(replaced_segments(segments, run, replaced, compacted).await?);
-        faults.extend(gaps(later, compacted.segments + 1, &|number| names.segment(run, number)));
-        if known.of(run).next().is_none()
-            && (compacted != RunEnd::START || has_gone_on(segments, run, &numbers).await)
+        if is_listed {
+            let later_gaps =
+                gaps(later, compacted.segments + 1, &|number| names.segment(run, number));
+            faults.extend(later_gaps);
+        }
+        let is_unnamed = is_whole && known.of(run).next().is_none();
+        if is_unnamed
+            && (compacted != RunEnd::START
+                || has_gone_on(&segments.objects, names, run, &numbers).await?)
         {
             faults.push(SegmentFault::Unnamed { run }.into());
         }
@@ -108,17 +127,6 @@ async fn replaced_segments(
         }
     }
     Ok(faults)
-}
-
-/// Whether a run has segments after its first commit. A segment that cannot be read is reported when the run is read.
-async fn has_gone_on(segments: &Segments, run: RunId, numbers: &[u64]) -> bool {
-    for number in numbers {
-        match segments.segment(run, Place::Object(*number), Seq(1)).await {
-            Ok(segment) if segment.footer.more => {}
-            _ => return numbers.last().is_some_and(|last| last > number),
-        }
-    }
-    false
 }
 
 /// The numbers of objects, and those that have none.

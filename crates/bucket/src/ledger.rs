@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use object_store::path::Path;
 use retold::event::StoredEvent;
 use retold::event::chain::GENESIS;
 use retold::id::{ContentHash, EventHash, LedgerHash, RunId, Seq, Time};
@@ -20,7 +21,8 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-use crate::names::{Names, number_of};
+use crate::lost_ledger::is_lost;
+use crate::names::Names;
 use crate::objects::{Created, Objects, TOGETHER};
 use crate::repeated::RepeatedEvent;
 
@@ -198,6 +200,11 @@ impl KnownLedger {
     }
 }
 
+fn missing(object: &Path) -> LogError {
+    let fault = SegmentFault::Missing { object: object.to_string() };
+    LogError::CorruptLedger { fault: Box::new(Fault::from(fault)) }
+}
+
 /// The ledger of a log.
 #[derive(Debug)]
 pub(crate) struct Ledger {
@@ -272,20 +279,23 @@ impl Ledger {
                 self.read_every(page, known).await?;
             }
         }
-        let after = (known.objects > 0).then(|| self.names.ledger_object(known.objects));
-        let listed = self.objects.list(&self.names.ledger(), after.as_ref()).await?;
-        let numbers: Vec<u64> = listed.iter().filter_map(number_of).collect();
+        let name = |number| self.names.ledger_object(number);
+        let numbers =
+            self.objects.numbers(&self.names.ledger(), known.objects, name).await?.numbers;
         let paths = numbers.iter().map(|number| self.names.ledger_object(*number)).collect();
         for (number, bytes) in numbers.iter().zip(self.objects.get_all(paths).await?) {
             let due = known.objects + 1;
             match bytes.filter(|_| *number == due) {
                 Some(bytes) => self.take(*number, &bytes, known)?,
-                None => {
-                    let object = self.names.ledger_object(due).to_string();
-                    let fault = Fault::from(SegmentFault::Missing { object });
-                    return Err(LogError::CorruptLedger { fault: Box::new(fault) });
-                }
+                None => return Err(missing(&self.names.ledger_object(due))),
             }
+        }
+        if known.objects == 0
+            && is_lost(&self.objects, &self.names).await?
+            // The first run may have begun meanwhile.
+            && self.objects.numbers(&self.names.ledger(), 0, name).await?.numbers.is_empty()
+        {
+            return Err(missing(&self.names.ledger_object(1)));
         }
         Ok(())
     }

@@ -1,10 +1,10 @@
 //! The object that makes a place a log.
 
 use bytes::Bytes;
-use retold::log::LogError;
+use retold::log::{Fault, LogError, SegmentFault};
 use serde::{Deserialize, Serialize};
 
-use crate::objects::Created;
+use crate::objects::{Created, Objects};
 use crate::segments::Segments;
 
 /// The format of the log.
@@ -24,17 +24,33 @@ fn marker(probe: Option<&str>) -> Bytes {
     serde_json::to_vec(&Marker { format: FORMAT, probe, retold }).unwrap_or_default().into()
 }
 
-/// Checks that there is a log.
+/// Checks that there is a log; returns what is wrong if only its marker is missing.
 ///
 /// # Errors
 /// [`LogError::Missing`], [`LogError::NotALog`], [`LogError::NewerFormat`].
-pub(crate) async fn find(segments: &Segments) -> Result<(), LogError> {
+pub(crate) async fn find(segments: &Segments) -> Result<Option<Fault>, LogError> {
     let objects = segments.objects.to_open();
     let path = objects.name().to_owned();
     match objects.get(&segments.names.marker()).await? {
-        Some(bytes) => check(&path, &bytes),
-        None => Err(LogError::Missing { path }),
+        Some(bytes) => check(&path, &bytes).map(|()| None),
+        None => match removed(&objects, segments).await? {
+            Some(fault) => Ok(Some(fault)),
+            None => Err(LogError::Missing { path }),
+        },
     }
+}
+
+/// What is wrong if there is no marker although there are other objects of a log.
+async fn removed(objects: &Objects, segments: &Segments) -> Result<Option<Fault>, LogError> {
+    let names = &segments.names;
+    let is_empty = objects.list(&names.ledger(), None).await?.is_empty()
+        && objects.list(&names.runs(), None).await?.is_empty();
+    // Another process may have created the log meanwhile: the marker comes first.
+    if is_empty || objects.get(&names.marker()).await?.is_some() {
+        return Ok(None);
+    }
+    let holds = String::from_utf8_lossy(&marker(None)).into_owned();
+    Ok(Some(SegmentFault::Unmarked { object: names.marker().to_string(), holds }.into()))
 }
 
 fn check(path: &str, bytes: &[u8]) -> Result<(), LogError> {
@@ -55,10 +71,20 @@ fn check(path: &str, bytes: &[u8]) -> Result<(), LogError> {
 /// create the marker, with other bytes, has to find the first.
 ///
 /// # Errors
-/// As [`find`], and [`LogError::CannotOpen`] for a store that overwrites.
+/// As [`find`]; [`LogError::Damaged`] if there are runs without a marker; [`LogError::CannotOpen`] for a store that
+/// overwrites.
 pub(crate) async fn create(segments: &Segments) -> Result<(), LogError> {
     let (objects, path) = (segments.objects.to_open(), segments.names.marker());
-    if let Created::Other(found) = objects.create(&path, &marker(None)).await? {
+    let there = match objects.get(&path).await? {
+        Some(found) => Created::Other(found),
+        None => {
+            if let Some(fault) = removed(&objects, segments).await? {
+                return Err(LogError::damaged(objects.name(), fault));
+            }
+            objects.create(&path, &marker(None)).await?
+        }
+    };
+    if let Created::Other(found) = there {
         check(objects.name(), &found)?;
     }
     let probe = getrandom::u64().map_err(|error| LogError::failed(objects.name(), error))?;

@@ -10,6 +10,7 @@ use object_store::path::Path;
 use object_store::{Error, GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
 use retold::log::LogError;
 
+use crate::names::number_of;
 use crate::redaction::RedactedError;
 
 /// How long a writer or a reader goes on trying when the store does not answer, or answers that it cannot now.
@@ -32,6 +33,33 @@ pub(crate) struct Objects {
     /// The log, for messages.
     name: Arc<str>,
     patience: Duration,
+}
+
+/// The objects in a folder.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    /// Their names, in order.
+    pub(crate) names: Vec<Path>,
+    /// What changes if an object does (its ETag), if the store says it.
+    tags: Vec<(Path, String)>,
+    /// An object that no log has, since its name has a control character in it, say. What the store lists after it is not
+    /// known.
+    pub(crate) unnameable: Option<String>,
+}
+
+impl Listing {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.unnameable.is_none()
+    }
+}
+
+/// The objects in a folder that have numbers for names.
+#[derive(Debug, Default)]
+pub(crate) struct NumberedObjects {
+    /// The numbers, in order.
+    pub(crate) numbers: Vec<u64>,
+    /// What changes if an object does (its ETag), for those of which the store says it.
+    pub(crate) tags: Vec<(u64, String)>,
 }
 
 /// How an attempt to create an object ended.
@@ -140,31 +168,68 @@ impl Objects {
         &self,
         folder: &Path,
         after: Option<&Path>,
-    ) -> Result<Vec<Path>, LogError> {
-        let found = self.list_versions(folder, after).await?;
-        Ok(found.into_iter().map(|(path, _)| path).collect())
-    }
-
-    /// The same, each with what changes if the object does (its ETag), if the store says it.
-    ///
-    /// # Errors
-    /// [`LogError`] if the store cannot be read.
-    pub(crate) async fn list_versions(
-        &self,
-        folder: &Path,
-        after: Option<&Path>,
-    ) -> Result<Vec<(Path, Option<String>)>, LogError> {
+    ) -> Result<Listing, LogError> {
         let attempt = async || {
-            let found = match after {
+            let mut found = match after {
                 Some(after) => self.store.list_with_offset(Some(folder), after),
                 None => self.store.list(Some(folder)),
             };
-            found.map_ok(|about| (about.location, about.e_tag)).try_collect::<Vec<_>>().await
+            let mut listing = Listing::default();
+            while let Some(next) = found.next().await {
+                match next {
+                    Ok(about) => {
+                        let tag = about.e_tag.map(|tag| (about.location.clone(), tag));
+                        listing.tags.extend(tag);
+                        listing.names.push(about.location);
+                    }
+                    Err(Error::InvalidPath { source }) => {
+                        listing.unnameable = Some(name_in(source));
+                        break;
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(listing)
         };
-        let mut found = self.patiently(attempt).await?;
+        let mut listing = self.patiently(attempt).await?;
         // A file system lists in any order.
-        found.sort_unstable();
-        Ok(found)
+        listing.names.sort_unstable();
+        Ok(listing)
+    }
+
+    /// The numbers after `after` of the objects in a folder. If the folder cannot be listed to its end, they are asked
+    /// for one after the other.
+    ///
+    /// # Errors
+    /// [`LogError`] if the store cannot be read.
+    pub(crate) async fn numbers(
+        &self,
+        folder: &Path,
+        after: u64,
+        name: impl Fn(u64) -> Path,
+    ) -> Result<NumberedObjects, LogError> {
+        let offset = (after > 0).then(|| name(after));
+        let Listing { names, tags, unnameable } = self.list(folder, offset.as_ref()).await?;
+        let mut numbers: Vec<u64> = names.iter().filter_map(number_of).collect();
+        let tagged = tags.into_iter().filter_map(|(path, tag)| number_of(&path).zip(Some(tag)));
+        let tags = tagged.collect();
+        if unnameable.is_none() {
+            return Ok(NumberedObjects { numbers, tags });
+        }
+        let mut next = after + 1;
+        loop {
+            let window = next..next + TOGETHER as u64;
+            let found = self.get_all(window.clone().map(&name).collect()).await?;
+            let there = found.iter().take_while(|bytes| bytes.is_some()).count() as u64;
+            numbers.extend(window.take_while(|number| *number < next + there));
+            next += there;
+            if there < TOGETHER as u64 {
+                break;
+            }
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(NumberedObjects { numbers, tags })
     }
 
     /// Several objects, in their order.
@@ -205,6 +270,20 @@ impl Objects {
             )),
         }
     }
+}
+
+/// The name that cannot be one.
+fn name_in(error: object_store::path::Error) -> String {
+    use object_store::path::Error;
+    let name = match &error {
+        Error::EmptySegment { path }
+        | Error::BadSegment { path, .. }
+        | Error::NonUnicode { path, .. }
+        | Error::PrefixMismatch { path, .. } => path.as_str().into(),
+        Error::Canonicalize { path, .. } | Error::InvalidPath { path } => path.to_string_lossy(),
+        other => return other.to_string(),
+    };
+    name.trim_start_matches('/').to_owned()
 }
 
 /// Whether an error may be gone at the next attempt: no reply, or one that the store cannot answer now.

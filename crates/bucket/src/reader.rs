@@ -136,6 +136,13 @@ async fn events(
             Ok(end) => end,
             // What comes before the damage can be read.
             Err(LogError::Corrupt { seq, .. }) if after.next() < seq => segments.known_end(run),
+            // And so can what comes after it, for those who skip it.
+            Err(LogError::Corrupt { seq, fault, .. }) if after.next() > seq => {
+                let read = segments.after_damage(run, after, *fault).await?;
+                let later = read.iter().flat_map(|read| &read.segment.events);
+                let later = later.filter(|event| event.seq > after).take(limit).cloned();
+                return Ok((later.collect(), read.into_iter().collect()));
+            }
             Err(error) => return Err(error),
         };
     }
@@ -257,6 +264,9 @@ impl Reader for BucketReader {
     }
 
     fn integrity(&mut self) -> Result<Vec<Fault>, LogError> {
-        self.shared.wait(|segments| async move { crate::integrity::faults(&segments).await })
+        let found = self
+            .shared
+            .wait(|segments| async move { crate::integrity::faults(&segments).await })?;
+        Ok(self.shared.fault.iter().cloned().chain(found).collect())
     }
 }

@@ -12,18 +12,19 @@
 //! without its entry, nor an entry without its event.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use retold::event::StoredEvent;
 use retold::id::{PromptHash, RunId, Seq};
-use retold::log::{EventFault, Head, LogError, SegmentFault};
+use retold::log::{EventFault, Fault, Head, LogError, SegmentFault};
 
 use crate::cache::Cache;
 use crate::compaction::Compaction;
 use crate::ledger::{KnownLedger, Ledger};
-use crate::names::{Names, number_of};
-use crate::objects::Objects;
+use crate::names::Names;
+use crate::objects::{NumberedObjects, Objects};
 use crate::recent::Recent;
 use crate::segment::{AnnouncedEntry, Footer, Segment, decode};
 
@@ -266,49 +267,23 @@ impl Segments {
     /// The end of a run now. A run whose first commit is undecided has no events.
     ///
     /// # Errors
-    /// [`LogError::Corrupt`] if a segment is missing or damaged at its end; [`LogError`] if the store cannot be read.
+    /// [`LogError::Corrupt`] at the first event after what can be read, if a segment at the end is missing or damaged;
+    /// [`LogError`] if the store cannot be read.
     pub(crate) async fn end(&self, run: RunId) -> Result<RunEnd, LogError> {
-        let mut known = self.known_end(run);
-        let mut damaged = None;
-        if known == RunEnd::START {
-            match self.compaction(run).await {
-                Ok(found) => known = found.map_or(known, |found| found.end()),
-                // The segments that it stands for may still be there.
-                Err(error @ LogError::Corrupt { .. }) => damaged = Some(error),
-                Err(error) => return Err(error),
+        let (mut end, mut damage) = self.end_by_segments(run).await?;
+        let claimed = self.claimed(run).await?;
+        if damage.is_none() && end.head.seq < claimed {
+            // Somebody may have written meanwhile: what the ledger knew then is there now.
+            (end, damage) = self.end_by_segments(run).await?;
+            if damage.is_none() && end.head.seq < claimed {
+                let object = self.names.segment(run, end.all + 1).to_string();
+                damage = Some(SegmentFault::Missing { object }.into());
             }
         }
-        // An entry of the ledger is later than its segments.
-        let ledger = self.ledger.last_read().await;
-        let reached = ledger.of(run).next_back().map_or(Seq(0), |last| last.entry.head.seq);
-        let after = (known.segments > 0).then(|| self.names.segment(run, known.segments));
-        let found = self.objects.list_versions(&self.names.run(run), after.as_ref()).await?;
-        if self.cache.get().is_some() {
-            let tagged = found.iter().filter_map(|(path, tag)| number_of(path).zip(tag.clone()));
-            self.known().versions.extend(tagged.map(|(number, tag)| ((run, number), tag)));
-        }
-        let mut all = known.segments;
-        let mut missing = None;
-        for number in found.iter().filter_map(|(path, _)| number_of(path)) {
-            if number != all + 1 {
-                missing = Some(self.names.segment(run, all + 1).to_string());
-                break;
-            }
-            all = number;
-        }
-        let end = self.last_decided(run, known, all).await?;
-        self.known().ends.insert(run, end);
-        if missing.is_none() && end.all == end.segments && end.head.seq < reached {
-            missing = Some(self.names.segment(run, all + 1).to_string());
-        }
-        match (missing, damaged) {
-            (Some(_) | None, Some(damaged)) if end.all == 0 => Err(damaged),
-            (None, _) => Ok(end),
+        match damage {
+            None => Ok(end),
             // What comes before it counts.
-            (Some(object), _) => {
-                let first = end.head.seq.next();
-                Err(LogError::corrupt(run, first, SegmentFault::Missing { object }))
-            }
+            Some(fault) => Err(LogError::corrupt(run, end.head.seq.next(), fault)),
         }
     }
 
@@ -329,24 +304,108 @@ impl Segments {
         self.end(run).await
     }
 
-    /// The last of `all` segments that counts.
-    async fn last_decided(&self, run: RunId, known: RunEnd, all: u64) -> Result<RunEnd, LogError> {
-        let mut undecided = false;
-        for number in (known.segments + 1..=all).rev() {
-            let Footer { more, entries, reaches, .. } = self
-                .segment(run, Place::Object(number), known.head.seq.next())
-                .await?
-                .footer
-                .clone();
-            // Only the last segment of a commit decides; those before it are undecided with it.
-            let decided =
-                !more && (number < all && !undecided || self.are_in(run, &entries).await?);
-            undecided = !decided;
-            if decided {
-                return Ok(RunEnd { segments: number, all, head: reaches });
+    /// The end of a run as its segments have it, and what is wrong with the one after it.
+    async fn end_by_segments(&self, run: RunId) -> Result<(RunEnd, Option<Fault>), LogError> {
+        let (mut known, mut damaged) = (self.known_end(run), None);
+        if known == RunEnd::START {
+            match self.compaction(run).await {
+                Ok(found) => known = found.map_or(known, |found| found.end()),
+                // The segments that it stands for may still be there.
+                Err(LogError::Corrupt { fault, .. }) => damaged = Some(*fault),
+                Err(error) => return Err(error),
             }
         }
-        Ok(RunEnd { all, ..known })
+        let name = |number| self.names.segment(run, number);
+        let listed = self.objects.numbers(&self.names.run(run), known.segments, name).await?;
+        let NumberedObjects { numbers, tags } = listed;
+        if self.cache.get().is_some() {
+            let tags = tags.into_iter().map(|(number, tag)| ((run, number), tag));
+            self.known().versions.extend(tags);
+        }
+        let without_gap = numbers.iter().zip(known.segments + 1..).take_while(|(n, due)| *n == due);
+        let all = known.segments + without_gap.count() as u64;
+        let (end, damage) = self.last_decided(run, known, all).await?;
+        self.known().ends.insert(run, end);
+        let is_gap = numbers.last().is_some_and(|last| *last > all);
+        let gap = || is_gap.then(|| SegmentFault::Missing { object: name(all + 1).to_string() });
+        let damaged = damaged.filter(|_| end.all == 0);
+        Ok((end, damaged.or(damage).or_else(|| gap().map(Fault::from))))
+    }
+
+    /// How far a run had come, by the ledger. One that is damaged claims nothing.
+    async fn claimed(&self, run: RunId) -> Result<Seq, LogError> {
+        let mut ledger = self.ledger.last_read().await;
+        if ledger.entries().is_empty() {
+            ledger = match self.ledger.read().await {
+                Ok(read) => read,
+                Err(LogError::CorruptLedger { .. }) => return Ok(Seq(0)),
+                Err(error) => return Err(error),
+            };
+        }
+        Ok(ledger.of(run).next_back().map_or(Seq(0), |known| known.entry.head.seq))
+    }
+
+    /// The last of `all` segments that counts, and what is wrong with the one after it.
+    async fn last_decided(
+        &self,
+        run: RunId,
+        known: RunEnd,
+        all: u64,
+    ) -> Result<(RunEnd, Option<Fault>), LogError> {
+        let (mut undecided, mut damage) = (false, None);
+        for number in (known.segments + 1..=all).rev() {
+            let segment =
+                match self.segment(run, Place::Object(number), known.head.seq.next()).await {
+                    Ok(segment) => segment,
+                    // Those before it are looked at: they count if it is another commit.
+                    Err(LogError::Corrupt { fault, .. }) => {
+                        (undecided, damage) = (false, Some(*fault));
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                };
+            let Footer { more, entries, reaches, .. } = &segment.footer;
+            // Only the last segment of a commit decides; those before it are undecided with it.
+            let decided =
+                !more && (number < all && !undecided || self.are_in(run, entries).await?);
+            undecided = !decided;
+            if decided {
+                return Ok((RunEnd { segments: number, all, head: *reaches }, damage));
+            }
+        }
+        Ok((RunEnd { all, ..known }, damage))
+    }
+
+    /// The events after one that comes after the first damage of a run: of the first segment that has some and can be
+    /// read. Empty if there is none.
+    ///
+    /// # Errors
+    /// [`LogError::Corrupt`] with that damage if the next event is not in a segment that can be read; [`LogError`] if the
+    /// store cannot be read.
+    pub(crate) async fn after_damage(
+        &self,
+        run: RunId,
+        after: Seq,
+        fault: Fault,
+    ) -> Result<Option<ReadSegment>, LogError> {
+        let name = |number| self.names.segment(run, number);
+        let from = self.known_end(run).segments;
+        for number in self.objects.numbers(&self.names.run(run), from, name).await?.numbers {
+            let place = Place::Object(number);
+            let segment = match self.segment(run, place, after.next()).await {
+                Ok(segment) => segment,
+                Err(LogError::Corrupt { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            match &segment.footer {
+                footer if footer.last() <= after => {}
+                footer if footer.first() <= after.next() => {
+                    return Ok(Some(ReadSegment { place, segment }));
+                }
+                _ => return Err(LogError::corrupt(run, after.next(), fault)),
+            }
+        }
+        Ok(None)
     }
 
     /// Whether the ledger has these entries. If it is damaged, what the run has is shown, and verification says what is
@@ -377,8 +436,8 @@ impl Segments {
             Err(error) => return Err(error),
         }
         let mut runs = self.ledger.last_read().await.runs();
-        let segments = self.objects.list(&self.names.runs(), None).await?;
-        let compacted = self.objects.list(&self.names.compacted(), None).await?;
+        let segments = self.objects.list(&self.names.runs(), None).await?.names;
+        let compacted = self.objects.list(&self.names.compacted(), None).await?.names;
         let of_segments = segments.iter().filter_map(|path| self.names.run_of(path));
         let of_compactions = compacted.iter().filter_map(|path| self.names.compaction_of(path));
         for run in of_segments.chain(of_compactions.map(|(run, ..)| run)) {
@@ -417,10 +476,13 @@ impl Segments {
         }
         while low < high {
             let middle = low + (high - low) / 2;
-            let last = self.segment(run, Place::Object(middle), seq).await?.footer.last();
-            match last < seq {
-                true => low = middle + 1,
-                false => high = middle,
+            match self.readable_in(run, middle..=high, seq).await? {
+                Some((number, footer)) if footer.last() < seq => low = number + 1,
+                Some((number, footer)) if footer.first() <= seq => {
+                    return Ok(Place::Object(number));
+                }
+                // It is before it, or in one that cannot be read.
+                _ => high = middle,
             }
         }
         Ok(Place::Object(low))
@@ -439,6 +501,23 @@ impl Segments {
             (Place::Compacted(..), None) => return None,
         };
         (next <= self.known_end(run).segments).then_some(Place::Object(next))
+    }
+
+    /// The first of some segments that can be read.
+    async fn readable_in(
+        &self,
+        run: RunId,
+        numbers: RangeInclusive<u64>,
+        seq: Seq,
+    ) -> Result<Option<(u64, Footer)>, LogError> {
+        for number in numbers {
+            match self.segment(run, Place::Object(number), seq).await {
+                Ok(segment) => return Ok(Some((number, segment.footer.clone()))),
+                Err(LogError::Corrupt { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
     }
 
     /// A segment that was read before and has this request.

@@ -16,7 +16,7 @@ use retold::exchange::ImportError;
 use retold::explain::explain;
 use retold::id::RunId;
 use retold::jsonl::{JsonlError, JsonlProblem};
-use retold::log::{Finding, LogError};
+use retold::log::{Fault, Finding, LogError, SegmentFault};
 use retold::model::openai::OpenAiError;
 use retold::parse::registry::RegistryError;
 use retold::run::{AbandonError, OutputError, OverBudget, Stop};
@@ -33,6 +33,9 @@ pub(crate) const NOTHING_IMPORTED: &str = "nothing was imported";
 pub(crate) const LOST: &str = "nothing is written to it, so that what is left can be saved: `retold verify` \
     names everything that is lost, `retold export RUN FILE` saves a run that is intact; restore a copy of the log, or continue \
     without what is lost with `retold verify --accept-loss`";
+
+/// Where to find out what is wrong with a log.
+const NAMES_DAMAGE: &str = "`retold verify` names everything that is damaged";
 
 /// The longest error message, in characters.
 const LONGEST_MESSAGE: usize = 8_000;
@@ -226,12 +229,12 @@ impl From<LogError> for CliError {
             LogError::Conflict { .. } => {
                 (Status::Io, "`retold verify` shows what is in the log".to_owned())
             }
-            LogError::Damaged { .. }
-            | LogError::Corrupt { .. }
-            | LogError::CorruptLedger { .. }
-            | LogError::CorruptRequest { .. } => {
-                (Status::Difference, "`retold verify` names everything that is damaged".to_owned())
+            LogError::Damaged { fault, .. } => {
+                (Status::Difference, put_back(fault).unwrap_or_else(|| NAMES_DAMAGE.to_owned()))
             }
+            LogError::Corrupt { .. }
+            | LogError::CorruptLedger { .. }
+            | LogError::CorruptRequest { .. } => (Status::Difference, NAMES_DAMAGE.to_owned()),
             LogError::Lost { .. } => (Status::Difference, LOST.to_owned()),
             LogError::NoSuchRun { .. } => (Status::Usage, "`retold log` lists the runs".to_owned()),
             LogError::RunExists { .. } => (Status::Usage, "`retold log` lists the runs".to_owned()),
@@ -264,6 +267,15 @@ impl From<OutputError> for CliError {
             ),
         }
     }
+}
+
+/// How to make a place a log again.
+fn put_back(fault: &Fault) -> Option<String> {
+    let Fault::Segment(SegmentFault::Unmarked { object, holds }) = fault else { return None };
+    Some(format!(
+        "nothing is written to it: put {object} back, which holds {holds}, or copy the runs to another log with `retold \
+         copy --to LOG`"
+    ))
 }
 
 /// What to look at where a bucket or a shared folder cannot be read or written.

@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::escaping::printable;
 use crate::id::RunId;
+
+/// How much of a foreign name is shown: as long as a name can be in S3, in characters.
+const LONGEST_NAME: usize = 1024;
 
 /// What is wrong with an object of a log that consists of objects.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
@@ -40,6 +44,14 @@ pub enum SegmentFault {
         /// The run.
         run: RunId,
     },
+    /// The object that makes a place a log is not there, although others of a log are.
+    #[error("the object {object} is missing, which makes this place a log")]
+    Unmarked {
+        /// Its name.
+        object: String,
+        /// What it holds.
+        holds: String,
+    },
     /// A later release wrote it.
     #[error("the object {object} has format {found}, which a later release of this program reads")]
     NewerFormat {
@@ -49,7 +61,7 @@ pub enum SegmentFault {
         found: u32,
     },
     /// A log has no object of that name.
-    #[error("the object {object} is not a part of a log")]
+    #[error("the object {} is not a part of a log", printable(object, LONGEST_NAME))]
     Foreign {
         /// Its name.
         object: String,

@@ -272,7 +272,13 @@ pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Fin
         Err(e) => return Err(e),
     }
     let of_ledger = ledger.iter().flat_map(Ledger::faults).cloned();
-    findings.extend(of_ledger.chain(reader.integrity()?).map(Finding::of_file));
+    for fault in of_ledger.chain(reader.integrity()?) {
+        // A store may meet in its files what is reported of a run or of the ledger.
+        let of_runs = runs.iter().filter_map(|(verified, _)| verified.finding.as_ref());
+        if !of_runs.chain(&findings).any(|known| known.fault == fault) {
+            findings.push(Finding::of_file(fault));
+        }
+    }
     let with_index = |(verified, read): (Verification, ReadNotes)| {
         let Verification { run, finding, .. } = verified;
         Verification { finding: finding.or_else(|| read.index(run)), ..verified }

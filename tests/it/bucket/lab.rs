@@ -1,7 +1,9 @@
 //! Where the logs of these tests are.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::process::Command;
+use std::sync::Mutex;
 
 use super::faults::{FaultProxy, Mishap};
 use super::moto::Moto;
@@ -17,6 +19,8 @@ pub(super) struct Lab {
     pub(super) log: String,
     store: Option<Moto>,
     faults: Option<FaultProxy>,
+    /// The objects that the test itself has put or removed.
+    pub(super) touched: Mutex<BTreeSet<String>>,
 }
 
 impl Lab {
@@ -24,13 +28,16 @@ impl Lab {
     pub(super) fn folder() -> Self {
         let place = Place::new();
         let log = format!("file://{}", place.path("lab").display());
-        Lab { place, log, store: None, faults: None }
+        Lab { place, log, store: None, faults: None, touched: Mutex::default() }
     }
 
     /// A log in a bucket.
     pub(super) fn bucket() -> Self {
-        let (place, log) = (Place::new(), "s3://lab/study".to_owned());
-        Lab { place, log, store: Some(Moto::with_bucket("lab")), faults: None }
+        Lab {
+            store: Some(Moto::with_bucket("lab")),
+            log: "s3://lab/study".to_owned(),
+            ..Lab::folder()
+        }
     }
 
     /// A log in a bucket whose store refuses requests, resets connections and loses replies.

@@ -12,4 +12,5 @@ mod moto;
 mod objects;
 mod sent_tables;
 mod shards;
+mod tampering;
 mod writers;

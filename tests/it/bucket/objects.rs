@@ -32,6 +32,7 @@ impl Lab {
 
     /// Writes an object, whether or not there is one.
     pub(super) fn put(&self, name: &str, bytes: Vec<u8>) {
+        self.touched.lock().unwrap().insert(name.to_owned());
         match self.moto() {
             Some(moto) => assert_eq!(moto.ask("PUT", &target(name), bytes).status, 200, "{name}"),
             None => {
@@ -43,6 +44,7 @@ impl Lab {
     }
 
     pub(super) fn remove(&self, name: &str) {
+        self.touched.lock().unwrap().insert(name.to_owned());
         match self.moto() {
             Some(moto) => {
                 assert_eq!(moto.ask("DELETE", &target(name), Vec::new()).status, 204, "{name}");
@@ -56,14 +58,15 @@ impl Lab {
         self.objects().into_iter().map(|name| (name.clone(), self.object(&name))).collect()
     }
 
-    /// Makes the log what it was.
+    /// Makes the log what it was: puts back what was put or removed since.
     pub(super) fn restore(&self, everything: &[(String, Vec<u8>)]) {
-        for name in self.objects() {
-            self.remove(&name);
+        for name in std::mem::take(&mut *self.touched.lock().unwrap()) {
+            match everything.iter().find(|(of, _)| *of == name) {
+                Some((name, bytes)) => self.put(name, bytes.clone()),
+                None => self.remove(&name),
+            }
         }
-        for (name, bytes) in everything {
-            self.put(name, bytes.clone());
-        }
+        self.touched.lock().unwrap().clear();
     }
 }
 

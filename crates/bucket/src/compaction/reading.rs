@@ -185,7 +185,7 @@ impl Segments {
     /// The same where the ledger cannot say it.
     async fn listed_ends(&self, run: RunId) -> Result<Vec<Seq>, LogError> {
         let listed = self.objects.list(&self.names.compacted_run(run), None).await?;
-        let ends = listed.iter().rev().filter_map(|path| self.names.compaction_of(path));
+        let ends = listed.names.iter().rev().filter_map(|path| self.names.compaction_of(path));
         Ok(ends.filter(|(.., name)| name == DIRECTORY).map(|(_, end, _)| end).collect())
     }
 

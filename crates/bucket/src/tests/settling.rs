@@ -60,6 +60,7 @@ fn an_import_that_was_interrupted_is_continued_by_the_next() {
     for left in 0..3 {
         // Only so many of its segments were put.
         let store = memory();
+        open(&store);
         for segment in &segments[..left] {
             let bytes = removed(&whole, segment);
             super::replaced(&whole, segment, bytes.clone());

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use object_store::ObjectStore;
+use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use proptest::prelude::*;
 use retold::id::{RunId, Seq};
@@ -105,13 +106,101 @@ fn an_object_of_the_ledger_that_is_missing_or_changed_is_named() {
 }
 
 #[test]
-fn runs_that_the_ledger_has_lost_are_named() {
+fn a_ledger_that_is_gone_is_named_and_nobody_starts_another() {
     let store = sound();
     for path in objects(&store).into_iter().filter(|path| path.as_ref().contains("/ledger/")) {
         removed(&store, &path);
     }
-    // The other run has only its first commit, which may never have been decided.
-    assert_eq!(said(&store), format!("run {RUN} has segments, but the ledger does not name it\n"));
+    assert_eq!(said(&store), "the object lab/ledger/0000000001.jsonl.zst is missing\n");
+    assert_eq!(open(&store).reader().unwrap().runs().unwrap().len(), 2);
+    let append = Append::new(RunId([9; 8]), retold::log::Head::START, some("Occurred", 0..1));
+    let refused = open(&store).committer().unwrap().commit(&[append]).unwrap_err();
+    assert!(matches!(refused, LogError::CorruptLedger { .. }), "{refused}");
+}
+
+#[test]
+fn a_run_that_the_ledger_has_lost_is_named() {
+    let store = sound();
+    let backend = open(&store);
+    let run = RunId([9; 8]);
+    let head = started(&backend, run);
+    let append = Append::new(run, head, some("Occurred", 3..4));
+    backend.committer().unwrap().commit(&[append]).unwrap();
+    let last = objects(&store).into_iter().rfind(|path| path.as_ref().contains("/ledger/"));
+    removed(&store, &last.unwrap());
+    assert_eq!(said(&store), format!("run {run} has segments, but the ledger does not name it\n"));
+}
+
+/// What comes after it can be read by those who skip it, and nothing else is said of it.
+#[test]
+fn a_segment_at_the_end_that_is_damaged_hides_only_itself() {
+    for change in [|bytes: &mut Vec<u8>| bytes.truncate(9), |bytes: &mut Vec<u8>| bytes[40] ^= 1] {
+        let store = sound();
+        let mut bytes = removed(&store, &segment(6));
+        change(&mut bytes);
+        replaced(&store, &segment(6), bytes);
+        let said = said(&store);
+        assert!(said.starts_with(&format!("run {RUN}, seq 16: the object ")), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        let backend = open(&store);
+        assert_eq!(backend.reader().unwrap().events(RUN, Seq(0), 100).unwrap().len(), 15);
+        let append = Append::new(
+            RUN,
+            backend.reader().unwrap().runs().unwrap()[0].head,
+            some("Occurred", 0..1),
+        );
+        assert!(
+            backend.committer().unwrap().commit(&[append]).is_err(),
+            "nothing is written after it"
+        );
+    }
+}
+
+#[test]
+fn what_comes_after_a_damaged_segment_can_be_read() {
+    for (number, is_missing) in [(1, true), (3, true), (3, false), (5, true), (5, false)] {
+        let store = sound();
+        let mut bytes = removed(&store, &segment(number));
+        if !is_missing {
+            bytes[40] ^= 1;
+            replaced(&store, &segment(number), bytes);
+        }
+        let backend = open(&store);
+        let mut reader = backend.reader().unwrap();
+        let last = Seq(number * 3);
+        for before in [last.0 - 2, last.0 - 1] {
+            let read = reader.events(RUN, Seq(before), 1);
+            assert!(matches!(read, Err(LogError::Corrupt { .. })), "{number}: {read:?}");
+        }
+        let later = reader.events(RUN, last, 100).unwrap();
+        assert_eq!(later.first().map(|event| event.seq), Some(last.next()), "{number}");
+    }
+}
+
+/// A store lists nothing after such a name.
+#[test]
+fn a_name_with_a_control_character_is_named_and_hides_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = LocalFileSystem::new_with_prefix(folder.path()).unwrap();
+    let store: Arc<dyn ObjectStore> = Arc::new(store);
+    let backend = open(&store);
+    let mut head = started(&backend, RUN);
+    for n in 1..40 {
+        let append = Append::new(RUN, head, some("Occurred", n..n + 1));
+        head = end(&append);
+        backend.committer().unwrap().commit(&[append]).unwrap();
+    }
+    for below in ["runs/0707070707070707", "runs", "ledger"] {
+        let name = folder.path().join("lab").join(below).join("\u{7}\u{1b}[31m");
+        std::fs::write(&name, "x").unwrap();
+        let said = said(&store);
+        assert_eq!(
+            said,
+            format!("the object lab/{below}/\\u{{7}}\\u{{1b}}[31m is not a part of a log\n")
+        );
+        assert_eq!(open(&store).reader().unwrap().runs().unwrap()[0].head, head);
+        std::fs::remove_file(&name).unwrap();
+    }
 }
 
 #[test]
