@@ -71,10 +71,14 @@ fn middle(mut took: Vec<Duration>) -> Duration {
     took[took.len() / 2]
 }
 
-/// Appends texts to a new run of a log, 64 in flight.
+/// Appends texts to a new run of a log in a file, 64 in flight.
 pub(crate) fn append(path: &Path, run: RunId, texts: &[String]) -> Duration {
     let backend = SqliteBackend::open_or_create(path, SqliteOptions::default()).unwrap();
-    let log = Log::new(Arc::new(backend));
+    append_to(&Log::new(Arc::new(backend)), run, texts)
+}
+
+/// The same for any log.
+pub(crate) fn append_to(log: &Log, run: RunId, texts: &[String]) -> Duration {
     let writer = RefCell::new(log.begin(run).unwrap());
     let tokio = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let (_, took) = timed(|| {

@@ -11,6 +11,7 @@
 )]
 
 mod append;
+mod bucket;
 mod cluster;
 mod declare;
 mod deliberation;
@@ -49,8 +50,9 @@ fn main() {
         let (number, events) = (number.parse().unwrap(), events.parse().unwrap());
         return writers::child(kind, path.as_ref(), number, events);
     }
-    let all: [(&str, fn()); 13] = [
+    let all: [(&str, fn()); 14] = [
         ("append", append::measure),
+        ("bucket", bucket::measure),
         ("declare", declare::measure),
         ("http", http::measure),
         ("replay", replay::measure),
