@@ -13,8 +13,9 @@ use crate::backend::Shared;
 use crate::ledger::NewEntry;
 use crate::objects::Created;
 use crate::repeated::RepeatedEvent;
+use crate::run_end::RunEnd;
 use crate::segment::{AnnouncedEntry, NewSegment, Segment, decode, encode};
-use crate::segments::{RunEnd, Segments};
+use crate::segments::Segments;
 use crate::writer::Writer;
 
 /// The most events in a segment.

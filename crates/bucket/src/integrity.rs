@@ -9,7 +9,8 @@ use retold::log::{Fault, LogError, SegmentFault};
 use crate::ledger::KnownEntry;
 use crate::lost_ledger::has_gone_on;
 use crate::names::number_of;
-use crate::segments::{Place, RunEnd, Segments};
+use crate::run_end::RunEnd;
+use crate::segments::{Place, Segments};
 
 /// Objects that are missing, and objects that are not of a log.
 ///

@@ -45,6 +45,7 @@ mod reader;
 mod recent;
 mod redaction;
 mod repeated;
+mod run_end;
 mod search;
 mod segment;
 mod segments;

@@ -13,8 +13,9 @@ use crate::backend::Shared;
 use crate::compaction::PromptTable;
 use crate::objects::TOGETHER;
 use crate::read_ahead::ReadAhead;
+use crate::run_end::RunEnd;
 use crate::search;
-use crate::segments::{Place, ReadSegment, RunEnd, Segments};
+use crate::segments::{Place, ReadSegment, Segments};
 
 /// How many bytes of events are returned at once, as a segment has them in text.
 const MOST_BYTES: u64 = 8 << 20;

@@ -20,8 +20,9 @@ use super::prompt_table::NewPromptTable;
 use crate::names::part_name;
 use crate::objects::Created;
 use crate::read_ahead::ReadAhead;
+use crate::run_end::RunEnd;
 use crate::segment::{FORMAT, Footer, Segment, SegmentLines, decode};
-use crate::segments::{RunEnd, Segments};
+use crate::segments::Segments;
 use crate::writer::Writer;
 
 /// How many bytes of lines a segment has: as many as are read to show one event.

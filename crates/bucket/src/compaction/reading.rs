@@ -13,8 +13,9 @@ use retold::log::{Head, KeptPiece, LogError, Section, SegmentFault};
 use super::directory::{self, Block, Directory, PROMPTS, Tail, block_of};
 use super::prompt_table::PromptTable;
 use crate::names::DIRECTORY;
+use crate::run_end::RunEnd;
 use crate::segment::Footer;
-use crate::segments::{RunEnd, Segments};
+use crate::segments::Segments;
 
 /// How many bytes at the end of a directory are read at first. Those of a run of some ten thousand exchanges have fewer.
 const TAIL: u64 = if cfg!(test) { 16 << 10 } else { 512 << 10 };
