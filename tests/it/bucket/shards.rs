@@ -25,13 +25,13 @@ struct Study {
 const GAME24: Study = Study {
     experiment: "game24",
     config: "game24.yaml",
-    flags: "--set puzzles.rows=0..48 --set samples=2",
+    flags: "--set puzzles.rows=0..32 --set samples=2",
 };
 
 const DELIBERATION: Study = Study {
     experiment: "deliberation",
     config: "deliberation_small.yaml",
-    flags: "--set participants_per_condition=8 --set api_sleep_seconds=0",
+    flags: "--set participants_per_condition=4 --set api_sleep_seconds=0",
 };
 
 /// A model that takes some time.

@@ -65,9 +65,9 @@ pub(crate) struct Args {
     /// settings if the config names no outputs.
     #[arg(long, conflicts_with = "resume")]
     new: bool,
-    /// Record only the third of 16 shards (3/16), as a run of its own: on as many machines as there are shards, at the same
-    /// time. `retold merge` makes one run of them.
-    #[arg(long, value_name = "NUMBER/COUNT")]
+    /// Record only one shard of the study, as a run of its own: 3/16 is the third of 16, which as many machines may record at
+    /// the same time. `retold merge` makes one run of them.
+    #[arg(long, value_name = "SHARD")]
     shard: Option<Shard>,
     /// Stop after a phase, such as phase_3 of a deliberation or round_2 of a game. --resume continues the run.
     #[arg(long, value_name = "PHASE")]

@@ -14,6 +14,7 @@ use crate::pager::PagerArg;
 use crate::runs::continuation;
 use crate::runs::effective;
 use crate::runs::settings::experiment_of;
+use crate::runs::shards::shard_of;
 use crate::select::{self, RunAsOf, RunSelection};
 use crate::views::audit;
 use crate::views::event::as_json;
@@ -302,6 +303,9 @@ fn show_run(
         if !shards.is_empty() {
             object["merged_from"] = json!(shards);
         }
+        if let Some(shard) = shard_of(&started) {
+            object["shard"] = shard.to_string().into();
+        }
         if let Some(state) = &state {
             state.add_to(&mut object);
         }
@@ -322,6 +326,9 @@ fn show_run(
         let before = before.map_or_else(String::new, |seq| format!(", before seq {seq}"));
         let again = if retry_failed { ", asking its failed calls again" } else { "" };
         let _ = writeln!(text, "forked from run {parent}{before}{again}");
+    }
+    if let Some(shard) = shard_of(&started) {
+        let _ = writeln!(text, "shard {shard} of the study");
     }
     if !shards.is_empty() {
         let runs: Vec<String> = shards.iter().map(|run| run.short(8)).collect();

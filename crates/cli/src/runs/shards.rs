@@ -10,6 +10,7 @@ use crate::global::Global;
 use crate::output::counted;
 use crate::runs::settings::differing;
 use crate::select;
+use retold::escaping::printable;
 use retold::event::{CLUSTERS, Event, Labels, RunOutcome, RunStarted};
 use retold::id::RunId;
 use retold::log::{Log, Reader, RunEvents};
@@ -28,7 +29,7 @@ pub(crate) struct ShardRun {
 }
 
 /// The shard that a run is, if it is one.
-fn shard_of(started: &RunStarted) -> Option<Shard> {
+pub(crate) fn shard_of(started: &RunStarted) -> Option<Shard> {
     let settings: ExperimentSettings = started.settings.get("experiment")?.clone().into();
     settings.shard()
 }
@@ -160,33 +161,47 @@ pub(crate) fn behind(
     let mut reader = log.reader()?;
     let mut unfinished = Vec::new();
     for run in &started.merged_from {
-        if how_it_ended(reader.as_mut(), *run)? != Some(RunOutcome::Finished) {
-            unfinished.push(*run);
+        let ended = how_it_ended(reader.as_mut(), *run)?;
+        if ended != Some(RunOutcome::Finished) {
+            unfinished.push((*run, ended));
         }
+    }
+    if unfinished.is_empty() {
+        let by = printable(&started.program, 100);
+        return Ok(vec![format!(
+            "all of them are finished, so this release asks something else than {by}, which recorded them: merge them with that"
+        )]);
     }
     let study = global.studies.find(&started.experiment);
     let own = study.and_then(|study| study.independent_by());
     let label = own.into_iter().chain(CLUSTERS).find(|label| labels.contains_key(*label));
     let mut having = Vec::new();
     if let Some(label) = label {
-        for run in &unfinished {
+        for (run, ended) in &unfinished {
             if asks_about(reader.as_mut(), *run, label, labels)? {
-                having.push(*run);
+                having.push((*run, ended.clone()));
             }
         }
     }
     let shown = if having.is_empty() { unfinished } else { having };
     let mut hints = Vec::new();
-    for run in shown.iter().take(LISTED) {
-        let shard = shard_of(&select::started(reader.as_mut(), *run)?);
-        let shard = shard.map_or_else(String::new, |shard| format!(", shard {shard}"));
-        hints.push(format!(
-            "run {run}{shard}, is not finished: `retold run --resume {}` continues it",
-            run.short(8)
-        ));
+    for (run, ended) in shown.iter().take(LISTED) {
+        let Some(shard) = shard_of(&select::started(reader.as_mut(), *run)?) else { continue };
+        hints.push(match ended {
+            None => format!(
+                "run {run}, shard {shard}, is not finished: `retold run --resume {}` continues it",
+                run.short(8)
+            ),
+            Some(outcome) => format!(
+                "run {run}, shard {shard}, was {}: `retold run CONFIG --shard {shard}` records it again",
+                outcome.as_str()
+            ),
+        });
     }
-    let again = merge_again(reader.as_mut(), started)?;
-    hints.push(format!("then `retold {again}` continues here"));
+    if shown.iter().all(|(_, ended)| ended.is_none()) {
+        let again = merge_again(reader.as_mut(), started)?;
+        hints.push(format!("then `retold {again}` continues here"));
+    }
     Ok(hints)
 }
 
