@@ -24,6 +24,9 @@ const END: [u8; 8] = *b"retold-d";
 /// How many bytes follow the footer.
 const TRAILER: usize = 32 + 4 + END.len();
 
+/// The most bytes that a footer may have: that of a run with a terabyte of text has a third of that.
+const MOST_BYTES: u32 = 64 << 20;
+
 /// The name of the block that says where requests are.
 pub(super) const PROMPTS: &str = "prompts";
 
@@ -138,6 +141,9 @@ pub(super) fn decode(
         .ok_or_else(|| changed("it is cut off"))?;
     let (hash, lengths) = trailer.split_at(32);
     let length = lengths.first_chunk::<4>().map_or(0, |length| u32::from_le_bytes(*length));
+    if length > MOST_BYTES {
+        return Err(changed(&format!("its footer has {length} bytes, more than one may have")));
+    }
     let whole = u64::from(length) + TRAILER as u64;
     let Some(start) = rest.len().checked_sub(length as usize) else {
         return Ok(Tail::Needs(whole));

@@ -9,12 +9,14 @@
 //! readers do not look at it. Nothing else refers to the segments that a compaction stands for, so that a rule of the
 //! store may remove them.
 
+mod blocks;
+mod compacted_run;
 mod directory;
+mod finding;
 mod making;
 mod prompt_table;
-mod reading;
 
+pub(crate) use compacted_run::Compaction;
 pub use making::CompactionResult;
 pub(crate) use making::compact;
-pub(crate) use prompt_table::PromptTable;
-pub(crate) use reading::{Compaction, beginnings};
+pub(crate) use prompt_table::{PromptTable, beginnings};

@@ -67,6 +67,19 @@ fn beginning(prompt: PromptHash) -> u32 {
     prompt.as_bytes().first_chunk().map_or(0, |first| u32::from_be_bytes(*first))
 }
 
+/// The first and the last number with which the hash of a request that begins with these hex digits may begin; `None` if
+/// they are not hex digits.
+pub(crate) fn beginnings(prefix: &str) -> Option<(u32, u32)> {
+    let digits = prefix.get(..prefix.len().min(8))?;
+    if digits.is_empty() {
+        return Some((0, u32::MAX));
+    }
+    let low = u32::from_str_radix(digits, 16).ok()?;
+    let unknown = 4 * (8 - digits.len() as u32);
+    let low = low.checked_shl(unknown)?;
+    Some((low, low | 1_u32.checked_shl(unknown)?.wrapping_sub(1)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -128,6 +128,18 @@ fn a_directory_that_was_changed_is_named_and_the_segments_are_read() {
 }
 
 #[test]
+fn a_directory_that_claims_a_footer_of_gigabytes_is_not_read() {
+    let store = compacted();
+    let directory = directory(&store);
+    changed(&store, &directory, |bytes| {
+        let at = bytes.len() - 12;
+        bytes[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    });
+    let said = said(&store);
+    assert!(said.contains("its footer has 4294967295 bytes, more than one may have"), "{said}");
+}
+
+#[test]
 fn an_object_that_is_not_of_a_compaction_is_named() {
     for name in ["lab/compacted/x", "lab/compacted/0707070707070707/0000000009/x.jsonl.zst"] {
         let store = compacted();
