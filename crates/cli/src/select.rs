@@ -159,6 +159,16 @@ pub(crate) fn sound(
     }
 }
 
+/// The runs that a user names, each once; all of them, if none is named.
+pub(crate) fn chosen(log: &Log, names: &[String], global: &Global) -> Result<Vec<RunId>, CliError> {
+    if names.is_empty() {
+        return Ok(log.reader()?.runs()?.into_iter().map(|head| head.run).collect());
+    }
+    let found = names.iter().map(|name| Ok(find(log, name, global)?.run));
+    let found = found.collect::<Result<Vec<RunId>, CliError>>()?;
+    Ok(each_once(found, |run| *run))
+}
+
 /// Which part of the shown data was checked.
 pub(crate) fn checked(events: u64, run: RunId) -> String {
     let (events, run) = (counted(events, "event"), run.short(8));

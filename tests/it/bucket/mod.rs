@@ -2,6 +2,7 @@
 //! loopback, and with a folder.
 
 mod bucket_policy;
+mod compacting;
 mod conformance;
 mod copies;
 mod errors;

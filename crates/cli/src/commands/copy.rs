@@ -43,7 +43,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage(message).hint("name another log with --to"));
     }
     let source = Archive::open(&from, global.sqlite())?.log();
-    let runs = chosen(&source, &runs, global)?;
+    let runs = select::chosen(&source, &runs, global)?;
     let target = open_or_create_store(&to, global.sqlite())?;
     let (mut copied, mut new, mut failed) = (Vec::new(), 0, 0_u64);
     for run in runs {
@@ -78,15 +78,6 @@ fn is_same(from: &Path, to: &Path) -> bool {
         _ => std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()),
     };
     place(from) == place(to)
-}
-
-fn chosen(source: &Log, names: &[String], global: &Global) -> Result<Vec<RunId>, CliError> {
-    if names.is_empty() {
-        return Ok(source.reader()?.runs()?.into_iter().map(|head| head.run).collect());
-    }
-    let found = names.iter().map(|name| Ok(select::find(source, name, global)?.run));
-    let found = found.collect::<Result<Vec<RunId>, CliError>>()?;
-    Ok(select::each_once(found, |run| *run))
 }
 
 /// Copies one run, if all of it is as it was written.

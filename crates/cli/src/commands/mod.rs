@@ -9,6 +9,7 @@ mod audit;
 mod backup;
 mod cassette;
 mod check;
+mod compact;
 mod completions;
 mod copy;
 mod diff;
@@ -67,6 +68,7 @@ pub(crate) enum Command {
     Verify(verify::Args),
     Backup(backup::Args),
     Copy(copy::Args),
+    Compact(compact::Args),
     Export(export::Args),
     Import(import::Args),
     Cassette(cassette::Args),
@@ -107,6 +109,7 @@ pub(crate) fn run(
         Command::Verify(args) => verify::run(args, global, output),
         Command::Backup(args) => backup::run(args, global, output),
         Command::Copy(args) => copy::run(args, global, output),
+        Command::Compact(args) => compact::run(args, global, output),
         Command::Export(args) => export::run(args, global, output),
         Command::Import(args) => import::run(args, global, output),
         Command::Cassette(args) => cassette::run(args, global, output),

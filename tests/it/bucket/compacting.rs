@@ -1,0 +1,160 @@
+//! Runs that are compacted, and whose segments are then removed by a rule of the store.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::lab::Lab;
+
+const STUDY: &str = concat!("run ", env!("RETOLD_ROOT"), "/config/public_goods_small.yaml");
+
+/// Removes all segments, as nobody who uses the program can.
+fn expire(lab: &Lab) {
+    let folder = lab.place.path("lab/runs");
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).unwrap();
+        return;
+    }
+    let curl = |args: &[&str]| {
+        let output = Command::new("curl").arg("-sf").args(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let bucket = format!("{}/lab", lab.endpoint());
+    let listed = curl(&[&format!("{bucket}?list-type=2&prefix=study/runs/")]);
+    let names = listed.split("<Key>").skip(1).filter_map(|rest| rest.split_once("</Key>"));
+    let names: Vec<&str> = names.map(|(name, _)| name).collect();
+    assert!(!names.is_empty(), "{listed}");
+    for name in names {
+        curl(&["-X", "DELETE", &format!("{bucket}/{name}")]);
+    }
+}
+
+/// What a person asks about a run.
+fn said_of(lab: &Lab, run: &str) -> [String; 4] {
+    let verified = lab.json("verify");
+    assert_eq!(verified["problems"], json!([]), "{verified}");
+    let asked = (1..20).map(|seq| lab.json(&format!("show {run} {seq}")));
+    let prompt =
+        asked.filter_map(|event| Some(event["prompt"].as_str()?.to_owned())).next().unwrap();
+    assert!(lab.ok(&format!("replay {run} --quiet")).contains("identical"));
+    // With an index, fewer events are read, and so fewer are checked.
+    let audited = lab.ok(&format!("audit {run} game1/r01/agent_0/chat#0"));
+    let (audited, _) = audited.split_once("checked: ").unwrap();
+    [
+        lab.ok(&format!("show {run}")),
+        audited.to_owned(),
+        lab.ok(&format!("show {prompt} --canonical")),
+        lab.ok(&format!("export {run} -")),
+    ]
+}
+
+fn a_run_is_the_same_afterwards(lab: &Lab) {
+    lab.ok(&format!("{STUDY} --quiet --no-outputs"));
+    let run = lab.json("log")["runs"][0]["run"].as_str().unwrap().to_owned();
+    let before = said_of(lab, &run);
+    let compacted = lab.json("compact");
+    assert_eq!(compacted["compacted"], 1, "{compacted}");
+    assert!(compacted["runs"][0]["segments"].as_u64().unwrap() > 5, "{compacted}");
+    assert_eq!(compacted["runs"][0]["objects"], 1, "{compacted}");
+    assert_eq!(lab.ok("compact"), "0 runs compacted; 1 run compacted before\n");
+    assert_eq!(said_of(lab, &run), before);
+    expire(lab);
+    assert_eq!(said_of(lab, &run), before);
+    lab.ok(&format!("copy {run} --to copy.db"));
+    let head = |log: &str| lab.json(&format!("log{log}"))["runs"][0]["head"].clone();
+    assert_eq!(head(" --log copy.db"), head(""));
+    // A finished run that is resumed is replayed, and stays as it is.
+    let before = lab.json("log");
+    lab.ok(&format!("run --resume {run} --quiet --no-outputs"));
+    assert_eq!(lab.json("log")["runs"], before["runs"]);
+    lab.ok(&format!("{STUDY} --quiet --no-outputs --set seed=7"));
+    assert!(lab.ok("compact latest").ends_with("1 run compacted\n"));
+    assert_eq!(lab.json("verify")["problems"], json!([]));
+}
+
+#[test]
+fn in_a_folder() {
+    a_run_is_the_same_afterwards(&Lab::folder());
+}
+
+#[test]
+#[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
+fn in_a_bucket() {
+    a_run_is_the_same_afterwards(&Lab::bucket());
+}
+
+/// A file with the exchanges of a run.
+fn exchanges(count: u32) -> String {
+    let line = |n: u32| {
+        let asked = format!("What does participant {n} think of {}?", n * 31);
+        json!({
+            "call": format!("vote/p_{n:05}"),
+            "request": {"model": "m", "messages": [{"role": "user", "content": asked}]},
+            "response": {"content": format!("Participant {n} thinks that it is {}.", n * 17)},
+        })
+    };
+    (0..count).map(|n| format!("{}\n", line(n))).collect()
+}
+
+#[test]
+fn a_compaction_that_is_killed_is_continued() {
+    let lab = Lab::folder();
+    lab.place.write("exchanges.jsonl", &exchanges(20_000));
+    lab.ok("import exchanges.jsonl");
+    let mut killed = 0;
+    for milliseconds in (0..12).map(|n| 40 << (n / 2)) {
+        let mut process = lab.command().arg("compact").stdout(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        let _ = process.kill();
+        killed += u32::from(process.wait().unwrap().code().is_none());
+    }
+    assert!(killed > 3, "{killed} were killed");
+    lab.ok("compact");
+    assert_eq!(lab.ok("compact"), "0 runs compacted; 1 run compacted before\n");
+    expire(&lab);
+    let shown: Value = lab.json("show latest vote/p_12345");
+    assert!(shown.to_string().contains("Participant 12345 thinks"), "{shown}");
+    assert_eq!(lab.json("verify")["problems"], json!([]));
+}
+
+#[test]
+fn what_cannot_be_compacted_is_said() {
+    let lab = Lab::folder();
+    let said = lab.run("compact --log retold.db");
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(said.err.contains("retold.db is a file, in which there is nothing to compact"));
+    let study = format!("{STUDY} --quiet --no-outputs --set model.latency_ms=100");
+    let mut process = lab.command();
+    let mut process = process.args(study.split_whitespace()).stdout(Stdio::null()).spawn().unwrap();
+    while !lab.run("log --json").out.contains("\"run\":") {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert_eq!(lab.ok("compact"), "0 runs compacted; 1 run not ended yet\n");
+    let said = lab.run("compact latest");
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(said.err.contains("has not ended, so more will be added to it"), "{}", said.err);
+}
+
+#[test]
+fn a_damaged_run_is_named_and_the_others_are_compacted() {
+    let lab = Lab::folder();
+    for seed in [1, 2] {
+        lab.ok(&format!("run small.yaml --quiet --no-outputs --set seed={seed}"));
+    }
+    let listed = lab.json("log");
+    let run = listed["runs"][0]["run"].as_str().unwrap();
+    let folder = lab.place.path(&format!("lab/runs/{run}"));
+    let mut segments: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    segments.sort();
+    std::fs::write(&segments[1], "x").unwrap();
+    let said = lab.run("compact");
+    assert_eq!(said.code, 1, "{}{}", said.out, said.err);
+    assert!(said.out.ends_with("1 run compacted\n"), "{}", said.out);
+    assert!(said.err.contains(&format!("run {run}")), "{}", said.err);
+    assert!(said.err.contains("was changed: it is cut off"), "{}", said.err);
+}
