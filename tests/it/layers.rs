@@ -23,7 +23,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("prompt", &["id", "escaping", "text_diff", "values"]),
     ("content", &["id", "prompt"]),
     ("event", &["content", "id", "lookup", "prompt"]),
-    ("log", &["sidecar", "content", "counted", "event", "id", "lookup", "prompt", "values"]),
+    (
+        "log",
+        &["sidecar", "content", "counted", "escaping", "event", "id", "lookup", "prompt", "values"],
+    ),
     ("parse", &["escaping", "prompt"]),
     ("model", &["content", "counted", "explain", "id", "escaping", "prompt", "unique", "values"]),
     (

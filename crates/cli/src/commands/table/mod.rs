@@ -50,7 +50,7 @@ pub(crate) struct Args {
     table: Option<TableName>,
     /// A file or a folder. A name without an ending, or that of a folder that exists, is a folder's, and so is the URL of
     /// a place in a bucket.
-    #[arg(long, value_name = "PATH|URL")]
+    #[arg(long, value_name = "PATH")]
     to: Option<PathBuf>,
     /// The format: as the file's name ends; otherwise Parquet in a folder, and CSV in print.
     #[arg(long = "as", value_enum)]
