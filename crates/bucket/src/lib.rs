@@ -44,6 +44,7 @@ mod read_ahead;
 mod reader;
 mod recent;
 mod redaction;
+mod refusal;
 mod repeated;
 mod run_end;
 mod search;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::refusal;
+
 /// An error of a store, as it is shown.
 #[derive(Debug)]
 pub(crate) struct RedactedError(String);
@@ -18,7 +20,8 @@ impl RedactedError {
             }
             source = cause.source();
         }
-        RedactedError(redacted(&text))
+        let answered = refusal::sentence(&text);
+        RedactedError(redacted(&answered.unwrap_or(text)))
     }
 }
 

@@ -1,6 +1,8 @@
 //! What is said where there is no log, or no store.
 
 use super::lab::{Lab, SECRET};
+use crate::support::cli::Said;
+use crate::support::server::{Reply, Server};
 
 #[test]
 fn a_place_without_a_log_is_named() {
@@ -49,11 +51,40 @@ fn a_store_that_does_not_answer_is_given_up() {
     // Nothing listens there.
     command.env("AWS_ENDPOINT_URL", "http://127.0.0.1:9").env("AWS_REGION", "us-east-1");
     command.env("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE").env("AWS_SECRET_ACCESS_KEY", SECRET);
-    let said =
-        crate::support::cli::Said::ended(command.args(["log", "--log", "s3://lab/x", "-vvv"]));
+    let said = Said::ended(command.args(["log", "--log", "s3://lab/x", "-vvv"]));
     assert_eq!(said.code, 3, "{}", said.err);
     assert!(said.err.contains("s3://lab/x"), "{}", said.err);
     assert!(!said.err.contains(SECRET), "{}", said.err);
+}
+
+/// What a store says in XML is said as a sentence, with what its operator needs to find the request.
+#[test]
+fn a_store_that_refuses_is_quoted_in_a_sentence() {
+    for (status, code, due) in [
+        (404, "NoSuchBucket", "there is no such bucket (NoSuchBucket, request 4442587FB7D0A2F9)"),
+        (403, "AccessDenied", "does not allow this with these credentials (AccessDenied, request "),
+    ] {
+        let store = Server::handler(move |_| {
+            Reply::new(
+                status,
+                format!(
+                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>{code}</Code><Message>No.</Message>\
+                     <RequestId>4442587FB7D0A2F9</RequestId></Error>"
+                ),
+            )
+        });
+        let lab = Lab::folder();
+        for args in ["log", "run small.yaml --quiet"] {
+            let mut command = lab.command();
+            command.env("AWS_ENDPOINT_URL", format!("http://{}", store.address()));
+            command.env("AWS_REGION", "us-east-1").env("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE");
+            command.env("AWS_SECRET_ACCESS_KEY", SECRET).env("RETOLD_LOG", "s3://lab/x");
+            let said = Said::ended(command.args(args.split_whitespace()));
+            assert_eq!(said.code, 3, "{args}: {}", said.err);
+            assert!(said.err.contains(due), "{args}: {}", said.err);
+            assert!(!said.err.contains('<'), "{args}: {}", said.err);
+        }
+    }
 }
 
 #[test]
