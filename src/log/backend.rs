@@ -1,5 +1,6 @@
 //! The storage interface for events.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use super::error::LogError;
 use super::finding::{Fault, Finding};
 use super::index::{KeptPiece, Section};
 use super::ledger::{LedgerChange, LedgerEntry};
+use crate::escaping::printable;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{NewEvent, StoredEvent};
 use crate::id::{PromptHash, RunId, Seq, Time};
@@ -62,6 +64,12 @@ pub trait Backend: Send + Sync {
     /// [`LogError::InUse`] if another process holds it.
     fn lease(&self, run: RunId) -> Result<Lease, LogError>;
 
+    /// Who wrote the last events of a run, if the store keeps that.
+    ///
+    /// # Errors
+    /// [`LogError`] if the store cannot be read.
+    fn last_writer(&self, run: RunId) -> Result<Option<LastWriter>, LogError>;
+
     /// What the log once held and no longer does, as far as that can be detected. If anything was
     /// lost, nothing can be appended.
     fn lost(&self) -> Vec<Finding>;
@@ -82,6 +90,29 @@ pub trait Backend: Send + Sync {
     /// [`LogError`] if it cannot be opened.
     fn reader(&self) -> Result<Box<dyn Reader>, LogError>;
 }
+
+/// The process that wrote the last events of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastWriter {
+    /// The name of its machine, as it came from the store.
+    pub host: String,
+    /// Its number there.
+    pub pid: u32,
+    /// When the last of the events happened, by its clock.
+    pub at: Time,
+    /// Whether it is alive; `None` on another machine, of which nothing is known here.
+    pub is_alive: Option<bool>,
+}
+
+impl fmt::Display for LastWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LastWriter { host, pid, at, is_alive: _ } = self;
+        write!(f, "process {pid} on {} at {at}", printable(host, LONGEST_HOST))
+    }
+}
+
+/// How much of the name of a machine is shown: more than DNS allows (RFC 1035, section 2.3.4).
+const LONGEST_HOST: usize = 255;
 
 /// The right to write a run; released when dropped, or when the process dies.
 #[derive(Debug)]

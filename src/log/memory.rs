@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::backend::{Append, Backend, Committer, Lease, LeaseGuard, Reader, RunHead};
+use super::backend::{Append, Backend, Committer, LastWriter, Lease, LeaseGuard, Reader, RunHead};
 use super::error::LogError;
 use super::finding::{Fault, Finding};
 use super::index::{KeptPiece, Section};
@@ -92,6 +92,11 @@ impl Backend for MemoryBackend {
 
     fn checks_as_it_reads(&self) -> bool {
         false
+    }
+
+    /// What is in memory has the writer that shows it.
+    fn last_writer(&self, _run: RunId) -> Result<Option<LastWriter>, LogError> {
+        Ok(None)
     }
 
     fn lost(&self) -> Vec<Finding> {

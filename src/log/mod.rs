@@ -47,7 +47,8 @@ mod writer;
 pub use crate::event::chain::Head;
 pub use asked::AskedModels;
 pub use backend::{
-    Append, Backend, Committer, Lease, LeaseGuard, Provenance, Reader, RunHead, SharedBackend,
+    Append, Backend, Committer, LastWriter, Lease, LeaseGuard, Provenance, Reader, RunHead,
+    SharedBackend,
 };
 pub use checked::CheckedReader;
 pub(crate) use checked::follow;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::backend::{Backend, Committer, Lease, Reader, RunHead, SharedBackend};
+use super::backend::{Backend, Committer, LastWriter, Lease, Reader, RunHead, SharedBackend};
 use super::error::LogError;
 use super::finding::{Fault, Finding};
 use super::index::{KeptPiece, Section};
@@ -76,6 +76,10 @@ impl Backend for EndedLog {
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
         self.is_now()?;
         self.log.lease(run)
+    }
+
+    fn last_writer(&self, run: RunId) -> Result<Option<LastWriter>, LogError> {
+        self.log.last_writer(run)
     }
 
     fn lost(&self) -> Vec<Finding> {

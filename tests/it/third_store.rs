@@ -10,8 +10,8 @@ use retold::id::{PromptHash, RunId, Seq};
 use retold::log::conformance::conforms;
 use retold::log::ledger::{LedgerEntry, LedgerHead};
 use retold::log::{
-    Append, Backend, Committer, Fault, Finding, Head, KeptPiece, Lease, LeaseGuard, Log, LogError,
-    Reader, RunHead, Section,
+    Append, Backend, Committer, Fault, Finding, Head, KeptPiece, LastWriter, Lease, LeaseGuard,
+    Log, LogError, Reader, RunHead, Section,
 };
 use retold::prompt::Request;
 
@@ -91,6 +91,10 @@ impl Backend for ListStore {
             true => Ok(Lease::new(ListLease(self.clone(), run))),
             false => Err(LogError::InUse { run, holder: String::new() }),
         }
+    }
+
+    fn last_writer(&self, _run: RunId) -> Result<Option<LastWriter>, LogError> {
+        Ok(None)
     }
 
     fn lost(&self) -> Vec<Finding> {

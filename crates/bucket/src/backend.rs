@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use object_store::ObjectStore;
 use retold::id::{RunId, Time};
-use retold::log::{Backend, Committer, Fault, Finding, Lease, LeaseGuard, LogError, Reader};
+use retold::log::{
+    Backend, Committer, Fault, Finding, LastWriter, Lease, LeaseGuard, LogError, Reader,
+};
 
 use crate::bridge::Bridge;
 use crate::cache::Cache;
@@ -129,10 +131,7 @@ async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
     if end.all == 0 {
         return Ok(());
     }
-    let last = match end.all > end.segments {
-        true => segments.segment(run, Place::Object(end.all), end.head.seq.next()).await?,
-        false => segments.having(run, end.head.seq).await?,
-    };
+    let last = segments.last(run, end).await?;
     let ended = last.events.last().is_some_and(|event| event.kind == "RunFinished");
     let wrote = last.events.last().map_or(Time(0), |event| event.time);
     if !ended && last.footer.writer.is_alive_here(wrote) {
@@ -196,6 +195,27 @@ impl Backend for BucketBackend {
         let lease = Lease::new(Guard(self.shared.clone(), run));
         self.shared.wait(move |segments| async move { settle(&segments, run).await })?;
         Ok(lease)
+    }
+
+    /// Each segment names the process that wrote it.
+    fn last_writer(&self, run: RunId) -> Result<Option<LastWriter>, LogError> {
+        self.shared.wait(move |segments| async move {
+            match segments.end(run).await {
+                Ok(_) | Err(LogError::Corrupt { .. }) => {}
+                Err(error) => return Err(error),
+            }
+            let end = segments.known_end(run);
+            if end.all == 0 {
+                return Ok(None);
+            }
+            let last = segments.last(run, end).await?;
+            let writer = &last.footer.writer;
+            let at = last.events.last().map_or(Time(0), |event| event.time);
+            let (host, pid) = (writer.host.clone(), writer.pid);
+            let is_us = pid == std::process::id();
+            let is_alive = writer.is_here().then(|| is_us || writer.is_alive_here(at));
+            Ok(Some(LastWriter { host, pid, at, is_alive }))
+        })
     }
 
     fn lost(&self) -> Vec<Finding> {

@@ -8,12 +8,14 @@
 //! last commit of a run can be undecided, and readers leave it out until it is decided: there is never an event
 //! without its entry, nor an entry without its event.
 
+use std::sync::Arc;
+
 use retold::id::{RunId, Seq};
 use retold::log::{Fault, Head, LogError, SegmentFault};
 
 use crate::ledger::KnownLedger;
 use crate::objects::NumberedObjects;
-use crate::segment::{AnnouncedEntry, Footer};
+use crate::segment::{AnnouncedEntry, Footer, Segment};
 use crate::segments::{Place, ReadSegment, Segments};
 
 /// The end of a run as readers see it.
@@ -57,6 +59,17 @@ impl Segments {
             None => Ok(end),
             // What comes before it counts.
             Some(fault) => Err(LogError::corrupt(run, end.head.seq.next(), fault)),
+        }
+    }
+
+    /// The last segment of a run with this end, whether it counts or not.
+    ///
+    /// # Errors
+    /// As [`segment`](Self::segment).
+    pub(crate) async fn last(&self, run: RunId, end: RunEnd) -> Result<Arc<Segment>, LogError> {
+        match end.all > end.segments {
+            true => self.segment(run, Place::Object(end.all), end.head.seq.next()).await,
+            false => self.having(run, end.head.seq).await,
         }
     }
 

@@ -33,9 +33,14 @@ impl Writer {
         Writer { id: String::new(), host: String::new(), pid: 0 }
     }
 
+    /// Whether it is, or was, a process on this machine.
+    pub(crate) fn is_here(&self) -> bool {
+        self.host == host()
+    }
+
     /// Whether it is another process on this machine that is alive, and was when it wrote at that time.
     pub(crate) fn is_alive_here(&self, wrote: Time) -> bool {
-        if self.host != host() || self.pid == std::process::id() {
+        if !self.is_here() || self.pid == std::process::id() {
             return false;
         }
         // Linux shows processes here, with the time of their start; elsewhere nothing is known.

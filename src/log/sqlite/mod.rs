@@ -45,7 +45,7 @@ pub use descriptors::HeldFile;
 pub use foreign::{Cell, ForeignDatabase, ForeignError};
 pub use header::CutLength;
 
-use super::backend::{Backend, Committer, Lease, Reader};
+use super::backend::{Backend, Committer, LastWriter, Lease, Reader};
 use super::error::LogError;
 use super::finding::{FileFault, Finding};
 use super::high_water_mark::HighWaterMarkFile;
@@ -149,6 +149,11 @@ impl Backend for SqliteBackend {
 
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
         lease::take(&self.path, run)
+    }
+
+    /// The lease says who writes a run now; rows do not say who wrote them.
+    fn last_writer(&self, _run: RunId) -> Result<Option<LastWriter>, LogError> {
+        Ok(None)
     }
 
     fn lost(&self) -> Vec<Finding> {

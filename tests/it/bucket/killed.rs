@@ -38,6 +38,9 @@ fn is_resumed_to_the_same_end(lab: &Lab) {
         // It may have died before its first event was in the store: then there is no run to resume.
         let runs = lab.run("log --json");
         if runs.code == 0 && runs.out.contains("\"run\":") {
+            let shown = lab.ok("show latest");
+            let is_named = shown.contains(" wrote its last events, and has ended\n");
+            assert_eq!(is_named, shown.contains("unfinished: "), "{shown}");
             command = "run --resume latest --quiet --no-outputs".to_owned();
         }
     }

@@ -4,6 +4,10 @@ use retold::id::{RunId, Seq};
 use retold::log::ledger::Ledger;
 use retold::log::{Append, Backend, Head, verify_all};
 
+use crate::names::Names;
+use crate::segment::{NewSegment, encode};
+use crate::writer::Writer;
+
 use super::{end, length, memory, objects, open, removed, some, started};
 
 /// The name of the last object of the ledger.
@@ -99,4 +103,23 @@ fn a_long_import_is_put_while_it_is_read_and_seen_when_it_is_whole() {
     committer.append(&last.imported()).unwrap();
     committer.flush().unwrap();
     assert_eq!(open(&store).reader().unwrap().runs().unwrap()[0].head, head);
+}
+
+#[test]
+fn the_last_writer_of_a_run_is_named_wherever_it_ran() {
+    let (here, elsewhere, store) = (RunId([5; 8]), RunId([6; 8]), memory());
+    let backend = open(&store);
+    started(&backend, here);
+    let writer = backend.last_writer(here).unwrap().unwrap();
+    assert_eq!((writer.pid, writer.is_alive), (std::process::id(), Some(true)));
+    assert_eq!(backend.last_writer(elsewhere).unwrap(), None);
+    // A machine of which nothing is known here.
+    let append = Append::new(elsewhere, Head::START, some("Occurred", 0..3));
+    let writer = Writer { id: "1".repeat(16), host: "node7".to_owned(), pid: 12 };
+    let (run, events, entries) = (elsewhere, append.events.as_slice(), Vec::new());
+    let new = NewSegment { run, number: 1, events, writer: &writer, more: false, entries };
+    let name = Names::new(object_store::path::Path::from("lab")).segment(run, 1);
+    super::replaced(&store, &name, encode(new).unwrap().0);
+    let writer = backend.last_writer(elsewhere).unwrap().unwrap();
+    assert_eq!((writer.host.as_str(), writer.pid, writer.is_alive), ("node7", 12, None));
 }

@@ -18,6 +18,7 @@ use crate::runs::shards::shard_of;
 use crate::select::{self, RunAsOf, RunSelection};
 use crate::views::audit;
 use crate::views::event::as_json;
+use crate::views::last_writer;
 use crate::views::{program, readable_rest, state};
 use retold::audit::Target;
 use retold::effective::EffectiveDecisions;
@@ -140,8 +141,7 @@ fn shown_of(
     match part {
         None => {
             let in_force = effective::of(selected)?;
-            let mut reader = selected.checked()?;
-            show_run(global.studies, &mut reader, selected.run, until, &in_force, output)
+            show_run(global.studies, selected, until, &in_force, output)
         }
         Some(Target::Seq(seq)) => {
             let in_force = effective::of(selected)?;
@@ -251,12 +251,12 @@ fn show_event(
 
 fn show_run(
     studies: &Studies,
-    reader: &mut CheckedReader,
-    run: RunId,
+    selected: &RunSelection,
     until: Option<(Seq, Seq)>,
     in_force: &EffectiveDecisions,
     output: &Output,
 ) -> Result<Status, CliError> {
+    let (reader, run) = (&mut selected.checked()?, selected.run);
     let mut record = RunRecord::read(reader, run)?;
     let lacking = if record.events <= MOST_COUNTED { Some(record.shortcomings()?) } else { None };
     let folded = if record.started.experiment == retold::exchange::EXCHANGES {
@@ -361,6 +361,9 @@ fn show_run(
         None => {
             let (retold, next) = (begins(), continuation::of_any(studies, &started, run));
             let _ = writeln!(text, "unfinished: `{retold} {next}` continues it");
+            if let Some(wrote) = last_writer::sentence(&selected.log, run)? {
+                let _ = writeln!(text, "{wrote}");
+            }
         }
     }
     if let Some(reason) = unusable {

@@ -1,6 +1,6 @@
 //! Continues a run.
 
-use crate::error::CliError;
+use crate::error::{CliError, write_err};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::runs::conclusion::RunConclusion;
@@ -14,6 +14,7 @@ use crate::runs::program::needs_command;
 use crate::runs::session::StudyExecution;
 use crate::runs::settings::{as_json, as_recorded, differing, one_kind, settings_of};
 use crate::select::{self, RunSelection};
+use crate::views::last_writer;
 use retold::event::{RunOutcome, RunStarted};
 use retold::id::RunId;
 use retold::log::Log;
@@ -226,6 +227,12 @@ fn continued(
     // A finished run is only read, and is checked while it is read.
     if !is_finished {
         select::sound(log.reader()?.as_mut(), run, "nothing was asked")?;
+        // A process of this machine has the lease or has ended; of another, nothing is known.
+        if log.backend().last_writer(run)?.is_some_and(|writer| writer.is_alive.is_none())
+            && let Some(wrote) = last_writer::sentence(&log, run)?
+        {
+            write_err(&format!("note: {wrote}\n"));
+        }
     }
     let conclusion = RunConclusion {
         log: log.clone(),

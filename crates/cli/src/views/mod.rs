@@ -13,6 +13,7 @@ pub(crate) mod facts;
 pub(crate) mod figures;
 pub(crate) mod forecast;
 pub(crate) mod independence;
+pub(crate) mod last_writer;
 pub(crate) mod left;
 pub(crate) mod program;
 pub(crate) mod readable_rest;
