@@ -5,6 +5,7 @@ use retold::id::RunId;
 use retold::log::{
     Backend, Finding, LogError, Reader, RunEvents, RunHead, deleted_latest, deleted_runs,
 };
+use retold::run::LATEST;
 
 /// The fewest digits of an id that are shown.
 const LEAST_DIGITS: usize = 4;
@@ -105,7 +106,7 @@ pub fn find(log: &dyn Backend, name: &str, name_of: NameOfRun<'_>) -> Result<Run
     };
     // A log without runs that is known to be damaged had some.
     let nothing_left = log.damaged().filter(|_| runs.is_empty());
-    if name == "latest" {
+    if name == LATEST {
         return match (runs.into_iter().last(), nothing_left) {
             (None, Some(finding)) => Err(gone(finding)),
             (last, _) => latest(log, last),

@@ -255,3 +255,27 @@ fn a_name_is_that_of_the_last_run_that_asked_something() {
     assert!(said.err.contains(&note), "{}", said.err);
     assert!(said.err.contains(&format!("record --resume {} ", &cut[..8])), "{}", said.err);
 }
+
+/// A run cannot have a name that commands read as something else.
+#[test]
+fn a_name_that_would_not_find_the_run_is_refused() {
+    let place = Place::new();
+    place.write("traffic.har", "{\"log\":{\"entries\":[]}}");
+    for (name, why) in [
+        ("latest", "`latest` stands for the last run"),
+        ("-x", "would be read as an option"),
+        ("", "has at least one character"),
+    ] {
+        let name = format!("--name={name}");
+        for args in [vec!["record", &name, "--", "true"], vec!["import", &name, "traffic.har"]] {
+            let said = place.args(&args);
+            assert_eq!(said.code, 2, "{args:?}: {}{}", said.out, said.err);
+            assert!(said.err.contains(why), "{args:?}: {}", said.err);
+        }
+    }
+    let config = concat!(env!("RETOLD_ROOT"), "/config/public_goods_small.yaml");
+    let said = place.run(&format!("run {config} --quiet --set experiment_id=latest"));
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(said.err.contains("\"latest\" cannot name a run: "), "{}", said.err);
+    assert!(!place.path("retold.db").exists());
+}

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use retold::run::{RunNameError, new_run_name};
+
 use super::error::ConfigError;
 
 /// A number for a message: at most six decimals, and no more digits than are readable.
@@ -53,11 +55,14 @@ pub fn within(ranges: &[(&str, Option<f64>, f64, f64)]) -> Result<(), ConfigProb
     Ok(())
 }
 
-/// Checks that a value can be the name of the folder that a run writes.
+/// Checks that a value can be the name of a run and of the folder that it writes.
 ///
 /// # Errors
-/// If it could lead elsewhere, or is not a plain name.
+/// If it could lead elsewhere, is not a plain name, or would not find the run.
 pub fn names_folder(key: &str, name: &str) -> Result<(), ConfigProblem> {
+    if let Err(error @ (RunNameError::Latest | RunNameError::LikeAnOption)) = new_run_name(name) {
+        return Err(ConfigProblem::new(key, format!("{name:?} cannot name a run: {error}")));
+    }
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
         Err(ConfigProblem::new(
@@ -74,6 +79,19 @@ pub fn names_folder(key: &str, name: &str) -> Result<(), ConfigProblem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_would_not_find_the_run_is_refused() {
+        let said = |name| names_folder("pilot_id", name).unwrap_err().to_string();
+        assert!(
+            said("latest").starts_with("pilot_id: \"latest\" cannot name a run: "),
+            "{}",
+            said("latest")
+        );
+        assert!(said("-x").ends_with("would be read as an option"), "{}", said("-x"));
+        assert!(said("").contains("cannot name a folder"), "{}", said(""));
+        assert_eq!(names_folder("pilot_id", "pilot-1"), Ok(()));
+    }
 
     #[test]
     fn numbers_are_shown_as_they_can_be_read() {

@@ -17,7 +17,7 @@ use crate::views::traffic::{as_json, named, said};
 use retold::escaping::printable;
 use retold::log::{ForeignError, Log};
 use retold::model::providers;
-use retold::run::clock;
+use retold::run::{clock, new_run_name};
 use retold_traffic::{Format, Options, TrafficError, TrafficImport, import};
 use retold_wire::{RedactionKey, Rules};
 
@@ -25,7 +25,7 @@ use retold_wire::{RedactionKey, Rules};
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct TrafficArgs {
     /// For files of other tools: a name for the run.
-    #[arg(long)]
+    #[arg(long, value_parser = new_run_name)]
     name: Option<String>,
     /// For files of other tools: the name of an upstream whose base URL is this, instead of one made
     /// from its host. Can be repeated.
