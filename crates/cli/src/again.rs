@@ -25,11 +25,14 @@ pub(crate) fn program() -> String {
         .to_owned()
 }
 
-/// Takes in which log this invocation names, so that commands on the same log can be shown.
+/// Takes in which log this invocation names, so that commands on the same log can be shown: for `copy`, the one that it
+/// copies from.
 pub(crate) fn on_log(matches: &ArgMatches) {
     let given = matches.value_source("log") == Some(ValueSource::CommandLine);
     let log = matches.get_one::<std::path::PathBuf>("log").filter(|_| given);
-    let log = log.and_then(|log| quoted(log.to_str()?));
+    let copied = matches.subcommand_matches("copy");
+    let from = copied.and_then(|copy| copy.get_one::<std::path::PathBuf>("from"));
+    let log = from.or(log).and_then(|log| quoted(log.to_str()?));
     let program = program();
     // Set once, by `main`.
     let _ = BEGINS.set(match log {

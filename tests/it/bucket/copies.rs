@@ -65,6 +65,12 @@ fn a_run_that_is_damaged_is_not_copied() {
     assert_eq!(said.code, 1, "{}{}", said.out, said.err);
     assert!(said.err.contains("was not copied: run "), "{}", said.err);
     assert!(said.err.contains("is missing"), "{}", said.err);
+    // The log that is damaged is the one that is copied from, wherever it is named.
+    let said = lab.place.run(&format!("copy --from {} --to other.db", lab.log));
+    let hint = format!("`retold --log {} verify` names everything", lab.log);
+    assert!(said.err.contains(&hint), "{}", said.err);
+    let said = lab.place.run(&format!("copy nothing --from {} --to other.db", lab.log));
+    assert!(said.err.contains(&format!("`retold --log {} log` lists", lab.log)), "{}", said.err);
     assert_eq!(heads(&lab, "other.db"), []);
 }
 

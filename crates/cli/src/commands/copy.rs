@@ -91,10 +91,8 @@ fn copy(
     let found = verify_run(source.reader()?.as_mut(), run, None)?;
     if let Some(finding) = found.finding {
         let message = format!("run {run} was not copied: {finding}");
-        return Err(CliError::new(Status::Difference, message).hint(format!(
-            "`retold verify --log {}` names everything that is damaged",
-            source.backend().name()
-        )));
+        return Err(CliError::new(Status::Difference, message)
+            .hint("`retold verify` names everything that is damaged"));
     }
     let recording = Recording { run, log: source.backend().clone(), head: found.head };
     let result = import_recording(target.as_ref(), &recording).map_err(|error| match error {
