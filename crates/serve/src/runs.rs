@@ -139,15 +139,15 @@ pub(crate) fn run_info(site: &Site, reader: &mut dyn Reader, head: &RunHead) -> 
     };
     let parent = first.forked_from.map(|parent| parent.run.to_string());
     let of = first.settings["of"]["run"].as_str().map(|of| printable(of, 40));
-    let RunStarted { experiment, settings, model, program, .. } = &first;
+    let RunStarted { experiment, model, program, .. } = &first;
     let kind = experiment_kind(&first);
-    let name = settings["name"].as_str().filter(|_| experiment == PROGRAM);
+    let name = site.studies.run_name(&first);
     RunInfo {
         run,
         short,
         kind,
         experiment: experiment.clone(),
-        name: name.map(str::to_owned),
+        name,
         started,
         events,
         model: model["kind"].as_str().unwrap_or("?").to_owned(),

@@ -566,3 +566,13 @@ fn what_is_not_there_is_said() {
         assert!(json["error"].as_str().unwrap().contains(said), "{path}: {json}");
     }
 }
+
+/// By these names commands find them, too.
+#[test]
+fn runs_of_studies_are_listed_with_their_names() {
+    let place = Place::new();
+    let config = concat!(env!("RETOLD_ROOT"), "/config/public_goods_small.yaml");
+    place.ok(&format!("run {config} --quiet --no-outputs --set game_length=1"));
+    let page = Served::log(&place, "retold.db").get("/").body;
+    assert!(page.contains("<span class=\"soft\">public_goods_small</span>"), "{page}");
+}
