@@ -71,7 +71,7 @@ pub trait Parser: Send + Sync + 'static {
     /// once, as the log keeps it.
     fn decided_by(&self, method: &'static str) -> Arc<str>;
 
-    /// The methods that its decisions may have, in the order in which they are tried.
+    /// The methods that its decisions may have, each once, in the order in which they are tried.
     fn methods(&self) -> Vec<&'static str>;
 
     /// The decision for a text.
@@ -351,7 +351,14 @@ impl<P: Send + Sync, V: Serialize + DeserializeOwned + Send> Parser for Strategy
     }
 
     fn methods(&self) -> Vec<&'static str> {
-        self.decided_by.iter().map(|(method, _)| *method).collect()
+        let mut methods = Vec::new();
+        for (method, _) in &self.decided_by {
+            // Two strategies may look for the same thing in different places.
+            if !methods.contains(method) {
+                methods.push(*method);
+            }
+        }
+        methods
     }
 
     fn parse(&self, text: &str) -> ParsedAnswer<V> {

@@ -23,6 +23,12 @@ fn every_version_is_listed_with_its_strategies_in_order() {
     let all_have_strategies =
         listed.iter().all(|it| !it["strategies"].as_array().unwrap().is_empty());
     assert!(all_have_strategies, "{listed:?}");
+    for parser in listed {
+        let strategies = parser["strategies"].as_array().unwrap();
+        let different: std::collections::BTreeSet<&str> =
+            strategies.iter().map(|it| it.as_str().unwrap()).collect();
+        assert_eq!(different.len(), strategies.len(), "each once: {parser}");
+    }
     let of = |name: &str, version: u64| -> &Value {
         listed.iter().find(|it| it["name"] == name && it["version"] == version).unwrap()
     };
