@@ -81,3 +81,22 @@ fn other_runs_have_none() {
     assert_eq!(said.code, 2);
     assert!(said.err.contains("has no decision p_0001/opposing"), "{}", said.err);
 }
+
+/// Who asks for one that a run does not have finds out which it has.
+#[test]
+fn a_decision_that_was_not_derived_leads_to_the_list() {
+    let place = Place::new();
+    place.ok(&format!("run {SMALL}"));
+    let run = place.json("log").0["runs"][0]["run"].as_str().unwrap().to_owned();
+    let said = place.run("audit latest p_9999/opposing");
+    assert_eq!(said.code, 2, "{}{}", said.out, said.err);
+    let hint = format!(
+        "`retold audit {} --list` lists the decisions that the experiment derived",
+        &run[..8]
+    );
+    assert!(said.err.contains(&hint), "{}", said.err);
+    // Where there are none, they are not mentioned.
+    place.ok("run small.yaml --quiet --no-outputs");
+    let said = place.run("audit latest solve/77");
+    assert!(said.code == 2 && !said.err.contains("--list"), "{}", said.err);
+}

@@ -85,7 +85,17 @@ fn show(view: &RunView, args: &Args, global: &Global, output: &Output) -> Result
     {
         return Ok(Status::Fine);
     }
-    let mut shown = read?.before(end);
+    let mut shown = match read {
+        Err(error)
+            if error.status == Status::Usage && views::derived::has_any(&selected, global)? =>
+        {
+            let run = selected.run.short(8);
+            return Err(error.hint(format!(
+                "`retold audit {run} --list` lists the decisions that the experiment derived from several answers"
+            )));
+        }
+        read => read?.before(end),
+    };
     if let Some(file) = &args.proof {
         let if_exists = if args.force { IfExists::Replace } else { IfExists::Refuse };
         // Before the run is read: a file that cannot be written is said at once.

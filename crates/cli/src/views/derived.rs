@@ -48,6 +48,23 @@ pub(crate) fn show(
     Ok(true)
 }
 
+/// Whether a run has derived decisions.
+///
+/// # Errors
+/// [`CliError`] if the run cannot be read, or was recorded by another release of its experiment.
+pub(crate) fn has_any(selected: &RunSelection, global: &Global) -> Result<bool, CliError> {
+    let mut reader = selected.checked()?;
+    let record = RunRecord::read(&mut reader, selected.run)?;
+    Ok(!names(&record, global)?.is_empty())
+}
+
+fn names(record: &RunRecord, global: &Global) -> Result<Vec<String>, CliError> {
+    match record.started.is_of_experiment() {
+        true => Ok(experiment_of(global.studies, record)?.derived_names_any(&record.facts)?),
+        false => Ok(Vec::new()),
+    }
+}
+
 /// Lists the names of a run's derived decisions.
 ///
 /// # Errors
@@ -59,10 +76,7 @@ pub(crate) fn list(
 ) -> Result<(), CliError> {
     let mut reader = selected.checked()?;
     let record = RunRecord::read(&mut reader, selected.run)?;
-    let names = match record.started.is_of_experiment() {
-        true => experiment_of(global.studies, &record)?.derived_names_any(&record.facts)?,
-        false => Vec::new(),
-    };
+    let names = names(&record, global)?;
     let decisions = record.decisions;
     if output.is_json() {
         return output.object(&json!({
