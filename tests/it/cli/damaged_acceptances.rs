@@ -100,3 +100,20 @@ fn about_a_damaged_run() {
         assert!(said.code == 1 && said.err.contains(&named), "{named}: {}", said.err);
     }
 }
+
+/// Also of a study, whose page has figures of its own.
+#[test]
+fn no_report_of_a_study_is_written() {
+    let place = Place::with_run();
+    place.ok("check latest --parser game24@3 --accept");
+    let runs = place.json("log").0["runs"].clone();
+    let [of, accepted] = [0, 1].map(|n| runs[n]["run"].as_str().unwrap().to_owned());
+    let db = Connection::open(place.path("retold.db")).unwrap();
+    let change = "UPDATE events SET hash = zeroblob(32) WHERE id = (2 << 32) + 4";
+    assert_eq!(without_triggers(&db, |db| db.execute(change, [])).unwrap(), 1);
+    let said = place.run(&format!("report {of} -o page.html"));
+    assert_eq!(said.code, 1, "{}{}", said.out, said.err);
+    assert!(said.err.contains(&format!("run {accepted} is damaged at seq 4")), "{}", said.err);
+    assert!(said.err.contains("no report was written"), "{}", said.err);
+    assert!(!place.path("page.html").exists());
+}

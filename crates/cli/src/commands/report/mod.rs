@@ -203,7 +203,12 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
 fn part(selected: &RunSelection, prices: &Prices, global: &Global) -> Result<RunPart, CliError> {
     let studies = global.studies;
     let mut reader = selected.checked()?;
-    let in_force = effective::text(&effective::of(selected)?);
+    let in_force = effective::of(selected)?;
+    // The figures of a page may not be those of the decisions in force.
+    if let Some(damage) = in_force.damage() {
+        return Err(CliError::from(damage.clone()).hint("no report was written"));
+    }
+    let in_force = effective::text(&in_force);
     let clusters = views::independence::declared_clusters(studies, &mut reader, selected.run)?;
     let (run, parsers) = (selected.run, studies.parsers());
     let summary = RunSummary::read(&mut reader, run, parsers, prices, clusters)?;
