@@ -112,7 +112,7 @@ impl Diary {
         let begins = format!("pilot {pilot_id}: run {run} of {program}, seed {seed}, model {kind}");
         self.say(time, "INFO", &begins);
         if started.is_simulated() {
-            let warning = "SIMULATED: a program made these answers up; they are no data";
+            let warning = "SIMULATED: a program made these answers up; they are not data";
             self.say(time, "WARNING", warning);
         }
     }
