@@ -42,7 +42,11 @@ pub(crate) fn view(
 }
 
 /// The same of several runs, on all cores.
-pub(crate) fn views(runs: &[(&Log, RunId)], output: &Output) -> Result<Vec<RunView>, CliError> {
+pub(crate) fn views(
+    runs: &[(&Log, RunId)],
+    depth: VerifyDepth,
+    output: &Output,
+) -> Result<Vec<RunView>, CliError> {
     let mut any_is_read_now = false;
     for (log, run) in runs {
         any_is_read_now |= is_read_now(log, *run)?;
@@ -50,7 +54,7 @@ pub(crate) fn views(runs: &[(&Log, RunId)], output: &Output) -> Result<Vec<RunVi
     let _shown = any_is_read_now.then(|| progress::verifying(output));
     let (cache, before) = (user_cache(), output.elapsed());
     let views = runs.par_iter().map(|(log, run)| {
-        RunView::new(log.backend().clone(), *run, VerifyDepth::Whole, cache.as_deref(), before)
+        RunView::new(log.backend().clone(), *run, depth, cache.as_deref(), before)
     });
     // Of several that cannot be read, the first is named.
     let views: Vec<Result<RunView, LogError>> = views.collect();
@@ -97,7 +101,8 @@ pub(crate) fn show_runs<const N: usize>(
     output: &Output,
     work: impl FnOnce([RunSelection; N]) -> Result<Status, CliError>,
 ) -> Result<Status, CliError> {
-    let views = views(&runs.each_ref().map(|of| (&of.log, of.run)), output)?;
+    let named = runs.each_ref().map(|of| (&of.log, of.run));
+    let views = views(&named, VerifyDepth::Whole, output)?;
     let mut ends = views.iter();
     let up_to_damage = runs.map(|run| ends.next().map_or(run, RunSelection::up_to_damage));
     through(&views, output, || work(up_to_damage))

@@ -314,24 +314,43 @@ pub(crate) fn sources_to_write(
     sources(global, names, open, read_whole)
 }
 
+/// The runs that a user names, in the log or in recordings, for a command that only reads them. The log is opened once.
+pub(crate) fn runs_to_read(
+    global: &Global,
+    names: &[String],
+) -> Result<Vec<RunSelection>, CliError> {
+    each_named(global, names, open_to_read, recorded_to_damage, Ok)
+}
+
 fn sources(
     global: &Global,
     names: &[String],
     open: fn(&Global) -> Result<Log, CliError>,
     read: fn(JsonlReader) -> Result<RunSelection, CliError>,
 ) -> Result<Vec<RunSource>, CliError> {
+    each_named(global, names, open, |name| answers_of_file(name, read), answers_of)
+}
+
+/// Each name as that of a file or of a run of the log, which is opened for the first such name.
+fn each_named<T>(
+    global: &Global,
+    names: &[String],
+    open: fn(&Global) -> Result<Log, CliError>,
+    of_file: impl Fn(&str) -> Result<T, CliError>,
+    of_run: fn(RunSelection) -> Result<T, CliError>,
+) -> Result<Vec<T>, CliError> {
     let mut opened: Option<Log> = None;
-    let mut source = |name: &String| {
+    let mut named = |name: &String| {
         if looks_like_a_file(name) {
-            return answers_of_file(name, read);
+            return of_file(name);
         }
         let log = match &opened {
             Some(log) => log.clone(),
             None => opened.insert(open(global)?).clone(),
         };
-        answers_of(run_of(log, name, global)?)
+        of_run(run_of(log, name, global)?)
     };
-    names.iter().map(&mut source).collect()
+    names.iter().map(&mut named).collect()
 }
 
 /// The runs themselves, with the logs that they are in.

@@ -19,6 +19,36 @@ fn decisions_of_the_recorded_parsers_are_not_flips() {
 }
 
 #[test]
+fn many_runs_are_checked_at_once_and_shown_in_their_order() {
+    let place = Place::new();
+    let mut runs = Vec::new();
+    for seed in 1..=9 {
+        let rates = format!("--set model.rates.malformed=0.5 --set seed={seed}");
+        place.ok(&format!("run {CONFIG}/public_goods_small.yaml {rates} --no-outputs -q"));
+        let (log, _) = place.json("log");
+        runs.push(log["runs"].as_array().unwrap().last().unwrap()["run"].clone());
+    }
+    runs.reverse();
+    let names: Vec<&str> = runs.iter().map(|run| run.as_str().unwrap()).collect();
+    let parser = "--parser contribution@1";
+    let (together, _) = place.json(&format!("check {} {parser}", names.join(" ")));
+    let flips: u64 = names
+        .iter()
+        .zip(together["checks"].as_array().unwrap())
+        .map(|(name, checked)| {
+            let (alone, _) = place.json(&format!("check {name} {parser}"));
+            assert_eq!(checked, &alone);
+            alone["flips"].as_u64().unwrap()
+        })
+        .sum();
+    assert!(flips > 0, "otherwise it would not matter which run is which");
+    // An error is that of the first run that has one, whichever thread meets its own first.
+    let said = place.run(&format!("check {} --parser game24", names.join(" ")));
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(said.err.contains(names[0]), "{}", said.err);
+}
+
+#[test]
 fn a_log_is_not_a_recording() {
     let place = Place::with_run();
     let shown = place.session(&["check retold.db", "diff latest ./retold.db"]);

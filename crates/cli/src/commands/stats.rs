@@ -21,7 +21,7 @@ use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
 use retold::model::Prices;
 use retold::totals::{Figures, Totals};
-use retold_archive::{RunView, without_end};
+use retold_archive::{RunView, VerifyDepth, without_end};
 use retold_figures::{Estimate, Figure, FigureTable};
 
 /// Show runs in numbers: what came out, tokens, cost, latency, methods.
@@ -83,7 +83,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let Args { runs, figures, prices: file } = args;
     let prices = prices(file.as_deref())?;
     let sources = select::each_once(select::sources_to_read(global, &runs)?, |of| of.run);
-    let views = gate::views(&select::runs_of(&sources), output)?;
+    let views = gate::views(&select::runs_of(&sources), VerifyDepth::Whole, output)?;
     gate::through(&views, output, || {
         let before_damage: Vec<RunSelection> =
             views.iter().map(RunSelection::before_damage).collect();

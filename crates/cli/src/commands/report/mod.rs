@@ -84,9 +84,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         .hint("`retold stats RUN.. --figure FIGURE` compares any number of runs"));
     }
     let prices = prices(price_file.as_deref())?;
-    let selected = runs.iter().map(|name| select::to_read(global, name));
-    let selected = selected.collect::<Result<Vec<_>, CliError>>()?;
-    let selected = select::each_once(selected, |of| of.run);
+    let selected = select::each_once(select::runs_to_read(global, &runs)?, |of| of.run);
     // A page is passed on without the log, so that it is only made from sound runs.
     for RunSelection { log, run } in &selected {
         gate::sound(log, *run, "no report was written", output)?;

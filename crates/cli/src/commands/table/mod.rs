@@ -19,7 +19,6 @@ use crate::select::{self, RunSelection};
 use destination::Destination;
 use files::{TableFile, WrittenTables};
 use retold::log::Log;
-use retold_archive::RunView;
 use retold_tables::write::TableFormat;
 use retold_tables::{LabelColumns, Table};
 
@@ -122,11 +121,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     let selected: Vec<RunSelection> = match all {
         true => all_runs(select::open_to_read(global)?)?,
-        false => runs.iter().map(|run| select::to_read(global, run)).collect::<Result<_, _>>()?,
+        false => select::runs_to_read(global, &runs)?,
     };
     let selected = select::each_once(selected, |of| of.run);
-    let view = |of: &RunSelection| gate::view(&of.log, of.run, at_once.into(), output);
-    let views = selected.iter().map(view).collect::<Result<Vec<RunView>, CliError>>()?;
+    let named: Vec<_> = selected.iter().map(|of| (&of.log, of.run)).collect();
+    let views = gate::views(&named, at_once.into(), output)?;
     let runs: Vec<RunSelection> = views.iter().map(RunSelection::before_damage).collect();
     gate::through(&views, output, || {
         let mut labels = LabelColumns::default();
