@@ -60,7 +60,8 @@ impl Lab {
 
     /// Makes the log what it was: puts back what was put or removed since.
     pub(super) fn restore(&self, everything: &[(String, Vec<u8>)]) {
-        for name in std::mem::take(&mut *self.touched.lock().unwrap()) {
+        let touched = std::mem::take(&mut *self.touched.lock().unwrap());
+        for name in touched {
             match everything.iter().find(|(of, _)| *of == name) {
                 Some((name, bytes)) => self.put(name, bytes.clone()),
                 None => self.remove(&name),

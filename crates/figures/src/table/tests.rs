@@ -22,7 +22,15 @@ impl Written {
     fn of(experiment: &str, seed: u64) -> Self {
         let (settings, model) = (json!({}), json!({}));
         let (experiment, program, forked_from) = (experiment.to_owned(), "test".to_owned(), None);
-        let started = RunStarted { experiment, seed, settings, model, program, forked_from };
+        let started = RunStarted {
+            experiment,
+            seed,
+            settings,
+            model,
+            program,
+            forked_from,
+            merged_from: Vec::new(),
+        };
         let mut written = Written(Vec::new());
         written.add(&Event::RunStarted(started), None);
         written
