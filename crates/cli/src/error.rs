@@ -24,7 +24,8 @@ use retold::snapshot::SnapshotError;
 use retold_archive::{BucketUrl, BucketUrlError, Damage};
 use retold_study::config::ConfigError;
 use retold_study::original::OriginalError;
-use retold_study::shard::{PhaseError, ShardingError};
+use retold_study::phase::PhaseError;
+use retold_study::shard::ShardingError;
 
 /// Part of the message of every failed import.
 pub(crate) const NOTHING_IMPORTED: &str = "nothing was imported";
@@ -495,8 +496,8 @@ impl From<PhaseError> for CliError {
         let message = error.to_string();
         match error {
             PhaseError::Unknown { shard: true, .. } => CliError::usage(message).hint(
-                "the phases that are missing need the answers of all shards: `retold merge` makes one run of them, which \
-                 goes on",
+                "later phases need the answers of all shards: `retold merge` makes one run of them, and `retold run \
+                 --resume` continues it",
             ),
             _ => CliError::usage(message),
         }

@@ -3,7 +3,7 @@
 //! - [`registration`]: a study as a program offers it ([`Registration`]); [`studies`]: all that it
 //!   offers ([`Studies`]).
 //! - [`study`]: a run about to be recorded; [`settings`]: its settings, in the types of its study.
-//! - [`shard`]: the parts of a study that several machines record.
+//! - [`shard`]: the parts of a study that several machines record; [`phase`]: where a run can stop.
 //! - [`error`]: why a study cannot be executed.
 //! - [`config`]: YAML to settings; a mistake is shown with its line.
 //! - [`template`]: prompts with places for values; [`templates`]: those in recorded settings,
@@ -25,6 +25,7 @@ pub mod floats;
 pub mod headline;
 pub mod original;
 pub mod parser_file;
+pub mod phase;
 pub mod registration;
 pub mod run_name;
 pub mod settings;

@@ -16,9 +16,10 @@ use crate::config::{
 };
 use crate::error::{Clash, ExperimentError, StudyError};
 use crate::original::{Original, OriginalError};
+use crate::phase::{PhaseError, named};
 use crate::registration::Registration;
 use crate::settings::ExperimentSettings;
-use crate::shard::{PhaseError, Shard, Sharding, ShardingError, named};
+use crate::shard::{Shard, Sharding, ShardingError};
 use crate::study::{Study, StudySettings};
 
 /// The studies of a program, and their parsers.

@@ -15,24 +15,27 @@ const SHARDS: usize = 16;
 /// How many calls of a process are under way at once, and so may be asked again after it was killed.
 const AT_ONCE: usize = 2;
 
-/// A study, and its size.
+/// A study, and how it is made small and quick.
 struct Study {
     experiment: &'static str,
     config: &'static str,
-    flags: &'static str,
+    flags: String,
 }
 
-const GAME24: Study = Study {
-    experiment: "game24",
-    config: "game24.yaml",
-    flags: "--set puzzles.rows=0..32 --set samples=2",
-};
+fn game24() -> Study {
+    let flags = "--set puzzles.rows=0..32 --set samples=2".to_owned();
+    Study { experiment: "game24", config: "game24.yaml", flags }
+}
 
-const DELIBERATION: Study = Study {
-    experiment: "deliberation",
-    config: "deliberation_small.yaml",
-    flags: "--set participants_per_condition=4 --set api_sleep_seconds=0",
-};
+/// With four participants in each condition, unless the environment says how many.
+#[expect(clippy::disallowed_methods, reason = "how somebody asks for more")]
+fn deliberation() -> Study {
+    let participants = std::env::var("RETOLD_TEST_PARTICIPANTS");
+    let participants = participants.unwrap_or_else(|_| "4".to_owned());
+    let flags =
+        format!("--set participants_per_condition={participants} --set api_sleep_seconds=0");
+    Study { experiment: "deliberation", config: "deliberation_small.yaml", flags }
+}
 
 /// A model that takes some time.
 fn model(study: &Study) -> Server {
@@ -40,11 +43,11 @@ fn model(study: &Study) -> Server {
     Server::handler(move |received| answer(received).slow_start(Duration::from_millis(60)))
 }
 
-fn command(study: &Study, server: &Server) -> String {
+fn command(study: &Study, server: &Server, at_once: usize) -> String {
     let Study { config, flags, .. } = study;
     let (root, url) = (env!("RETOLD_ROOT"), server.base_url());
     format!(
-        "run {root}/config/{config} --quiet --no-outputs --base-url {url} --concurrency {AT_ONCE} {flags}"
+        "run {root}/config/{config} --quiet --no-outputs --base-url {url} --concurrency {at_once} {flags}"
     )
 }
 
@@ -62,10 +65,10 @@ fn spawn(mut command: Command, args: &str) -> Child {
 
 fn is_merged_to_a_single_run(lab: &Lab, study: &Study) {
     let alone = model(study);
-    let (single, code) = Place::new().json(&command(study, &alone));
+    let (single, code) = Place::new().json(&command(study, &alone, SHARDS));
     assert_eq!((code, &single["outcome"]), (0, &"finished".into()), "{single}");
     let server = model(study);
-    let record = command(study, &server);
+    let record = command(study, &server, AT_ONCE);
     let shard = |n: usize| format!("{record} --shard {}/{SHARDS}", n + 1);
     let mut processes: Vec<Child> = (0..SHARDS).map(|n| spawn(lab.command(), &shard(n))).collect();
     // In the middle, as far as one can say of sixteen processes.
@@ -118,24 +121,26 @@ fn is_merged_to_a_single_run(lab: &Lab, study: &Study) {
 
 #[test]
 fn of_game24_in_a_folder() {
-    is_merged_to_a_single_run(&Lab::folder(), &GAME24);
+    is_merged_to_a_single_run(&Lab::folder(), &game24());
 }
 
 #[test]
 fn of_a_deliberation_in_a_folder() {
-    is_merged_to_a_single_run(&Lab::folder(), &DELIBERATION);
-}
-
-#[test]
-#[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
-fn of_a_deliberation_in_a_bucket() {
-    is_merged_to_a_single_run(&Lab::bucket(), &DELIBERATION);
+    is_merged_to_a_single_run(&Lab::folder(), &deliberation());
 }
 
 #[test]
 #[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
 fn of_game24_in_a_bucket_on_a_bad_day() {
     let lab = Lab::troubled(5);
-    is_merged_to_a_single_run(&lab, &GAME24);
+    is_merged_to_a_single_run(&lab, &game24());
+    lab.has_met_every_mishap();
+}
+
+#[test]
+#[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
+fn of_a_deliberation_in_a_bucket_on_a_bad_day() {
+    let lab = Lab::troubled(6);
+    is_merged_to_a_single_run(&lab, &deliberation());
     lab.has_met_every_mishap();
 }

@@ -11,8 +11,8 @@ use retold::id::RunId;
 /// Make one run of the shards of a study, as if one machine had run it.
 ///
 /// The whole study is run again, and each answer is taken from the shard that has it (`retold run CONFIG --shard 3/16`
-/// records one). Nothing is asked: if no shard has an answer, the merge stops and says which shard to continue, and the same
-/// command then goes on. The outcome digest is that of a single run with the same settings, and so are its tables and figures.
+/// records one). Nothing is asked: if no shard has an answer, the merge stops and says which shard to continue. Afterwards, the
+/// same command continues. The outcome digest is that of a single run with the same settings, and so are its tables and figures.
 ///
 /// All shards are in one log; `retold copy` brings those of other machines there. If a study needs the answers of all
 /// participants for what comes next, as a deliberation does for its clusters, the merged run stops after the last phase that

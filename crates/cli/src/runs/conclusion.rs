@@ -6,6 +6,7 @@ use crate::again::{begins, typed};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
+use crate::runs::behind;
 use crate::runs::config;
 use crate::runs::continuation;
 use crate::runs::folder::{OutputFolder, WrittenFolder};
@@ -127,8 +128,8 @@ impl RunConclusion {
         let started = select::started(log.reader()?.as_mut(), run)?;
         let (go_on, behind) = match &ended.finish {
             Finish::Stopped(Stop::NotInShards { labels, .. }) => {
-                let behind = shards::behind(&log, &started, labels, global)?;
-                (shards::merge_again(log.reader()?.as_mut(), &started)?, behind)
+                let behind = behind::hints(&log, &started, labels, global)?;
+                (behind::merge_again(log.reader()?.as_mut(), &started)?, behind)
             }
             _ => {
                 let go_on = continuation::command(global.studies, &started, &name);

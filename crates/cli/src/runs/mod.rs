@@ -2,6 +2,7 @@
 
 pub(crate) mod accepting;
 pub(crate) mod answers;
+pub(crate) mod behind;
 pub(crate) mod changes;
 pub(crate) mod conclusion;
 pub(crate) mod config;

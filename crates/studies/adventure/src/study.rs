@@ -10,9 +10,10 @@ use retold_study::Registration;
 use retold_study::charts::Chart;
 use retold_study::config::{ConfigError, ConfigFile, RequestConfig, schema_of};
 use retold_study::error::{BoxError, StudyError};
+use retold_study::phase::steps;
 use retold_study::registration::{Choice, Play};
 use retold_study::settings::ExperimentSettings;
-use retold_study::shard::{Sharding, steps};
+use retold_study::shard::Sharding;
 use retold_study::study::Study;
 use serde_json::Value;
 
