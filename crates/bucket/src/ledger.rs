@@ -274,7 +274,8 @@ impl Ledger {
     /// Reads what others have added: by pages, if a lot may have been, and what comes after these by what is listed, so
     /// that an object that is missing is noticed.
     async fn read_on(&self, known: &mut Arc<KnownLedger>) -> Result<(), LogError> {
-        if known.objects == 0 {
+        // A ledger without the first of the small pages has no large one, either.
+        if known.objects == 0 && self.objects.get(&self.names.ledger_object(64)).await?.is_some() {
             for page in PAGES {
                 self.read_every(page, known).await?;
             }
