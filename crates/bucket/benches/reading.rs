@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::TryStreamExt as _;
-use futures::executor::block_on;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::throttle::{ThrottleConfig, ThrottledStore};
@@ -99,9 +98,9 @@ fn imported(store: &Arc<InMemory>, count: u64) -> RunId {
 
 /// Reads the parts by ranges, one after the other.
 fn bare(store: &Arc<dyn ObjectStore>) -> Duration {
-    let listed = store.list(Some(&Path::from("lab/compacted")));
-    let parts: Vec<_> = block_on(listed.try_collect()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let listed = store.list(Some(&Path::from("lab/compacted")));
+    let parts: Vec<_> = runtime.block_on(listed.try_collect()).unwrap();
     let begun = Instant::now();
     for part in parts.iter().filter(|part| part.location.as_ref().ends_with(".zst")) {
         let mut from = 0;
