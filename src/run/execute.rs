@@ -136,7 +136,7 @@ pub async fn execute(
         budget.count_recorded(log.reader()?.as_mut(), run)?;
     }
     // A replay has everything it needs in its own log.
-    let parent = if mode.writes() { ParentAnswers::new(&log, &started)? } else { None };
+    let parent = if mode.writes() { ParentAnswers::new(&log, run, &started)? } else { None };
     // Forks and merged runs share the answers of their parents by the hashes of their prompts.
     let recorded = match mode {
         Mode::Record => parent.as_ref().map(|parents| parents.first),

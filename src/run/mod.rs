@@ -84,6 +84,7 @@ pub use lanes::{CompareError, OutcomeComparison, OutcomeLanes, ReportedOutcome};
 pub use mode::Mode;
 pub use output::{OutputError, OutputFile, SIMULATED_MARK};
 pub use output_digests::{OutputDifference, REPORT, compare_outputs, output_digests};
+pub use parent::MOST_SHARDS;
 pub use question::{Answer, CallFailed, Question, Reuse};
 pub use record::{EventPlace, ExchangePlace, RunRecord, started};
 pub use recorder::{Recorder, RecorderError};

@@ -12,7 +12,10 @@ use super::history::{History, RecordedEnd};
 use super::question::QuestionCore;
 use crate::event::{ForkedFrom, RunStarted};
 use crate::id::{RunId, Seq};
-use crate::log::{Log, LogError};
+use crate::log::{EventFault, Log, LogError};
+
+/// The most shards of a run: a merge reads all of them at the same time, each with two threads and files of its own.
+pub const MOST_SHARDS: usize = 256;
 
 /// The answers of the runs that a run has its answers from.
 pub(super) struct ParentAnswers {
@@ -24,7 +27,15 @@ pub(super) struct ParentAnswers {
 
 impl ParentAnswers {
     /// Starts reading the parents of a run, if it has any.
-    pub(super) fn new(log: &Log, started: &RunStarted) -> Result<Option<Self>, LogError> {
+    pub(super) fn new(
+        log: &Log,
+        run: RunId,
+        started: &RunStarted,
+    ) -> Result<Option<Self>, LogError> {
+        if started.merged_from.len() > MOST_SHARDS {
+            let fault = format!("it is merged from more than {MOST_SHARDS} runs");
+            return Err(LogError::corrupt(run, Seq(1), EventFault::malformed(fault)));
+        }
         let (runs, before, retry_failed) = match &started.forked_from {
             Some(ForkedFrom { before, retry_failed, run }) => {
                 (std::slice::from_ref(run), *before, *retry_failed)

@@ -4,6 +4,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
+use retold::run::MOST_SHARDS;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ExperimentError;
@@ -30,14 +31,20 @@ pub enum ShardError {
     /// There are no shards, or none with this number.
     #[error("shards are numbered from 1 to their count, such as 3/16 for the third of 16")]
     OutOfRange,
+    /// There are more than can be merged.
+    #[error("there are at most {MOST_SHARDS} shards, because a merge reads all of them at once")]
+    TooMany,
 }
 
 impl Shard {
     /// The shard with a number, from 1.
     ///
     /// # Errors
-    /// [`ShardError::OutOfRange`].
+    /// [`ShardError::OutOfRange`] and [`ShardError::TooMany`].
     pub fn new(number: u32, of: u32) -> Result<Self, ShardError> {
+        if of as usize > MOST_SHARDS {
+            return Err(ShardError::TooMany);
+        }
         match (NonZeroU32::new(number), NonZeroU32::new(of)) {
             (Some(number), Some(of)) if number <= of => Ok(Shard { of, number }),
             _ => Err(ShardError::OutOfRange),
@@ -159,6 +166,7 @@ mod tests {
     fn a_shard_is_a_number_and_a_count() {
         let shard: Shard = "3/16".parse().unwrap();
         assert_eq!((shard.number(), shard.of(), shard.to_string()), (3, 16, "3/16".to_owned()));
+        assert_eq!("1/257".parse::<Shard>(), Err(ShardError::TooMany));
         for text in ["0/16", "17/16", "1/0", "0/0"] {
             assert_eq!(text.parse::<Shard>(), Err(ShardError::OutOfRange), "{text}");
         }
