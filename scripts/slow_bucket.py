@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import threading
 import time
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -47,8 +49,6 @@ class Names:
         self.all = sorted(str(path.relative_to(folder)) for path in found)
 
     def after(self, prefix: str, name: str) -> list[str]:
-        from bisect import bisect_left, bisect_right
-
         begin = max(bisect_left(self.all, prefix), bisect_right(self.all, name))
         end = bisect_left(self.all, prefix + "\U0010ffff")
         return self.all[begin:end]
@@ -129,11 +129,18 @@ def handler(folder: Path, seconds: float, counted: Counted) -> type[BaseHTTPRequ
     return Handler
 
 
+class Server(ThreadingHTTPServer):
+    def handle_error(self, *_: object) -> None:
+        """A program that ends leaves its connections."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(*_)
+
+
 @contextmanager
 def slow_bucket(folder: Path, seconds: float) -> Iterator[tuple[dict[str, str], Counted]]:
     """The variables that lead to a bucket, and what it is asked."""
     counted = Counted()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler(folder, seconds, counted))
+    server = Server(("127.0.0.1", 0), handler(folder, seconds, counted))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     environment = {
         "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}",
