@@ -26,9 +26,15 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
         Some(object) => faults.push(SegmentFault::Foreign { object }.into()),
         None => faults.extend(gaps(&numbers, 1, &|number| names.ledger_object(number))),
     }
-    let is_whole = match segments.ledger.read().await {
-        Ok(_) => true,
-        Err(LogError::CorruptLedger { .. }) => false,
+    let is_whole = match segments.ledger.compare_each().await {
+        Ok(()) => true,
+        Err(LogError::CorruptLedger { fault }) => {
+            // One that readers meet, too, is reported by them.
+            if segments.ledger.read().await.is_ok() {
+                faults.push(*fault);
+            }
+            false
+        }
         Err(error) => return Err(error),
     };
     let known = segments.ledger.last_read().await;

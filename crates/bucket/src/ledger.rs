@@ -1,8 +1,8 @@
 //! The ledger: a second sequence of objects, one for each commit that has entries.
 //!
-//! An object is created only once, so whoever creates object `n` has read all earlier ones. Every 64th object repeats the
-//! lines of the last 64, and every 4096th those of the last 4096. So the ledger of 100,000 runs is read in about two
-//! hundred requests, most of them at the same time, and nothing is ever rewritten.
+//! An object is created only once, so whoever creates object `n` has read all earlier ones. Every 8th object is a page:
+//! it repeats the lines of the last 8, every 64th those of the last 64, and so on up to 4096. So the ledger of 100,000 runs
+//! is read in about eighty requests, most of them at the same time, and nothing is ever rewritten.
 //!
 //! The lines of an object are those of a recording, with entries in between: before each entry, the events that it repeats
 //! (see [`RepeatedEvent`]), and before these their contents, each once in an object.
@@ -27,7 +27,7 @@ use crate::objects::{Created, Objects, TOGETHER};
 use crate::repeated::RepeatedEvent;
 
 /// How many objects a page repeats: the large pages first.
-const PAGES: [u64; 2] = [4096, 64];
+const PAGES: [u64; 4] = [4096, 512, 64, 8];
 
 /// The most bytes of lines in an object: a page of 4,096 objects with 64 thousand bytes each.
 const MOST_BYTES: usize = 1 << 28;
@@ -200,6 +200,18 @@ impl KnownLedger {
     }
 }
 
+/// The objects that have the lines of all objects after one and up to a last one: the fewest.
+fn covering(after: u64, last: u64) -> Vec<u64> {
+    let (mut at, mut numbers) = (after, Vec::new());
+    while at < last {
+        // Of the pages that have the next object, the one that reaches the furthest.
+        let page_ends = PAGES.iter().map(|page| (at / page + 1) * page);
+        at = page_ends.filter(|end| *end <= last).max().unwrap_or(at + 1);
+        numbers.push(at);
+    }
+    numbers
+}
+
 fn missing(object: &Path) -> LogError {
     let fault = SegmentFault::Missing { object: object.to_string() };
     LogError::CorruptLedger { fault: Box::new(Fault::from(fault)) }
@@ -271,39 +283,39 @@ impl Ledger {
         }
     }
 
-    /// Reads what others have added: by pages, if a lot may have been, and what comes after these by what is listed, so
-    /// that an object that is missing is noticed.
+    /// Reads what others have added: by the largest pages, if a lot may have been, and then by what is listed, so that an
+    /// object that is missing is noticed.
     async fn read_on(&self, known: &mut Arc<KnownLedger>) -> Result<(), LogError> {
-        // A ledger without the first of the small pages has no large one, either.
-        if known.objects == 0 && self.objects.get(&self.names.ledger_object(64)).await?.is_some() {
-            for page in PAGES {
-                self.read_every(page, known).await?;
-            }
+        if known.objects == 0 {
+            self.read_large_pages(known).await?;
         }
         let name = |number| self.names.ledger_object(number);
-        let numbers =
-            self.objects.numbers(&self.names.ledger(), known.objects, name).await?.numbers;
-        let paths = numbers.iter().map(|number| self.names.ledger_object(*number)).collect();
-        for (number, bytes) in numbers.iter().zip(self.objects.get_all(paths).await?) {
-            let due = known.objects + 1;
-            match bytes.filter(|_| *number == due) {
-                Some(bytes) => self.take(*number, &bytes, known)?,
-                None => return Err(missing(&self.names.ledger_object(due))),
-            }
+        let after = known.objects;
+        let listed = self.objects.numbers(&self.names.ledger(), after, name).await?.numbers;
+        let without_gap = listed.iter().zip(after + 1..).take_while(|(number, due)| *number == due);
+        let last = after + without_gap.count() as u64;
+        let numbers = covering(after, last);
+        let found = self.objects.get_all(numbers.iter().map(|number| name(*number)).collect());
+        for (number, bytes) in numbers.iter().zip(found.await?) {
+            let bytes = bytes.ok_or_else(|| missing(&name(*number)))?;
+            self.take(*number, &bytes, known)?;
         }
-        if known.objects == 0
+        if listed.last().is_some_and(|number| *number > last) {
+            return Err(missing(&name(last + 1)));
+        }
+        if last == 0
             && is_lost(&self.objects, &self.names).await?
             // The first run may have begun meanwhile.
             && self.objects.numbers(&self.names.ledger(), 0, name).await?.numbers.is_empty()
         {
-            return Err(missing(&self.names.ledger_object(1)));
+            return Err(missing(&name(1)));
         }
         Ok(())
     }
 
-    /// Reads the objects whose number is a multiple of `step`, as long as there are any: one at first, then more at a
-    /// time.
-    async fn read_every(&self, step: u64, known: &mut Arc<KnownLedger>) -> Result<(), LogError> {
+    /// Reads the largest pages, as long as there are any: one at first, then more at a time.
+    async fn read_large_pages(&self, known: &mut Arc<KnownLedger>) -> Result<(), LogError> {
+        let [step, ..] = PAGES;
         let mut window = 1;
         loop {
             let first = known.objects / step + 1;
@@ -315,6 +327,37 @@ impl Ledger {
                 self.take(number, &bytes, known)?;
             }
             window = (window * 2).min(TOGETHER);
+        }
+    }
+
+    /// Reads every object for itself, and not the pages that stand for several, and compares the entries with those that
+    /// pages repeat.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(crate) async fn compare_each(&self) -> Result<(), LogError> {
+        let (by_pages, mut each) = (self.read().await?, Arc::default());
+        let numbers: Vec<u64> = (1..=by_pages.objects).collect();
+        for some in numbers.chunks(TOGETHER) {
+            let paths = some.iter().map(|number| self.names.ledger_object(*number)).collect();
+            for (number, bytes) in some.iter().zip(self.objects.get_all(paths).await?) {
+                let object = self.names.ledger_object(*number);
+                self.take(*number, &bytes.ok_or_else(|| missing(&object))?, &mut each)?;
+            }
+        }
+        let same = |one: &KnownEntry, other: &KnownEntry| {
+            one.entry == other.entry && one.object == other.object
+        };
+        let pairs = by_pages.entries.iter().zip(&each.entries);
+        let differing = pairs.into_iter().find(|(one, other)| !same(one, other));
+        match differing {
+            None => Ok(()),
+            Some((_, other)) => {
+                let object = self.names.ledger_object(other.object).to_string();
+                let why = "its entries are not those that later objects repeat".to_owned();
+                let fault = Fault::from(SegmentFault::Changed { object, why });
+                Err(LogError::CorruptLedger { fault: Box::new(fault) })
+            }
         }
     }
 
@@ -370,5 +413,20 @@ impl Ledger {
             true => Ok(()),
             false => Err(changed("it has no entry of its own".to_owned())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_take_the_place_of_the_objects_that_they_repeat() {
+        assert_eq!(covering(0, 7), [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(covering(0, 100), [64, 72, 80, 88, 96, 97, 98, 99, 100]);
+        assert_eq!(covering(5, 20), [8, 16, 17, 18, 19, 20]);
+        assert_eq!(covering(5, 6), [6]);
+        assert_eq!(covering(4096, 4096 + 519), [4608, 4609, 4610, 4611, 4612, 4613, 4614, 4615]);
+        assert!(covering(3, 3).is_empty());
     }
 }

@@ -239,3 +239,23 @@ proptest! {
         prop_assert!(decode("3", (RUN, 3), &bytes).is_err());
     }
 }
+
+#[test]
+fn an_object_of_the_ledger_is_compared_with_the_page_that_repeats_it() {
+    let store = memory();
+    for n in 0..10 {
+        started(&open(&store), RunId([n; 8]));
+    }
+    let names = Names::new(Path::from("lab"));
+    let mut bytes = removed(&store, &names.ledger_object(3));
+    bytes[20] ^= 1;
+    replaced(&store, &names.ledger_object(3), bytes);
+    // Who reads the page of eight does not need it.
+    assert_eq!(open(&store).reader().unwrap().runs().unwrap().len(), 10);
+    let changed = "lab/ledger/0000000003.jsonl.zst was changed";
+    assert!(said(&store).contains(changed), "{}", said(&store));
+    let second = removed(&store, &names.ledger_object(2));
+    replaced(&store, &names.ledger_object(3), second.clone());
+    replaced(&store, &names.ledger_object(2), second);
+    assert!(said(&store).contains(changed), "{}", said(&store));
+}
