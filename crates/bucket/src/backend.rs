@@ -135,7 +135,7 @@ async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
     let ended = last.events.last().is_some_and(|event| event.kind == "RunFinished");
     let wrote = last.events.last().map_or(Time(0), |event| event.time);
     if !ended && last.footer.writer.is_alive_here(wrote) {
-        let holder = format!(": {}", last.footer.writer);
+        let holder = format!(" ({})", last.footer.writer);
         return Err(LogError::InUse { run, holder });
     }
     if end.all == end.segments {

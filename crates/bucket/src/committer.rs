@@ -239,7 +239,7 @@ impl RunCommit {
                     let there = decode(path.as_ref(), (run, number), &found)
                         .map_err(|fault| LogError::corrupt(run, footer.first(), fault))?;
                     let Some(known) = same_history(left, &there, is_copy) else {
-                        let holder = format!(": {}", there.footer.writer);
+                        let holder = format!(" ({})", there.footer.writer);
                         return Err(LogError::InUse { run, holder });
                     };
                     end = RunEnd { segments: number, all: number, head: there.footer.reaches };

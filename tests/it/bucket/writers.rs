@@ -25,7 +25,7 @@ fn one_goes_on(lab: &Lab, latency_ms: u32) {
     let first = Said::new(first.wait_with_output().unwrap());
     assert_eq!(first.code, 0, "{}{}", first.out, first.err);
     assert_eq!(second.code, 3, "{}{}", second.out, second.err);
-    assert!(second.err.contains("is being written by another process: process "), "{}", second.err);
+    assert!(second.err.contains("is being written by another process (process "), "{}", second.err);
     let verified = lab.json("verify");
     assert_eq!(verified["problems"], serde_json::json!([]), "{verified}");
     assert!(lab.ok("replay latest --quiet").contains("identical"));

@@ -51,7 +51,7 @@ fn of_two_writers_one_goes_on_and_the_other_says_why_not() {
         match error {
             LogError::InUse { run: of, holder } => {
                 assert_eq!(*of, run);
-                assert!(holder.starts_with(": process "), "{n}: {holder}");
+                assert!(holder.starts_with(" (process "), "{n}: {holder}");
             }
             // The other was done before this one looked where the run ends.
             LogError::Conflict { run: of, .. } => assert_eq!(*of, run),
