@@ -11,6 +11,7 @@ use crate::runs::program::{
     RulesArgs, needs_command,
 };
 use crate::select;
+use retold::run::new_run_name;
 
 /// Record any program's requests to models, or continue such a run.
 ///
@@ -44,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "resume")]
     retry_failed: bool,
     /// A name for the run, by which `replay`, `fork` and --resume find the last one of that name.
-    #[arg(long)]
+    #[arg(long, value_parser = new_run_name)]
     name: Option<String>,
     /// Where the requests of an upstream go: openai, anthropic, gemini, azure, ollama, or any other
     /// name, whose base URL the command then finds in NAME_BASE_URL. --resume takes no server from the

@@ -24,7 +24,7 @@ use retold::escaping::printable;
 use retold::event::{ForkedFrom, RunStarted};
 use retold::id::RunId;
 use retold::log::{Log, RunHead, is_being_written};
-use retold::run::{Budget, Recorder, how_it_ended, new_run_name};
+use retold::run::{Budget, Recorder, how_it_ended};
 use retold_archive::{find_last_named, has_asked};
 use retold_wire::{FailureReplay, KnownKeys, MASK, Pace, ProgramSettings, Rules, Samples};
 
@@ -291,13 +291,8 @@ pub(crate) fn fork(
     program.go(global)
 }
 
-/// Refuses a name by which the run could not be found: one that commands read differently, or that has something in it
-/// that is taken out.
+/// Refuses a name of a run that has something in it that is taken out: the run is found by its name.
 pub(super) fn nameable(name: Option<&str>, rules: &Rules) -> Result<(), CliError> {
-    if let Some(Err(error)) = name.map(new_run_name) {
-        return Err(CliError::usage(format!("the run cannot be named so: {error}"))
-            .hint("choose another name"));
-    }
     match name.is_some_and(|name| rules.redacted(name) != name) {
         true => Err(CliError::usage(
             "the name of the run has something in it that --redact takes out: choose another name",

@@ -27,7 +27,7 @@ use retold::escaping::printable;
 use retold::event::{RunResumed, RunStarted};
 use retold::id::RunId;
 use retold::log::Log;
-use retold::run::{Budget, Recorder, how_it_ended};
+use retold::run::{Budget, Recorder, how_it_ended, new_run_name};
 use retold_wire::{
     Bodies, FailureReplay, Front, NoRun, Pace, ProgramSettings, Reach, RecordedRules, Rules, Runs,
     Samples, Server, Session, SessionSetup, SessionSummary, Token, Upstreams,
@@ -448,6 +448,8 @@ impl ProxyRuns {
         &self,
         name: &str,
     ) -> Result<(RunId, Option<Recorder>, Samples, ProgramSettings, Rules), CliError> {
+        let unusable = |error| CliError::usage(format!("no run can be named {name:?}: {error}"));
+        new_run_name(name).map_err(unusable)?;
         nameable(Some(name), &self.rules)?;
         let settings = ProgramSettings {
             command: Vec::new(),
