@@ -83,11 +83,19 @@ pub(crate) struct CliError {
     pub(crate) hints: Vec<String>,
     /// For a run of which nothing is left: what the banner says, with the run if it is known.
     pub(crate) damage: Option<Box<Finding>>,
+    /// The run in which something is damaged, if it is one of a log.
+    pub(crate) damaged_run: Option<RunId>,
 }
 
 impl CliError {
     pub(crate) fn new(status: Status, message: impl Into<String>) -> Self {
-        CliError { status, message: message.into(), hints: Vec::new(), damage: None }
+        CliError {
+            status,
+            message: message.into(),
+            hints: Vec::new(),
+            damage: None,
+            damaged_run: None,
+        }
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
@@ -115,6 +123,18 @@ impl CliError {
         self
     }
 
+    /// Two errors as one, with the worse exit code. What is said twice is said once.
+    pub(crate) fn and_also(self, other: CliError) -> Self {
+        let is_worse = other.status.code() > self.status.code();
+        let status = if is_worse { other.status } else { self.status };
+        let is_known = self.message.split('\n').any(|line| line == other.message);
+        let message = match is_known {
+            true => self.message.clone(),
+            false => format!("{}\n{}", self.message.trim_end(), other.message),
+        };
+        CliError { status, message, ..self }.hints_of(other)
+    }
+
     /// The error is about a run that is damaged.
     pub(crate) fn damage(self, run: Option<RunId>, Damage { seq, fault }: Damage) -> Self {
         let finding = Finding { run, seq: Some(seq), fault };
@@ -123,7 +143,7 @@ impl CliError {
 
     /// The JSON that `--json` prints.
     pub(crate) fn as_json(&self) -> Value {
-        let CliError { status, message, hints, damage: _ } = self;
+        let CliError { status, message, hints, damage: _, damaged_run: _ } = self;
         let message: String = message.trim_end().chars().take(LONGEST_MESSAGE).collect();
         json!({"error": {"message": message, "hints": hints, "exit_code": status.code()}})
     }
@@ -244,7 +264,11 @@ impl From<LogError> for CliError {
                 (Status::Io, "`retold verify` shows whether the file is damaged".to_owned())
             }
         };
-        CliError::new(status, message).hint(hint)
+        let damaged_run = match error {
+            LogError::Corrupt { run, .. } => Some(run),
+            _ => None,
+        };
+        CliError { damaged_run, ..CliError::new(status, message).hint(hint) }
     }
 }
 

@@ -115,7 +115,20 @@ pub(crate) fn through(
     work: impl FnOnce() -> Result<Status, CliError>,
 ) -> Result<Status, CliError> {
     let error = say(views, output)?;
-    end(work(), error)
+    let runs: Vec<RunId> = views.iter().map(RunView::run).collect();
+    end(work(), error).map_err(|error| without_others(error, &runs))
+}
+
+/// Says how to do without a damaged run if it is another one, on which what was asked for depends: one of decisions that were
+/// accepted about these, say.
+pub(crate) fn without_others(error: CliError, runs: &[RunId]) -> CliError {
+    let Some(other) = error.damaged_run.filter(|other| !runs.contains(other)) else { return error };
+    let these: Vec<String> = runs.iter().map(|run| run.short(8)).collect();
+    error.hint(format!(
+        "`retold copy {} --to FILE` copies what is asked about to another log, where nothing depends on run {}",
+        these.join(" "),
+        other.short(8)
+    ))
 }
 
 /// Prints a run's banner, or the first of several; returns the run and the error to end with.

@@ -57,6 +57,28 @@ fn is_named_by_every_command_that_needs_it() {
     }
 }
 
+/// What cannot be mended in this log can be done in another one.
+#[test]
+fn a_copy_without_it_has_figures_again() {
+    let (place, accepted) = place(4);
+    let hint = format!(
+        "`retold copy {} --to FILE` copies what is asked about to another log, where nothing depends on run {}",
+        &OF[..8],
+        &accepted[..8]
+    );
+    for command in ["stats", "report", "agreement"] {
+        let (_, more) = REFUSED.iter().find(|(of, _)| *of == command).unwrap();
+        let said = place.args(&[&[command, OF], *more].concat());
+        assert!(said.err.contains(&hint), "{command}: {}", said.err);
+    }
+    place.ok(&format!("copy {OF} --to other.db"));
+    for args in ["stats", "report -o page.html", "table --table decisions"] {
+        let (command, more) = args.split_once(' ').unwrap_or((args, ""));
+        place.ok(&format!("{command} {OF} {more} --log other.db"));
+    }
+    assert!(place.ok("verify --log other.db").contains("1 run verified"));
+}
+
 #[test]
 fn is_said_where_the_answers_are_shown() {
     let (place, accepted) = place(4);

@@ -20,6 +20,7 @@ use crate::select::{self, RunSelection};
 use crate::views::{self, program};
 use retold::draft::Draft;
 use retold::escaping::printable;
+use retold::id::RunId;
 use retold::model::Prices;
 use retold::run::RunRecord;
 use retold_report::{MOST_RUNS, Medium, ReportPage, RunPart, RunSummary};
@@ -90,9 +91,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         gate::sound(log, *run, "no report was written", output)?;
     }
     of_one_experiment(&selected)?;
-    let tables = of_any.tables(&selected, global)?;
+    let ids: Vec<RunId> = selected.iter().map(|of| of.run).collect();
+    let without_others = |error| gate::without_others(error, &ids);
+    let tables = of_any.tables(&selected, global).map_err(without_others)?;
     let parts = selected.iter().map(|selected| part(selected, &prices, global));
-    let parts = parts.collect::<Result<Vec<_>, CliError>>()?;
+    let parts = parts.collect::<Result<Vec<_>, CliError>>().map_err(without_others)?;
     let simulated = parts.iter().any(|part| part.summary.started.is_simulated());
     let page = ReportPage { runs: parts, tables };
     let medium = match format {
