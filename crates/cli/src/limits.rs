@@ -49,6 +49,12 @@ pub(crate) struct BudgetArgs {
 }
 
 impl LimitArgs {
+    /// What is left for each of several runs: what they may use together is the limit of the command.
+    pub(crate) fn of_each(&self) -> Self {
+        let budget = BudgetArgs { max_tokens: None, max_cost: None, ..self.budget.clone() };
+        LimitArgs { budget, ..self.clone() }
+    }
+
     /// The limits of the config with the flags applied.
     pub(crate) fn apply(&self, limits: &mut Limits) {
         let &LimitArgs { concurrency, max_connection_failures, max_failed, ref budget } = self;

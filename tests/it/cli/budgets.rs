@@ -22,6 +22,10 @@ fn a_run_stops_at_its_token_limit_and_continues_with_a_higher_one() {
     let (resumed, code) = place.json(&format!("run --resume latest --base-url {url}"));
     assert_eq!((code, &resumed["outcome"]), (4, &"stopped".into()), "{resumed}");
     assert_eq!(resumed["error"], "the run has used 21 tokens, and max_tokens is 20");
+    // So it does when it is continued by its config.
+    let (resumed, code) = place.json(&format!("run small.yaml --resume --base-url {url}"));
+    assert_eq!((code, &resumed["outcome"]), (4, &"stopped".into()), "{resumed}");
+    assert_eq!(resumed["error"], "the run has used 21 tokens, and max_tokens is 20");
     let resume = format!("run --resume latest --quiet --base-url {url}");
     assert_eq!(place.run(&format!("{resume} --max-tokens 28")).code, 4);
     assert_eq!(server.received().len(), 4);

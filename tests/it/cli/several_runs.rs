@@ -117,6 +117,9 @@ fn nothing_begins_if_one_of_them_is_refused() {
         "run exp_001_control.yaml twin.yaml",
         "run exp_001_control.yaml wrong.yaml",
         "run exp_001_control.yaml none.yaml",
+        // Everything is said at once.
+        "run wrong.yaml exp_001_treatment.yaml none.yaml",
+        "run exp_001_control.yaml none.yaml wrong.yaml --json",
     ]);
     assert_said!("several_runs_refused", shown);
     assert!(!place.path("retold.db").exists(), "nothing is recorded");
@@ -147,8 +150,9 @@ fn limits_count_over_all_and_a_resume_continues_those_that_are_left() {
     let used = tokens(&place);
     assert!((70..140).contains(&used), "little more than both may use: {used}");
     assert!(!place.path("outputs/exp_001_control").exists());
-    // One of them is continued alone, so that the other is the only one that is left.
-    place.ok(&format!("run --resume exp_001_control -q --base-url {url} --max-tokens 9999"));
+    // One of them is continued alone, so that the other is the only one that is left. What both may use is the limit of that
+    // command, and of neither run.
+    place.ok(&format!("run --resume exp_001_control -q --base-url {url}"));
     let (rest, code) = place.json(&format!("{BOTH} --resume -q --base-url {url}"));
     assert_eq!(code, 0, "{rest}");
     let runs = rest["runs"].as_array().unwrap();

@@ -185,6 +185,11 @@ impl ModelArgs {
         &self.limits.budget
     }
 
+    /// The same for each of several runs, none of which may use alone what all may use together.
+    pub(crate) fn of_each(&self) -> Self {
+        ModelArgs { limits: self.limits.of_each(), ..self.clone() }
+    }
+
     /// The prices of tokens: from the given file, or built in.
     pub(crate) fn prices(&self) -> Result<Prices, CliError> {
         self.limits.budget.prices()

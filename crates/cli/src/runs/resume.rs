@@ -161,9 +161,14 @@ impl SameStudy {
         global: &Global,
     ) -> Result<PendingRun, CliError> {
         let SameStudy { run, started } = self;
-        let recorded = as_json(&settings_of(global.studies, &started)?.experiment)?;
+        let of_run = settings_of(global.studies, &started)?;
+        let recorded = as_json(&of_run.experiment)?;
         // What it drew at its start is not drawn again.
         let mut study = config.as_of(global.studies, study, &started)?;
+        // A flag that limited the run limits it also when it is continued by its config.
+        let (limits, earlier) = (&mut study.settings.runtime.limits, of_run.runtime.limits);
+        limits.max_tokens = limits.max_tokens.or(earlier.max_tokens);
+        limits.max_cost = limits.max_cost.or(earlier.max_cost);
         model.apply(global.studies, &study.experiment, &mut study.settings)?;
         let mut now = as_json(&study.settings.experiment)?;
         global.studies.take_over(&study.experiment, &mut now, &recorded);

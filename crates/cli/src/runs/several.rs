@@ -34,6 +34,30 @@ pub(crate) struct SeveralRuns {
     pub(crate) folder: FolderArgs,
 }
 
+/// A run that may go on, or begin.
+enum ReadyRun {
+    Continued(Box<PendingRun>),
+    New(Box<PreparedRecording>),
+}
+
+/// What all of them make, or everything that is in the way of one, so that it can be mended at once.
+fn all_or_every_obstacle<T>(
+    each: impl Iterator<Item = Result<T, CliError>>,
+) -> Result<Vec<T>, CliError> {
+    let (mut made, mut obstacles) = (Vec::new(), None::<CliError>);
+    for result in each {
+        match (result, obstacles.take()) {
+            (Ok(one), earlier) => {
+                made.push(one);
+                obstacles = earlier;
+            }
+            (Err(error), None) => obstacles = Some(error),
+            (Err(error), Some(earlier)) => obstacles = Some(earlier.and_also(error)),
+        }
+    }
+    obstacles.map_or(Ok(made), Err)
+}
+
 /// Executes the runs. One that fails does not stop the others; the exit code is that of the worst.
 pub(crate) fn run_all(
     several: SeveralRuns,
@@ -94,7 +118,7 @@ impl SeveralRuns {
         StudyRecording {
             config,
             study,
-            model: self.model.clone(),
+            model: self.model.of_each(),
             log_limit: self.log_limit,
             new: self.new,
             folder: self.folder,
@@ -105,22 +129,22 @@ impl SeveralRuns {
 
     /// New runs. Nothing is written before each of them may begin.
     fn recordings(&self, global: &Global) -> Result<Vec<PendingRun>, CliError> {
-        let mut prepared = Vec::new();
-        for path in &self.named {
+        let prepared = self.named.iter().map(|path| {
             let config = self.config(path);
             let study = config.study(global.studies)?;
-            prepared.push(PreparedRecording::new(self.recording(config, study), global)?);
-        }
+            PreparedRecording::new(self.recording(config, study), global)
+        });
+        let prepared = all_or_every_obstacle(prepared)?;
         self.write_different_folders(&prepared)?;
         let log = log_to_record(self.log_limit, global)?;
-        prepared.into_iter().map(|prepared| prepared.begin(&log, global)).collect()
+        all_or_every_obstacle(prepared.into_iter().map(|prepared| prepared.begin(&log, global)))
     }
 
     /// Refuses configs with one name: the second would wait for the first.
     fn write_different_folders(&self, prepared: &[PreparedRecording]) -> Result<(), CliError> {
         let mut taken: Vec<(PathBuf, &Path)> = Vec::new();
-        for (prepared, path) in prepared.iter().zip(&self.named) {
-            let Some(folder) = prepared.folder() else { continue };
+        let each = prepared.iter().zip(&self.named).map(|(prepared, path)| {
+            let Some(folder) = prepared.folder() else { return Ok(()) };
             if let Some((_, earlier)) = taken.iter().find(|(other, _)| *other == folder) {
                 let (folder, earlier) = (folder.display(), earlier.display());
                 let message = format!("{earlier} and {} would both write {folder}", path.display());
@@ -128,28 +152,33 @@ impl SeveralRuns {
                     .hint("nothing was recorded: give each config a name of its own"));
             }
             taken.push((folder, path));
-        }
-        Ok(())
+            Ok(())
+        });
+        all_or_every_obstacle(each).map(drop)
     }
 
     /// Runs to be continued. A config without a run is recorded, and a finished run is only read.
     fn continuations(&self, global: &Global) -> Result<Vec<PendingRun>, CliError> {
         let log = select::open(global)?;
-        let (mut pending, mut taken) = (Vec::new(), BTreeSet::new());
-        for named in &self.named {
-            let continued = match looks_like_a_file(&named.to_string_lossy()) {
-                true => self.study_continued(&log, named, global)?,
-                false => {
-                    let (name, model) = (named.to_string_lossy(), self.model.clone());
-                    this_run(log.clone(), Some(&name), model, self.folder, global)?
-                }
-            };
-            // One that is named twice is continued once.
-            if taken.insert(continued.execution.run) {
-                pending.push(continued.until(self.until.clone(), global)?);
+        let ready = self.named.iter().map(|named| {
+            if looks_like_a_file(&named.to_string_lossy()) {
+                return self.study_continued(&log, named, global);
             }
-        }
-        Ok(pending)
+            let (name, model) = (named.to_string_lossy(), self.model.of_each());
+            let continued = this_run(log.clone(), Some(&name), model, self.folder, global)?;
+            Ok(ReadyRun::Continued(Box::new(continued)))
+        });
+        let ready = all_or_every_obstacle(ready)?;
+        let pending = ready.into_iter().map(|ready| match ready {
+            ReadyRun::Continued(continued) => Ok(*continued),
+            ReadyRun::New(prepared) => prepared.begin(&log, global),
+        });
+        // One that is named twice is continued once.
+        let mut taken = BTreeSet::new();
+        let mut pending = all_or_every_obstacle(pending)?;
+        pending.retain(|pending| taken.insert(pending.execution.run));
+        let until = |pending: PendingRun| pending.until(self.until.clone(), global);
+        pending.into_iter().map(until).collect()
     }
 
     fn study_continued(
@@ -157,18 +186,20 @@ impl SeveralRuns {
         log: &Log,
         path: &Path,
         global: &Global,
-    ) -> Result<PendingRun, CliError> {
+    ) -> Result<ReadyRun, CliError> {
         let config = self.config(path);
         let study = config.study(global.studies)?;
         match find_same_study(&config, &study, log, global)? {
             Some(found) => {
-                let model = self.model.clone();
-                found.continued(log, &config, &study, model, self.folder, global)
+                let model = self.model.of_each();
+                let continued =
+                    found.continued(log, &config, &study, model, self.folder, global)?;
+                Ok(ReadyRun::Continued(Box::new(continued)))
             }
             None => {
-                write_err(&format!("{} has no run yet: one is started\n", path.display()));
                 let prepared = PreparedRecording::new(self.recording(config, study), global)?;
-                prepared.begin(log, global)
+                write_err(&format!("{} has no run yet: one is started\n", path.display()));
+                Ok(ReadyRun::New(Box::new(prepared)))
             }
         }
     }

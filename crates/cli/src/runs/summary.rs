@@ -12,6 +12,7 @@ use crate::runs::conclusion::ConcludedRun;
 use crate::runs::figures::figures_of;
 use crate::select::SIMULATED;
 use crate::views::columns::{Column, aligned};
+use retold::event::RunStarted;
 use retold::log::CheckedReader;
 use retold::model::Prices;
 use retold::totals::{Totals, dollars};
@@ -23,6 +24,8 @@ const COMPARED: usize = 30;
 /// What is said of a run among others.
 pub(crate) struct RunSummary {
     name: String,
+    /// By which commands find it: its name, unless that may be another run, too.
+    found_by: String,
     concluded: Result<ConcludedRun, CliError>,
     /// In US dollars; `None` if it is not known, or if nobody was paid.
     dollars: Option<f64>,
@@ -41,11 +44,17 @@ impl RunSummary {
             Ok(concluded) => read(concluded, prices, global),
             Err(_) => Ok((None, Vec::new())),
         };
+        let found_by = match &concluded {
+            Ok(concluded) if !is_found_by(&name, concluded, global) => concluded.name.clone(),
+            // A name that cannot be typed as shown is foreign text.
+            Ok(concluded) => quoted(&name).unwrap_or_else(|| concluded.name.clone()),
+            Err(_) => name.clone(),
+        };
         match read {
-            Ok((dollars, headline)) => RunSummary { name, concluded, dollars, headline },
+            Ok((dollars, headline)) => RunSummary { name, found_by, concluded, dollars, headline },
             Err(e) => {
                 let concluded = concluded.and(Err(e));
-                RunSummary { name, concluded, dollars: None, headline: Vec::new() }
+                RunSummary { name, found_by, concluded, dollars: None, headline: Vec::new() }
             }
         }
     }
@@ -81,6 +90,13 @@ impl RunSummary {
         object["headline"] = json!(self.headline);
         object
     }
+}
+
+/// Whether commands find a run by a name: an earlier one may begin with the same digits, say.
+fn is_found_by(name: &str, concluded: &ConcludedRun, global: &Global) -> bool {
+    let name_of = |started: &RunStarted| global.studies.run_name(started);
+    let found = retold_archive::find(concluded.log.backend().as_ref(), name, &name_of);
+    found.is_ok_and(|found| found.head.run == concluded.run)
 }
 
 /// What a run has cost, and its headline figures if it is finished.
@@ -172,11 +188,10 @@ fn text(runs: &[RunSummary]) -> String {
 fn next_steps(runs: &[RunSummary]) -> String {
     let retold = begins();
     let (mut finished, mut unfinished) = (Vec::new(), Vec::new());
-    for RunSummary { name, concluded, .. } in runs {
+    for RunSummary { name, found_by, concluded, .. } in runs {
         let Ok(concluded) = concluded else { continue };
         match concluded.outcome() {
-            // A name that cannot be typed as shown is foreign text.
-            "finished" => finished.push(quoted(name).unwrap_or_else(|| concluded.name.clone())),
+            "finished" => finished.push(found_by.as_str()),
             "abandoned" => {}
             _ => unfinished.push((name, &concluded.go_on)),
         }
