@@ -13,7 +13,7 @@ pub(crate) fn sentence(log: &Log, run: RunId) -> Result<Option<String>, CliError
     let writer = match log.backend().last_writer(run) {
         Ok(writer) => writer,
         // What is damaged is reported of the run.
-        Err(error) if matches!(error, LogError::Corrupt { .. }) => None,
+        Err(LogError::Corrupt { .. }) => None,
         Err(error) => return Err(error.into()),
     };
     Ok(writer.as_ref().map(of))
