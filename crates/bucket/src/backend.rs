@@ -15,7 +15,7 @@ use crate::bridge::Bridge;
 use crate::cache::Cache;
 use crate::committer::BucketCommitter;
 use crate::compaction::{self, CompactionResult};
-use crate::ledger::NewEntry;
+use crate::ledger_entry::NewEntry;
 use crate::marker;
 use crate::names::Names;
 use crate::objects::Objects;

@@ -10,7 +10,7 @@ use retold::log::ledger::LedgerChange;
 use retold::log::{Append, Committer, Head, LogError, Provenance};
 
 use crate::backend::Shared;
-use crate::ledger::NewEntry;
+use crate::ledger_entry::NewEntry;
 use crate::objects::Created;
 use crate::repeated::RepeatedEvent;
 use crate::run_end::RunEnd;

@@ -6,7 +6,7 @@ use object_store::path::Path;
 use retold::id::{RunId, Seq};
 use retold::log::{Fault, LogError, SegmentFault};
 
-use crate::ledger::KnownEntry;
+use crate::ledger_entry::KnownEntry;
 use crate::lost_ledger::has_gone_on;
 use crate::names::number_of;
 use crate::run_end::RunEnd;

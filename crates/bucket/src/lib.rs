@@ -36,6 +36,7 @@ mod committer;
 mod compaction;
 mod integrity;
 mod ledger;
+mod ledger_entry;
 mod lost_ledger;
 mod marker;
 mod names;
