@@ -10,7 +10,7 @@
 )]
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::TryStreamExt as _;
 use object_store::memory::InMemory;
@@ -23,6 +23,7 @@ use retold::id::{CallPath, RunId, Seq, Time};
 use retold::jsonl::JsonlReader;
 use retold::log::{Backend, CheckedReader};
 use retold::parse::Parsers;
+use retold::run::clock::Stopwatch;
 use retold_bucket::BucketBackend;
 use serde_json::json;
 
@@ -32,10 +33,10 @@ const RANGE: u64 = 256 << 10;
 fn main() {
     let count = std::env::args().find_map(|word| word.parse::<u64>().ok()).unwrap_or(20_000);
     let store = Arc::new(InMemory::new());
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     let run = imported(&store, count);
     println!("{count} exchanges imported in {:.1} s", begun.elapsed().as_secs_f64());
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     let made = open(store.clone()).compact(run).unwrap();
     println!("compacted in {:.1} s: {made:?}\n", begun.elapsed().as_secs_f64());
     println!("| added to a request | bare | read | ratio | one call |\n|---|---|---|---|---|");
@@ -102,7 +103,7 @@ fn bare(store: &Arc<dyn ObjectStore>) -> Duration {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let listed = store.list(Some(&Path::from("lab/compacted")));
     let parts: Vec<_> = runtime.block_on(listed.try_collect()).unwrap();
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     for part in parts.iter().filter(|part| part.location.as_ref().ends_with(".zst")) {
         let mut from = 0;
         while from < part.size {
@@ -115,7 +116,7 @@ fn bare(store: &Arc<dyn ObjectStore>) -> Duration {
 }
 
 fn read(backend: BucketBackend, run: RunId) -> Duration {
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     let mut reader = backend.reader().unwrap();
     let mut after = Seq(0);
     while let Some(last) = reader.events(run, after, 1024).unwrap().last() {
@@ -125,7 +126,7 @@ fn read(backend: BucketBackend, run: RunId) -> Duration {
 }
 
 fn one_call(backend: BucketBackend, run: RunId, n: u64) -> Duration {
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     let mut reader = CheckedReader::new(backend.reader().unwrap());
     let call = CallPath::new(format!("vote/p_{n:07}")).unwrap();
     audit(&mut reader, run, &Target::Call(call, None), &Parsers::default()).unwrap();
