@@ -94,7 +94,7 @@ fn exchanges(count: u32) -> String {
 #[test]
 fn a_compaction_that_is_killed_is_continued() {
     let lab = Lab::folder();
-    lab.place.write("exchanges.jsonl", &exchanges(20_000));
+    lab.place.write("exchanges.jsonl", exchanges(20_000));
     lab.ok("import exchanges.jsonl");
     let mut killed = 0;
     for milliseconds in (0..12).map(|n| 40 << (n / 2)) {
