@@ -47,8 +47,9 @@ const SILENT: u32 = 10;
 /// A run's line has its name (that of its output folder, or the one that its program was given), how many calls it made,
 /// what they cost, and the time from its first event to its last.
 ///
-/// The list of runs names what is known to be damaged or missing without reading the events (exit
-/// code 1); `retold verify` checks every event.
+/// The list of runs names what is known to be damaged or missing without reading the events, and what
+/// is met while the calls of the newest runs are counted (exit code 1); `retold verify` checks every
+/// event.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A run (first digits of its id, its name, or `latest`) or a recording's file: list its events.

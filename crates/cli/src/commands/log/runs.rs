@@ -49,11 +49,18 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
     };
     let kept = log.backend().file().zip(user_cache());
     let kept = kept.map(|(file, cache)| recall_all(&cache, file)).unwrap_or_default();
-    let spent = spending::of_newest(reader.as_mut(), &heads, global)?;
+    let mut spent = spending::of_newest(reader.as_mut(), &heads, global)?;
     for head in heads {
-        let spending = spent.get(&head.run).copied();
+        let spent = spent.remove(&head.run).transpose();
         let (row, mut problem) = row(log.backend().file(), reader.as_mut(), head, global);
-        let mut row = RunRow { spending, ..row };
+        let mut row = RunRow { spending: spent.as_ref().ok().copied().flatten(), ..row };
+        // What was met while its calls were counted.
+        if let Some(error) = spent.err().filter(LogError::is_damage)
+            && problem.is_none()
+        {
+            row.outcome = "damaged".to_owned();
+            problem = Some(damage_of(row.run, error));
+        }
         // What `verify` found in a long run.
         let found = kept.get(&row.run).filter(|_| problem.is_none());
         if let Some(found) = found.and_then(|found| found.finding(row.run)) {
@@ -107,11 +114,7 @@ fn row(
     global: &Global,
 ) -> (RunRow, Option<Finding>) {
     let unknown = || "?".to_owned();
-    let damaged = |error: LogError| match error {
-        LogError::Corrupt { seq, fault, .. } => Finding::of_event(run, seq, *fault),
-        LogError::NoSuchRun { .. } => Finding::of_event(run, Seq(1), EventFault::NoEvents),
-        other => Finding::of_run(run, Fault::of_error(other)),
-    };
+    let damaged = |error: LogError| damage_of(run, error);
     // A damaged run does not hide the others.
     let first = match retold::run::started(reader, run) {
         Ok(first) => first,
@@ -141,6 +144,15 @@ fn row(
     let name = global.studies.run_name(&first);
     let (experiment, spending) = (first.experiment, None);
     (RunRow { run, started, experiment, outcome, model, head, name, took, spending }, problem)
+}
+
+/// Why a run cannot be read.
+fn damage_of(run: RunId, error: LogError) -> Finding {
+    match error {
+        LogError::Corrupt { seq, fault, .. } => Finding::of_event(run, seq, *fault),
+        LogError::NoSuchRun { .. } => Finding::of_event(run, Seq(1), EventFault::NoEvents),
+        other => Finding::of_run(run, Fault::of_error(other)),
+    }
 }
 
 /// Where something is known to be wrong, more may be: each run is looked at as by the commands that show it, and

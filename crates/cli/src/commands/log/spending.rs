@@ -7,7 +7,7 @@ use crate::error::CliError;
 use crate::global::Global;
 use crate::limits::prices;
 use retold::id::RunId;
-use retold::log::{Reader, RunHead};
+use retold::log::{LogError, Reader, RunHead};
 use retold::totals::Totals;
 use retold_archive::bucket;
 
@@ -26,25 +26,31 @@ pub(super) struct CallSpending {
     pub(super) dollars: Option<f64>,
 }
 
-/// The calls of the newest runs. Longer runs than may be read are left out, and so are those that cannot be read.
+/// The calls of the newest runs, or why they cannot be read. Longer runs than may be read are left out.
 pub(super) fn of_newest(
     reader: &mut dyn Reader,
     heads: &[RunHead],
     global: &Global,
-) -> Result<BTreeMap<RunId, CallSpending>, CliError> {
+) -> Result<BTreeMap<RunId, Result<CallSpending, LogError>>, CliError> {
     let (prices, mut left) = (prices(None)?, MOST);
     let opening = if bucket(&global.log)?.is_some() { OPENING } else { 0 };
     let mut found = BTreeMap::new();
     for RunHead { run, head, .. } in heads.iter().rev() {
         let Some(after) = left.checked_sub(opening + head.seq.0) else { continue };
         left = after;
-        let Ok(totals) = Totals::read(reader, *run) else { continue };
+        let totals = match Totals::read(reader, *run) {
+            Ok(totals) => totals,
+            Err(error) => {
+                found.insert(*run, Err(error));
+                continue;
+            }
+        };
         let all = totals.figures(&prices, global.studies.parsers()).all;
         let is_simulated =
             retold::run::started(reader, *run).is_ok_and(|started| started.is_simulated());
         let dollars = all.cost.dollars.filter(|_| all.cost.is_complete && !is_simulated);
         let (calls, failed) = (all.counts.calls.asked, all.counts.calls.failed);
-        found.insert(*run, CallSpending { calls, failed, dollars });
+        found.insert(*run, Ok(CallSpending { calls, failed, dollars }));
     }
     Ok(found)
 }
