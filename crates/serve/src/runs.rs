@@ -106,7 +106,10 @@ pub(crate) fn run_info(site: &Site, reader: &mut dyn Reader, head: &RunHead) -> 
         (_, Some(Event::RunFinished(finished))) => printable(finished.outcome.as_str(), 20),
         // Its end is missing.
         _ if reader.events(*run, head.seq, 1).is_err() => "damaged".to_owned(),
-        _ => without_end(site.source.path(), *run).to_owned(),
+        _ => match site.source.backend() {
+            Ok(log) => without_end(log.as_ref(), site.source.path(), *run).to_owned(),
+            Err(_) => "unfinished".to_owned(),
+        },
     };
     let short = run.short(8);
     // When a run began of which nothing is left is not known.

@@ -161,7 +161,8 @@ fn heading(source: &RunSource, view: &RunView, stats: &StatsObject) -> String {
         Some(_) => "only the events before it are counted\n".to_owned(),
         None => String::new(),
     };
-    let without_end = || without_end(source.log.backend().file(), source.run);
+    let log = source.log.backend().as_ref();
+    let without_end = || without_end(log, log.file(), source.run);
     let ended = stats.outcome.as_deref().unwrap_or_else(without_end);
     shown.push_str(&format!("{}: {}, {ended}\n", source.name(), stats.experiment));
     if source.simulated {

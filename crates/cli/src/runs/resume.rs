@@ -233,9 +233,7 @@ fn continued(
     if !is_finished {
         select::sound(log.reader()?.as_mut(), run, "nothing was asked")?;
         // A process of this machine has the lease or has ended; of another, nothing is known.
-        if log.backend().last_writer(run)?.is_some_and(|writer| writer.is_alive.is_none())
-            && let Some(wrote) = last_writer::sentence(&log, run)?
-        {
+        if let Some(wrote) = last_writer::elsewhere(&log, run)? {
             write_err(&format!("note: {wrote}\n"));
         }
     }

@@ -10,12 +10,23 @@ use retold::log::{LastWriter, Log, LogError};
 /// # Errors
 /// [`CliError`] if the store cannot be read.
 pub(crate) fn sentence(log: &Log, run: RunId) -> Result<Option<String>, CliError> {
-    let writer = match log.backend().last_writer(run) {
-        Ok(writer) => writer,
+    Ok(known(log, run)?.as_ref().map(of))
+}
+
+fn known(log: &Log, run: RunId) -> Result<Option<LastWriter>, CliError> {
+    match log.backend().last_writer(run) {
         // What is damaged is reported of the run.
-        Err(LogError::Corrupt { .. }) => None,
-        Err(error) => return Err(error.into()),
-    };
+        Err(LogError::Corrupt { .. }) => Ok(None),
+        found => Ok(found?),
+    }
+}
+
+/// The same of a run that was last written on another machine, of which nothing is known here.
+///
+/// # Errors
+/// As [`sentence`].
+pub(crate) fn elsewhere(log: &Log, run: RunId) -> Result<Option<String>, CliError> {
+    let writer = known(log, run)?.filter(|writer| writer.is_alive.is_none());
     Ok(writer.as_ref().map(of))
 }
 

@@ -1,7 +1,7 @@
 //! The list of runs, and what is known to be wrong with them without reading all their events.
 
 use crate::views::event::finding_as_json;
-use std::path::Path;
+use crate::views::last_writer;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -13,7 +13,9 @@ use crate::output::{Output, counted};
 use retold::escaping::printable;
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq, Time};
-use retold::log::{EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead, deleted_runs};
+use retold::log::{
+    Backend, EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead, deleted_runs,
+};
 use retold_archive::user_cache;
 use retold_archive::{Damage, VerifyDepth, is_cut_off, log_findings, recall_all, without_end};
 
@@ -52,7 +54,7 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
     let mut spent = spending::of_newest(reader.as_mut(), &heads, global)?;
     for head in heads {
         let spent = spent.remove(&head.run).transpose();
-        let (row, mut problem) = row(log.backend().file(), reader.as_mut(), head, global);
+        let (row, mut problem) = row(log.backend().as_ref(), reader.as_mut(), head, global);
         let mut row = RunRow { spending: spent.as_ref().ok().copied().flatten(), ..row };
         // What was met while its calls were counted.
         if let Some(error) = spent.err().filter(LogError::is_damage)
@@ -89,7 +91,7 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
         let wrong: Vec<Value> = problems.iter().map(finding_as_json).collect();
         output.object(&json!({"runs": runs, "problems": wrong}))?;
     } else {
-        output.text(&text(&rows))?;
+        output.text(&format!("{}{}", text(&rows), written_elsewhere(log, &rows)?))?;
         problems.iter().try_for_each(|problem| output.damaged(&damage(problem)))?;
     }
     if problems.is_empty() {
@@ -108,7 +110,7 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
 
 /// A run, and the first event that is known to be missing or damaged: its first, or one at its end.
 fn row(
-    file: Option<&Path>,
+    log: &dyn Backend,
     reader: &mut dyn Reader,
     RunHead { run, started, head }: RunHead,
     global: &Global,
@@ -136,7 +138,7 @@ fn row(
         Ok(_) => match reader.events(run, head.seq, 1) {
             // Its end is missing.
             Err(error) => ("damaged".to_owned(), Some(damaged(error))),
-            Ok(_) => (without_end(file, run).to_owned(), None),
+            Ok(_) => (without_end(log, log.file(), run).to_owned(), None),
         },
         Err(error) => ("damaged".to_owned(), Some(damaged(error))),
     };
@@ -190,6 +192,17 @@ fn text(rows: &[RunRow]) -> String {
         );
     }
     text
+}
+
+/// Who wrote runs that may still be running on other machines.
+fn written_elsewhere(log: &Log, rows: &[RunRow]) -> Result<String, CliError> {
+    let mut text = String::new();
+    for row in rows.iter().filter(|row| row.outcome == "unfinished") {
+        if let Some(wrote) = last_writer::elsewhere(log, row.run)? {
+            text.push_str(&format!("run {}: {wrote}\n", row.run.short(8)));
+        }
+    }
+    Ok(text)
 }
 
 /// What is wrong, in a sentence.
