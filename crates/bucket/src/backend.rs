@@ -134,7 +134,9 @@ async fn settle(segments: &Segments, run: RunId) -> Result<(), LogError> {
     let last = segments.last(run, end).await?;
     let ended = last.events.last().is_some_and(|event| event.kind == "RunFinished");
     let wrote = last.events.last().map_or(Time(0), |event| event.time);
-    if !ended && last.footer.writer.is_alive_here(wrote) {
+    let writer = &last.footer.writer;
+    let is_us = writer.pid == std::process::id();
+    if !ended && !is_us && writer.is_alive(wrote) == Some(true) {
         let holder = format!(" ({})", last.footer.writer);
         return Err(LogError::InUse { run, holder });
     }
@@ -193,7 +195,11 @@ impl Backend for BucketBackend {
             return Err(LogError::InUse { run, holder: String::new() });
         }
         let lease = Lease::new(Guard(self.shared.clone(), run));
-        self.shared.wait(move |segments| async move { settle(&segments, run).await })?;
+        self.shared.wait(move |segments| async move {
+            // Nothing is begun that a damaged ledger could not name.
+            segments.ledger.read().await?;
+            settle(&segments, run).await
+        })?;
         Ok(lease)
     }
 
@@ -212,8 +218,7 @@ impl Backend for BucketBackend {
             let writer = &last.footer.writer;
             let at = last.events.last().map_or(Time(0), |event| event.time);
             let (host, pid) = (writer.host.clone(), writer.pid);
-            let is_us = pid == std::process::id();
-            let is_alive = writer.is_here().then(|| is_us || writer.is_alive_here(at));
+            let is_alive = writer.is_alive(at);
             Ok(Some(LastWriter { host, pid, at, is_alive }))
         })
     }

@@ -62,7 +62,7 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
         };
         let (numbers, foreign) = numbered(&paths);
         faults.extend(foreign);
-        // Looked for again: one that is damaged was found before, and is not used since.
+        faults.extend(segments.known().damaged_parts.get(&run).cloned());
         let compacted = match segments.find_compaction(run).await {
             Ok(found) => found.map_or(RunEnd::START, |found| found.end()),
             Err(LogError::Corrupt { fault, .. }) => {

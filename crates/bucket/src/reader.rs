@@ -67,6 +67,10 @@ impl BucketReader {
     fn is_named(&mut self, prompt: PromptHash, read: &ReadSegment) -> Result<(), LogError> {
         let Place::Compacted(end, number) = read.place else { return Ok(()) };
         let run = read.segment.footer.run;
+        // The segment is not one of the compaction, which is damaged.
+        if self.shared.segments.known().damaged_parts.contains_key(&run) {
+            return Ok(());
+        }
         let table = match &self.table {
             Some((of, to, table)) if (*of, *to) == (run, end) => table.clone(),
             _ => {

@@ -1,6 +1,8 @@
 //! Who writes a segment.
 
 use std::fmt;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
 
 use retold::id::Time;
 use retold::log::LogError;
@@ -38,19 +40,27 @@ impl Writer {
         self.host == host()
     }
 
-    /// Whether it is another process on this machine that is alive, and was when it wrote at that time.
-    pub(crate) fn is_alive_here(&self, wrote: Time) -> bool {
-        if !self.is_here() || self.pid == std::process::id() {
-            return false;
+    /// Whether the process is alive that wrote at that time; `None` if that cannot be known here.
+    pub(crate) fn is_alive(&self, wrote: Time) -> Option<bool> {
+        // Linux shows processes here, all of them unless it was told to hide those of others.
+        let is_shown = || Path::new("/proc/1").exists();
+        if !self.is_here() || !is_shown() {
+            return None;
         }
-        // Linux shows processes here, with the time of their start; elsewhere nothing is known.
-        let about = std::fs::metadata(format!("/proc/{}", self.pid));
-        let began = about.ok().and_then(|about| about.modified().ok());
-        let began = began.and_then(|began| began.duration_since(std::time::UNIX_EPOCH).ok());
+        if self.pid == std::process::id() {
+            return Some(true);
+        }
+        let folder = Path::new("/proc").join(self.pid.to_string());
+        let began = std::fs::metadata(&folder).ok().and_then(|about| about.modified().ok());
+        let began = began.and_then(|began| began.duration_since(UNIX_EPOCH).ok());
         // A number is given again to a later process.
-        began.is_some_and(|began| {
+        let was_there = began.is_some_and(|began| {
             i64::try_from(began.as_millis()).is_ok_and(|began| began <= wrote.0)
-        })
+        });
+        // One that has ended is shown until its parent has asked how: proc_pid_stat(5), state Z or X.
+        let state = std::fs::read_to_string(folder.join("stat")).unwrap_or_default();
+        let state = state.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+        Some(was_there && state.is_some_and(|state| !['Z', 'X', 'x'].contains(&state)))
     }
 }
 

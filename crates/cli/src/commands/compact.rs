@@ -20,7 +20,7 @@ use retold_archive::{CompactionResult, bucket};
 /// back.
 ///
 /// Nothing is deleted. The run no longer needs the objects in `runs/RUN` that it had by then, so a lifecycle rule of
-/// the bucket may remove them later. It can still be read, verified, copied and resumed.
+/// the bucket may remove them later. It can still be read, verified and copied.
 ///
 /// A run that was compacted is left alone, unless it has gone on since. The same command continues where it was
 /// interrupted, and several may run at once.

@@ -10,6 +10,7 @@ use crate::again::{begins, quoted};
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
+use retold_archive::bucket;
 
 /// Write a commented config to begin with, and a .gitignore.
 ///
@@ -28,6 +29,13 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { experiment, file } = args;
+    if bucket(&global.log)?.is_some() {
+        let message = format!(
+            "{} is not a file: version control has nothing to leave out",
+            global.log.display()
+        );
+        return Err(CliError::usage(message).hint("leave out --log, or name a file"));
+    }
     let config = match &experiment {
         Some(name) => {
             let text = example(name, global)?;

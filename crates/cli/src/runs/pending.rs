@@ -57,6 +57,11 @@ impl PendingRun {
         if let Some(phase) = &phase {
             let StudyExecution { started, settings, .. } = &self.execution;
             global.studies.check_phase(&started.experiment, &settings.experiment, phase)?;
+            if self.is_finished {
+                let run = self.execution.run.short(8);
+                let message = format!("run {run} has finished: it cannot stop after {phase}");
+                return Err(CliError::usage(message));
+            }
         }
         self.execution.until = phase;
         Ok(self)

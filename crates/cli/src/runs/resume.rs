@@ -232,6 +232,8 @@ fn continued(
     // A finished run is only read, and is checked while it is read.
     if !is_finished {
         select::sound(log.reader()?.as_mut(), run, "nothing was asked")?;
+        // If somebody writes it, that is said before another run of the same command begins.
+        drop(log.backend().lease(run)?);
         // A process of this machine has the lease or has ended; of another, nothing is known.
         if let Some(wrote) = last_writer::elsewhere(&log, run)? {
             write_err(&format!("note: {wrote}\n"));

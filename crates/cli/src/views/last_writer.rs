@@ -35,8 +35,8 @@ fn of(writer: &LastWriter) -> String {
         Some(true) => format!("{writer} wrote its last events, and is still running"),
         Some(false) => format!("{writer} wrote its last events, and has ended"),
         None => format!(
-            "{writer} wrote its last events: look there whether it is still running before you resume the run, since of two \
-             writers the first stops at its next answer"
+            "{writer} wrote its last events: check there whether it is still running before you resume the run, since of two \
+             writers, the one that stores its next event first continues and the other stops"
         ),
     }
 }
@@ -56,6 +56,6 @@ mod tests {
         let who = "process 12 on node\\u{1b}[7m at 2023-11-14T22:13:20.000Z wrote its last events";
         assert_eq!(said(Some(true)), format!("{who}, and is still running"));
         assert_eq!(said(Some(false)), format!("{who}, and has ended"));
-        assert!(said(None).starts_with(&format!("{who}: look there whether")), "{}", said(None));
+        assert!(said(None).starts_with(&format!("{who}: check there whether")), "{}", said(None));
     }
 }

@@ -46,8 +46,9 @@ pub(super) fn of_newest(
             }
         };
         let all = totals.figures(&prices, global.studies.parsers()).all;
+        // Where the beginning is missing, nobody can tell.
         let is_simulated =
-            retold::run::started(reader, *run).is_ok_and(|started| started.is_simulated());
+            retold::run::started(reader, *run).map_or(true, |started| started.is_simulated());
         let dollars = all.cost.dollars.filter(|_| all.cost.is_complete && !is_simulated);
         let (calls, failed) = (all.counts.calls.asked, all.counts.calls.failed);
         found.insert(*run, Ok(CallSpending { calls, failed, dollars }));

@@ -15,7 +15,7 @@ use retold::log::ledger::{Ledger, LedgerCheckpoint};
 use retold::log::{
     Fault, Finding, LogError, Reader, SqliteBackend, Verification, verify_all, verify_run,
 };
-use retold_archive::{Archive, Verdict, is_cut_off};
+use retold_archive::{Archive, Verdict, bucket, is_cut_off};
 
 use super::ssh_seal::Seal;
 
@@ -53,6 +53,15 @@ impl RunsArgs {
 }
 
 pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<Status, CliError> {
+    if args.accept_loss && bucket(&global.log)?.is_some() {
+        let message = format!(
+            "--accept-loss is for a log in a file, and {} is not one",
+            global.log.display()
+        );
+        return Err(
+            CliError::usage(message).hint("`retold verify` names what is missing or damaged there")
+        );
+    }
     let accepted = if args.accept_loss {
         SqliteBackend::accept_loss(&global.log, global.sqlite())?
     } else {
