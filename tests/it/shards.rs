@@ -307,6 +307,9 @@ fn a_run_stops_after_a_phase_and_goes_on() {
     assert_eq!(stopped["stopped_after"], "phase_4");
     let (whole, code) = place.json("run --resume latest --quiet");
     assert_eq!((code, &whole["outcome_digest"]), (0, &single["outcome_digest"]), "{whole}");
+    let said = place.run("run --resume latest --quiet --until phase_1");
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(said.err.contains("has finished: it cannot stop after phase_1"), "{}", said.err);
     let rounds = format!("run {} --quiet --no-outputs", config("public_goods_small"));
     let (stopped, _) = place.json(&format!("{rounds} --until round_2"));
     assert_eq!(stopped["stopped_after"], "round_2");

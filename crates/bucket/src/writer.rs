@@ -81,3 +81,33 @@ fn host() -> String {
 fn host() -> String {
     "an unnamed machine".to_owned()
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::{Child, Command};
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Whether the process of a child is alive, for somebody who comes later.
+    fn is_alive(child: &Child) -> Option<bool> {
+        let writer = Writer { id: String::new(), host: host(), pid: child.id() };
+        writer.is_alive(Time(i64::MAX))
+    }
+
+    #[test]
+    fn a_process_that_has_ended_is_not_alive_before_its_parent_asks() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        assert_eq!(is_alive(&child), Some(true));
+        child.kill().unwrap();
+        let mut left = 1000;
+        while is_alive(&child) == Some(true) && left > 0 {
+            std::thread::sleep(Duration::from_millis(10));
+            left -= 1;
+        }
+        assert_eq!(is_alive(&child), Some(false));
+        child.wait().unwrap();
+        let elsewhere = Writer { id: String::new(), host: "node7".to_owned(), pid: child.id() };
+        assert_eq!(elsewhere.is_alive(Time(i64::MAX)), None);
+    }
+}

@@ -57,6 +57,20 @@ fn a_store_that_does_not_answer_is_given_up() {
     assert!(!said.err.contains(SECRET), "{}", said.err);
 }
 
+#[test]
+fn what_belongs_to_files_alone_is_refused() {
+    let lab = Lab::folder();
+    for (args, why) in [
+        ("init game24 first.yaml", "is not a file: version control has nothing to leave out"),
+        ("verify --accept-loss", "--accept-loss is for a log in a file"),
+    ] {
+        let said = lab.run(args);
+        assert_eq!(said.code, 2, "{}", said.err);
+        assert!(said.err.contains(why), "{}", said.err);
+    }
+    assert!(!lab.place.path("first.yaml").exists() && !lab.place.path("lab").exists());
+}
+
 /// What a store says in XML is said as a sentence, with what its operator needs to find the request.
 #[test]
 fn a_store_that_refuses_is_quoted_in_a_sentence() {
