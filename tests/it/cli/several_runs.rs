@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::support::cli::{Place, Said, assert_said};
 use crate::support::server::{Reply, Server};
 use crate::support::studies::answers;
+use retold::log::{Backend, SqliteBackend, SqliteOptions};
 use retold::run::clock::Stopwatch;
 
 /// A small public goods game, with or without rewards.
@@ -269,4 +270,20 @@ fn a_config_that_is_named_twice_is_refused_as_such() {
     assert_eq!(said.code, 2, "{}", said.err);
     assert!(said.err.contains("is named twice in this command"), "{}", said.err);
     assert!(!place.path("retold.db").exists() || place.ok("log").starts_with("0 runs"));
+}
+
+#[test]
+fn nothing_begins_while_one_of_the_runs_is_being_written() {
+    let place = pair();
+    place.run("run exp_001_control.yaml --quiet --until round_1");
+    let run = place.json("log").0["runs"][0]["run"].as_str().unwrap().parse().unwrap();
+    let log = SqliteBackend::open(&place.path("retold.db"), SqliteOptions::default()).unwrap();
+    let lease = log.lease(run).unwrap();
+    let said = place.run(&format!("{BOTH} --resume --quiet"));
+    assert_eq!(said.code, 3, "{}", said.err);
+    assert!(said.err.contains("is being written by another process"), "{}", said.err);
+    assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1);
+    drop(lease);
+    let said = place.run(&format!("{BOTH} --resume --quiet"));
+    assert_eq!(said.code, 0, "{}", said.err);
 }
