@@ -504,6 +504,9 @@ impl From<ShardingError> for CliError {
             ShardingError::Indivisible { .. } => {
                 CliError::usage(message).hint("without --shard, one machine records all of it")
             }
+            ShardingError::TooMany { count: 1, .. } => {
+                CliError::usage(message).hint("without --shard, one machine records all of it")
+            }
             ShardingError::TooMany { count, .. } => {
                 CliError::usage(message).hint(format!("use at most {count} shards"))
             }

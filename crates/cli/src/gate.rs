@@ -125,7 +125,7 @@ pub(crate) fn without_others(error: CliError, runs: &[RunId]) -> CliError {
     let Some(other) = error.damaged_run.filter(|other| !runs.contains(other)) else { return error };
     let these: Vec<String> = runs.iter().map(|run| run.short(8)).collect();
     error.hint(format!(
-        "`retold copy {} --to FILE` copies what is asked about to another log, where nothing depends on run {}",
+        "`retold copy {} --to FILE` copies what is asked about to another log, without run {} and the decisions accepted in it",
         these.join(" "),
         other.short(8)
     ))

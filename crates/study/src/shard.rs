@@ -135,7 +135,7 @@ pub enum ShardingError {
         because: &'static str,
     },
     /// Some shards would be empty.
-    #[error("there is no shard {shard}: the study has only {count} {parts}")]
+    #[error("shard {shard} would be empty: the study has too few {parts} ({count})")]
     TooMany {
         /// The shard.
         shard: Shard,

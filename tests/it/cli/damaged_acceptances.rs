@@ -62,7 +62,7 @@ fn is_named_by_every_command_that_needs_it() {
 fn a_copy_without_it_has_figures_again() {
     let (place, accepted) = place(4);
     let hint = format!(
-        "`retold copy {} --to FILE` copies what is asked about to another log, where nothing depends on run {}",
+        "`retold copy {} --to FILE` copies what is asked about to another log, without run {} and the decisions accepted in it",
         &OF[..8],
         &accepted[..8]
     );

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use retold::counted::counted;
 use retold::escaping::printable;
 use retold::run::{OutputError, Report, RunRecord};
 use retold_stats::{Point, silhouette, squared_distance, weighted_mean};
@@ -52,9 +53,13 @@ pub(super) fn cluster(
     let _ = writeln!(text, "option     {}", printable(option, 80));
     let _ = writeln!(
         text,
-        "method     {algorithm}, {} clusters of {} summaries",
-        formed.len(),
-        members.len()
+        "method     {algorithm}, {} of {}",
+        counted(formed.len() as u64, "cluster"),
+        if members.len() == 1 {
+            "1 summary".to_owned()
+        } else {
+            format!("{} summaries", members.len())
+        }
     );
     if let Some(score) = score {
         let _ =
