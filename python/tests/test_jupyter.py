@@ -5,6 +5,7 @@ from __future__ import annotations
 import nbclient
 import nbformat
 import pytest
+from traitlets.config import Config
 
 IMPORTS = """
 import asyncio
@@ -28,7 +29,9 @@ GATHER = 'print(await asyncio.gather(*[ask(f"gathered {n}") for n in range(3)]))
 def outputs(*cells: str) -> list[str]:
     """What each cell of a notebook prints."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    # By sockets of the file system: a port that is chosen may be taken before the kernel listens on it.
+    config = Config({"KernelManager": {"transport": "ipc"}})
+    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3", config=config).execute()
     return ["".join(output.get("text", "") for output in cell.outputs) for cell in notebook.cells]
 
 
