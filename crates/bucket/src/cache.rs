@@ -1,9 +1,8 @@
 //! Segments on this machine's disk, so that what was read once need not be sent again.
 //!
-//! An object never changes, so nothing that is kept can be out of date. It is kept under a hash of where it is and of what the
-//! store says about it (its ETag), so that an object that somebody did change, or a log that was made anew in the same
-//! place, is read from the store. Whatever comes from here is checked like what comes from the store, and verification reads
-//! the store.
+//! Objects never change, so nothing that is kept can be out of date. Each is kept under a hash of where it is and of what the
+//! store says about it (its ETag). So if somebody did change it, or if the log was deleted and made again in the same place, it
+//! is read from the store. What comes from here is checked like what comes from the store, and verification reads the store.
 
 use std::fs;
 use std::io::Write;

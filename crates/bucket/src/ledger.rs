@@ -1,8 +1,8 @@
 //! The ledger: a second sequence of objects, one for each commit that has entries.
 //!
-//! An object is created only once, so whoever creates object `n` has read all earlier ones. Every 8th object is a page:
-//! it repeats the lines of the last 8, every 64th those of the last 64, and so on up to 4096. So the ledger of 100,000 runs
-//! is read in about eighty requests, most of them at the same time, and nothing is ever rewritten.
+//! An object is created only once, and only by a writer that has read all earlier ones. Every 8th object is a page that
+//! repeats the lines of the last 8, every 64th one that repeats those of the last 64, and so on up to 4096. So the ledger
+//! of 100,000 runs is read in about eighty requests, most of them at the same time, and nothing is ever rewritten.
 //!
 //! The lines of an object are those of a recording, with entries in between: before each entry, the events that it repeats
 //! (see [`RepeatedEvent`]), and before these their contents, each once in an object.

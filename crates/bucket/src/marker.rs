@@ -40,7 +40,8 @@ pub(crate) async fn find(segments: &Segments) -> Result<Option<Fault>, LogError>
     }
 }
 
-/// What is wrong if there is no marker although there are other objects of a log.
+/// The fault of a place that has objects of a log but no marker; `None` if it has no objects, or the
+/// marker after all.
 async fn removed(objects: &Objects, segments: &Segments) -> Result<Option<Fault>, LogError> {
     let names = &segments.names;
     let is_empty = objects.list(&names.ledger(), None).await?.is_empty()

@@ -98,7 +98,7 @@ impl Objects {
         self.patiently(attempt).await
     }
 
-    /// Some bytes of an object: fewer than that, if it ends before them; `None` if there is no such object.
+    /// A range of the bytes of an object, cut off where the object ends; `None` if there is no such object.
     ///
     /// # Errors
     /// [`LogError`] if the store cannot be read.

@@ -118,7 +118,7 @@ async fn head(segments: &Segments, run: RunId) -> Result<Option<RunHead>, LogErr
     Ok(Some(RunHead { run, started, head }))
 }
 
-/// An event that the ledger repeats. (Whoever reads on reads it from its segment.)
+/// An event that the ledger repeats. A reader that goes on from there reads the segments.
 async fn repeated(segments: &Segments, run: RunId, seq: Seq) -> Option<StoredEvent> {
     let ledger = segments.ledger.last_read().await;
     ledger.repeated(run, seq)
@@ -243,7 +243,7 @@ impl Reader for BucketReader {
         Ok(self.shared.wait(find)?.into_keys().collect())
     }
 
-    /// A compaction has an index; for what comes after it, whoever needs one makes it from the events.
+    /// A compaction has an index. Events that came after it have none here, so callers index them in memory.
     fn pieces(&mut self, run: RunId) -> Result<Vec<KeptPiece>, LogError> {
         self.shared.wait(move |segments| async move {
             let Some(found) = segments.usable_compaction(run).await? else {

@@ -63,7 +63,7 @@ impl Segments {
             Some(None) => return Err(damaged(OTHER_HASH)),
             None => None,
         };
-        // The index is one stretch of the object: whoever looks something up needs more than one section of it.
+        // The sections of the index follow each other, and a look-up needs more than one of them.
         let index: Vec<_> = compaction.blocks().filter(|(it, _)| it.name != PROMPTS).collect();
         let size: u64 = index.iter().map(|(block, _)| block.len()).sum();
         let together = match name != PROMPTS && size <= INDEX_AT_ONCE {

@@ -1,8 +1,8 @@
 //! Makes compactions.
 //!
 //! A run is read, and its chain checked, while its events are packed again. Each part is read back before the next one is
-//! begun. The bytes depend on the events alone, so that whoever continues after an interruption, or compacts the same run
-//! at the same time, creates the same objects.
+//! begun. The bytes depend on the events alone. So a compaction that continues after an interruption, or a second one at the
+//! same time, creates the same objects.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

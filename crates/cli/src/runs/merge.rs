@@ -14,7 +14,6 @@ use crate::select;
 use retold::event::RunStarted;
 use retold::id::RunId;
 use retold::log::Log;
-use retold::model::Prices;
 use retold::run::{Mode, how_it_ended};
 use retold_study::study::{SettingsOf, Study, StudySettings};
 
@@ -139,16 +138,7 @@ fn pending(
         // Nothing is asked, so no server is named.
         servers: String::new(),
     };
-    let execution = StudyExecution {
-        log: log.clone(),
-        run,
-        mode: Mode::Record,
-        started,
-        settings,
-        prices: Prices::default(),
-        model: None,
-        until: None,
-        trace: None,
-    };
+    let execution =
+        StudyExecution::without_model(log.clone(), run, Mode::Record, started, settings);
     PendingRun { execution, conclusion, is_finished: false, is_played: false, claims: Vec::new() }
 }

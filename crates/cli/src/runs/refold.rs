@@ -60,17 +60,8 @@ pub(crate) fn refold(
     let settings = settings_of(global.studies, &started)?;
     let recorded = recorded_facts(&mut reader, source.run)?;
     let (experiment, of) = (started.experiment.clone(), settings.experiment.clone());
-    let session = StudyExecution {
-        log: source.log.clone(),
-        run: source.run,
-        mode: Mode::Rehearse,
-        started,
-        settings,
-        prices: Prices::default(),
-        model: None,
-        until: None,
-        trace: None,
-    };
+    let (log, run) = (source.log.clone(), source.run);
+    let session = StudyExecution::without_model(log, run, Mode::Rehearse, started, settings);
     let count = decisions.len() as u64;
     let changes = DryRunSettings { decisions, ..DryRunSettings::default() };
     let mut rehearsal = match session::rehearse(session, changes, global)?.finish {

@@ -42,6 +42,30 @@ pub(crate) struct StudyExecution {
     pub(crate) trace: Option<TraceTo>,
 }
 
+impl StudyExecution {
+    /// One that is answered from the log alone, to the end of the run.
+    pub(crate) fn without_model(
+        log: Log,
+        run: RunId,
+        mode: Mode,
+        started: RunStarted,
+        settings: StudySettings,
+    ) -> Self {
+        let prices = Prices::default();
+        StudyExecution {
+            log,
+            run,
+            mode,
+            started,
+            settings,
+            prices,
+            model: None,
+            until: None,
+            trace: None,
+        }
+    }
+}
+
 /// Refuses runs that were ended for good.
 fn refuse_closed(log: &Log, run: RunId) -> Result<(), CliError> {
     let ended = how_it_ended(log.reader()?.as_mut(), run)?;

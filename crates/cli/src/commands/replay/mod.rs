@@ -20,7 +20,6 @@ use crate::runs::settings::{experiment_of, settings_of};
 use crate::select::{self, RunSelection};
 use retold::id::RunId;
 use retold::log::Log;
-use retold::model::Prices;
 use retold::run::{
     ExecutionResult, Finish, Mode, OutputDifference, RunRecord, Stop, compare_outputs,
 };
@@ -96,17 +95,8 @@ fn replayed(
     let simulated = started.is_simulated();
     let go_on = continuation::command(global.studies, &started, &selected.run.short(8));
     let log = selected.log.clone();
-    let session = StudyExecution {
-        log: selected.log,
-        run: selected.run,
-        mode: Mode::Replay,
-        started,
-        settings,
-        prices: Prices::default(),
-        model: None,
-        until: None,
-        trace: None,
-    };
+    let session =
+        StudyExecution::without_model(selected.log, selected.run, Mode::Replay, started, settings);
     let ended = session::go(session, global)?;
     let ExecutionResult { finish, progress, outcome_digest, report, state_compared, took, .. } =
         ended;
