@@ -118,6 +118,12 @@ pub(crate) fn go(study: &Study, path: &Path, mode: Mode) -> ExecutionResult {
     ended
 }
 
+/// The same in any log.
+pub(crate) fn go_in(study: &Study, log: Log, mode: Mode) {
+    let ended = execute_in(log, study, Arc::new(study.clone()), 0, mode, 64);
+    assert_eq!(ended.progress.exchanges as usize, study.exchanges());
+}
+
 /// Records or replays any experiment in a log file, with the given number of concurrent calls.
 pub(crate) fn execute_at(
     experiment: &dyn AnyExperiment,
@@ -128,9 +134,20 @@ pub(crate) fn execute_at(
     concurrency: usize,
 ) -> ExecutionResult {
     let backend = SqliteBackend::open_or_create(path, SqliteOptions::default()).unwrap();
+    execute_in(Log::new(Arc::new(backend)), experiment, model, seed, mode, concurrency)
+}
+
+fn execute_in(
+    log: Log,
+    experiment: &dyn AnyExperiment,
+    model: Arc<dyn Model>,
+    seed: u64,
+    mode: Mode,
+    concurrency: usize,
+) -> ExecutionResult {
     let limits = Limits { concurrency, ..Limits::default() };
     let setup = Setup {
-        log: Log::new(Arc::new(backend)),
+        log,
         run: RUN,
         mode,
         started: RunStarted {
