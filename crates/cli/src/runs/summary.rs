@@ -8,7 +8,7 @@ use crate::again::{begins, quoted, typed};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
-use crate::runs::conclusion::ConcludedRun;
+use crate::runs::concluded::ConcludedRun;
 use crate::runs::figures::figures_of;
 use crate::select::SIMULATED;
 use crate::views::columns::{Column, aligned};

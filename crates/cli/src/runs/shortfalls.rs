@@ -1,0 +1,142 @@
+//! What a run has not achieved: calls that failed, and answers that are unusable.
+
+use crate::error::{CliError, Status};
+use crate::output::{counted, grouped};
+use retold::escaping::printable;
+use retold::event::Event;
+use retold::id::{RunId, Seq};
+use retold::log::Log;
+use retold::run::{ExecutionResult, Finish, Progress};
+
+/// The error for a run that finished without a usable result, which must not look like a success to
+/// a script.
+pub(super) fn no_result(
+    ended: &ExecutionResult,
+    log: &Log,
+    run: RunId,
+    hints: FailedCallHints<'_>,
+) -> Result<Option<CliError>, CliError> {
+    let ExecutionResult { finish: Finish::Finished, progress, report, .. } = ended else {
+        return Ok(None);
+    };
+    if progress.exchanges == 0 && progress.failed > 0 {
+        let mut message = format!("every one of {} failed", counted(progress.failed, "call"));
+        if let Some(cause) = last_failure(log, run)? {
+            message.push_str(&format!("; the last failure: {}", printable(&cause, 600)));
+        }
+        let error = CliError::new(Status::Model, message);
+        return Ok(Some(error.hint(hints.ask_again()).hint(hints.failed_attempts())));
+    }
+    let name = hints.name;
+    let hint = format!("`retold export {name} FOLDER --as outputs` gives the reason for each call");
+    Ok(report.empty_because.clone().map(|reason| CliError::new(Status::Model, reason).hint(hint)))
+}
+
+/// Why the last failed attempt of a run failed, as the log has it.
+fn last_failure(log: &Log, run: RunId) -> Result<Option<String>, CliError> {
+    const AT_ONCE: u16 = 256;
+    let mut reader = log.reader()?;
+    let mut end = reader.runs()?.iter().find(|head| head.run == run).map_or(0, |h| h.head.seq.0);
+    // It is near the end, so the run is read backwards, in pieces.
+    while end > 0 {
+        let start = end.saturating_sub(u64::from(AT_ONCE));
+        let (mut after, mut last) = (Seq(start), None);
+        while after.0 < end {
+            let events = reader.events(run, after, usize::from(AT_ONCE))?;
+            let Some(latest) = events.last() else { break };
+            after = latest.seq;
+            let failure = events.iter().rev().find_map(|stored| match stored.event() {
+                Ok(Event::AttemptFailed(failed)) => Some(failed.details.error),
+                _ => None,
+            });
+            last = failure.or(last);
+        }
+        if last.is_some() {
+            return Ok(last);
+        }
+        end = start;
+    }
+    Ok(None)
+}
+
+/// The error for a finished run in which more calls have failed than allowed.
+pub(super) fn too_many_failed(
+    ended: &ExecutionResult,
+    hints: FailedCallHints<'_>,
+    max_failed: Option<f64>,
+) -> Option<CliError> {
+    let failed = failed_of(ended)?;
+    let (max, all) = (max_failed?, ended.progress.failed + ended.progress.exchanges);
+    let share = ended.progress.failed as f64 / all as f64;
+    let message = format!("{failed}, more than the {max} that --max-failed allows");
+    let error = CliError::new(Status::Model, message);
+    (share > max).then(|| error.hint(hints.ask_again()).hint(hints.failed_attempts()))
+}
+
+/// The warning for a finished run in which some calls have failed.
+pub(super) fn some_failed(ended: &ExecutionResult, hints: FailedCallHints<'_>) -> Option<String> {
+    let (ask_again, attempts) = (hints.ask_again(), hints.failed_attempts());
+    Some(format!("warning: {}\n  hint: {ask_again}\n  hint: {attempts}\n", failed_of(ended)?))
+}
+
+/// The warning for a run with answers that could not be read.
+pub(super) fn some_unreadable(ended: &ExecutionResult, name: &str) -> Option<String> {
+    let all = counted(ended.progress.exchanges, "answer");
+    let unreadable = grouped(ended.progress.unreadable);
+    (ended.progress.unreadable > 0).then(|| {
+        format!(
+            "warning: {unreadable} of {all} could not be read and were parsed as empty text; their bytes are kept\n  \
+             hint: `retold log {name}` shows them, each with the reason\n"
+        )
+    })
+}
+
+/// The warning for a run with blank or cut-off answers.
+pub(super) fn some_unfinished(ended: &ExecutionResult, name: &str) -> Option<String> {
+    let Progress { blank, cut_off, exchanges, .. } = ended.progress;
+    let all = counted(exchanges, "answer");
+    let (is, was) =
+        (|n| if n == 1 { "is" } else { "are" }, |n| if n == 1 { "was" } else { "were" });
+    let blank = (blank > 0).then(|| format!("{} {} blank", grouped(blank), is(blank)));
+    let cut_off = (cut_off > 0)
+        .then(|| format!("{} {} cut off at the limit of tokens", grouped(cut_off), was(cut_off)));
+    let more = match &cut_off {
+        Some(_) => "; a higher \"max_tokens\" leaves room for more",
+        None => "",
+    };
+    let said = [blank, cut_off].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    (!said.is_empty()).then(|| {
+        format!(
+            "warning: of {all}, {said}\n  hint: `retold show {name} CALL#SAMPLE` marks each of them{more}\n"
+        )
+    })
+}
+
+/// How many of a finished run's calls have failed, if any.
+fn failed_of(ended: &ExecutionResult) -> Option<String> {
+    let ExecutionResult { finish: Finish::Finished, progress, .. } = ended else { return None };
+    let all = counted(progress.failed + progress.exchanges, "call");
+    (progress.failed > 0).then(|| format!("{} of {all} failed", grouped(progress.failed)))
+}
+
+/// What to do about calls that failed.
+#[derive(Clone, Copy)]
+pub(super) struct FailedCallHints<'a> {
+    /// The run, as a command names it.
+    pub(super) name: &'a str,
+    /// What a command that asks the model again has to name.
+    pub(super) servers: &'a str,
+}
+
+impl FailedCallHints<'_> {
+    fn ask_again(self) -> String {
+        let FailedCallHints { name, servers } = self;
+        format!(
+            "`retold fork {name} --retry-failed{servers}` asks them again, in a new run that shares all other answers"
+        )
+    }
+
+    fn failed_attempts(self) -> String {
+        format!("`retold log {} --failed` shows the failed attempts", self.name)
+    }
+}
