@@ -165,6 +165,7 @@ fn execute_in(
         prices: retold::model::Prices::default(),
         shared_budget: None,
         until: None,
+        shards_end: None,
         rehearsal: retold::run::DryRunSettings::default(),
         signal: Signal::default(),
         on_progress: Box::new(|_| {}),

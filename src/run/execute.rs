@@ -91,6 +91,7 @@ pub async fn execute(
         prices,
         shared_budget,
         until,
+        shards_end,
         rehearsal,
         signal,
         on_progress,
@@ -166,7 +167,7 @@ pub async fn execute(
         on_progress,
         follow: RefCell::new(follow),
         asked: RefCell::default(),
-        phases: Phases::until(until),
+        phases: Phases::new(until, shards_end),
         shared: AnswerCells::default(),
         rehearsal,
         rehearsing: RefCell::new(Rehearsing::default()),
@@ -297,8 +298,11 @@ fn is_at_its_end(core: &Core) -> Result<bool, LogError> {
 }
 
 /// The phase up to which a run is merged whose shards all stopped there: none has an answer that was not used, and nothing
-/// of the next phase was answered.
+/// of the next phase was answered. `None` if there is a model, which is there for what comes after the shards.
 fn merged_up_to(core: &Core) -> Result<Option<String>, LogError> {
+    if core.model.is_some() {
+        return Ok(None);
+    }
     let left = match core.parent.borrow_mut().as_mut() {
         Some(parents) => parents.left()?,
         None => 0,

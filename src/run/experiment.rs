@@ -198,15 +198,6 @@ impl<E: Experiment + ?Sized> Run<E> {
         self.core.phases.passed(name, self.core.progress.get())
     }
 
-    /// Ends the run after a mark as if it had been asked to stop there: it cannot go on by itself, because it has only a
-    /// part of the answers that it would need. Return the result from [`Experiment::run`].
-    ///
-    /// # Errors
-    /// Always [`Stop::Reached`].
-    pub fn stop_after(&self, name: &str) -> Result<(), Stop> {
-        Err(Stop::Reached { phase: name.to_owned() })
-    }
-
     /// Marks the end of step `n` of `of` equal steps, such as rounds, as `STEP_N`. If there are
     /// many, only ten of them are marked, at even distances, because marking a state that grows
     /// with every step would take longer and longer.

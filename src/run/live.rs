@@ -84,14 +84,21 @@ impl Core {
     }
 
     async fn ask_model(&self, asked: &QuestionCore) -> Result<Exchanged, Stop> {
-        let Some(model) = self.model.as_ref() else { return Err(self.nobody_answers(asked)) };
+        let model = self.model.as_ref().filter(|_| !self.is_left_to_shards());
+        let Some(model) = model else { return Err(self.nobody_answers(asked)) };
         match asked.reuse {
             Reuse::Exact => self.put_to_model(model.as_ref(), asked).await,
             Reuse::Shared => self.ask_or_share(model.as_ref(), asked).await,
         }
     }
 
-    /// Why a question remains unanswered for which there is no model.
+    /// Whether what is asked now is answered by the shards of a merged run or not at all.
+    fn is_left_to_shards(&self) -> bool {
+        let is_merged = self.parent.borrow().as_ref().is_some_and(|parents| parents.are_shards);
+        is_merged && !self.phases.is_past_shards()
+    }
+
+    /// Why a question remains unanswered for which no model may be asked.
     fn nobody_answers(&self, asked: &QuestionCore) -> Stop {
         if self.parent.borrow().is_none() {
             return Stop::EndOfRecord;

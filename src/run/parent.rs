@@ -3,8 +3,8 @@
 //!
 //! Each is a run of its own, with events of its own. If one of its parents has an answer at the same address (prompt,
 //! call, sample), that answer is used, and the log records that: the event `AnswerReused` names run and seq, and the text
-//! is stored once. A fork asks everything else again; a merge asks nothing, see [`Stop::NotInShards`]. Either replays,
-//! exports and verifies on its own, with or without its parents.
+//! is stored once. A fork asks everything else again; a merged run asks nothing that its shards would have asked, see
+//! [`Stop::NotInShards`]. Either replays, exports and verifies on its own, with or without its parents.
 //!
 //! [`Stop::NotInShards`]: super::stop::Stop::NotInShards
 
@@ -21,6 +21,8 @@ pub const MOST_SHARDS: usize = 256;
 pub(super) struct ParentAnswers {
     /// The first of them.
     pub(super) first: RunId,
+    /// Whether they are shards that this run is merged from.
+    pub(super) are_shards: bool,
     parents: Vec<(RunId, History)>,
     retry_failed: bool,
 }
@@ -52,7 +54,8 @@ impl ParentAnswers {
             let last = before.map_or(last, |before| last.min(Seq(before.0.saturating_sub(1))));
             parents.push((run, History::read(log.reader()?, run, last)?.only_answers()));
         }
-        Ok(Some(ParentAnswers { first, parents, retry_failed }))
+        let are_shards = started.forked_from.is_none();
+        Ok(Some(ParentAnswers { first, are_shards, parents, retry_failed }))
     }
 
     /// Takes what a parent has at an address: no answer is taken twice. A different prompt there is not a divergence: it is

@@ -1,4 +1,5 @@
-//! How far a run has come by the marks of its experiment, and after which of them it stops.
+//! How far a run has come by the marks of its experiment: after which of them it stops, and after which a merged run asks a
+//! model.
 
 use std::cell::{Cell, RefCell};
 
@@ -10,6 +11,10 @@ use super::stop::Stop;
 pub(super) struct Phases {
     /// After which mark it stops.
     until: Option<String>,
+    /// The mark with which the shards of a merged run end.
+    shards_end: Option<String>,
+    /// Whether that mark was passed.
+    is_past_shards: Cell<bool>,
     /// The last mark that ends a phase, and how many questions had ended by then.
     last: RefCell<Option<(String, u64)>>,
     /// Whether many questions are being asked at once. A mark among them ends no phase, because later questions may have
@@ -23,9 +28,14 @@ fn ended(progress: Progress) -> u64 {
 }
 
 impl Phases {
-    /// Stops after this mark, if there is one.
-    pub(super) fn until(until: Option<String>) -> Self {
-        Phases { until, ..Phases::default() }
+    /// Stops after the mark `until`, if there is one; the shards of a merged run end with `shards_end`.
+    pub(super) fn new(until: Option<String>, shards_end: Option<String>) -> Self {
+        Phases { until, shards_end, ..Phases::default() }
+    }
+
+    /// Whether a merged run has come to what its shards do not have: not before the mark with which they end.
+    pub(super) fn is_past_shards(&self) -> bool {
+        self.is_past_shards.get()
     }
 
     /// Many questions are asked at once from now on, or not any more.
@@ -40,6 +50,9 @@ impl Phases {
     pub(super) fn passed(&self, name: &str, progress: Progress) -> Result<(), Stop> {
         if !self.is_asking.get() {
             self.last.replace(Some((name.to_owned(), ended(progress))));
+        }
+        if self.shards_end.as_deref() == Some(name) {
+            self.is_past_shards.set(true);
         }
         match &self.until {
             Some(until) if until == name => Err(Stop::Reached { phase: name.to_owned() }),

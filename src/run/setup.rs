@@ -55,6 +55,9 @@ pub struct Setup {
     pub shared_budget: Option<Arc<Budget>>,
     /// The mark after which the run stops, such as `phase_3`, if it is not to go on to its end.
     pub until: Option<String>,
+    /// For a run that is merged from shards: the mark with which its shards end. Only after it is a model asked; without it,
+    /// every answer is one of theirs.
+    pub shards_end: Option<String>,
     /// For a rehearsal: what differs besides the experiment's settings.
     pub rehearsal: DryRunSettings,
     /// Asks the run to stop.
@@ -131,6 +134,7 @@ impl Setup {
             prices: Prices::default(),
             shared_budget: None,
             until: None,
+            shards_end: None,
             rehearsal: DryRunSettings::default(),
             signal: Signal::default(),
             on_progress: Box::new(|_| {}),

@@ -59,13 +59,14 @@ pub enum Stop {
     /// The log ends here, because the recorded run did.
     #[error("the recorded run goes no further")]
     EndOfRecord,
-    /// It was to go no further: see [`until`](super::Setup::until) and [`Run::stop_after`](super::Run::stop_after).
+    /// It was to go no further: see [`until`](super::Setup::until).
     #[error("stopped after {phase}")]
     Reached {
         /// The mark after which it stopped.
         phase: String,
     },
-    /// The run is merged from shards, none of which has an answer, and a merge asks no model.
+    /// The run is merged from shards, none of which has an answer, and no model is asked for what the shards would have
+    /// asked: see [`shards_end`](super::Setup::shards_end).
     #[error("no shard has an answer to call {call} sample {sample}")]
     NotInShards {
         /// The call.

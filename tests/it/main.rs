@@ -42,6 +42,7 @@ mod ledger;
 mod lists;
 mod long_answers;
 mod lost;
+mod merges;
 mod models;
 mod other_readers;
 mod parsers_lock;

@@ -129,7 +129,7 @@ fn shards_have_names_by_which_they_are_merged() {
     place.ok("merge game24-2of2 game24-1of2");
     let (merged, shard) = (place.ok("show latest"), place.ok("show game24-2of2"));
     assert!(
-        merged.contains("\nmerged from 2 shards: ") && shard.contains("\nshard 2/2 of the study\n")
+        merged.contains("\nmerged from 2 shards: ") && shard.contains("\nshard 2/2 of the study: `retold merge game24-{1..2}of2` makes one run of all shards\n")
     );
     place.ok("merge public_goods_small-1of2 public_goods_small-2of2");
     assert!(place.path("outputs/public_goods_small").is_dir());
@@ -274,7 +274,7 @@ fn shards_that_stop_after_a_phase_are_merged_as_far_as_all_of_them_have_come() {
     assert_eq!((code, &merged["stopped_after"]), (0, &"phase_2".into()), "{merged}");
     // One of them goes on.
     let (first, code) = place.json(&format!("run --resume {} --quiet", shards[0]));
-    assert_eq!((code, &first["stopped_after"]), (0, &"phase_3".into()), "{first}");
+    assert_eq!((code, &first["outcome"]), (0, &"finished".into()), "{first}");
     let said = place.run(&merge);
     assert_eq!(said.code, 2, "{}", said.err);
     assert!(
@@ -283,11 +283,77 @@ fn shards_that_stop_after_a_phase_are_merged_as_far_as_all_of_them_have_come() {
         said.err
     );
     assert!(!said.err.contains("shard 1/2"), "{}", said.err);
-    place.ok(&format!("run --resume {} --quiet --until phase_3", shards[1]));
+    // A shard ends there by itself.
+    let (second, _) = place.json(&format!("run --resume {} --quiet --until phase_3", shards[1]));
+    assert_eq!(second["outcome"], "finished", "{second}");
     let (merged, code) = place.json(&merge);
     assert_eq!((code, &merged["stopped_after"]), (0, &"phase_3".into()), "{merged}");
     let (whole, code) = place.json("run --resume latest --quiet");
     assert_eq!((code, &whole["outcome_digest"]), (0, &single["outcome_digest"]), "{whole}");
+}
+
+/// However the merged run is named, and whichever of its shards is unfinished.
+#[test]
+fn a_merged_run_asks_nothing_while_a_shard_is_unfinished() {
+    let place = Place::new();
+    let command =
+        format!("run {} --set participants_per_condition=2", config("deliberation_small"));
+    let shards = recorded(&place, &format!("{command} --until phase_1"), 2);
+    let merge = format!("merge {}", shards.join(" "));
+    let merged = place.ok(&format!("{merge} --quiet --no-outputs"));
+    let events = |run: &str| place.json(&format!("show {run}")).0["events"].clone();
+    let (run, before) = (latest(&place), events("latest"));
+    for command in [
+        "run --resume --quiet",
+        "run --resume budgeting_small --quiet",
+        &format!("run --resume {run} {run} --quiet"),
+        &format!("{command} --resume --quiet"),
+    ] {
+        let said = place.run(command);
+        assert_eq!((said.code, events(&run)), (2, before.clone()), "{command}: {}", said.err);
+        for shard in &shards {
+            let resume = format!("`retold run --resume {}` continues it", &shard[..8]);
+            assert!(said.err.contains(&resume), "{}", said.err);
+        }
+        assert!(said.err.contains("`retold merge "), "{}", said.err);
+    }
+    let shown = place.ok(&format!("show {run}"));
+    let [one, two] = [0, 1].map(|n| &shards[n]);
+    let known = [(&run, "MERGED"), (one, "ONE"), (two, "TWO")];
+    let shown = known.iter().fold(format!("{merged}{shown}"), |said, (run, name)| {
+        said.replace(*run, name).replace(&run[..8], name).replace(&run[..4], name)
+    });
+    assert!(
+        shown.contains("next:\n  retold run --resume ONE   shard 1/2 is not finished\n"),
+        "{shown}"
+    );
+    assert!(shown.contains("  retold merge ONE TWO   continue the merged run"), "{shown}");
+    let waits =
+        "unfinished: run TWO, shard 2/2, is not finished: `retold run --resume TWO` continues it";
+    assert!(shown.contains(waits), "{shown}");
+    for shard in &shards {
+        place.ok(&format!("run --resume {shard} --quiet"));
+    }
+    place.ok(&format!("{merge} --quiet"));
+    let (whole, code) = place.json("run --resume latest --quiet");
+    assert_eq!((code, &whole["outcome"]), (0, &"finished".into()), "{whole}");
+}
+
+/// It has nothing to ask before all shards are merged, so it is finished.
+#[test]
+fn a_shard_of_a_deliberation_finishes_where_shards_end() {
+    let place = Place::new();
+    let command =
+        format!("run {} --set participants_per_condition=2", config("deliberation_small"));
+    let shards = recorded(&place, &command, 2);
+    let runs = place.json("log").0["runs"].clone();
+    assert!(runs.as_array().unwrap().iter().all(|run| run["outcome"] == "finished"), "{runs}");
+    let said = place.run("run --resume");
+    assert!(said.code == 2 && said.err.contains("no run in"), "{}", said.err);
+    let shown = place.ok(&format!("show {}", shards[0]));
+    let merge = "shard 1/2 of the study: `retold merge budgeting_small-{1..2}of2` makes one run of all shards\n";
+    assert!(shown.contains(merge), "{shown}");
+    assert!(place.ok(&format!("replay {}", shards[0])).contains("replays identically"));
 }
 
 #[test]

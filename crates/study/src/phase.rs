@@ -1,6 +1,9 @@
 //! The phases of a run: the marks after which it can stop.
 
 use crate::error::ExperimentError;
+use crate::settings::ExperimentSettings;
+use crate::shard::Shard;
+use crate::studies::Studies;
 
 /// Why a run cannot stop where somebody wants.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +28,45 @@ pub enum PhaseError {
     /// There is no such experiment.
     #[error(transparent)]
     Experiment(#[from] ExperimentError),
+}
+
+impl Studies {
+    /// The phase after which a run stops if somebody wants it to stop after `phase`; `None` if it ends there by itself.
+    ///
+    /// # Errors
+    /// [`PhaseError`] with the names there are.
+    pub fn until(
+        &self,
+        experiment: &str,
+        settings: &ExperimentSettings,
+        phase: &str,
+    ) -> Result<Option<String>, PhaseError> {
+        let phases = self.get(experiment)?.phases(settings);
+        if phases.is_empty() {
+            return Err(PhaseError::NoPhases { experiment: experiment.to_owned() });
+        }
+        let shard = settings.shard().is_some();
+        if !phases.iter().any(|known| known == phase) {
+            return Err(PhaseError::Unknown {
+                phase: phase.to_owned(),
+                known: named(&phases),
+                shard,
+            });
+        }
+        let end = self.shards_end(experiment, settings).filter(|_| shard);
+        Ok(Some(phase.to_owned()).filter(|_| end.as_deref() != Some(phase)))
+    }
+
+    /// The phase with which the shards of a study are finished, if the study itself goes on; `None` if they have all of its
+    /// phases.
+    pub fn shards_end(&self, experiment: &str, settings: &ExperimentSettings) -> Option<String> {
+        let study = self.find(experiment)?;
+        let phases = |shard| Some(study.phases(&settings.with_shard(shard).ok()?));
+        let whole = phases(None)?;
+        // All shards have the same phases.
+        let last = phases(Shard::new(1, 1).ok())?.pop()?;
+        Some(last).filter(|last| whole.last() != Some(last))
+    }
 }
 
 /// The names of phases in a sentence; of many, only the first and the last.

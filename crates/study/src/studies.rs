@@ -16,7 +16,6 @@ use crate::config::{
 };
 use crate::error::{Clash, ExperimentError, StudyError};
 use crate::original::{Original, OriginalError};
-use crate::phase::{PhaseError, named};
 use crate::registration::Registration;
 use crate::settings::ExperimentSettings;
 use crate::shard::{Shard, Sharding, ShardingError};
@@ -226,27 +225,6 @@ impl Studies {
         }
         study.settings.experiment = settings.with_shard(Some(shard))?;
         Ok(())
-    }
-
-    /// Checks the name of a phase after which a run is to stop.
-    ///
-    /// # Errors
-    /// [`PhaseError`] with the names there are.
-    pub fn check_phase(
-        &self,
-        experiment: &str,
-        settings: &ExperimentSettings,
-        phase: &str,
-    ) -> Result<(), PhaseError> {
-        let phases = self.get(experiment)?.phases(settings);
-        if phases.is_empty() {
-            return Err(PhaseError::NoPhases { experiment: experiment.to_owned() });
-        }
-        if phases.iter().any(|known| known == phase) {
-            return Ok(());
-        }
-        let shard = settings.shard().is_some();
-        Err(PhaseError::Unknown { phase: phase.to_owned(), known: named(&phases), shard })
     }
 
     /// The experiment with these settings.

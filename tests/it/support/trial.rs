@@ -63,6 +63,7 @@ impl Trial {
             prices: retold::model::Prices::default(),
             shared_budget: None,
             until: None,
+            shards_end: None,
             rehearsal: retold::run::DryRunSettings::default(),
             signal: self.signal.clone(),
             on_progress: Box::new(|_| {}),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::again::begins;
+use crate::again::{begins, typed};
 use crate::error::{CliError, Status};
 use crate::gate::{self, UnverifiedArg};
 use crate::global::Global;
@@ -14,7 +14,8 @@ use crate::pager::PagerArg;
 use crate::runs::continuation;
 use crate::runs::effective;
 use crate::runs::settings::experiment_of;
-use crate::runs::shards::shard_of;
+use crate::runs::shards::{LISTED, merge_command, shard_of};
+use crate::runs::unfinished_shards::unfinished_shards;
 use crate::select::{self, RunAsOf, RunSelection};
 use crate::views::audit;
 use crate::views::event::as_json;
@@ -328,7 +329,10 @@ fn show_run(
         let _ = writeln!(text, "forked from run {parent}{before}{again}");
     }
     if let Some(shard) = shard_of(&started) {
-        let _ = writeln!(text, "shard {shard} of the study");
+        let merge = merge_command(&started, studies).map_or_else(String::new, |merge| {
+            format!(": `{} {merge}` makes one run of all shards", begins())
+        });
+        let _ = writeln!(text, "shard {shard} of the study{merge}");
     }
     if !shards.is_empty() {
         let runs: Vec<String> = shards.iter().map(|run| run.short(8)).collect();
@@ -359,8 +363,14 @@ fn show_run(
             text.push_str("it had not ended by then\n");
         }
         None => {
-            let (retold, next) = (begins(), continuation::of_any(studies, &started, run));
-            let _ = writeln!(text, "unfinished: `{retold} {next}` continues it");
+            let waits_for = unfinished_shards(selected.log.reader()?.as_mut(), &started)?;
+            if waits_for.is_empty() {
+                let next = continuation::of_any(studies, &started, run);
+                let _ = writeln!(text, "unfinished: `{} {next}` continues it", begins());
+            }
+            for shard in waits_for.iter().take(LISTED) {
+                let _ = writeln!(text, "unfinished: {}", typed(&shard.hint()));
+            }
             if let Some(wrote) = last_writer::sentence(&selected.log, run)? {
                 let _ = writeln!(text, "{wrote}");
             }

@@ -37,10 +37,10 @@ pub(crate) struct ConcludedRun {
     pub(crate) warnings: Vec<String>,
     pub(super) drawn_seed: Option<u64>,
     pub(super) settings_of: SettingsOf,
-    /// How to make one run of it and the other shards, if it is one.
-    pub(super) merge: Option<String>,
-    /// What to do about an answer that no shard has.
-    pub(super) behind: Vec<String>,
+    /// What to do next with its shards, or with it and the other shards: lines of commands.
+    pub(super) shard_steps: Option<String>,
+    /// What to do about the error with which it stopped.
+    pub(super) hints: Vec<String>,
 }
 
 impl ConcludedRun {
@@ -124,25 +124,25 @@ impl ConcludedRun {
         // The error has the hints for failed calls.
         if self.error.is_none() {
             let next = next_steps(outcome, &self.name, &self.go_on, self.has_parsers);
-            text.push_str(match &self.merge {
-                // It would stop there again.
+            text.push_str(match &self.shard_steps {
+                // By itself it would stop there again.
                 Some(_) if !is_finished => "\nnext:\n",
                 _ => &next,
             });
-            text.push_str(self.merge.as_deref().unwrap_or_default());
+            text.push_str(self.shard_steps.as_deref().unwrap_or_default());
         }
         text
     }
 
     /// The exit code, or the error that it ended with.
     pub(crate) fn result(self) -> Result<Status, CliError> {
-        let ConcludedRun { ended, go_on, unwritten, error, behind, .. } = self;
+        let ConcludedRun { ended, go_on, unwritten, error, hints, .. } = self;
         let status = match &ended.finish {
             Finish::Stopped(Stop::Interrupted) => Status::Interrupted,
             _ => Status::Fine,
         };
-        let stopped = stopped(ended, &go_on)
-            .map(|error| behind.into_iter().fold(error, |error, hint| error.hint(hint)));
+        let stopped =
+            stopped(ended, &go_on).map(|error| hints.into_iter().fold(error, CliError::hint));
         stopped.or(unwritten).or(error).map_or(Ok(status), Err)
     }
 

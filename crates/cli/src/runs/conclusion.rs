@@ -1,18 +1,18 @@
 //! What is done at the end of an execution: outputs are written, and what there is to say is found out.
 
-use crate::again::typed;
+use crate::again::{begins, typed};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::Output;
-use crate::runs::behind;
 use crate::runs::concluded::{ConcludedRun, has_parsers};
 use crate::runs::continuation;
 use crate::runs::folder::OutputFolder;
 use crate::runs::phase_files::PhaseFiles;
-use crate::runs::shards;
+use crate::runs::shards::merge_command;
 use crate::runs::shortfalls::{
     FailedCallHints, no_result, some_failed, some_unfinished, some_unreadable, too_many_failed,
 };
+use crate::runs::unfinished_shards::{hints_for_call, merge_again, next_steps};
 use crate::select;
 use retold::id::RunId;
 use retold::log::Log;
@@ -96,24 +96,31 @@ impl RunConclusion {
         let others = [some_unreadable(&ended, &name), some_unfinished(&ended, &name)];
         let warnings = some_failed.into_iter().chain(others.into_iter().flatten()).collect();
         let started = select::started(log.reader()?.as_mut(), run)?;
-        let (go_on, behind) = match &ended.finish {
+        let mut reader = log.reader()?;
+        let hints = match &ended.finish {
             Finish::Stopped(Stop::NotInShards { labels, .. }) => {
-                let behind = behind::hints(&log, &started, labels, global)?;
-                (behind::merge_again(log.reader()?.as_mut(), &started)?, behind)
+                hints_for_call(&log, &started, labels, global)?
             }
-            _ => {
+            _ => Vec::new(),
+        };
+        let is_finished = matches!(ended.finish, Finish::Finished);
+        let shard_steps = match is_finished {
+            true => merge_command(&started, global.studies).map(|merge| {
+                format!("  {} {merge}   when all shards are recorded: one run of them\n", begins())
+            }),
+            // The hints name the shards that matter.
+            false if !hints.is_empty() => None,
+            false => next_steps(reader.as_mut(), &started)?,
+        };
+        let go_on = match hints.is_empty() && (is_finished || shard_steps.is_none()) {
+            true => {
                 let go_on = continuation::command(global.studies, &started, &name);
-                (format!("{go_on}{servers}"), Vec::new())
+                format!("{go_on}{servers}")
             }
+            // No model is asked for what its shards would have asked.
+            false => merge_again(reader.as_mut(), &started)?,
         };
-        let is_done = match &ended.finish {
-            Finish::Finished => true,
-            Finish::Stopped(Stop::Reached { phase }) => {
-                shards::goes_no_further(&started, phase, global)
-            }
-            _ => false,
-        };
-        let merge = shards::merge_when_done(&started, global).filter(|_| is_done);
+        drop(reader);
         Ok(ConcludedRun {
             ended,
             log,
@@ -129,8 +136,8 @@ impl RunConclusion {
             warnings,
             drawn_seed,
             settings_of,
-            merge,
-            behind,
+            shard_steps,
+            hints,
         })
     }
 }

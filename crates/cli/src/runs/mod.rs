@@ -2,7 +2,6 @@
 
 pub(crate) mod accepting;
 pub(crate) mod answers;
-pub(crate) mod behind;
 pub(crate) mod changes;
 pub(crate) mod concluded;
 pub(crate) mod conclusion;
@@ -34,3 +33,4 @@ pub(crate) mod summary;
 pub(crate) mod templates;
 pub(crate) mod trace;
 pub(crate) mod unfinished;
+pub(crate) mod unfinished_shards;

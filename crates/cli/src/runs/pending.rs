@@ -54,16 +54,16 @@ impl PendingRun {
         phase: Option<String>,
         global: &Global,
     ) -> Result<Self, CliError> {
-        if let Some(phase) = &phase {
+        if let Some(phase) = phase {
             let StudyExecution { started, settings, .. } = &self.execution;
-            global.studies.check_phase(&started.experiment, &settings.experiment, phase)?;
-            if self.is_finished {
+            let until = global.studies.until(&started.experiment, &settings.experiment, &phase)?;
+            if self.is_finished && until.is_some() {
                 let run = self.execution.run.short(8);
                 let message = format!("run {run} has finished: it cannot stop after {phase}");
                 return Err(CliError::usage(message));
             }
+            self.execution.until = until;
         }
-        self.execution.until = phase;
         Ok(self)
     }
 

@@ -81,9 +81,10 @@ impl PreparedRecording {
             until,
         } = recording;
         let studies = global.studies;
-        if let Some(phase) = &until {
-            studies.check_phase(&study.experiment, &study.settings.experiment, phase)?;
-        }
+        let until = match until {
+            Some(phase) => studies.until(&study.experiment, &study.settings.experiment, &phase)?,
+            None => None,
+        };
         model.apply(studies, &study.experiment, &mut study.settings)?;
         let runtime = study.settings.runtime.clone();
         let scripted = match runtime.model.kind {

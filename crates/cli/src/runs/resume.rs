@@ -13,6 +13,7 @@ use crate::runs::person::{is_played, with_person};
 use crate::runs::program::needs_command;
 use crate::runs::session::StudyExecution;
 use crate::runs::settings::{as_json, as_recorded, differing, one_kind, settings_of};
+use crate::runs::unfinished_shards::refuse_to_ask;
 use crate::select::{self, RunSelection};
 use crate::views::last_writer;
 use retold::event::{RunOutcome, RunStarted};
@@ -210,6 +211,9 @@ fn continued(
     let Resuming { selected: RunSelection { log, run }, folder, model, seat } = resuming;
     let is_played = seat.is_some();
     let is_finished = how_it_ended(log.reader()?.as_mut(), run)?.is_some();
+    if !is_finished {
+        refuse_to_ask(log.reader()?.as_mut(), run, &started)?;
+    }
     // A finished run asks nothing, so no model need be named.
     let answerer = if is_finished && model.is_unnamed(&settings.runtime) {
         None

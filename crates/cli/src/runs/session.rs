@@ -209,6 +209,10 @@ impl ReadyExecution {
             .studies
             .build(&started.experiment, &settings.experiment)
             .map_err(|e| CliError::usage(e.to_string()))?;
+        let shards_end = match started.merged_from.as_slice() {
+            [] => None,
+            _ => global.studies.shards_end(&started.experiment, &settings.experiment),
+        };
         let trace = trace.map(|to| {
             let cost = CostSoFar::new(log.clone(), run, prices.clone());
             Rc::new(RefCell::new(Trace::new(to, together.display.clone(), cost)))
@@ -225,6 +229,7 @@ impl ReadyExecution {
             prices,
             shared_budget: together.shared_budget.clone(),
             until,
+            shards_end,
             rehearsal,
             signal: together.signal.clone(),
             on_progress: together.display.of_run(number),

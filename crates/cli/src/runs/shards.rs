@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::again::{begins, quoted};
+use crate::again::quoted;
 use crate::error::CliError;
-use crate::global::Global;
 use crate::output::counted;
 use crate::runs::settings::differing;
 use crate::select;
@@ -15,6 +14,7 @@ use retold::id::RunId;
 use retold::log::Reader;
 use retold_study::settings::ExperimentSettings;
 use retold_study::shard::Shard;
+use retold_study::studies::Studies;
 
 /// A run of a shard.
 #[derive(Debug)]
@@ -119,24 +119,14 @@ fn first_few(all: &[String]) -> String {
     list
 }
 
-/// Whether a run that stopped after a phase is a shard that goes no further, because the next phase needs all shards.
-pub(crate) fn goes_no_further(started: &RunStarted, phase: &str, global: &Global) -> bool {
-    let settings = started.settings["experiment"].clone().into();
-    let study = global.studies.find(&started.experiment).filter(|_| shard_of(started).is_some());
-    study.is_some_and(|study| study.phases(&settings).last().is_some_and(|last| last == phase))
-}
-
-/// What to do when a shard and all others are recorded: a line to be printed after its next steps.
-pub(crate) fn merge_when_done(started: &RunStarted, global: &Global) -> Option<String> {
+/// The command that makes one run of a shard and all others, without the name of the program.
+pub(crate) fn merge_command(started: &RunStarted, studies: &Studies) -> Option<String> {
     let shard = shard_of(started)?;
     let of = shard.of();
-    let name = global.studies.run_name(started)?;
+    let name = studies.run_name(started)?;
     // The folder's number may follow.
     let base = name.rsplit_once(&format!("-{}of{of}", shard.number()))?.0;
     // A name that cannot be typed as shown is foreign text.
     let base = quoted(base)?;
-    Some(format!(
-        "  {} merge {base}-{{1..{of}}}of{of}   when all {of} shards are recorded: one run of them\n",
-        begins()
-    ))
+    Some(format!("merge {base}-{{1..{of}}}of{of}"))
 }

@@ -197,8 +197,8 @@ impl Experiment for Deliberation {
         self.clarify(run, origins).await?;
         run.mark("phase_3")?;
         if self.shard.is_some() {
-            // From here on, what participants read depends on those of the other shards.
-            return run.stop_after("phase_3");
+            // From here on, what participants read depends on those of the other shards: the merged run goes on.
+            return Ok(());
         }
         match self.original.as_ref().filter(|original| !original.has_summaries) {
             Some(original) => self.take_the_rest(run, original)?,
