@@ -86,15 +86,12 @@ fn opened(log: &Path) -> Log {
 /// A recorder of a new run.
 pub(crate) async fn recorder(log: &Path, upstream: SocketAddr) -> Serving {
     let log = opened(log);
-    let started = RunStarted {
-        experiment: PROGRAM.to_owned(),
-        seed: 0,
-        settings: serde_json::json!({"command": [], "upstreams": [UPSTREAM]}),
-        model: serde_json::json!({}),
-        program: retold::PROGRAM.to_owned(),
-        forked_from: None,
-        merged_from: Vec::new(),
-    };
+    let started = RunStarted::new(
+        PROGRAM,
+        0,
+        serde_json::json!({"command": [], "upstreams": [UPSTREAM]}),
+        serde_json::json!({}),
+    );
     let recorder = Recorder::begin(&log, RUN, started).await.unwrap();
     let url = NamedUrl::given(format!("http://{upstream}/{UPSTREAM}"));
     let upstreams = Upstreams::new(&BTreeMap::from([(UPSTREAM.to_owned(), url)])).unwrap();

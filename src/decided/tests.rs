@@ -23,15 +23,7 @@ impl Written {
     }
 
     fn of(experiment: &str) -> Self {
-        let started = RunStarted {
-            experiment: experiment.to_owned(),
-            seed: 1,
-            settings: json!({}),
-            model: json!({}),
-            program: "test".to_owned(),
-            forked_from: None,
-            merged_from: Vec::new(),
-        };
+        let started = RunStarted::new(experiment, 1, json!({}), json!({}));
         let mut written = Written(Vec::new());
         written.add(&Event::RunStarted(started), None);
         written

@@ -83,7 +83,17 @@ pub const EXCHANGES: &str = "exchanges";
 /// The experiment name of runs of decisions that were accepted about the answers of another run.
 pub const DECISIONS: &str = "decisions";
 
+/// The setting that a run's name is recorded as.
+pub const RUN_NAME: &str = "name";
+
 impl RunStarted {
+    /// The beginning of a run that shares nothing with others, written by this release.
+    pub fn new(experiment: impl Into<String>, seed: u64, settings: Value, model: Value) -> Self {
+        let (experiment, program) = (experiment.into(), crate::PROGRAM.to_owned());
+        let (forked_from, merged_from) = (None, Vec::new());
+        RunStarted { experiment, seed, settings, model, program, forked_from, merged_from }
+    }
+
     /// Whether its outcome digest covers what was answered, see
     /// [`ExchangesHasher`](super::ExchangesHasher): no study executes what a program did or what was
     /// imported from exchanges. That of other runs covers decisions and facts in their order, see
@@ -103,9 +113,14 @@ impl RunStarted {
         ![PROGRAM, EXCHANGES, DECISIONS].contains(&&*self.experiment)
     }
 
+    /// The name that is recorded with the run: the one that its program was given, or that of a study's output folder.
+    pub fn name(&self) -> Option<&str> {
+        self.settings[RUN_NAME].as_str()
+    }
+
     /// The name that the run of a program was given.
     pub fn program_name(&self) -> Option<&str> {
-        self.settings["name"].as_str().filter(|_| self.experiment == PROGRAM)
+        self.name().filter(|_| self.experiment == PROGRAM)
     }
 
     /// Whether the answers are made up by a program, which must be stated wherever results are

@@ -35,8 +35,8 @@ pub(crate) use kinds::lane_of;
 pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, ClientLeft, DECISIONS, DecidedBy, DecisionDetails,
     DecisionMade, EXCHANGES, Event, FILTER, FUNCTION, FactOccurred, ForkedFrom, JUDGE,
-    MarkRecorded, PERSON, PROGRAM, REPORTED, RequestSent, ResponseDetails, ResponseReceived,
-    RunResumed, RunStarted, SharedFailure, is_reported_by,
+    MarkRecorded, PERSON, PROGRAM, REPORTED, RUN_NAME, RequestSent, ResponseDetails,
+    ResponseReceived, RunResumed, RunStarted, SharedFailure, is_reported_by,
 };
 pub(crate) use labels::named_lane;
 pub use labels::{

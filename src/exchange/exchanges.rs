@@ -219,15 +219,12 @@ impl Exchanges {
 /// [`ImportError`] for the first invalid line.
 pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, ImportError> {
     let name = lines.path().display().to_string();
-    let mut started = RunStarted {
-        experiment: EXCHANGES.to_owned(),
-        seed: 0,
-        settings: json!({}),
-        model: json!({"kind": "scripted", "simulated": false, "source": name}),
-        program: crate::PROGRAM.to_owned(),
-        forked_from: None,
-        merged_from: Vec::new(),
-    };
+    let mut started = RunStarted::new(
+        EXCHANGES,
+        0,
+        json!({}),
+        json!({"kind": "scripted", "simulated": false, "source": name}),
+    );
     let mut run = Collector::begin(name.clone(), started.clone(), time)?;
     let mut addresses = UsedAddresses::default();
     let (mut count, mut any_simulated, mut labels_dropped) = (0, false, 0);

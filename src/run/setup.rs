@@ -72,15 +72,7 @@ impl Setup {
     /// A new run of an experiment, with seed 0 and no settings.
     pub fn record(log: &Log, run: RunId, experiment: &str, model: Answerer) -> Self {
         let info = model.info();
-        let started = RunStarted {
-            experiment: experiment.to_owned(),
-            seed: 0,
-            settings: json!({}),
-            model: json!(info),
-            program: crate::PROGRAM.to_owned(),
-            forked_from: None,
-            merged_from: Vec::new(),
-        };
+        let started = RunStarted::new(experiment, 0, json!({}), json!(info));
         Setup::new(log, run, Mode::Record, started, Some(model))
     }
 

@@ -23,13 +23,8 @@ struct Written(Vec<NewEvent>);
 impl Written {
     fn new() -> Self {
         let started = RunStarted {
-            experiment: "test".to_owned(),
-            seed: 1,
-            settings: json!({}),
-            model: json!({}),
-            program: "test".to_owned(),
             forked_from: Some(ForkedFrom { before: None, retry_failed: false, run: PARENT }),
-            merged_from: Vec::new(),
+            ..RunStarted::new("test", 1, json!({}), json!({}))
         };
         let mut written = Written(Vec::new());
         written.add(&Event::RunStarted(started), None);

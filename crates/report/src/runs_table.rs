@@ -134,15 +134,7 @@ mod tests {
     use super::*;
 
     fn run(settings: Value) -> RunStarted {
-        RunStarted {
-            experiment: "test".to_owned(),
-            seed: 1,
-            settings,
-            model: json!({}),
-            program: "test".to_owned(),
-            forked_from: None,
-            merged_from: Vec::new(),
-        }
+        RunStarted::new("test", 1, settings, json!({}))
     }
 
     fn found(settings: &[Value]) -> Vec<Vec<String>> {

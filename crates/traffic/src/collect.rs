@@ -76,19 +76,12 @@ pub(crate) fn collect(
 ) -> Result<TrafficImport, TrafficError> {
     let Plan { files, format, name, rules, mut hosts, time, is_ended, is_simulated } = plan;
     let rules = without_headers(rules, &exchanges, &mut notes);
-    let mut started = RunStarted {
-        experiment: PROGRAM.to_owned(),
-        seed: 0,
-        settings: json!({}),
-        model: json!(ModelInfo {
-            kind: "upstream".to_owned(),
-            source: None,
-            simulated: is_simulated
-        }),
-        program: retold::PROGRAM.to_owned(),
-        forked_from: None,
-        merged_from: Vec::new(),
-    };
+    let mut started = RunStarted::new(
+        PROGRAM,
+        0,
+        json!({}),
+        json!(ModelInfo { kind: "upstream".to_owned(), source: None, simulated: is_simulated }),
+    );
     let begun = Collector::begin(files.join(", "), started.clone(), time)?;
     let mut writer = RunBuilder {
         file: files.join(", "),

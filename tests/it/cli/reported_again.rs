@@ -14,15 +14,7 @@ use crate::support::cli::Place;
 
 /// Stores a program's run: one answer, about which it reported a mood, and these votes one after the other.
 fn reported(place: &Place, run: u8, votes: &[&str]) {
-    let started = RunStarted {
-        experiment: PROGRAM.to_owned(),
-        seed: 0,
-        settings: json!({}),
-        model: json!({}),
-        program: "test".to_owned(),
-        forked_from: None,
-        merged_from: Vec::new(),
-    };
+    let started = RunStarted::new(PROGRAM, 0, json!({}), json!({}));
     let mut collector = Collector::begin("test".to_owned(), started.clone(), Time(0)).unwrap();
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "vote"}]});
     let request = Request::from_body(body).unwrap();

@@ -236,15 +236,7 @@ async fn a_question_of_a_log_may_name_anything_and_an_audit_ends() {
     use retold::id::Time;
     use retold::log::{Append, Head};
     let trial = Trial::in_memory(Oracle::prompt());
-    let started = Event::RunStarted(RunStarted {
-        experiment: "none".to_owned(),
-        seed: 0,
-        settings: json!({}),
-        model: json!({}),
-        program: "a stranger".to_owned(),
-        forked_from: None,
-        merged_from: Vec::new(),
-    });
+    let started = Event::RunStarted(RunStarted::new("none", 0, json!({}), json!({})));
     let asked = |n: u64| {
         let request = chat("What?");
         // Everything that was ever asked, and the beginning of the run.

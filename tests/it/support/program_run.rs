@@ -20,15 +20,7 @@ pub(crate) struct ProgramRun {
 
 impl ProgramRun {
     pub(crate) fn begin() -> Self {
-        let started = RunStarted {
-            experiment: PROGRAM.to_owned(),
-            seed: 0,
-            settings: json!({}),
-            model: json!({}),
-            program: "test".to_owned(),
-            forked_from: None,
-            merged_from: Vec::new(),
-        };
+        let started = RunStarted::new(PROGRAM, 0, json!({}), json!({}));
         let collector = Collector::begin("test".to_owned(), started.clone(), Time(0)).unwrap();
         ProgramRun { started, collector }
     }

@@ -76,15 +76,9 @@ impl Writer {
 
 /// The beginning of the run.
 pub(crate) fn started() -> Event {
-    Event::RunStarted(RunStarted {
-        experiment: "jury".to_owned(),
-        seed: 9,
-        settings: json!({"people": 3}),
-        model: json!({"kind": "simulated", "simulated": true}),
-        program: "retold".to_owned(),
-        forked_from: None,
-        merged_from: Vec::new(),
-    })
+    let model = json!({"kind": "simulated", "simulated": true});
+    let started = RunStarted::new("jury", 9, json!({"people": 3}), model);
+    Event::RunStarted(RunStarted { program: "retold".to_owned(), ..started })
 }
 
 /// Writes the run into a log.

@@ -85,13 +85,8 @@ fn begun(
     let mut recorded = recorded.map_err(|e| CliError::usage(format!("settings: {e}")))?;
     flags.remember(&mut recorded);
     let started = RunStarted {
-        experiment: experiment.clone(),
-        seed: *seed,
-        settings: recorded,
-        model: model.clone(),
-        program: retold::PROGRAM.to_owned(),
-        forked_from: None,
         merged_from,
+        ..RunStarted::new(experiment.clone(), *seed, recorded, model.clone())
     };
     let run = new_run_id()?;
     let mut pending = pending(log, run, started, settings, folder);

@@ -220,13 +220,10 @@ pub(crate) fn started(study: &Study, model: &dyn Model) -> Result<RunStarted, Cl
     let as_json = |value: serde_json::Result<serde_json::Value>| {
         value.map_err(|e| CliError::new(Status::Usage, format!("settings: {e}")))
     };
-    Ok(RunStarted {
-        experiment: study.experiment.clone(),
-        seed: study.seed,
-        settings: as_json(serde_json::to_value(&study.settings))?,
-        model: as_json(serde_json::to_value(model.info()))?,
-        program: retold::PROGRAM.to_owned(),
-        forked_from: None,
-        merged_from: Vec::new(),
-    })
+    Ok(RunStarted::new(
+        study.experiment.clone(),
+        study.seed,
+        as_json(serde_json::to_value(&study.settings))?,
+        as_json(serde_json::to_value(model.info()))?,
+    ))
 }

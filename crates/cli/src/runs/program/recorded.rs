@@ -62,15 +62,7 @@ pub(super) fn started(
 ) -> Result<RunStarted, CliError> {
     let settings =
         serde_json::to_value(settings).map_err(|e| CliError::usage(format!("settings: {e}")))?;
-    Ok(RunStarted {
-        experiment: PROGRAM.to_owned(),
-        seed: 0,
-        settings,
-        model: json!(model()),
-        program: retold::PROGRAM.to_owned(),
-        forked_from,
-        merged_from: Vec::new(),
-    })
+    Ok(RunStarted { forked_from, ..RunStarted::new(PROGRAM, 0, settings, json!(model())) })
 }
 
 pub(super) fn recorder_error(error: RecorderError) -> CliError {

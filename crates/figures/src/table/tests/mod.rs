@@ -1,0 +1,68 @@
+//! Figures of runs that are written down for the purpose.
+
+mod advice;
+mod chance;
+mod grouped_values;
+mod written;
+
+use std::fmt::Write;
+
+use retold::log::{Append, Head, Log};
+use serde_json::json;
+
+use super::*;
+use written::Written;
+
+const RUNS: [RunId; 2] = [RunId([1; 8]), RunId([2; 8])];
+
+/// The figures of runs, or the error; the suggested ones if none are named.
+fn tables(runs: Vec<Written>, figures: &[&str]) -> Result<Vec<FigureTable>, FiguresError> {
+    let (log, parsers) = (Log::in_memory(), Parsers::default());
+    let names: Vec<RunId> = RUNS.into_iter().take(runs.len()).collect();
+    for (run, written) in names.iter().zip(runs) {
+        let append = Append::new(*run, Head::START, written.0);
+        log.backend().committer().unwrap().commit(&[append]).unwrap();
+    }
+    let mut readers: Vec<_> = names.iter().map(|_| log.reader().unwrap()).collect();
+    let mut of: Vec<FigureRun<'_>> = readers
+        .iter_mut()
+        .zip(&names)
+        .map(|(reader, run)| FigureRun { name: run.short(2), run: *run, reader: reader.as_mut() })
+        .collect();
+    let census = census_of(&mut of, &parsers)?;
+    let definitions = match figures {
+        [] => suggested_figures(&census).figures,
+        figures => figures.iter().map(|figure| figure.parse().unwrap()).collect(),
+    };
+    figure_tables(&mut of, &census, &definitions, &parsers)
+}
+
+/// Tables as people read them.
+fn shown(tables: &[FigureTable]) -> String {
+    let mut text = String::new();
+    for table in tables {
+        writeln!(text, "{}\n  {}", table.figure, table.headings().join(" | ")).unwrap();
+        for group in &table.groups {
+            writeln!(text, "  {}", table.cells(group).join(" | ")).unwrap();
+        }
+        for compared in &table.differences {
+            writeln!(text, "  {}", table.difference(compared)).unwrap();
+        }
+        table.notes().iter().for_each(|note| writeln!(text, "  {note}").unwrap());
+    }
+    text
+}
+
+/// Votes of so many participants in two conditions, of whom these say yes.
+fn votes(of: usize, yes: [usize; 2]) -> Written {
+    let mut run = Written::program();
+    for (condition, yes) in ["acp", "ctl"].into_iter().zip(yes) {
+        for n in 0..of {
+            let participant = format!("{condition}-{n}");
+            let labels = [("condition", condition), ("participant", participant.as_str())];
+            let vote = if n < yes { "yes" } else { "no" };
+            run.decision(&format!("vote/{participant}"), &labels, "vote", json!(vote));
+        }
+    }
+    run
+}
