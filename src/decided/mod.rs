@@ -21,6 +21,7 @@ mod seqs;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::event::{AnswerReused, DecisionMade, Event, Labels, StoredEvent};
@@ -257,6 +258,18 @@ pub fn decisions_of(
         }
     }
     Ok(())
+}
+
+/// The decisions of a run that are no longer in force.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read, or the run is damaged, or one of accepted decisions about its answers.
+pub fn replaced_decisions(reader: &mut dyn Reader, run: RunId) -> Result<BTreeSet<Seq>, LogError> {
+    let mut replaced = BTreeSet::new();
+    decisions_of(reader, run, |joined| {
+        replaced.extend((!joined.in_force).then_some(joined.seq));
+    })?;
+    Ok(replaced)
 }
 
 /// The question of an event, if it is one.

@@ -190,6 +190,8 @@ fn the_decision_that_was_accepted_last_is_in_force() {
     assert_eq!(shown(&log, RUN), ["vote/p1 vote a -", "vote/p2 vote a -", "vote/p3 vote a"]);
     assert_eq!(shown(&log, first), ["vote/p1 vote a", "vote/p2 vote a -"]);
     assert_eq!(shown(&log, second), ["vote/p2 mine a"]);
+    let replaced = |run| replaced_decisions(log.reader().unwrap().as_mut(), run).unwrap().len();
+    assert_eq!((replaced(RUN), replaced(first), replaced(second)), (2, 1, 0));
 }
 
 #[test]

@@ -357,6 +357,30 @@ fn what_is_recorded_already_is_not_accepted_again() {
     assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1);
 }
 
+/// The recorded decisions are accepted again where others have replaced them.
+#[test]
+fn the_decisions_of_the_first_parser_can_be_put_back_in_force() {
+    let place = Place::new();
+    place.ok("run small.yaml --quiet --set parser=game24@3");
+    let run = place.json("log").0["runs"][0]["run"].as_str().unwrap().to_owned();
+    let accept = |parser: &str| place.json(&format!("check {run} --parser {parser} --accept")).0;
+    let in_force = || {
+        let shown = place.json(&format!("show {run}")).0;
+        let accepted = shown["decisions_in_force"]["accepted"].as_array().unwrap().clone();
+        accepted.iter().map(|of| of["in_force"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    let other = accept("game24@1");
+    assert!(other["accepted"].is_string(), "{other}");
+    let all = in_force()[0];
+    let back = accept("game24@3");
+    assert!(back["accepted"].is_string(), "{back}");
+    assert_eq!((&back["flips"], &back["accepted_earlier"][0]), (&json!(0), &other["accepted"]));
+    assert_eq!(in_force(), [0, all]);
+    // Only once.
+    let again = accept("game24@3");
+    assert_eq!((&again["accepted"], &again["accepted_before"]), (&Value::Null, &back["accepted"]));
+}
+
 /// A run of decisions has no experiment to replay.
 #[test]
 fn the_next_step_after_an_import_can_be_taken() {

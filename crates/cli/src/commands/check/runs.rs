@@ -1,6 +1,6 @@
 //! Decides again about the answers of recorded runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -21,6 +21,7 @@ use crate::views::left::nothing;
 use rayon::prelude::*;
 use retold::check::{DecisionCheck, check};
 use retold::decide::{Again, AnswerDecision, ParserParams, RevisedDecision, Selection};
+use retold::decided::replaced_decisions;
 use retold::event::{DecidedBy, DecisionDetails};
 use retold::exchange::{AcceptedDecision, AcceptedRun, accepted_about};
 use retold::id::{CallPath, RunId, Sample};
@@ -156,8 +157,8 @@ fn check_all(
     Ok(if fails { Status::Difference } else { Status::Fine })
 }
 
-/// Checks one run. What is accepted is dropped if it is what the run has already, by the same
-/// parsers with the same settings; the last value says so.
+/// Checks one run. What is accepted is dropped if the run has it already, by the same parsers with the same settings, and
+/// nothing that was accepted since has replaced it.
 fn one<'a>(
     source: &RunSource,
     by: Again<'a>,
@@ -169,9 +170,15 @@ fn one<'a>(
     let (only, choices) = (args.call.as_ref(), args.choice);
     let selection = Selection { by, params, only, choices, parsers };
     let mut reader = source.checked()?;
-    let (mut same_parsers, mut different) = (true, BTreeMap::new());
+    let (mut is_same, mut different) = (true, BTreeMap::new());
+    let replaced = match args.accept {
+        true => replaced_decisions(&mut reader, source.run)?,
+        false => BTreeSet::new(),
+    };
     let checked = check(&mut reader, source.run, selection, |reader, made| {
-        same_parsers &= made.recorded.as_ref() == Some(&made.by);
+        let RevisedDecision { answer, recorded, by, .. } = made;
+        is_same &= recorded.as_ref() == Some(by);
+        is_same &= answer.decision.as_ref().is_none_or(|(seq, _)| !replaced.contains(seq));
         // What a study decides is about the first choice.
         let is_first = made.answer.choice.at == 0;
         if args.refold
@@ -185,7 +192,7 @@ fn one<'a>(
             None => Ok(()),
         }
     })?;
-    let is_known = same_parsers && checked.changed.is_empty();
+    let is_known = is_same && checked.changed.is_empty();
     let is_nothing_new = is_known && accepted.as_ref().is_some_and(|new| !new.is_empty());
     let accepted = accepted.filter(|_| !is_known);
     Ok(CheckedRun { checked, accepted, is_nothing_new, changed: different })
