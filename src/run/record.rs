@@ -30,6 +30,8 @@ pub struct RunRecord<'a> {
     pub requests: u64,
     /// How many answers it holds.
     pub answers: u64,
+    /// How many of them were recorded before, in this run or another: no model was asked.
+    pub reused: u64,
     /// How many decisions.
     pub decisions: u64,
     /// How many attempts that failed.
@@ -95,6 +97,7 @@ impl<'a> RunRecord<'a> {
             last,
             requests: count(kind::REQUEST_SENT),
             answers: count(kind::RESPONSE_RECEIVED) + count(kind::ANSWER_REUSED),
+            reused: count(kind::ANSWER_REUSED),
             decisions: count(kind::DECISION_MADE),
             failed_attempts: count(kind::ATTEMPT_FAILED),
             events: index.end().0,

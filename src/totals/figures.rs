@@ -98,6 +98,8 @@ pub struct Calls {
     pub asked: u64,
     /// Those with an answer, asked for or used again.
     pub answered: u64,
+    /// Those of them whose answer was recorded before, in this run or another: no model was asked.
+    pub reused: u64,
     /// Those that ran out of attempts, and those of a program that was sent nothing but failures. A
     /// fork has those of its parent, too, unless it asks again.
     pub failed: u64,
@@ -311,6 +313,7 @@ fn counts(
         calls: Calls {
             asked: answered + failed + open,
             answered,
+            reused: answered - used.answers,
             failed,
             open,
             blank: part.lacking.blank,

@@ -182,7 +182,9 @@ fn answers_that_were_used_again_are_saved_and_not_paid() {
     assert_eq!(saved(from_parent), (2, 2000, 200));
     assert_eq!(saved(from_other_runs), (3, 3000, 300));
     assert!((from_other_runs.dollars.unwrap() - 0.006).abs() < 1e-12);
-    assert_eq!((figures.all.counts.calls.asked, figures.all.counts.calls.answered), (7, 7));
+    let calls = figures.all.counts.calls;
+    assert_eq!((calls.asked, calls.answered, calls.reused), (7, 7, 6));
+    assert_eq!(calls.text(), "7: 7 answered (of these 6 reused)");
     assert_eq!(figures.all.counts.attempts.made, 1);
     assert_eq!(figures.all.counts.tokens.prompt, Some(1000));
     assert_eq!((figures.replay.answers, figures.replay.prompt_tokens), (7, Some(7000)));

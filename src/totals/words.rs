@@ -10,21 +10,32 @@ use crate::model::NOT_READ;
 impl Calls {
     /// How many calls there are, and how they ended.
     pub fn text(&self) -> String {
-        let Calls { asked, answered, failed, open, blank, cut_off, unended, unreadable, not_read } =
-            *self;
+        let Calls {
+            asked,
+            answered,
+            reused,
+            failed,
+            open,
+            blank,
+            cut_off,
+            unended,
+            unreadable,
+            not_read,
+        } = *self;
         let mut said = format!("{}: {} answered", grouped(asked), grouped(answered));
-        let short = [
+        let these = [
+            (reused, "reused"),
             (blank, "blank"),
             (cut_off, "cut off"),
             (unended, "without its end"),
             (unreadable, "unreadable"),
             (not_read, NOT_READ),
         ];
-        let short = short.iter().filter(|(n, _)| *n > 0);
-        let short: Vec<String> = short.map(|(n, what)| format!("{} {what}", grouped(*n))).collect();
+        let these = these.iter().filter(|(n, _)| *n > 0);
+        let these: Vec<String> = these.map(|(n, what)| format!("{} {what}", grouped(*n))).collect();
         // Writing to a string cannot fail, here and below.
-        if !short.is_empty() {
-            let _ = write!(said, " (of these {})", short.join(", "));
+        if !these.is_empty() {
+            let _ = write!(said, " (of these {})", these.join(", "));
         }
         for (n, what) in [(failed, "failed"), (open, "not answered yet")] {
             if n > 0 {

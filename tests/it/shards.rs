@@ -131,6 +131,13 @@ fn shards_have_names_by_which_they_are_merged() {
     assert!(
         merged.contains("\nmerged from 2 shards: ") && shard.contains("\nshard 2/2 of the study: `retold merge game24-{1..2}of2` makes one run of all shards\n")
     );
+    // What a shard asked is not asked again.
+    let runs = place.json("log").0["runs"].clone();
+    let asked = |at: usize| runs[at]["calls"].as_u64().unwrap();
+    let reused = &runs[4]["reused_answers"];
+    assert!(asked(0) > 0 && asked(4) == 0, "{runs}");
+    assert_eq!((&runs[0]["reused_answers"], reused), (&0.into(), &(asked(0) + asked(1)).into()));
+    assert!(merged.contains(&format!(" answers ({reused} reused), ")), "{merged}");
     place.ok("merge public_goods_small-1of2 public_goods_small-2of2");
     assert!(place.path("outputs/public_goods_small").is_dir());
     let names = place.json("log").0["runs"].clone();

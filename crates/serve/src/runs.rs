@@ -41,6 +41,8 @@ pub(crate) struct RunInfo {
     pub(crate) outcome: String,
     /// The run that it is a fork of, or whose answers it decides about.
     pub(crate) from: Option<String>,
+    /// The shards that it is merged from.
+    pub(crate) merged_from: Vec<String>,
     /// Which of these, in words that its id follows.
     pub(crate) came_by: Option<&'static str>,
     /// The program that recorded it.
@@ -97,11 +99,13 @@ impl Notice {
 
 /// What is known about a run without reading all of it.
 pub(crate) fn run_info(site: &Site, reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
+    let is_damaged = site.checked(head).is_damaged();
     let RunHead { run, started: at, head } = head;
     let first = started(reader, *run);
     let last = reader.events(*run, Seq(head.seq.0.saturating_sub(1)), 1);
     let last = last.ok().and_then(|mut events| events.pop()).and_then(|last| last.event().ok());
     let outcome = match (&first, last) {
+        _ if is_damaged => "damaged".to_owned(),
         (Err(_), _) => "damaged".to_owned(),
         (_, Some(Event::RunFinished(finished))) => printable(finished.outcome.as_str(), 20),
         // Its end is missing.
@@ -129,6 +133,7 @@ pub(crate) fn run_info(site: &Site, reader: &mut dyn Reader, head: &RunHead) -> 
             simulated: false,
             outcome,
             from: None,
+            merged_from: Vec::new(),
             came_by: None,
             program: "?".to_owned(),
             seed: None,
@@ -157,6 +162,7 @@ pub(crate) fn run_info(site: &Site, reader: &mut dyn Reader, head: &RunHead) -> 
         simulated: first.is_simulated(),
         outcome,
         from: parent.or(of.filter(|_| kind == "accepted")),
+        merged_from: first.merged_from.iter().map(RunId::to_string).collect(),
         came_by,
         program: program.clone(),
         seed: first.drawn_from(),

@@ -61,6 +61,23 @@ fn every_derived_decision_is_computed_again_from_what_is_recorded() {
     }
 }
 
+/// A proof is about one answer, and a derived decision rests on several.
+#[test]
+fn a_derived_decision_has_no_proof_and_says_what_has_one() {
+    let place = Place::new();
+    place.ok(&format!("run {SMALL}"));
+    let name = names(&place).pop().unwrap();
+    let run = place.json("log").0["runs"][0]["run"].as_str().unwrap()[..8].to_owned();
+    let said = place.run(&format!("audit latest {name} --proof proof.json"));
+    assert_eq!((said.code, place.path("proof.json").exists()), (2, false), "{}", said.err);
+    let why = format!(
+        "{name} is a derived decision: the experiment computed it from several answers, and a proof is about one answer"
+    );
+    let what = format!("`retold audit {run} {name}` shows what it was computed from");
+    assert!(said.err.contains(&why) && said.err.contains(&what), "{}", said.err);
+    place.ok(&format!("audit {run} {name}"));
+}
+
 /// A judge's decision has an answer, which is what is audited.
 #[test]
 fn a_judge_is_named() {

@@ -117,6 +117,9 @@ fn a_long_run_opens_where_it_is_followed() {
     // The commands have the same word.
     assert_eq!(place.json("log").0["runs"][0]["outcome"], "running");
     assert!(place.ok("stats latest").contains(", running\n"));
+    let shown = place.ok("show latest");
+    assert!(shown.contains("\nbeing recorded: ") && !shown.contains("unfinished"), "{shown}");
+    assert_eq!(place.json("show latest").0["running"], true);
     drop(lease);
     assert_eq!(served.json("/run/latest")["run"]["outcome"], "unfinished");
     // From its beginning, if that is asked for.

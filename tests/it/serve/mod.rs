@@ -9,6 +9,7 @@ mod doubted;
 mod guarded;
 mod hostile;
 mod live;
+mod merged;
 mod nothing_left;
 mod outcome;
 mod pages;

@@ -10,6 +10,7 @@ use crate::runs::program::next_command;
 use crate::select::{self, RunSelection};
 use crate::views;
 use retold::audit::Target;
+use retold::id::{CallPath, RunId};
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold::proof::{ProveError, prove, verify};
 use retold_archive::RunView;
@@ -80,9 +81,12 @@ fn show(view: &RunView, args: &Args, global: &Global, output: &Output) -> Result
     // No answer has such a decision, but the experiment may have derived it.
     if let (Err(error), Target::Call(name, None)) = (&read, decision)
         && error.status == Status::Usage
-        && args.proof.is_none()
-        && views::derived::show(&selected, name.as_str(), global, output)?
+        && let Some(derived) = views::derived::read(&selected, name.as_str(), global)?
     {
+        if args.proof.is_some() {
+            return Err(not_of_one_answer(name, selected.run));
+        }
+        derived.show(output)?;
         return Ok(Status::Fine);
     }
     let mut shown = match read {
@@ -108,6 +112,16 @@ fn show(view: &RunView, args: &Args, global: &Global, output: &Output) -> Result
         shown.proof = Some((file.clone(), verify(&text, None)?));
     }
     shown.show(output)
+}
+
+/// Why a derived decision has no proof.
+fn not_of_one_answer(name: &CallPath, run: RunId) -> CliError {
+    let run = run.short(8);
+    CliError::usage(format!(
+        "{name} is a derived decision: the experiment computed it from several answers, and a proof is about one answer"
+    ))
+    .hint(format!("`retold audit {run} {name}` shows what it was computed from"))
+    .hint(format!("`retold audit {run} CALL --proof FILE` proves a decision about one of these answers"))
 }
 
 fn not_proved(error: ProveError, selected: &RunSelection) -> CliError {

@@ -30,7 +30,7 @@ use retold::log::{CheckedReader, Reader};
 use retold::model::NOT_READ;
 use retold::prompt::Request;
 use retold::run::{Report, RunRecord, Shortcomings};
-use retold_archive::{Damage, RunView};
+use retold_archive::{Damage, RunView, without_end};
 use retold_study::studies::Studies;
 use retold_wire::PROGRAM;
 
@@ -272,10 +272,14 @@ fn show_run(
         Ok(report) => (report, None),
         Err(e) => (Report::default(), Some(e.message)),
     };
-    let RunRecord { started, finished, answers, decisions, failed_attempts, events, .. } = record;
+    let RunRecord {
+        started, finished, answers, reused, decisions, failed_attempts, events, ..
+    } = record;
     let state = until.map(|until| state::of(studies, reader, run, until)).transpose()?;
     let checked_events = reader.checked();
     let (parent, shards) = (started.forked_from, &started.merged_from);
+    let log = selected.log.backend().as_ref();
+    let is_running = finished.is_none() && without_end(log, log.file(), run) == "running";
     if output.is_json() {
         let mut object = json!({
             "run": run,
@@ -286,8 +290,10 @@ fn show_run(
             "simulated": started.is_simulated(),
             "program": started.program,
             "outcome": finished.as_ref().map(|f| &f.outcome),
+            "running": is_running,
             "outcome_digest": finished.as_ref().and_then(RunFinished::digest),
             "exchanges": answers,
+            "reused_answers": reused,
             "decisions": decisions,
             "failed_attempts": failed_attempts,
             "blank_answers": lacking.map(|lacking| lacking.blank),
@@ -344,9 +350,10 @@ fn show_run(
     }
     let _ = writeln!(
         text,
-        "{}, {}, {}, {}",
+        "{}, {}{}, {}, {}",
         counted(events, "event"),
         counted(answers, "answer"),
+        if reused > 0 { format!(" ({} reused)", grouped(reused)) } else { String::new() },
         own_decisions(decisions, in_force),
         counted(failed_attempts, "failed attempt")
     );
@@ -361,6 +368,11 @@ fn show_run(
         }
         None if until.is_some_and(|(at, end)| at < end) => {
             text.push_str("it had not ended by then\n");
+        }
+        None if is_running => {
+            let (retold, run) = (begins(), run.short(8));
+            let follow = format!("`{retold} log {run} --follow` shows its events as they come");
+            let _ = writeln!(text, "being recorded: {follow}");
         }
         None => {
             let waits_for = unfinished_shards(selected.log.reader()?.as_mut(), &started)?;

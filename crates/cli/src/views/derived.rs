@@ -9,43 +9,56 @@ use crate::output::{Output, counted};
 use crate::runs::settings::experiment_of;
 use crate::select::{self, RunSelection};
 use retold::escaping::printable;
-use retold::run::RunRecord;
+use retold::id::RunId;
+use retold::run::{Report, RunRecord};
 use retold_wire::PROGRAM;
 
-/// Shows how a derived decision came about. False if the run has none with this name.
+/// How a derived decision came about.
+pub(crate) struct DerivedDecision {
+    run: RunId,
+    report: Report,
+    simulated: bool,
+    checked: u64,
+}
+
+/// Computes a derived decision again. `None` if the run has none with this name.
 ///
 /// # Errors
 /// [`CliError`] if the run cannot be read, or was recorded by another release of its experiment.
-pub(crate) fn show(
+pub(crate) fn read(
     selected: &RunSelection,
     name: &str,
     global: &Global,
-    output: &Output,
-) -> Result<bool, CliError> {
+) -> Result<Option<DerivedDecision>, CliError> {
     let mut reader = selected.checked()?;
     let record = RunRecord::read(&mut reader, selected.run)?;
     if !record.started.is_of_experiment() || record.started.experiment == PROGRAM {
-        return Ok(false);
+        return Ok(None);
     }
     let experiment = experiment_of(global.studies, &record)?;
     let simulated = record.started.is_simulated();
-    let Some(derived) = experiment.derived_any(name, &record)? else { return Ok(false) };
+    let Some(report) = experiment.derived_any(name, &record)? else { return Ok(None) };
     let checked = reader.checked();
-    if output.is_json() {
-        let mut object = derived.json;
-        object["run"] = json!(selected.run);
-        object["simulated"] = simulated.into();
-        object["checked_events"] = checked.into();
-        output.object(&object)?;
-    } else {
+    Ok(Some(DerivedDecision { run: selected.run, report, simulated, checked }))
+}
+
+impl DerivedDecision {
+    /// Shows it.
+    ///
+    /// # Errors
+    /// [`CliError`] if it cannot be printed.
+    pub(crate) fn show(self, output: &Output) -> Result<(), CliError> {
+        let DerivedDecision { run, report, simulated, checked } = self;
+        if output.is_json() {
+            let mut object = report.json;
+            object["run"] = json!(run);
+            object["simulated"] = simulated.into();
+            object["checked_events"] = checked.into();
+            return output.object(&object);
+        }
         let said = if simulated { select::SIMULATED } else { "" };
-        output.text(&format!(
-            "{said}{}{}",
-            derived.text,
-            select::checked(checked, selected.run)
-        ))?;
+        output.text(&format!("{said}{}{}", report.text, select::checked(checked, run)))
     }
-    Ok(true)
 }
 
 /// Whether a run has derived decisions.

@@ -40,21 +40,14 @@ pub(super) fn page(asked: &PageRequest<'_>) -> Result<PageReply, PageError> {
     asked.site.check_runs(shown.iter().rev(), reader.as_mut());
     let (is_pending, notice) = being_checked(asked.site, shown);
     notices.extend(notice);
-    let dangers = dangers(asked.site, shown);
     // A run of which nothing is left is not in the list.
     for Finding { run, fault, .. } in deleted_runs(asked.site.source.backend()?.as_ref())? {
         let Some(of) = run.map(|run| run.to_string()) else { continue };
         let notice = Notice::distrust(&Damage { seq: Seq(1), fault }, &format!("run {of}"));
         notices.push(Notice { of: Some(of), ..notice });
     }
-    let mut runs: Vec<RunInfo> =
-        shown.iter().rev().map(|head| run_info(asked.site, reader.as_mut(), head)).collect();
-    for run in &mut runs {
-        if dangers.iter().any(|danger| danger.of.as_ref() == Some(&run.run)) {
-            run.outcome = "damaged".to_owned();
-        }
-    }
-    notices.extend(dangers);
+    let runs = shown.iter().rev().map(|head| run_info(asked.site, reader.as_mut(), head)).collect();
+    notices.extend(dangers(asked.site, shown));
     let to = |at: usize| asked.query.with(&[("before", Some(&at.to_string()))]);
     let data = RunsPage {
         runs,

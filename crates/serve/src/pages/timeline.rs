@@ -100,6 +100,8 @@ struct Totals {
     dollars: Option<f64>,
     is_whole_cost: bool,
     answers: u64,
+    /// How many of the answers were recorded before, in this run or another.
+    reused: u64,
     decisions: u64,
     facts: u64,
     prompt_tokens: Option<u64>,
@@ -270,6 +272,7 @@ pub(super) fn page(mut of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
             dollars,
             is_whole_cost,
             answers: count("ResponseReceived") + count("AnswerReused"),
+            reused: count("AnswerReused"),
             decisions: count("DecisionMade"),
             facts: count("Occurred"),
             prompt_tokens: counts.tokens_in,

@@ -44,8 +44,9 @@ const SILENT: u32 = 10;
 
 /// List the runs of the log, or the events of one run.
 ///
-/// A run's line has its name (that of its output folder, or the one that its program was given), how many calls it made,
-/// what they cost, and the time from its first event to its last.
+/// A run's line has its name (that of its output folder, or the one that its program was given), how many of its calls asked
+/// a model, what they cost, and the time from its first event to its last. Calls that reused a recorded answer are not
+/// counted: `retold stats RUN` has both.
 ///
 /// The list of runs names what is known to be damaged or missing without reading the events, and what
 /// is met while the calls of the newest runs are counted (exit code 1); `retold verify` checks every

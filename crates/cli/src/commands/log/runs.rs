@@ -85,6 +85,7 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
                 "outcome": outcome, "model": model, "events": head.seq, "head": head.hash,
                 "name": name, "seconds": took.map(|took| took.as_secs_f64()),
                 "calls": spending.map(|of| of.calls), "failed_calls": spending.map(|of| of.failed),
+                "reused_answers": spending.map(|of| of.reused),
                 "dollars": spending.and_then(|of| of.dollars)})
         });
         let runs: Vec<Value> = runs.collect();

@@ -8,7 +8,7 @@ use crate::global::Global;
 use crate::limits::prices;
 use retold::id::RunId;
 use retold::log::{LogError, Reader, RunHead};
-use retold::totals::Totals;
+use retold::totals::{Calls, Totals};
 use retold_archive::bucket;
 
 /// The most events that are read for a list. A hundred thousand take about half a second.
@@ -17,10 +17,12 @@ const MOST: u64 = 100_000;
 /// How many events could be read while a run in a bucket is opened, which takes a few requests.
 const OPENING: u64 = 5_000;
 
-/// The calls of a run, and what they cost.
+/// The calls of a run that asked a model, and what they cost.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallSpending {
     pub(super) calls: u64,
+    /// The other calls: their answers were recorded before.
+    pub(super) reused: u64,
     pub(super) failed: u64,
     /// In US dollars; `None` if a price or a count of tokens is missing, or if nobody was paid.
     pub(super) dollars: Option<f64>,
@@ -50,8 +52,9 @@ pub(super) fn of_newest(
         let is_simulated =
             retold::run::started(reader, *run).map_or(true, |started| started.is_simulated());
         let dollars = all.cost.dollars.filter(|_| all.cost.is_complete && !is_simulated);
-        let (calls, failed) = (all.counts.calls.asked, all.counts.calls.failed);
-        found.insert(*run, Ok(CallSpending { calls, failed, dollars }));
+        let Calls { asked, reused, failed, .. } = all.counts.calls;
+        let calls = asked - reused;
+        found.insert(*run, Ok(CallSpending { calls, reused, failed, dollars }));
     }
     Ok(found)
 }
