@@ -12,6 +12,7 @@ use retold::log::{
     MemoryBackend, SharedBackend, SqliteBackend, SqliteOptions, damaged_slots, marks,
 };
 use retold::sidecar::{self, canonical};
+use retold_bucket::BucketBackend;
 
 use crate::file_stamp::id;
 use crate::missing_ends::Ends;
@@ -26,6 +27,8 @@ pub struct Archive {
     backend: SharedBackend,
     /// The store, if it is a file that can be copied as it is.
     sqlite: Option<SqliteBackend>,
+    /// The store, if it is a bucket, whose state cannot be seen from beside it.
+    bucket: Option<BucketBackend>,
     /// The file, unless the runs were read into memory.
     path: Option<PathBuf>,
     findings: Vec<Finding>,
@@ -69,7 +72,7 @@ impl Archive {
     /// [`LogError`] if it cannot be shown at all.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
         if let Some(url) = bucket(path)? {
-            return Ok(Archive::new(Arc::new(url.open()?)));
+            return Ok(Archive::of_bucket(&url.open()?));
         }
         let _held = SqliteBackend::hold(path);
         let archive = Archive::open_unchanged(path, options.clone())?;
@@ -80,7 +83,7 @@ impl Archive {
         Ok(Archive { backend: Arc::new(sqlite.clone()), sqlite: Some(sqlite), ..archive })
     }
 
-    /// The same, to verify it: everything is read where the log is, and nothing where this machine keeps copies.
+    /// The same, to verify it: everything is read where the log is, as it is then, and nothing where this machine keeps copies.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -98,7 +101,7 @@ impl Archive {
     pub fn open_unchanged(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
         // Reading changes nothing in a bucket, and nothing is beside it.
         if let Some(url) = bucket(path)? {
-            return Ok(Archive::new(Arc::new(url.open()?)));
+            return Ok(Archive::of_bucket(&url.open()?));
         }
         let stamp = stamp(path);
         let nothing_left = |why: Fault| Ok(Archive::new(nothing_left(path, why, None)));
@@ -122,7 +125,7 @@ impl Archive {
         Ok(opened?.of_file(path, stamp))
     }
 
-    /// Opens a log again if it is not as it was: see [`open_unchanged`](Self::open_unchanged).
+    /// Opens a log again if it is not as it was: see [`open_unchanged`](Self::open_unchanged). One in a bucket may have more runs.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be shown at all.
@@ -131,6 +134,9 @@ impl Archive {
         path: &Path,
         options: SqliteOptions,
     ) -> Result<Arc<Self>, LogError> {
+        if let Some(bucket) = &self.bucket {
+            return Ok(Arc::new(Archive::of_bucket(bucket)));
+        }
         match self.stamp == stamp(path) {
             true => Ok(self),
             false => Ok(Arc::new(Archive::open_unchanged(path, options)?)),
@@ -170,6 +176,7 @@ impl Archive {
             is_damaged: !findings.is_empty(),
             backend,
             sqlite: None,
+            bucket: None,
             path: None,
             findings,
             note: None,
@@ -178,6 +185,12 @@ impl Archive {
             file: None,
             copy: None,
         }
+    }
+
+    /// A log in a bucket, with the runs that it has now.
+    fn of_bucket(bucket: &BucketBackend) -> Self {
+        let backend = Arc::new(bucket.as_of_now());
+        Archive { bucket: Some(bucket.clone()), ..Archive::new(backend) }
     }
 
     /// A log of which the list of runs can be read; `cut` says how much is left of one that was cut off.

@@ -22,12 +22,15 @@ use crate::objects::Objects;
 use crate::reader::BucketReader;
 use crate::repeated::RepeatedEvent;
 use crate::segments::{Place, Segments};
+use crate::snapshot::Snapshot;
 use crate::writer::Writer;
 
 /// A log in a bucket or a shared folder. Clones share it.
 #[derive(Debug, Clone)]
 pub struct BucketBackend {
     shared: Arc<Shared>,
+    /// The runs that its readers list, if these are always the same.
+    snapshot: Option<Arc<Snapshot>>,
 }
 
 /// What all connections of a process share.
@@ -87,7 +90,7 @@ impl BucketBackend {
     ) -> Result<Self, LogError> {
         let shared = Shared::new(store, prefix, name)?;
         let fault = shared.wait(|segments| async move { marker::find(&segments).await })?;
-        Ok(BucketBackend { shared: Arc::new(Shared { fault, ..shared }) })
+        Ok(BucketBackend { shared: Arc::new(Shared { fault, ..shared }), snapshot: None })
     }
 
     /// A log, which is created if there is none. A store that does not keep the promise on which everything rests, to
@@ -103,7 +106,7 @@ impl BucketBackend {
     ) -> Result<Self, LogError> {
         let shared = Shared::new(store, prefix, name)?;
         shared.wait(|segments| async move { marker::create(&segments).await })?;
-        Ok(BucketBackend { shared: Arc::new(shared) })
+        Ok(BucketBackend { shared: Arc::new(shared), snapshot: None })
     }
 
     /// Compacts a finished run: puts its events, with an index, into a few objects beside its segments.
@@ -114,6 +117,13 @@ impl BucketBackend {
         let compact =
             move |segments: Arc<Segments>| async move { compaction::compact(&segments, run).await };
         self.shared.wait(compact)
+    }
+
+    /// The same log with the runs that it has now: those that its readers list first, they list again. So a command that asks
+    /// several times which runs there are asks the store once.
+    #[must_use]
+    pub fn as_of_now(&self) -> Self {
+        BucketBackend { shared: self.shared.clone(), snapshot: Some(Arc::default()) }
     }
 
     /// Keeps segments that are read in a folder of this machine, and reads them there from then on.
@@ -238,6 +248,6 @@ impl Backend for BucketBackend {
     }
 
     fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
-        Ok(Box::new(BucketReader::new(self.shared.clone())))
+        Ok(Box::new(BucketReader::new(self.shared.clone(), self.snapshot.clone())))
     }
 }

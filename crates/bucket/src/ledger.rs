@@ -1,8 +1,9 @@
 //! The ledger: a second sequence of objects, one for each commit that has entries.
 //!
-//! An object is created only once, and only by a writer that has read all earlier ones. Every 8th object is a page that
-//! repeats the lines of the last 8, every 64th one that repeats those of the last 64, and so on up to 4096. So the ledger
-//! of 100,000 runs is read in about eighty requests, most of them at the same time, and nothing is ever rewritten.
+//! An object is created only once, and only by a writer that has read all earlier ones. It repeats the lines of some that
+//! came before it (see [`first_repeated`]), so that a ledger of up to 16 objects is read in one request after the list of its
+//! objects, one of up to 256 in two, and one of up to 4096 in three. That of 100,000 runs is read in about seventy, most of them
+//! at the same time. Nothing is ever rewritten.
 //!
 //! The lines of an object are those of a recording, with entries in between: before each entry, the events that it repeats
 //! (see [`RepeatedEvent`]), and before these their contents, each once in an object.
@@ -19,16 +20,18 @@ use retold::log::{Fault, Head, LogError, SegmentFault};
 use tokio::sync::Mutex;
 
 use crate::ledger_entry::{AnyLine, EntryLine, KnownEntry, NewEntry};
+use crate::ledger_pages::{LARGEST_PAGE, first_repeated};
 use crate::lost_ledger::is_lost;
 use crate::names::Names;
 use crate::objects::{Created, Objects, TOGETHER};
 use crate::repeated::RepeatedEvent;
 
-/// How many objects a page repeats: the large pages first.
-const PAGES: [u64; 4] = [4096, 512, 64, 8];
-
 /// The most bytes of lines in an object: a page of 4,096 objects with 64 thousand bytes each.
 const MOST_BYTES: usize = 1 << 28;
+
+/// How many names a store lists at once: S3, Google Cloud Storage and others, 1,000
+/// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>).
+const LISTED_AT_ONCE: usize = 1000;
 
 /// What has been read of the ledger; only its end can be unknown.
 #[derive(Debug, Default, Clone)]
@@ -45,6 +48,11 @@ pub(crate) struct KnownLedger {
 impl KnownLedger {
     pub(crate) fn entries(&self) -> &[Arc<KnownEntry>] {
         &self.entries
+    }
+
+    /// Whether it has an entry after the one with a number.
+    pub(crate) fn goes_beyond(&self, number: u64) -> bool {
+        self.entries.last().is_some_and(|last| last.entry.number > number)
     }
 
     /// The runs, in the order in which they came into the log.
@@ -84,8 +92,7 @@ impl KnownLedger {
 
     /// The lines of an object that has these entries.
     fn object(&self, number: u64, new: &[KnownEntry]) -> String {
-        let covered = PAGES.iter().find(|page| number.is_multiple_of(**page)).copied();
-        let from = covered.map_or(number, |page| number - page + 1);
+        let from = first_repeated(number);
         let old = self.entries.partition_point(|known| known.object < from);
         let (mut text, mut contents) = (String::new(), BTreeSet::new());
         let mut add = |line: &str| {
@@ -116,21 +123,34 @@ impl KnownLedger {
     }
 }
 
-/// The objects that have the lines of all objects after one and up to a last one: the fewest.
-fn covering(after: u64, last: u64) -> Vec<u64> {
-    let (mut at, mut numbers) = (after, Vec::new());
-    while at < last {
-        // Of the pages that have the next object, the one that reaches the furthest.
-        let page_ends = PAGES.iter().map(|page| (at / page + 1) * page);
-        at = page_ends.filter(|end| *end <= last).max().unwrap_or(at + 1);
-        numbers.push(at);
-    }
-    numbers
-}
-
 fn missing(object: &Path) -> LogError {
     let fault = SegmentFault::Missing { object: object.to_string() };
     LogError::CorruptLedger { fault: Box::new(Fault::from(fault)) }
+}
+
+fn changed(object: &Path, why: impl ToString) -> LogError {
+    let (object, why) = (object.to_string(), why.to_string());
+    let fault = Fault::from(SegmentFault::Changed { object, why });
+    LogError::CorruptLedger { fault: Box::new(fault) }
+}
+
+/// The lines of an object.
+struct LedgerText {
+    number: u64,
+    text: String,
+    /// The first object whose entries it has.
+    first: u64,
+}
+
+impl LedgerText {
+    fn new(number: u64, object: &Path, bytes: &Bytes) -> Result<Self, LogError> {
+        let text = zstd::bulk::decompress(bytes, MOST_BYTES).map_err(|e| changed(object, e))?;
+        let text = String::from_utf8(text).map_err(|e| changed(object, e))?;
+        let object_of = |line| Some(serde_json::from_str::<EntryLine>(line).ok()?.object);
+        // Lines that cannot be read are reported when they are taken.
+        let first = text.lines().find_map(object_of).unwrap_or(number);
+        Ok(LedgerText { number, text, first })
+    }
 }
 
 /// The ledger of a log.
@@ -199,22 +219,44 @@ impl Ledger {
         }
     }
 
-    /// Reads what others have added: by the largest pages, if a lot may have been, and then by what is listed, so that an
-    /// object that is missing is noticed.
+    /// Reads what others have added, of what is listed, so that an object that is missing is noticed. If there are more objects
+    /// than a store lists at once, the largest pages are read first.
     async fn read_on(&self, known: &mut Arc<KnownLedger>) -> Result<(), LogError> {
-        if known.objects == 0 {
-            self.read_large_pages(known).await?;
-        }
         let name = |number| self.names.ledger_object(number);
-        let after = known.objects;
-        let listed = self.objects.numbers(&self.names.ledger(), after, name).await?.numbers;
+        let folder = self.names.ledger();
+        let most = if known.objects == 0 { LISTED_AT_ONCE } else { usize::MAX };
+        let mut listing = self.objects.numbers(&folder, known.objects, most, name).await?;
+        if listing.is_cut {
+            self.read_large_pages(known).await?;
+            listing = self.objects.numbers(&folder, known.objects, usize::MAX, name).await?;
+        }
+        let (after, listed) = (known.objects, listing.numbers);
         let without_gap = listed.iter().zip(after + 1..).take_while(|(number, due)| *number == due);
         let last = after + without_gap.count() as u64;
-        let numbers = covering(after, last);
-        let found = self.objects.get_all(numbers.iter().map(|number| name(*number)).collect());
-        for (number, bytes) in numbers.iter().zip(found.await?) {
-            let bytes = bytes.ok_or_else(|| missing(&name(*number)))?;
-            self.take(*number, &bytes, known)?;
+        let (mut at, mut later, mut damage) = (last, Vec::new(), None);
+        while at > after {
+            let object = name(at);
+            let read = match self.objects.get(&object).await? {
+                Some(bytes) => LedgerText::new(at, &object, &bytes),
+                None => Err(missing(&object)),
+            };
+            match read {
+                Ok(text) => {
+                    at = text.first.min(at).saturating_sub(1);
+                    later.push(text);
+                }
+                // What comes before it may be readable, and what comes after it does not follow that.
+                Err(error) => {
+                    (at, damage) = (at - 1, Some(error));
+                    later.clear();
+                }
+            }
+        }
+        for text in later.into_iter().rev() {
+            self.take(&text, known)?;
+        }
+        if let Some(damage) = damage {
+            return Err(damage);
         }
         if listed.last().is_some_and(|number| *number > last) {
             return Err(missing(&name(last + 1)));
@@ -222,7 +264,7 @@ impl Ledger {
         if last == 0
             && is_lost(&self.objects, &self.names).await?
             // The first run may have begun meanwhile.
-            && self.objects.numbers(&self.names.ledger(), 0, name).await?.numbers.is_empty()
+            && self.objects.numbers(&folder, 0, usize::MAX, name).await?.numbers.is_empty()
         {
             return Err(missing(&name(1)));
         }
@@ -231,16 +273,17 @@ impl Ledger {
 
     /// Reads the largest pages, as long as there are any: one at first, then more at a time.
     async fn read_large_pages(&self, known: &mut Arc<KnownLedger>) -> Result<(), LogError> {
-        let [step, ..] = PAGES;
         let mut window = 1;
         loop {
-            let first = known.objects / step + 1;
-            let numbers: Vec<u64> = (first..first + window as u64).map(|n| n * step).collect();
+            let first = known.objects / LARGEST_PAGE + 1;
+            let pages = first..first + window as u64;
+            let numbers: Vec<u64> = pages.map(|page| page * LARGEST_PAGE).collect();
             let paths = numbers.iter().map(|number| self.names.ledger_object(*number)).collect();
             let found = self.objects.get_all(paths).await?;
             for (number, bytes) in numbers.into_iter().zip(found) {
                 let Some(bytes) = bytes else { return Ok(()) };
-                self.take(number, &bytes, known)?;
+                let text = LedgerText::new(number, &self.names.ledger_object(number), &bytes)?;
+                self.take(&text, known)?;
             }
             window = (window * 2).min(TOGETHER);
         }
@@ -258,7 +301,8 @@ impl Ledger {
             let paths = some.iter().map(|number| self.names.ledger_object(*number)).collect();
             for (number, bytes) in some.iter().zip(self.objects.get_all(paths).await?) {
                 let object = self.names.ledger_object(*number);
-                self.take(*number, &bytes.ok_or_else(|| missing(&object))?, &mut each)?;
+                let bytes = bytes.ok_or_else(|| missing(&object))?;
+                self.take(&LedgerText::new(*number, &object, &bytes)?, &mut each)?;
             }
         }
         let same = |one: &KnownEntry, other: &KnownEntry| {
@@ -269,28 +313,17 @@ impl Ledger {
         match differing {
             None => Ok(()),
             Some((_, other)) => {
-                let object = self.names.ledger_object(other.object).to_string();
-                let why = "its entries are not those that later objects repeat".to_owned();
-                let fault = Fault::from(SegmentFault::Changed { object, why });
-                Err(LogError::CorruptLedger { fault: Box::new(fault) })
+                let object = self.names.ledger_object(other.object);
+                Err(changed(&object, "its entries are not those that later objects repeat"))
             }
         }
     }
 
     /// Takes the lines of an object that are not known yet.
-    fn take(
-        &self,
-        number: u64,
-        bytes: &Bytes,
-        known: &mut Arc<KnownLedger>,
-    ) -> Result<(), LogError> {
-        let object = self.names.ledger_object(number);
-        let changed = |why: String| {
-            let fault = SegmentFault::Changed { object: object.to_string(), why };
-            LogError::CorruptLedger { fault: Box::new(Fault::from(fault)) }
-        };
-        let text = zstd::bulk::decompress(bytes, MOST_BYTES).map_err(|e| changed(e.to_string()))?;
-        let text = String::from_utf8(text).map_err(|e| changed(e.to_string()))?;
+    fn take(&self, of: &LedgerText, known: &mut Arc<KnownLedger>) -> Result<(), LogError> {
+        let LedgerText { number, text, .. } = of;
+        let object = self.names.ledger_object(*number);
+        let changed = |why: String| changed(&object, why);
         let known = Arc::make_mut(known);
         let (before, mut events) = (known.objects, Vec::new());
         for text in text.lines() {
@@ -325,24 +358,9 @@ impl Ledger {
             let entry = LedgerEntry { number, change: what.into(), run, head, hash };
             known.add(KnownEntry { entry, started, repeats, object });
         }
-        match known.objects == number {
+        match known.objects == *number {
             true => Ok(()),
             false => Err(changed("it has no entry of its own".to_owned())),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pages_take_the_place_of_the_objects_that_they_repeat() {
-        assert_eq!(covering(0, 7), [1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!(covering(0, 100), [64, 72, 80, 88, 96, 97, 98, 99, 100]);
-        assert_eq!(covering(5, 20), [8, 16, 17, 18, 19, 20]);
-        assert_eq!(covering(5, 6), [6]);
-        assert_eq!(covering(4096, 4096 + 519), [4608, 4609, 4610, 4611, 4612, 4613, 4614, 4615]);
-        assert!(covering(3, 3).is_empty());
     }
 }

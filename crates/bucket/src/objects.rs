@@ -42,6 +42,8 @@ pub(crate) struct Listing {
     pub(crate) names: Vec<Path>,
     /// What changes if an object does (its ETag), if the store says it.
     tags: Vec<(Path, String)>,
+    /// Whether there may be more of them than were asked for.
+    is_cut: bool,
     /// An object that no log has, since its name has a control character in it, say. What the store lists after it is not
     /// known.
     pub(crate) unnameable: Option<String>,
@@ -60,6 +62,8 @@ pub(crate) struct NumberedObjects {
     pub(crate) numbers: Vec<u64>,
     /// What changes if an object does (its ETag), for those of which the store says it.
     pub(crate) tags: Vec<(u64, String)>,
+    /// Whether there may be more of them than were asked for.
+    pub(crate) is_cut: bool,
 }
 
 /// How an attempt to create an object ended.
@@ -169,13 +173,26 @@ impl Objects {
         folder: &Path,
         after: Option<&Path>,
     ) -> Result<Listing, LogError> {
+        self.list_up_to(usize::MAX, folder, after).await
+    }
+
+    /// The same, but at most so many of them. (A file system does not list the first ones first.)
+    async fn list_up_to(
+        &self,
+        most: usize,
+        folder: &Path,
+        after: Option<&Path>,
+    ) -> Result<Listing, LogError> {
         let attempt = async || {
             let mut found = match after {
                 Some(after) => self.store.list_with_offset(Some(folder), after),
                 None => self.store.list(Some(folder)),
             };
             let mut listing = Listing::default();
-            while let Some(next) = found.next().await {
+            // What is not asked for is not waited for.
+            while listing.names.len() < most
+                && let Some(next) = found.next().await
+            {
                 match next {
                     Ok(about) => {
                         let tag = about.e_tag.map(|tag| (about.location.clone(), tag));
@@ -194,11 +211,12 @@ impl Objects {
         let mut listing = self.patiently(attempt).await?;
         // A file system lists in any order.
         listing.names.sort_unstable();
+        listing.is_cut = listing.names.len() >= most;
         Ok(listing)
     }
 
-    /// The numbers after `after` of the objects in a folder. If the folder cannot be listed to its end, they are asked
-    /// for one after the other.
+    /// The numbers after `after` of the objects in a folder, of `most` objects at most. If the folder cannot be listed to its
+    /// end, they are asked for one after the other.
     ///
     /// # Errors
     /// [`LogError`] if the store cannot be read.
@@ -206,15 +224,17 @@ impl Objects {
         &self,
         folder: &Path,
         after: u64,
+        most: usize,
         name: impl Fn(u64) -> Path,
     ) -> Result<NumberedObjects, LogError> {
         let offset = (after > 0).then(|| name(after));
-        let Listing { names, tags, unnameable } = self.list(folder, offset.as_ref()).await?;
+        let listing = self.list_up_to(most, folder, offset.as_ref()).await?;
+        let Listing { names, tags, is_cut, unnameable } = listing;
         let mut numbers: Vec<u64> = names.iter().filter_map(number_of).collect();
         let tagged = tags.into_iter().filter_map(|(path, tag)| number_of(&path).zip(Some(tag)));
         let tags = tagged.collect();
         if unnameable.is_none() {
-            return Ok(NumberedObjects { numbers, tags });
+            return Ok(NumberedObjects { numbers, tags, is_cut });
         }
         let mut next = after + 1;
         loop {
@@ -229,7 +249,7 @@ impl Objects {
         }
         numbers.sort_unstable();
         numbers.dedup();
-        Ok(NumberedObjects { numbers, tags })
+        Ok(NumberedObjects { numbers, tags, is_cut })
     }
 
     /// Several objects, in their order.

@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use futures::{StreamExt, TryStreamExt};
 use retold::event::StoredEvent;
 use retold::id::{PromptHash, RunId, Seq};
 use retold::log::ledger::LedgerEntry;
-use retold::log::{Fault, Head, KeptPiece, LogError, Reader, RunHead, Section, SegmentFault};
+use retold::log::{Fault, KeptPiece, LogError, Reader, RunHead, Section, SegmentFault};
 use retold::prompt::Request;
 
 use crate::backend::Shared;
 use crate::compaction::PromptTable;
-use crate::objects::TOGETHER;
+use crate::heads::heads;
 use crate::read_ahead::ReadAhead;
-use crate::run_end::RunEnd;
 use crate::search;
 use crate::segments::{Place, ReadSegment, Segments};
+use crate::snapshot::Snapshot;
 
 /// How many bytes of events are returned at once, as a segment has them in text.
 const MOST_BYTES: u64 = 8 << 20;
@@ -23,6 +22,8 @@ const MOST_BYTES: u64 = 8 << 20;
 /// Reads a log in a bucket.
 pub(crate) struct BucketReader {
     shared: Arc<Shared>,
+    /// The runs that it lists; `None` for one that lists those that there are now.
+    snapshot: Option<Arc<Snapshot>>,
     ahead: ReadAhead,
     /// The segments of the events that were read last, or the one whose request was: what is asked for next is in them.
     last: Vec<ReadSegment>,
@@ -33,9 +34,9 @@ pub(crate) struct BucketReader {
 }
 
 impl BucketReader {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, snapshot: Option<Arc<Snapshot>>) -> Self {
         let ahead = ReadAhead::default();
-        BucketReader { shared, ahead, last: Vec::new(), asked: 0, table: None }
+        BucketReader { shared, snapshot, ahead, last: Vec::new(), asked: 0, table: None }
     }
 
     /// The segment that has a request.
@@ -97,27 +98,6 @@ impl BucketReader {
     }
 }
 
-/// The head of a run: from the ledger, if it has ended, and else from its last segment.
-async fn head(segments: &Segments, run: RunId) -> Result<Option<RunHead>, LogError> {
-    let ledger = segments.ledger.last_read().await;
-    let last = ledger.of(run).next_back();
-    if let Some(last) = last.filter(|last| last.is_the_end()) {
-        return Ok(Some(RunHead { run, started: last.started, head: last.entry.head }));
-    }
-    let head = match segments.end(run).await {
-        Ok(end) => end.head,
-        // It is shown as far as is known; reading it says what is wrong.
-        Err(LogError::Corrupt { .. }) => segments.known_end(run).head,
-        Err(error) => return Err(error),
-    };
-    let started = match last {
-        Some(known) => known.started,
-        None if head == Head::START => return Ok(None),
-        None => segments.first(run).await?.time,
-    };
-    Ok(Some(RunHead { run, started, head }))
-}
-
 /// An event that the ledger repeats. A reader that goes on from there reads the segments.
 async fn repeated(segments: &Segments, run: RunId, seq: Seq) -> Option<StoredEvent> {
     let ledger = segments.ledger.last_read().await;
@@ -126,16 +106,16 @@ async fn repeated(segments: &Segments, run: RunId, seq: Seq) -> Option<StoredEve
 
 async fn events(
     segments: &Arc<Segments>,
+    snapshot: Option<&Snapshot>,
     ahead: &mut ReadAhead,
-    run: RunId,
-    after: Seq,
+    (run, after): (RunId, Seq),
     limit: usize,
 ) -> Result<(Vec<StoredEvent>, Vec<ReadSegment>), LogError> {
     let mut end = segments.known_end(run);
     if after >= end.head.seq {
-        let found = match end == RunEnd::START {
-            true => segments.end_at_first(run).await,
-            false => segments.end(run).await,
+        let found = match snapshot {
+            Some(snapshot) => snapshot.end(segments, run, end).await,
+            None => segments.end_after(run, end).await,
         };
         end = match found {
             Ok(end) => end,
@@ -171,14 +151,12 @@ async fn events(
 
 impl Reader for BucketReader {
     fn runs(&mut self) -> Result<Vec<RunHead>, LogError> {
-        self.shared.wait(|segments| async move {
-            let runs = segments.runs().await?;
-            let heads = runs.into_iter().map(|run| {
-                let segments = segments.clone();
-                async move { head(&segments, run).await }
-            });
-            let heads = futures::stream::iter(heads).buffered(TOGETHER);
-            Ok(heads.try_collect::<Vec<_>>().await?.into_iter().flatten().collect())
+        let snapshot = self.snapshot.clone();
+        self.shared.wait(move |segments| async move {
+            match snapshot {
+                Some(snapshot) => snapshot.heads(&segments).await,
+                None => heads(&segments, segments.ledger.read().await).await,
+            }
         })
     }
 
@@ -189,13 +167,15 @@ impl Reader for BucketReader {
         limit: usize,
     ) -> Result<Vec<StoredEvent>, LogError> {
         let mut ahead = std::mem::take(&mut self.ahead);
+        let snapshot = self.snapshot.clone();
         let read = move |segments: Arc<Segments>| async move {
             if limit == 1
                 && let Some(event) = repeated(&segments, run, after.next()).await
             {
                 return Ok((Ok((vec![event], Vec::new())), ahead));
             }
-            let read = events(&segments, &mut ahead, run, after, limit).await;
+            let read = events(&segments, snapshot.as_deref(), &mut ahead, (run, after), limit);
+            let read = read.await;
             Ok((read, ahead))
         };
         let (read, ahead) = self.shared.wait(read)?;
@@ -208,11 +188,16 @@ impl Reader for BucketReader {
     }
 
     fn ledger(&mut self, after: u64, limit: usize) -> Result<Vec<LedgerEntry>, LogError> {
+        let snapshot = self.snapshot.clone();
         self.shared.wait(move |segments| async move {
-            let mut known = segments.ledger.last_read().await;
-            if known.entries().last().is_none_or(|last| last.entry.number <= after) {
-                known = segments.ledger.read().await?;
-            }
+            let ledger = &segments.ledger;
+            let known = match snapshot {
+                Some(snapshot) => snapshot.ledger(&segments).await?,
+                None => match ledger.last_read().await {
+                    known if known.goes_beyond(after) => known,
+                    _ => ledger.read().await?,
+                },
+            };
             let later = known.entries().iter().map(|known| &known.entry);
             Ok(later.filter(|entry| entry.number > after).take(limit).cloned().collect())
         })

@@ -62,6 +62,17 @@ impl Segments {
         }
     }
 
+    /// The end of a run now, of which an earlier one is known.
+    ///
+    /// # Errors
+    /// As [`end`](Self::end).
+    pub(crate) async fn end_after(&self, run: RunId, known: RunEnd) -> Result<RunEnd, LogError> {
+        match known == RunEnd::START {
+            true => self.end_at_first(run).await,
+            false => self.end(run).await,
+        }
+    }
+
     /// The last segment of a run with this end, whether it counts or not.
     ///
     /// # Errors
@@ -102,8 +113,9 @@ impl Segments {
             }
         }
         let name = |number| self.names.segment(run, number);
-        let listed = self.objects.numbers(&self.names.run(run), known.segments, name).await?;
-        let NumberedObjects { numbers, tags } = listed;
+        let listed =
+            self.objects.numbers(&self.names.run(run), known.segments, usize::MAX, name).await?;
+        let NumberedObjects { numbers, tags, .. } = listed;
         self.note_versions(run, tags);
         let without_gap = numbers.iter().zip(known.segments + 1..).take_while(|(n, due)| *n == due);
         let all = known.segments + without_gap.count() as u64;
@@ -173,7 +185,8 @@ impl Segments {
     ) -> Result<Option<ReadSegment>, LogError> {
         let name = |number| self.names.segment(run, number);
         let from = self.known_end(run).segments;
-        for number in self.objects.numbers(&self.names.run(run), from, name).await?.numbers {
+        let listed = self.objects.numbers(&self.names.run(run), from, usize::MAX, name).await?;
+        for number in listed.numbers {
             let place = Place::Object(number);
             let segment = match self.segment(run, place, after.next()).await {
                 Ok(segment) => segment,

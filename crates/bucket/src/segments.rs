@@ -14,7 +14,7 @@ use retold::log::{EventFault, Fault, LogError, SegmentFault};
 
 use crate::cache::Cache;
 use crate::compaction::Compaction;
-use crate::ledger::Ledger;
+use crate::ledger::{KnownLedger, Ledger};
 use crate::names::Names;
 use crate::objects::Objects;
 use crate::recent::Recent;
@@ -275,13 +275,24 @@ impl Segments {
         first.events.first().cloned().ok_or_else(missing)
     }
 
-    /// All runs, in the order in which they came into the log. If the ledger is damaged, also those that only have
-    /// segments.
+    /// All runs, in the order in which they came into the log.
     ///
     /// # Errors
     /// [`LogError`] if the store cannot be read.
     pub(crate) async fn runs(&self) -> Result<Vec<RunId>, LogError> {
-        match self.ledger.read().await {
+        self.runs_of(self.ledger.read().await).await
+    }
+
+    /// The runs that a ledger has, in the order in which they came into the log. If it is damaged, also those that only have
+    /// segments.
+    ///
+    /// # Errors
+    /// [`LogError`] if the store cannot be read.
+    pub(crate) async fn runs_of(
+        &self,
+        ledger: Result<Arc<KnownLedger>, LogError>,
+    ) -> Result<Vec<RunId>, LogError> {
+        match ledger {
             Ok(known) => return Ok(known.runs()),
             Err(LogError::CorruptLedger { .. }) => {}
             Err(error) => return Err(error),

@@ -79,7 +79,7 @@ fn in_a_bucket_whose_store_fails_now_and_then() {
 }
 
 /// A file with the exchanges of a run.
-fn exchanges(count: u32) -> String {
+pub(super) fn exchanges(count: u32) -> String {
     let line = |n: u32| {
         let asked = format!("What does participant {n} think of {}?", n * 31);
         json!({

@@ -1,7 +1,9 @@
-//! A proxy in front of a store which has a bad day: it answers 503, resets connections, and loses replies.
+//! A proxy in front of a store: it counts what the store is asked, and may make it a bad day, on which requests are answered
+//! with 503, connections are reset, and replies are lost.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rand_chacha::rand_core::Rng;
@@ -34,20 +36,42 @@ const SLOW_DOWN: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Cod
 pub(super) struct FaultProxy {
     server: Server,
     met: Arc<Mutex<BTreeMap<Mishap, u32>>>,
+    requests: Arc<AtomicU64>,
 }
 
 impl FaultProxy {
+    /// One that has a bad day.
     pub(super) fn before(store: SocketAddr, seed: u64) -> Self {
+        let mut rng = rng_for(seed, "mishaps");
+        FaultProxy::with(store, move || MISHAPS.get((rng.next_u64() % 24) as usize).copied())
+    }
+
+    /// One that only counts.
+    pub(super) fn counting(store: SocketAddr) -> Self {
+        FaultProxy::with(store, || None)
+    }
+
+    fn with(
+        store: SocketAddr,
+        mut mishap: impl FnMut() -> Option<Mishap> + Send + 'static,
+    ) -> Self {
         let met: Arc<Mutex<BTreeMap<Mishap, u32>>> = Arc::default();
-        let (mut rng, meeting) = (rng_for(seed, "mishaps"), met.clone());
+        let requests = Arc::new(AtomicU64::new(0));
+        let (meeting, counting) = (met.clone(), requests.clone());
         let server = Server::handler(move |request| {
-            let mishap = MISHAPS.get((rng.next_u64() % 24) as usize).copied();
+            counting.fetch_add(1, Ordering::Relaxed);
+            let mishap = mishap();
             if let Some(mishap) = mishap {
                 *meeting.lock().unwrap().entry(mishap).or_default() += 1;
             }
             answered(store, request, mishap)
         });
-        FaultProxy { server, met }
+        FaultProxy { server, met, requests }
+    }
+
+    /// How many requests there were since this was last asked.
+    pub(super) fn requests(&self) -> u64 {
+        self.requests.swap(0, Ordering::Relaxed)
     }
 
     pub(super) fn address(&self) -> SocketAddr {

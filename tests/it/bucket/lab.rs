@@ -47,6 +47,21 @@ impl Lab {
         Lab { faults, ..lab }
     }
 
+    /// A log in a bucket whose requests are counted.
+    pub(super) fn counted() -> Self {
+        let lab = Lab::bucket();
+        let faults = lab.store.as_ref().map(|moto| FaultProxy::counting(moto.address));
+        Lab { faults, ..lab }
+    }
+
+    /// How many requests a command makes whose machine has nothing of the log.
+    pub(super) fn requests_of(&self, args: &str) -> u64 {
+        let _ = std::fs::remove_dir_all(self.place.path(".cache"));
+        self.faults.as_ref().map(FaultProxy::requests);
+        self.ok(args);
+        self.faults.as_ref().map_or(0, FaultProxy::requests)
+    }
+
     /// The store, without what may stand before it; `None` if it is a folder.
     pub(super) fn moto(&self) -> Option<&Moto> {
         self.store.as_ref()

@@ -11,6 +11,7 @@ mod killed;
 mod lab;
 mod moto;
 mod objects;
+mod requests;
 mod sent_tables;
 mod shards;
 mod tampering;

@@ -54,7 +54,9 @@ impl Tampered<'_> {
 
 const FIRST_OF_LEDGER: &str = "ledger/0000000001.jsonl.zst";
 
-const CASES: [Case; 16] = [
+const LAST_OF_LEDGER: &str = "ledger/0000000004.jsonl.zst";
+
+const CASES: [Case; 17] = [
     Case {
         name: "a byte of a segment is changed",
         tamper: |log| log.changed(log.segment(4), |bytes| bytes[30] ^= 1),
@@ -154,6 +156,15 @@ const CASES: [Case; 16] = [
         name: "an object of the ledger is changed",
         tamper: |log| log.changed(FIRST_OF_LEDGER, |bytes| bytes[20] ^= 1),
         verify: |_| format!("the object {FIRST_OF_LEDGER} was changed"),
+        // Later objects repeat its lines.
+        is_sound: true,
+        log_notices: false,
+        rest_is_read: true,
+    },
+    Case {
+        name: "the last object of the ledger is changed",
+        tamper: |log| log.changed(LAST_OF_LEDGER, |bytes| bytes[20] ^= 1),
+        verify: |_| format!("the object {LAST_OF_LEDGER} was changed"),
         is_sound: false,
         log_notices: true,
         rest_is_read: true,

@@ -6,6 +6,7 @@ mod compaction_tampering;
 mod conformance;
 mod exchanges;
 mod faulty;
+mod ledgers;
 mod model;
 mod races;
 mod repeating;

@@ -1,0 +1,37 @@
+//! How many requests a command makes.
+
+use super::compacting::exchanges;
+use super::lab::Lab;
+
+/// A log with four runs of 5 segments each, and one of them.
+fn lab() -> (Lab, String) {
+    let lab = Lab::counted();
+    lab.place.write("exchanges.jsonl", exchanges(9000));
+    for _ in 0..4 {
+        lab.ok("import exchanges.jsonl --quiet");
+    }
+    let run = lab.json("log")["runs"][1]["run"].as_str().unwrap().to_owned();
+    (lab, run)
+}
+
+#[test]
+#[cfg_attr(not(real_clients), ignore = "scripts/test installs moto")]
+fn one_call_is_shown_and_audited_with_few() {
+    let (lab, run) = lab();
+    // `retold.json`, the ledger and its list, whether the run is compacted, its list, and its segments.
+    for command in ["show", "audit"] {
+        let requests = lab.requests_of(&format!("{command} {run} vote/p_04321"));
+        assert_eq!(requests, 5 + 5, "{command} of a run of 5 segments");
+    }
+    lab.ok("compact");
+    // `retold.json`, the ledger and its list, the directory, and a range of one part.
+    for command in ["show", "audit"] {
+        let requests = lab.requests_of(&format!("{command} {run} vote/p_04321"));
+        assert_eq!(requests, 5, "{command} of a compacted run");
+    }
+    // All of it is in a few segments of the part.
+    for command in ["stats", "replay", "show"] {
+        let requests = lab.requests_of(&format!("{command} {run}"));
+        assert!(requests <= 12, "{command}: {requests}");
+    }
+}
