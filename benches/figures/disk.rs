@@ -83,6 +83,7 @@ fn real(style: &str) {
         shared_budget: None,
         until: None,
         shards_end: None,
+        settings_added: serde_json::Value::Null,
         rehearsal: retold::run::DryRunSettings::default(),
         signal: Signal::default(),
         on_progress: Box::new(|_| {}),

@@ -163,6 +163,7 @@ fn execute_in(
         shared_budget: None,
         until: None,
         shards_end: None,
+        settings_added: serde_json::Value::Null,
         rehearsal: retold::run::DryRunSettings::default(),
         signal: Signal::default(),
         on_progress: Box::new(|_| {}),

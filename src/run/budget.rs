@@ -109,10 +109,17 @@ impl Budget {
         Budget { max_tokens, max_cost, prices, spent: Mutex::default(), shared: None }
     }
 
-    /// The budget of a run that is also counted in one of several runs.
+    /// The budget of a run that is also counted in one of several runs. What these may use together takes the place of what
+    /// each of them may use.
     #[must_use]
     pub fn within(self, shared: Option<Arc<Budget>>) -> Self {
-        Budget { shared, ..self }
+        let Some(of_all) = &shared else { return self };
+        Budget {
+            max_tokens: self.max_tokens.filter(|_| of_all.max_tokens.is_none()),
+            max_cost: self.max_cost.filter(|_| of_all.max_cost.is_none()),
+            shared,
+            ..self
+        }
     }
 
     /// No limits.

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::abandon::its_end;
 use super::budget::Budget;
@@ -92,6 +92,7 @@ pub async fn execute(
         shared_budget,
         until,
         shards_end,
+        settings_added,
         rehearsal,
         signal,
         on_progress,
@@ -173,7 +174,7 @@ pub async fn execute(
         rehearsing: RefCell::new(Rehearsing::default()),
         model: model.clone(),
     });
-    if let Err(stop) = begin(&core, mode, started, began).await {
+    if let Err(stop) = begin(&core, mode, started, began, settings_added).await {
         return ended(&core, experiment, Err(stop), Report::default(), &log, watch).await;
     }
     let (result, report) = experiment.run_any(Handle(core.clone())).await;
@@ -185,6 +186,7 @@ async fn begin(
     mode: Mode,
     started: RunStarted,
     began: Option<(Time, RunStarted)>,
+    settings: Value,
 ) -> Result<(), Stop> {
     let run = core.run;
     let (time, event) = match mode {
@@ -200,7 +202,7 @@ async fn begin(
             }
             let info = core.model.as_ref().map(|m| m.info());
             let model = json!(info);
-            let (program, settings) = (started.program, json!(null));
+            let program = started.program;
             let resumed = RunResumed { model, program, retry_failed: false, settings };
             (clock::now(), Event::RunResumed(resumed))
         }

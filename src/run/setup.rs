@@ -58,6 +58,8 @@ pub struct Setup {
     /// For a run that is merged from shards: the mark with which its shards end. Only after it is a model asked; without it,
     /// every answer is one of theirs.
     pub shards_end: Option<String>,
+    /// For a run that continues: what is added to its settings from now on, in their form; null if nothing is.
+    pub settings_added: Value,
     /// For a rehearsal: what differs besides the experiment's settings.
     pub rehearsal: DryRunSettings,
     /// Asks the run to stop.
@@ -127,6 +129,7 @@ impl Setup {
             shared_budget: None,
             until: None,
             shards_end: None,
+            settings_added: Value::Null,
             rehearsal: DryRunSettings::default(),
             signal: Signal::default(),
             on_progress: Box::new(|_| {}),

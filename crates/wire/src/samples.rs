@@ -6,6 +6,7 @@ use std::sync::Arc;
 use retold::event::Event;
 use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use retold::log::{CallTable, CheckedReader, Index, Log, LogError, Reader, each_event_at};
+use retold::run::resumptions;
 
 use crate::departure::Departure;
 use crate::failures::{FailedAttempt, FailureReplay};
@@ -14,7 +15,6 @@ use crate::readers::{Readers, SharedEvent};
 use crate::recorded::how_it_travelled;
 use crate::replay_queue::{Attempt, RecordedSample};
 use crate::restored_request::restored;
-use crate::resumptions::resumptions;
 use crate::rules::Rules;
 use crate::transmission::{BodyEnd, Transmission};
 

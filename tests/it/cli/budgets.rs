@@ -29,6 +29,16 @@ fn a_run_stops_at_its_token_limit_and_continues_with_a_higher_one() {
     let resume = format!("run --resume latest --quiet --base-url {url}");
     assert_eq!(place.run(&format!("{resume} --max-tokens 28")).code, 4);
     assert_eq!(server.received().len(), 4);
+    // It keeps that one, too, however it is named.
+    for named in ["latest", "small.yaml"] {
+        let (resumed, _) = place.json(&format!("run {named} --resume --base-url {url}"));
+        assert_eq!(resumed["error"], "the run has used 28 tokens, and max_tokens is 28");
+    }
+    // Unless its config says something new.
+    let more = "run small.yaml --set limits.max_tokens=35";
+    let said = place.run(&format!("{more} --resume --quiet --base-url {url}"));
+    assert!(said.err.contains("max_tokens is 35"), "{}", said.err);
+    assert_eq!(server.received().len(), 5);
     assert_eq!(place.run(&format!("{resume} --max-tokens 42")).code, 0, "just enough");
     assert_eq!(server.received().len(), 6);
     place.ok("replay latest");

@@ -296,7 +296,7 @@ fn the_command_that_continues_names_the_key_again() {
     {
         let said =
             place.run(&format!("run small.yaml --new --base-url {url} {given} --max-tokens 1"));
-        let command = format!("--base-url {url} {said_again} --max-tokens N`");
+        let command = format!("--base-url {url} {said_again} --max-tokens 8`");
         assert!(said.err.contains(&command), "{given}: {}", said.err);
         assert!(!format!("{}{}", said.out, said.err).contains("sk-"), "{}", said.err);
     }

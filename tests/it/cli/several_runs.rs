@@ -148,6 +148,10 @@ fn limits_count_over_all_and_a_resume_continues_those_that_are_left() {
     assert_eq!(stopped.code, 4, "{}{}", stopped.out, stopped.err);
     let said = "the runs of this command have used ";
     assert_eq!(stopped.err.matches(said).count(), 2, "both stop: {}", stopped.err);
+    let both = "  retold run --resume exp_001_control exp_001_treatment";
+    let next =
+        format!("{both} --base-url {url} --max-tokens 140   continue within a higher limit\n");
+    assert!(stopped.out.contains(&next), "{}", stopped.out);
     let used = tokens(&place);
     assert!((70..140).contains(&used), "little more than both may use: {used}");
     assert!(!place.path("outputs/exp_001_control").exists());
@@ -178,6 +182,29 @@ fn limits_count_over_all_and_a_resume_continues_those_that_are_left() {
         said.err
     );
     assert!(said.out.starts_with("2 runs: 2 finished\n"), "{}", said.out);
+}
+
+/// The flag takes the place of the limits in configs, which are otherwise those of each run.
+#[test]
+fn a_limit_of_the_command_replaces_those_of_configs() {
+    let place = pair();
+    for name in ["exp_001_control", "exp_001_treatment"] {
+        let config = format!("{name}.yaml");
+        place.write(&config, place.read(&config) + "\nlimits: {max_tokens: 10}\n");
+    }
+    let stopped = place.run(&format!("{BOTH} -q"));
+    assert_eq!(stopped.code, 4, "{}", stopped.out);
+    assert_eq!(stopped.err.matches("and max_tokens is 10\n").count(), 2, "{}", stopped.err);
+    // Each command that is printed continues its run.
+    let next: Vec<&str> = stopped.out.lines().filter(|line| line.contains("--resume")).collect();
+    assert_eq!(next.len(), 2, "{}", stopped.out);
+    for line in next {
+        let command = line.split("   ").find(|part| part.contains("--resume")).unwrap();
+        let more = place.json(command.trim().strip_prefix("retold ").unwrap()).0;
+        assert!(more["model_calls"].as_u64().unwrap() > 0, "{command}: {more}");
+    }
+    let (all, code) = place.json(&format!("{BOTH} --resume -q --max-tokens 1000000"));
+    assert_eq!((code, &all["runs"][1]["outcome"]), (0, &"finished".into()), "{all}");
 }
 
 fn tokens(place: &Place) -> u64 {

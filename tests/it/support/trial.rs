@@ -61,6 +61,7 @@ impl Trial {
             shared_budget: None,
             until: None,
             shards_end: None,
+            settings_added: serde_json::Value::Null,
             rehearsal: retold::run::DryRunSettings::default(),
             signal: self.signal.clone(),
             on_progress: Box::new(|_| {}),

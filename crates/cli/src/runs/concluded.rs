@@ -13,7 +13,7 @@ use crate::runs::stopped::{is_left, stopped};
 use crate::select::SIMULATED;
 use retold::id::RunId;
 use retold::log::Log;
-use retold::run::{ExecutionResult, Finish, Progress, Stop};
+use retold::run::{ExecutionResult, Finish, OverBudget, Progress, Stop};
 use retold_study::study::SettingsOf;
 
 /// A run that has ended, its outputs written, and what is said of it.
@@ -25,6 +25,8 @@ pub(crate) struct ConcludedRun {
     pub(crate) name: String,
     /// The command that continues it, without the program's name.
     pub(crate) go_on: String,
+    /// Its options, each after a space: servers to be named again, and a higher limit.
+    pub(crate) options: String,
     pub(crate) experiment: String,
     /// Whether parsers of the study decided, which may have later versions.
     pub(super) has_parsers: bool,
@@ -54,6 +56,13 @@ impl ConcludedRun {
             Finish::Stopped(stop) if is_left(stop) => "left",
             Finish::Stopped(_) => "stopped",
         }
+    }
+
+    /// Whether it stopped because the runs of the command had used up what they may use together.
+    pub(crate) fn is_limited_with_others(&self) -> bool {
+        use OverBudget::{CostOfAll, TokensOfAll};
+        let Finish::Stopped(Stop::OverBudget(over)) = &self.ended.finish else { return false };
+        matches!(over, TokensOfAll { .. } | CostOfAll { .. })
     }
 
     /// The object that a program reads.

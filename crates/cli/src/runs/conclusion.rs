@@ -12,6 +12,7 @@ use crate::runs::shards::merge_command;
 use crate::runs::shortfalls::{
     FailedCallHints, no_result, some_failed, some_unfinished, some_unreadable, too_many_failed,
 };
+use crate::runs::stopped::raised;
 use crate::runs::unfinished_shards::{hints_for_call, merge_again, next_steps};
 use crate::select;
 use retold::id::RunId;
@@ -112,11 +113,13 @@ impl RunConclusion {
             false if !hints.is_empty() => None,
             false => next_steps(reader.as_mut(), &started)?,
         };
+        let raised = match &ended.finish {
+            Finish::Stopped(stop) => raised(stop),
+            _ => None,
+        };
+        let options = servers + raised.as_deref().unwrap_or_default();
         let go_on = match hints.is_empty() && (is_finished || shard_steps.is_none()) {
-            true => {
-                let go_on = continuation::command(global.studies, &started, &name);
-                format!("{go_on}{servers}")
-            }
+            true => continuation::command(global.studies, &started, &name) + &options,
             // No model is asked for what its shards would have asked.
             false => merge_again(reader.as_mut(), &started)?,
         };
@@ -127,6 +130,7 @@ impl RunConclusion {
             run,
             name,
             go_on,
+            options,
             has_parsers: has_parsers(&experiment, global),
             experiment,
             simulated,

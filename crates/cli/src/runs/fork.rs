@@ -100,6 +100,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         prices: model.prices()?,
         model: Some(answerer),
         until: None,
+        settings_added: serde_json::Value::Null,
         trace: None,
     };
     let (is_finished, claims) = (false, Vec::new());

@@ -12,6 +12,7 @@ pub(crate) mod figures;
 pub(crate) mod folder;
 pub(crate) mod fork;
 mod kept;
+pub(crate) mod limits_so_far;
 pub(crate) mod live;
 pub(crate) mod merge;
 pub(crate) mod original;

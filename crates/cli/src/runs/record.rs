@@ -179,6 +179,7 @@ impl PreparedRecording {
             prices: model.prices()?,
             model: Some(answerer),
             until,
+            settings_added: serde_json::Value::Null,
             trace: None,
         };
         Ok(PendingRun { execution, conclusion, is_finished: false, is_played, claims })

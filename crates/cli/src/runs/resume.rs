@@ -7,6 +7,7 @@ use crate::runs::conclusion::RunConclusion;
 use crate::runs::config::{NamedConfig, drawn_seed_of, is_of};
 use crate::runs::continuation;
 use crate::runs::folder::{FolderArgs, OutputFolder};
+use crate::runs::limits_so_far::LimitsSoFar;
 use crate::runs::original;
 use crate::runs::pending::PendingRun;
 use crate::runs::person::{is_played, with_person};
@@ -39,8 +40,11 @@ pub(crate) fn resume(resuming: Resuming, global: &Global) -> Result<PendingRun, 
     let RunSelection { log, run } = &resuming.selected;
     let started = select::started(log.reader()?.as_mut(), *run)?;
     let mut settings = settings_of(global.studies, &started)?;
+    let limits = &mut settings.runtime.limits;
+    let so_far = LimitsSoFar::read(log.reader()?.as_mut(), *run, *limits)?;
+    *limits = so_far.last();
     resuming.model.apply(global.studies, &started.experiment, &mut settings)?;
-    continued(resuming, started, settings, SettingsOf::Run, global)
+    continued(resuming, started, settings, &so_far, SettingsOf::Run, global)
 }
 
 /// Continues the run of a log that is named, or else the last one that is unfinished, if it is a study's.
@@ -167,9 +171,10 @@ impl SameStudy {
         // What it drew at its start is not drawn again.
         let mut study = config.as_of(global.studies, study, &started)?;
         // A flag that limited the run limits it also when it is continued by its config.
-        let (limits, earlier) = (&mut study.settings.runtime.limits, of_run.runtime.limits);
-        limits.max_tokens = limits.max_tokens.or(earlier.max_tokens);
-        limits.max_cost = limits.max_cost.or(earlier.max_cost);
+        let so_far = LimitsSoFar::read(log.reader()?.as_mut(), run, of_run.runtime.limits)?;
+        let limits = &mut study.settings.runtime.limits;
+        limits.max_tokens = so_far.or_of_config(limits.max_tokens, |limits| limits.max_tokens);
+        limits.max_cost = so_far.or_of_config(limits.max_cost, |limits| limits.max_cost);
         model.apply(global.studies, &study.experiment, &mut study.settings)?;
         let mut now = as_json(&study.settings.experiment)?;
         global.studies.take_over(&study.experiment, &mut now, &recorded);
@@ -188,7 +193,7 @@ impl SameStudy {
         study.settings.experiment = recorded.into();
         let selected = RunSelection { log: log.clone(), run };
         let resuming = Resuming { selected, folder, model, seat: None };
-        continued(resuming, started, study.settings, SettingsOf::Config, global)
+        continued(resuming, started, study.settings, &so_far, SettingsOf::Config, global)
     }
 }
 
@@ -205,6 +210,7 @@ fn continued(
     resuming: Resuming,
     started: RunStarted,
     settings: StudySettings,
+    so_far: &LimitsSoFar,
     settings_of: SettingsOf,
     global: &Global,
 ) -> Result<PendingRun, CliError> {
@@ -260,6 +266,7 @@ fn continued(
         run,
         mode: Mode::Resume,
         started,
+        settings_added: so_far.added(settings.runtime.limits),
         settings,
         prices: model.prices()?,
         model: answerer,

@@ -38,6 +38,8 @@ pub(crate) struct StudyExecution {
     pub(crate) model: Option<Answerer>,
     /// The phase after which it stops; `None` if it goes on to its end.
     pub(crate) until: Option<String>,
+    /// For a run that continues: what is added to its settings.
+    pub(crate) settings_added: Value,
     /// Where its phases are reported; `None` if nowhere.
     pub(crate) trace: Option<TraceTo>,
 }
@@ -61,6 +63,7 @@ impl StudyExecution {
             prices,
             model: None,
             until: None,
+            settings_added: Value::Null,
             trace: None,
         }
     }
@@ -200,8 +203,18 @@ impl ReadyExecution {
         together: &Together<'_>,
         global: &Global,
     ) -> Result<Self, CliError> {
-        let StudyExecution { log, run, mode, started, settings, prices, model, until, trace } =
-            session;
+        let StudyExecution {
+            log,
+            run,
+            mode,
+            started,
+            settings,
+            prices,
+            model,
+            until,
+            settings_added,
+            trace,
+        } = session;
         if mode == Mode::Resume {
             refuse_closed(&log, run)?;
         }
@@ -230,6 +243,7 @@ impl ReadyExecution {
             shared_budget: together.shared_budget.clone(),
             until,
             shards_end,
+            settings_added,
             rehearsal,
             signal: together.signal.clone(),
             on_progress: together.display.of_run(number),

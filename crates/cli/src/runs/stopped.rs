@@ -10,8 +10,8 @@ pub(super) fn is_left(stop: &Stop) -> bool {
     matches!(stop, Stop::Model { failure, .. } if failure.kind == FailureKind::Left)
 }
 
-/// The error for an execution that stopped, with what to do next: the command that continues it,
-/// without the program's name.
+/// The error for an execution that stopped, with what to do next: the command that continues it, without the program's name
+/// and with any limit that it has to raise.
 pub(crate) fn stopped(ended: ExecutionResult, go_on: &str) -> Option<CliError> {
     let Finish::Stopped(stop) = ended.finish else { return None };
     match stop {
@@ -30,12 +30,9 @@ pub(crate) fn stopped(ended: ExecutionResult, go_on: &str) -> Option<CliError> {
                 let hint = make_room(*why, go_on);
                 return Some(CliError::new(Status::Io, stop.to_string()).hint(hint));
             }
-            if let Stop::OverBudget(over) = &stop
-                && let Some(flag) = flag_of(over)
-            {
+            if raised(&stop).is_some() {
                 let hint = format!(
-                    "everything recorded so far is kept and counts: `retold {go_on} {flag}` continues with a \
-                     higher limit"
+                    "everything recorded so far is kept and counts: `retold {go_on}` continues with a higher limit"
                 );
                 return Some(CliError::from(stop).hint(hint));
             }
@@ -52,11 +49,25 @@ pub(crate) fn stopped(ended: ExecutionResult, go_on: &str) -> Option<CliError> {
     }
 }
 
-/// The flag that raises the limit that was reached.
-fn flag_of(over: &OverBudget) -> Option<&'static str> {
-    match over {
-        OverBudget::Tokens { .. } | OverBudget::TokensOfAll { .. } => Some("--max-tokens N"),
-        OverBudget::Cost { .. } | OverBudget::CostOfAll { .. } => Some("--max-cost DOLLARS"),
+/// The option that raises the limit which was reached: twice as much, or as often twice as it takes to go on. `None` if no
+/// limit was reached that an option raises.
+pub(super) fn raised(stop: &Stop) -> Option<String> {
+    let Stop::OverBudget(over) = stop else { return None };
+    match *over {
+        OverBudget::Tokens { used, max } | OverBudget::TokensOfAll { used, max } => {
+            let mut more = max.max(1).saturating_mul(2);
+            while more <= used {
+                more = more.saturating_mul(2);
+            }
+            Some(format!(" --max-tokens {more}"))
+        }
+        OverBudget::Cost { used, max } | OverBudget::CostOfAll { used, max } => {
+            let mut more = 2.0 * max.max(1e-6);
+            while more <= used {
+                more *= 2.0;
+            }
+            Some(format!(" --max-cost {more}"))
+        }
         _ => None,
     }
 }
@@ -75,7 +86,18 @@ fn make_room(why: NoRoom, go_on: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{NoRoom, make_room};
+    use super::{NoRoom, OverBudget, make_room, raised};
+
+    #[test]
+    fn a_limit_is_raised_above_what_was_used() {
+        let tokens = |used, max| raised(&OverBudget::Tokens { used, max }.into());
+        assert_eq!(tokens(950, 900).as_deref(), Some(" --max-tokens 1800"));
+        assert_eq!(tokens(1800, 900).as_deref(), Some(" --max-tokens 3600"));
+        let cost = |used, max| raised(&OverBudget::CostOfAll { used, max }.into());
+        assert_eq!(cost(0.31, 0.15).as_deref(), Some(" --max-cost 0.6"));
+        assert_eq!(cost(0.0, 0.0).as_deref(), Some(" --max-cost 0.000002"));
+        assert_eq!(raised(&OverBudget::Uncounted.into()), None);
+    }
 
     #[test]
     fn a_full_disk_names_the_command_that_continues() {

@@ -1,5 +1,6 @@
 //! One summary of the runs of a command: how each ended, what it cost, its first headline figure, and what to do next.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -188,11 +189,17 @@ fn text(runs: &[RunSummary]) -> String {
 fn next_steps(runs: &[RunSummary]) -> String {
     let retold = begins();
     let (mut finished, mut unfinished) = (Vec::new(), Vec::new());
+    // By their options.
+    let mut limited: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for RunSummary { name, found_by, concluded, .. } in runs {
         let Ok(concluded) = concluded else { continue };
         match concluded.outcome() {
             "finished" => finished.push(found_by.as_str()),
             "abandoned" => {}
+            // Continued one by one, each could use up the limit.
+            _ if concluded.is_limited_with_others() => {
+                limited.entry(&concluded.options).or_default().push(found_by);
+            }
             _ => unfinished.push((name, &concluded.go_on)),
         }
     }
@@ -200,6 +207,13 @@ fn next_steps(runs: &[RunSummary]) -> String {
     // Writing to a string cannot fail, here and below.
     for (name, go_on) in &unfinished {
         let _ = writeln!(text, "  {retold} {go_on}   continue {name} where it stopped");
+    }
+    for (options, names) in &limited {
+        let names = names.join(" ");
+        let _ = writeln!(
+            text,
+            "  {retold} run --resume {names}{options}   continue within a higher limit"
+        );
     }
     let all = finished.join(" ");
     if !finished.is_empty() {
@@ -214,5 +228,6 @@ fn next_steps(runs: &[RunSummary]) -> String {
     if is_one && (2..=COMPARED).contains(&finished.len()) {
         let _ = writeln!(text, "  {retold} report {all} -o report.html");
     }
-    if finished.is_empty() && unfinished.is_empty() { String::new() } else { text }
+    let is_nothing = finished.is_empty() && unfinished.is_empty() && limited.is_empty();
+    if is_nothing { String::new() } else { text }
 }

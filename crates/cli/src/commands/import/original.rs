@@ -197,6 +197,7 @@ impl Execution {
             prices: Prices::default(),
             model: Some(model),
             until: None,
+            settings_added: serde_json::Value::Null,
             trace: None,
         };
         let ended = begun(session::go(session, global)?, &log, run)?;

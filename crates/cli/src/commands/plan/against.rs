@@ -55,6 +55,7 @@ pub(super) fn show(
         prices: Prices::default(),
         model,
         until: None,
+        settings_added: serde_json::Value::Null,
         trace: None,
     };
     let found = match session::rehearse(session, rehearsal, global)?.finish {

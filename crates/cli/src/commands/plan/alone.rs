@@ -96,6 +96,7 @@ fn simulated(
         prices: Prices::default(),
         model: Some(model),
         until: None,
+        settings_added: serde_json::Value::Null,
         trace: None,
     };
     match session::go(session, global)?.finish {

@@ -14,7 +14,6 @@ use crate::select;
 use crate::select::{RunSelection, SIMULATED};
 use crate::views::departures::{departures_json, departures_text};
 use retold::id::RunId;
-use retold::model::Prices;
 use retold::run::{DryRun, DryRunSettings, Finish, Mode, Stop};
 use retold_study::at_once::PromptTooLong;
 use retold_study::error::ExperimentError;
@@ -39,9 +38,7 @@ pub(crate) fn run(
     if let Err(ExperimentError::BadSettings { source, .. }) = built {
         return Err(wrong(&source, folder, &replaced));
     }
-    let (mode, prices, model) = (Mode::Rehearse, Prices::default(), None);
-    let (until, trace) = (None, None);
-    let session = StudyExecution { log, run, mode, started, settings, prices, model, until, trace };
+    let session = StudyExecution::without_model(log, run, Mode::Rehearse, started, settings);
     let rehearsal = match session::rehearse(session, DryRunSettings::default(), global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
         // If a prompt cannot be built, its template is wrong.
