@@ -31,7 +31,7 @@ from ._errors import (
     StartFailed,
     UnusedAnswers,
 )
-from ._log import Log, Parsed, RecordedRun, Table, open, parse, run_named
+from ._log import Log, Parsed, RecordedRun, Table, open, parse
 from ._rules import Replacements, rules
 from ._run import Run
 from ._version import VERSION
@@ -132,7 +132,7 @@ def replay(
     ``replace`` are added to those of the run: with them, a recording can be replayed whose program puts the time into its
     prompts. ``unused`` is what becomes of answers that nobody asked for: ``error``, ``warn`` or ``ignore``.
     """
-    arguments = ["--log", os.fspath(log), "replay", run_named(log, run)]
+    arguments = ["--log", os.fspath(log), "replay", run]
     if skip_errors:
         arguments.append("--skip-errors")
     if shared:
@@ -166,7 +166,7 @@ def resume(
 
     ``max_cost`` counts what the run has cost so far, too. ``ignore`` and ``replace`` are added to those of the run.
     """
-    arguments = ["--log", os.fspath(log), "record", "--resume", run_named(log, run)]
+    arguments = ["--log", os.fspath(log), "record", "--resume", run]
     if retry_failed:
         arguments.append("--retry-failed")
     arguments += rules(ignore, replace)
@@ -191,7 +191,7 @@ def fork(
 
     ``ignore`` and ``replace`` are added to those of the other run.
     """
-    arguments = ["--log", os.fspath(log), "fork", run_named(log, run)]
+    arguments = ["--log", os.fspath(log), "fork", run]
     if retry_failed:
         arguments.append("--retry-failed")
     arguments += rules(ignore, replace)

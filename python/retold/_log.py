@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from typing import Any, NamedTuple, overload
@@ -161,14 +160,6 @@ def _labels(row: Row) -> Row:
 def open(log: str | os.PathLike[str]) -> Log:
     """A log to be read. It is not changed."""
     return Log(log)
-
-
-def run_named(log: str | os.PathLike[str], name: str) -> str:
-    """A run as the program takes it: by its id where its name looks like a file's."""
-    if not re.search(r"[/\\.]", name):
-        return name
-    named = [row["run"] for row in Log(log).runs() if row["name"] == name]
-    return named[-1] if named else name
 
 
 class Parsed(NamedTuple):

@@ -1,6 +1,7 @@
 """Tables of a log in the libraries that people analyse with."""
 
 import subprocess
+from pathlib import Path
 
 import duckdb
 import openai
@@ -83,6 +84,17 @@ def test_a_folder_of_runs_is_read_as_one(study, tmp_path):
     (by_duckdb,) = duckdb.sql(f"SELECT count(*), sum(completion_tokens), count(DISTINCT run) FROM '{exchanges}/*.parquet'").fetchall()
     assert by_duckdb == (21, frame["completion_tokens"].sum(), 2)
     assert (len(scanned), scanned["completion_tokens"].sum(), scanned["run"].n_unique()) == by_duckdb
+
+
+def test_a_run_of_a_study_has_the_name_of_its_folder(log):
+    from retold._program import program
+
+    config = Path(__file__).parents[2] / "config" / "public_goods_small.yaml"
+    record = [program(), "--log", log, "run", config, "--quiet", "--no-outputs", "--set", "games=2"]
+    subprocess.run(record, check=True, stdout=subprocess.DEVNULL)
+    study = retold.open(log)
+    assert [row["name"] for row in study.runs()] == ["public_goods_small"]
+    assert len(study.decisions("public_goods_small")) == len(study.decisions()) > 0
 
 
 def test_a_run_that_there_is_not(study):

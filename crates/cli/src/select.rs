@@ -21,7 +21,7 @@ use retold::log::{
     CheckedReader, Fault, Finding, Log, LogError, MemoryBackend, Reader, RunHead, SqliteBackend,
     Verification, verify_run,
 };
-use retold::run::clock;
+use retold::run::{LATEST, clock};
 use retold_archive::{
     Archive, Damage, FindError, RunMatch, RunView, first_untrusted, open_store, up_to,
 };
@@ -190,7 +190,7 @@ pub(crate) fn run_of(log: Log, name: &str, global: &Global) -> Result<RunSelecti
 
 /// The run that a user names, in the log or in a recording, which must be whole. Neither is changed.
 pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<RunSelection, CliError> {
-    match looks_like_a_file(name) {
+    match names_a_file(global, name) {
         true => recorded(name),
         false => run_of(open_to_read(global)?, name, global),
     }
@@ -198,7 +198,7 @@ pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<RunSelection, C
 
 /// The same for a command that only reads it.
 pub(crate) fn to_read(global: &Global, name: &str) -> Result<RunSelection, CliError> {
-    match looks_like_a_file(name) {
+    match names_a_file(global, name) {
         true => recorded_to_damage(name),
         false => run_of(open_to_read(global)?, name, global),
     }
@@ -284,7 +284,7 @@ impl RunSource {
 
 /// The run that a user names, in the log or in a recording, or a file of exchanges.
 pub(crate) fn source(global: &Global, name: &str) -> Result<RunSource, CliError> {
-    match looks_like_a_file(name) {
+    match names_a_file(global, name) {
         true => answers_of_file(name, read_whole),
         false => answers_of(run(global, name)?),
     }
@@ -292,7 +292,7 @@ pub(crate) fn source(global: &Global, name: &str) -> Result<RunSource, CliError>
 
 /// The same for a command that only reads it.
 pub(crate) fn source_to_read(global: &Global, name: &str) -> Result<RunSource, CliError> {
-    match looks_like_a_file(name) {
+    match names_a_file(global, name) {
         true => answers_of_file(name, read_to_damage),
         false => answers_of(run_of(open_to_read(global)?, name, global)?),
     }
@@ -341,7 +341,7 @@ fn each_named<T>(
 ) -> Result<Vec<T>, CliError> {
     let mut opened: Option<Log> = None;
     let mut named = |name: &String| {
-        if looks_like_a_file(name) {
+        if names_a_file(global, name) {
             return of_file(name);
         }
         let log = match &opened {
@@ -463,12 +463,26 @@ fn unusable(error: ImportError) -> CliError {
     error
 }
 
-/// A run is hex digits or `latest`. Anything with a dot or slash is a file, and so is the name of
-/// an existing file that could not be a run's. (A file named `latest` or `cafe` is given as
-/// `./cafe`.)
-pub(crate) fn looks_like_a_file(name: &str) -> bool {
-    let could_be_a_run = name == "latest" || name.chars().all(|c| c.is_ascii_hexdigit());
-    name.contains(['.', '/', '\\']) || !could_be_a_run && Path::new(name).is_file()
+/// Whether a text means a file rather than a run of the log. What could be an id is a run, and so is `latest` (a file named
+/// `cafe` is given as `./cafe`). Anything else is a file if there is one, and else a run if one has this name. What is neither
+/// is a file if it looks like one, with a dot or a slash.
+pub(crate) fn names_a_file(global: &Global, name: &str) -> bool {
+    if name == LATEST || name.chars().all(|c| c.is_ascii_hexdigit()) {
+        return false;
+    }
+    let path = Path::new(name);
+    // A pipe is a file as well.
+    (path.exists() && !path.is_dir())
+        || name.contains(['.', '/', '\\']) && !names_a_run(global, name)
+}
+
+/// Whether a run of the log has this name. A log that cannot be read is reported when it is opened for something else.
+fn names_a_run(global: &Global, name: &str) -> bool {
+    let archive = Archive::open(&global.log, global.sqlite());
+    let name_of = |started: &RunStarted| global.studies.run_name(started);
+    archive.is_ok_and(|archive| {
+        retold_archive::find(archive.backend().as_ref(), name, &name_of).is_ok()
+    })
 }
 
 /// Runs without repetitions, which a note names.

@@ -37,7 +37,7 @@ pub(crate) fn run_ids(
         };
         let id = |name: &String| {
             let found =
-                find(archive.backend().as_ref(), name, &program_name).map_err(value_error)?;
+                find(archive.backend().as_ref(), name, &recorded_name).map_err(value_error)?;
             Ok(found.head.run.to_string())
         };
         names.iter().map(id).collect()
@@ -139,10 +139,10 @@ impl RecordBatchReader for Batches {
     }
 }
 
-/// The name of a program's run. Those of studies, whose settings only the studies can read, are found by their ids: the
-/// studies would double the size of the module.
-fn program_name(started: &RunStarted) -> Option<String> {
-    started.program_name().map(str::to_owned)
+/// The name that is recorded with a run. Of studies' runs that were recorded before names were, only the studies know it, and
+/// they would double the size of the module.
+fn recorded_name(started: &RunStarted) -> Option<String> {
+    started.name().map(str::to_owned)
 }
 
 fn opened(log: &Path) -> PyResult<Archive> {
@@ -151,7 +151,7 @@ fn opened(log: &Path) -> PyResult<Archive> {
 
 /// A run up to what can be trusted of it. Its row in the list of runs needs only its beginning and its end.
 fn trusted(archive: &Archive, name: &str, table: Table) -> PyResult<(SharedBackend, RunId)> {
-    let found = find(archive.backend().as_ref(), name, &program_name).map_err(value_error)?;
+    let found = find(archive.backend().as_ref(), name, &recorded_name).map_err(value_error)?;
     let (backend, run) = (archive.backend().clone(), found.head.run);
     if table == Table::Runs {
         return Ok((backend, run));

@@ -66,8 +66,7 @@ impl ReportPage {
         };
         let Some(RunPart { summary, .. }) = self.runs.first() else { return runs };
         let started = &summary.started;
-        let name =
-            |part: &RunPart| part.summary.started.settings["name"].as_str().map(str::to_owned);
+        let name = |part: &RunPart| part.summary.started.name().map(str::to_owned);
         // A name is what all runs have in common.
         let named = self.runs.first().and_then(name);
         let named =

@@ -1,6 +1,6 @@
 //! The name of a run: the one that a program was given, or that of the folder which a study's run writes.
 
-use retold::event::{PROGRAM, RunStarted};
+use retold::event::{RUN_NAME, RunStarted};
 use serde_json::Value;
 
 use crate::settings::ExperimentSettings;
@@ -23,10 +23,11 @@ pub fn numbered(name: &str, number: u32) -> String {
 
 impl Studies {
     /// The name of a run, by which commands find it. Runs whose settings name no outputs have none, unless they are shards,
-    /// and neither have forks: their settings name the folder of their parent, which they do not write.
+    /// and neither have forks: their settings name the folder of their parent, which they do not write. The name is recorded;
+    /// of older runs, it follows from the settings.
     pub fn run_name(&self, started: &RunStarted) -> Option<String> {
-        if started.experiment == PROGRAM {
-            return started.program_name().map(str::to_owned);
+        if let Some(name) = started.name() {
+            return Some(name.to_owned());
         }
         if started.forked_from.is_some() {
             return None;
@@ -39,5 +40,13 @@ impl Studies {
             None => settings.shard().map(|_| settings.named(started.experiment.clone()))?,
         };
         Some(numbered(&name, folder_number(&started.settings).unwrap_or(1)))
+    }
+
+    /// Adds its name to the settings of a run that begins, so that readers without the studies find it, too.
+    pub fn record_name(&self, started: &mut RunStarted) {
+        let name = self.run_name(started);
+        if let (Some(name), Some(settings)) = (name, started.settings.as_object_mut()) {
+            settings.insert(RUN_NAME.to_owned(), name.into());
+        }
     }
 }

@@ -48,7 +48,7 @@ impl RunRow {
         let forked_from = started.forked_from.map(|from| from.run.to_string());
         vec![
             (&**run).into(),
-            Cell::maybe(started.settings["name"].as_str()),
+            Cell::maybe(started.name()),
             (&*started.experiment).into(),
             Cell::json(&started.settings),
             Cell::json(&started.model),

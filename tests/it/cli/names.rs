@@ -256,6 +256,34 @@ fn a_name_is_that_of_the_last_run_that_asked_something() {
     assert!(said.err.contains(&format!("record --resume {} ", &cut[..8])), "{}", said.err);
 }
 
+/// A name may look like a file's; a file that exists comes first.
+#[test]
+fn a_name_with_dots_and_slashes_finds_its_run() {
+    let place = Place::new();
+    let upstream = Server::handler(|_| Reply::chat("hello"));
+    for name in ["gpt-4.1", "pilots/3", "answers.jsonl"] {
+        let mut command = place.command();
+        command.args(["record", "--name", name, "--", "sh", "-c", ASK]);
+        let said = Said::ended(command.env("OPENAI_BASE_URL", upstream.base_url()));
+        assert_eq!(said.code, 0, "{}", said.err);
+    }
+    let runs = place.json("log").0["runs"].clone();
+    for run in runs.as_array().unwrap() {
+        let (name, id) = (run["name"].as_str().unwrap(), &run["run"]);
+        for command in ["show", "stats", "log", "verify"] {
+            assert_eq!(place.json(&format!("{command} {name}")).0["run"], *id, "{command} {name}");
+        }
+        assert!(place.ok(&format!("export {name}")).contains(id.as_str().unwrap()));
+        let mut replay = place.command();
+        let said = Said::ended(replay.args(["replay", name, "--", "sh", "-c", ASK]));
+        assert_eq!(said.code, 0, "{}", said.err);
+    }
+    place.ok("export gpt-4.1 answers.jsonl");
+    assert_eq!(place.json("show answers.jsonl").0["run"], runs[0]["run"]);
+    let said = place.run("show gpt-4.2");
+    assert!(said.code == 3 && said.err.contains("gpt-4.2"), "{}", said.err);
+}
+
 /// A run cannot have a name that commands read as something else.
 #[test]
 fn a_name_that_would_not_find_the_run_is_refused() {

@@ -30,6 +30,9 @@ fn a_study_is_found_by_the_name_of_its_folder() {
         assert_eq!(place.json(&format!("log {name} --most 1")).0["run"], *id);
         assert_eq!(place.json(&format!("verify {name}")).0["run"], *id);
     }
+    // The name is recorded, for readers that do not know the study.
+    let listed = place.ok("table exp_001_control exp_001_treatment --table runs");
+    assert!(listed.contains("exp_001_control") && listed.contains("exp_001_treatment"), "{listed}");
     let compared = place.json("diff exp_001_control exp_001_treatment").0;
     assert_eq!(compared["one"], runs[0]["run"], "{compared}");
     // The folder's number belongs to the name.

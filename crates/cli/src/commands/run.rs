@@ -11,7 +11,7 @@ use crate::runs::folder::FolderArgs;
 use crate::runs::record::{StudyRecording, record};
 use crate::runs::resume::{same_study, this_run};
 use crate::runs::several::{SeveralRuns, run_all};
-use crate::select::{self, looks_like_a_file};
+use crate::select::{self, names_a_file};
 use retold_study::shard::Shard;
 
 /// Record runs of studies, or continue interrupted ones.
@@ -94,7 +94,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         folder,
     } = args;
     let mut named: Vec<PathBuf> = configs.into_iter().chain(config_file).collect();
-    let is_run = |named: &PathBuf| !looks_like_a_file(&named.to_string_lossy());
+    let is_run = |named: &PathBuf| !names_a_file(global, &named.to_string_lossy());
     if resume
         && (named.is_empty() || named.iter().any(is_run))
         && (experiment.is_some() || !settings.is_empty() || shard.is_some())

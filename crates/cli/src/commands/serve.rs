@@ -99,7 +99,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let prices = prices(given.as_deref())?;
     let source = match file {
         None => SiteSource::file(&global.log, global.sqlite())?,
-        Some(name) if !select::looks_like_a_file(&name) || Path::new(&name).is_dir() => {
+        Some(name) if !select::names_a_file(global, &name) || Path::new(&name).is_dir() => {
             return Err(not_a_file(&name));
         }
         Some(name) => {

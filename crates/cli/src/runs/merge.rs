@@ -84,10 +84,11 @@ fn begun(
     let recorded = serde_json::to_value(&settings);
     let mut recorded = recorded.map_err(|e| CliError::usage(format!("settings: {e}")))?;
     flags.remember(&mut recorded);
-    let started = RunStarted {
+    let mut started = RunStarted {
         merged_from,
         ..RunStarted::new(experiment.clone(), *seed, recorded, model.clone())
     };
+    global.studies.record_name(&mut started);
     let run = new_run_id()?;
     let mut pending = pending(log, run, started, settings, folder);
     pending.claims.extend(claim);

@@ -157,6 +157,7 @@ impl PreparedRecording {
         claims.extend(claim);
         flags.remember(&mut started.settings);
         remember_drawn_seed(&study, &mut started.settings);
+        global.studies.record_name(&mut started);
         let run = new_run_id()?;
         let conclusion = RunConclusion {
             log: log.clone(),

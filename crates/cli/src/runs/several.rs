@@ -14,7 +14,7 @@ use crate::runs::record::{PreparedRecording, StudyRecording, log_to_record};
 use crate::runs::resume::{find_same_study, this_run};
 use crate::runs::session;
 use crate::runs::summary::{RunSummary, summarised};
-use crate::select::{self, looks_like_a_file};
+use crate::select::{self, names_a_file};
 use retold::log::Log;
 use retold_study::shard::Shard;
 use retold_study::study::Study;
@@ -161,7 +161,7 @@ impl SeveralRuns {
     fn continuations(&self, global: &Global) -> Result<Vec<PendingRun>, CliError> {
         let log = select::open(global)?;
         let ready = self.named.iter().map(|named| {
-            if looks_like_a_file(&named.to_string_lossy()) {
+            if names_a_file(global, &named.to_string_lossy()) {
                 return self.study_continued(&log, named, global);
             }
             let (name, model) = (named.to_string_lossy(), self.model.of_each());

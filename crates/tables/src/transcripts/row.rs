@@ -105,7 +105,7 @@ impl<'a> TranscriptRow<'a> {
         };
         let RequestSent { call, sample, labels: own, .. } = sent;
         let started = &run.started;
-        let name = started.settings["name"].as_str().unwrap_or(&started.experiment);
+        let name = started.name().unwrap_or(&started.experiment);
         let model = details.and_then(|details| details.model.as_deref()).or(request.model());
         let owned = |text: Option<&str>| text.map_or(Cell::Missing, |text| text.to_owned().into());
         let (score, why) = ending.score();

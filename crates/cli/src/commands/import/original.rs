@@ -131,7 +131,8 @@ fn ready(
             Execution { selected, started, mode: Mode::Resume, imported, original: shown }
         }
         None => {
-            let started = started(&imported.study, imported.model.as_ref())?;
+            let mut started = started(&imported.study, imported.model.as_ref())?;
+            global.studies.record_name(&mut started);
             let backend = global.open_or_create()?;
             let selected = RunSelection { log: Log::new(backend), run: new_run_id()? };
             Execution { selected, started, mode: Mode::Record, imported, original: shown }

@@ -155,7 +155,7 @@ fn values(args: &Args) -> Result<Vec<Value>, CliError> {
 
 /// The run in the log. Labels about a run that is only in a file would be in a log that does not have its answers.
 fn source(run: &str, global: &Global) -> Result<RunSource, CliError> {
-    if select::looks_like_a_file(run) {
+    if select::names_a_file(global, run) {
         let file = printable(run, 300);
         let message = format!("{file} is a file, and labels are recorded about a run in the log");
         return Err(CliError::usage(message)

@@ -94,7 +94,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 Some(_) => search::depth(&selected, args.at_once),
                 None => args.at_once,
             };
-            let can_grow = !select::looks_like_a_file(name);
+            let can_grow = !select::names_a_file(global, name);
             gate::show_run(&selected, at_once, output, |view| match args.follow {
                 true => follow(view, can_grow, &args, global, output),
                 false => list(view, &args, global, output),

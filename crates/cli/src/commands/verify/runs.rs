@@ -69,7 +69,7 @@ pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<St
     };
     let seal = args.seal.as_deref().map(|file| Seal::read(file, args.signer.as_deref()));
     let seal = seal.transpose()?;
-    let is_file = args.run.as_deref().is_some_and(select::looks_like_a_file);
+    let is_file = args.run.as_deref().is_some_and(|name| select::names_a_file(global, name));
     let keeping = if is_file { Keeping::Nothing } else { Keeping::begin(&global.log) };
     let (VerifyResults { runs, long }, mut problems) =
         match verified(&args, seal.as_ref().map(|(seal, _)| seal), global) {
@@ -201,7 +201,7 @@ fn verified(
         problems.splice(0..0, log.backend().damaged().filter(|_| is_first));
         return Ok((VerifyResults::new(runs, reader.as_mut()), problems));
     };
-    let selected = if select::looks_like_a_file(name) {
+    let selected = if select::names_a_file(global, name) {
         // Reading a recording verifies it, whatever is wrong with it.
         select::to_read(global, name).map_err(|e| match e.status {
             Status::Io => e,

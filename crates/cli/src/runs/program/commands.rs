@@ -122,7 +122,7 @@ pub(crate) fn replay(
     global: &Global,
 ) -> Result<Status, CliError> {
     let mut known = redaction::keys(&global.log)?;
-    let RunSelection { log, run } = match select::looks_like_a_file(name) {
+    let RunSelection { log, run } = match select::names_a_file(global, name) {
         true => {
             let KnownKeys { keys, place } = redaction::keys(Path::new(name))?;
             known = KnownKeys { keys: [keys, known.keys].concat(), place };

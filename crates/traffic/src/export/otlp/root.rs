@@ -26,7 +26,7 @@ pub(super) struct RootSpan {
 impl RootSpan {
     /// A run whose first event has this time and this hash.
     pub(super) fn new(run: RunId, started: RunStarted, began: Time, first: EventHash) -> Self {
-        let name = started.settings["name"].as_str().unwrap_or(&started.experiment);
+        let name = started.name().unwrap_or(&started.experiment);
         let resource = json!({"attributes": [
             attribute("service.name", text(name)),
             attribute("retold.run", text(&run.to_string())),
