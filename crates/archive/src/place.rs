@@ -16,7 +16,7 @@ pub fn bucket(log: &Path) -> Result<Option<BucketUrl>, LogError> {
     }
     // What is wrong may be that it has a secret, so only the place is repeated.
     let text = log.to_string_lossy();
-    let (scheme, _) = text.split_once("://").unwrap_or((&text, ""));
+    let (scheme, _) = text.split_once(':').unwrap_or((&text, ""));
     let parsed = BucketUrl::parse(&text);
     parsed.map(Some).map_err(|why| LogError::cannot_open(format!("{scheme}://..."), why))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::refusal;
+use crate::{refusal, request_failure};
 
 /// An error of a store, as it is shown.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ impl RedactedError {
             }
             source = cause.source();
         }
-        let answered = refusal::sentence(&text);
-        RedactedError(redacted(&answered.unwrap_or(text)))
+        let said = refusal::sentence(&text).or_else(|| request_failure::sentence(&text));
+        RedactedError(redacted(&said.unwrap_or(text)))
     }
 }
 

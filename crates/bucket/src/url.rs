@@ -1,7 +1,7 @@
 //! Where a log in a bucket or a shared folder is, as a URL.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,20 +65,59 @@ pub enum BucketUrlError {
     Scheme(String),
     /// It has a user name or a password.
     #[error(
-        "it has a name or a password, which would end up in logs and process lists: take it out, and set the \
-         provider's variables, such as AWS_ACCESS_KEY_ID"
+        "it has a name or a password, which would end up in logs and process lists: take it out{}",
+        set_variables(scheme)
     )]
-    Secret,
+    Secret {
+        /// Whose URL it is.
+        scheme: String,
+    },
     /// It has a part that such a URL does not have.
     #[error("it has a query or a fragment: leave it out")]
     Query,
     /// No bucket is named.
     #[error("it names no bucket: write {0}://BUCKET/PREFIX")]
     NoBucket(String),
+    /// The bucket is a directory bucket.
+    #[error(
+        "it names a directory bucket (S3 Express One Zone), which lists names in no order, and retold needs them in order: \
+         name a general purpose bucket"
+    )]
+    Unordered,
     /// The folder is not absolute.
     #[error("a folder is named by its whole path, as file:///shared/folder")]
     NotAbsolute,
+    /// A file is where a folder is named.
+    #[error("it is a file, and a log in a file is named by its path: {}", path.display())]
+    AFile {
+        /// The file.
+        path: PathBuf,
+    },
 }
+
+/// What to do instead of writing a secret into a URL.
+fn set_variables(scheme: &str) -> String {
+    let variables = credential_variables(scheme);
+    variables.map_or_else(String::new, |variables| format!(", and set {variables}"))
+}
+
+/// The variables in which the programs of a provider look for credentials; `None` for a folder.
+///
+/// They are those of [AWS](https://docs.aws.amazon.com/sdkref/latest/guide/environment-variables.html), [Google
+/// Cloud](https://cloud.google.com/docs/authentication/application-default-credentials) and [Azure's
+/// CLI](https://learn.microsoft.com/en-us/cli/azure/azure-cli-configuration).
+pub fn credential_variables(scheme: &str) -> Option<&'static str> {
+    match scheme {
+        "s3" => Some("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
+        "gs" => Some("GOOGLE_APPLICATION_CREDENTIALS"),
+        "az" => Some("AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY"),
+        _ => None,
+    }
+}
+
+/// How the name of every directory bucket ends ([rules for their
+/// names](https://docs.aws.amazon.com/AmazonS3/latest/userguide/directory-bucket-naming-rules.html)), which no other may.
+const DIRECTORY_BUCKET: &str = "--x-s3";
 
 /// The schemes of buckets and folders.
 const SCHEMES: [&str; 4] = ["s3", "gs", "az", "file"];
@@ -86,12 +125,12 @@ const SCHEMES: [&str; 4] = ["s3", "gs", "az", "file"];
 impl BucketUrl {
     /// Whether what a user gives as the log is a URL, and not the path of a file.
     pub fn is_one(log: &Path) -> bool {
-        let Some((scheme, rest)) = log.to_str().and_then(|text| text.split_once(":/")) else {
+        let Some((scheme, rest)) = log.to_str().and_then(|text| text.split_once(':')) else {
             return false;
         };
         let is_ours = SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known));
         let is_any = scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric());
-        is_ours || is_any && rest.starts_with('/')
+        is_ours || is_any && rest.starts_with("//")
     }
 
     /// Reads one.
@@ -104,18 +143,25 @@ impl BucketUrl {
             return Err(BucketUrlError::Scheme(url.scheme().to_owned()));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(BucketUrlError::Secret);
+            return Err(BucketUrlError::Secret { scheme: url.scheme().to_owned() });
         }
         if url.query().is_some() || url.fragment().is_some() {
             return Err(BucketUrlError::Query);
         }
         match (url.scheme(), url.host_str()) {
             ("file", Some(_)) => return Err(BucketUrlError::NotAbsolute),
+            // The path in `file:folder` is not absolute, though the crate reads it as if it were.
+            ("file", None) if !text[url.scheme().len() + 1..].starts_with('/') => {
+                return Err(BucketUrlError::NotAbsolute);
+            }
             ("file", None) if url.path().trim_matches('/').is_empty() => {
                 return Err(BucketUrlError::NotAbsolute);
             }
             ("file", None) => {}
             (scheme, None | Some("")) => return Err(BucketUrlError::NoBucket(scheme.to_owned())),
+            ("s3", Some(bucket)) if bucket.ends_with(DIRECTORY_BUCKET) => {
+                return Err(BucketUrlError::Unordered);
+            }
             _ => {}
         }
         Ok(BucketUrl { url })
@@ -140,6 +186,7 @@ impl BucketUrl {
     /// # Errors
     /// [`LogError`]; see [`BucketBackend::open`].
     pub fn open_as_it_is(&self) -> Result<BucketBackend, LogError> {
+        self.is_not_a_file()?;
         if let Some(folder) = self.folder()
             && !folder.is_dir()
         {
@@ -155,6 +202,7 @@ impl BucketUrl {
     /// # Errors
     /// [`LogError`]; see [`BucketBackend::open_or_create`].
     pub fn open_or_create(&self) -> Result<BucketBackend, LogError> {
+        self.is_not_a_file()?;
         if let Some(folder) = self.folder() {
             let created = std::fs::create_dir_all(folder);
             created.map_err(|error| self.cannot_open(Arc::new(RedactedError::new(error))))?;
@@ -162,6 +210,16 @@ impl BucketUrl {
         let (store, prefix) =
             self.store(CLIENT_RETRIES).map_err(|source| self.cannot_open(source))?;
         Ok(self.cached(BucketBackend::open_or_create(store, prefix, &self.to_string())?))
+    }
+
+    fn is_not_a_file(&self) -> Result<(), LogError> {
+        match self.folder().filter(|path| path.is_file()) {
+            Some(path) => {
+                let why = BucketUrlError::AFile { path };
+                Err(LogError::cannot_open(self.to_string(), why))
+            }
+            None => Ok(()),
+        }
     }
 
     /// A folder is as near as the cache.
@@ -184,7 +242,7 @@ impl BucketUrl {
     }
 
     /// The path of a `file:///FOLDER`; `None` for a bucket.
-    pub fn folder(&self) -> Option<std::path::PathBuf> {
+    pub fn folder(&self) -> Option<PathBuf> {
         (self.url.scheme() == "file").then(|| self.url.to_file_path().ok()).flatten()
     }
 
@@ -253,7 +311,7 @@ mod tests {
         for url in ["s3://b/p", "gs://b", "az://c/p", "file:///shared"] {
             assert!(BucketUrl::is_one(Path::new(url)), "{url}");
         }
-        for url in ["S3://b", "s3:/b", "file:/b", "https://b/p"] {
+        for url in ["S3://b", "s3:/b", "s3:b", "file:/b", "file:b", "https://b/p"] {
             assert!(BucketUrl::is_one(Path::new(url)), "{url}, which is then refused or read");
         }
         for path in ["retold.db", "/a/s3://b", "C:/x", "C://x", ""] {
@@ -265,10 +323,22 @@ mod tests {
     fn what_is_not_the_url_of_a_log_is_refused_and_secrets_are_not_repeated() {
         let said = |text: &str| BucketUrl::parse(text).unwrap_err().to_string();
         assert!(said("s3://AKIA:SECRET@bucket/p").starts_with("it has a name or a password"));
-        assert!(!said("s3://AKIA:SECRET@bucket/p").contains("SECRET"));
+        assert!(
+            said("az://me:SECRET@lab/p")
+                .ends_with(", and set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY")
+        );
+        assert!(!said("s3://AKIA:HUSH@bucket/p").contains("HUSH"));
         assert!(said("s3://bucket/p?sig=SECRET").starts_with("it has a query"));
         assert_eq!(said("s3:///p"), "it names no bucket: write s3://BUCKET/PREFIX");
-        assert!(said("file://shared/folder").starts_with("a folder is named by its whole path"));
+        assert_eq!(said("s3:lab/p"), "it names no bucket: write s3://BUCKET/PREFIX");
+        assert!(said("s3://lab--use1-az4--x-s3/p").starts_with("it names a directory bucket"));
+        assert!(BucketUrl::parse("s3://lab--x-s3-of-mine/p").is_ok());
+        for relative in ["file://shared/folder", "file:folder"] {
+            assert!(
+                said(relative).starts_with("a folder is named by its whole path"),
+                "{relative}"
+            );
+        }
         assert!(said("file:///").starts_with("a folder is named by its whole path"));
         assert!(said("s4://lab/x").starts_with("s4:// is not supported"));
         assert_eq!(BucketUrl::parse("s3://bucket/p/").unwrap().to_string(), "s3://bucket/p");

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::again::typed;
 use crate::colours;
+use crate::log_place;
 use retold::audit::AuditError;
 use retold::check::CheckError;
 use retold::decide::{AgainError, DecideError, FilterError, ParamsError};
@@ -36,7 +37,16 @@ pub(crate) const LOST: &str = "nothing is written to it, so that what is left ca
     without what is lost with `retold verify --accept-loss`";
 
 /// Where to find out what is wrong with a log.
-const NAMES_DAMAGE: &str = "`retold verify` names everything that is damaged";
+pub(crate) const NAMES_DAMAGE: &str = "`retold verify` names everything that is damaged";
+
+/// What to do about a file with a run that is not as it was written: it is not the log, and all that is known of the damage has
+/// been said.
+pub(crate) const ANOTHER_COPY: &str = "take another copy of the file, or export the run again from its log with `retold export RUN FILE`";
+
+/// Whether damage is that of a recording's file, rather than of the log.
+pub(crate) fn is_of_recording(fault: &Fault) -> bool {
+    matches!(fault, Fault::Recording { .. } | Fault::EmptyRecording { .. })
+}
 
 /// The longest error message, in characters.
 const LONGEST_MESSAGE: usize = 8_000;
@@ -176,11 +186,7 @@ impl From<LogError> for CliError {
     fn from(error: LogError) -> Self {
         let message = error.to_string();
         let (status, hint) = match &error {
-            LogError::Missing { .. } => (
-                Status::Io,
-                "name the log with --log PATH or RETOLD_LOG; `retold run CONFIG` creates one"
-                    .to_owned(),
-            ),
+            LogError::Missing { path } => (Status::Io, log_place::missing(path)),
             LogError::NotALog { .. } => {
                 (Status::Io, "give the path of a log that retold wrote, or of a new one".to_owned())
             }
@@ -192,13 +198,11 @@ impl From<LogError> for CliError {
                 // A command here would be printed with the URL.
                 (Status::Usage, "--log takes the path of a file, or such a URL".to_owned())
             }
-            LogError::CannotOpen { path, .. } if BucketUrl::is_one(Path::new(path)) => {
-                (Status::Io, format!("{HOW_TO_REACH_A_BUCKET}; what was recorded so far is safe"))
-            }
+            LogError::CannotOpen { path, .. } => (Status::Io, log_place::unreachable(path)),
             LogError::Failed { path, .. } if BucketUrl::is_one(Path::new(path)) => {
-                (Status::Io, format!("{HOW_TO_REACH_A_BUCKET}; what was recorded so far is safe"))
+                let reach = log_place::unreachable(path);
+                (Status::Io, format!("{reach}; what was recorded so far is safe"))
             }
-            LogError::CannotOpen { path, .. } => (Status::Io, why_not(Path::new(path))),
             LogError::CannotCopy { .. } => (
                 Status::Io,
                 "nothing was copied: give the path of a new file in a folder that you can write to"
@@ -253,6 +257,9 @@ impl From<LogError> for CliError {
             LogError::Damaged { fault, .. } => {
                 (Status::Difference, put_back(fault).unwrap_or_else(|| NAMES_DAMAGE.to_owned()))
             }
+            LogError::Corrupt { fault, .. } if is_of_recording(fault) => {
+                (Status::Difference, ANOTHER_COPY.to_owned())
+            }
             LogError::Corrupt { .. }
             | LogError::CorruptLedger { .. }
             | LogError::CorruptRequest { .. } => (Status::Difference, NAMES_DAMAGE.to_owned()),
@@ -301,33 +308,6 @@ fn put_back(fault: &Fault) -> Option<String> {
         "nothing is written to it: put {object} back, which holds {holds}, or copy the runs to another log with `retold \
          copy --to LOG`"
     ))
-}
-
-/// What to look at where a bucket or a shared folder cannot be read or written.
-pub(crate) const HOW_TO_REACH_A_BUCKET: &str = "check the URL, that the bucket or the folder exists, and that you may read \
-    and write there (AWS_ACCESS_KEY_ID and its like)";
-
-/// Why a log cannot be opened, judging by its path.
-fn why_not(log: &Path) -> String {
-    let folder = log.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let shown = folder.display();
-    if log.is_dir() {
-        return format!("{} is a folder: give the path of a file", log.display());
-    }
-    if log.is_file() {
-        return format!(
-            "check that you can read and write {}, and write to the folder {shown}",
-            log.display()
-        );
-    }
-    if folder.is_dir() {
-        return format!("check that you can write to the folder {shown}");
-    }
-    if folder.exists() {
-        format!("{shown} is not a folder: name another path with --log")
-    } else {
-        format!("there is no folder {shown}: create it first, or name another path with --log")
-    }
 }
 
 impl From<ConfigError> for CliError {

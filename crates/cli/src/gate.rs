@@ -8,7 +8,7 @@ use retold::id::RunId;
 use retold::log::{Log, LogError};
 use retold_archive::{Damage, RunView, Verdict, VerifyDepth, is_long};
 
-use crate::error::{CliError, Status};
+use crate::error::{CliError, NAMES_DAMAGE, Status};
 use crate::output::{Output, THIS_RUN};
 use crate::progress;
 use crate::select::RunSelection;
@@ -188,7 +188,7 @@ pub(crate) fn error(run: RunId, verdict: &Verdict) -> Option<CliError> {
         }
         Verdict { whole: Some(fault), .. } => {
             let error = CliError::new(Status::Difference, format!("run {run}: {fault}"));
-            Some(error.hint("`retold verify` names everything that is damaged"))
+            Some(error.hint(NAMES_DAMAGE))
         }
         _ => None,
     }

@@ -18,6 +18,7 @@ mod help;
 mod keeping;
 mod label_argument;
 mod limits;
+mod log_place;
 mod model;
 mod old_spellings;
 mod output;

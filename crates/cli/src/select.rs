@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::again::typed;
-use crate::error::{CliError, LOST, Status, write_err};
+use crate::error::{CliError, LOST, NAMES_DAMAGE, Status, write_err};
 use crate::global::Global;
 use crate::output::counted;
 use crate::run_id::new_run_id;
@@ -81,7 +81,7 @@ fn reported(log: Log) -> Log {
     }
     if let Some(problem) = log.backend().damaged() {
         let log = log.backend().name();
-        let hint = typed("`retold verify` names everything that is damaged");
+        let hint = typed(NAMES_DAMAGE);
         write_err(&format!("warning: {log}: {problem}\n  hint: {hint}\n"));
     }
     log
@@ -155,7 +155,7 @@ pub(crate) fn sound(
     match &verified.finding {
         None => Ok(verified),
         Some(finding) => Err(CliError::new(Status::Difference, finding.to_string())
-            .hint(format!("{nothing}: `retold verify` names everything that is damaged"))),
+            .hint(format!("{nothing}: {NAMES_DAMAGE}"))),
     }
 }
 
@@ -530,7 +530,7 @@ impl From<FindError> for CliError {
             FindError::Gone { finding, .. } => {
                 let Finding { run, fault, .. } = *finding;
                 CliError::new(Status::Difference, message)
-                    .hint("`retold verify` names everything that is damaged")
+                    .hint(NAMES_DAMAGE)
                     .damage(run, Damage { seq: Seq(1), fault })
             }
             _ => CliError::usage(message).hint("`retold log` lists the runs"),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::error::{CliError, Status};
+use crate::error::{CliError, NAMES_DAMAGE, Status};
 use crate::gate::{self, UnverifiedArg};
 use crate::global::Global;
 use crate::output::Output;
@@ -146,8 +146,7 @@ impl From<ProveError> for CliError {
                 "`retold run --resume {run}` completes it, `retold abandon {run}` ends it as it is"
             )),
             ProveError::NoAnswer { .. } => CliError::usage(error.to_string()),
-            other => CliError::new(Status::Difference, other.to_string())
-                .hint("`retold verify` names everything that is damaged"),
+            other => CliError::new(Status::Difference, other.to_string()).hint(NAMES_DAMAGE),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::error::{CliError, Status};
+use crate::error::{CliError, NAMES_DAMAGE, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::progress;
@@ -91,8 +91,7 @@ fn copy(
     let found = verify_run(source.reader()?.as_mut(), run, None)?;
     if let Some(finding) = found.finding {
         let message = format!("run {run} was not copied: {finding}");
-        return Err(CliError::new(Status::Difference, message)
-            .hint("`retold verify` names everything that is damaged"));
+        return Err(CliError::new(Status::Difference, message).hint(NAMES_DAMAGE));
     }
     let recording = Recording { run, log: source.backend().clone(), head: found.head };
     let result = import_recording(target.as_ref(), &recording).map_err(|error| match error {

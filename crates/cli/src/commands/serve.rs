@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::limits::prices;
+use crate::log_place::log_within;
 use crate::output::Output;
 use crate::parser::parser_file;
 use crate::select;
@@ -73,17 +74,14 @@ fn listen_address(text: &str) -> Result<SocketAddr, &'static str> {
 
 /// Why something that is not a file is not shown.
 fn not_a_file(name: &str) -> CliError {
-    let inside = Path::new(name).join("retold.db");
-    match (Path::new(name).is_dir(), inside.is_file()) {
-        (true, true) => {
+    match Path::new(name).is_dir() {
+        true => {
             CliError::usage(format!("{name} is a folder, and the page shows one log or recording"))
-                .hint(format!("show the log in it: retold --log {} serve", inside.display()))
+                .hint(log_within(Path::new(name)).unwrap_or_else(|| {
+                    "name a log with --log PATH, or give the file of a recording".to_owned()
+                }))
         }
-        (true, false) => {
-            CliError::usage(format!("{name} is a folder, and the page shows one log or recording"))
-                .hint("name a log with --log PATH, or give the file of a recording")
-        }
-        _ => CliError::usage(format!("{name} is not a file"))
+        false => CliError::usage(format!("{name} is not a file"))
             .hint("without a file, all runs of the log are shown; name it with --log PATH"),
     }
 }

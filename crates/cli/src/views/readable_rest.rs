@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::json;
 
 use crate::again::typed;
-use crate::error::{CliError, Status};
+use crate::error::{ANOTHER_COPY, CliError, NAMES_DAMAGE, Status, is_of_recording};
 use crate::output::{Output, counted};
 use crate::views::event::as_json;
 use retold::audit::Target;
@@ -60,9 +60,11 @@ pub(crate) fn show(
             let _ = writeln!(text, "{key}: {value}");
         }
     }
-    let hint =
-        "`retold serve` shows what can be read; `retold verify` names everything that is damaged";
-    let _ = writeln!(text, "{}", typed(hint));
+    let hint = match is_of_recording(&damage.fault) {
+        true => format!("`retold serve FILE` shows what can be read; {ANOTHER_COPY}"),
+        false => format!("`retold serve` shows what can be read; {NAMES_DAMAGE}"),
+    };
+    let _ = writeln!(text, "{}", typed(&hint));
     output.text(&text)?;
     Ok(Status::Difference)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::error::{CliError, LOST, Status};
+use crate::error::{CliError, LOST, NAMES_DAMAGE, Status};
 use crate::gate;
 use crate::global::Global;
 use crate::output::{Output, counted};
@@ -102,7 +102,7 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
     let message = format!("{} is damaged: {found}", log.backend().name());
     let error = CliError::new(Status::Difference, message);
     let hint = match log.backend().lost().is_empty() {
-        true => "`retold verify` names everything that is damaged",
+        true => NAMES_DAMAGE,
         false => LOST,
     };
     error.hint(hint).print();

@@ -7,7 +7,8 @@ use retold_tables::Table;
 use retold_tables::write::TableFormat;
 
 use super::files::{TableFile, WrittenTables};
-use crate::error::{CliError, HOW_TO_REACH_A_BUCKET, Status};
+use crate::error::{CliError, Status};
+use crate::log_place;
 use crate::select::RunSelection;
 
 /// A table of a run on its way to a bucket.
@@ -82,11 +83,12 @@ fn no_scratch(error: std::io::Error) -> CliError {
 impl From<BucketFolderError> for CliError {
     fn from(error: BucketFolderError) -> Self {
         let shown = CliError::new(Status::Io, error.to_string());
-        match error {
-            BucketFolderError::File { .. } => shown,
-            _ => shown.hint(format!(
-                "{HOW_TO_REACH_A_BUCKET}; the same command then writes what is missing"
-            )),
-        }
+        let place = match &error {
+            BucketFolderError::CannotOpen { folder, .. } => folder,
+            BucketFolderError::Object { object, .. } => object,
+            _ => return shown,
+        };
+        let reach = log_place::unreachable(place);
+        shown.hint(format!("{reach}; the same command then writes what is missing"))
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::error::{CliError, Status};
+use crate::error::{CliError, NAMES_DAMAGE, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::select;
@@ -25,8 +25,9 @@ pub(super) fn run(_: Args, global: &Global, output: &Output) -> Result<Status, C
     let path = global.log.display();
     let ledger = Ledger::read(reader.as_mut())?;
     if let Some(fault) = ledger.faults().first() {
-        return Err(CliError::new(Status::Difference, format!("{path}: {fault}"))
-            .hint("`retold verify` names everything that is damaged"));
+        return Err(
+            CliError::new(Status::Difference, format!("{path}: {fault}")).hint(NAMES_DAMAGE)
+        );
     }
     let (LedgerHead { number, hash }, runs) = (ledger.head(), ledger.runs());
     if output.is_json() {
@@ -39,8 +40,9 @@ pub(super) fn run(_: Args, global: &Global, output: &Output) -> Result<Status, C
         output.text(&format!("{hash}  {entries}, {}\n", counted(runs, "run")))?;
     }
     if is_damaged(&log)? {
-        return Err(CliError::new(Status::Difference, format!("{path} is damaged"))
-            .hint("`retold verify` names everything that is damaged"));
+        return Err(
+            CliError::new(Status::Difference, format!("{path} is damaged")).hint(NAMES_DAMAGE)
+        );
     }
     Ok(Status::Fine)
 }
