@@ -11,6 +11,7 @@ mod catalogue;
 mod colours;
 mod command_line;
 mod commands;
+mod console;
 mod error;
 mod gate;
 mod global;
@@ -36,7 +37,6 @@ mod search;
 mod select;
 mod signal;
 mod table_draft;
-mod typed_lines;
 mod views;
 
 use std::process::ExitCode;

@@ -1,22 +1,20 @@
 //! Asks a person about one answer after the other.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write as _};
+use std::io::IsTerminal;
 
-use retold::escaping::{inert_lines, printable};
+use retold::escaping::printable;
 use retold::event::Event;
 use retold::id::{RunId, Seq};
 use retold::log::{LogError, Reader};
 use retold::scores::{AnswerName, Score, Scores};
 use serde_json::Value;
-use tokio::runtime::{Builder, Runtime};
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::runtime::Builder;
 
 use super::chosen::LabelledAnswer;
+use crate::console::{Console, ConsoleInput};
 use crate::error::{CliError, Status};
 use crate::score_rows::{listed, typed_value};
-use crate::signal::interrupted;
-use crate::typed_lines::read_lines;
 
 /// How much of a label's value is shown.
 const LABEL_SHOWN: usize = 60;
@@ -61,20 +59,23 @@ impl Asking {
         let runtime = runtime.map_err(|error| {
             CliError::new(Status::Io, format!("cannot wait for input: {error}"))
         })?;
-        let mut lines = read_lines();
+        let mut console = Console::new(self.json);
         let is_person = std::io::stdin().is_terminal();
         let mut session = LabelSession::default();
         let (mut at, mut number, mut is_shown) = (0, 0, false);
         while let Some(answer) = answers.get(at) {
             if !is_shown {
-                self.show(&self.shown(reader, answer, at + 1, answers.len())?);
+                console.show(&self.shown(reader, answer, at + 1, answers.len())?);
                 is_shown = true;
             }
-            self.show(&self.prompt());
-            let line = next_line(&runtime, &mut lines);
+            console.show(&self.prompt());
+            let typed = match runtime.block_on(console.next()) {
+                ConsoleInput::Line(line) => self.meant(line.trim()),
+                ConsoleInput::End | ConsoleInput::Interrupt => TypedLine::Quit,
+            };
             number += 1;
             let name = AnswerName::Seq(answer.seq);
-            match line.map_or(TypedLine::Quit, |line| self.meant(line.trim())) {
+            match typed {
                 TypedLine::Value(value) => {
                     let score = Score {
                         call: None,
@@ -96,7 +97,7 @@ impl Asking {
                     session.skipped += 1;
                     (at, is_shown) = (at + 1, false);
                 }
-                TypedLine::Undo if at == 0 => self.show("There is nothing to take back.\n"),
+                TypedLine::Undo if at == 0 => console.show("There is nothing to take back.\n"),
                 TypedLine::Undo => {
                     (at, is_shown) = (at - 1, false);
                     if session.scores.remove(&AnswerName::Seq(answers[at].seq), 0).is_none() {
@@ -104,7 +105,7 @@ impl Asking {
                     }
                 }
                 TypedLine::Quit => {
-                    self.show("\n");
+                    console.show("\n");
                     break;
                 }
                 // A script would go on with the value of the next answer.
@@ -117,7 +118,7 @@ impl Asking {
                     return Err(CliError::usage(message).hint("nothing was recorded"));
                 }
                 TypedLine::Unknown(_) => {
-                    self.show(&format!("That is not one of {}.\n", listed(&self.values)));
+                    console.show(&format!("That is not one of {}.\n", listed(&self.values)));
                 }
             }
         }
@@ -200,26 +201,4 @@ impl Asking {
         let last = request.as_ref().and_then(|request| request.messages().pop());
         Ok((last.map(|(_, text)| text), text))
     }
-
-    /// Shows text that a model wrote.
-    fn show(&self, text: &str) {
-        let text = inert_lines(text);
-        // If the output is closed, nobody would see it; reading the next line fails as well.
-        let _ = if self.json {
-            std::io::stderr().write_all(text.as_bytes())
-        } else {
-            let mut out = std::io::stdout().lock();
-            out.write_all(text.as_bytes()).and_then(|()| out.flush())
-        };
-    }
-}
-
-/// The next line; `None` at the end of the input, or after Ctrl-C.
-fn next_line(runtime: &Runtime, lines: &mut UnboundedReceiver<String>) -> Option<String> {
-    runtime.block_on(async {
-        tokio::select! {
-            line = lines.recv() => line,
-            true = interrupted() => None,
-        }
-    })
 }
