@@ -20,11 +20,12 @@ use crate::select::{self, RunAsOf, RunSelection};
 use crate::views::audit;
 use crate::views::event::as_json;
 use crate::views::last_writer;
+use crate::views::origin::origin;
 use crate::views::{program, readable_rest, state};
 use retold::audit::Target;
 use retold::effective::EffectiveDecisions;
 use retold::escaping::printable;
-use retold::event::{ForkedFrom, RunFinished};
+use retold::event::RunFinished;
 use retold::id::{RunId, Seq};
 use retold::log::{CheckedReader, Reader};
 use retold::model::NOT_READ;
@@ -329,21 +330,14 @@ fn show_run(
     if let Some((at, end)) = until {
         let _ = writeln!(text, "as of event {at} of {end}");
     }
-    if let Some(ForkedFrom { run: parent, before, retry_failed }) = parent {
-        let before = before.map_or_else(String::new, |seq| format!(", before seq {seq}"));
-        let again = if retry_failed { ", asking its failed calls again" } else { "" };
-        let _ = writeln!(text, "forked from run {parent}{before}{again}");
+    if let Some(origin) = origin(&started) {
+        let _ = writeln!(text, "{origin}");
     }
     if let Some(shard) = shard_of(&started) {
         let merge = merge_command(&started, studies).map_or_else(String::new, |merge| {
             format!(": `{} {merge}` makes one run of all shards", begins())
         });
         let _ = writeln!(text, "shard {shard} of the study{merge}");
-    }
-    if !shards.is_empty() {
-        let runs: Vec<String> = shards.iter().map(|run| run.short(8)).collect();
-        let shards = counted(runs.len() as u64, "shard");
-        let _ = writeln!(text, "merged from {shards}: {}", runs.join(" "));
     }
     if started.is_simulated() {
         text.push_str(select::SIMULATED);

@@ -15,6 +15,7 @@ pub(crate) mod forecast;
 pub(crate) mod independence;
 pub(crate) mod last_writer;
 pub(crate) mod left;
+pub(crate) mod origin;
 pub(crate) mod program;
 pub(crate) mod readable_rest;
 pub(crate) mod run_figures;

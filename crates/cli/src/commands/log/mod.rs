@@ -21,6 +21,7 @@ use crate::pager::PagerArg;
 use crate::runs::continuation;
 use crate::select::{RunAsOf, RunSelection};
 use crate::views::event::as_json;
+use crate::views::origin::origin;
 use crate::views::state::{self, RunState};
 use crate::{search, select};
 use filter::ListingFilter;
@@ -313,6 +314,10 @@ fn as_line(event: &StoredEvent) -> String {
     let text = || event.content.as_ref().map_or("", |c| c.text()).to_owned();
     let shown = match (&*event.kind, event.event()) {
         ("ResponseReceived" | "AnswerReused", _) => text(),
+        (_, Ok(Event::RunStarted(started))) if let Some(origin) = origin(&started) => {
+            let _ = write!(line, " {} {origin}", printable(&started.experiment, 40));
+            "{}".to_owned()
+        }
         (_, Ok(Event::DecisionMade(made))) => {
             let (method, value) = (&made.by.method, &made.details.value);
             match made.by.is_reported() {

@@ -13,6 +13,7 @@ use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::runs::effective;
 use crate::select::{self, RunSelection};
+use crate::views::origin::origin;
 use retold::audit::{
     Audit, AuditError, DeclaredSources, Link, MadeFrom, Match, Origin, PromptRelation, Target,
     audit,
@@ -21,7 +22,7 @@ use retold::content::Content;
 use retold::decide::PARSER_FILE;
 use retold::effective::EffectiveDecisions;
 use retold::escaping::printable;
-use retold::event::{DecisionMade, Event, ResponseDetails};
+use retold::event::{DecisionMade, Event, ResponseDetails, RunStarted};
 use retold::id::{RunId, Seq};
 use retold::log::Reader;
 use retold::model::{HTTP, NOT_READ, UNENDED, choice_count, is_not_read, other_choices};
@@ -39,7 +40,8 @@ const SHOWN_BEHIND: usize = 20;
 pub(crate) struct AuditView {
     pub(crate) audit: Audit,
     run: RunId,
-    simulated: bool,
+    /// How it began.
+    started: RunStarted,
     /// How many events were read and found intact.
     checked: u64,
     /// The file of its proof, and what that proves.
@@ -66,7 +68,7 @@ pub(crate) fn read(
     global: &Global,
 ) -> Result<AuditView, CliError> {
     let (mut reader, run) = (selected.checked()?, selected.run);
-    let simulated = select::started(&mut reader, run)?.is_simulated();
+    let started = select::started(&mut reader, run)?;
     let parsers = global.studies.parsers();
     let audit = audit(&mut reader, run, decision, parsers)?;
     let in_force = effective::of(selected)?;
@@ -74,7 +76,7 @@ pub(crate) fn read(
     Ok(AuditView {
         audit,
         run,
-        simulated,
+        started,
         checked: reader.checked(),
         proof: None,
         since,
@@ -118,10 +120,13 @@ fn since(
 impl AuditView {
     /// Prints it.
     pub(crate) fn show(&self, output: &Output) -> Result<Status, CliError> {
-        let AuditView { audit, run, simulated, checked, proof, since, in_force, end } = self;
+        let AuditView { audit, run, started, checked, proof, since, in_force, end } = self;
         if output.is_json() {
             let mut object = object(audit);
-            object["simulated"] = (*simulated).into();
+            object["simulated"] = started.is_simulated().into();
+            if !started.merged_from.is_empty() {
+                object["merged_from"] = json!(started.merged_from);
+            }
             object["checked_events"] = (*checked).into();
             if let Some((run, made)) = since {
                 object["accepted_since"] = json!({"run": run, "seq": made.seq,
@@ -140,7 +145,8 @@ impl AuditView {
             }
             output.object(&object)?;
         } else {
-            let said = if *simulated { select::SIMULATED } else { "" };
+            let said = if started.is_simulated() { select::SIMULATED } else { "" };
+            let origin = origin(started).map_or_else(String::new, |origin| origin + "\n");
             let checked = select::checked(*checked, *run);
             let proof = proof.as_ref().map(|(file, proved)| proof_text(file, proved));
             let proof = proof.unwrap_or_default();
@@ -156,7 +162,8 @@ impl AuditView {
             } else if self.in_force.decides_about.is_some() {
                 in_force = effective::text(&self.in_force);
             }
-            output.text(&format!("{said}{in_force}{}{checked}{proof}", text(audit, *end)))?;
+            output
+                .text(&format!("{said}{origin}{in_force}{}{checked}{proof}", text(audit, *end)))?;
         }
         Ok(Status::Fine)
     }
