@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::methods::ParserFigures;
 use super::part::{FailureCount, FailureReason, Part};
 use super::saved::{PricedTotals, SavedPart, Savings};
+use super::with_shards::StudyFigures;
 use super::{Open, Totals, UNNAMED};
 use crate::id::RunId;
 use crate::model::Prices;
@@ -40,6 +41,9 @@ pub struct Figures {
     pub kinds: BTreeMap<String, Counts>,
     /// Decisions that were accepted about the answers since, in runs of their own.
     pub accepted: Vec<AcceptedFigures>,
+    /// What a merged run and its shards have used together. The numbers above are those of the run alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with_shards: Option<StudyFigures>,
 }
 
 fn is_none(shards: &usize) -> bool {
@@ -198,7 +202,7 @@ pub struct Latency {
 
 /// Questions without an answer: those that failed, and those that are open.
 #[derive(Debug, Clone, Default)]
-struct UnansweredCounts {
+pub(super) struct UnansweredCounts {
     /// By the reason of their last failure.
     failed: BTreeMap<FailureReason, u64>,
     open: u64,
@@ -246,12 +250,13 @@ impl Totals {
             events: self.end.0,
             resumed: self.resumed,
             forked_from: self.parent,
-            merged_from: self.shards,
+            merged_from: self.merged_from.len(),
             all: numbers(&all, of_all, &costs, parsers),
             replay: if self.is_replayed { costs.replay } else { SavedPart::default() },
             models,
             kinds,
             accepted: accepted.collect(),
+            with_shards: self.with_shards(prices, parsers),
         }
     }
 }
@@ -270,7 +275,7 @@ fn together<'a>(
     names.map(of).collect()
 }
 
-fn numbers(
+pub(super) fn numbers(
     part: &Part,
     unanswered: UnansweredCounts,
     priced: &PricedTotals,

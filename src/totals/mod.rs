@@ -11,12 +11,14 @@ mod part;
 mod saved;
 #[cfg(test)]
 mod tests;
+mod with_shards;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::methods::{ByParser, entry};
 use self::part::{FailureReason, Part};
+use self::with_shards::ShardTotals;
 use crate::content::Content;
 use crate::event::{AttemptDetails, Event, ResponseDetails, call_kind};
 use crate::exchange::{DECISIONS, accepted_about};
@@ -30,6 +32,7 @@ pub use self::figures::{
 };
 pub use self::methods::{MethodFigures, ParserFigures};
 pub use self::saved::{SavedPart, Savings};
+pub use self::with_shards::StudyFigures;
 pub use self::words::{dollars, token_count};
 
 /// Events in one read.
@@ -52,8 +55,10 @@ pub struct Totals {
     /// The last event that was read.
     end: Seq,
     parent: Option<RunId>,
-    /// How many shards it is merged from.
-    shards: usize,
+    /// The shards that it is merged from.
+    merged_from: Vec<RunId>,
+    /// Their numbers, if they were read.
+    of_shards: Option<ShardTotals>,
     /// Whether there is something to replay: not in decisions about the answers of another run.
     is_replayed: bool,
     resumed: u64,
@@ -114,7 +119,8 @@ impl Totals {
             run,
             end: Seq(0),
             parent: None,
-            shards: 0,
+            merged_from: Vec::new(),
+            of_shards: None,
             is_replayed: true,
             resumed: 0,
             parts: BTreeMap::new(),
@@ -176,7 +182,7 @@ impl Totals {
         match event {
             Event::RunStarted(started) => {
                 self.parent = started.forked_from.map(|parent| parent.run);
-                self.shards = started.merged_from.len();
+                self.merged_from = started.merged_from;
                 self.is_replayed = started.experiment != DECISIONS;
             }
             Event::RunResumed(_) => self.resume(),

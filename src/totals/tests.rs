@@ -22,8 +22,14 @@ struct Written(Vec<NewEvent>);
 
 impl Written {
     fn new() -> Self {
+        let parent = ForkedFrom { before: None, retry_failed: false, run: PARENT };
+        Written::begun(Some(parent), Vec::new())
+    }
+
+    fn begun(forked_from: Option<ForkedFrom>, merged_from: Vec<RunId>) -> Self {
         let started = RunStarted {
-            forked_from: Some(ForkedFrom { before: None, retry_failed: false, run: PARENT }),
+            forked_from,
+            merged_from,
             ..RunStarted::new("test", 1, json!({}), json!({}))
         };
         let mut written = Written(Vec::new());
@@ -99,11 +105,20 @@ impl Written {
         self.add(&Event::RunResumed(resumed), None);
     }
 
-    fn figures(self) -> Figures {
-        let log = Log::in_memory();
-        let append = Append::new(RUN, Head::START, self.0);
+    fn stored(self, log: &Log, run: RunId) {
+        let append = Append::new(run, Head::START, self.0);
         log.backend().committer().unwrap().commit(&[append]).unwrap();
-        let totals = Totals::read(log.reader().unwrap().as_mut(), RUN).unwrap();
+    }
+
+    fn figures(self) -> Figures {
+        self.figures_in(&Log::in_memory())
+    }
+
+    fn figures_in(self, log: &Log) -> Figures {
+        self.stored(log, RUN);
+        let mut reader = log.reader().unwrap();
+        let mut totals = Totals::read(reader.as_mut(), RUN).unwrap();
+        totals.read_shards(reader.as_mut()).unwrap();
         let price = |prompt, cached, completion| Price { prompt, cached, completion };
         let models = [("a", price(1.0, Some(0.25), 10.0)), ("b", price(2.0, None, 20.0))];
         let models = models.map(|(name, price)| (name.to_owned(), price)).into();
@@ -192,6 +207,42 @@ fn answers_that_were_used_again_are_saved_and_not_paid() {
     let anew = &figures.all.anew;
     assert_eq!(saved(anew), (6, 6000, 600));
     assert_eq!(figures.forked_from, Some(PARENT));
+}
+
+/// What a merged run has from its shards is counted once, whether it is summed up alone or with them.
+#[test]
+fn a_merged_run_has_its_own_numbers_and_apart_those_of_the_study() {
+    let log = Log::in_memory();
+    for (shard, model) in [(PARENT, "a"), (OTHER, "b")] {
+        let mut run = Written::begun(None, Vec::new());
+        let asked = run.asked("q/1", Some(model));
+        run.failed(asked, "server", Some(500), false);
+        run.answered(asked, tokens(1000, None, 100));
+        run.stored(&log, shard);
+    }
+    let missing = RunId([4; 8]);
+    let merged = |shards: &[RunId]| {
+        let mut run = Written::begun(None, shards.to_vec());
+        for shard in [PARENT, OTHER] {
+            let asked = run.asked("q/1", Some("a"));
+            run.reused(asked, shard, tokens(1000, None, 100));
+        }
+        let asked = run.asked("q/2", Some("a"));
+        run.answered(asked, tokens(10, None, 1));
+        run
+    };
+    let figures = merged(&[PARENT, OTHER]).figures_in(&log);
+    assert_eq!((figures.all.counts.attempts.made, figures.all.counts.tokens.prompt), (1, Some(10)));
+    let study = figures.with_shards.unwrap();
+    assert_eq!((study.attempts.made, study.attempts.failed), (5, 2));
+    assert_eq!((study.tokens.prompt, study.tokens.completion), (Some(2010), Some(201)));
+    // 1,010 and 101 tokens of a at 1 and 10 dollars a million, 1,000 and 100 of b at 2 and 20.
+    assert!((study.cost.dollars.unwrap() - 0.006_02).abs() < 1e-12, "{:?}", study.cost);
+    assert_eq!(study.lines()[0], "this run and its 2 shards together");
+    let alone = merged(&[PARENT, missing]).figures().with_shards.unwrap();
+    assert_eq!((alone.shards, alone.of, alone.attempts.made), (0, 2, 1));
+    assert_eq!(alone.lines()[0], "this run without its 2 shards, which cannot be read here");
+    assert_eq!(Written::new().figures().with_shards, None);
 }
 
 #[test]

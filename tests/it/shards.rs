@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::support::cli::{Place, assert_said};
+use crate::support::server::{Reply, Server};
 
 /// A config of the program, by its name.
 fn config(name: &str) -> String {
@@ -109,6 +110,39 @@ fn merged_shards_are_a_single_run() {
     }
 }
 
+/// A sum over the log counts each call once, so a merged run has the cost of the study apart from its own.
+#[test]
+fn a_merged_run_says_what_the_study_cost_in_all() {
+    let place = Place::new();
+    // Every answer takes five prompt tokens and two completion tokens: 0.00027 dollars.
+    let server = Server::handler(|_| Reply::chat("Answer: (1 - 1) + 4 * 6 = 24"));
+    let shards = recorded(&place, &format!("run small.yaml --base-url {}", server.base_url()), 2);
+    let (merged, _) = place.json(&format!("merge {}", shards.join(" ")));
+    let run = merged["run"].as_str().unwrap();
+    let cost = |run: &str| place.json(&format!("stats {run}")).0["cost"]["dollars"].clone();
+    assert_eq!(cost(run), Value::Null, "it has asked nothing");
+    let sum: f64 = shards.iter().map(|shard| cost(shard).as_f64().unwrap()).sum();
+    let of_study = place.json(&format!("stats {run}")).0["with_shards"].clone();
+    assert_eq!((&of_study["shards"], &of_study["attempts"]["made"]), (&2.into(), &6.into()));
+    assert!((of_study["cost"]["dollars"].as_f64().unwrap() - sum).abs() < 1e-12, "{of_study}");
+    let stats = place.ok(&format!("stats {run}"));
+    let in_all = "in all    this run and its 2 shards together\n          6 attempts, 0 failed\n          \
+                  tokens 30 in, 12 out\n          cost $0.001620 at list prices\n";
+    assert!(stats.contains(in_all), "{stats}");
+    let (log, said) = (place.json("log").0, place.ok("log"));
+    let listed: f64 =
+        log["runs"].as_array().unwrap().iter().filter_map(|run| run["dollars"].as_f64()).sum();
+    assert!((listed - sum).abs() < 1e-12, "{log}");
+    assert!((log["runs"][2]["dollars_with_shards"].as_f64().unwrap() - sum).abs() < 1e-12, "{log}");
+    let together = format!("run {} and its shards cost $0.001620 together\n", &run[..8]);
+    assert!(said.contains(&together), "{said}");
+    place.ok(&format!("report {run} -o one.html"));
+    let one = place.read("one.html");
+    assert!(one.contains("this run and its 2 shards together; 6 attempts, 0 failed"), "{one}");
+    place.ok(&format!("report {run} {} -o several.html", shards.join(" ")));
+    assert!(place.read("several.html").contains("; with its shards $0.001620"));
+}
+
 #[test]
 fn a_merge_that_was_made_before_is_shown_again() {
     let place = Place::new();
@@ -127,6 +161,10 @@ fn shards_have_names_by_which_they_are_merged() {
     recorded(&place, "run small.yaml", 2);
     recorded(&place, &games, 2);
     place.ok("merge game24-2of2 game24-1of2");
+    let made = place.json("log latest --kind DecisionMade --most 1").0["events"][0]["seq"].clone();
+    for shown in [place.ok("log latest --most 1"), place.ok(&format!("audit latest {made}"))] {
+        assert!(shown.contains("merged from 2 shards: "), "{shown}");
+    }
     let (merged, shard) = (place.ok("show latest"), place.ok("show game24-2of2"));
     assert!(
         merged.contains("\nmerged from 2 shards: ") && shard.contains("\nshard 2/2 of the study: `retold merge game24-{1..2}of2` makes one run of all shards\n")

@@ -25,7 +25,7 @@ pub(crate) fn html(part: &RunPart, page: &mut String) {
     }
     let seed = started.drawn_from();
     let Attempts { made, failed, .. } = counts.attempts;
-    let rows = [
+    let mut rows = vec![
         ("run", run.to_string()),
         ("experiment", started.experiment.clone()),
         ("recorded", between(*began, *ended)),
@@ -41,6 +41,10 @@ pub(crate) fn html(part: &RunPart, page: &mut String) {
         ("events", figures.events.to_string()),
         ("recorded by", started.program.clone()),
     ];
+    if let Some(of_study) = &figures.with_shards {
+        let after_cost = rows.iter().position(|(name, _)| *name == "seed").unwrap_or(rows.len());
+        rows.insert(after_cost, ("in all", of_study.lines().join("; ")));
+    }
     page.push_str("<table class=about>\n");
     for (name, value) in rows {
         let _ = writeln!(page, "<tr><th>{name}</th><td>{}</td></tr>", escaped(&value, 600));

@@ -7,7 +7,7 @@ use retold::compare::setting_differences;
 use retold::counted::{counted, grouped};
 use retold::escaping::printable;
 use retold::event::RunStarted;
-use retold::totals::dollars;
+use retold::totals::{Figures, dollars};
 use serde_json::Value;
 
 use crate::html::{TABLE_END, begin_table, escaped};
@@ -73,12 +73,21 @@ pub(crate) fn html(runs: &[RunPart], page: &mut String) {
             escaped(&about::asked(summary), 200),
             grouped(calls.asked),
             grouped(calls.failed),
-            dollars(summary.figures.all.cost.dollars),
+            cost(&summary.figures),
             seed.map_or_else(|| "none".to_owned(), |seed| seed.to_string()),
             escaped(summary.outcome.as_deref().unwrap_or("unfinished"), 60)
         );
     }
     page.push_str(TABLE_END);
+}
+
+/// What a run cost, and what a merged run and its shards cost together.
+fn cost(figures: &Figures) -> String {
+    let own = dollars(figures.all.cost.dollars);
+    match &figures.with_shards {
+        None => own,
+        Some(of_study) => format!("{own}; with its shards {}", dollars(of_study.cost.dollars)),
+    }
 }
 
 /// A setting in which not all runs agree: its value in the first run, and in those that differ from it, by their places.

@@ -49,6 +49,7 @@ impl RunSummary {
     ) -> Result<Self, AuditError> {
         let started = retold::run::started(reader, run)?;
         let mut totals = Totals::read(reader, run)?;
+        totals.read_shards(reader)?;
         let before = Seq(totals.end().0.saturating_sub(1));
         let first = reader.events(run, Seq(0), 1)?.pop();
         let last = reader.events(run, before, 1)?.pop();
@@ -60,10 +61,10 @@ impl RunSummary {
             _ => None,
         };
         // Models that are summed up have no price.
-        let cost = totals.figures(prices, parsers).all.cost;
+        let priced = totals.figures(prices, parsers);
         totals.sum_up(MOST_GROUPS);
         let mut figures = totals.figures(prices, parsers);
-        figures.all.cost = cost;
+        (figures.all.cost, figures.with_shards) = (priced.all.cost, priced.with_shards);
         let independence = independence(reader, run, parsers, clusters)?;
         Ok(RunSummary { run, started, began, ended, outcome, figures, independence })
     }

@@ -31,6 +31,9 @@ use retold_figures::{Estimate, Figure, FigureTable};
 /// named, never counted as 0. Latency is by nearest rank, over the answers with a recorded
 /// time of 1 ms or more.
 ///
+/// The numbers of a merged run are those of what it asked itself; `in all` are those of the run and its shards together
+/// (with --json: with_shards), so that sums over a log count nothing twice.
+///
 /// Saved are answers that were used again within the run, that a fork shares with its parent or that a
 /// resumed run already had, and tokens in the provider's cache. A replay leaves no events: the output
 /// shows what one replay saves, not how many there were.
@@ -148,6 +151,7 @@ fn stats_of(
     while totals.read_on(&mut reader)? {}
     if view.damage().is_none() {
         totals.read_accepted(&mut CheckedReader::new(log.reader()?))?;
+        totals.read_shards(&mut CheckedReader::new(log.reader()?))?;
     }
     let (experiment, simulated) = (started.experiment, source.simulated);
     let outcome = outcome(&mut reader, run, totals.end())?;

@@ -6,13 +6,17 @@ use crate::output::{counted, grouped};
 use retold::escaping::printable;
 use retold::totals::{
     Attempts, Counts, Figures, Latency, ParserFigures, PartFigures, Reason, SavedPart, Savings,
-    dollars, token_count,
+    StudyFigures, dollars, token_count,
 };
 
 /// A run in numbers. Names come from the log, so they are shown inert.
 pub(crate) fn text(figures: &Figures) -> String {
     let Figures { all, replay, models, accepted, resumed, forked_from, merged_from, .. } = figures;
     let mut text = part(all, "");
+    let of_study = figures.with_shards.as_ref().map_or_else(Vec::new, StudyFigures::lines);
+    for (number, said) in of_study.iter().enumerate() {
+        line(&mut text, if number == 0 { "in all" } else { "" }, said);
+    }
     // With several models, each says it for itself.
     if let [(name, only)] = models.iter().collect::<Vec<_>>().as_slice() {
         text.push_str(&reported(name, &only.counts));

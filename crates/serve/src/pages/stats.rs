@@ -34,8 +34,9 @@ pub(super) fn page(of: RunPageRequest<'_>) -> Result<PageReply, PageError> {
                 Err(error) => break Some(error.to_string()),
             }
         };
-        let accepted = totals.read_accepted(&mut CheckedReader::new(site.reader().map_err(said)?));
-        Ok(RunTotals { totals, wrong: wrong.or(accepted.err().map(said)) })
+        let mut others = CheckedReader::new(site.reader().map_err(said)?);
+        let read = totals.read_accepted(&mut others).and_then(|()| totals.read_shards(&mut others));
+        Ok(RunTotals { totals, wrong: wrong.or(read.err().map(said)) })
     });
     let title = "In numbers".to_owned();
     let site = of.asked.site.clone();

@@ -16,6 +16,7 @@ use retold::id::{RunId, Seq, Time};
 use retold::log::{
     Backend, EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead, deleted_runs,
 };
+use retold::totals::dollars;
 use retold_archive::user_cache;
 use retold_archive::{Damage, VerifyDepth, is_cut_off, log_findings, recall_all, without_end};
 
@@ -81,12 +82,16 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
         let runs = rows.iter().map(|row| {
             let RunRow { run, started, experiment, outcome, model, head, name, took, spending } =
                 row;
-            json!({"run": run, "experiment": experiment, "started": started.to_string(),
+            let mut object = json!({"run": run, "experiment": experiment, "started": started.to_string(),
                 "outcome": outcome, "model": model, "events": head.seq, "head": head.hash,
                 "name": name, "seconds": took.map(|took| took.as_secs_f64()),
                 "calls": spending.map(|of| of.calls), "failed_calls": spending.map(|of| of.failed),
                 "reused_answers": spending.map(|of| of.reused),
-                "dollars": spending.and_then(|of| of.dollars)})
+                "dollars": spending.and_then(|of| of.dollars)});
+            if let Some(with_shards) = spending.and_then(|of| of.with_shards) {
+                object["dollars_with_shards"] = with_shards.into();
+            }
+            object
         });
         let runs: Vec<Value> = runs.collect();
         let wrong: Vec<Value> = problems.iter().map(finding_as_json).collect();
@@ -186,6 +191,15 @@ fn first_of_all(
 fn text(rows: &[RunRow]) -> String {
     let mut text = format!("{}\n", counted(rows.len() as u64, "run"));
     text.push_str(&table(rows));
+    for row in rows {
+        if let Some(cost) = row.spending.and_then(|of| of.with_shards) {
+            let cost = dollars(Some(cost));
+            text.push_str(&format!(
+                "run {} and its shards cost {cost} together\n",
+                row.run.short(8)
+            ));
+        }
+    }
     let is_left_out = rows.iter().any(|row| row.spending.is_none() && row.outcome != "damaged");
     if is_left_out {
         text.push_str(

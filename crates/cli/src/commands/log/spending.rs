@@ -26,6 +26,8 @@ pub(super) struct CallSpending {
     pub(super) failed: u64,
     /// In US dollars; `None` if a price or a count of tokens is missing, or if nobody was paid.
     pub(super) dollars: Option<f64>,
+    /// Of a merged run together with its shards; `None` if that of one of them is not known, or it is not merged.
+    pub(super) with_shards: Option<f64>,
 }
 
 /// The calls of the newest runs, or why they cannot be read. Longer runs than may be read are left out.
@@ -37,6 +39,7 @@ pub(super) fn of_newest(
     let (prices, mut left) = (prices(None)?, MOST);
     let opening = if bucket(&global.log)?.is_some() { OPENING } else { 0 };
     let mut found = BTreeMap::new();
+    let (mut paid, mut merged) = (BTreeMap::new(), Vec::new());
     for RunHead { run, head, .. } in heads.iter().rev() {
         let Some(after) = left.checked_sub(opening + head.seq.0) else { continue };
         left = after;
@@ -49,12 +52,27 @@ pub(super) fn of_newest(
         };
         let all = totals.figures(&prices, global.studies.parsers()).all;
         // Where the beginning is missing, nobody can tell.
-        let is_simulated =
-            retold::run::started(reader, *run).map_or(true, |started| started.is_simulated());
-        let dollars = all.cost.dollars.filter(|_| all.cost.is_complete && !is_simulated);
+        let started = retold::run::started(reader, *run).ok();
+        let is_known =
+            all.cost.is_complete && started.as_ref().is_some_and(|started| !started.is_simulated());
+        let dollars = all.cost.dollars.filter(|_| is_known);
+        if is_known {
+            // A merged run may have asked nothing itself.
+            paid.insert(*run, dollars.unwrap_or(0.0));
+        }
+        let shards = started.map(|started| started.merged_from).unwrap_or_default();
+        if !shards.is_empty() {
+            merged.push((*run, shards));
+        }
         let Calls { asked, reused, failed, .. } = all.counts.calls;
         let calls = asked - reused;
-        found.insert(*run, Ok(CallSpending { calls, reused, failed, dollars }));
+        found.insert(*run, Ok(CallSpending { calls, reused, failed, dollars, with_shards: None }));
+    }
+    for (run, shards) in merged {
+        let all = shards.iter().chain([&run]).map(|run| paid.get(run).copied());
+        if let Some(Ok(spending)) = found.get_mut(&run) {
+            spending.with_shards = all.sum();
+        }
     }
     Ok(found)
 }
