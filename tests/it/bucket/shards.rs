@@ -9,6 +9,7 @@ use super::lab::Lab;
 use crate::support::cli::Place;
 use crate::support::server::Server;
 use crate::support::studies::answers;
+use crate::support::waiting::asked_participants;
 
 const SHARDS: usize = 16;
 
@@ -27,11 +28,9 @@ fn game24() -> Study {
     Study { experiment: "game24", config: "game24.yaml", flags }
 }
 
-/// With four participants in each condition, unless the environment says how many.
-#[expect(clippy::disallowed_methods, reason = "how somebody asks for more")]
+/// With four participants in each condition, unless somebody asks for more.
 fn deliberation() -> Study {
-    let participants = std::env::var("RETOLD_TEST_PARTICIPANTS");
-    let participants = participants.unwrap_or_else(|_| "4".to_owned());
+    let participants = asked_participants().unwrap_or(4);
     let flags =
         format!("--set participants_per_condition={participants} --set api_sleep_seconds=0");
     Study { experiment: "deliberation", config: "deliberation_small.yaml", flags }
