@@ -30,12 +30,12 @@ def ask(client: openai.OpenAI, text: str) -> str:
 
 def test_a_client_that_was_made_before_is_recorded_and_replayed(model, log):
     client = openai.OpenAI(api_key="sk-secret", base_url=f"{model.url}/v1")
-    with retold.record(log, name="pilot", settings={"temperature": 0}) as run:
+    with retold.record(log, name="gpt-4.1/pilot", settings={"temperature": 0}) as run:
         recorded = [ask(client, "one"), ask(client, "same"), ask(client, "same")]
     assert run.summary["recorded"] == 3
     assert len(set(recorded)) == 3
     asked = len(model.asked)
-    with retold.replay(log, "pilot", settings={"temperature": 0}):
+    with retold.replay(log, "gpt-4.1/pilot", settings={"temperature": 0}):
         replayed = [ask(client, "one"), ask(client, "same"), ask(client, "same")]
     assert replayed == recorded
     assert len(model.asked) == asked

@@ -21,7 +21,7 @@ use serde_json::Value;
 pub use pairs::{FactChange, FactChanges, FactRecord, fact_changes, kind_of_fact};
 pub use settings::{SettingDifference, setting_differences};
 
-use crate::event::{FoldedState, RunFinished, RunStarted};
+use crate::event::{FoldedState, RUN_NAME, RunFinished, RunStarted};
 use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
 use crate::lookup::LookupMap;
@@ -234,10 +234,14 @@ pub fn compare_each(
     })
 }
 
-/// What is compared of the beginning of a run.
+/// What is compared of the beginning of a run. Its name says which run it is, and not how it was made.
 fn described(started: &RunStarted) -> Value {
     let RunStarted { experiment, seed, settings, model, program, forked_from: _, merged_from: _ } =
         started;
+    let mut settings = settings.clone();
+    if let Some(settings) = settings.as_object_mut() {
+        settings.remove(RUN_NAME);
+    }
     serde_json::json!({
         "experiment": experiment, "model": model, "program": program, "seed": seed,
         "settings": settings,
