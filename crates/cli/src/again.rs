@@ -1,13 +1,15 @@
 //! Commands to be typed next: that of this invocation with something added, and others of the same
 //! program on the same log.
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use retold::escaping::printable;
+use retold::id::RunId;
 
 /// What our own messages call the program, whatever its name is.
 const OURS: &str = "retold";
@@ -15,6 +17,21 @@ const OURS: &str = "retold";
 /// How commands of this program begin. A process has one command line, and every message may name a
 /// command.
 static BEGINS: OnceLock<String> = OnceLock::new();
+
+/// The runs that were read from files, with these.
+static FILES: Mutex<BTreeMap<RunId, String>> = Mutex::new(BTreeMap::new());
+
+/// Takes in that a run was read from a file, and is not in the log: commands name it by the file.
+pub(crate) fn read_from(run: RunId, file: &Path) {
+    // What could not be typed as shown stays out of commands.
+    let name = file.to_str().and_then(quoted).unwrap_or_else(|| "FILE".to_owned());
+    FILES.lock().unwrap_or_else(PoisonError::into_inner).insert(run, name);
+}
+
+/// The file that a run was read from, as it is typed; `None` for a run of the log.
+pub(crate) fn file_of(run: RunId) -> Option<String> {
+    FILES.lock().unwrap_or_else(PoisonError::into_inner).get(&run).cloned()
+}
 
 /// The name of this program, as it was called.
 pub(crate) fn program() -> String {

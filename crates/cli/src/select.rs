@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::again::typed;
+use crate::again::{file_of, read_from, typed};
 use crate::error::{CliError, LOST, NAMES_DAMAGE, Status, write_err};
 use crate::global::Global;
 use crate::output::counted;
@@ -171,7 +171,7 @@ pub(crate) fn chosen(log: &Log, names: &[String], global: &Global) -> Result<Vec
 
 /// Which part of the shown data was checked.
 pub(crate) fn checked(events: u64, run: RunId) -> String {
-    let (events, run) = (counted(events, "event"), run.short(8));
+    let (events, run) = (counted(events, "event"), file_of(run).unwrap_or_else(|| run.short(8)));
     typed(&format!(
         "checked: {events} read for this, each against its hash; `retold verify {run}` checks all\n"
     ))
@@ -213,11 +213,13 @@ fn recorded_to_damage(name: &str) -> Result<RunSelection, CliError> {
 }
 
 fn read_to_damage(lines: JsonlReader) -> Result<RunSelection, CliError> {
+    let path = lines.path().to_owned();
     let (recording, problem) = read_recording_to_damage(lines).map_err(without_events)?;
     let log = match problem {
         Some(problem) => up_to(recording.log, problem),
         None => recording.log,
     };
+    read_from(recording.run, &path);
     Ok(RunSelection { log: Log::new(log), run: recording.run })
 }
 
@@ -248,11 +250,14 @@ fn cassette(name: &str) -> Result<Option<RunSelection>, CliError> {
     }
     let (log, run) = (MemoryBackend::named(name.to_owned()), new_run_id()?);
     read.run.store(&log, run)?;
+    read_from(run, path);
     Ok(Some(RunSelection { log: Log::new(Arc::new(log)), run }))
 }
 
 fn read_whole(lines: JsonlReader) -> Result<RunSelection, CliError> {
+    let path = lines.path().to_owned();
     let recording = read_recording(lines).map_err(damaged_recording)?;
+    read_from(recording.run, &path);
     Ok(RunSelection { log: Log::new(recording.log), run: recording.run })
 }
 

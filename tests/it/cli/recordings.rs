@@ -105,6 +105,23 @@ fn every_packing_replays_in_another_folder() {
     assert!(!elsewhere.path("retold.db").exists());
 }
 
+/// What is said next is about the file: its run is not in the log.
+#[test]
+fn commands_on_a_recording_name_its_file() {
+    let (place, elsewhere) = (Place::new(), Place::new());
+    place.run("run small.yaml --quiet --max-tokens 300");
+    place.ok("export latest begun.jsonl");
+    elsewhere.write("begun.jsonl", place.read("begun.jsonl"));
+    let shown = elsewhere.ok("show begun.jsonl");
+    assert!(shown.ends_with("; `retold verify begun.jsonl` checks all\n"), "{shown}");
+    let next = "`retold import begun.jsonl` brings it into a log, where it can be continued";
+    assert!(shown.contains(&format!("\nunfinished: {next}\n")), "{shown}");
+    let replayed = elsewhere.ok("replay begun.jsonl --quiet");
+    assert!(replayed.contains(&format!("never finished: {next}\n")), "{replayed}");
+    elsewhere.ok("import begun.jsonl");
+    assert!(elsewhere.ok("show latest").contains("run --resume"));
+}
+
 #[test]
 fn a_recording_needs_no_dot_in_its_name() {
     let (place, _) = place();

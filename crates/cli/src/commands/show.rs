@@ -371,8 +371,8 @@ fn show_run(
         None => {
             let waits_for = unfinished_shards(selected.log.reader()?.as_mut(), &started)?;
             if waits_for.is_empty() {
-                let next = continuation::of_any(studies, &started, run);
-                let _ = writeln!(text, "unfinished: `{} {next}` continues it", begins());
+                let next = continuation::sentence(studies, &started, run);
+                let _ = writeln!(text, "unfinished: {next}");
             }
             for shard in waits_for.iter().take(LISTED) {
                 let _ = writeln!(text, "unfinished: {}", typed(&shard.hint()));

@@ -1,5 +1,6 @@
 //! The command that continues a run.
 
+use crate::again::{begins, file_of};
 use crate::runs::original;
 use crate::runs::person::is_played;
 use crate::runs::program::next_command;
@@ -10,8 +11,18 @@ use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 use retold_wire::PROGRAM;
 
-/// The command that continues a run, of a study or of a program, without the name of the program
-/// `retold`.
+/// What continues a run, of a study or of a program: a command, in a sentence.
+pub(crate) fn sentence(studies: &Studies, started: &RunStarted, run: RunId) -> String {
+    let retold = begins();
+    match file_of(run) {
+        Some(file) => {
+            format!("`{retold} import {file}` brings it into a log, where it can be continued")
+        }
+        None => format!("`{retold} {}` continues it", of_any(studies, started, run)),
+    }
+}
+
+/// The command that continues a run of the log, of a study or of a program, without the name of the program `retold`.
 pub(crate) fn of_any(studies: &Studies, started: &RunStarted, run: RunId) -> String {
     match started.experiment.as_str() {
         PROGRAM => next_command("record --resume", run, &[], started),

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::again::begins;
 use crate::error::{CliError, Status};
 use crate::gate;
 use crate::global::Global;
@@ -93,7 +92,7 @@ fn replayed(
     program::needs_command(&selected, &started)?;
     let settings = settings_of(global.studies, &started)?;
     let simulated = started.is_simulated();
-    let go_on = continuation::command(global.studies, &started, &selected.run.short(8));
+    let go_on = continuation::sentence(global.studies, &started, selected.run);
     let log = selected.log.clone();
     let session =
         StudyExecution::without_model(selected.log, selected.run, Mode::Replay, started, settings);
@@ -165,9 +164,8 @@ fn replayed(
             ),
             (None, false) => format!(
                 "run {} replays with identical decisions and facts as far as it goes; state not recorded because it \
-                 never finished: `{} {go_on}` continues it",
-                selected.run,
-                begins()
+                 never finished: {go_on}",
+                selected.run
             ),
         };
         let rate = progress.exchanges as f64 / took.as_secs_f64().max(1e-9);
