@@ -143,6 +143,11 @@ impl Archive {
         }
     }
 
+    /// Whether it is a log in a bucket or a shared folder.
+    pub fn is_in_bucket(&self) -> bool {
+        self.bucket.is_some()
+    }
+
     /// Whether the file at its path is still the one that was opened, or one that has grown.
     pub fn is_same_file(&self) -> bool {
         let now = self.path.as_deref().and_then(FileVersion::new);

@@ -162,7 +162,11 @@ async fn page(
     // The semaphore is never closed.
     let Ok(permit) = shared.pages.acquire().await else { return plain(503, "busy\n") };
     let (site, path) = (shared.site.clone(), uri.path().to_owned());
-    let made = tokio::task::spawn_blocking(move || pages::answer(&site, &path, query, json)).await;
+    let make = move || {
+        site.source.begin_page();
+        pages::answer(&site, &path, query, json)
+    };
+    let made = tokio::task::spawn_blocking(make).await;
     drop(permit);
     match made {
         Ok(PageReply::Follow(mut follow)) => {

@@ -120,6 +120,16 @@ impl SiteSource {
         }
     }
 
+    /// A page shows the runs that a bucket has when the page is asked for: nothing but the bucket tells that there are more.
+    pub(crate) fn begin_page(&self) {
+        if let SiteSourceKind::File { opened, .. } = &self.kind
+            && let Some(opened) = locked(opened).as_mut()
+            && opened.archive.is_in_bucket()
+        {
+            opened.when = None;
+        }
+    }
+
     /// What is found from now on is what is there now, and not up to a second ago.
     pub(crate) fn look_again(&self) {
         if let SiteSourceKind::File { opened, .. } = &self.kind
