@@ -8,6 +8,7 @@ use super::error::LogError;
 use super::finding::{Fault, Finding};
 use super::index::{KeptPiece, Section};
 use super::ledger::{LedgerChange, LedgerEntry};
+use super::uncounted::UncountedEvents;
 use crate::escaping::printable;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{NewEvent, StoredEvent};
@@ -69,6 +70,13 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// [`LogError`] if the store cannot be read.
     fn last_writer(&self, run: RunId) -> Result<Option<LastWriter>, LogError>;
+
+    /// The last events of runs that are stored and do not count, if the store writes to its ledger after them. Those that a
+    /// living process of this machine has stored are not among them.
+    ///
+    /// # Errors
+    /// [`LogError`] if the store cannot be read.
+    fn uncounted(&self) -> Result<Vec<UncountedEvents>, LogError>;
 
     /// What the log once held and no longer does, as far as that can be detected. If anything was
     /// lost, nothing can be appended.

@@ -9,6 +9,7 @@ use super::error::LogError;
 use super::finding::{Fault, Finding};
 use super::index::{KeptPiece, Section};
 use super::ledger::{LedgerChange, LedgerEntry, LedgerHead};
+use super::uncounted::UncountedEvents;
 use crate::event::StoredEvent;
 use crate::event::chain::Head;
 use crate::id::{PromptHash, RunId, Seq};
@@ -97,6 +98,10 @@ impl Backend for MemoryBackend {
     /// What is in memory has the writer that shows it.
     fn last_writer(&self, _run: RunId) -> Result<Option<LastWriter>, LogError> {
         Ok(None)
+    }
+
+    fn uncounted(&self) -> Result<Vec<UncountedEvents>, LogError> {
+        Ok(Vec::new())
     }
 
     fn lost(&self) -> Vec<Finding> {

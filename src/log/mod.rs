@@ -41,6 +41,7 @@ mod scratch;
 mod skeleton;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod uncounted;
 mod verify;
 mod writer;
 
@@ -82,5 +83,6 @@ pub use sqlite::{
     BackedUp, Cell, CopyFolder, CutLength, ForeignDatabase, ForeignError, HeldFile, LogCopy,
     SqliteBackend, SqliteOptions,
 };
+pub use uncounted::UncountedEvents;
 pub use verify::{Verification, events_root, outcome_digest, verify_all, verify_run};
 pub use writer::{Durable, Log, RunWriter};

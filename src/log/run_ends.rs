@@ -10,6 +10,7 @@ use super::error::LogError;
 use super::finding::{Fault, Finding};
 use super::index::{KeptPiece, Section};
 use super::ledger::LedgerEntry;
+use super::uncounted::UncountedEvents;
 use super::writer::Log;
 use crate::event::StoredEvent;
 use crate::event::chain::Head;
@@ -80,6 +81,10 @@ impl Backend for EndedLog {
 
     fn last_writer(&self, run: RunId) -> Result<Option<LastWriter>, LogError> {
         self.log.last_writer(run)
+    }
+
+    fn uncounted(&self) -> Result<Vec<UncountedEvents>, LogError> {
+        self.log.uncounted()
     }
 
     fn lost(&self) -> Vec<Finding> {

@@ -11,7 +11,7 @@ use retold::log::conformance::conforms;
 use retold::log::ledger::{LedgerEntry, LedgerHead};
 use retold::log::{
     Append, Backend, Committer, Fault, Finding, Head, KeptPiece, LastWriter, Lease, LeaseGuard,
-    Log, LogError, Reader, RunHead, Section,
+    Log, LogError, Reader, RunHead, Section, UncountedEvents,
 };
 use retold::prompt::Request;
 
@@ -95,6 +95,10 @@ impl Backend for ListStore {
 
     fn last_writer(&self, _run: RunId) -> Result<Option<LastWriter>, LogError> {
         Ok(None)
+    }
+
+    fn uncounted(&self) -> Result<Vec<UncountedEvents>, LogError> {
+        Ok(Vec::new())
     }
 
     fn lost(&self) -> Vec<Finding> {

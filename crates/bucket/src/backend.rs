@@ -9,6 +9,7 @@ use object_store::ObjectStore;
 use retold::id::{RunId, Time};
 use retold::log::{
     Backend, Committer, Fault, Finding, LastWriter, Lease, LeaseGuard, LogError, Reader,
+    UncountedEvents,
 };
 
 use crate::bridge::Bridge;
@@ -23,6 +24,7 @@ use crate::reader::BucketReader;
 use crate::repeated::RepeatedEvent;
 use crate::segments::{Place, Segments};
 use crate::snapshot::Snapshot;
+use crate::uncounted::uncounted;
 use crate::writer::Writer;
 
 /// A log in a bucket or a shared folder. Clones share it.
@@ -224,13 +226,12 @@ impl Backend for BucketBackend {
             if end.all == 0 {
                 return Ok(None);
             }
-            let last = segments.last(run, end).await?;
-            let writer = &last.footer.writer;
-            let at = last.events.last().map_or(Time(0), |event| event.time);
-            let (host, pid) = (writer.host.clone(), writer.pid);
-            let is_alive = writer.is_alive(at);
-            Ok(Some(LastWriter { host, pid, at, is_alive }))
+            Ok(Some(segments.last(run, end).await?.last_writer()))
         })
+    }
+
+    fn uncounted(&self) -> Result<Vec<UncountedEvents>, LogError> {
+        self.shared.wait(|segments| async move { uncounted(&segments).await })
     }
 
     fn lost(&self) -> Vec<Finding> {

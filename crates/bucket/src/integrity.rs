@@ -8,7 +8,7 @@ use retold::log::{Fault, LogError, SegmentFault};
 
 use crate::ledger_entry::KnownEntry;
 use crate::lost_ledger::has_gone_on;
-use crate::names::number_of;
+use crate::names::{DIRECTORY, number_of};
 use crate::run_end::RunEnd;
 use crate::segments::{Place, Segments};
 
@@ -37,8 +37,7 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
         }
         Err(error) => return Err(error),
     };
-    let known = segments.ledger.last_read().await;
-    for entry in known.entries() {
+    for entry in segments.ledger.last_read().await.entries() {
         faults.extend(misquoted(segments, entry).await);
     }
     let mut runs: BTreeMap<Option<RunId>, Vec<Path>> = BTreeMap::new();
@@ -49,12 +48,29 @@ pub(crate) async fn faults(segments: &Segments) -> Result<Vec<Fault>, LogError> 
     let is_listed = listing.unnameable.is_none();
     // What comes after it was not listed, so nothing is known to be missing.
     faults.extend(listing.unnameable.map(|object| SegmentFault::Foreign { object }.into()));
+    let mut compacted_to = Vec::new();
     for path in segments.objects.list(&names.compacted(), None).await?.names {
         match names.compaction_of(&path) {
-            Some((run, ..)) => drop(runs.entry(Some(run)).or_default()),
+            Some((run, end, name)) => {
+                runs.entry(Some(run)).or_default();
+                compacted_to.extend((name == DIRECTORY).then_some((run, end)));
+            }
             None => faults.extend(foreign_object(&path)),
         }
     }
+    // What is there now was named before: runs may have begun, and ended, since the ledger was read.
+    let known = match segments.ledger.read().await {
+        Ok(known) => known,
+        Err(LogError::CorruptLedger { .. }) => segments.ledger.last_read().await,
+        Err(error) => return Err(error),
+    };
+    // Runs that it does not name at all are reported below.
+    let is_named = |run| known.of(run).next().is_some();
+    let has_end = |run, end| known.of(run).any(|known| known.entry.head.seq == end);
+    let unnamed =
+        compacted_to.into_iter().filter(|(run, end)| is_named(*run) && !has_end(*run, *end));
+    let unnamed = unnamed.map(|(run, end)| SegmentFault::UnnamedEnd { run, end }.into());
+    faults.extend(unnamed.filter(|_| is_whole));
     for (run, paths) in runs {
         let Some(run) = run else {
             faults.extend(paths.iter().filter_map(foreign_object));

@@ -55,6 +55,7 @@ mod search;
 mod segment;
 mod segments;
 mod snapshot;
+mod uncounted;
 mod url;
 mod writer;
 

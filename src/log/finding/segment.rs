@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::escaping::printable;
-use crate::id::RunId;
+use crate::id::{RunId, Seq};
 
 /// How much of a foreign name is shown: as long as a name can be in S3, in characters.
 const LONGEST_NAME: usize = 1024;
@@ -43,6 +43,16 @@ pub enum SegmentFault {
     Unnamed {
         /// The run.
         run: RunId,
+    },
+    /// A run was compacted up to an end that the ledger does not know: objects of the ledger are missing.
+    #[error(
+        "run {run} was compacted up to event {end}, but the ledger does not say that it ended there"
+    )]
+    UnnamedEnd {
+        /// The run.
+        run: RunId,
+        /// Its last event.
+        end: Seq,
     },
     /// The object that makes a place a log is not there, although others of a log are.
     #[error("the object {object} is missing, which makes this place a log")]

@@ -50,6 +50,7 @@ use super::error::LogError;
 use super::finding::{FileFault, Finding};
 use super::high_water_mark::HighWaterMarkFile;
 use super::lease;
+use super::uncounted::UncountedEvents;
 use crate::id::RunId;
 use committer::Watch;
 use guard::Fuel;
@@ -154,6 +155,10 @@ impl Backend for SqliteBackend {
     /// The lease says who writes a run now; rows do not say who wrote them.
     fn last_writer(&self, _run: RunId) -> Result<Option<LastWriter>, LogError> {
         Ok(None)
+    }
+
+    fn uncounted(&self) -> Result<Vec<UncountedEvents>, LogError> {
+        Ok(Vec::new())
     }
 
     fn lost(&self) -> Vec<Finding> {

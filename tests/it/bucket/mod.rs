@@ -15,4 +15,5 @@ mod requests;
 mod sent_tables;
 mod shards;
 mod tampering;
+mod uncounted;
 mod writers;

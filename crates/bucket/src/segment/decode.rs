@@ -6,8 +6,8 @@ use std::io::Read;
 use retold::event::StoredEvent;
 use retold::event::chain::LinkedEvent;
 use retold::exchange::LineReader;
-use retold::id::{PromptHash, RunId};
-use retold::log::SegmentFault;
+use retold::id::{PromptHash, RunId, Time};
+use retold::log::{LastWriter, SegmentFault};
 use retold::prompt::Request;
 
 use super::footer::{FORMAT, Footer};
@@ -23,6 +23,16 @@ pub(crate) struct Segment {
     pub(crate) events: Vec<StoredEvent>,
     /// What its events ask.
     pub(crate) requests: BTreeMap<PromptHash, Request>,
+}
+
+impl Segment {
+    /// Who wrote it, and when its last event happened.
+    pub(crate) fn last_writer(&self) -> LastWriter {
+        let writer = &self.footer.writer;
+        let at = self.events.last().map_or(Time(0), |event| event.time);
+        let (host, pid) = (writer.host.clone(), writer.pid);
+        LastWriter { host, pid, at, is_alive: writer.is_alive(at) }
+    }
 }
 
 /// Reads the segment `number` of a run.

@@ -12,6 +12,7 @@ mod races;
 mod repeating;
 mod settling;
 mod tampering;
+mod uncounted;
 
 use std::sync::Arc;
 

@@ -35,7 +35,7 @@ fn segment(number: u64) -> Path {
 }
 
 /// Everything that verification says about a log.
-fn said(store: &Arc<dyn ObjectStore>) -> String {
+pub(super) fn said(store: &Arc<dyn ObjectStore>) -> String {
     let backend = open(store);
     let (runs, problems) = verify_all(backend.reader().unwrap().as_mut()).unwrap();
     let findings = runs.iter().filter_map(|run| run.finding.as_ref()).chain(&problems);

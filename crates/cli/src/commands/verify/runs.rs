@@ -4,17 +4,21 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use crate::again::typed;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::keeping::Keeping;
 use crate::output::{Output, counted};
+use crate::runs::continuation;
 use crate::select;
 use crate::views::event::finding_as_json;
 use retold::id::{EventHash, LedgerHash, RunId};
-use retold::log::ledger::{Ledger, LedgerCheckpoint};
+use retold::log::ledger::{Ledger, LedgerChange, LedgerCheckpoint};
 use retold::log::{
-    Fault, Finding, LogError, Reader, SqliteBackend, Verification, verify_all, verify_run,
+    Fault, Finding, Log, LogError, Reader, SqliteBackend, UncountedEvents, Verification,
+    verify_all, verify_run,
 };
+use retold::run::started;
 use retold_archive::{Archive, Verdict, bucket, is_cut_off};
 
 use super::ssh_seal::Seal;
@@ -71,7 +75,7 @@ pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<St
     let seal = seal.transpose()?;
     let is_file = args.run.as_deref().is_some_and(|name| select::names_a_file(global, name));
     let keeping = if is_file { Keeping::Nothing } else { Keeping::begin(&global.log) };
-    let (VerifyResults { runs, long }, mut problems) =
+    let (VerifyResults { runs, long, uncounted }, mut problems) =
         match verified(&args, seal.as_ref().map(|(seal, _)| seal), global) {
             // If damage prevents reading, that is the result.
             Err(e) if e.status == Status::Difference => return unreadable(&e, output),
@@ -108,6 +112,8 @@ pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<St
             "problems": found.iter().map(|found| finding_as_json(found)).collect::<Vec<_>>(),
             "seal": seal.as_ref().map(|(seal, key)| json!({"events": seal.events, "head": seal.head,
                 "root": seal.root, "key": key, "signer_was_given": args.signer.is_some()})),
+            "uncounted": uncounted.iter().map(|(events, next)| json!({"run": events.run, "first": events.first,
+                "last": events.last, "what": events.to_string(), "next": next})).collect::<Vec<_>>(),
             "checkpoint": checkpoint.map(|c| json!({"entry": c.number, "runs_since": c.runs_since})),
             "runs": runs.iter().map(|v| json!({"run": v.run, "ok": v.finding.is_none(),
                 "events": v.events, "head": v.head.hash})).collect::<Vec<_>>(),
@@ -127,6 +133,9 @@ pub(super) fn run(args: RunsArgs, global: &Global, output: &Output) -> Result<St
         }
         for problem in &problems {
             text.push_str(&format!("{problem}\n"));
+        }
+        for (events, next) in &uncounted {
+            text.push_str(&format!("notice: {events}. {next}\n"));
         }
         if let Some(LedgerCheckpoint { number, runs_since }) = checkpoint {
             let runs = counted(runs_since, "run");
@@ -170,13 +179,41 @@ struct VerifyResults {
     runs: Vec<Verification>,
     /// What was found in the runs that are too long to be verified each time.
     long: Vec<(RunId, Verdict)>,
+    /// Events that are stored and do not count, each with what can be done.
+    uncounted: Vec<(UncountedEvents, String)>,
 }
 
 impl VerifyResults {
-    fn new(runs: Vec<Verification>, reader: &mut dyn Reader) -> Self {
+    fn new(
+        runs: Vec<Verification>,
+        log: &Log,
+        reader: &mut dyn Reader,
+        global: &Global,
+    ) -> Result<Self, CliError> {
+        let uncounted = log.backend().uncounted()?;
+        let with_next = |events: UncountedEvents| {
+            let next = next(&events, reader, global);
+            (events, next)
+        };
+        let uncounted = uncounted.into_iter().map(with_next).collect();
         let long =
             runs.iter().filter_map(|run| retold_archive::verdict_of_long(run, reader)).collect();
-        VerifyResults { runs, long }
+        Ok(VerifyResults { runs, long, uncounted })
+    }
+}
+
+/// How events get into the ledger that were stored without it: whoever continues a run begins with that.
+fn next(events: &UncountedEvents, reader: &mut dyn Reader, global: &Global) -> String {
+    if !events.are_all()
+        && let Ok(started) = started(reader, events.run)
+    {
+        let command = continuation::of_any(global.studies, &started, events.run);
+        return typed(&format!("`retold {command}` writes it to the ledger"));
+    }
+    match events.changes.contains(&LedgerChange::Imported) {
+        true => "Importing or copying the run again writes it to the ledger".to_owned(),
+        false => "Nothing else was stored of this run, so that nothing is lost if it is run again"
+            .to_owned(),
     }
 }
 
@@ -199,7 +236,8 @@ fn verified(
         // Of a log that cannot be read, there is nothing to verify, and of one that was cut off not all.
         let is_first = runs.is_empty() || is_cut_off(log.backend().as_ref());
         problems.splice(0..0, log.backend().damaged().filter(|_| is_first));
-        return Ok((VerifyResults::new(runs, reader.as_mut()), problems));
+        let found = VerifyResults::new(runs, &log, reader.as_mut(), global)?;
+        return Ok((found, problems));
     };
     let selected = if select::names_a_file(global, name) {
         // Reading a recording verifies it, whatever is wrong with it.
@@ -226,7 +264,8 @@ fn verified(
     {
         problems.push(Finding::of_run(run, Fault::Outside { why }));
     }
-    let mut found = VerifyResults::new(vec![verified], reader.as_mut());
+    let mut found = VerifyResults::new(vec![verified], &selected.log, reader.as_mut(), global)?;
+    found.uncounted.retain(|(events, _)| events.run == run);
     // Without the head that was named there may be no problem.
     if args.head.is_some() {
         found.long.retain(|(_, found)| *found == Verdict::default());

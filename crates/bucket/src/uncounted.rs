@@ -1,0 +1,53 @@
+//! Commits that the ledger does not have.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use retold::id::{RunId, Seq};
+use retold::log::{LogError, UncountedEvents};
+
+use crate::names::number_of;
+use crate::segment::Segment;
+use crate::segments::Segments;
+
+/// The last commits of runs that do not count, since the ledger does not have their entries: see
+/// [`run_end`](crate::run_end). An import that is not complete announces nothing yet.
+///
+/// # Errors
+/// [`LogError`] if the store cannot be read.
+pub(crate) async fn uncounted(segments: &Arc<Segments>) -> Result<Vec<UncountedEvents>, LogError> {
+    let mut lasts: BTreeMap<RunId, u64> = BTreeMap::new();
+    for path in segments.objects.list(&segments.names.runs(), None).await?.names {
+        if let Some((run, number)) = segments.names.run_of(&path).zip(number_of(&path)) {
+            lasts.insert(run, number);
+        }
+    }
+    let mut found = Vec::new();
+    for (run, last) in lasts {
+        if last <= segments.known_end(run).segments {
+            continue;
+        }
+        let end = match segments.end(run).await {
+            Ok(end) => end,
+            // Verification says what is wrong.
+            Err(LogError::Corrupt { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        if end.all > end.segments {
+            let last = segments.last(run, end).await?;
+            found.extend(announced(run, &last, end.head.seq.next()));
+        }
+    }
+    Ok(found)
+}
+
+/// What a last segment announces that does not count, unless its writer is alive.
+fn announced(run: RunId, segment: &Segment, first: Seq) -> Option<UncountedEvents> {
+    let writer = segment.last_writer();
+    let entries = &segment.footer.entries;
+    if entries.is_empty() || writer.is_alive == Some(true) {
+        return None;
+    }
+    let changes = entries.iter().map(|entry| entry.what.as_str().into()).collect();
+    Some(UncountedEvents { run, first, last: segment.footer.last(), changes, writer })
+}
