@@ -78,6 +78,26 @@ fn triggers_that_are_gone_are_one_line() {
     assert!(lines[0].starts_with(&due), "{}", said.out);
 }
 
+#[test]
+fn a_list_of_runs_names_what_it_meets_while_it_counts_calls() {
+    for (change, seq) in [
+        ("DROP TRIGGER events_no_delete; DELETE FROM events WHERE id & 4294967295 IN (5, 6)", 5),
+        (
+            "DROP TRIGGER events_no_update; UPDATE events SET time = time + 1 WHERE id & 4294967295 = 4",
+            4,
+        ),
+    ] {
+        let place = damaged(change);
+        let (listed, code) = place.json("log");
+        assert_eq!((code, &listed["runs"][0]["outcome"]), (1, &"damaged".into()), "{listed}");
+        assert_eq!(listed["problems"][0]["seq"], seq, "{listed}");
+        assert_eq!(listed["runs"][0]["calls"], serde_json::Value::Null, "{listed}");
+        // As by the command that looks at all of it.
+        let (verified, _) = place.json("verify");
+        assert_eq!(listed["problems"][0], verified["problems"][0]);
+    }
+}
+
 /// A run whose recording nobody could import is not exported.
 #[test]
 fn a_run_with_a_missing_or_changed_event_is_not_exported() {

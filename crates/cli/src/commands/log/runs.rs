@@ -14,7 +14,8 @@ use retold::escaping::printable;
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq, Time};
 use retold::log::{
-    Backend, EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead, deleted_runs,
+    Backend, CheckedReader, EventFault, Fault, Finding, Head, Log, LogError, Reader, RunHead,
+    deleted_runs,
 };
 use retold::totals::dollars;
 use retold_archive::user_cache;
@@ -52,7 +53,7 @@ pub(super) fn list(log: &Log, global: &Global, output: &Output) -> Result<Status
     };
     let kept = log.backend().file().zip(user_cache());
     let kept = kept.map(|(file, cache)| recall_all(&cache, file)).unwrap_or_default();
-    let mut spent = spending::of_newest(reader.as_mut(), &heads, global)?;
+    let mut spent = spending::of_newest(&mut CheckedReader::new(log.reader()?), &heads, global)?;
     for head in heads {
         let spent = spent.remove(&head.run).transpose();
         let (row, mut problem) = row(log.backend().as_ref(), reader.as_mut(), head, global);

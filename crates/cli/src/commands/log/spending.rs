@@ -7,7 +7,7 @@ use crate::error::CliError;
 use crate::global::Global;
 use crate::limits::prices;
 use retold::id::RunId;
-use retold::log::{LogError, Reader, RunHead};
+use retold::log::{CheckedReader, LogError, RunHead};
 use retold::totals::{Calls, Totals};
 use retold_archive::bucket;
 
@@ -30,9 +30,10 @@ pub(super) struct CallSpending {
     pub(super) with_shards: Option<f64>,
 }
 
-/// The calls of the newest runs, or why they cannot be read. Longer runs than may be read are left out.
+/// The calls of the newest runs, or why they cannot be read: nothing is counted of a run in which an event is missing or not as it
+/// was written. Longer runs than may be read are left out.
 pub(super) fn of_newest(
-    reader: &mut dyn Reader,
+    reader: &mut CheckedReader,
     heads: &[RunHead],
     global: &Global,
 ) -> Result<BTreeMap<RunId, Result<CallSpending, LogError>>, CliError> {
