@@ -36,7 +36,8 @@ pub use missing_ends::{is_finished, up_to};
 pub use place::{bucket, open_or_create_store, open_store};
 pub use readable_rest::{ReadableCount, ReadableRest, readable_rest};
 pub use retold_bucket::{
-    BucketUrl, BucketUrlError, CompactionResult, MARKER, credential_variables, user_cache,
+    BucketUrl, BucketUrlError, CompactionResult, MARKER, credential_variables, is_of_compaction,
+    user_cache,
 };
 pub use run_view::{RunView, VerifyDepth};
 pub use tolerant_reader::TolerantReader;

@@ -26,7 +26,8 @@
 //! - [`BucketBackend`]: the store of a log, to be opened by its [`BucketUrl`].
 //! - [`BucketFolder`]: whole files that are no part of a log, such as tables.
 //! - [`user_cache`]: where segments that were read are kept on this machine.
-//! - [`CompactionResult`]: what became of a run that was to be compacted.
+//! - [`CompactionResult`]: what became of a run that was to be compacted; [`is_of_compaction`]: whether an object is of
+//!   a compaction.
 
 mod backend;
 mod bridge;
@@ -66,5 +67,5 @@ pub use backend::BucketBackend;
 pub use bucket_folder::{BucketFolder, BucketFolderError, PlacedFile, WholeFile};
 pub use cache::user_cache;
 pub use compaction::CompactionResult;
-pub use names::MARKER;
+pub use names::{MARKER, is_of_compaction};
 pub use url::{BucketUrl, BucketUrlError, credential_variables};

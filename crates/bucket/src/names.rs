@@ -65,6 +65,11 @@ impl Names {
         self.below(&["compacted", &run.to_string()])
     }
 
+    /// The compaction of a run up to an event.
+    pub(crate) fn compaction(&self, run: RunId, end: Seq) -> Path {
+        self.below(&["compacted", &run.to_string(), &folder(end)])
+    }
+
     /// The directory of the compaction of a run up to an event.
     pub(crate) fn directory(&self, run: RunId, end: Seq) -> Path {
         self.below(&["compacted", &run.to_string(), &folder(end), DIRECTORY])
@@ -105,6 +110,12 @@ fn file(number: u64) -> String {
 
 fn folder(end: Seq) -> String {
     format!("{:010}", end.0)
+}
+
+/// Whether an object, by its whole name, is of a compaction.
+pub fn is_of_compaction(object: &str) -> bool {
+    let mut parts = object.rsplit('/').skip(3);
+    parts.next() == Some("compacted")
 }
 
 /// The name of a part of a compaction, counted from 1. It has the beginning of the hash of its bytes: two releases that

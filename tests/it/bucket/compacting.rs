@@ -113,6 +113,35 @@ fn a_compaction_that_is_killed_is_continued() {
 }
 
 #[test]
+fn a_part_that_was_lost_is_written_again_and_what_to_do_about_a_damaged_one_is_said() {
+    let lab = Lab::folder();
+    lab.ok(&format!("{STUDY} --quiet --no-outputs"));
+    lab.ok("compact");
+    let run = lab.json("log")["runs"][0]["run"].as_str().unwrap()[..8].to_owned();
+    let part = lab
+        .objects()
+        .into_iter()
+        .find(|name| name.contains("compacted/") && name.ends_with(".zst"));
+    let part = part.unwrap();
+    lab.remove(&part);
+    let said = format!(
+        "run {run}: 1 missing object written again\n0 runs compacted; 1 run compacted before\n"
+    );
+    assert_eq!(lab.ok("compact"), said);
+    assert_eq!(lab.json("verify")["problems"], json!([]));
+    lab.put(&part, b"x".to_vec());
+    let said = lab.run("compact");
+    assert_eq!(said.code, 1, "{}{}", said.out, said.err);
+    let hint = format!("{part}, and then `retold compact {run}` writes it again");
+    assert!(said.err.contains(&hint), "{}", said.err);
+    lab.remove(&part);
+    expire(&lab);
+    let said = lab.run("compact");
+    assert_eq!(said.code, 1, "{}{}", said.out, said.err);
+    assert!(said.err.contains("are missing as well"), "{}", said.err);
+}
+
+#[test]
 fn what_cannot_be_compacted_is_said() {
     let lab = Lab::folder();
     let said = lab.run("compact --log retold.db");

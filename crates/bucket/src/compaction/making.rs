@@ -16,6 +16,7 @@ use retold::log::{Head, IndexPiece, IndexPieces, LogError, SegmentFault};
 use retold::prompt::Request;
 
 use super::directory::{self, Part};
+use super::mending::mend;
 use super::prompt_table::NewPromptTable;
 use crate::names::part_name;
 use crate::objects::Created;
@@ -38,6 +39,11 @@ pub enum CompactionResult {
     Unfinished,
     /// It was compacted before.
     Known,
+    /// It was compacted before, and objects of that were missing, which were written again.
+    Mended {
+        /// How many they are.
+        parts: u64,
+    },
     /// It was compacted.
     Made {
         /// How many segments it has.
@@ -65,7 +71,7 @@ pub(crate) async fn compact(
     if let Some(known) = segments.compaction(run).await?
         && known.end().head == end.head
     {
-        return Ok(CompactionResult::Known);
+        return mend(segments, run, end, &known).await;
     }
     let last = segments.having(run, end.head.seq).await?;
     let is_finished = last.events.last().is_some_and(|event| event.kind == "RunFinished");
@@ -73,6 +79,18 @@ pub(crate) async fn compact(
     if !is_finished || end.all > end.segments || !segments.may_be_compacted(run, end.head).await? {
         return Ok(CompactionResult::Unfinished);
     }
+    make(segments, run, end).await
+}
+
+/// Puts the events of a run up to an end into objects of a compaction. Those that are there already stay.
+///
+/// # Errors
+/// As [`compact`].
+pub(super) async fn make(
+    segments: &Arc<Segments>,
+    run: RunId,
+    end: RunEnd,
+) -> Result<CompactionResult, LogError> {
     let mut new = NewCompaction::new(segments.clone(), run, end);
     let mut ahead = ReadAhead::default();
     let mut head = Head::START;

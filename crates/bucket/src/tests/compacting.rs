@@ -38,7 +38,7 @@ pub(super) fn expired(store: &Arc<dyn ObjectStore>) {
     }
 }
 
-fn made(result: CompactionResult) -> (u64, u64) {
+pub(super) fn made(result: CompactionResult) -> (u64, u64) {
     match result {
         CompactionResult::Made { segments, parts, .. } => (segments, parts),
         other => panic!("{other:?}"),
@@ -46,7 +46,7 @@ fn made(result: CompactionResult) -> (u64, u64) {
 }
 
 /// Compares everything that two readers say of a run.
-fn read_the_same(ours: &dyn Backend, theirs: &dyn Backend, run: RunId) {
+pub(super) fn read_the_same(ours: &dyn Backend, theirs: &dyn Backend, run: RunId) {
     let (mut ours, mut theirs) = (ours.reader().unwrap(), theirs.reader().unwrap());
     let all = theirs.events(run, Seq(0), usize::MAX).unwrap();
     let head = |reader: &mut dyn Reader| {
@@ -89,7 +89,7 @@ fn read_the_same(ours: &dyn Backend, theirs: &dyn Backend, run: RunId) {
     assert_eq!(said(ours.as_mut()), said(theirs.as_mut()));
 }
 
-fn is_sound(backend: &dyn Backend) {
+pub(super) fn is_sound(backend: &dyn Backend) {
     let (runs, problems) = verify_all(backend.reader().unwrap().as_mut()).unwrap();
     assert_eq!(problems, []);
     assert!(runs.iter().all(|run| run.finding.is_none()), "{runs:?}");
@@ -198,7 +198,7 @@ fn whoever_has_the_log_open_finds_a_compaction_when_a_segment_is_gone() {
 }
 
 /// All objects with their bytes.
-fn contents(store: &Arc<dyn ObjectStore>) -> Vec<(Path, Vec<u8>)> {
+pub(super) fn contents(store: &Arc<dyn ObjectStore>) -> Vec<(Path, Vec<u8>)> {
     let with_bytes = |path: Path| {
         let bytes = removed(store, &path);
         replaced(store, &path, bytes.clone());

@@ -7,6 +7,7 @@ mod conformance;
 mod exchanges;
 mod faulty;
 mod ledgers;
+mod mending;
 mod model;
 mod races;
 mod repeating;

@@ -9,8 +9,8 @@ use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::select;
 use retold::id::RunId;
-use retold::log::Log;
-use retold_archive::{CompactionResult, bucket};
+use retold::log::{Fault, Log, LogError, SegmentFault};
+use retold_archive::{CompactionResult, bucket, is_of_compaction};
 
 /// Merge the many objects of finished runs in a bucket into a few.
 ///
@@ -22,8 +22,9 @@ use retold_archive::{CompactionResult, bucket};
 /// Nothing is deleted. The run no longer needs the objects in `runs/RUN` that it had by then, so a lifecycle rule of
 /// the bucket may remove them later. It can still be read, verified and copied.
 ///
-/// A run that was compacted is left alone, unless it has gone on since. The same command continues where it was
-/// interrupted, and several may run at once.
+/// A run that was compacted is left alone, unless it has gone on since, or one of its objects is missing: that is written again
+/// from the objects in `runs/RUN`, as long as these are there. The same command continues where it was interrupted, and
+/// several may run at once.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The runs; all that have ended, if none is named.
@@ -42,9 +43,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     let store = url.open()?;
     let log = Log::new(Arc::new(store.clone()));
-    let (mut made, mut known, mut unfinished, mut failed) = (Vec::new(), 0_u64, 0_u64, false);
+    let (mut made, mut mended) = (Vec::new(), Vec::new());
+    let (mut known, mut unfinished, mut failed) = (0_u64, 0_u64, false);
     for run in select::chosen(&log, &names, global)? {
-        match store.compact(run).map_err(CliError::from) {
+        match store.compact(run).map_err(|error| explained(error, run)) {
             Ok(CompactionResult::Made { segments, parts, bytes }) => {
                 if !output.is_json() {
                     output.text(&line(run, segments, parts, bytes))?;
@@ -54,6 +56,14 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 );
             }
             Ok(CompactionResult::Known) => known += 1,
+            Ok(CompactionResult::Mended { parts }) => {
+                if !output.is_json() {
+                    let parts = counted(parts, "missing object");
+                    output.text(&format!("run {}: {parts} written again\n", run.short(8)))?;
+                }
+                mended.push(json!({"run": run, "objects": parts}));
+                known += 1;
+            }
             Ok(CompactionResult::Unfinished) if names.is_empty() => unfinished += 1,
             Ok(CompactionResult::Unfinished) => {
                 let message = format!("run {run} has not ended, so more will be added to it");
@@ -71,12 +81,41 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let count = made.len();
         output.object(
             &json!({"log": log.backend().name(), "runs": Value::from(made), "compacted": count,
-            "compacted_before": known, "unfinished": unfinished}),
+            "compacted_before": known, "mended": mended, "unfinished": unfinished}),
         )?;
     } else {
         output.text(&summary(made.len() as u64, known, unfinished))?;
     }
     Ok(if failed { Status::Difference } else { Status::Fine })
+}
+
+/// An error with what can be done if an object of a compaction is lost or damaged.
+fn explained(error: LogError, run: RunId) -> CliError {
+    let fault = match &error {
+        LogError::Corrupt { fault, .. } => Some(&**fault),
+        _ => None,
+    };
+    let short = run.short(8);
+    let hint = match fault {
+        Some(Fault::Segment(SegmentFault::Missing { object })) if is_of_compaction(object) => {
+            Some(format!(
+                "it cannot be written again, because objects in runs/{run} are missing as well: `retold show {short}` shows what can \
+                 be read"
+            ))
+        }
+        Some(Fault::Segment(SegmentFault::Changed { object, .. })) if is_of_compaction(object) => {
+            Some(format!(
+                "nothing is overwritten: if the objects in runs/{run} are there, delete {object}, and then `retold compact {short}` \
+                 writes it again"
+            ))
+        }
+        _ => None,
+    };
+    let error = CliError::from(error);
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
 }
 
 fn line(run: RunId, segments: u64, parts: u64, bytes: u64) -> String {
