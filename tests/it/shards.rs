@@ -1,6 +1,6 @@
 //! Studies that are recorded in shards and merged: the same outcome as a single run, and what is refused.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::cli::{Place, assert_said};
 use crate::support::server::{Reply, Server};
@@ -24,6 +24,38 @@ fn studies() -> [(String, Option<&'static str>); 4] {
             Some("phase_3"),
         ),
     ]
+}
+
+#[test]
+fn a_merged_run_that_is_copied_alone_names_its_shards() {
+    let place = Place::new();
+    let shards = recorded(&place, "run small.yaml --set puzzles.rows=0..6", 2);
+    place.ok(&format!("merge {} --no-outputs --quiet", shards.join(" ")));
+    let said = place.ok("copy latest --to other.db");
+    let ids: Vec<&str> = shards.iter().map(|shard| &shard[..8]).collect();
+    let named = format!(
+        "is merged from runs {}, which are not in other.db: it can be replayed, but not resumed\n  `retold copy {} --to \
+         other.db` copies what it needs\n",
+        ids.join(", "),
+        ids.join(" ")
+    );
+    assert!(said.contains(&named), "{said}");
+    let merged = place.json("log --log other.db").0["runs"][0]["run"].as_str().unwrap().to_owned();
+    place.ok(&format!("replay {merged} --log other.db --quiet"));
+    let resume = format!("run --resume {merged} --log other.db --no-outputs --quiet");
+    let alone = place.run(&resume);
+    assert_ne!(alone.code, 0, "{}{}", alone.out, alone.err);
+    let said = place.ok(&format!("copy {} --to other.db", ids.join(" ")));
+    assert!(!said.contains("note"), "{said}");
+    place.ok(&resume);
+    // All of them at once, in whatever order.
+    let (all, code) = place.json("copy --to third.db");
+    assert_eq!((code, &all["lacking"]), (0, &json!([])), "{all}");
+    // And what the first log does not have either.
+    let (first, _) = place.json(&format!("copy {merged} --log third.db --to fourth.db"));
+    let (next, _) = place.json(&format!("copy {merged} --log fourth.db --to fifth.db"));
+    assert_eq!(first["lacking"], json!([{"run": merged, "needs": shards, "needs_elsewhere": []}]));
+    assert_eq!(next["lacking"], json!([{"run": merged, "needs": [], "needs_elsewhere": shards}]));
 }
 
 /// Records all shards; returns their runs.

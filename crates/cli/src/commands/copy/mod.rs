@@ -1,9 +1,12 @@
 //! `retold copy`.
 
+mod needed;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use self::needed::{NeededRuns, needed};
 use crate::error::{CliError, NAMES_DAMAGE, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
@@ -19,6 +22,9 @@ use retold_archive::{Archive, bucket, open_or_create_store};
 /// Each run is verified first, and has the same events, hashes and head in the other log. What is there already is not
 /// copied again, so the same command continues where it was interrupted, and brings a log up to date later. Nothing that
 /// either log has is changed.
+///
+/// Forks, merged runs and accepted decisions depend on other runs. Those that the other log does not have are named, with the
+/// command that copies them.
 ///
 /// Logs are named as with --log: by the path of a file, or as s3://BUCKET/PREFIX, gs://BUCKET/PREFIX,
 /// az://CONTAINER/PREFIX or file:///FOLDER.
@@ -45,7 +51,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let source = Archive::open(&from, global.sqlite())?.log();
     let runs = select::chosen(&source, &runs, global)?;
     let target = open_or_create_store(&to, global.sqlite())?;
-    let (mut copied, mut new, mut failed) = (Vec::new(), 0, 0_u64);
+    let (mut copied, mut done, mut new, mut failed) = (Vec::new(), Vec::new(), 0, 0_u64);
     for run in runs {
         let ImportResult { added, known } = match copy(&source, run, &target, output) {
             Ok(result) => result,
@@ -61,11 +67,17 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         if !output.is_json() {
             output.text(&line(run, added, known))?;
         }
+        done.push(run);
         copied.push(json!({"run": run, "events": added, "known": known}));
     }
+    let lacking = needed(&source, target.as_ref(), &done)?;
     if output.is_json() {
-        output.object(&json!({"to": target.name(), "runs": Value::from(copied)}))?;
+        let lacking: Vec<Value> = lacking.iter().map(NeededRuns::json).collect();
+        output.object(
+            &json!({"to": target.name(), "runs": Value::from(copied), "lacking": lacking}),
+        )?;
     } else {
+        lacking.iter().try_for_each(|run| output.text(&run.text(&to)))?;
         let all = counted(copied.len() as u64, "run");
         output.text(&format!("{all}, of which {new} had something new for {}\n", target.name()))?;
     }

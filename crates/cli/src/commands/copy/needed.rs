@@ -1,0 +1,119 @@
+//! Runs on which copied runs depend, and which the other log does not have.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::again::{quoted, typed};
+use crate::error::CliError;
+use crate::select;
+use retold::event::RunStarted;
+use retold::exchange::decides_about;
+use retold::id::RunId;
+use retold::log::{Backend, Log, RunHead};
+
+/// How a run depends on others.
+#[derive(Debug, Clone, Copy)]
+enum Dependence {
+    /// It shares the beginning of another one.
+    Fork,
+    /// It has the answers of shards.
+    Merge,
+    /// It has decisions about the answers of another one.
+    Decisions,
+}
+
+/// A copied run, and the runs that the other log needs besides.
+pub(super) struct NeededRuns {
+    run: RunId,
+    dependence: Dependence,
+    /// Those that the log has from which it was copied.
+    here: Vec<RunId>,
+    /// Those that this log does not have either.
+    nowhere: Vec<RunId>,
+}
+
+/// What the other log needs of the runs on which the copied ones depend.
+///
+/// # Errors
+/// [`CliError`] if one of the logs cannot be read.
+pub(super) fn needed(
+    source: &Log,
+    target: &dyn Backend,
+    copied: &[RunId],
+) -> Result<Vec<NeededRuns>, CliError> {
+    let mut reader = source.reader()?;
+    let ids = |heads: Vec<RunHead>| -> BTreeSet<RunId> {
+        heads.into_iter().map(|head| head.run).collect()
+    };
+    let (ours, theirs) = (ids(reader.runs()?), ids(target.reader()?.runs()?));
+    let mut found = Vec::new();
+    for run in copied {
+        let Some((dependence, mut others)) = others(&select::started(reader.as_mut(), *run)?)
+        else {
+            continue;
+        };
+        others.retain(|other| !theirs.contains(other));
+        let (here, nowhere): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|other| ours.contains(other));
+        if !here.is_empty() || !nowhere.is_empty() {
+            found.push(NeededRuns { run: *run, dependence, here, nowhere });
+        }
+    }
+    Ok(found)
+}
+
+/// The runs on which a run depends.
+fn others(started: &RunStarted) -> Option<(Dependence, Vec<RunId>)> {
+    if let Some(of) = decides_about(started) {
+        return Some((Dependence::Decisions, vec![of]));
+    }
+    match &started.forked_from {
+        Some(forked) => Some((Dependence::Fork, vec![forked.run])),
+        None if started.merged_from.is_empty() => None,
+        None => Some((Dependence::Merge, started.merged_from.clone())),
+    }
+}
+
+impl NeededRuns {
+    /// What is missing, and the command that copies it.
+    pub(super) fn text(&self, to: &Path) -> String {
+        let NeededRuns { run, dependence, here, nowhere } = self;
+        let ids = |runs: &[RunId]| -> Vec<String> { runs.iter().map(|run| run.short(8)).collect() };
+        let all = ids(&[&here[..], nowhere].concat());
+        let (runs, are) = match all.len() {
+            1 => (format!("run {}", all[0]), "is"),
+            _ => (format!("runs {}", all.join(", ")), "are"),
+        };
+        let (depends, lacks) = match dependence {
+            Dependence::Fork => ("a fork of", "it can be replayed, but not resumed"),
+            Dependence::Merge => ("merged from", "it can be replayed, but not resumed"),
+            Dependence::Decisions => {
+                ("of decisions about the answers of", "they have no effect there")
+            }
+        };
+        let to_name = to.display();
+        let mut text = format!(
+            "note: run {} is {depends} {runs}, which {are} not in {to_name}: {lacks}\n",
+            run.short(8)
+        );
+        if !nowhere.is_empty() {
+            text.push_str(&format!(
+                "  the log from which it was copied does not have {} either\n",
+                ids(nowhere).join(", ")
+            ));
+        }
+        if let Some(to) = quoted(&to_name.to_string()).filter(|_| !here.is_empty()) {
+            let command =
+                format!("  `retold copy {} --to {to}` copies what it needs\n", ids(here).join(" "));
+            text.push_str(&typed(&command));
+        }
+        text
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let NeededRuns { run, here, nowhere, .. } = self;
+        json!({"run": run, "needs": here, "needs_elsewhere": nowhere})
+    }
+}
