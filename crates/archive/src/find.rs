@@ -1,7 +1,7 @@
 //! The run that somebody names: by the first digits of its id, by its name, or as the latest.
 
 use retold::event::RunStarted;
-use retold::id::RunId;
+use retold::id::{RunId, Seq, Time};
 use retold::log::{
     Backend, Finding, LogError, Reader, RunEvents, RunHead, deleted_latest, deleted_runs,
 };
@@ -58,6 +58,17 @@ pub enum FindError {
         /// The other runs.
         runs: Vec<RunId>,
     },
+    /// The name of several runs that were written at the same time.
+    #[error(
+        "{name} is the name of {}, which were recorded at the same time",
+        ids(runs, " and of ")
+    )]
+    AtTheSameTime {
+        /// As it was written.
+        name: String,
+        /// The runs, the earliest first.
+        runs: Vec<RunId>,
+    },
     /// Nothing is left of the run, or of the whole log.
     #[error("{log}: {finding}")]
     Gone {
@@ -87,7 +98,8 @@ pub struct RunMatch {
 pub type NameOfRun<'a> = &'a dyn Fn(&RunStarted) -> Option<String>;
 
 /// Finds a run by the shortest unique beginning of its id, by its name, or as `latest`. Of several runs with one name, it is
-/// the last that has asked something, or else the last.
+/// the last that has asked something, or else the last. If another one was still recorded when that began, as on two machines that
+/// began at once, nobody can tell which is meant.
 ///
 /// # Errors
 /// [`FindError`].
@@ -115,14 +127,14 @@ pub fn find(log: &dyn Backend, name: &str, name_of: NameOfRun<'_>) -> Result<Run
     let found = |head| RunMatch { head, may_be_earlier: false };
     let prefix = name.to_ascii_lowercase();
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_hexdigit()) {
-        let named = self::named(reader, &runs, name, name_of);
+        let named = self::named(reader, &runs, name, name_of)?;
         return named.map(found).ok_or_else(|| FindError::NotARun { name: name.to_owned() });
     }
     let begins: Vec<&RunHead> =
         runs.iter().filter(|head| head.run.to_string().starts_with(&prefix)).collect();
     // Names are not looked for where runs are shown with so many digits: that would read the beginning of each run.
     let named = match begins.is_empty() || prefix.len() < SHOWN_DIGITS {
-        true => self::named(reader, &runs, name, name_of),
+        true => self::named(reader, &runs, name, name_of)?,
         false => None,
     };
     let of = |begins: &[&RunHead]| begins.iter().map(|head| head.run).collect();
@@ -171,23 +183,41 @@ pub fn find_last_named(
 
 /// The last of them that has asked something, or else the last: one that broke off before its first call has nothing to
 /// be shown.
+///
+/// # Errors
+/// [`FindError::AtTheSameTime`] if another one that has asked something was still written when it began.
 fn named(
     reader: &mut dyn Reader,
     runs: &[RunHead],
     name: &str,
     name_of: NameOfRun<'_>,
-) -> Option<RunHead> {
-    let mut last = None;
+) -> Result<Option<RunHead>, FindError> {
+    let (mut last, mut found, mut others) = (None, None::<&RunHead>, Vec::new());
     for head in runs.iter().rev() {
         if !is_called(reader, head.run, name, name_of) {
             continue;
         }
-        if has_asked(reader, head.run) {
-            return Some(head.clone());
+        match found {
+            None if has_asked(reader, head.run) => found = Some(head),
+            None => last = last.or(Some(head)),
+            Some(found) if ended_after(reader, head, found.started) => {
+                others.extend(has_asked(reader, head.run).then_some(head.run));
+            }
+            Some(_) => {}
         }
-        last = last.or(Some(head));
     }
-    last.cloned()
+    let Some(found) = found else { return Ok(last.cloned()) };
+    if others.is_empty() {
+        return Ok(Some(found.clone()));
+    }
+    let runs = others.into_iter().rev().chain([found.run]).collect();
+    Err(FindError::AtTheSameTime { name: name.to_owned(), runs })
+}
+
+/// Whether a run has an event that happened after a time. Of a damaged run, that is not known.
+fn ended_after(reader: &mut dyn Reader, head: &RunHead, time: Time) -> bool {
+    let last = reader.events(head.run, Seq(head.head.seq.0.saturating_sub(1)), 1);
+    last.is_ok_and(|last| last.first().is_some_and(|last| last.time > time))
 }
 
 /// Whether a run has this name. A damaged run has none.

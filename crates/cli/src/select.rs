@@ -531,6 +531,8 @@ impl From<FindError> for CliError {
                 CliError::usage(message).hint("give more digits of the one that you mean")
             }
             FindError::Ambiguous { .. } => CliError::usage(message).hint("give more digits"),
+            FindError::AtTheSameTime { .. } => CliError::usage(message)
+                .hint("give the first digits of the id of the one that you mean"),
             FindError::NoRuns { .. } => CliError::usage(message),
             FindError::Gone { finding, .. } => {
                 let Finding { run, fault, .. } = *finding;

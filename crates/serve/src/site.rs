@@ -177,6 +177,9 @@ impl Site {
             Err(error @ (FindError::Ambiguous { .. } | FindError::NameAndId { .. })) => Err(
                 PageError::NotFound(format!("{error}: write more digits of the one that you mean")),
             ),
+            Err(error @ FindError::AtTheSameTime { .. }) => {
+                Err(PageError::NotFound(format!("{error}: write the id of the one that you mean")))
+            }
             Err(_) => Err(PageError::missing(&self.title(), "run", name, instead)),
         }
     }

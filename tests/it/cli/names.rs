@@ -1,5 +1,8 @@
 //! Names of runs, calls, prompts and parsers that match nothing, or several things.
 
+use std::process::Stdio;
+use std::time::Duration;
+
 use crate::serve::Served;
 use crate::support::cli::{Place, Said, assert_said};
 use crate::support::server::{Reply, Server};
@@ -70,6 +73,45 @@ fn a_name_that_could_be_the_beginning_of_an_id() {
         assert!(said.err.contains("hint: give more digits"), "{}", said.err);
     }
     assert!(place.ok(&format!("show {}", named[4])).contains("experiment game24"));
+}
+
+/// Two machines that begin at once do not see each other.
+#[test]
+fn a_name_of_two_runs_that_were_recorded_at_once() {
+    let place = Place::new();
+    let upstream = Server::handler(|_| Reply::chat("hello"));
+    let record = |script: &str| {
+        let mut command = place.command();
+        command.args(["record", "--name", "study", "--", "sh", "-c", script]);
+        command.env("OPENAI_BASE_URL", upstream.base_url());
+        command
+    };
+    let said = Said::ended(&mut record(ASK));
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(place.run("show study").code == 0);
+    let slow = format!("{ASK}; sleep 3; {ASK}");
+    let mut first = record(&slow).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let asked = || place.json("log").0["runs"][1]["calls"].as_u64() >= Some(1);
+    while !asked() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let second = Said::ended(&mut record(ASK));
+    assert_eq!(second.code, 0, "{}", second.err);
+    assert!(first.wait().unwrap().success());
+    let ids: Vec<String> = (1..3)
+        .map(|at| place.json("log").0["runs"][at]["run"].as_str().unwrap().to_owned())
+        .collect();
+    let said = place.run("show study");
+    let expected = format!(
+        "error: study is the name of {} and of {}, which were recorded at the same time\n  hint: give the first digits of the \
+         id of the one that you mean\n",
+        ids[0], ids[1]
+    );
+    assert_eq!((said.code, said.err), (2, expected));
+    place.ok(&format!("show {}", ids[0]));
+    // One that is recorded later is meant again.
+    assert_eq!(Said::ended(&mut record(ASK)).code, 0);
+    place.ok("show study");
 }
 
 #[test]
