@@ -1,40 +1,36 @@
 //! Prints how a decision came about, back to its prompt.
 
+mod answer;
+mod decision;
 mod object;
+mod sources;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
+use self::answer::{answer_text, choices};
+use self::decision::{decision_text, other_decision};
 use self::object::object;
+use self::sources::{declared_text, matches_text};
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::output::{Output, counted, grouped};
+use crate::output::{Output, grouped};
 use crate::runs::effective;
 use crate::select::{self, RunSelection};
 use crate::views::origin::origin;
-use retold::audit::{
-    Audit, AuditError, DeclaredSources, Link, MadeFrom, Match, Origin, PromptRelation, Target,
-    audit,
-};
-use retold::content::Content;
-use retold::decide::PARSER_FILE;
+use retold::audit::{Audit, AuditError, Link, Target, audit};
 use retold::effective::EffectiveDecisions;
 use retold::escaping::printable;
-use retold::event::{DecisionMade, Event, ResponseDetails, RunStarted};
+use retold::event::{DecisionMade, Event, RunStarted};
 use retold::id::{RunId, Seq};
 use retold::log::Reader;
-use retold::model::{HTTP, NOT_READ, UNENDED, choice_count, is_not_read, other_choices};
-use retold::parse::{Parsers, ToolCall, WholeAnswer};
+use retold::parse::Parsers;
 use retold::proof::ProofStatement;
-use retold::run::AnswerDetails;
 
 /// The longest excerpt of a fact or a match that is shown.
 const SHOWN: usize = 70;
-
-/// How many of the earlier prompts that led to the audited one are shown to people.
-const SHOWN_BEHIND: usize = 20;
 
 /// How a decision came about, ready to be printed.
 pub(crate) struct AuditView {
@@ -177,119 +173,6 @@ fn proof_text(file: &Path, proved: &ProofStatement) -> String {
     )
 }
 
-/// The answer's text, and its other known properties.
-fn answer_of(event: &Event) -> (&str, String) {
-    match event {
-        Event::ResponseReceived(r) => {
-            let details = shown_details(&r.details);
-            (r.content.text(), details)
-        }
-        Event::AnswerReused(r) => {
-            let from = format!("reused from run {} seq {}", r.from_run, r.from_seq);
-            let details = shown_details(&r.details);
-            (r.content.text(), if details == "{}" { from } else { format!("{from}  {details}") })
-        }
-        _ => ("", String::new()),
-    }
-}
-
-/// The properties of an answer for people. The body that a program received says the same once more.
-fn shown_details(details: &ResponseDetails) -> String {
-    let mut details = details.clone();
-    details.extra.remove(HTTP);
-    json!(details).to_string()
-}
-
-/// The recorded parts of an answer other than its text.
-fn details_of(event: &Event) -> Option<(&Content, &ResponseDetails)> {
-    match event {
-        Event::ResponseReceived(r) => Some((&r.content, &r.details)),
-        Event::AnswerReused(r) => Some((&r.content, &r.details)),
-        _ => None,
-    }
-}
-
-/// The parts of an answer next to its text: tool calls, and a refusal.
-fn parts_text(extra: &Map<String, Value>) -> String {
-    let whole = WholeAnswer { extra: Some(extra), ..WholeAnswer::text("") };
-    let mut out = String::new();
-    for ToolCall { recorded, id, name, arguments } in whole.tool_calls() {
-        let line = match name {
-            Some(name) => {
-                let arguments =
-                    arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
-                let id = id.map(|id| format!("  ({})", printable(id, 100)));
-                format!("{}({arguments}){}", printable(name, 100), id.unwrap_or_default())
-            }
-            None => recorded.to_string(),
-        };
-        // Writing to a string cannot fail.
-        let _ = writeln!(out, "  tool call\n{}", indented(&line));
-    }
-    if let Some(refusal) = whole.refusal() {
-        let _ = writeln!(out, "  refusal\n{}", indented(refusal));
-    }
-    out
-}
-
-/// Whether an answer is empty, and whether it was cut off.
-fn shortcomings(event: &Event) -> (bool, bool) {
-    let Some((content, details)) = details_of(event) else { return (false, false) };
-    let beside = AnswerDetails::new(content, details.clone());
-    let whole = beside.whole(content);
-    let is_blank = matches!(content, Content::Text(_)) && whole.is_empty() && !beside.is_not_read();
-    (is_blank, whole.is_cut_off())
-}
-
-/// Whether nothing of an answer is read.
-fn is_an_answer_not_read(event: &Event) -> bool {
-    details_of(event).is_some_and(|(content, details)| is_not_read(content, &details.extra))
-}
-
-/// Whether an answer was refused without a word on it: its finish reason alone says so.
-fn ended_as_refusal(event: &Event) -> bool {
-    details_of(event).is_some_and(|(content, details)| {
-        let beside = AnswerDetails::new(content, details.clone());
-        let whole = beside.whole(content);
-        whole.is_refused() && whole.refusal().is_none()
-    })
-}
-
-/// How many choices the answer has.
-fn choices(audit: &Audit) -> u32 {
-    let details = audit.answer.as_ref().and_then(|answer| details_of(&answer.event));
-    details.map_or(1, |(_, details)| choice_count(&details.extra))
-}
-
-/// Which choice of the answer a decision is about, if the answer has several or the decision says so.
-fn choice_said(audit: &Audit, made: &DecisionMade) -> Option<String> {
-    let has = counted(choices(audit).into(), "choice");
-    match made.details.choice {
-        Some(at) => Some(format!("{at}, counted from 0: the answer has {has}")),
-        None if choices(audit) == 1 => None,
-        None if made.by.is_reported() => {
-            Some(format!("not said by the program: the answer has {has}"))
-        }
-        None => Some(format!("0, the first: the answer has {has}")),
-    }
-}
-
-/// The parser of a decision. One of a parser file has the file's name and hash.
-fn parser(out: &mut String, parser: &Value) {
-    let from = &parser["params"][PARSER_FILE];
-    let text = |value: &Value| printable(value.as_str().unwrap_or("?"), 200);
-    // Writing to a string cannot fail.
-    if from.is_null() {
-        let _ = writeln!(out, "  parser   {parser}");
-        return;
-    }
-    let _ = writeln!(out, "  parser   {}@{}", text(&parser["name"]), parser["version"]);
-    let _ = writeln!(out, "  file     {}, BLAKE3 {}", text(&from["file"]), text(&from["blake3"]));
-    let _ = writeln!(out, "  defined  {}", from["parser"]);
-    // Decisions that were recorded before there were other rules have no number.
-    let _ = writeln!(out, "  rules    {}", from["rules"].as_u64().unwrap_or(1));
-}
-
 /// A line about what was not found; `end` is the first event that was not read, if a damaged run was not read
 /// to its end.
 fn nothing(what: &str, end: Option<Seq>) -> String {
@@ -306,79 +189,15 @@ fn text(audit: &Audit, end: Option<Seq>) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(out, "run {}  call {}  sample {}", audit.run, audit.call, audit.sample);
     match &audit.decision {
-        Some(Link { seq, hash, event }) => {
-            let _ = writeln!(out, "\ndecision  seq {seq}  hash {hash}");
-            if event.by.is_reported() {
-                let _ = writeln!(out, "  name     {}", printable(event.by.decides(), 200));
-            }
-            let _ = writeln!(out, "  value    {}", event.details.value);
-            if let Some(choice) = choice_said(audit, event) {
-                let _ = writeln!(out, "  choice   {choice}");
-            }
-            let _ = writeln!(out, "  method   {}", event.by.method);
-            if let Some(verdict) = audit.verdict {
-                let _ = writeln!(out, "  verdict  {verdict}");
-            }
-            parser(&mut out, &event.by.parser);
-            for warning in &event.details.warnings {
-                let _ = writeln!(out, "  warning  {warning}");
-            }
-            if let Some(reasoning) = &event.details.reasoning {
-                let _ = writeln!(out, "  reasoning\n{}", indented(reasoning));
-            }
-        }
+        Some(made) => out.push_str(&decision_text(audit, made)),
         None => out.push_str(&nothing("decision was made on this call", end)),
     }
     if !audit.others.is_empty() {
         out.push_str("\nother decisions on the same answer (`retold audit RUN SEQ` follows one)\n");
     }
-    for Link { seq, hash: _, event } in &audit.others {
-        let (name, value) = (printable(event.by.decides(), 200), event.details.value.to_string());
-        let choice = event.details.choice.map(|at| format!("  choice {at}")).unwrap_or_default();
-        let _ = writeln!(out, "  seq {seq}  {name}{choice}  {}", printable(&value, 90));
-    }
+    audit.others.iter().for_each(|other| out.push_str(&other_decision(other)));
     match &audit.answer {
-        Some(Link { seq, hash, event }) => {
-            let (text, details) = answer_of(event);
-            let _ = writeln!(out, "\nanswer  seq {seq}  hash {hash}  {details}");
-            let (blank, cut_off) = shortcomings(event);
-            if blank {
-                let _ = writeln!(out, "  blank: neither a text nor a tool call nor a refusal");
-            }
-            if ended_as_refusal(event) {
-                let _ = writeln!(out, "  refused: the model ended the answer as a refusal");
-            }
-            if cut_off {
-                let _ = writeln!(out, "  cut off: it had reached the limit of tokens");
-            }
-            let unended = details_of(event).and_then(|(_, details)| details.extra.get(UNENDED));
-            if let Some(why) = unended.and_then(Value::as_str) {
-                let _ = writeln!(out, "  without its end: {}", printable(why, 200));
-            }
-            if is_an_answer_not_read(event) {
-                let _ = writeln!(
-                    out,
-                    "  {NOT_READ}: no file of retold's describes this API; this is the whole body"
-                );
-            }
-            if choices(audit) > 1 {
-                let _ = writeln!(out, "  the first of {} choices", choices(audit));
-            }
-            let parts = details_of(event).map(|(_, details)| parts_text(&details.extra));
-            let parts = parts.unwrap_or_default();
-            if !text.is_empty() || parts.is_empty() {
-                let _ = writeln!(out, "{}", indented(text));
-            }
-            out.push_str(&parts);
-            let others = details_of(event).map(|(_, details)| other_choices(&details.extra));
-            for (other, at) in others.unwrap_or_default().iter().zip(1..) {
-                let _ = writeln!(out, "  choice {at}");
-                if !other.text.is_empty() {
-                    let _ = writeln!(out, "{}", indented(&other.text));
-                }
-                out.push_str(&parts_text(&other.extra));
-            }
-        }
+        Some(answer) => out.push_str(&answer_text(answer, choices(audit))),
         None => out.push_str(&nothing("answer was received", end)),
     }
     for Link { seq, hash, event } in &audit.attempts {
@@ -428,126 +247,6 @@ fn text(audit: &Audit, end: Option<Seq>) -> String {
     out
 }
 
-/// The declared sources of the prompt, and those of earlier prompts.
-fn declared_text(declared: &DeclaredSources, out: &mut String) {
-    let DeclaredSources::Kept { prompts, complete, .. } = declared else {
-        out.push_str(
-            "\nnothing was declared: this run does not keep what its prompts were made from\n",
-        );
-        return;
-    };
-    let mut behind = 0;
-    for MadeFrom { call, sample, part, from, .. } in prompts {
-        behind += usize::from(*part == PromptRelation::Behind);
-        if behind > SHOWN_BEHIND {
-            continue;
-        }
-        // Writing to a string cannot fail.
-        let _ = match (part, from.is_empty()) {
-            (PromptRelation::Itself, true) => {
-                writeln!(out, "\ndeclared: the prompt was not made from anything in the run")
-            }
-            (_, true) => continue,
-            (PromptRelation::Itself, false) => {
-                writeln!(out, "\ndeclared: the prompt was made from")
-            }
-            (PromptRelation::Within, false) => {
-                writeln!(
-                    out,
-                    "\nand from everything that the prompt of {call}#{sample} was made from"
-                )
-            }
-            (PromptRelation::Behind, false) => {
-                writeln!(out, "\nearlier: the prompt of {call}#{sample} was made from")
-            }
-        };
-        from.iter().for_each(|origin| origin_text(origin, out));
-    }
-    // Writing to a string cannot fail.
-    let _ = match (behind.saturating_sub(SHOWN_BEHIND), complete) {
-        (0, _) => Ok(()),
-        (more, true) => writeln!(out, "\nand {more} more earlier prompts: --json has them all"),
-        (more, false) => writeln!(
-            out,
-            "\nand {more} more earlier prompts, which --json has, and others before these: audit one of them"
-        ),
-    };
-}
-
-fn origin_text(origin: &Origin, out: &mut String) {
-    // Writing to a string cannot fail.
-    let _ = match origin {
-        Origin::Decision { call, sample, answer, content, decision } => {
-            let decision =
-                decision.as_ref().map(|d| format!("decision seq {}  hash {}", d.seq, d.hash));
-            let decision = decision.unwrap_or_else(|| "no decision".to_owned());
-            let Link { seq, hash, .. } = answer;
-            writeln!(
-                out,
-                "  {call}#{sample}  {decision}\n    answer seq {seq}  hash {hash}  content {content}"
-            )
-        }
-        Origin::Fact { fact: Link { seq, hash, event }, causes: _ } => {
-            let fact = printable(&event.to_string(), SHOWN);
-            writeln!(out, "  fact seq {seq}  hash {hash}\n    {fact}")
-        }
-        Origin::Question { call, sample, question: Link { seq, hash, .. } } => {
-            writeln!(out, "  everything that {call}#{sample} was made from  seq {seq}  hash {hash}")
-        }
-        Origin::Other { event: Some(Link { seq, hash, event }), .. } => {
-            writeln!(out, "  {event}, which is not a source of prompts  seq {seq}  hash {hash}")
-        }
-        Origin::Other { event: None, seq } => writeln!(out, "  seq {seq}, which does not exist"),
-    };
-}
-
-/// Texts that are in the prompt, and how rare they are.
-fn matches_text(audit: &Audit, out: &mut String) {
-    if audit.same_text.is_empty() {
-        return;
-    }
-    out.push_str(
-        "\nthe same text is in the prompt, which alone does not prove where it came from\n",
-    );
-    for found in &audit.same_text {
-        let Match { message, role, text, origins, declared, of, prompts, looked_at } = found;
-        let having = origins.len();
-        let declared = if *declared { "; declared above" } else { "" };
-        // Writing to a string cannot fail.
-        let _ = writeln!(out, "  message {message} {role}: \"{}\"", printable(text, SHOWN));
-        let _ = writeln!(
-            out,
-            "    a text of {having} of {of} answers and facts, and in {prompts} of {looked_at} other prompts{declared}"
-        );
-        let mut shown = String::new();
-        origins.iter().for_each(|origin| origin_text(origin, &mut shown));
-        for line in shown.lines() {
-            let _ = writeln!(out, "  {line}");
-        }
-    }
-}
-
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use retold::id::{EventHash, Seq};
-
-    #[test]
-    fn what_no_prompt_is_made_from_is_named() {
-        let mut text = String::new();
-        let event = Link { seq: Seq(1), hash: EventHash([0; 32]), event: "RunStarted".to_owned() };
-        origin_text(&Origin::Other { event: Some(event), seq: Seq(1) }, &mut text);
-        origin_text(&Origin::Other { event: None, seq: Seq(9) }, &mut text);
-        let hash = "0".repeat(64);
-        assert_eq!(
-            text,
-            format!(
-                "  RunStarted, which is not a source of prompts  seq 1  hash {hash}\n  seq 9, which does not exist\n"
-            )
-        );
-    }
 }

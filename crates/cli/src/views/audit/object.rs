@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{answer_of, choices, details_of, is_an_answer_not_read, shortcomings};
+use super::answer::{answer_of, choices, details_of, is_an_answer_not_read, shortcomings};
 use retold::audit::{Audit, DeclaredSources, Link, MadeFrom, Match, Origin, PromptRelation};
 
 pub(super) fn object(audit: &Audit) -> Value {
