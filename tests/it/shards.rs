@@ -28,34 +28,48 @@ fn studies() -> [(String, Option<&'static str>); 4] {
 
 #[test]
 fn a_merged_run_that_is_copied_alone_names_its_shards() {
-    let place = Place::new();
-    let shards = recorded(&place, "run small.yaml --set puzzles.rows=0..6", 2);
-    place.ok(&format!("merge {} --no-outputs --quiet", shards.join(" ")));
-    let said = place.ok("copy latest --to other.db");
-    let ids: Vec<&str> = shards.iter().map(|shard| &shard[..8]).collect();
-    let named = format!(
-        "is merged from runs {}, which are not in other.db: it can be replayed, but not resumed\n  `retold copy {} --to \
-         other.db` copies what it needs\n",
-        ids.join(", "),
-        ids.join(" ")
-    );
-    assert!(said.contains(&named), "{said}");
-    let merged = place.json("log --log other.db").0["runs"][0]["run"].as_str().unwrap().to_owned();
-    place.ok(&format!("replay {merged} --log other.db --quiet"));
-    let resume = format!("run --resume {merged} --log other.db --no-outputs --quiet");
-    let alone = place.run(&resume);
-    assert_ne!(alone.code, 0, "{}{}", alone.out, alone.err);
-    let said = place.ok(&format!("copy {} --to other.db", ids.join(" ")));
-    assert!(!said.contains("note"), "{said}");
-    place.ok(&resume);
-    // All of them at once, in whatever order.
-    let (all, code) = place.json("copy --to third.db");
-    assert_eq!((code, &all["lacking"]), (0, &json!([])), "{all}");
-    // And what the first log does not have either.
-    let (first, _) = place.json(&format!("copy {merged} --log third.db --to fourth.db"));
-    let (next, _) = place.json(&format!("copy {merged} --log fourth.db --to fifth.db"));
-    assert_eq!(first["lacking"], json!([{"run": merged, "needs": shards, "needs_elsewhere": []}]));
-    assert_eq!(next["lacking"], json!([{"run": merged, "needs": [], "needs_elsewhere": shards}]));
+    for (command, lacks) in [
+        (
+            "run small.yaml --set puzzles.rows=0..6".to_owned(),
+            "what they were taken from cannot be shown there",
+        ),
+        (
+            format!("run {} --set participants_per_condition=2", config("deliberation_small")),
+            "it can be replayed, but not resumed",
+        ),
+    ] {
+        let place = Place::new();
+        let shards = recorded(&place, &command, 2);
+        place.ok(&format!("merge {} --no-outputs --quiet", shards.join(" ")));
+        let said = place.ok("copy latest --to other.db");
+        let ids: Vec<&str> = shards.iter().map(|shard| &shard[..8]).collect();
+        let named = format!("is merged from runs {}, which are not in other.db: ", ids.join(", "));
+        let copies =
+            format!("{lacks}\n  `retold copy {} --to other.db` copies them\n", ids.join(" "));
+        assert!(said.contains(&named) && said.contains(&copies), "{said}");
+        let merged =
+            place.json("log --log other.db").0["runs"][0]["run"].as_str().unwrap().to_owned();
+        place.ok(&format!("replay {merged} --log other.db --quiet"));
+        let resume = format!("run --resume {merged} --log other.db --no-outputs --quiet");
+        let is_over = place.run(&resume).code == 0;
+        assert_eq!(is_over, !lacks.contains("not resumed"));
+        let said = place.ok(&format!("copy {} --to other.db", ids.join(" ")));
+        assert!(!said.contains("note"), "{said}");
+        place.ok(&resume);
+        let (all, code) = place.json("copy --to third.db");
+        assert_eq!((code, &all["lacking"]), (0, &json!([])), "{all}");
+        // And what the first log does not have either.
+        let (first, _) = place.json(&format!("copy {merged} --log third.db --to fourth.db"));
+        let (next, _) = place.json(&format!("copy {merged} --log fourth.db --to fifth.db"));
+        assert_eq!(
+            first["lacking"],
+            json!([{"run": merged, "needs": shards, "needs_elsewhere": []}])
+        );
+        assert_eq!(
+            next["lacking"],
+            json!([{"run": merged, "needs": [], "needs_elsewhere": shards}])
+        );
+    }
 }
 
 /// Records all shards; returns their runs.

@@ -1,6 +1,6 @@
 //! Runs on which copied runs depend, and which the other log does not have.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -10,8 +10,9 @@ use crate::error::CliError;
 use crate::select;
 use retold::event::RunStarted;
 use retold::exchange::decides_about;
-use retold::id::RunId;
+use retold::id::{RunId, Seq};
 use retold::log::{Backend, Log, RunHead};
+use retold_archive::is_finished;
 
 /// How a run depends on others.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +29,8 @@ enum Dependence {
 pub(super) struct NeededRuns {
     run: RunId,
     dependence: Dependence,
+    /// Whether the copied run has ended, so that it asks nothing of them any more.
+    is_over: bool,
     /// Those that the log has from which it was copied.
     here: Vec<RunId>,
     /// Those that this log does not have either.
@@ -44,21 +47,22 @@ pub(super) fn needed(
     copied: &[RunId],
 ) -> Result<Vec<NeededRuns>, CliError> {
     let mut reader = source.reader()?;
-    let ids = |heads: Vec<RunHead>| -> BTreeSet<RunId> {
-        heads.into_iter().map(|head| head.run).collect()
+    let ends = |heads: Vec<RunHead>| -> BTreeMap<RunId, Seq> {
+        heads.into_iter().map(|head| (head.run, head.head.seq)).collect()
     };
-    let (ours, theirs) = (ids(reader.runs()?), ids(target.reader()?.runs()?));
+    let (ours, theirs) = (ends(reader.runs()?), ends(target.reader()?.runs()?));
     let mut found = Vec::new();
     for run in copied {
         let Some((dependence, mut others)) = others(&select::started(reader.as_mut(), *run)?)
         else {
             continue;
         };
-        others.retain(|other| !theirs.contains(other));
+        others.retain(|other| !theirs.contains_key(other));
         let (here, nowhere): (Vec<_>, Vec<_>) =
-            others.into_iter().partition(|other| ours.contains(other));
+            others.into_iter().partition(|other| ours.contains_key(other));
         if !here.is_empty() || !nowhere.is_empty() {
-            found.push(NeededRuns { run: *run, dependence, here, nowhere });
+            let is_over = ours.get(run).is_some_and(|end| is_finished(reader.as_mut(), *run, *end));
+            found.push(NeededRuns { run: *run, dependence, is_over, here, nowhere });
         }
     }
     Ok(found)
@@ -79,19 +83,24 @@ fn others(started: &RunStarted) -> Option<(Dependence, Vec<RunId>)> {
 impl NeededRuns {
     /// What is missing, and the command that copies it.
     pub(super) fn text(&self, to: &Path) -> String {
-        let NeededRuns { run, dependence, here, nowhere } = self;
+        let NeededRuns { run, dependence, is_over, here, nowhere } = self;
         let ids = |runs: &[RunId]| -> Vec<String> { runs.iter().map(|run| run.short(8)).collect() };
         let all = ids(&[&here[..], nowhere].concat());
         let (runs, are) = match all.len() {
             1 => (format!("run {}", all[0]), "is"),
             _ => (format!("runs {}", all.join(", ")), "are"),
         };
-        let (depends, lacks) = match dependence {
-            Dependence::Fork => ("a fork of", "it can be replayed, but not resumed"),
-            Dependence::Merge => ("merged from", "it can be replayed, but not resumed"),
-            Dependence::Decisions => {
-                ("of decisions about the answers of", "they have no effect there")
+        let depends = match dependence {
+            Dependence::Fork => "a fork of",
+            Dependence::Merge => "merged from",
+            Dependence::Decisions => "of decisions about the answers of",
+        };
+        let lacks = match (dependence, is_over) {
+            (Dependence::Decisions, _) => "they have no effect there",
+            (_, true) => {
+                "it has all of its answers, but what they were taken from cannot be shown there"
             }
+            (_, false) => "it can be replayed, but not resumed",
         };
         let to_name = to.display();
         let mut text = format!(
@@ -106,7 +115,7 @@ impl NeededRuns {
         }
         if let Some(to) = quoted(&to_name.to_string()).filter(|_| !here.is_empty()) {
             let command =
-                format!("  `retold copy {} --to {to}` copies what it needs\n", ids(here).join(" "));
+                format!("  `retold copy {} --to {to}` copies them\n", ids(here).join(" "));
             text.push_str(&typed(&command));
         }
         text
